@@ -1,0 +1,146 @@
+//! Making programs without a source text: front ends, generators and tests build with these.
+
+use crate::{
+    Address, Copies, Domain, Expr, Goal, Instruction, Invalid, LocId, Location, Order, Program, RegId, Register, Span,
+    Thread, ThreadId, Transition, Value, VarId, Variable, validate,
+};
+
+/// Collects the parts of a program; [`ProgramBuilder::finish`] validates it.
+#[derive(Debug)]
+pub struct ProgramBuilder {
+    pub program: Program,
+    next_address: Value,
+}
+
+impl ProgramBuilder {
+    /// Variables get addresses from 1 on, so that 0 can stand for "no address".
+    pub fn new(name: impl Into<String>) -> ProgramBuilder {
+        ProgramBuilder { program: Program { name: name.into(), ..Program::default() }, next_address: 1 }
+    }
+
+    /// Adds a variable at the next free addresses.
+    pub fn variable(&mut self, variable: Variable) -> VarId {
+        let base = self.next_address;
+        self.next_address += variable.cells() as Value;
+        self.program.memory.variables.push(Variable { base, ..variable });
+        VarId(self.program.memory.variables.len() - 1)
+    }
+
+    /// The address of a variable's first cell.
+    pub fn base(&self, variable: VarId) -> Value {
+        self.program.memory.variables[variable.0].base
+    }
+
+    /// Starts a thread; it is added by [`ThreadBuilder::finish`].
+    pub fn thread(&mut self, name: impl Into<String>) -> ThreadBuilder<'_> {
+        ThreadBuilder {
+            thread: Thread {
+                name: name.into(),
+                template: None,
+                copies: Copies::One,
+                registers: Vec::new(),
+                locations: vec![Location::default()],
+                transitions: Vec::new(),
+                initial: LocId(0),
+                span: Span::NOWHERE,
+            },
+            here: LocId(0),
+            program: self,
+        }
+    }
+
+    pub fn goal(&mut self, goal: Goal) {
+        self.program.goals.push(goal);
+    }
+
+    pub fn finish(self) -> Result<Program, Vec<Invalid>> {
+        let errors = validate(&self.program);
+        if errors.is_empty() { Ok(self.program) } else { Err(errors) }
+    }
+}
+
+/// Builds one thread. Instructions are added in sequence from the current location; `branch` and `goto` make other shapes.
+#[derive(Debug)]
+pub struct ThreadBuilder<'a> {
+    pub thread: Thread,
+    here: LocId,
+    program: &'a mut ProgramBuilder,
+}
+
+impl ThreadBuilder<'_> {
+    pub fn register(&mut self, name: impl Into<String>) -> RegId {
+        self.register_with(name, Domain::FULL)
+    }
+
+    pub fn register_with(&mut self, name: impl Into<String>, domain: Domain) -> RegId {
+        self.thread.registers.push(Register {
+            name: name.into(),
+            domain,
+            initial: 0,
+            hidden: false,
+            span: Span::NOWHERE,
+        });
+        RegId(self.thread.registers.len() - 1)
+    }
+
+    /// Where the next instruction will start.
+    pub fn here(&self) -> LocId {
+        self.here
+    }
+
+    /// Continues from another location.
+    pub fn resume(&mut self, location: LocId) {
+        self.here = location;
+    }
+
+    /// A new location that nothing leads to yet.
+    pub fn fresh(&mut self) -> LocId {
+        self.thread.locations.push(Location::default());
+        LocId(self.thread.locations.len() - 1)
+    }
+
+    /// Names the current location.
+    pub fn label(&mut self, name: impl Into<String>) -> LocId {
+        self.thread.locations[self.here.0].labels.push(name.into());
+        self.here
+    }
+
+    /// Adds an instruction from here to a new location and goes there.
+    pub fn push(&mut self, instruction: Instruction) -> LocId {
+        let to = self.fresh();
+        self.edge(self.here, instruction, to);
+        self.here = to;
+        to
+    }
+
+    /// Adds a transition between two locations.
+    pub fn edge(&mut self, from: LocId, instruction: Instruction, to: LocId) {
+        self.thread.transitions.push(Transition { from, to, instruction, span: Span::NOWHERE });
+    }
+
+    /// The address of a scalar, or of an array's first cell.
+    pub fn address(&self, variable: VarId) -> Address {
+        Address { expr: Expr::Const(self.program.base(variable)), within: Some(variable) }
+    }
+
+    pub fn load(&mut self, reg: RegId, variable: VarId, order: Order) {
+        let address = self.address(variable);
+        self.push(Instruction::Load { reg, address, order });
+    }
+
+    pub fn store(&mut self, variable: VarId, value: Expr, order: Order) {
+        let address = self.address(variable);
+        self.push(Instruction::Store { address, value, order });
+    }
+
+    pub fn fence(&mut self, order: Order) {
+        self.push(Instruction::Fence(order));
+    }
+
+    /// Adds the thread to the program.
+    pub fn finish(mut self) -> ThreadId {
+        self.thread.transitions.sort_by_key(|transition| transition.from);
+        self.program.program.threads.push(self.thread);
+        ThreadId(self.program.program.threads.len() - 1)
+    }
+}

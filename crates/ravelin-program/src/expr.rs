@@ -1,0 +1,284 @@
+//! Expressions: pure arithmetic over atoms.
+//!
+//! In a thread the atoms are its registers; in a goal they are what an observer sees ([`crate::Observable`]).
+//! Comparison and logic give 0 or 1, any value but 0 is true, and `&&`, `||` look at their right side only if needed.
+
+use crate::{Arithmetic, Fault, RegId, Value};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expr<A = RegId> {
+    Const(Value),
+    Atom(A),
+    Unary(UnaryOp, Box<Expr<A>>),
+    Binary(BinaryOp, Box<Expr<A>>, Box<Expr<A>>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    Neg,
+    Not,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Shl,
+    Shr,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+}
+
+impl UnaryOp {
+    pub fn symbol(self) -> &'static str {
+        match self {
+            UnaryOp::Neg => "-",
+            UnaryOp::Not => "!",
+        }
+    }
+
+    pub fn apply(self, arithmetic: Arithmetic, operand: Value) -> Result<Value, Fault> {
+        match self {
+            UnaryOp::Neg => arithmetic.settle(-i128::from(operand)),
+            UnaryOp::Not => Ok(Value::from(operand == 0)),
+        }
+    }
+}
+
+impl BinaryOp {
+    pub const ALL: [BinaryOp; 18] = [
+        BinaryOp::Add,
+        BinaryOp::Sub,
+        BinaryOp::Mul,
+        BinaryOp::Div,
+        BinaryOp::Rem,
+        BinaryOp::BitAnd,
+        BinaryOp::BitOr,
+        BinaryOp::BitXor,
+        BinaryOp::Shl,
+        BinaryOp::Shr,
+        BinaryOp::Eq,
+        BinaryOp::Ne,
+        BinaryOp::Lt,
+        BinaryOp::Le,
+        BinaryOp::Gt,
+        BinaryOp::Ge,
+        BinaryOp::And,
+        BinaryOp::Or,
+    ];
+
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitOr => "|",
+            BinaryOp::BitXor => "^",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
+            BinaryOp::Eq => "==",
+            BinaryOp::Ne => "!=",
+            BinaryOp::Lt => "<",
+            BinaryOp::Le => "<=",
+            BinaryOp::Gt => ">",
+            BinaryOp::Ge => ">=",
+            BinaryOp::And => "&&",
+            BinaryOp::Or => "||",
+        }
+    }
+
+    /// How tightly the operator binds, as in Rust; larger is tighter.
+    pub fn precedence(self) -> u8 {
+        match self {
+            BinaryOp::Or => 1,
+            BinaryOp::And => 2,
+            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => 3,
+            BinaryOp::BitOr => 4,
+            BinaryOp::BitXor => 5,
+            BinaryOp::BitAnd => 6,
+            BinaryOp::Shl | BinaryOp::Shr => 7,
+            BinaryOp::Add | BinaryOp::Sub => 8,
+            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 9,
+        }
+    }
+
+    pub fn is_comparison(self) -> bool {
+        self.precedence() == 3
+    }
+
+    /// Applies the operator to two values. Division rounds towards zero and the remainder has the dividend's sign,
+    /// as in C and Rust.
+    pub fn apply(self, arithmetic: Arithmetic, left: Value, right: Value) -> Result<Value, Fault> {
+        let (a, b) = (i128::from(left), i128::from(right));
+        match self {
+            BinaryOp::Add => arithmetic.settle(a + b),
+            BinaryOp::Sub => arithmetic.settle(a - b),
+            BinaryOp::Mul => arithmetic.settle(a * b),
+            BinaryOp::Div if b == 0 => Err(Fault::DivisionByZero),
+            BinaryOp::Div => arithmetic.settle(a / b),
+            BinaryOp::Rem if b == 0 => Err(Fault::DivisionByZero),
+            BinaryOp::Rem => arithmetic.settle(a % b),
+            BinaryOp::BitAnd => arithmetic.settle(a & b),
+            BinaryOp::BitOr => arithmetic.settle(a | b),
+            BinaryOp::BitXor => arithmetic.settle(a ^ b),
+            BinaryOp::Shl | BinaryOp::Shr if !(0..64).contains(&right) => Err(Fault::BadShift(right)),
+            BinaryOp::Shl => arithmetic.settle(a << b),
+            BinaryOp::Shr => arithmetic.settle(a >> b),
+            BinaryOp::Eq => Ok(Value::from(a == b)),
+            BinaryOp::Ne => Ok(Value::from(a != b)),
+            BinaryOp::Lt => Ok(Value::from(a < b)),
+            BinaryOp::Le => Ok(Value::from(a <= b)),
+            BinaryOp::Gt => Ok(Value::from(a > b)),
+            BinaryOp::Ge => Ok(Value::from(a >= b)),
+            BinaryOp::And => Ok(Value::from(a != 0 && b != 0)),
+            BinaryOp::Or => Ok(Value::from(a != 0 || b != 0)),
+        }
+    }
+}
+
+impl<A> Expr<A> {
+    pub fn atom(atom: impl Into<A>) -> Expr<A> {
+        Expr::Atom(atom.into())
+    }
+
+    pub fn unary(op: UnaryOp, operand: Expr<A>) -> Expr<A> {
+        Expr::Unary(op, Box::new(operand))
+    }
+
+    pub fn binary(op: BinaryOp, left: Expr<A>, right: Expr<A>) -> Expr<A> {
+        Expr::Binary(op, Box::new(left), Box::new(right))
+    }
+
+    /// Evaluates with `read` giving the value of each atom.
+    pub fn eval(&self, arithmetic: Arithmetic, read: &mut impl FnMut(&A) -> Value) -> Result<Value, Fault> {
+        match self {
+            Expr::Const(value) => Ok(*value),
+            Expr::Atom(atom) => Ok(read(atom)),
+            Expr::Unary(op, operand) => op.apply(arithmetic, operand.eval(arithmetic, read)?),
+            Expr::Binary(op, left, right) => {
+                let left = left.eval(arithmetic, read)?;
+                match op {
+                    BinaryOp::And if left == 0 => Ok(0),
+                    BinaryOp::Or if left != 0 => Ok(1),
+                    _ => op.apply(arithmetic, left, right.eval(arithmetic, read)?),
+                }
+            }
+        }
+    }
+
+    /// The value of an expression without atoms, if it has one.
+    pub fn constant(&self, arithmetic: Arithmetic) -> Option<Value> {
+        if self.has_atoms() {
+            return None;
+        }
+        self.eval(arithmetic, &mut |_| 0).ok()
+    }
+
+    pub fn has_atoms(&self) -> bool {
+        let mut found = false;
+        self.for_each_atom(&mut |_| found = true);
+        found
+    }
+
+    pub fn for_each_atom(&self, visit: &mut impl FnMut(&A)) {
+        match self {
+            Expr::Const(_) => {}
+            Expr::Atom(atom) => visit(atom),
+            Expr::Unary(_, operand) => operand.for_each_atom(visit),
+            Expr::Binary(_, left, right) => {
+                left.for_each_atom(visit);
+                right.for_each_atom(visit);
+            }
+        }
+    }
+
+    /// The same expression with every atom replaced.
+    pub fn map_atoms<B>(&self, replace: &mut impl FnMut(&A) -> Expr<B>) -> Expr<B> {
+        match self {
+            Expr::Const(value) => Expr::Const(*value),
+            Expr::Atom(atom) => replace(atom),
+            Expr::Unary(op, operand) => Expr::unary(*op, operand.map_atoms(replace)),
+            Expr::Binary(op, left, right) => Expr::binary(*op, left.map_atoms(replace), right.map_atoms(replace)),
+        }
+    }
+
+    pub fn not(self) -> Expr<A> {
+        Expr::unary(UnaryOp::Not, self)
+    }
+
+    pub fn eq(self, other: Expr<A>) -> Expr<A> {
+        Expr::binary(BinaryOp::Eq, self, other)
+    }
+
+    pub fn and(self, other: Expr<A>) -> Expr<A> {
+        Expr::binary(BinaryOp::And, self, other)
+    }
+
+    pub fn or(self, other: Expr<A>) -> Expr<A> {
+        Expr::binary(BinaryOp::Or, self, other)
+    }
+}
+
+impl From<RegId> for Expr<RegId> {
+    fn from(register: RegId) -> Self {
+        Expr::Atom(register)
+    }
+}
+
+impl<A> From<Value> for Expr<A> {
+    fn from(value: Value) -> Self {
+        Expr::Const(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Domain, Escape};
+
+    fn eval(expr: &Expr, arithmetic: Arithmetic) -> Result<Value, Fault> {
+        expr.eval(arithmetic, &mut |register| register.0 as Value)
+    }
+
+    #[test]
+    fn arithmetic_is_exact_or_a_fault() {
+        let max = Expr::Const(Value::MAX);
+        let sum = Expr::binary(BinaryOp::Add, max, 1.into());
+        assert_eq!(eval(&sum, Arithmetic::Checked), Err(Fault::Overflow));
+        let byte = Arithmetic::Wrapping(Domain::new(0, 254, Escape::Wrap));
+        let minus = Expr::binary(BinaryOp::Sub, 0.into(), 1.into());
+        assert_eq!(eval(&minus, byte), Ok(254));
+        let least = Expr::binary(BinaryOp::Div, Value::MIN.into(), (-1).into());
+        assert_eq!(eval(&least, Arithmetic::Checked), Err(Fault::Overflow));
+    }
+
+    #[test]
+    fn logic_looks_right_only_if_needed() {
+        let bad = Expr::binary(BinaryOp::Div, 1.into(), 0.into());
+        assert_eq!(eval(&Expr::Const(0).and(bad.clone()), Arithmetic::Checked), Ok(0));
+        assert_eq!(eval(&Expr::Const(7).or(bad.clone()), Arithmetic::Checked), Ok(1));
+        assert_eq!(eval(&Expr::Const(1).and(bad), Arithmetic::Checked), Err(Fault::DivisionByZero));
+    }
+
+    #[test]
+    fn constants_fold_only_without_atoms() {
+        let three = Expr::binary(BinaryOp::Add, Expr::<RegId>::Const(1), 2.into());
+        assert_eq!(three.constant(Arithmetic::Checked), Some(3));
+        assert_eq!(Expr::Atom(RegId(0)).constant(Arithmetic::Checked), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! What must not happen.
+//!
+//! A failing `assert` and a [`crate::Fault`] are goals of every program without being listed; the others are written down.
+//! Under a buffered model a condition that mentions memory is judged only where all store buffers are empty and nobody
+//! holds the bus lock; conditions over control locations and registers are judged everywhere (design: "goals").
+
+use crate::{Expr, LocId, RegId, Span, ThreadId};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Goal {
+    pub kind: GoalKind,
+    pub condition: Condition,
+    pub span: Span,
+}
+
+/// When a condition is looked at, and which answer is the violation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GoalKind {
+    /// `never C`: violated by any reachable state with C.
+    Never,
+    /// `exists C` of litmus tests: asks whether some final state has C; one that does is reported as the violation.
+    Exists,
+    /// `~exists C`, `finally never C`: violated by a final state with C.
+    NeverFinally,
+    /// `forall C`, `finally C`: violated by a final state without C.
+    Finally,
+}
+
+/// An expression over what an observer of the whole program sees.
+pub type Condition = Expr<Observable>;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Observable {
+    /// 1 if the thread is at the location; for `thread p[*]` how many copies are.
+    At(ThreadId, LocId),
+    Register(ThreadId, RegId),
+    /// The cell at a constant address.
+    Memory(crate::Value),
+}
+
+impl Goal {
+    /// Looks only at states in which every thread is at its end.
+    pub fn is_final(&self) -> bool {
+        self.kind != GoalKind::Never
+    }
+
+    pub fn mentions_memory(&self) -> bool {
+        let mut found = false;
+        self.condition.for_each_atom(&mut |atom| found |= matches!(atom, Observable::Memory(_)));
+        found
+    }
+
+    /// Whether a value of the condition is a violation, once it is judged.
+    pub fn is_violated_by(&self, value: crate::Value) -> bool {
+        match self.kind {
+            GoalKind::Never | GoalKind::Exists | GoalKind::NeverFinally => value != 0,
+            GoalKind::Finally => value == 0,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! How C11 orders read under a hardware model: the standard x86 mapping.
+//!
+//! A seq_cst store is `MOV; MFENCE`. All else is read off an instruction's order where it is executed: any load and any
+//! weaker store is a `MOV`, every RMW is locked, `fence(seq_cst)` is `MFENCE`, weaker fences do nothing under TSO, and
+//! under PSO a release store or fence also orders stores.
+
+use crate::{Instruction, LocId, Location, Order, Program, Transition};
+
+/// The program with every seq_cst store followed by a fence of its own. Locations and transitions that were there keep
+/// their numbers; new locations come after them. A transition's fence stands at the end of the list's part for its
+/// location, so the order by `from` is kept.
+pub fn lower_for_hardware(program: &Program) -> Program {
+    let mut lowered = program.clone();
+    for thread in &mut lowered.threads {
+        let mut fences = Vec::new();
+        for transition in &mut thread.transitions {
+            if let Instruction::Store { order: Order::SeqCst, .. } = transition.instruction {
+                let between = LocId(thread.locations.len());
+                thread.locations.push(Location { labels: Vec::new(), span: transition.span });
+                fences.push(Transition {
+                    from: between,
+                    to: transition.to,
+                    instruction: Instruction::Fence(Order::SeqCst),
+                    span: transition.span,
+                });
+                transition.to = between;
+            }
+        }
+        thread.transitions.extend(fences);
+    }
+    lowered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Expr, ProgramBuilder, Variable};
+
+    #[test]
+    fn a_seq_cst_store_gets_a_fence_and_nothing_moves() {
+        let mut builder = ProgramBuilder::new("p");
+        let x = builder.variable(Variable::scalar("x"));
+        let mut thread = builder.thread("t");
+        thread.store(x, Expr::Const(1), Order::SeqCst);
+        thread.store(x, Expr::Const(2), Order::Release);
+        thread.finish();
+        let program = builder.finish().expect("valid");
+        let lowered = lower_for_hardware(&program);
+        let thread = &lowered.threads[0];
+        assert_eq!(thread.transitions.len(), 3);
+        assert_eq!(thread.transitions[1], program.threads[0].transitions[1]);
+        assert_eq!(thread.transitions[0].to, thread.transitions[2].from);
+        assert_eq!(thread.transitions[2].instruction, Instruction::Fence(Order::SeqCst));
+        assert!(thread.transitions.is_sorted_by_key(|transition| transition.from));
+    }
+}

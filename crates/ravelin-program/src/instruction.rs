@@ -1,0 +1,298 @@
+//! What a transition does.
+
+use crate::{Expr, RegId, Value, VarId};
+
+/// An instruction, executed when its transition is taken. Those that touch memory say how in their [`Order`].
+///
+/// Registers that receive a value are `Option` where the value may be thrown away.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Instruction {
+    Nop,
+    /// `reg = value`.
+    Assign {
+        reg: RegId,
+        value: Expr,
+    },
+    /// `reg` takes any value of `lo..=hi`.
+    Havoc {
+        reg: RegId,
+        lo: Value,
+        hi: Value,
+    },
+    /// Can be taken only if the condition holds.
+    Assume(Expr),
+    /// It is an error of the program if the condition fails here; the thread then stays.
+    Assert(Expr),
+    Load {
+        reg: RegId,
+        address: Address,
+        order: Order,
+    },
+    Store {
+        address: Address,
+        value: Expr,
+        order: Order,
+    },
+    /// Reads, computes and writes in one step. `old` gets the value read.
+    Rmw {
+        op: RmwOp,
+        address: Address,
+        operand: Expr,
+        order: Order,
+        old: Option<RegId>,
+    },
+    /// Writes `new` if the cell holds `expected`. `old` gets the value read, `ok` whether it was written. A weak one may
+    /// fail for no reason. A failing one is a load with order `failure`.
+    CompareExchange {
+        address: Address,
+        expected: Expr,
+        new: Expr,
+        success: Order,
+        failure: Order,
+        weak: bool,
+        old: Option<RegId>,
+        ok: Option<RegId>,
+    },
+    Fence(Order),
+    /// Loads, and can be taken only if the value is one of `values`.
+    Wait {
+        address: Address,
+        values: Vec<Expr>,
+        order: Order,
+        old: Option<RegId>,
+    },
+    /// A compare-exchange that waits until it succeeds. `order` is that of the RMW.
+    BlockingCas {
+        address: Address,
+        expected: Expr,
+        new: Expr,
+        order: Order,
+    },
+    /// Waits for 0 and writes 1, as a locked RMW.
+    Lock(Address),
+    /// A plain release store of 0.
+    Unlock(Address),
+    /// Takes the bus lock: while it is held no other thread accesses memory. Needs an empty store buffer.
+    BusLock,
+    /// Gives the bus lock back. Needs an empty store buffer.
+    BusUnlock,
+    /// A straight line of instructions executed as one locked step, or not at all if one of them cannot be taken.
+    /// Holds only [`Instruction::is_simple`] ones. It acts as a fence if `drains`.
+    Locked {
+        body: Vec<Instruction>,
+        drains: bool,
+    },
+}
+
+/// An address, and the array it must stay in if it was written as an index.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Address {
+    pub expr: Expr,
+    pub within: Option<VarId>,
+}
+
+impl Address {
+    /// Any address: `mem[expr]`.
+    pub fn computed(expr: Expr) -> Address {
+        Address { expr, within: None }
+    }
+
+    pub fn constant(&self) -> Option<Value> {
+        match self.expr {
+            Expr::Const(address) => Some(address),
+            _ => None,
+        }
+    }
+}
+
+/// How strongly an access or a fence is ordered (C11), or that it is not atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Order {
+    NonAtomic,
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+impl Order {
+    pub const ATOMIC: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+
+    pub fn is_acquire(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    pub fn is_release(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+
+    pub fn fits_load(self) -> bool {
+        !matches!(self, Order::Release | Order::AcqRel)
+    }
+
+    pub fn fits_store(self) -> bool {
+        !matches!(self, Order::Acquire | Order::AcqRel)
+    }
+
+    pub fn fits_fence(self) -> bool {
+        !matches!(self, Order::NonAtomic | Order::Relaxed)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::NonAtomic => "non_atomic",
+            Order::Relaxed => "relaxed",
+            Order::Acquire => "acquire",
+            Order::Release => "release",
+            Order::AcqRel => "acq_rel",
+            Order::SeqCst => "seq_cst",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RmwOp {
+    Add,
+    Sub,
+    And,
+    Or,
+    Xor,
+    Exchange,
+}
+
+impl RmwOp {
+    pub const ALL: [RmwOp; 6] = [RmwOp::Add, RmwOp::Sub, RmwOp::And, RmwOp::Or, RmwOp::Xor, RmwOp::Exchange];
+
+    /// The name of the method that does it: `x.fetch_add(1)`.
+    pub fn method(self) -> &'static str {
+        match self {
+            RmwOp::Add => "fetch_add",
+            RmwOp::Sub => "fetch_sub",
+            RmwOp::And => "fetch_and",
+            RmwOp::Or => "fetch_or",
+            RmwOp::Xor => "fetch_xor",
+            RmwOp::Exchange => "swap",
+        }
+    }
+
+    /// The expression for the value written, from the value read and the operand.
+    pub fn binary(self) -> Option<crate::BinaryOp> {
+        use crate::BinaryOp;
+        match self {
+            RmwOp::Add => Some(BinaryOp::Add),
+            RmwOp::Sub => Some(BinaryOp::Sub),
+            RmwOp::And => Some(BinaryOp::BitAnd),
+            RmwOp::Or => Some(BinaryOp::BitOr),
+            RmwOp::Xor => Some(BinaryOp::BitXor),
+            RmwOp::Exchange => None,
+        }
+    }
+}
+
+impl Instruction {
+    /// May stand inside [`Instruction::Locked`].
+    pub fn is_simple(&self) -> bool {
+        matches!(
+            self,
+            Instruction::Nop
+                | Instruction::Assign { .. }
+                | Instruction::Assume(_)
+                | Instruction::Load { .. }
+                | Instruction::Store { .. }
+        )
+    }
+
+    /// Touches nothing but the thread's own registers.
+    pub fn is_local(&self) -> bool {
+        matches!(
+            self,
+            Instruction::Nop
+                | Instruction::Assign { .. }
+                | Instruction::Havoc { .. }
+                | Instruction::Assume(_)
+                | Instruction::Assert(_)
+        )
+    }
+
+    /// A locked instruction of x86: reads and writes memory in one step and needs an empty store buffer.
+    pub fn is_locked(&self) -> bool {
+        match self {
+            Instruction::Rmw { .. }
+            | Instruction::CompareExchange { .. }
+            | Instruction::BlockingCas { .. }
+            | Instruction::Lock(_) => true,
+            Instruction::Locked { drains, .. } => *drains,
+            _ => false,
+        }
+    }
+
+    /// The memory addresses it names, with whether it may read and may write there. For a locked block, of all parts.
+    pub fn accesses(&self) -> Vec<Access<'_>> {
+        let read = |address| Access { address, reads: true, writes: false };
+        let write = |address| Access { address, reads: false, writes: true };
+        let both = |address| Access { address, reads: true, writes: true };
+        match self {
+            Instruction::Load { address, .. } | Instruction::Wait { address, .. } => vec![read(address)],
+            Instruction::Store { address, .. } | Instruction::Unlock(address) => vec![write(address)],
+            Instruction::Rmw { address, .. }
+            | Instruction::CompareExchange { address, .. }
+            | Instruction::BlockingCas { address, .. }
+            | Instruction::Lock(address) => vec![both(address)],
+            Instruction::Locked { body, .. } => body.iter().flat_map(Instruction::accesses).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The registers it writes.
+    pub fn written_registers(&self) -> Vec<RegId> {
+        match self {
+            Instruction::Assign { reg, .. } | Instruction::Havoc { reg, .. } | Instruction::Load { reg, .. } => {
+                vec![*reg]
+            }
+            Instruction::Rmw { old, .. } | Instruction::Wait { old, .. } => old.iter().copied().collect(),
+            Instruction::CompareExchange { old, ok, .. } => old.iter().chain(ok).copied().collect(),
+            Instruction::Locked { body, .. } => body.iter().flat_map(Instruction::written_registers).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The expressions it evaluates, addresses included.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        match self {
+            Instruction::Assign { value, .. } => vec![value],
+            Instruction::Assume(condition) | Instruction::Assert(condition) => vec![condition],
+            Instruction::Load { address, .. } | Instruction::Lock(address) | Instruction::Unlock(address) => {
+                vec![&address.expr]
+            }
+            Instruction::Store { address, value, .. } => vec![&address.expr, value],
+            Instruction::Rmw { address, operand, .. } => vec![&address.expr, operand],
+            Instruction::CompareExchange { address, expected, new, .. }
+            | Instruction::BlockingCas { address, expected, new, .. } => vec![&address.expr, expected, new],
+            Instruction::Wait { address, values, .. } => std::iter::once(&address.expr).chain(values).collect(),
+            Instruction::Locked { body, .. } => body.iter().flat_map(Instruction::expressions).collect(),
+            Instruction::Nop
+            | Instruction::Havoc { .. }
+            | Instruction::Fence(_)
+            | Instruction::BusLock
+            | Instruction::BusUnlock => Vec::new(),
+        }
+    }
+
+    /// The registers its expressions read.
+    pub fn read_registers(&self) -> Vec<RegId> {
+        let mut registers = Vec::new();
+        for expr in self.expressions() {
+            expr.for_each_atom(&mut |register| registers.push(*register));
+        }
+        registers
+    }
+}
+
+/// One address an instruction names, and what it may do there.
+#[derive(Clone, Copy, Debug)]
+pub struct Access<'a> {
+    pub address: &'a Address,
+    pub reads: bool,
+    pub writes: bool,
+}

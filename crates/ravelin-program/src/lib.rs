@@ -1,0 +1,56 @@
+//! The one vocabulary that every part of Ravelin speaks: what a program *is*.
+//!
+//! A [`Program`] is a set of [`Thread`]s over one flat shared [`Memory`]. A thread is a control-flow automaton:
+//! locations, and transitions that carry an [`Instruction`]. Values are 64-bit integers, and addresses are values.
+//! [`Goal`]s say what must not happen. Everything that came from a source text carries its [`Span`].
+//!
+//! This crate is data: builders, validation and names for people. It must never know how a program is written down
+//! (that is ravelin-frontend), what it does when it runs (ravelin-semantics, ravelin-machine) or what is asked of it.
+//!
+//! ```
+//! use ravelin_program::{Expr, Order, ProgramBuilder, Variable};
+//!
+//! // Store buffering, one half: x = 1; r = y.
+//! let mut program = ProgramBuilder::new("half-sb");
+//! let x = program.variable(Variable::scalar("x"));
+//! let y = program.variable(Variable::scalar("y"));
+//! let mut thread = program.thread("t");
+//! let r = thread.register("r");
+//! thread.store(x, Expr::Const(1), Order::Relaxed);
+//! thread.load(r, y, Order::Relaxed);
+//! thread.finish();
+//! let program = program.finish().expect("a valid program");
+//! assert_eq!(program.threads[0].transitions.len(), 2);
+//! ```
+
+mod builder;
+mod display;
+mod domain;
+mod expr;
+mod fault;
+mod goal;
+mod hardware;
+mod instance;
+mod instruction;
+mod memory;
+mod program;
+mod span;
+mod thread;
+mod validate;
+
+pub use builder::{ProgramBuilder, ThreadBuilder};
+pub use display::{Show, default_failure, show_domain, show_expr};
+pub use domain::{Admitted, Arithmetic, Domain, Escape};
+pub use expr::{BinaryOp, Expr, UnaryOp};
+pub use fault::Fault;
+pub use goal::{Condition, Goal, GoalKind, Observable};
+pub use hardware::lower_for_hardware;
+pub use instruction::{Access, Address, Instruction, Order, RmwOp};
+pub use memory::{Initial, Memory, VarId, Variable};
+pub use program::Program;
+pub use span::{Position, Source, Span};
+pub use thread::{Copies, LocId, Location, RegId, Register, Thread, ThreadId, Transition, TransitionId};
+pub use validate::{Invalid, validate};
+
+/// A value of a register or a memory cell; also an address.
+pub type Value = i64;
