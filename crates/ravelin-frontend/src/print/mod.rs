@@ -1,0 +1,5 @@
+//! Programs to text.
+
+pub mod dot;
+pub mod promela;
+pub mod rav;

@@ -1,0 +1,1 @@
+//! SC, TSO and PSO.

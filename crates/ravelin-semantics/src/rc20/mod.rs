@@ -1,0 +1,1 @@
+//! RC20 as execution graphs.
