@@ -1,0 +1,46 @@
+//! How far an exploration may go, and how far it has come.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Limits; without a value there is none. Reaching one ends the exploration in order, never by an abort.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    pub states: Option<u64>,
+    /// Bytes.
+    pub memory: Option<u64>,
+    pub time: Option<Duration>,
+}
+
+/// Which limit ended an exploration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    States(u64),
+    Memory(u64),
+    Time(Duration),
+    /// Somebody asked to stop.
+    Stopped,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::States(states) => write!(f, "the limit of {states} states was reached"),
+            Limit::Memory(bytes) => write!(f, "the limit of {} MiB of memory was reached", bytes >> 20),
+            Limit::Time(time) => write!(f, "the time limit of {} s was reached", time.as_secs_f64()),
+            Limit::Stopped => f.write_str("it was interrupted"),
+        }
+    }
+}
+
+/// A look at a running exploration.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    pub states: u64,
+    pub transitions: u64,
+    /// States found but not expanded yet.
+    pub frontier: u64,
+    pub depth: u64,
+    pub bytes: u64,
+    pub elapsed: Duration,
+}

@@ -1,0 +1,90 @@
+//! What an exploration leaves behind: the states, how each was reached, and what was found.
+
+use crate::limits::Limit;
+use crate::store::Store;
+use std::time::Duration;
+
+/// A stored state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StateId(pub(crate) u32);
+
+impl StateId {
+    pub(crate) const NONE: u32 = u32::MAX;
+}
+
+/// What a system reported about a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    pub state: StateId,
+    /// The system's own number.
+    pub kind: u32,
+}
+
+/// How an exploration ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End<I> {
+    /// Everything reachable was expanded.
+    Exhausted,
+    /// It stopped at the first finding.
+    Found,
+    Limit(Limit),
+    Interrupted(I),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    pub states: u64,
+    pub transitions: u64,
+    /// Steps from an initial state to the farthest one.
+    pub depth: u64,
+    /// States stored but not expanded.
+    pub frontier: u64,
+    pub bytes: u64,
+    pub elapsed: Duration,
+    pub workers: usize,
+}
+
+/// The explored part of a state space.
+pub struct Space<I> {
+    pub end: End<I>,
+    /// A system's bound left out some successors.
+    pub cut_off: bool,
+    /// In breadth-first order: those of states nearer to the start come first.
+    pub findings: Vec<Finding>,
+    pub statistics: Statistics,
+    pub(crate) shards: Vec<Store>,
+}
+
+impl<I> Space<I> {
+    pub fn state(&self, id: StateId) -> &[u64] {
+        let (shard, index) = split(id.0, self.shards.len());
+        self.shards[shard].state(index)
+    }
+
+    /// The states from an initial one to this one, both included.
+    pub fn path(&self, id: StateId) -> Vec<&[u64]> {
+        let mut path = Vec::new();
+        let mut next = id.0;
+        while next != StateId::NONE {
+            let (shard, index) = split(next, self.shards.len());
+            path.push(self.shards[shard].state(index));
+            next = self.shards[shard].parent(index);
+        }
+        path.reverse();
+        path
+    }
+
+    /// All stored states, in no particular order.
+    pub fn states(&self) -> impl Iterator<Item = &[u64]> {
+        self.shards.iter().flat_map(|store| (0..store.len()).map(|index| store.state(index)))
+    }
+}
+
+/// Ids interleave the shards: index × shards + shard.
+pub(crate) fn join(shard: usize, index: usize, shards: usize) -> u32 {
+    (index * shards + shard) as u32
+}
+
+pub(crate) fn split(id: u32, shards: usize) -> (usize, usize) {
+    (id as usize % shards, id as usize / shards)
+}

@@ -1,0 +1,198 @@
+//! The visited set of one shard: exact, with a parent for each state.
+//!
+//! States lie one after the other in an arena, in the order they were found, which is breadth-first order: the frontier
+//! is a range of indices and costs nothing. A table with open addressing holds index and 32 bits of the hash in 8 bytes;
+//! it is rebuilt from the arena when it fills up, so there is never more than one table. In all: the packed state,
+//! 4 bytes for the parent and 10.7 to 17.1 bytes of table (between 47 and 75 % full).
+
+/// Groups of insertions whose cache misses are made to overlap.
+const GROUP: usize = 32;
+/// Words of an arena chunk; chunks are never moved, so growing copies nothing.
+const CHUNK_WORDS: usize = 1 << 17;
+const FIRST_TABLE: usize = 64;
+
+pub(crate) struct Store {
+    width: usize,
+    states_per_chunk: usize,
+    states: Vec<Box<[u64]>>,
+    parents: Vec<Box<[u32]>>,
+    len: usize,
+    /// 0 is empty; otherwise the low half of the hash above, index + 1 below.
+    table: Vec<u64>,
+}
+
+impl Store {
+    pub fn new(width: usize) -> Store {
+        let states_per_chunk = (CHUNK_WORDS / width.max(1)).max(1).next_power_of_two();
+        Store { width, states_per_chunk, states: Vec::new(), parents: Vec::new(), len: 0, table: vec![0; FIRST_TABLE] }
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    pub fn state(&self, index: usize) -> &[u64] {
+        let offset = (index % self.states_per_chunk) * self.width;
+        &self.states[index / self.states_per_chunk][offset..offset + self.width]
+    }
+
+    #[inline]
+    pub fn parent(&self, index: usize) -> u32 {
+        self.parents[index / self.states_per_chunk][index % self.states_per_chunk]
+    }
+
+    /// Bytes of memory in use.
+    pub fn bytes(&self) -> usize {
+        self.table.len() * 8 + self.states.len() * self.states_per_chunk * (self.width * 8 + 4)
+    }
+
+    /// Adds the states of an outbox that are not there yet. Records are `width` words of state, the hash, the parent.
+    pub fn absorb(&mut self, outbox: &[u64]) {
+        let record = self.width + 2;
+        for group in outbox.chunks(GROUP * record) {
+            self.make_room(GROUP);
+            self.touch(group, record);
+            for entry in group.chunks_exact(record) {
+                let (state, rest) = entry.split_at(self.width);
+                self.insert(state, rest[0], rest[1] as u32);
+            }
+        }
+    }
+
+    /// Reads what a group of insertions will need, so that the processor waits for all of it at once. Measured on 16
+    /// million states: without this, absorbing takes about twice as long.
+    #[inline]
+    fn touch(&self, group: &[u64], record: usize) {
+        let mut entries = [0u64; GROUP];
+        for (entry, slot) in group.chunks_exact(record).zip(&mut entries) {
+            *slot = self.table[self.home(entry[self.width])];
+        }
+        let mut seen = 0;
+        for (entry, &slot) in group.chunks_exact(record).zip(&entries) {
+            if slot != 0 && slot >> 32 == entry[self.width] & 0xffff_ffff {
+                seen ^= self.state((slot & 0xffff_ffff) as usize - 1)[0];
+            }
+        }
+        std::hint::black_box(seen);
+    }
+
+    #[inline]
+    fn insert(&mut self, state: &[u64], hash: u64, parent: u32) {
+        let tag = hash & 0xffff_ffff;
+        let mut slot = self.home(hash);
+        loop {
+            let entry = self.table[slot];
+            if entry == 0 {
+                break;
+            }
+            if entry >> 32 == tag && self.state((entry & 0xffff_ffff) as usize - 1) == state {
+                return;
+            }
+            slot += 1;
+            if slot == self.table.len() {
+                slot = 0;
+            }
+        }
+        self.append(state, parent);
+        self.table[slot] = tag << 32 | self.len as u64;
+    }
+
+    fn append(&mut self, state: &[u64], parent: u32) {
+        let offset = self.len % self.states_per_chunk;
+        if offset == 0 {
+            self.states.push(vec![0; self.states_per_chunk * self.width].into_boxed_slice());
+            self.parents.push(vec![0; self.states_per_chunk].into_boxed_slice());
+        }
+        let chunk = self.states.len() - 1;
+        self.states[chunk][offset * self.width..(offset + 1) * self.width].copy_from_slice(state);
+        self.parents[chunk][offset] = parent;
+        self.len += 1;
+    }
+
+    /// The slot a hash starts probing at: its high bits scaled to the table.
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        ((u128::from(hash) * self.table.len() as u128) >> 64) as usize
+    }
+
+    fn make_room(&mut self, more: usize) {
+        if (self.len + more) * 4 <= self.table.len() * 3 {
+            return;
+        }
+        let size = (self.table.len() * 8 / 5).max((self.len + more) * 2);
+        // The old table goes first: everything needed to build the new one is in the arena.
+        self.table = Vec::new();
+        self.table = vec![0; size];
+        for index in 0..self.len {
+            let hash = hash(self.state(index));
+            let mut slot = self.home(hash);
+            while self.table[slot] != 0 {
+                slot += 1;
+                if slot == size {
+                    slot = 0;
+                }
+            }
+            self.table[slot] = (hash & 0xffff_ffff) << 32 | (index as u64 + 1);
+        }
+    }
+}
+
+/// A hash of a packed state: one widening multiplication a word, folded, and one more to finish.
+#[inline]
+pub(crate) fn hash(state: &[u64]) -> u64 {
+    let mut hash = 0x9e37_79b9_7f4a_7c15;
+    for &word in state {
+        hash = fold(hash ^ word, 0xa076_1d64_78bd_642f);
+    }
+    fold(hash, 0xe703_7ed1_a0b4_28db)
+}
+
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product as u64) ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn record(state: &[u64], parent: u32) -> Vec<u64> {
+        let mut record = state.to_vec();
+        record.extend([hash(state), u64::from(parent)]);
+        record
+    }
+
+    #[test]
+    fn holds_exactly_what_was_put_in_and_keeps_the_first_parent() {
+        for width in [1, 2, 3, 7] {
+            let mut store = Store::new(width);
+            let mut expected = BTreeSet::new();
+            let mut outbox = Vec::new();
+            // A small range of values, so that most states come again and again.
+            let mut random = 1u64;
+            for step in 0..60_000u32 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let state: Vec<u64> = (0..width).map(|word| (random >> (20 + word * 3)) % 97).collect();
+                outbox.extend(record(&state, step));
+                expected.insert(state);
+            }
+            store.absorb(&outbox);
+            let found: BTreeSet<Vec<u64>> = (0..store.len()).map(|index| store.state(index).to_vec()).collect();
+            assert_eq!(found.len(), store.len());
+            assert_eq!(found, expected);
+            assert!((1..store.len()).all(|index| store.parent(index - 1) < store.parent(index)));
+        }
+    }
+
+    #[test]
+    fn a_state_costs_at_most_24_bytes_more_than_itself() {
+        let mut store = Store::new(2);
+        for value in 0..600_000u64 {
+            store.absorb(&record(&[value, value ^ 0xff], 0));
+        }
+        assert!(store.bytes() <= store.len() * (16 + 24), "{} bytes for {} states", store.bytes(), store.len());
+    }
+}

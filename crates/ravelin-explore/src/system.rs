@@ -1,0 +1,80 @@
+//! The contract between the engine and what it explores.
+
+use crate::store::hash;
+
+/// A transition system over packed states.
+///
+/// `expand` must be a function of the state alone: the engine calls it once a state, in any order, from any thread, and
+/// again when it rebuilds a path.
+pub trait System: Sync {
+    /// Room for intermediate results, one for each worker, so that expanding allocates nothing.
+    type Scratch: Send;
+    /// Why an exploration cannot go on, for instance a value that the packing has no room for.
+    type Interrupt: Send;
+
+    /// Words in a state.
+    fn width(&self) -> usize;
+
+    fn scratch(&self) -> Self::Scratch;
+
+    fn initial(&self, emit: &mut dyn FnMut(&[u64]));
+
+    /// Gives all successors of a state, and what is to be said about the state itself, to the sink.
+    fn expand(&self, state: &[u64], scratch: &mut Self::Scratch, sink: &mut Sink) -> Result<(), Self::Interrupt>;
+}
+
+/// Where a system puts what it finds while expanding one state.
+///
+/// Successors are sorted into one outbox a shard; a record is the state, its hash and its parent.
+pub struct Sink {
+    width: usize,
+    pub(crate) outboxes: Vec<Vec<u64>>,
+    pub(crate) findings: Vec<(u32, u32)>,
+    pub(crate) parent: u32,
+    pub(crate) transitions: u64,
+    pub(crate) cut_off: bool,
+}
+
+impl Sink {
+    pub(crate) fn new(width: usize, shards: usize) -> Sink {
+        Sink {
+            width,
+            outboxes: vec![Vec::new(); shards],
+            findings: Vec::new(),
+            parent: u32::MAX,
+            transitions: 0,
+            cut_off: false,
+        }
+    }
+
+    /// A successor of the state being expanded.
+    #[inline]
+    pub fn push(&mut self, state: &[u64]) {
+        debug_assert_eq!(state.len(), self.width);
+        let hash = hash(state);
+        let shard = if self.outboxes.len() == 1 { 0 } else { shard_of(hash, self.outboxes.len()) };
+        let outbox = &mut self.outboxes[shard];
+        outbox.extend_from_slice(state);
+        outbox.extend_from_slice(&[hash, u64::from(self.parent)]);
+        self.transitions += 1;
+    }
+
+    /// Something about the state being expanded: the number is the system's own, and comes back in a
+    /// [`crate::Finding`].
+    #[inline]
+    pub fn report(&mut self, kind: u32) {
+        self.findings.push((kind, self.parent));
+    }
+
+    /// A successor was left out on purpose (a bound of the system); the exploration is then not exhaustive.
+    #[inline]
+    pub fn cut_off(&mut self) {
+        self.cut_off = true;
+    }
+}
+
+/// The shard that owns a state, from bits that the tables do not use for their slots.
+#[inline]
+pub(crate) fn shard_of(hash: u64, shards: usize) -> usize {
+    (((hash & 0xffff_ffff) * shards as u64) >> 32) as usize
+}
