@@ -217,6 +217,8 @@ impl<A> Expr<A> {
         }
     }
 
+    // Named as its siblings `and` and `or`; an operator would hide that it builds an expression.
+    #[allow(clippy::should_implement_trait)]
     pub fn not(self) -> Expr<A> {
         Expr::unary(UnaryOp::Not, self)
     }

@@ -1,1 +1,0 @@
-//! Random small programs.

@@ -1,0 +1,341 @@
+//! The code of a random thread: blocks between two locations, split into statements until they are single instructions.
+
+use super::random::Random;
+use super::{Config, Kind};
+use ravelin_program::{
+    Address, BinaryOp, Expr, Instruction, LocId, Order, RegId, RmwOp, ThreadBuilder, UnaryOp, Value, VarId,
+};
+
+/// A variable to access.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub id: VarId,
+    pub base: Value,
+    pub cells: usize,
+    pub is_array: bool,
+}
+
+pub(super) struct Body<'a, 'b> {
+    pub random: &'a mut Random,
+    pub config: &'a Config,
+    /// Which instructions, and how often.
+    pub kinds: &'a [(Kind, usize)],
+    pub places: &'a [Place],
+    pub loops: bool,
+    /// How many accesses and fences the thread may still have.
+    pub events: usize,
+    /// How many loads there are already.
+    pub loads: usize,
+    pub thread: ThreadBuilder<'b>,
+}
+
+impl Body<'_, '_> {
+    /// Fills the thread with about `size` instructions.
+    pub fn generate(&mut self, size: usize) {
+        let start = self.thread.here();
+        let for_ever = self.loops && self.random.once_in(6);
+        let end = if for_ever { start } else { self.thread.fresh() };
+        self.block(start, end, size);
+    }
+
+    fn block(&mut self, from: LocId, to: LocId, size: usize) {
+        if size == 0 {
+            return self.thread.edge(from, Instruction::Nop, to);
+        }
+        let (mut from, mut left) = (from, size);
+        while left > 0 {
+            let compound = left >= 2 && self.random.once_in(2);
+            let piece = if compound { self.random.within(2..=left) } else { 1 };
+            left -= piece;
+            let next = if left == 0 { to } else { self.thread.fresh() };
+            self.statement(from, next, piece);
+            from = next;
+        }
+    }
+
+    fn statement(&mut self, from: LocId, to: LocId, size: usize) {
+        if size < 2 {
+            let instruction = self.instruction();
+            return self.thread.edge(from, instruction, to);
+        }
+        let has = |kind| self.kinds.iter().any(|&(other, weight)| other == kind && weight > 0);
+        let accesses = has(Kind::Load) && has(Kind::Store) && self.events >= 2;
+        let (locks, bus) = (has(Kind::Lock) && self.events >= 2, has(Kind::BusLock));
+        match self.random.below(14) {
+            0 | 1 if self.config.branches => self.choose(from, to, size),
+            2 | 3 if self.config.branches => self.branch(from, to, size),
+            4 | 5 if self.loops => self.repeat(from, to, size),
+            6 if locks => {
+                self.events -= 2;
+                let lock = self.lock();
+                self.bracket(from, to, size, Instruction::Lock(lock.clone()), Instruction::Unlock(lock));
+            }
+            7 if bus => self.bracket(from, to, size, Instruction::BusLock, Instruction::BusUnlock),
+            8.. if accesses && self.places.len() > 1 => self.overtaken(from, to, size),
+            _ => {
+                let middle = self.thread.fresh();
+                self.statement(from, middle, size / 2);
+                self.statement(middle, to, size - size / 2);
+            }
+        }
+    }
+
+    /// `choose { … } or { … }`.
+    fn choose(&mut self, from: LocId, to: LocId, size: usize) {
+        let left = self.random.within(1..=size);
+        self.block(from, to, left);
+        self.block(from, to, size - left);
+    }
+
+    /// `if e { … } else { … }`.
+    fn branch(&mut self, from: LocId, to: LocId, size: usize) {
+        let condition = self.condition();
+        let left = self.random.within(1..=size);
+        self.guarded(from, condition.clone(), to, left);
+        self.guarded(from, condition.not(), to, size - left);
+    }
+
+    /// `while e { … }`, or a loop that ends at will.
+    fn repeat(&mut self, from: LocId, to: LocId, size: usize) {
+        if self.random.once_in(3) {
+            self.block(from, from, size);
+            return self.thread.edge(from, Instruction::Nop, to);
+        }
+        let condition = self.condition();
+        self.guarded(from, condition.clone(), from, size);
+        self.guarded(from, condition.not(), to, 0);
+    }
+
+    fn guarded(&mut self, from: LocId, condition: Expr, to: LocId, size: usize) {
+        if size == 0 {
+            return self.thread.edge(from, Instruction::Assume(condition), to);
+        }
+        let inside = self.thread.fresh();
+        self.thread.edge(from, Instruction::Assume(condition), inside);
+        self.block(inside, to, size);
+    }
+
+    fn bracket(&mut self, from: LocId, to: LocId, size: usize, open: Instruction, close: Instruction) {
+        let (inside, after) = (self.thread.fresh(), self.thread.fresh());
+        self.thread.edge(from, open, inside);
+        self.block(inside, after, (size - 1).max(1));
+        self.thread.edge(after, close, to);
+    }
+
+    /// A store and then a load or a store somewhere else, which may overtake it: the seed of every weak behaviour.
+    fn overtaken(&mut self, from: LocId, to: LocId, size: usize) {
+        self.events -= 2;
+        let first = self.random.below(self.places.len());
+        let second = (first + self.random.within(1..=self.places.len() - 1)) % self.places.len();
+        let at = |place: Place| Address { expr: Expr::Const(place.base), within: Some(place.id) };
+        let (first, second) = (at(self.places[first]), at(self.places[second]));
+        let order = self.order(Order::fits_store);
+        let store = Instruction::Store { address: first, value: self.value(), order };
+        let other = if self.random.once_in(3) {
+            let order = self.order(Order::fits_store);
+            Instruction::Store { address: second, value: self.value(), order }
+        } else {
+            let order = self.order(Order::fits_load);
+            Instruction::Load { reg: self.load_register(), address: second, order }
+        };
+        let (middle, after) = (self.thread.fresh(), if size == 2 { to } else { self.thread.fresh() });
+        self.thread.edge(from, store, middle);
+        self.thread.edge(middle, other, after);
+        if size > 2 {
+            self.block(after, to, size - 2);
+        }
+    }
+
+    fn instruction(&mut self) -> Instruction {
+        let kind = self.random.weighted(self.kinds).unwrap_or(Kind::Nop);
+        let instruction = self.of_kind(kind);
+        let events = match instruction {
+            Instruction::Fence(_) => 1,
+            ref other => other.accesses().len(),
+        };
+        if events > self.events {
+            return Instruction::Assign { reg: self.register(), value: self.value() };
+        }
+        self.events -= events;
+        instruction
+    }
+
+    fn of_kind(&mut self, kind: Kind) -> Instruction {
+        match kind {
+            Kind::Nop => Instruction::Nop,
+            Kind::Assign => Instruction::Assign { reg: self.register(), value: self.value() },
+            Kind::Havoc => {
+                let lo = self.random.below(2) as Value;
+                Instruction::Havoc { reg: self.register(), lo, hi: lo + self.random.below(3) as Value }
+            }
+            Kind::Assume => Instruction::Assume(self.condition()),
+            Kind::Assert => Instruction::Assert(self.condition()),
+            Kind::Load => Instruction::Load {
+                reg: self.register(),
+                address: self.address(),
+                order: self.access(Order::fits_load),
+            },
+            Kind::Store => Instruction::Store {
+                address: self.address(),
+                value: self.value(),
+                order: self.access(Order::fits_store),
+            },
+            Kind::Rmw => Instruction::Rmw {
+                op: self.random.pick(&RmwOp::ALL),
+                address: self.address(),
+                operand: self.value(),
+                order: self.order(|_| true),
+                old: self.maybe_register(),
+            },
+            Kind::CompareExchange => Instruction::CompareExchange {
+                address: self.address(),
+                expected: self.value(),
+                new: self.value(),
+                success: self.order(|_| true),
+                failure: self.order(Order::fits_load),
+                weak: self.random.once_in(2),
+                old: self.maybe_register(),
+                ok: self.maybe_register(),
+            },
+            Kind::Fence => {
+                let order = self.order(Order::fits_fence);
+                Instruction::Fence(if order.fits_fence() { order } else { Order::SeqCst })
+            }
+            Kind::Wait => Instruction::Wait {
+                address: self.address(),
+                values: (0..self.random.within(1..=2)).map(|_| self.value()).collect(),
+                order: self.order(Order::fits_load),
+                old: self.maybe_register(),
+            },
+            Kind::BlockingCas => Instruction::BlockingCas {
+                address: self.address(),
+                expected: self.value(),
+                new: self.value(),
+                order: self.order(|_| true),
+            },
+            Kind::Lock if self.random.once_in(3) => Instruction::Lock(self.lock()),
+            Kind::Lock => Instruction::Unlock(self.lock()),
+            Kind::BusLock if self.random.once_in(3) => Instruction::BusLock,
+            Kind::BusLock if self.random.once_in(4) => Instruction::BusUnlock,
+            Kind::BusLock => Instruction::Nop,
+            Kind::Locked => {
+                let body: Vec<Instruction> = (0..self.random.within(1..=3)).map(|_| self.locked_part()).collect();
+                let stores = body.iter().any(|part| matches!(part, Instruction::Store { .. }));
+                Instruction::Locked { body, drains: stores || self.random.once_in(2) }
+            }
+        }
+    }
+
+    fn locked_part(&mut self) -> Instruction {
+        let kind = self.random.weighted(&[(Kind::Load, 4), (Kind::Store, 4), (Kind::Assign, 2), (Kind::Assume, 1)]);
+        self.of_kind(kind.unwrap_or(Kind::Nop))
+    }
+
+    /// An order for an atomic access or a fence, relaxed half of the time if that fits.
+    fn order(&mut self, fits: impl Fn(Order) -> bool) -> Order {
+        let orders: Vec<Order> = self.config.orders.iter().copied().filter(|&order| fits(order)).collect();
+        let relaxed = orders.is_empty() || (orders.contains(&Order::Relaxed) && self.random.once_in(2));
+        if relaxed { Order::Relaxed } else { self.random.pick(&orders) }
+    }
+
+    /// An order for a load or a store.
+    fn access(&mut self, fits: impl Fn(Order) -> bool) -> Order {
+        if self.config.non_atomic && self.random.once_in(8) { Order::NonAtomic } else { self.order(fits) }
+    }
+
+    fn register(&mut self) -> RegId {
+        RegId(self.random.below(self.thread.thread.registers.len()))
+    }
+
+    /// Loads fill the registers in turn, so that what they read can be seen in the end.
+    fn load_register(&mut self) -> RegId {
+        self.loads += 1;
+        RegId((self.loads - 1) % self.thread.thread.registers.len())
+    }
+
+    fn maybe_register(&mut self) -> Option<RegId> {
+        if self.random.once_in(4) { None } else { Some(self.register()) }
+    }
+
+    fn address(&mut self) -> Address {
+        if self.config.computed_addresses && self.random.once_in(10) {
+            return Address::computed(self.computed());
+        }
+        let place = self.random.pick(self.places);
+        let expr = if place.is_array && self.random.once_in(2) {
+            let index = self.index(place.cells);
+            Expr::binary(BinaryOp::Add, Expr::Const(place.base), index)
+        } else {
+            Expr::Const(place.base + self.random.below(place.cells) as Value)
+        };
+        Address { expr, within: Some(place.id) }
+    }
+
+    /// Where to lock: most often the last variable, so that threads meet there.
+    fn lock(&mut self) -> Address {
+        match self.places.last() {
+            Some(last) if !self.random.once_in(4) => Address { expr: Expr::Const(last.base), within: Some(last.id) },
+            _ => self.address(),
+        }
+    }
+
+    /// A register as an index, most often taken modulo the length.
+    fn index(&mut self, cells: usize) -> Expr {
+        let register = Expr::Atom(self.register());
+        if self.random.once_in(3) {
+            return register;
+        }
+        Expr::binary(BinaryOp::BitAnd, register, Expr::Const(cells as Value - 1))
+    }
+
+    /// An address that need not have a name.
+    fn computed(&mut self) -> Expr {
+        let place = self.random.pick(self.places);
+        match self.random.below(4) {
+            0 => Expr::Const(0),
+            1 => Expr::Const(place.base + place.cells as Value),
+            2 => Expr::Atom(self.register()),
+            _ => Expr::binary(BinaryOp::Add, Expr::Const(place.base), Expr::Atom(self.register())),
+        }
+    }
+
+    fn constant(&mut self) -> Expr {
+        Expr::Const(self.random.pick(&[0, 1, 1, 1, 2, 2]))
+    }
+
+    fn value(&mut self) -> Expr {
+        match self.random.below(10) {
+            0..=5 => self.constant(),
+            6 | 7 => Expr::Atom(self.register()),
+            8 => {
+                let op = self.random.pick(&[BinaryOp::Add, BinaryOp::Sub, BinaryOp::BitXor, BinaryOp::Eq]);
+                Expr::binary(op, Expr::Atom(self.register()), self.constant())
+            }
+            _ => self.expression(2),
+        }
+    }
+
+    fn condition(&mut self) -> Expr {
+        if self.random.once_in(6) {
+            return self.expression(2);
+        }
+        let op = self.random.pick(&[BinaryOp::Eq, BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt, BinaryOp::Ge]);
+        Expr::binary(op, Expr::Atom(self.register()), self.constant())
+    }
+
+    /// Any expression.
+    fn expression(&mut self, depth: usize) -> Expr {
+        match self.random.below(if depth == 0 { 4 } else { 8 }) {
+            0 | 1 => Expr::Atom(self.register()),
+            2 | 3 => self.constant(),
+            4 => {
+                let op = self.random.pick(&[UnaryOp::Neg, UnaryOp::Not]);
+                Expr::unary(op, self.expression(depth - 1))
+            }
+            _ => {
+                let op = self.random.pick(&BinaryOp::ALL);
+                Expr::binary(op, self.expression(depth - 1), self.expression(depth - 1))
+            }
+        }
+    }
+}

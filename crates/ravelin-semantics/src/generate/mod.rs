@@ -1,0 +1,271 @@
+//! Random small programs, to compare engines on, and a shrinker for those on which they differ.
+//!
+//! A seed and a [`Config`] determine a program. Programs are small enough that the reference explores a typical one in
+//! well under twenty thousand states (PSO, four pending stores), and they lean to what weak memory is about: few variables,
+//! few values, many accesses. Everything the vocabulary has occurs by default, in proportions that keep a fault
+//! from ending most runs early. Where a program loops, its domains are small, so that its values stay few.
+//!
+//! ```
+//! use ravelin_semantics::generate::{Config, Generator};
+//!
+//! let generator = Generator::new(Config::all());
+//! let program = generator.program(17);
+//! assert!(ravelin_program::validate(&program).is_empty());
+//! assert_eq!(program, generator.program(17));
+//! ```
+
+mod body;
+mod edit;
+mod goals;
+mod parts;
+mod random;
+mod shrink;
+
+pub use shrink::shrink;
+
+use body::{Body, Place};
+use random::Random;
+use ravelin_program::{
+    Arithmetic, Domain, Escape, Initial, LocId, Order, Program, ProgramBuilder, ThreadBuilder, Value, Variable,
+};
+use std::ops::RangeInclusive;
+
+/// What programs to make.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub threads: RangeInclusive<usize>,
+    /// Instructions of a thread, roughly: guards of branches come on top.
+    pub instructions: RangeInclusive<usize>,
+    /// Instructions of all threads together; threads get shorter when there are many.
+    pub total_instructions: usize,
+    /// At most so many accesses and fences in the whole program.
+    pub max_events: usize,
+    pub variables: RangeInclusive<usize>,
+    /// Some of the variables are arrays, with constant and computed indices.
+    pub arrays: bool,
+    /// `mem[e]`.
+    pub computed_addresses: bool,
+    /// Variables and registers with small domains that fault, wrap or block.
+    pub domains: bool,
+    /// Cells that start with any value of their domain.
+    pub any_initial: bool,
+    /// Sometimes all arithmetic wraps.
+    pub wrapping: bool,
+    pub branches: bool,
+    pub loops: bool,
+    /// Some loads and stores are not atomic.
+    pub non_atomic: bool,
+    /// The orders of atomic accesses and fences.
+    pub orders: Vec<Order>,
+    /// Which instructions, and how often.
+    pub kinds: Vec<(Kind, usize)>,
+    pub goals: RangeInclusive<usize>,
+}
+
+/// A kind of instruction, or of a bracket of two instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Nop,
+    Assign,
+    Havoc,
+    Assume,
+    Assert,
+    Load,
+    Store,
+    Rmw,
+    /// Weak and strong ones.
+    CompareExchange,
+    Fence,
+    Wait,
+    BlockingCas,
+    /// `lock … unlock`, sometimes only one of them.
+    Lock,
+    /// `bus_lock … bus_unlock`, seldom only one of them.
+    BusLock,
+    /// A locked block.
+    Locked,
+}
+
+impl Config {
+    /// Everything.
+    pub fn all() -> Config {
+        Config {
+            threads: 1..=3,
+            instructions: 2..=6,
+            total_instructions: 13,
+            max_events: usize::MAX,
+            variables: 2..=3,
+            arrays: true,
+            computed_addresses: true,
+            domains: true,
+            any_initial: true,
+            wrapping: true,
+            branches: true,
+            loops: true,
+            non_atomic: true,
+            orders: Order::ATOMIC.to_vec(),
+            kinds: vec![
+                (Kind::Nop, 1),
+                (Kind::Assign, 4),
+                (Kind::Havoc, 2),
+                (Kind::Assume, 1),
+                (Kind::Assert, 2),
+                (Kind::Load, 20),
+                (Kind::Store, 20),
+                (Kind::Rmw, 5),
+                (Kind::CompareExchange, 5),
+                (Kind::Fence, 4),
+                (Kind::Wait, 1),
+                (Kind::BlockingCas, 1),
+                (Kind::Lock, 2),
+                (Kind::BusLock, 1),
+                (Kind::Locked, 3),
+            ],
+            goals: 0..=2,
+        }
+    }
+
+    /// Everything but loops.
+    pub fn loop_free() -> Config {
+        Config { loops: false, ..Config::all() }
+    }
+
+    /// What execution graphs are made of: loop-free, at most seven accesses and fences, no bus lock, no locked blocks,
+    /// no addresses but those of variables and array cells, and every cell with one initial value.
+    pub fn c11() -> Config {
+        let mut config = Config {
+            instructions: 2..=5,
+            total_instructions: 11,
+            max_events: 7,
+            computed_addresses: false,
+            any_initial: false,
+            ..Config::loop_free()
+        };
+        config.kinds.retain(|(kind, _)| !matches!(kind, Kind::BusLock | Kind::Locked));
+        config
+    }
+}
+
+/// Makes programs from seeds.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    pub config: Config,
+}
+
+impl Generator {
+    pub fn new(config: Config) -> Generator {
+        Generator { config }
+    }
+
+    /// The program of a seed. It is always valid.
+    pub fn program(&self, seed: u64) -> Program {
+        let config = &self.config;
+        let mut random = Random::new(seed);
+        let mut builder = ProgramBuilder::new(format!("seed {seed}"));
+        let loops = config.loops && random.once_in(2);
+        // Without small domains the values of a loop could grow for ever.
+        let small = loops || (config.domains && random.once_in(3));
+        let places = self.variables(&mut random, &mut builder, small, loops);
+        if loops {
+            builder.program.memory.unnamed = small_domain(&mut random);
+        }
+        if config.wrapping && random.once_in(8) {
+            // Wide enough for every named address.
+            let last = builder.program.memory.named_addresses().last().unwrap_or(1);
+            let hi = last + random.below(5) as Value;
+            builder.program.arithmetic = Arithmetic::Wrapping(Domain::new(0, hi, Escape::Wrap));
+        }
+        let threads = self.threads(&mut random);
+        let kinds = self.kinds(&mut random);
+        let mut events = config.max_events;
+        for index in 0..threads {
+            let most = (config.total_instructions / threads).max(1).min(*config.instructions.end());
+            // Long threads are more telling: the larger of two draws.
+            let sizes = [0, 0].map(|_| random.within(*config.instructions.start()..=most));
+            let size = sizes[0].max(sizes[1]);
+            // Each thread gets its share, so that the last one is not left without accesses.
+            let share = if config.max_events == usize::MAX { usize::MAX } else { events / (threads - index) };
+            let mut thread = builder.thread(format!("t{index}"));
+            self.registers(&mut random, &mut thread, small, loops);
+            let mut body = Body {
+                random: &mut random,
+                config,
+                kinds: &kinds,
+                places: &places,
+                loops,
+                events: share,
+                loads: 0,
+                thread,
+            };
+            body.generate(size);
+            events -= share - body.events;
+            body.thread.finish();
+        }
+        let goals = random.within(config.goals.clone());
+        for _ in 0..goals {
+            goals::add(&mut random, &mut builder.program, &places);
+        }
+        debug_assert!(ravelin_program::validate(&builder.program).is_empty());
+        builder.program
+    }
+
+    /// Two threads half of the time: most of weak memory shows between two.
+    fn threads(&self, random: &mut Random) -> usize {
+        let range = self.config.threads.clone();
+        let threads = if range.contains(&2) && random.once_in(2) { 2 } else { random.within(range) };
+        threads.max(1)
+    }
+
+    /// The instructions of one program. Half of the programs have nothing but loads, stores and perhaps fences, since it
+    /// takes several of these undisturbed to see a weak behaviour.
+    fn kinds(&self, random: &mut Random) -> Vec<(Kind, usize)> {
+        let mut kinds = self.config.kinds.clone();
+        if random.once_in(2) {
+            let fences = random.once_in(2);
+            kinds.retain(|(kind, _)| match kind {
+                Kind::Load | Kind::Store => true,
+                Kind::Fence => fences,
+                _ => false,
+            });
+        }
+        if kinds.is_empty() { self.config.kinds.clone() } else { kinds }
+    }
+
+    fn variables(&self, random: &mut Random, builder: &mut ProgramBuilder, small: bool, all: bool) -> Vec<Place> {
+        let count = random.within(self.config.variables.clone()).max(1);
+        let mut places = Vec::new();
+        for index in 0..count {
+            let name = ["x", "y", "z", "u", "v", "w"].get(index).map_or(format!("x{index}"), |name| (*name).to_owned());
+            let mut variable =
+                if self.config.arrays && random.once_in(6) { Variable::array(name, 2) } else { Variable::scalar(name) };
+            if all || (small && random.once_in(2)) {
+                variable = variable.with_domain(small_domain(random));
+            }
+            let domain = variable.domain;
+            let any = self.config.any_initial && !domain.is_full() && random.once_in(6);
+            let start = if random.once_in(4) { 1.min(domain.hi) } else { 0.max(domain.lo) };
+            variable = variable.with_initial(if any { Initial::Any } else { Initial::Value(start) });
+            let cells = variable.cells();
+            let is_array = variable.len.is_some();
+            let id = builder.variable(variable);
+            places.push(Place { id, base: builder.base(id), cells, is_array });
+        }
+        places
+    }
+
+    fn registers(&self, random: &mut Random, thread: &mut ThreadBuilder<'_>, small: bool, all: bool) {
+        for index in 0..random.within(2..=3) {
+            let domain = if all || (small && random.once_in(2)) { small_domain(random) } else { Domain::FULL };
+            let register = thread.register_with(format!("r{index}"), domain);
+            thread.thread.registers[register.0].initial = 0.max(domain.lo);
+        }
+        debug_assert_eq!(thread.here(), LocId(0));
+    }
+}
+
+/// Few values, near 0. Faults are the rarest escape: they end a run.
+fn small_domain(random: &mut Random) -> Domain {
+    let (lo, hi) = random.pick(&[(0, 1), (0, 1), (0, 2), (0, 2), (0, 2), (0, 3), (-1, 1), (1, 2)]);
+    let escape = random.pick(&[Escape::Wrap, Escape::Wrap, Escape::Wrap, Escape::Wrap, Escape::Block, Escape::Error]);
+    Domain::new(lo, hi, escape)
+}

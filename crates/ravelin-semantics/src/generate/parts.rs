@@ -1,0 +1,88 @@
+//! The parts of an instruction, to be changed in place by the shrinker.
+
+use ravelin_program::{Address, Expr, Instruction, Order, RegId, VarId};
+
+/// The expressions of an instruction, in the order of [`Instruction::expressions`].
+pub(super) fn expressions_mut(instruction: &mut Instruction) -> Vec<&mut Expr> {
+    match instruction {
+        Instruction::Assign { value, .. } => vec![value],
+        Instruction::Assume(condition) | Instruction::Assert(condition) => vec![condition],
+        Instruction::Load { address, .. } | Instruction::Lock(address) | Instruction::Unlock(address) => {
+            vec![&mut address.expr]
+        }
+        Instruction::Store { address, value, .. } => vec![&mut address.expr, value],
+        Instruction::Rmw { address, operand, .. } => vec![&mut address.expr, operand],
+        Instruction::CompareExchange { address, expected, new, .. }
+        | Instruction::BlockingCas { address, expected, new, .. } => vec![&mut address.expr, expected, new],
+        Instruction::Wait { address, values, .. } => std::iter::once(&mut address.expr).chain(values).collect(),
+        Instruction::Locked { body, .. } => body.iter_mut().flat_map(expressions_mut).collect(),
+        Instruction::Nop
+        | Instruction::Havoc { .. }
+        | Instruction::Fence(_)
+        | Instruction::BusLock
+        | Instruction::BusUnlock => Vec::new(),
+    }
+}
+
+/// The orders of an instruction; for a compare-exchange that of success first.
+pub(super) fn orders_mut(instruction: &mut Instruction) -> Vec<&mut Order> {
+    match instruction {
+        Instruction::Load { order, .. }
+        | Instruction::Store { order, .. }
+        | Instruction::Rmw { order, .. }
+        | Instruction::Wait { order, .. }
+        | Instruction::BlockingCas { order, .. }
+        | Instruction::Fence(order) => vec![order],
+        Instruction::CompareExchange { success, failure, .. } => vec![success, failure],
+        Instruction::Locked { body, .. } => body.iter_mut().flat_map(orders_mut).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Visits every register an instruction reads or writes.
+pub(super) fn registers_mut(instruction: &mut Instruction, visit: &mut impl FnMut(&mut RegId)) {
+    match instruction {
+        Instruction::Assign { reg, .. } | Instruction::Havoc { reg, .. } | Instruction::Load { reg, .. } => visit(reg),
+        Instruction::Rmw { old, .. } | Instruction::Wait { old, .. } => old.iter_mut().for_each(&mut *visit),
+        Instruction::CompareExchange { old, ok, .. } => old.iter_mut().chain(ok).for_each(&mut *visit),
+        Instruction::Locked { body, .. } => {
+            // The expressions of the parts are visited with their parts.
+            return body.iter_mut().for_each(|part| registers_mut(part, visit));
+        }
+        _ => {}
+    }
+    for expr in expressions_mut(instruction) {
+        atoms_mut(expr, visit);
+    }
+}
+
+/// Visits every variable that an address of the instruction must stay in.
+pub(super) fn within_mut(instruction: &mut Instruction, visit: &mut impl FnMut(&mut VarId)) {
+    match instruction {
+        Instruction::Load { address, .. }
+        | Instruction::Store { address, .. }
+        | Instruction::Rmw { address, .. }
+        | Instruction::CompareExchange { address, .. }
+        | Instruction::BlockingCas { address, .. }
+        | Instruction::Wait { address, .. }
+        | Instruction::Lock(address)
+        | Instruction::Unlock(address) => {
+            let Address { within, .. } = address;
+            within.iter_mut().for_each(visit);
+        }
+        Instruction::Locked { body, .. } => body.iter_mut().for_each(|part| within_mut(part, visit)),
+        _ => {}
+    }
+}
+
+fn atoms_mut(expr: &mut Expr, visit: &mut impl FnMut(&mut RegId)) {
+    match expr {
+        Expr::Const(_) => {}
+        Expr::Atom(register) => visit(register),
+        Expr::Unary(_, operand) => atoms_mut(operand, visit),
+        Expr::Binary(_, left, right) => {
+            atoms_mut(left, visit);
+            atoms_mut(right, visit);
+        }
+    }
+}

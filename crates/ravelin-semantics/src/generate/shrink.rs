@@ -1,0 +1,98 @@
+//! Makes a failing program small: greedy delta debugging.
+//!
+//! Every edit of `edit.rs` is tried, the coarse ones first; one that leaves a valid program that still fails and weighs
+//! less is kept. It ends because weights are natural numbers, at a program that no single edit makes lighter.
+
+use super::edit::{apply, edits};
+use ravelin_program::{Arithmetic, Domain, Escape, Expr, Initial, Instruction, Order, Program, RmwOp, Value, validate};
+
+/// A program at most as large as `program` on which `fails` still answers true, provided it does on `program`.
+///
+/// `fails` sees valid programs only and should answer the same each time.
+pub fn shrink(program: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Program {
+    let mut best = program.clone();
+    loop {
+        let before = weight(&best);
+        let mut position = 0;
+        // Edits after the one just kept are tried on the new program before those in front of it are tried again.
+        while let Some(edit) = edits(&best).get(position) {
+            let lighter = apply(&best, edit)
+                .filter(|edited| weight(edited) < weight(&best) && validate(edited).is_empty() && fails(edited));
+            match lighter {
+                Some(edited) => best = edited,
+                None => position += 1,
+            }
+        }
+        if weight(&best) == before {
+            return best;
+        }
+    }
+}
+
+/// How much there is to read in a program.
+fn weight(program: &Program) -> usize {
+    let memory = &program.memory;
+    let mut sum = domain_weight(memory.unnamed) + 4 * usize::from(program.arithmetic != Arithmetic::Checked);
+    for variable in &memory.variables {
+        let starts = variable.initial.iter().map(|initial| match initial {
+            Initial::Value(value) => value_weight(*value),
+            Initial::Any => 8,
+        });
+        sum += 10 + domain_weight(variable.domain) + starts.sum::<usize>();
+    }
+    for thread in &program.threads {
+        sum += 100 + 5 * thread.locations.len();
+        sum += thread.registers.iter().map(|register| 5 + domain_weight(register.domain)).sum::<usize>();
+        sum +=
+            thread.transitions.iter().map(|transition| 20 + instruction_weight(&transition.instruction)).sum::<usize>();
+    }
+    sum + program.goals.iter().map(|goal| 20 + expr_weight(&goal.condition)).sum::<usize>()
+}
+
+fn instruction_weight(instruction: &Instruction) -> usize {
+    let expressions: usize = instruction.expressions().into_iter().map(expr_weight).sum();
+    let targets = instruction.written_registers().len();
+    let own = match instruction {
+        Instruction::Nop => 0,
+        Instruction::Assign { .. } | Instruction::Assume(_) | Instruction::Assert(_) => 4,
+        Instruction::Havoc { lo, hi, .. } => 8 + 2 * hi.abs_diff(*lo).min(1000) as usize + value_weight(*lo),
+        Instruction::Load { order, .. } | Instruction::Store { order, .. } => 6 + order_weight(*order),
+        Instruction::Fence(order) => 6 + order_weight(*order),
+        Instruction::Wait { order, .. } | Instruction::BlockingCas { order, .. } => 20 + order_weight(*order),
+        Instruction::Rmw { op, order, .. } => 25 + order_weight(*order) + if *op == RmwOp::Exchange { 0 } else { 2 },
+        Instruction::CompareExchange { success, failure, weak, .. } => {
+            30 + order_weight(*success) + order_weight(*failure) + 2 * usize::from(*weak)
+        }
+        Instruction::Lock(_) | Instruction::Unlock(_) => 15,
+        Instruction::BusLock | Instruction::BusUnlock => 15,
+        Instruction::Locked { body, .. } => 30 + body.iter().map(instruction_weight).sum::<usize>(),
+    };
+    own + expressions + targets
+}
+
+fn order_weight(order: Order) -> usize {
+    match order {
+        Order::Relaxed => 0,
+        Order::NonAtomic | Order::Acquire | Order::Release => 1,
+        Order::AcqRel => 2,
+        Order::SeqCst => 3,
+    }
+}
+
+fn expr_weight<A>(expr: &Expr<A>) -> usize {
+    match expr {
+        Expr::Const(value) => 1 + value_weight(*value),
+        Expr::Atom(_) => 4,
+        Expr::Unary(_, operand) => 2 + expr_weight(operand),
+        Expr::Binary(_, left, right) => 2 + expr_weight(left) + expr_weight(right),
+    }
+}
+
+fn value_weight(value: Value) -> usize {
+    value.unsigned_abs().min(2) as usize
+}
+
+fn domain_weight(domain: Domain) -> usize {
+    let escape = if domain.escape == Escape::Error { 0 } else { 1 };
+    if domain.is_full() { escape } else { 3 + escape }
+}

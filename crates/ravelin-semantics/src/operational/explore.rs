@@ -1,0 +1,132 @@
+//! All steps out of a state, and a naive search over all states: the baseline that faster engines must agree with.
+//!
+//! The search is breadth-first, keeps every state in full and prunes nothing. It may not end under an unbounded buffered
+//! model, or where values grow; the limit on states is there for that.
+
+use super::{Reference, Refusal, State, TooMany};
+use crate::Action;
+use ravelin_program::{Fault, Instruction, ThreadId, TransitionId, Value};
+use std::collections::{BTreeSet, HashSet, VecDeque};
+
+/// What can happen next in a state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// By thread; for each first flushes by address, then transitions by number and choice.
+    pub next: Vec<(Action, State)>,
+    /// Transitions that would make the program fault. They have no successor.
+    pub faults: Vec<(ThreadId, TransitionId, Fault)>,
+    /// Assertions that fail here. They have no successor.
+    pub failed_asserts: Vec<(ThreadId, TransitionId)>,
+    /// A store could not be issued because of the bound on pending stores.
+    pub cut_off: bool,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explored {
+    /// How many states were seen.
+    pub states: usize,
+    pub finals: BTreeSet<State>,
+    /// States that are not final and have no step.
+    pub stuck: BTreeSet<State>,
+    /// In order of discovery, each once.
+    pub faults: Vec<(ThreadId, TransitionId, Fault)>,
+    pub failed_asserts: BTreeSet<(ThreadId, TransitionId)>,
+    /// Numbers of the goals that some state violates.
+    pub violated_goals: BTreeSet<usize>,
+    /// Somewhere a store could not be issued because of the bound on pending stores.
+    pub cut_off: bool,
+    /// Every state reachable within the bound was seen, not only as many as the limit allows.
+    pub complete: bool,
+}
+
+impl Reference {
+    /// Everything that can happen next.
+    pub fn steps(&self, state: &State) -> Steps {
+        let mut steps = Steps::default();
+        for (index, thread) in self.program.threads.iter().enumerate() {
+            let id = ThreadId(index);
+            for address in state.threads[index].buffer.flushable(self.model) {
+                self.attempt(state, Action::Flush { thread: id, address }, &mut steps);
+            }
+            for (transition, code) in thread.outgoing(state.threads[index].location) {
+                for choice in choices(&code.instruction) {
+                    self.attempt(state, Action::Step { thread: id, transition, choice }, &mut steps);
+                }
+            }
+        }
+        steps
+    }
+
+    fn attempt(&self, state: &State, action: Action, steps: &mut Steps) {
+        let refusal = match self.apply(state, action) {
+            Ok(next) => return steps.next.push((action, next)),
+            Err(refusal) => refusal,
+        };
+        let Action::Step { thread, transition, .. } = action else { return };
+        match refusal {
+            // Several choices of one transition may end in the same fault.
+            Refusal::Fault(fault) if !steps.faults.contains(&(thread, transition, fault)) => {
+                steps.faults.push((thread, transition, fault));
+            }
+            Refusal::AssertFails => steps.failed_asserts.push((thread, transition)),
+            Refusal::BufferFull { .. } => steps.cut_off = true,
+            _ => {}
+        }
+    }
+
+    /// Visits every reachable state once, with its steps, breadth-first; at most `limit` of them. Tells how many there
+    /// were, or `None` if there are more.
+    pub fn visit(&self, limit: usize, visit: &mut dyn FnMut(&State, &Steps)) -> Result<Option<usize>, TooMany> {
+        let mut waiting: VecDeque<State> = self.initial_states()?.into();
+        let mut seen: HashSet<State> = waiting.iter().cloned().collect();
+        let mut visited = 0;
+        while let Some(state) = waiting.pop_front() {
+            if visited == limit {
+                return Ok(None);
+            }
+            visited += 1;
+            let steps = self.steps(&state);
+            visit(&state, &steps);
+            for (_, next) in steps.next {
+                if !seen.contains(&next) {
+                    seen.insert(next.clone());
+                    waiting.push_back(next);
+                }
+            }
+        }
+        Ok(Some(visited))
+    }
+
+    /// Looks at every reachable state, at most `limit` of them.
+    pub fn explore(&self, limit: usize) -> Result<Explored, TooMany> {
+        let mut found = Explored::default();
+        let ended = self.visit(limit, &mut |state, steps| {
+            found.states += 1;
+            if self.is_final(state) {
+                found.finals.insert(state.clone());
+            } else if steps.next.is_empty() {
+                found.stuck.insert(state.clone());
+            }
+            for fault in &steps.faults {
+                if !found.faults.contains(fault) {
+                    found.faults.push(*fault);
+                }
+            }
+            found.failed_asserts.extend(&steps.failed_asserts);
+            found.violated_goals.extend(self.violated_goals(state));
+            found.cut_off |= steps.cut_off;
+        })?;
+        found.complete = ended.is_some();
+        Ok(found)
+    }
+}
+
+/// What an instruction leaves open.
+fn choices(instruction: &Instruction) -> std::ops::RangeInclusive<Value> {
+    match *instruction {
+        Instruction::Havoc { lo, hi, .. } => lo..=hi,
+        Instruction::CompareExchange { weak: true, .. } => 0..=1,
+        _ => 0..=0,
+    }
+}

@@ -1,0 +1,188 @@
+//! One thread by itself: what a transition does when memory is free to answer a read with any value.
+//!
+//! This is the labelled transition system that a program induces before any memory model (paper, section 2.1).
+//! Instructions that stay within the thread have no label, all others have one event each. An instruction that blocks
+//! has no outcome; one that goes wrong stops the thread where it is.
+
+use super::Label;
+use ravelin_program::{Address, Admitted, Expr, Fault, Instruction, LocId, Order, Program, RegId, Thread, Value};
+use thiserror::Error;
+
+/// Where a thread is, what its registers hold, and what stopped it if something went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ThreadState {
+    pub location: LocId,
+    pub registers: Vec<Value>,
+    pub failure: Option<Failure>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+pub enum Failure {
+    #[error("an assertion fails")]
+    Assertion,
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// What taking a transition may lead to.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    /// The event, if it makes one. For a failure, the event whose reading led to it, which is not added to the graph.
+    pub label: Option<Label>,
+    /// The registers afterwards.
+    pub registers: Result<Vec<Value>, Failure>,
+}
+
+/// A thread about to execute an instruction.
+#[derive(Clone, Copy)]
+pub(super) struct Local<'a> {
+    pub program: &'a Program,
+    pub thread: &'a Thread,
+    pub registers: &'a [Value],
+}
+
+impl Local<'_> {
+    /// The address that the instruction reads, if it reads.
+    pub fn read_address(&self, instruction: &Instruction) -> Result<Option<Value>, Fault> {
+        match instruction {
+            Instruction::Load { address, .. }
+            | Instruction::Wait { address, .. }
+            | Instruction::Rmw { address, .. }
+            | Instruction::CompareExchange { address, .. }
+            | Instruction::BlockingCas { address, .. }
+            | Instruction::Lock(address) => self.address(address).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// All outcomes of the instruction if it reads `read`, which is ignored by instructions that do not read. None if
+    /// it blocks.
+    pub fn outcomes(&self, instruction: &Instruction, read: Value) -> Vec<Outcome> {
+        self.attempt(instruction, read)
+            .unwrap_or_else(|fault| vec![Outcome { label: None, registers: Err(Failure::Fault(fault)) }])
+    }
+
+    fn attempt(&self, instruction: &Instruction, read: Value) -> Result<Vec<Outcome>, Fault> {
+        let one = |outcome: Option<Outcome>| Ok(outcome.into_iter().collect());
+        match instruction {
+            Instruction::Nop => one(self.outcome(None, &[])),
+            Instruction::Assign { reg, value } => one(self.outcome(None, &[(Some(*reg), self.eval(value)?)])),
+            Instruction::Havoc { reg, lo, hi } => {
+                Ok((*lo..=*hi).filter_map(|value| self.outcome(None, &[(Some(*reg), value)])).collect())
+            }
+            Instruction::Assume(condition) => {
+                let holds = self.eval(condition)? != 0;
+                one(if holds { self.outcome(None, &[]) } else { None })
+            }
+            Instruction::Assert(condition) => {
+                let holds = self.eval(condition)? != 0;
+                let failed = Outcome { label: None, registers: Err(Failure::Assertion) };
+                one(if holds { self.outcome(None, &[]) } else { Some(failed) })
+            }
+            Instruction::Load { reg, address, order } => {
+                let label = Label::Read { address: self.address(address)?, value: read, order: *order };
+                one(self.outcome(Some(label), &[(Some(*reg), read)]))
+            }
+            Instruction::Wait { address, values, order, old } => {
+                let label = Label::Read { address: self.address(address)?, value: read, order: *order };
+                let mut awaited = false;
+                for value in values {
+                    awaited |= self.eval(value)? == read;
+                }
+                one(if awaited { self.outcome(Some(label), &[(*old, read)]) } else { None })
+            }
+            Instruction::Store { address, value, order } => {
+                let (address, value) = (self.address(address)?, self.eval(value)?);
+                one(self.store(address, value, *order)?)
+            }
+            Instruction::Unlock(address) => one(self.store(self.address(address)?, 0, Order::Release)?),
+            Instruction::Rmw { op, address, operand, order, old } => {
+                let (address, operand) = (self.address(address)?, self.eval(operand)?);
+                let written = match op.binary() {
+                    Some(binary) => binary.apply(self.program.arithmetic, read, operand),
+                    None => Ok(operand),
+                };
+                one(self.update(address, read, written, *order, &[(*old, read)]))
+            }
+            Instruction::CompareExchange { address, expected, new, success, failure, weak, old, ok } => {
+                let address = self.address(address)?;
+                let matches = self.eval(expected)? == read;
+                let mut outcomes = Vec::new();
+                if matches {
+                    let written = self.eval(new);
+                    outcomes.extend(self.update(address, read, written, *success, &[(*old, read), (*ok, 1)]));
+                }
+                if !matches || *weak {
+                    let label = Label::Read { address, value: read, order: *failure };
+                    outcomes.extend(self.outcome(Some(label), &[(*old, read), (*ok, 0)]));
+                }
+                Ok(outcomes)
+            }
+            Instruction::BlockingCas { address, expected, new, order } => {
+                let address = self.address(address)?;
+                let matches = self.eval(expected)? == read;
+                one(if matches { self.update(address, read, self.eval(new), *order, &[]) } else { None })
+            }
+            Instruction::Lock(address) => {
+                let address = self.address(address)?;
+                one(if read == 0 { self.update(address, 0, Ok(1), Order::Acquire, &[]) } else { None })
+            }
+            Instruction::Fence(order) => one(self.outcome(Some(Label::Fence { order: *order }), &[])),
+            // Refused before any thread runs.
+            Instruction::BusLock | Instruction::BusUnlock | Instruction::Locked { .. } => Ok(Vec::new()),
+        }
+    }
+
+    fn eval(&self, expr: &Expr) -> Result<Value, Fault> {
+        expr.eval(self.program.arithmetic, &mut |register| self.registers[register.0])
+    }
+
+    fn address(&self, address: &Address) -> Result<Value, Fault> {
+        let value = self.eval(&address.expr)?;
+        match address.within.map(|variable| &self.program.memory.variables[variable.0]) {
+            Some(variable) if !variable.contains(value) => {
+                Err(Fault::OutOfBounds { address: value, base: variable.base, len: variable.cells() as Value })
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn store(&self, address: Value, value: Value, order: Order) -> Result<Option<Outcome>, Fault> {
+        Ok(match self.program.memory.domain_at(address).admit(value)? {
+            Admitted::Value(value) => self.outcome(Some(Label::Write { address, value, order }), &[]),
+            Admitted::Blocked => None,
+        })
+    }
+
+    /// A successful RMW. Its failure may come from the value read, so it keeps the label: the failure is real only if
+    /// memory may give this answer to an RMW.
+    fn update(
+        &self,
+        address: Value,
+        read: Value,
+        written: Result<Value, Fault>,
+        order: Order,
+        registers: &[(Option<RegId>, Value)],
+    ) -> Option<Outcome> {
+        let label = |written| Some(Label::Rmw { address, read, written, order });
+        match written.and_then(|value| self.program.memory.domain_at(address).admit(value)) {
+            Ok(Admitted::Value(written)) => self.outcome(label(written), registers),
+            Ok(Admitted::Blocked) => None,
+            Err(fault) => Some(Outcome { label: label(read), registers: Err(Failure::Fault(fault)) }),
+        }
+    }
+
+    /// The outcome that assigns the registers; `None` if a domain blocks one of the values.
+    fn outcome(&self, label: Option<Label>, assigned: &[(Option<RegId>, Value)]) -> Option<Outcome> {
+        let mut registers = self.registers.to_vec();
+        for &(register, value) in assigned {
+            let Some(register) = register else { continue };
+            match self.thread.registers[register.0].domain.admit(value) {
+                Ok(Admitted::Value(value)) => registers[register.0] = value,
+                Ok(Admitted::Blocked) => return None,
+                Err(fault) => return Some(Outcome { label, registers: Err(Failure::Fault(fault)) }),
+            }
+        }
+        Some(Outcome { label, registers: Ok(registers) })
+    }
+}
