@@ -1,1 +1,30 @@
-//! Being written.
+//! Programs compiled for speed: the fast twin of the reference semantics.
+//!
+//! A [`Machine`] lays out the state of a program as packed words, compiles its expressions and steps to run on them, fuses
+//! local steps, reduces the order of independent ones, and is explored by ravelin-explore. It answers nothing by itself:
+//! ravelin-analysis asks, and ravelin-semantics judges every run that comes out.
+//!
+//! Reading order: [`layout`](mod@layout) (how a state is packed), [`code`](mod@code) (expressions), `compile` and `step` (instructions),
+//! `expand` (successors of a state), then the reductions: `fuse`, `liveness`, `persistent`, `symmetry`.
+//!
+//! What it must never know: where a program came from, and what an answer looks like.
+
+mod access;
+mod code;
+mod compile;
+mod expand;
+mod fuse;
+mod layout;
+mod liveness;
+mod observe;
+mod persistent;
+mod ranges;
+mod run;
+mod settings;
+mod step;
+mod symmetry;
+
+pub use compile::{BuildError, Machine};
+pub use layout::{Growth, Outgrown};
+pub use run::{Explored, Run, Snapshot, Unreadable, Violation, run};
+pub use settings::{Purpose, Reductions, Settings};

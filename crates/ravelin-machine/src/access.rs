@@ -1,0 +1,141 @@
+//! Which cells each thread can still touch: static may-sets over slots, from each location on.
+//!
+//! The conflict relation of the reductions. A computed address counts as all cells of its interval; one that can leave the
+//! known cells counts as all cells and as "elsewhere".
+
+use crate::layout::Layout;
+use crate::ranges::Ranges;
+use ravelin_program::{Address, Instruction, LocId, Program, Thread};
+
+/// A set of slots, and whether other cells belong to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Slots {
+    bits: Vec<u64>,
+    elsewhere: bool,
+}
+
+impl Slots {
+    fn insert(&mut self, slot: usize) {
+        if self.bits.len() <= slot / 64 {
+            self.bits.resize(slot / 64 + 1, 0);
+        }
+        self.bits[slot / 64] |= 1 << (slot % 64);
+    }
+
+    #[inline]
+    pub fn contains(&self, slot: usize) -> bool {
+        self.elsewhere || self.bits.get(slot / 64).is_some_and(|bits| bits >> (slot % 64) & 1 == 1)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.bits.len() * 64).filter(|slot| self.bits[slot / 64] >> (slot % 64) & 1 == 1)
+    }
+
+    pub fn leads_elsewhere(&self) -> bool {
+        self.elsewhere
+    }
+
+    /// Adds another set; whether that changed anything.
+    fn add(&mut self, other: &Slots) -> bool {
+        let before = self.clone();
+        if self.bits.len() < other.bits.len() {
+            self.bits.resize(other.bits.len(), 0);
+        }
+        for (mine, theirs) in self.bits.iter_mut().zip(&other.bits) {
+            *mine |= theirs;
+        }
+        self.elsewhere |= other.elsewhere;
+        *self != before
+    }
+}
+
+/// What a thread can still do from a location on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Future {
+    pub reads: Slots,
+    pub writes: Slots,
+    pub bus: bool,
+}
+
+impl Future {
+    fn add(&mut self, other: &Future) -> bool {
+        let reads = self.reads.add(&other.reads);
+        let writes = self.writes.add(&other.writes);
+        let bus = other.bus && !self.bus;
+        self.bus |= other.bus;
+        reads || writes || bus
+    }
+}
+
+/// The futures of all locations of a thread.
+pub(crate) fn futures(program: &Program, thread: usize, ranges: &Ranges, layout: &Layout) -> Vec<Future> {
+    let code = &program.threads[thread];
+    let mut futures: Vec<Future> = (0..code.locations.len())
+        .map(|location| {
+            let mut future = Future::default();
+            for (_, transition) in code.outgoing(LocId(location)) {
+                future.add(&touched(program, thread, &transition.instruction, ranges, layout));
+            }
+            future
+        })
+        .collect();
+    loop {
+        let mut changed = false;
+        for transition in code.transitions.iter().rev() {
+            let later = futures[transition.to.0].clone();
+            changed |= futures[transition.from.0].add(&later);
+        }
+        if !changed {
+            return futures;
+        }
+    }
+}
+
+fn touched(program: &Program, thread: usize, instruction: &Instruction, ranges: &Ranges, layout: &Layout) -> Future {
+    let mut future =
+        Future { bus: matches!(instruction, Instruction::BusLock | Instruction::BusUnlock), ..Future::default() };
+    for access in instruction.accesses() {
+        let slots = slots(program, thread, access.address, ranges, layout);
+        if access.reads {
+            future.reads.add(&slots);
+        }
+        if access.writes {
+            future.writes.add(&slots);
+        }
+    }
+    future
+}
+
+/// The slots an address can lead to.
+pub(crate) fn slots(program: &Program, thread: usize, address: &Address, ranges: &Ranges, layout: &Layout) -> Slots {
+    let interval = ranges.addresses(program, thread, address);
+    let mut slots = Slots::default();
+    let first = layout.addresses.partition_point(|&known| known < interval.lo);
+    let mut known = 0i128;
+    for (slot, _) in layout.addresses.iter().enumerate().skip(first).take_while(|(_, address)| **address <= interval.hi)
+    {
+        slots.insert(slot);
+        known += 1;
+    }
+    slots.elsewhere = known < i128::from(interval.hi) - i128::from(interval.lo) + 1;
+    slots
+}
+
+/// The slots that one thread alone touches: `Some(thread)` for these.
+pub(crate) fn private_slots(threads: &[Thread], futures: &[Vec<Future>], slots: usize) -> Vec<Option<usize>> {
+    (0..slots)
+        .map(|slot| {
+            let mut owner = None;
+            for (thread, code) in threads.iter().enumerate() {
+                let future = &futures[thread][code.initial.0];
+                if future.reads.contains(slot) || future.writes.contains(slot) {
+                    if owner.is_some() {
+                        return None;
+                    }
+                    owner = Some(thread);
+                }
+            }
+            owner
+        })
+        .collect()
+}

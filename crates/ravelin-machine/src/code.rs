@@ -1,0 +1,179 @@
+//! Expressions compiled to run on a packed state: the common shapes directly, the rest as code for a small stack.
+
+use crate::layout::Field;
+use ravelin_program::{Arithmetic, BinaryOp, Expr, Fault, UnaryOp, Value};
+
+#[derive(Clone, Debug)]
+pub(crate) enum Code {
+    Const(Value),
+    Field(Field),
+    FieldConst(BinaryOp, Field, Value),
+    ConstField(BinaryOp, Value, Field),
+    FieldField(BinaryOp, Field, Field),
+    Stack { code: Box<[Op]>, depth: usize },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Op {
+    Const(Value),
+    Field(Field),
+    Unary(UnaryOp),
+    Binary(BinaryOp),
+    /// If the top is 0, makes it the result of `&&` and goes on at the index.
+    AndElse(usize),
+    /// If the top is not 0, makes it the result of `||` and goes on at the index.
+    OrElse(usize),
+}
+
+/// Deep enough for what people write; deeper code allocates its stack.
+const SMALL_STACK: usize = 16;
+
+impl Code {
+    /// `field` says where an atom lives.
+    pub fn new<A>(expr: &Expr<A>, arithmetic: Arithmetic, field: &mut impl FnMut(&A) -> Field) -> Code {
+        if let Some(value) = expr.constant(arithmetic) {
+            return Code::Const(value);
+        }
+        match expr {
+            Expr::Atom(atom) => return Code::Field(field(atom)),
+            Expr::Binary(op, left, right) => match (&**left, &**right) {
+                (Expr::Atom(left), Expr::Const(right)) => return Code::FieldConst(*op, field(left), *right),
+                (Expr::Const(left), Expr::Atom(right)) => return Code::ConstField(*op, *left, field(right)),
+                (Expr::Atom(left), Expr::Atom(right)) => return Code::FieldField(*op, field(left), field(right)),
+                _ => {}
+            },
+            _ => {}
+        }
+        let mut code = Vec::new();
+        let depth = emit(expr, field, &mut code);
+        Code::Stack { code: code.into_boxed_slice(), depth }
+    }
+
+    #[inline]
+    pub fn eval(&self, arithmetic: Arithmetic, state: &[u64]) -> Result<Value, Fault> {
+        match self {
+            Code::Const(value) => Ok(*value),
+            Code::Field(field) => Ok(field.get(state)),
+            Code::FieldConst(op, left, right) => apply(*op, arithmetic, left.get(state), *right),
+            Code::ConstField(op, left, right) => apply(*op, arithmetic, *left, right.get(state)),
+            Code::FieldField(op, left, right) => apply(*op, arithmetic, left.get(state), right.get(state)),
+            Code::Stack { code, depth } if *depth <= SMALL_STACK => run(code, arithmetic, state, &mut [0; SMALL_STACK]),
+            Code::Stack { code, depth } => run(code, arithmetic, state, &mut vec![0; *depth]),
+        }
+    }
+}
+
+/// [`BinaryOp::apply`] without its 128-bit detour for the operators that programs use most.
+#[inline]
+fn apply(op: BinaryOp, arithmetic: Arithmetic, left: Value, right: Value) -> Result<Value, Fault> {
+    match op {
+        BinaryOp::Eq => Ok(Value::from(left == right)),
+        BinaryOp::Ne => Ok(Value::from(left != right)),
+        BinaryOp::Lt => Ok(Value::from(left < right)),
+        BinaryOp::Le => Ok(Value::from(left <= right)),
+        BinaryOp::Gt => Ok(Value::from(left > right)),
+        BinaryOp::Ge => Ok(Value::from(left >= right)),
+        BinaryOp::Add if arithmetic == Arithmetic::Checked => left.checked_add(right).ok_or(Fault::Overflow),
+        BinaryOp::Sub if arithmetic == Arithmetic::Checked => left.checked_sub(right).ok_or(Fault::Overflow),
+        _ => op.apply(arithmetic, left, right),
+    }
+}
+
+/// Adds the code of an expression; gives the depth of stack it needs.
+fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<Op>) -> usize {
+    match expr {
+        Expr::Const(value) => code.push(Op::Const(*value)),
+        Expr::Atom(atom) => code.push(Op::Field(field(atom))),
+        Expr::Unary(op, operand) => {
+            let depth = emit(operand, field, code);
+            code.push(Op::Unary(*op));
+            return depth;
+        }
+        Expr::Binary(op, left, right) => {
+            let left = emit(left, field, code);
+            let jump = code.len();
+            match op {
+                BinaryOp::And => code.push(Op::AndElse(0)),
+                BinaryOp::Or => code.push(Op::OrElse(0)),
+                _ => {}
+            }
+            let right = emit(right, field, code);
+            code.push(Op::Binary(*op));
+            let end = code.len();
+            match op {
+                BinaryOp::And => code[jump] = Op::AndElse(end),
+                BinaryOp::Or => code[jump] = Op::OrElse(end),
+                _ => {}
+            }
+            return left.max(right + 1);
+        }
+    }
+    1
+}
+
+fn run(code: &[Op], arithmetic: Arithmetic, state: &[u64], stack: &mut [Value]) -> Result<Value, Fault> {
+    let mut top = 0;
+    let mut at = 0;
+    while let Some(op) = code.get(at) {
+        at += 1;
+        match op {
+            Op::Const(value) => {
+                stack[top] = *value;
+                top += 1;
+            }
+            Op::Field(field) => {
+                stack[top] = field.get(state);
+                top += 1;
+            }
+            Op::Unary(op) => stack[top - 1] = op.apply(arithmetic, stack[top - 1])?,
+            Op::Binary(op) => {
+                top -= 1;
+                stack[top - 1] = apply(*op, arithmetic, stack[top - 1], stack[top])?;
+            }
+            Op::AndElse(target) if stack[top - 1] == 0 => at = *target,
+            Op::OrElse(target) if stack[top - 1] != 0 => {
+                stack[top - 1] = 1;
+                at = *target;
+            }
+            Op::AndElse(_) | Op::OrElse(_) => {}
+        }
+    }
+    Ok(stack[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ravelin_program::RegId;
+
+    #[test]
+    fn compiled_expressions_agree_with_the_plain_ones() {
+        let word = |word| Field { word, shift: 0, mask: u64::MAX, lo: 0 };
+        let r = |register| Expr::Atom(RegId(register));
+        let mut expressions: Vec<Expr> = vec![r(0), r(1), Expr::Const(2), Expr::Const(0)];
+        // All pairs under all operators, twice, so that there are nested ones.
+        for round in 0..2 {
+            let leaves: Vec<Expr> = expressions.iter().step_by(1 + round * 7).take(20).cloned().collect();
+            for op in BinaryOp::ALL {
+                for left in &leaves {
+                    for right in &leaves {
+                        expressions.push(Expr::binary(op, left.clone(), right.clone()));
+                    }
+                }
+            }
+            for op in [UnaryOp::Neg, UnaryOp::Not] {
+                expressions.extend(leaves.iter().map(|leaf| Expr::unary(op, leaf.clone())));
+            }
+        }
+        let byte = ravelin_program::Domain::new(0, 6, ravelin_program::Escape::Wrap);
+        for arithmetic in [Arithmetic::Checked, Arithmetic::Wrapping(byte)] {
+            for expr in &expressions {
+                let code = Code::new(expr, arithmetic, &mut |register: &RegId| word(register.0 as u32));
+                for state in [[0u64, 0], [1, 3], [5, (-4i64) as u64], [i64::MAX as u64, 63]] {
+                    let plain = expr.eval(arithmetic, &mut |register| state[register.0] as Value);
+                    assert_eq!(code.eval(arithmetic, &state), plain, "{expr:?} on {state:?}");
+                }
+            }
+        }
+    }
+}

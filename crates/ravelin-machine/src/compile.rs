@@ -1,0 +1,487 @@
+//! From a program to a machine.
+
+use crate::access::{Future, futures, private_slots};
+use crate::code::Code;
+use crate::fuse;
+use crate::layout::{Field, Growth, Layout, Outgrown};
+use crate::liveness::live_registers;
+use crate::observe::Observed;
+use crate::persistent;
+use crate::ranges::Ranges;
+use crate::settings::{Purpose, Settings};
+use crate::symmetry::Symmetry;
+use ravelin_program::{
+    Address, Arithmetic, Domain, Expr, Goal, Initial, Instruction, LocId, Observable, Order, Program, RegId, RmwOp,
+    Value, lower_for_hardware,
+};
+use ravelin_semantics::Model;
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+/// Why a program cannot be run explicitly.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BuildError {
+    #[error("thread `{0}` has any number of copies; an explicit search needs a number: give --copies N")]
+    AnyNumberOfCopies(String),
+    #[error(
+        "there are more than {MOST_INITIAL_STATES} initial states; declare smaller types for the cells that start with any value"
+    )]
+    TooManyInitialStates,
+    #[error("the store buffer may hold at most {MOST_BUFFERED} stores, not {0}")]
+    BufferTooLarge(usize),
+}
+
+const MOST_INITIAL_STATES: u64 = 1 << 20;
+const MOST_BUFFERED: usize = 64;
+
+/// A program compiled for one model and purpose.
+pub struct Machine {
+    /// After [`lower_for_hardware`]; its transition ids are those of actions.
+    pub(crate) program: Program,
+    pub(crate) settings: Settings,
+    pub(crate) layout: Layout,
+    pub(crate) slot_by_address: FxHashMap<Value, usize>,
+    pub(crate) cell_domains: Vec<Domain>,
+    pub(crate) arithmetic: Arithmetic,
+    pub(crate) threads: Vec<ThreadCode>,
+    pub(crate) goals: Vec<CompiledGoal>,
+    pub(crate) observed: Observed,
+    pub(crate) symmetry: Symmetry,
+}
+
+/// One thread's code.
+pub(crate) struct ThreadCode {
+    /// By location: where its transitions start; one more at the end.
+    pub starts: Vec<usize>,
+    pub steps: Vec<Step>,
+    /// By location: all steps are local and may be taken at once.
+    pub fusible: Vec<bool>,
+    pub futures: Vec<Future>,
+    pub observed_location: Vec<bool>,
+}
+
+/// A compiled transition.
+pub(crate) struct Step {
+    pub to: Value,
+    pub op: Op,
+    /// Registers dead at `to`, as masks to keep: (word, bits).
+    pub forget: Vec<(u32, u64)>,
+    /// Leads back in the control flow; such a step is never taken alone by the partial order reduction.
+    pub back: bool,
+    /// Writes a register that a `never` looks at.
+    pub writes_watched: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Nop,
+    Assign {
+        target: Target,
+        value: Code,
+    },
+    Havoc {
+        target: Target,
+        lo: Value,
+        hi: Value,
+    },
+    Assume(Code),
+    Assert(Code),
+    Load {
+        target: Target,
+        place: Place,
+    },
+    Store {
+        place: Place,
+        value: Code,
+        marker: bool,
+    },
+    Rmw {
+        op: RmwOp,
+        place: Place,
+        operand: Code,
+        old: Option<Target>,
+    },
+    CompareExchange {
+        place: Place,
+        expected: Code,
+        new: Code,
+        weak: bool,
+        old: Option<Target>,
+        ok: Option<Target>,
+    },
+    Wait {
+        place: Place,
+        values: Vec<Code>,
+        old: Option<Target>,
+    },
+    BlockingCas {
+        place: Place,
+        expected: Code,
+        new: Code,
+    },
+    /// Waits for an empty buffer.
+    Drain,
+    /// Orders stores under PSO.
+    Marker,
+    BusLock,
+    BusUnlock,
+    Locked {
+        body: Vec<Op>,
+        drains: bool,
+    },
+}
+
+impl Op {
+    /// Cannot be taken while the thread has stores pending.
+    pub fn waits_for_buffer(&self) -> bool {
+        match self {
+            Op::Rmw { .. } | Op::CompareExchange { .. } | Op::BlockingCas { .. } => true,
+            Op::Drain | Op::BusLock | Op::BusUnlock => true,
+            Op::Locked { drains, .. } => *drains,
+            _ => false,
+        }
+    }
+}
+
+/// A register to write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    pub field: Field,
+    pub domain: Domain,
+    pub thread: usize,
+    pub register: usize,
+}
+
+/// A cell to access.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    Slot(usize),
+    /// With the array it must stay in: first address and length.
+    Computed {
+        address: Code,
+        within: Option<(Value, Value)>,
+    },
+}
+
+pub(crate) struct CompiledGoal {
+    pub condition: Code,
+    pub goal: Goal,
+    pub needs_quiet: bool,
+}
+
+impl Machine {
+    pub fn new(program: &Program, settings: Settings, growth: &Growth) -> Result<Machine, BuildError> {
+        if let Some(thread) = program.threads.iter().find(|thread| thread.copies == ravelin_program::Copies::Any) {
+            return Err(BuildError::AnyNumberOfCopies(thread.name.clone()));
+        }
+        if settings.buffer > MOST_BUFFERED {
+            return Err(BuildError::BufferTooLarge(settings.buffer));
+        }
+        let program = lower_for_hardware(program);
+        let initial: u64 = program
+            .memory
+            .variables
+            .iter()
+            .flat_map(|variable| variable.initial.iter().map(move |initial| (variable.domain, initial)))
+            .filter(|(_, initial)| **initial == Initial::Any)
+            .try_fold(1u64, |product, (domain, _)| product.checked_mul(domain.size()?))
+            .unwrap_or(u64::MAX);
+        if initial > MOST_INITIAL_STATES {
+            return Err(BuildError::TooManyInitialStates);
+        }
+        let ranges = Ranges::infer(&program);
+        let capacity = buffer_capacities(&program, settings);
+        let bus = program.threads.iter().flat_map(|thread| &thread.transitions);
+        let bus = bus.into_iter().any(|transition| transition.instruction == Instruction::BusLock);
+        let layout = Layout::new(&program, &ranges, &capacity, bus, growth);
+        let observed = Observed::new(&program, settings.purpose);
+        let futures: Vec<Vec<Future>> =
+            (0..program.threads.len()).map(|thread| futures(&program, thread, &ranges, &layout)).collect();
+        let private = private_slots(&program.threads, &futures, layout.cells.len());
+        let compile = Compile { program: &program, layout: &layout, ranges: &ranges, settings };
+        let threads = futures
+            .into_iter()
+            .enumerate()
+            .map(|(thread, futures)| compile.thread(thread, futures, &observed, &private))
+            .collect();
+        let goals = program.goals.iter().map(|goal| compile.goal(goal)).collect();
+        let symmetry = Symmetry::find(&program, &layout, &ranges, settings);
+        Ok(Machine {
+            slot_by_address: layout.addresses.iter().enumerate().map(|(slot, &address)| (address, slot)).collect(),
+            cell_domains: layout.addresses.iter().map(|&address| program.memory.domain_at(address)).collect(),
+            arithmetic: program.arithmetic,
+            threads,
+            goals,
+            observed,
+            symmetry,
+            settings,
+            layout,
+            program,
+        })
+    }
+
+    /// Words of a packed state.
+    pub fn words(&self) -> usize {
+        self.layout.words
+    }
+
+    /// Gives every initial state, or says what does not fit.
+    pub(crate) fn initial_states(&self, emit: &mut dyn FnMut(&[u64])) -> Result<(), Outgrown> {
+        let mut state = vec![0; self.layout.words];
+        for (thread, code) in self.program.threads.iter().enumerate() {
+            self.layout.locations[thread].set(&mut state, code.initial.0 as Value);
+            for (register, declared) in code.registers.iter().enumerate() {
+                let field = self.layout.registers[thread][register];
+                if !field.holds(declared.initial) {
+                    return Err(Outgrown::Register { thread, register });
+                }
+                field.set(&mut state, declared.initial);
+            }
+        }
+        let mut open = Vec::new();
+        for (slot, &address) in self.layout.addresses.iter().enumerate() {
+            let field = self.layout.cells[slot];
+            match self.program.memory.initial_at(address) {
+                Initial::Value(value) if field.holds(value) => field.set(&mut state, value),
+                Initial::Value(_) => return Err(Outgrown::Cell { slot }),
+                Initial::Any => {
+                    let domain = self.cell_domains[slot];
+                    if !field.holds(domain.lo) || !field.holds(domain.hi) {
+                        return Err(Outgrown::Cell { slot });
+                    }
+                    field.set(&mut state, domain.lo);
+                    open.push((field, domain));
+                }
+            }
+        }
+        // Counts through the open cells like an odometer.
+        loop {
+            emit(&state);
+            let Some(next) = open.iter().position(|(field, domain)| field.get(&state) < domain.hi) else {
+                return Ok(());
+            };
+            for (field, domain) in &open[..next] {
+                field.set(&mut state, domain.lo);
+            }
+            let (field, _) = open[next];
+            let value = field.get(&state) + 1;
+            field.set(&mut state, value);
+        }
+    }
+}
+
+/// Entries for each thread's buffer: the bound, or fewer if the thread can never have as many stores pending.
+fn buffer_capacities(program: &Program, settings: Settings) -> Vec<usize> {
+    if settings.model == Model::Sc {
+        return vec![0; program.threads.len()];
+    }
+    program
+        .threads
+        .iter()
+        .map(|thread| {
+            let (entries, markers) = most_pending(thread, settings.buffer, settings.model);
+            // Between and behind the entries there can be markers, never two together, never one in front.
+            if markers { entries * 2 } else { entries }
+        })
+        .collect()
+}
+
+/// The most stores a thread can have pending, counted up to `most`; and whether PSO markers occur.
+fn most_pending(thread: &ravelin_program::Thread, most: usize, model: Model) -> (usize, bool) {
+    let mut pending = vec![0usize; thread.locations.len()];
+    let mut markers = false;
+    let mut changed = true;
+    let mut largest = 0;
+    while changed {
+        changed = false;
+        for transition in &thread.transitions {
+            let before = pending[transition.from.0];
+            let instruction = &transition.instruction;
+            let after = match instruction {
+                Instruction::Store { .. } | Instruction::Unlock(_) => (before + 1).min(most),
+                Instruction::Fence(Order::SeqCst) | Instruction::BusLock | Instruction::BusUnlock => 0,
+                other if other.is_locked() => 0,
+                _ => before,
+            };
+            markers |= model == Model::Pso
+                && match instruction {
+                    Instruction::Store { order, .. } => order.is_release(),
+                    Instruction::Fence(order) => order.is_release() && *order != Order::SeqCst,
+                    Instruction::Unlock(_) => true,
+                    _ => false,
+                };
+            largest = largest.max(after);
+            if after > pending[transition.to.0] {
+                pending[transition.to.0] = after;
+                changed = true;
+            }
+        }
+    }
+    (largest, markers)
+}
+
+struct Compile<'a> {
+    program: &'a Program,
+    layout: &'a Layout,
+    ranges: &'a Ranges,
+    settings: Settings,
+}
+
+impl Compile<'_> {
+    fn thread(
+        &self,
+        number: usize,
+        futures: Vec<Future>,
+        observed: &Observed,
+        private: &[Option<usize>],
+    ) -> ThreadCode {
+        let thread = &self.program.threads[number];
+        let live = live_registers(thread, number, observed);
+        let back = persistent::back_transitions(thread);
+        let mut starts = Vec::with_capacity(thread.locations.len() + 1);
+        let mut steps = Vec::new();
+        for location in 0..thread.locations.len() {
+            starts.push(steps.len());
+            for (id, transition) in thread.outgoing(LocId(location)) {
+                steps.push(Step {
+                    to: transition.to.0 as Value,
+                    op: self.op(number, &transition.instruction),
+                    forget: self.forget(number, &live[transition.to.0], &live[location], &transition.instruction),
+                    back: back[id.0],
+                    writes_watched: transition
+                        .instruction
+                        .written_registers()
+                        .iter()
+                        .any(|register| observed.watched[number][register.0]),
+                });
+            }
+        }
+        starts.push(steps.len());
+        let fusible =
+            fuse::fusible_locations(self.program, number, self.settings, observed, self.layout, self.ranges, private);
+        ThreadCode { starts, steps, fusible, futures, observed_location: observed.locations[number].clone() }
+    }
+
+    /// What to clear on arrival: registers dead there that may hold something.
+    fn forget(&self, thread: usize, live: &[bool], before: &[bool], instruction: &Instruction) -> Vec<(u32, u64)> {
+        if !self.settings.reductions.liveness {
+            return Vec::new();
+        }
+        let written = instruction.written_registers();
+        let mut masks: Vec<(u32, u64)> = Vec::new();
+        for (register, field) in self.layout.registers[thread].iter().enumerate() {
+            let may_hold = before[register] || written.contains(&RegId(register));
+            if live[register] || !may_hold || field.mask == 0 {
+                continue;
+            }
+            let bits = field.mask << field.shift;
+            match masks.iter_mut().find(|(word, _)| *word == field.word) {
+                Some((_, keep)) => *keep &= !bits,
+                None => masks.push((field.word, !bits)),
+            }
+        }
+        masks
+    }
+
+    fn goal(&self, goal: &Goal) -> CompiledGoal {
+        let layout = self.layout;
+        let condition: Expr<Field> = goal.condition.map_atoms(&mut |atom| match atom {
+            Observable::At(thread, location) => {
+                Expr::Atom(layout.locations[thread.0]).eq(Expr::Const(location.0 as Value))
+            }
+            Observable::Register(thread, register) => Expr::Atom(layout.registers[thread.0][register.0]),
+            Observable::Memory(address) => match layout.slot_of(*address) {
+                Some(slot) => Expr::Atom(layout.cells[slot]),
+                None => unreachable!("ranges give every address that a goal names a slot"),
+            },
+        });
+        // Conditions are about what is seen, so they are computed exactly, whatever the program's arithmetic.
+        let condition = Code::new(&condition, Arithmetic::Checked, &mut |field| *field);
+        CompiledGoal { condition, needs_quiet: goal.mentions_memory() || goal.is_final(), goal: goal.clone() }
+    }
+
+    fn code(&self, thread: usize, expr: &Expr) -> Code {
+        Code::new(expr, self.program.arithmetic, &mut |register: &RegId| self.layout.registers[thread][register.0])
+    }
+
+    fn target(&self, thread: usize, register: RegId) -> Target {
+        Target {
+            field: self.layout.registers[thread][register.0],
+            domain: self.program.threads[thread].registers[register.0].domain,
+            thread,
+            register: register.0,
+        }
+    }
+
+    fn place(&self, thread: usize, address: &Address) -> Place {
+        let within = address.within.map(|variable| {
+            let variable = &self.program.memory.variables[variable.0];
+            (variable.base, variable.cells() as Value)
+        });
+        if let Some(constant) = address.expr.constant(self.program.arithmetic)
+            && within.is_none_or(|(base, len)| constant >= base && constant - base < len)
+            && let Some(slot) = self.layout.slot_of(constant)
+        {
+            return Place::Slot(slot);
+        }
+        Place::Computed { address: self.code(thread, &address.expr), within }
+    }
+
+    fn op(&self, thread: usize, instruction: &Instruction) -> Op {
+        let code = |expr: &Expr| self.code(thread, expr);
+        let place = |address: &Address| self.place(thread, address);
+        let target = |register: &Option<RegId>| register.map(|register| self.target(thread, register));
+        let pso = self.settings.model == Model::Pso;
+        match instruction {
+            Instruction::Nop => Op::Nop,
+            Instruction::Assign { reg, value } => Op::Assign { target: self.target(thread, *reg), value: code(value) },
+            Instruction::Havoc { reg, lo, hi } => Op::Havoc { target: self.target(thread, *reg), lo: *lo, hi: *hi },
+            Instruction::Assume(condition) => Op::Assume(code(condition)),
+            Instruction::Assert(condition) => Op::Assert(code(condition)),
+            Instruction::Load { reg, address, .. } => {
+                Op::Load { target: self.target(thread, *reg), place: place(address) }
+            }
+            Instruction::Store { address, value, order } => {
+                Op::Store { place: place(address), value: code(value), marker: pso && order.is_release() }
+            }
+            Instruction::Unlock(address) => Op::Store { place: place(address), value: Code::Const(0), marker: pso },
+            Instruction::Rmw { op, address, operand, old, .. } => {
+                Op::Rmw { op: *op, place: place(address), operand: code(operand), old: target(old) }
+            }
+            Instruction::CompareExchange { address, expected, new, weak, old, ok, .. } => Op::CompareExchange {
+                place: place(address),
+                expected: code(expected),
+                new: code(new),
+                weak: *weak,
+                old: target(old),
+                ok: target(ok),
+            },
+            Instruction::Wait { address, values, old, .. } => {
+                Op::Wait { place: place(address), values: values.iter().map(code).collect(), old: target(old) }
+            }
+            Instruction::BlockingCas { address, expected, new, .. } => {
+                Op::BlockingCas { place: place(address), expected: code(expected), new: code(new) }
+            }
+            Instruction::Lock(address) => {
+                Op::BlockingCas { place: place(address), expected: Code::Const(0), new: Code::Const(1) }
+            }
+            Instruction::Fence(order) => match (self.settings.model, order) {
+                (Model::Sc, _) => Op::Nop,
+                (_, Order::SeqCst) => Op::Drain,
+                (Model::Pso, order) if order.is_release() => Op::Marker,
+                _ => Op::Nop,
+            },
+            Instruction::BusLock => Op::BusLock,
+            Instruction::BusUnlock => Op::BusUnlock,
+            Instruction::Locked { body, drains } => {
+                Op::Locked { body: body.iter().map(|part| self.op(thread, part)).collect(), drains: *drains }
+            }
+        }
+    }
+}
+
+impl Machine {
+    pub(crate) fn purpose(&self) -> Purpose {
+        self.settings.purpose
+    }
+}

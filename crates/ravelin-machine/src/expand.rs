@@ -1,0 +1,371 @@
+//! All successors of a state, and what is to be said about it: the machine as a [`System`] for ravelin-explore.
+
+use crate::compile::Machine;
+use crate::layout::Outgrown;
+use crate::settings::Purpose;
+use crate::step::Outcome;
+use ravelin_explore::{Sink, System};
+use ravelin_program::GoalKind;
+
+/// Fused steps in a row before a state is stored all the same: a local loop must not keep the engine for ever.
+pub(crate) const LONGEST_CHAIN: usize = 64;
+
+/// What is reported about a state, as a number: goals first, then two for each transition of each thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    Goal(usize),
+    Assert { thread: usize, step: usize },
+    Fault { thread: usize, step: usize },
+    Final,
+    Stuck,
+}
+
+const FINAL: u32 = u32::MAX;
+const STUCK: u32 = u32::MAX - 1;
+
+impl Machine {
+    fn step_base(&self, thread: usize) -> usize {
+        self.goals.len() + 2 * self.threads[..thread].iter().map(|code| code.steps.len()).sum::<usize>()
+    }
+
+    fn report_number(&self, report: Report) -> u32 {
+        match report {
+            Report::Goal(goal) => goal as u32,
+            Report::Assert { thread, step } => (self.step_base(thread) + 2 * step) as u32,
+            Report::Fault { thread, step } => (self.step_base(thread) + 2 * step + 1) as u32,
+            Report::Final => FINAL,
+            Report::Stuck => STUCK,
+        }
+    }
+
+    pub(crate) fn report_of(&self, number: u32) -> Report {
+        match number {
+            FINAL => return Report::Final,
+            STUCK => return Report::Stuck,
+            _ => {}
+        }
+        let number = number as usize;
+        if number < self.goals.len() {
+            return Report::Goal(number);
+        }
+        let thread = (0..self.threads.len()).rev().find(|&thread| self.step_base(thread) <= number).unwrap_or(0);
+        let offset = number - self.step_base(thread);
+        let step = offset / 2;
+        if offset.is_multiple_of(2) { Report::Assert { thread, step } } else { Report::Fault { thread, step } }
+    }
+
+    /// Every thread is at its end, nothing is pending.
+    pub(crate) fn is_final(&self, state: &[u64]) -> bool {
+        self.threads.iter().zip(&self.layout.locations).all(|(code, location)| {
+            let location = location.get(state) as usize;
+            code.starts[location] == code.starts[location + 1]
+        }) && self.is_quiet(state)
+    }
+
+    pub(crate) fn violates(&self, goal: usize, state: &[u64]) -> bool {
+        let goal = &self.goals[goal];
+        if goal.needs_quiet && !self.is_quiet(state) {
+            return false;
+        }
+        if goal.goal.kind != GoalKind::Never && !self.is_final(state) {
+            return false;
+        }
+        let arithmetic = ravelin_program::Arithmetic::Checked;
+        // A condition that cannot be computed (it overflows) is not met; the reference semantics says the same.
+        goal.condition.eval(arithmetic, state).is_ok_and(|value| goal.goal.is_violated_by(value))
+    }
+}
+
+/// Buffers of one worker.
+pub struct Scratch {
+    next: Vec<u64>,
+    /// States on their way through fused steps, each with the number of steps behind it.
+    chain: Vec<u64>,
+    /// Successors of the state, before they are given away.
+    found: Vec<u64>,
+    canonical: crate::symmetry::Scratch,
+}
+
+/// What happened while one thread was moved.
+#[derive(Default)]
+struct Moved {
+    /// A step back in the control flow was taken, or a goal can see what changed.
+    visible: bool,
+    /// Something other than a plain step: a fault, a failed assertion, a full buffer.
+    trouble: bool,
+}
+
+impl System for Machine {
+    type Scratch = Scratch;
+    type Interrupt = Outgrown;
+
+    fn width(&self) -> usize {
+        self.layout.words
+    }
+
+    fn scratch(&self) -> Scratch {
+        Scratch {
+            next: vec![0; self.layout.words],
+            chain: Vec::new(),
+            found: Vec::new(),
+            canonical: crate::symmetry::Scratch::default(),
+        }
+    }
+
+    fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
+        let emitted = self.fused_initial_states(emit);
+        debug_assert!(emitted.is_ok(), "`run` looks before it explores");
+    }
+
+    fn expand(&self, state: &[u64], scratch: &mut Scratch, sink: &mut Sink) -> Result<(), Outgrown> {
+        if self.purpose() == Purpose::Goals {
+            for goal in 0..self.goals.len() {
+                if self.violates(goal, state) {
+                    sink.report(self.report_number(Report::Goal(goal)));
+                }
+            }
+        }
+        if self.settings.reductions.partial_order
+            && self.layout.bus.is_none()
+            && self.threads.len() > 1
+            && self.expand_persistent(state, scratch, sink)?
+        {
+            return Ok(());
+        }
+        let mut any = false;
+        for thread in 0..self.threads.len() {
+            scratch.found.clear();
+            self.move_thread(thread, state, scratch, Some(sink), &mut Moved::default())?;
+            self.flush_thread(thread, state, scratch, &mut Moved::default())?;
+            any |= !scratch.found.is_empty();
+            self.give_away(scratch, sink);
+        }
+        if self.purpose() == Purpose::Finals && !any {
+            let report = if self.is_final(state) { Report::Final } else { Report::Stuck };
+            sink.report(self.report_number(report));
+        }
+        Ok(())
+    }
+}
+
+impl Machine {
+    /// The initial states, with the local steps of every thread taken; or what does not fit.
+    pub(crate) fn fused_initial_states(&self, emit: &mut dyn FnMut(&[u64])) -> Result<(), Outgrown> {
+        let mut scratch = self.scratch();
+        let mut outgrown = Ok(());
+        self.initial_states(&mut |state| {
+            scratch.found.clear();
+            scratch.found.extend_from_slice(state);
+            for thread in 0..self.threads.len() {
+                let starts = std::mem::take(&mut scratch.found);
+                for start in starts.chunks_exact(self.layout.words) {
+                    if let Err(what) = self.run_chain(thread, start, &mut scratch, &mut Moved::default()) {
+                        outgrown = Err(what);
+                    }
+                }
+            }
+            let Scratch { found, canonical, .. } = &mut scratch;
+            for state in found.chunks_exact_mut(self.layout.words) {
+                self.symmetry.canonicalise(state, canonical);
+                emit(state);
+            }
+        })?;
+        outgrown
+    }
+
+    /// Tries to expand the steps of one thread, or one pending store, instead of all.
+    fn expand_persistent(&self, state: &[u64], scratch: &mut Scratch, sink: &mut Sink) -> Result<bool, Outgrown> {
+        for thread in 0..self.threads.len() {
+            let location = self.layout.locations[thread].get(state) as usize;
+            if self.steps_are_independent(thread, location, state) {
+                scratch.found.clear();
+                let mut moved = Moved::default();
+                self.move_thread(thread, state, scratch, None, &mut moved)?;
+                if self.accept(&moved, scratch, sink) {
+                    return Ok(true);
+                }
+            }
+            if self.buffer_len(thread, state) > 0 {
+                let slot = self.layout.buffers[thread].entries[0].slot.get(state) as usize;
+                if self.slot_is_independent(thread, slot, true, state) {
+                    scratch.found.clear();
+                    let mut moved = Moved::default();
+                    self.flush_entry(thread, 0, state, scratch, &mut moved)?;
+                    if self.accept(&moved, scratch, sink) {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn accept(&self, moved: &Moved, scratch: &mut Scratch, sink: &mut Sink) -> bool {
+        let accepted = !scratch.found.is_empty() && !moved.visible && !moved.trouble;
+        if accepted {
+            self.give_away(scratch, sink);
+        }
+        accepted
+    }
+
+    /// All steps of a thread, each followed by its fused ones. Reports go to the sink if there is one.
+    fn move_thread(
+        &self,
+        thread: usize,
+        state: &[u64],
+        scratch: &mut Scratch,
+        mut sink: Option<&mut Sink>,
+        moved: &mut Moved,
+    ) -> Result<(), Outgrown> {
+        let code = &self.threads[thread];
+        let location = self.layout.locations[thread].get(state) as usize;
+        for index in code.starts[location]..code.starts[location + 1] {
+            let step = &code.steps[index];
+            for choice in self.choices(&step.op) {
+                let mut next = std::mem::take(&mut scratch.next);
+                next.copy_from_slice(state);
+                let outcome = self.take(thread, step, choice, &mut next);
+                let result = match outcome {
+                    Outcome::Taken => {
+                        moved.visible |= step.back;
+                        self.run_chain(thread, &next, scratch, moved)
+                    }
+                    Outcome::Outgrown(outgrown) => Err(outgrown),
+                    Outcome::Disabled => Ok(()),
+                    Outcome::CutOff | Outcome::AssertFailed | Outcome::Fault(_) => {
+                        moved.trouble = true;
+                        if let Some(sink) = sink.as_deref_mut() {
+                            self.report_trouble(thread, index, outcome, sink);
+                        }
+                        Ok(())
+                    }
+                };
+                scratch.next = next;
+                result?;
+            }
+        }
+        Ok(())
+    }
+
+    fn report_trouble(&self, thread: usize, step: usize, outcome: Outcome, sink: &mut Sink) {
+        match outcome {
+            Outcome::CutOff => sink.cut_off(),
+            Outcome::AssertFailed if self.purpose() == Purpose::Goals => {
+                sink.report(self.report_number(Report::Assert { thread, step }));
+            }
+            Outcome::Fault(_) if self.purpose() == Purpose::Goals => {
+                sink.report(self.report_number(Report::Fault { thread, step }));
+            }
+            _ => {}
+        }
+    }
+
+    /// All pending stores of a thread that may reach memory next.
+    fn flush_thread(
+        &self,
+        thread: usize,
+        state: &[u64],
+        scratch: &mut Scratch,
+        moved: &mut Moved,
+    ) -> Result<(), Outgrown> {
+        let len = self.buffer_len(thread, state);
+        if len == 0 || self.needs_bus(thread, state).is_err() {
+            return Ok(());
+        }
+        for entry in 0..len {
+            if self.may_flush(thread, entry, state) {
+                self.flush_entry(thread, entry, state, scratch, moved)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush_entry(
+        &self,
+        thread: usize,
+        entry: usize,
+        state: &[u64],
+        scratch: &mut Scratch,
+        moved: &mut Moved,
+    ) -> Result<(), Outgrown> {
+        let mut next = std::mem::take(&mut scratch.next);
+        next.copy_from_slice(state);
+        self.flush(thread, entry, &mut next);
+        let result = self.run_chain(thread, &next, scratch, moved);
+        scratch.next = next;
+        result
+    }
+
+    /// Takes fused steps of a thread from a state until none is left; the ends are appended to `found`.
+    fn run_chain(
+        &self,
+        thread: usize,
+        start: &[u64],
+        scratch: &mut Scratch,
+        moved: &mut Moved,
+    ) -> Result<(), Outgrown> {
+        let code = &self.threads[thread];
+        let location_field = self.layout.locations[thread];
+        let location = location_field.get(start) as usize;
+        if !code.fusible[location] {
+            moved.visible |= code.observed_location[location];
+            scratch.found.extend_from_slice(start);
+            return Ok(());
+        }
+        let words = self.layout.words;
+        let mut chain = std::mem::take(&mut scratch.chain);
+        chain.clear();
+        chain.extend_from_slice(start);
+        chain.push(0);
+        let mut current = start.to_vec();
+        let mut next = current.clone();
+        while chain.len() > words {
+            let steps_so_far = chain.pop().unwrap_or(0) as usize;
+            let top = chain.len() - words;
+            current.copy_from_slice(&chain[top..]);
+            chain.truncate(top);
+            let location = location_field.get(&current) as usize;
+            let mut ends = !code.fusible[location] || steps_so_far >= LONGEST_CHAIN;
+            let mut goes_on = false;
+            if !ends {
+                for step in &code.steps[code.starts[location]..code.starts[location + 1]] {
+                    for choice in self.choices(&step.op) {
+                        next.copy_from_slice(&current);
+                        match self.take(thread, step, choice, &mut next) {
+                            Outcome::Taken => {
+                                moved.visible |= step.back;
+                                goes_on = true;
+                                chain.extend_from_slice(&next);
+                                chain.push(steps_so_far as u64 + 1);
+                            }
+                            Outcome::Disabled => {}
+                            Outcome::Outgrown(outgrown) => {
+                                scratch.chain = chain;
+                                return Err(outgrown);
+                            }
+                            // To be reported about this state, so it has to be stored.
+                            Outcome::CutOff | Outcome::AssertFailed | Outcome::Fault(_) => ends = true,
+                        }
+                    }
+                }
+                if ends {
+                    chain.truncate(top);
+                }
+            }
+            if ends || !goes_on {
+                moved.visible |= code.observed_location[location];
+                scratch.found.extend_from_slice(&current);
+            }
+        }
+        scratch.chain = chain;
+        Ok(())
+    }
+
+    fn give_away(&self, scratch: &mut Scratch, sink: &mut Sink) {
+        let Scratch { found, canonical, .. } = scratch;
+        for state in found.chunks_exact_mut(self.layout.words) {
+            self.symmetry.canonicalise(state, canonical);
+            sink.push(state);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Local steps taken together with the step before them.
+//!
+//! A location is fusible if every step out of it touches nothing that another thread or a goal can see: registers, cells
+//! that no other thread accesses, and under a store buffer the issue of a store, which nobody notices before it reaches
+//! memory. A state in which some thread stands at such a location is not stored; the thread goes on at once. The steps
+//! commute with everything that others do, so what others can see stays the same.
+//!
+//! Kept apart on purpose: a location that a `never` names; a step that writes a register a `never` reads; the issue of a
+//! store if a `never` reads memory, because such a condition waits for empty buffers; RMWs, locked blocks and fences that
+//! wait; private cells in programs with a bus lock, which can keep a thread from them for ever.
+
+use crate::access::slots;
+use crate::layout::Layout;
+use crate::observe::Observed;
+use crate::ranges::Ranges;
+use crate::settings::Settings;
+use ravelin_program::{Address, Instruction, LocId, Order, Program};
+use ravelin_semantics::Model;
+
+/// By location of a thread: whether its steps are fused with what leads there.
+pub(crate) fn fusible_locations(
+    program: &Program,
+    thread: usize,
+    settings: Settings,
+    observed: &Observed,
+    layout: &Layout,
+    ranges: &Ranges,
+    private: &[Option<usize>],
+) -> Vec<bool> {
+    let code = &program.threads[thread];
+    if !settings.reductions.fuse {
+        return vec![false; code.locations.len()];
+    }
+    let is_private = |address: &Address| {
+        let reach = slots(program, thread, address, ranges, layout);
+        layout.bus.is_none()
+            && !reach.leads_elsewhere()
+            && reach
+                .iter()
+                .all(|slot| private[slot] == Some(thread) && !observed.addresses.contains(&layout.addresses[slot]))
+    };
+    let is_unseen = |instruction: &Instruction| match instruction {
+        Instruction::Load { address, .. } => is_private(address),
+        Instruction::Store { address, .. } if settings.model == Model::Sc => is_private(address),
+        Instruction::Unlock(address) if settings.model == Model::Sc => is_private(address),
+        Instruction::Store { .. } | Instruction::Unlock(_) => !observed.memory(),
+        Instruction::Fence(order) => settings.model == Model::Sc || *order != Order::SeqCst,
+        other => other.is_local(),
+    };
+    (0..code.locations.len())
+        .map(|location| {
+            let mut any = false;
+            let all = code.outgoing(LocId(location)).all(|(_, transition)| {
+                any = true;
+                let watched = transition.instruction.written_registers();
+                is_unseen(&transition.instruction)
+                    && !watched.iter().any(|register| observed.watched[thread][register.0])
+                    && (observed.arrival_is_harmless || !observed.locations[thread][transition.to.0])
+            });
+            any && all && !observed.locations[thread][location]
+        })
+        .collect()
+}

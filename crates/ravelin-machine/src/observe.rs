@@ -1,0 +1,95 @@
+//! What the goals look at. A step that changes none of it is invisible, and may be fused or postponed.
+
+use crate::settings::Purpose;
+use ravelin_program::{BinaryOp, Condition, Expr, Goal, GoalKind, LocId, Observable, Program, RegId};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Observed {
+    /// By thread: locations that a `never` names.
+    pub locations: Vec<Vec<bool>>,
+    /// By thread: registers that any goal names.
+    pub registers: Vec<Vec<bool>>,
+    /// By thread: registers that a `never` names, so that writing them is visible.
+    pub watched: Vec<Vec<bool>>,
+    /// Addresses that a `never` names.
+    pub addresses: Vec<i64>,
+    /// Being at more observed locations never makes a `never` less violated, so arriving at one is invisible enough:
+    /// whatever held before the arrival still holds after it.
+    pub arrival_is_harmless: bool,
+}
+
+impl Observed {
+    pub fn new(program: &Program, purpose: Purpose) -> Observed {
+        let by_register = |value| program.threads.iter().map(|thread| vec![value; thread.registers.len()]).collect();
+        let mut observed = Observed {
+            locations: program.threads.iter().map(|thread| vec![false; thread.locations.len()]).collect(),
+            registers: by_register(false),
+            watched: by_register(false),
+            addresses: Vec::new(),
+            arrival_is_harmless: true,
+        };
+        if purpose == Purpose::Finals {
+            for (thread, code) in program.threads.iter().enumerate() {
+                for (register, declared) in code.registers.iter().enumerate() {
+                    observed.registers[thread][register] = !declared.hidden;
+                }
+            }
+            return observed;
+        }
+        for goal in &program.goals {
+            observed.add(goal);
+        }
+        observed
+    }
+
+    fn add(&mut self, goal: &Goal) {
+        let anywhere = goal.kind == GoalKind::Never;
+        goal.condition.for_each_atom(&mut |atom| match atom {
+            Observable::At(thread, LocId(location)) if anywhere => self.locations[thread.0][*location] = true,
+            Observable::Register(thread, RegId(register)) => {
+                self.registers[thread.0][*register] = true;
+                self.watched[thread.0][*register] |= anywhere;
+            }
+            Observable::Memory(address) if anywhere => self.addresses.push(*address),
+            _ => {}
+        });
+        if anywhere {
+            self.arrival_is_harmless &= grows_with_arrivals(&goal.condition);
+        }
+    }
+
+    /// Some `never` speaks of memory, and so of empty buffers.
+    pub fn memory(&self) -> bool {
+        !self.addresses.is_empty()
+    }
+}
+
+/// If the condition holds, it still holds after a thread came to one more of the locations it names.
+fn grows_with_arrivals(condition: &Condition) -> bool {
+    if !names_locations(condition) {
+        return true;
+    }
+    match condition {
+        Expr::Atom(_) => true,
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
+            grows_with_arrivals(left) && grows_with_arrivals(right)
+        }
+        Expr::Binary(BinaryOp::Ge | BinaryOp::Gt, left, right) => is_count(left) && !names_locations(right),
+        _ => false,
+    }
+}
+
+/// A sum of "thread at location".
+fn is_count(condition: &Condition) -> bool {
+    match condition {
+        Expr::Atom(Observable::At(..)) | Expr::Const(_) => true,
+        Expr::Binary(BinaryOp::Add, left, right) => is_count(left) && is_count(right),
+        _ => false,
+    }
+}
+
+fn names_locations(condition: &Condition) -> bool {
+    let mut found = false;
+    condition.for_each_atom(&mut |atom| found |= matches!(atom, Observable::At(..)));
+    found
+}

@@ -1,0 +1,107 @@
+//! Partial order reduction by persistent sets.
+//!
+//! In a state, the next steps of one thread form a persistent set if no other thread can, from where it stands, ever touch
+//! a cell they touch in conflict (one of the two writes): whatever the others do first, the steps stay possible and do the
+//! same. So it is enough to take these steps first. The same holds for one pending store that nobody else will look at or
+//! overwrite. Which cells a thread can still touch comes from [`crate::access`].
+//!
+//! What makes this right for goals (not only for final states): the steps must be invisible to every `never`, and no cycle
+//! of reduced states may postpone a thread for ever. Every cycle takes some thread around a loop of its code, so it is
+//! enough that a step *back* in the control flow is never taken alone.
+//!
+//! Programs with a bus lock are not reduced: taking it disables every other thread's accesses.
+
+use crate::compile::{Machine, Op, Place};
+use crate::settings::Purpose;
+use ravelin_program::{LocId, Thread};
+use ravelin_semantics::Model;
+
+/// By transition: whether it closes a cycle of the control flow, seen from a depth-first walk.
+pub(crate) fn back_transitions(thread: &Thread) -> Vec<bool> {
+    const UNSEEN: u8 = 0;
+    const OPEN: u8 = 1;
+    const DONE: u8 = 2;
+    let mut back = vec![false; thread.transitions.len()];
+    let mut colour = vec![UNSEEN; thread.locations.len()];
+    for root in std::iter::once(thread.initial.0).chain(0..thread.locations.len()) {
+        if colour[root] != UNSEEN {
+            continue;
+        }
+        colour[root] = OPEN;
+        let mut stack = vec![(root, 0)];
+        while let Some((location, next)) = stack.pop() {
+            match thread.outgoing(LocId(location)).nth(next) {
+                None => colour[location] = DONE,
+                Some((id, transition)) => {
+                    stack.push((location, next + 1));
+                    match colour[transition.to.0] {
+                        UNSEEN => {
+                            colour[transition.to.0] = OPEN;
+                            stack.push((transition.to.0, 0));
+                        }
+                        OPEN => back[id.0] = true,
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    back
+}
+
+impl Machine {
+    /// Whether the steps of a thread at a location are independent of all that other threads can still do.
+    pub(crate) fn steps_are_independent(&self, thread: usize, location: usize, state: &[u64]) -> bool {
+        let code = &self.threads[thread];
+        if self.purpose() == Purpose::Goals && code.observed_location[location] {
+            return false;
+        }
+        let steps = &code.steps[code.starts[location]..code.starts[location + 1]];
+        // A step that waits for an empty buffer depends on the thread's own flushes, which are not in the set.
+        if self.buffer_len(thread, state) > 0 && steps.iter().any(|step| step.op.waits_for_buffer()) {
+            return false;
+        }
+        !steps.is_empty()
+            && steps.iter().all(|step| {
+                let visible = self.purpose() == Purpose::Goals && step.writes_watched;
+                !step.back && !visible && self.op_is_independent(thread, &step.op, state)
+            })
+    }
+
+    fn op_is_independent(&self, thread: usize, op: &Op, state: &[u64]) -> bool {
+        match op {
+            Op::Nop | Op::Assign { .. } | Op::Havoc { .. } | Op::Assume(_) | Op::Assert(_) | Op::Drain => true,
+            Op::Marker => true,
+            Op::Load { place, .. } | Op::Wait { place, .. } => self.place_is_independent(thread, place, false, state),
+            Op::Store { place, .. } if self.settings.model == Model::Sc => {
+                self.place_is_independent(thread, place, true, state)
+            }
+            // The issue of a store is seen by nobody, but a condition on memory waits for empty buffers.
+            Op::Store { .. } => !self.observed.memory(),
+            Op::Rmw { place, .. } | Op::CompareExchange { place, .. } | Op::BlockingCas { place, .. } => {
+                self.place_is_independent(thread, place, true, state)
+            }
+            // Its addresses may depend on what it loads on the way.
+            Op::Locked { .. } | Op::BusLock | Op::BusUnlock => false,
+        }
+    }
+
+    fn place_is_independent(&self, thread: usize, place: &Place, writes: bool, state: &[u64]) -> bool {
+        let Ok(slot) = self.slot(place, state) else { return false };
+        self.slot_is_independent(thread, slot, writes, state)
+    }
+
+    /// No other thread can touch the cell in conflict from here on, nor has a store to it pending.
+    pub(crate) fn slot_is_independent(&self, thread: usize, slot: usize, writes: bool, state: &[u64]) -> bool {
+        if writes && self.observed.memory() {
+            return false;
+        }
+        (0..self.threads.len()).filter(|&other| other != thread).all(|other| {
+            let location = self.layout.locations[other].get(state) as usize;
+            let future = &self.threads[other].futures[location];
+            let entries = &self.layout.buffers[other].entries[..self.buffer_len(other, state)];
+            let conflict = future.writes.contains(slot) || (writes && future.reads.contains(slot));
+            !conflict && entries.iter().all(|entry| entry.slot.get(state) != slot as i64)
+        })
+    }
+}

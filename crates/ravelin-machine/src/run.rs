@@ -1,0 +1,296 @@
+//! Exploring a program with a machine, and reading runs back out of the packed states.
+
+use crate::compile::{BuildError, Machine};
+use crate::expand::{LONGEST_CHAIN, Report};
+use crate::layout::{Growth, Outgrown};
+use crate::settings::Settings;
+use crate::step::Outcome;
+use crate::symmetry::Scratch;
+use ravelin_explore::{End, Limit, Options, Space, Statistics, System, explore};
+use ravelin_program::{Fault, LocId, Program, ThreadId, TransitionId, Value};
+use ravelin_semantics::Action;
+
+/// Explores a program. When a value or an address outgrows the layout, a wider one is made and the exploration begins
+/// again; widths double, so what is thrown away is small beside what follows. The time limit is that of all attempts.
+pub fn run(program: &Program, settings: Settings, options: &Options) -> Result<Explored, BuildError> {
+    let start = std::time::Instant::now();
+    let mut growth = Growth::default();
+    loop {
+        let machine = Machine::new(program, settings, &growth)?;
+        if let Err(outgrown) = machine.fused_initial_states(&mut |_| {}) {
+            growth.grow(outgrown, &machine.layout);
+            continue;
+        }
+        let mut limits = options.limits;
+        limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
+        let space = explore(&machine, &Options { limits, ..*options });
+        match space.end {
+            End::Interrupted(outgrown) => growth.grow(outgrown, &machine.layout),
+            _ => return Ok(Explored { machine, space, time_limit: options.limits.time }),
+        }
+    }
+}
+
+/// An explored program.
+pub struct Explored {
+    pub(crate) machine: Machine,
+    space: Space<Outgrown>,
+    time_limit: Option<std::time::Duration>,
+}
+
+/// What was violated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// Index into the program's goals.
+    Goal(usize),
+    Assert {
+        thread: ThreadId,
+        transition: TransitionId,
+    },
+    Fault {
+        thread: ThreadId,
+        transition: TransitionId,
+        fault: Fault,
+    },
+}
+
+/// A run: from which initial state, and the actions. Transition ids are those of the lowered program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    pub start: Snapshot,
+    pub actions: Vec<Action>,
+}
+
+/// A state, unpacked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Snapshot {
+    pub locations: Vec<LocId>,
+    pub registers: Vec<Vec<Value>>,
+    /// Address and value of every cell the machine knows.
+    pub memory: Vec<(Value, Value)>,
+}
+
+impl Explored {
+    pub fn statistics(&self) -> &Statistics {
+        &self.space.statistics
+    }
+
+    /// Words of a packed state.
+    pub fn words(&self) -> usize {
+        self.machine.words()
+    }
+
+    /// Some store could not be issued because the buffer was full.
+    pub fn cut_off(&self) -> bool {
+        self.space.cut_off
+    }
+
+    /// The limit that ended the exploration, if one did.
+    pub fn limit(&self) -> Option<Limit> {
+        match (&self.space.end, self.time_limit) {
+            (End::Limit(Limit::Time(_)), Some(whole)) => Some(Limit::Time(whole)),
+            (End::Limit(limit), _) => Some(*limit),
+            _ => None,
+        }
+    }
+
+    /// The first violation in breadth-first order, with the run that leads to it. `Err` says that the run could not be
+    /// read back, which is a defect of the machine.
+    pub fn violation(&self) -> Option<Result<(Violation, Run), Unreadable>> {
+        let finding = self.space.findings.first()?;
+        let path = self.space.path(finding.state);
+        Some(self.machine.read_back(&path).and_then(|(run, last)| {
+            // What was reported of a representative may hold of another thread in the run itself.
+            let violation = self.machine.violation_in(&last).ok_or(Unreadable { step: path.len() })?;
+            Ok((violation, run))
+        }))
+    }
+
+    /// The final states that were found, and those in which nothing can move although some thread is not at its end.
+    pub fn ends(&self) -> impl Iterator<Item = (bool, Snapshot)> + '_ {
+        self.space.findings.iter().filter_map(|finding| {
+            let is_final = match self.machine.report_of(finding.kind) {
+                Report::Final => true,
+                Report::Stuck => false,
+                _ => return None,
+            };
+            Some((is_final, self.machine.snapshot(self.space.state(finding.state))))
+        })
+    }
+}
+
+/// A stored path has a step that the machine cannot find again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("step {step} of the stored path cannot be found again")]
+pub struct Unreadable {
+    pub step: usize,
+}
+
+impl Machine {
+    pub(crate) fn snapshot(&self, state: &[u64]) -> Snapshot {
+        Snapshot {
+            locations: self.layout.locations.iter().map(|field| LocId(field.get(state) as usize)).collect(),
+            registers: self
+                .layout
+                .registers
+                .iter()
+                .map(|registers| registers.iter().map(|field| field.get(state)).collect())
+                .collect(),
+            memory: self
+                .layout
+                .addresses
+                .iter()
+                .zip(&self.layout.cells)
+                .map(|(&a, field)| (a, field.get(state)))
+                .collect(),
+        }
+    }
+
+    /// What is violated in a state: a goal, or what a thread would do next.
+    fn violation_in(&self, state: &[u64]) -> Option<Violation> {
+        if let Some(goal) = (0..self.goals.len()).find(|&goal| self.violates(goal, state)) {
+            return Some(Violation::Goal(goal));
+        }
+        (0..self.threads.len()).find_map(|number| {
+            let code = &self.threads[number];
+            let location = self.layout.locations[number].get(state) as usize;
+            (code.starts[location]..code.starts[location + 1]).find_map(|index| {
+                let (thread, transition) = (ThreadId(number), TransitionId(index));
+                self.choices(&code.steps[index].op).find_map(|choice| {
+                    match self.take(number, &code.steps[index], choice, &mut state.to_vec()) {
+                        Outcome::AssertFailed => Some(Violation::Assert { thread, transition }),
+                        Outcome::Fault(fault) => Some(Violation::Fault { thread, transition, fault }),
+                        _ => None,
+                    }
+                })
+            })
+        })
+    }
+
+    /// The actions along a path of stored states. Stored states may be representatives under symmetry; the run is made of
+    /// states that really follow one another.
+    fn read_back(&self, path: &[&[u64]]) -> Result<(Run, Vec<u64>), Unreadable> {
+        let Some((first, rest)) = path.split_first() else { return Err(Unreadable { step: 0 }) };
+        let (start, mut state, mut actions) = self.find_start(first).ok_or(Unreadable { step: 0 })?;
+        for (step, target) in rest.iter().enumerate() {
+            let (next, more) = self.find_step(&state, target).ok_or(Unreadable { step: step + 1 })?;
+            state = next;
+            actions.extend(more);
+        }
+        Ok((Run { start, actions }, state))
+    }
+
+    fn find_start(&self, target: &[u64]) -> Option<(Snapshot, Vec<u64>, Vec<Action>)> {
+        let mut found = None;
+        let mut starts = Vec::new();
+        self.initial_states(&mut |state| starts.push(state.to_vec())).ok()?;
+        for start in starts {
+            self.chains(0, &start, &mut Vec::new(), &mut |end, actions| {
+                if found.is_none() && self.represents(end, target) {
+                    found = Some((self.snapshot(&start), end.to_vec(), actions.to_vec()));
+                }
+            });
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    /// Fused steps of all threads from `thread` on, one after the other.
+    fn chains(&self, thread: usize, state: &[u64], log: &mut Vec<Action>, visit: &mut dyn FnMut(&[u64], &[Action])) {
+        if thread == self.threads.len() {
+            return visit(state, log);
+        }
+        let mut ends = Vec::new();
+        self.chain(thread, state, 0, log, &mut |end, log| ends.push((end.to_vec(), log.to_vec())));
+        for (end, mut log) in ends {
+            self.chains(thread + 1, &end, &mut log, visit);
+        }
+    }
+
+    /// Fused steps of one thread: the same ends as in `expand`, with what was done on the way.
+    fn chain(
+        &self,
+        thread: usize,
+        state: &[u64],
+        depth: usize,
+        log: &mut Vec<Action>,
+        visit: &mut dyn FnMut(&[u64], &[Action]),
+    ) {
+        let code = &self.threads[thread];
+        let location = self.layout.locations[thread].get(state) as usize;
+        if !code.fusible[location] || depth >= LONGEST_CHAIN {
+            return visit(state, log);
+        }
+        let mut followers = Vec::new();
+        for index in code.starts[location]..code.starts[location + 1] {
+            let step = &code.steps[index];
+            for choice in self.choices(&step.op) {
+                let mut next = state.to_vec();
+                match self.take(thread, step, choice, &mut next) {
+                    Outcome::Taken => followers.push((index, choice, next)),
+                    Outcome::Disabled => {}
+                    _ => return visit(state, log),
+                }
+            }
+        }
+        if followers.is_empty() {
+            return visit(state, log);
+        }
+        for (index, choice, next) in followers {
+            log.push(Action::Step { thread: ThreadId(thread), transition: TransitionId(index), choice });
+            self.chain(thread, &next, depth + 1, log, visit);
+            log.pop();
+        }
+    }
+
+    /// One stored step: a step or a flush of one thread, then its fused ones.
+    fn find_step(&self, state: &[u64], target: &[u64]) -> Option<(Vec<u64>, Vec<Action>)> {
+        let mut found = None;
+        let mut look = |end: &[u64], log: &[Action]| {
+            if found.is_none() && self.represents(end, target) {
+                found = Some((end.to_vec(), log.to_vec()));
+            }
+        };
+        for thread in 0..self.threads.len() {
+            let code = &self.threads[thread];
+            let location = self.layout.locations[thread].get(state) as usize;
+            for index in code.starts[location]..code.starts[location + 1] {
+                for choice in self.choices(&code.steps[index].op) {
+                    let mut next = state.to_vec();
+                    if self.take(thread, &code.steps[index], choice, &mut next) == Outcome::Taken {
+                        let action = Action::Step { thread: ThreadId(thread), transition: TransitionId(index), choice };
+                        self.chain(thread, &next, 0, &mut vec![action], &mut look);
+                    }
+                }
+            }
+            if self.needs_bus(thread, state).is_err() {
+                continue;
+            }
+            for entry in 0..self.buffer_len(thread, state) {
+                if self.may_flush(thread, entry, state) {
+                    let slot = self.layout.buffers[thread].entries[entry].slot.get(state) as usize;
+                    let mut next = state.to_vec();
+                    self.flush(thread, entry, &mut next);
+                    let action = Action::Flush { thread: ThreadId(thread), address: self.layout.addresses[slot] };
+                    self.chain(thread, &next, 0, &mut vec![action], &mut look);
+                }
+            }
+        }
+        found
+    }
+
+    fn represents(&self, state: &[u64], target: &[u64]) -> bool {
+        let mut canonical = state.to_vec();
+        self.symmetry.canonicalise(&mut canonical, &mut Scratch::default());
+        canonical == target
+    }
+}
+
+impl Machine {
+    /// Bytes of one packed state.
+    pub fn bytes(&self) -> usize {
+        self.width() * 8
+    }
+}

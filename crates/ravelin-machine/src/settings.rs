@@ -1,0 +1,52 @@
+//! What a machine is built for.
+
+use ravelin_semantics::Model;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub model: Model,
+    /// Most pending stores of one thread, under TSO and PSO.
+    pub buffer: usize,
+    pub purpose: Purpose,
+    pub reductions: Reductions,
+}
+
+/// What has to be preserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Whether a goal, an assertion or a fault can be reached.
+    Goals,
+    /// All final and all stuck states, with every register that people see.
+    Finals,
+}
+
+/// Ways to store fewer states without changing an answer, each with its switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reductions {
+    /// Local steps are taken together with the step before them.
+    pub fuse: bool,
+    /// Registers that will not be read again are forgotten.
+    pub liveness: bool,
+    /// Where one thread's next steps cannot meet any other thread's, only these are explored.
+    pub partial_order: bool,
+    /// States that differ by a permutation of identical threads are one.
+    pub symmetry: bool,
+}
+
+impl Reductions {
+    pub const ALL: Reductions = Reductions { fuse: true, liveness: true, partial_order: true, symmetry: true };
+    pub const NONE: Reductions = Reductions { fuse: false, liveness: false, partial_order: false, symmetry: false };
+}
+
+impl Default for Reductions {
+    fn default() -> Reductions {
+        Reductions::ALL
+    }
+}
+
+impl Settings {
+    /// Reachability of goals under a model, with all reductions.
+    pub fn new(model: Model) -> Settings {
+        Settings { model, buffer: 3, purpose: Purpose::Goals, reductions: Reductions::ALL }
+    }
+}

@@ -1,0 +1,403 @@
+//! One step on a packed state: the rules of the reference semantics, once more, for speed.
+//!
+//! Rule names are those of Lazy TSO Reachability, figure 2: LB and LM (loads), ST (issue), MEM (flush), F (fence).
+
+use crate::compile::{Machine, Op, Place, Step, Target};
+use crate::layout::Outgrown;
+use ravelin_program::{Admitted, Domain, Fault, RmwOp, Value};
+use ravelin_semantics::Model;
+
+/// What became of an attempt to take a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Taken,
+    Disabled,
+    /// Disabled only because the store buffer is full.
+    CutOff,
+    AssertFailed,
+    Fault(Fault),
+    Outgrown(Outgrown),
+}
+
+/// Why a step was not taken, on its way out through `?`.
+type Attempt<T = ()> = Result<T, Outcome>;
+
+impl From<Fault> for Outcome {
+    fn from(fault: Fault) -> Outcome {
+        Outcome::Fault(fault)
+    }
+}
+
+impl Machine {
+    /// The values of `choice` that a step has to be tried with.
+    #[inline]
+    pub(crate) fn choices(&self, op: &Op) -> std::ops::RangeInclusive<Value> {
+        match op {
+            Op::Havoc { lo, hi, .. } => *lo..=*hi,
+            Op::CompareExchange { weak: true, .. } => 0..=1,
+            _ => 0..=0,
+        }
+    }
+
+    /// Takes a step of a thread in place. If it is not taken, the state is left in pieces.
+    #[inline]
+    pub(crate) fn take(&self, thread: usize, step: &Step, choice: Value, state: &mut [u64]) -> Outcome {
+        match self.perform(thread, &step.op, choice, state) {
+            Ok(()) => {
+                self.layout.locations[thread].set(state, step.to);
+                for &(word, keep) in &step.forget {
+                    state[word as usize] &= keep;
+                }
+                Outcome::Taken
+            }
+            Err(outcome) => outcome,
+        }
+    }
+
+    fn perform(&self, thread: usize, op: &Op, choice: Value, state: &mut [u64]) -> Attempt {
+        match op {
+            Op::Nop => Ok(()),
+            Op::Assign { target, value } => {
+                let value = value.eval(self.arithmetic, state)?;
+                self.write_register(target, value, state)
+            }
+            Op::Havoc { target, .. } => self.write_register(target, choice, state),
+            Op::Assume(condition) => {
+                if condition.eval(self.arithmetic, state)? == 0 {
+                    Err(Outcome::Disabled)
+                } else {
+                    Ok(())
+                }
+            }
+            Op::Assert(condition) => {
+                if condition.eval(self.arithmetic, state)? == 0 {
+                    Err(Outcome::AssertFailed)
+                } else {
+                    Ok(())
+                }
+            }
+            Op::Load { target, place } => {
+                self.needs_bus(thread, state)?;
+                let slot = self.slot(place, state)?;
+                self.write_register(target, self.load(thread, slot, state), state)
+            }
+            Op::Store { place, value, marker } => self.store(thread, place, value, *marker, state),
+            Op::Rmw { op, place, operand, old } => {
+                self.needs_empty_buffer(thread, state)?;
+                self.needs_bus(thread, state)?;
+                let slot = self.slot(place, state)?;
+                let operand = operand.eval(self.arithmetic, state)?;
+                let read = self.layout.cells[slot].get(state);
+                let written = match op.binary() {
+                    None => operand,
+                    Some(binary) => binary.apply(self.arithmetic, read, operand)?,
+                };
+                debug_assert_eq!(op.binary().is_none(), *op == RmwOp::Exchange);
+                self.write_cell(slot, written, state)?;
+                self.write_optional(old, read, state)
+            }
+            Op::CompareExchange { place, expected, new, old, ok, .. } => {
+                self.needs_empty_buffer(thread, state)?;
+                self.needs_bus(thread, state)?;
+                let slot = self.slot(place, state)?;
+                let expected = expected.eval(self.arithmetic, state)?;
+                let new = new.eval(self.arithmetic, state)?;
+                let read = self.layout.cells[slot].get(state);
+                if choice == 1 && read != expected {
+                    // The failure that has a reason is the other choice.
+                    return Err(Outcome::Disabled);
+                }
+                let succeeds = read == expected && choice == 0;
+                if succeeds {
+                    self.write_cell(slot, new, state)?;
+                }
+                self.write_optional(old, read, state)?;
+                self.write_optional(ok, Value::from(succeeds), state)
+            }
+            Op::Wait { place, values, old } => {
+                self.needs_bus(thread, state)?;
+                let slot = self.slot(place, state)?;
+                let read = self.load(thread, slot, state);
+                let mut found = false;
+                for value in values {
+                    found |= value.eval(self.arithmetic, state)? == read;
+                }
+                if !found {
+                    return Err(Outcome::Disabled);
+                }
+                self.write_optional(old, read, state)
+            }
+            Op::BlockingCas { place, expected, new } => {
+                self.needs_empty_buffer(thread, state)?;
+                self.needs_bus(thread, state)?;
+                let slot = self.slot(place, state)?;
+                let expected = expected.eval(self.arithmetic, state)?;
+                let new = new.eval(self.arithmetic, state)?;
+                if self.layout.cells[slot].get(state) != expected {
+                    return Err(Outcome::Disabled);
+                }
+                self.write_cell(slot, new, state)
+            }
+            Op::Drain => self.needs_empty_buffer(thread, state),
+            Op::Marker => {
+                self.push_marker(thread, state);
+                Ok(())
+            }
+            Op::BusLock => {
+                self.needs_empty_buffer(thread, state)?;
+                match self.layout.bus {
+                    Some(bus) if bus.get(state) == 0 => bus.set(state, thread as Value + 1),
+                    _ => return Err(Outcome::Disabled),
+                }
+                Ok(())
+            }
+            Op::BusUnlock => match self.layout.bus {
+                Some(bus) if bus.get(state) == thread as Value + 1 => {
+                    self.needs_empty_buffer(thread, state)?;
+                    bus.set(state, 0);
+                    Ok(())
+                }
+                _ => Err(Outcome::Fault(Fault::BusNotHeld)),
+            },
+            Op::Locked { body, drains } => {
+                if *drains {
+                    self.needs_empty_buffer(thread, state)?;
+                }
+                self.needs_bus(thread, state)?;
+                for part in body {
+                    match part {
+                        Op::Store { place, value, .. } => {
+                            let slot = self.slot(place, state)?;
+                            let value = value.eval(self.arithmetic, state)?;
+                            self.write_cell(slot, value, state)?;
+                        }
+                        part => self.perform(thread, part, 0, state)?,
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// ST, or under SC a store that reaches memory at once.
+    fn store(
+        &self,
+        thread: usize,
+        place: &Place,
+        value: &crate::code::Code,
+        marker: bool,
+        state: &mut [u64],
+    ) -> Attempt {
+        if self.settings.model == Model::Sc {
+            self.needs_bus(thread, state)?;
+            let slot = self.slot(place, state)?;
+            let value = value.eval(self.arithmetic, state)?;
+            return self.write_cell(slot, value, state);
+        }
+        let slot = self.slot(place, state)?;
+        let value = value.eval(self.arithmetic, state)?;
+        let value = admit(self.cell_domains[slot], value)?;
+        if !self.layout.cells[slot].holds(value) {
+            return Err(Outcome::Outgrown(Outgrown::Cell { slot }));
+        }
+        if self.pending(thread, state) >= self.settings.buffer {
+            return Err(Outcome::CutOff);
+        }
+        if marker {
+            self.push_marker(thread, state);
+        }
+        self.push_store(thread, slot, value, state);
+        Ok(())
+    }
+
+    /// LB: the newest own store to the cell; LM: else memory.
+    #[inline]
+    fn load(&self, thread: usize, slot: usize, state: &[u64]) -> Value {
+        let buffer = &self.layout.buffers[thread];
+        if let Some(len) = buffer.len {
+            for entry in buffer.entries[..len.get(state) as usize].iter().rev() {
+                if entry.slot.get(state) == slot as Value {
+                    return entry.value.get(state);
+                }
+            }
+        }
+        self.layout.cells[slot].get(state)
+    }
+
+    /// The slot that a place is in this state.
+    pub(crate) fn slot(&self, place: &Place, state: &[u64]) -> Attempt<usize> {
+        match place {
+            Place::Slot(slot) => Ok(*slot),
+            Place::Computed { address, within } => {
+                let address = address.eval(self.arithmetic, state)?;
+                if let Some((base, len)) = within
+                    && !(*base..base + len).contains(&address)
+                {
+                    return Err(Fault::OutOfBounds { address, base: *base, len: *len }.into());
+                }
+                let slot = self.slot_by_address.get(&address);
+                slot.copied().ok_or(Outcome::Outgrown(Outgrown::Address(address)))
+            }
+        }
+    }
+
+    fn write_cell(&self, slot: usize, value: Value, state: &mut [u64]) -> Attempt {
+        let value = admit(self.cell_domains[slot], value)?;
+        let field = self.layout.cells[slot];
+        if !field.holds(value) {
+            return Err(Outcome::Outgrown(Outgrown::Cell { slot }));
+        }
+        field.set(state, value);
+        Ok(())
+    }
+
+    #[inline]
+    fn write_register(&self, target: &Target, value: Value, state: &mut [u64]) -> Attempt {
+        let value = admit(target.domain, value)?;
+        if !target.field.holds(value) {
+            return Err(Outcome::Outgrown(Outgrown::Register { thread: target.thread, register: target.register }));
+        }
+        target.field.set(state, value);
+        Ok(())
+    }
+
+    fn write_optional(&self, target: &Option<Target>, value: Value, state: &mut [u64]) -> Attempt {
+        target.as_ref().map_or(Ok(()), |target| self.write_register(target, value, state))
+    }
+
+    /// F: waits until the thread's buffer is empty.
+    #[inline]
+    fn needs_empty_buffer(&self, thread: usize, state: &[u64]) -> Attempt {
+        if self.buffer_len(thread, state) == 0 { Ok(()) } else { Err(Outcome::Disabled) }
+    }
+
+    /// Nobody else holds the bus lock.
+    #[inline]
+    pub(crate) fn needs_bus(&self, thread: usize, state: &[u64]) -> Attempt {
+        match self.layout.bus {
+            Some(bus) if bus.get(state) != 0 && bus.get(state) != thread as Value + 1 => Err(Outcome::Disabled),
+            _ => Ok(()),
+        }
+    }
+
+    /// Entries of a buffer, markers included.
+    #[inline]
+    pub(crate) fn buffer_len(&self, thread: usize, state: &[u64]) -> usize {
+        self.layout.buffers[thread].len.map_or(0, |len| len.get(state) as usize)
+    }
+
+    /// No store is pending anywhere and nobody holds the bus lock.
+    pub(crate) fn is_quiet(&self, state: &[u64]) -> bool {
+        self.layout.buffers.iter().all(|buffer| buffer.len.is_none_or(|len| len.get(state) == 0))
+            && self.layout.bus.is_none_or(|bus| bus.get(state) == 0)
+    }
+
+    /// The slot number that stands for a PSO marker.
+    #[inline]
+    pub(crate) fn marker(&self) -> Value {
+        self.layout.cells.len() as Value
+    }
+
+    /// Stores of a thread that have not reached memory.
+    fn pending(&self, thread: usize, state: &[u64]) -> usize {
+        let len = self.buffer_len(thread, state);
+        if self.settings.model != Model::Pso {
+            return len;
+        }
+        let marker = self.marker();
+        self.layout.buffers[thread].entries[..len].iter().filter(|entry| entry.slot.get(state) != marker).count()
+    }
+
+    fn push_marker(&self, thread: usize, state: &mut [u64]) {
+        let buffer = &self.layout.buffers[thread];
+        let Some(len_field) = buffer.len else { return };
+        let len = len_field.get(state) as usize;
+        let marker = self.marker();
+        // In front of everything it orders nothing, and one after the other is one.
+        if len > 0 && buffer.entries[len - 1].slot.get(state) != marker {
+            buffer.entries[len].slot.set(state, marker);
+            len_field.set(state, len as Value + 1);
+        }
+    }
+
+    fn push_store(&self, thread: usize, slot: usize, value: Value, state: &mut [u64]) {
+        let buffer = &self.layout.buffers[thread];
+        let Some(len_field) = buffer.len else { return };
+        let len = len_field.get(state) as usize;
+        let mut at = len;
+        if self.settings.model == Model::Pso {
+            // Different cells are not ordered between two markers: kept sorted, so that equal buffers look equal.
+            let marker = self.marker();
+            while at > 0 {
+                let before = buffer.entries[at - 1];
+                let before_slot = before.slot.get(state);
+                if before_slot == marker || before_slot <= slot as Value {
+                    break;
+                }
+                let before_value = before.value.get(state);
+                buffer.entries[at].slot.set(state, before_slot);
+                buffer.entries[at].value.set(state, before_value);
+                at -= 1;
+            }
+        }
+        buffer.entries[at].slot.set(state, slot as Value);
+        buffer.entries[at].value.set(state, value);
+        len_field.set(state, len as Value + 1);
+    }
+
+    /// Whether an entry may reach memory next: the oldest (TSO), or the oldest of its cell before any marker (PSO).
+    pub(crate) fn may_flush(&self, thread: usize, entry: usize, state: &[u64]) -> bool {
+        let entries = &self.layout.buffers[thread].entries;
+        match self.settings.model {
+            Model::Sc => false,
+            Model::Tso => entry == 0,
+            Model::Pso => {
+                let slot = entries[entry].slot.get(state);
+                slot != self.marker()
+                    && entries[..entry].iter().all(|older| {
+                        let older = older.slot.get(state);
+                        older != slot && older != self.marker()
+                    })
+            }
+        }
+    }
+
+    /// MEM: a pending store reaches memory. Its value was admitted when it was issued.
+    pub(crate) fn flush(&self, thread: usize, entry: usize, state: &mut [u64]) {
+        let buffer = &self.layout.buffers[thread];
+        let slot = buffer.entries[entry].slot.get(state) as usize;
+        let value = buffer.entries[entry].value.get(state);
+        self.layout.cells[slot].set(state, value);
+        self.remove_entry(thread, entry, state);
+        if self.settings.model == Model::Pso && self.buffer_len(thread, state) > 0 {
+            let marker = self.marker();
+            // What was before a marker is gone: so is the marker. Two cannot have become neighbours elsewhere, because
+            // only entries before the first marker leave.
+            if buffer.entries[0].slot.get(state) == marker {
+                self.remove_entry(thread, 0, state);
+            }
+        }
+    }
+
+    fn remove_entry(&self, thread: usize, entry: usize, state: &mut [u64]) {
+        let buffer = &self.layout.buffers[thread];
+        let Some(len_field) = buffer.len else { return };
+        let len = len_field.get(state) as usize;
+        for index in entry + 1..len {
+            let (slot, value) = (buffer.entries[index].slot.get(state), buffer.entries[index].value.get(state));
+            buffer.entries[index - 1].slot.set(state, slot);
+            buffer.entries[index - 1].value.set(state, value);
+        }
+        let last = buffer.entries[len - 1];
+        last.slot.set(state, last.slot.lo);
+        last.value.set(state, last.value.lo);
+        len_field.set(state, len as Value - 1);
+    }
+}
+
+fn admit(domain: Domain, value: Value) -> Attempt<Value> {
+    match domain.admit(value)? {
+        Admitted::Value(value) => Ok(value),
+        Admitted::Blocked => Err(Outcome::Disabled),
+    }
+}

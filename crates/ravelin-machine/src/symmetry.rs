@@ -1,0 +1,363 @@
+//! Symmetry reduction: states that differ only by which of several identical threads is which are stored once.
+//!
+//! Two threads can be exchanged if renaming the one into the other, and at the same time the cells that belong to the one into
+//! those of the other (`flag[0]` and `flag[1]`), leaves the whole program and its goals as they are. Threads that can be
+//! exchanged form a group; a state's representative is the one with the group's threads, each with its cells, in sorted
+//! order. A constant *value* that tells threads apart (`turn.store(me)`) makes them different.
+//!
+//! Not used with a bus lock, nor where final states are asked for, because there each one counts.
+
+use crate::access::slots;
+use crate::layout::{Field, Layout};
+use crate::ranges::Ranges;
+use crate::settings::{Purpose, Settings};
+use ravelin_program::{Address, BinaryOp, Condition, Expr, Instruction, Observable, Program, Thread, ThreadId, Value};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Symmetry {
+    groups: Vec<Vec<Member>>,
+}
+
+/// A thread of a group: the fields that move with it.
+#[derive(Clone, Debug)]
+struct Member {
+    fields: Vec<Field>,
+    len: Option<Field>,
+    /// Slot and value of each buffer entry.
+    entries: Vec<(Field, Field)>,
+    /// Slots of its own cells; the k-th belongs to the k-th of every other member.
+    owned: Vec<Value>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    keys: Vec<Vec<Value>>,
+    order: Vec<usize>,
+}
+
+impl Symmetry {
+    pub fn find(program: &Program, layout: &Layout, ranges: &Ranges, settings: Settings) -> Symmetry {
+        let mut symmetry = Symmetry::default();
+        if !settings.reductions.symmetry || settings.purpose == Purpose::Finals || layout.bus.is_some() {
+            return symmetry;
+        }
+        let mut grouped = vec![false; program.threads.len()];
+        for first in 0..program.threads.len() {
+            if grouped[first] {
+                continue;
+            }
+            let mut group = Group { members: vec![first], owned: Vec::new() };
+            for (second, taken) in grouped.iter().enumerate().skip(first + 1) {
+                if !taken && let Some(exchange) = Exchange::find(program, layout, ranges, first, second) {
+                    group.add(second, exchange, layout);
+                }
+            }
+            if group.members.len() > 1 && group.is_sound(program, layout, ranges) {
+                for &member in &group.members {
+                    grouped[member] = true;
+                }
+                symmetry.groups.push(group.compile(layout));
+            }
+        }
+        symmetry
+    }
+
+    /// Replaces a state by the representative of its orbit.
+    #[inline]
+    pub fn canonicalise(&self, state: &mut [u64], scratch: &mut Scratch) {
+        for group in &self.groups {
+            canonicalise(group, state, scratch);
+        }
+    }
+}
+
+fn canonicalise(group: &[Member], state: &mut [u64], scratch: &mut Scratch) {
+    scratch.keys.resize(scratch.keys.len().max(group.len()), Vec::new());
+    scratch.order.clear();
+    scratch.order.extend(0..group.len());
+    for (member, key) in group.iter().zip(&mut scratch.keys) {
+        key.clear();
+        key.extend(member.fields.iter().map(|field| field.get(state)));
+        key.extend(member.len.map(|len| len.get(state)));
+        for (slot, value) in &member.entries {
+            let slot = slot.get(state);
+            // An own cell is named by its number among the own, which is the same for every member.
+            let owned = member.owned.iter().position(|&owned| owned == slot);
+            key.push(owned.map_or(slot, |number| -1 - number as Value));
+            key.push(value.get(state));
+        }
+    }
+    let keys = &scratch.keys;
+    scratch.order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));
+    for (place, &from) in scratch.order.iter().enumerate() {
+        if place == from {
+            continue;
+        }
+        let (member, key) = (&group[place], &scratch.keys[from]);
+        let mut values = key.iter().copied();
+        let mut next = || values.next().unwrap_or(0);
+        for field in &member.fields {
+            field.set(state, next());
+        }
+        if let Some(len) = member.len {
+            len.set(state, next());
+        }
+        for (slot, value) in &member.entries {
+            let name = next();
+            slot.set(state, if name < 0 { member.owned[(-1 - name) as usize] } else { name });
+            value.set(state, next());
+        }
+    }
+}
+
+/// Threads that can all be exchanged with the first.
+struct Group {
+    members: Vec<usize>,
+    /// By member.
+    owned: Vec<Vec<usize>>,
+}
+
+impl Group {
+    fn add(&mut self, thread: usize, exchange: Exchange, layout: &Layout) {
+        let (mine, theirs): (Vec<usize>, Vec<usize>) = exchange.pairs.iter().copied().unzip();
+        if self.owned.is_empty() {
+            self.owned.push(mine.clone());
+        }
+        let first = self.members[0];
+        let same_fields = |a: &Field, b: &Field| a.lo == b.lo && a.mask == b.mask;
+        let alike = layout.registers[first].iter().zip(&layout.registers[thread]).all(|(a, b)| same_fields(a, b))
+            && mine.iter().zip(&theirs).all(|(&a, &b)| same_fields(&layout.cells[a], &layout.cells[b]))
+            && layout.buffers[first].entries.len() == layout.buffers[thread].entries.len();
+        let apart = theirs.iter().all(|slot| self.owned.iter().all(|others| !others.contains(slot)));
+        if alike && apart && self.owned[0] == mine {
+            self.members.push(thread);
+            self.owned.push(theirs);
+        }
+    }
+
+    /// Each member stores only to its own cells and to common ones, and its own cells stand in the same order relative to
+    /// the common ones as everybody's (PSO buffers are sorted by cell).
+    fn is_sound(&self, program: &Program, layout: &Layout, ranges: &Ranges) -> bool {
+        let owned_by_any: Vec<usize> = self.owned.iter().flatten().copied().collect();
+        let common: Vec<usize> = (0..layout.cells.len()).filter(|slot| !owned_by_any.contains(slot)).collect();
+        let rank = |slot: usize| common.iter().filter(|&&other| other < slot).count();
+        self.members.iter().zip(&self.owned).all(|(&thread, owned)| {
+            let sorted_alike = owned.iter().zip(&self.owned[0]).all(|(&a, &b)| rank(a) == rank(b))
+                && owned.is_sorted() == self.owned[0].is_sorted()
+                && (owned.len() < 2 || owned.is_sorted());
+            let stores_own = program.threads[thread].transitions.iter().all(|transition| {
+                transition.instruction.accesses().iter().filter(|access| access.writes).all(|access| {
+                    let reach = slots(program, thread, access.address, ranges, layout);
+                    owned_by_any.iter().all(|slot| owned.contains(slot) || !reach.contains(*slot))
+                })
+            });
+            sorted_alike && stores_own
+        })
+    }
+
+    fn compile(&self, layout: &Layout) -> Vec<Member> {
+        let member = |(&thread, owned): (&usize, &Vec<usize>)| {
+            let mut fields = vec![layout.locations[thread]];
+            fields.extend(&layout.registers[thread]);
+            fields.extend(owned.iter().map(|&slot| layout.cells[slot]));
+            let buffer = &layout.buffers[thread];
+            Member {
+                fields,
+                len: buffer.len,
+                entries: buffer.entries.iter().map(|entry| (entry.slot, entry.value)).collect(),
+                owned: owned.iter().map(|&slot| slot as Value).collect(),
+            }
+        };
+        self.members.iter().zip(&self.owned).map(member).collect()
+    }
+}
+
+/// How two threads are exchanged: pairs of cells (slots) that go with them.
+struct Exchange {
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Exchange {
+    fn find(program: &Program, layout: &Layout, ranges: &Ranges, first: usize, second: usize) -> Option<Exchange> {
+        let (a, b) = (&program.threads[first], &program.threads[second]);
+        let mut renaming = Renaming::default();
+        let same_shape = a.initial == b.initial
+            && a.locations.len() == b.locations.len()
+            && a.transitions.len() == b.transitions.len()
+            && a.registers.len() == b.registers.len()
+            && a.registers.iter().zip(&b.registers).all(|(a, b)| a.domain == b.domain && a.initial == b.initial);
+        if !same_shape {
+            return None;
+        }
+        for (a, b) in a.transitions.iter().zip(&b.transitions) {
+            if (a.from, a.to) != (b.from, b.to) {
+                return None;
+            }
+            renaming.learn(&a.instruction, &b.instruction)?;
+        }
+        let cells_alike = renaming.map.iter().all(|(&a, &b)| {
+            program.memory.domain_at(a) == program.memory.domain_at(b)
+                && program.memory.initial_at(a) == program.memory.initial_at(b)
+        });
+        let sound = cells_alike
+            && renaming.fits(a, b)
+            && renaming.fits(b, a)
+            && (0..program.threads.len())
+                .filter(|&other| other != first && other != second)
+                .all(|other| renaming.fits(&program.threads[other], &program.threads[other]))
+            && (0..program.threads.len()).all(|thread| renaming.spares_computed(program, layout, ranges, thread))
+            && renaming.keeps_goals(program, first, second);
+        if !sound {
+            return None;
+        }
+        let pairs = renaming.pairs.iter().map(|&(a, b)| Some((layout.slot_of(a)?, layout.slot_of(b)?)));
+        Some(Exchange { pairs: pairs.collect::<Option<Vec<_>>>()? })
+    }
+}
+
+/// An exchange of addresses: its own inverse.
+#[derive(Default)]
+struct Renaming {
+    map: BTreeMap<Value, Value>,
+    pairs: Vec<(Value, Value)>,
+}
+
+impl Renaming {
+    fn of(&self, address: Value) -> Value {
+        self.map.get(&address).copied().unwrap_or(address)
+    }
+
+    /// Extends the renaming so that it takes the constant addresses of one instruction to those of the other.
+    fn learn(&mut self, a: &Instruction, b: &Instruction) -> Option<()> {
+        let (accesses_a, accesses_b) = (a.accesses(), b.accesses());
+        if accesses_a.len() != accesses_b.len() {
+            return None;
+        }
+        for (a, b) in accesses_a.iter().zip(&accesses_b) {
+            if let (Some(a), Some(b)) = (a.address.constant(), b.address.constant())
+                && a != b
+                && self.of(a) != b
+            {
+                if self.map.contains_key(&a) || self.map.contains_key(&b) {
+                    return None;
+                }
+                self.map.insert(a, b);
+                self.map.insert(b, a);
+                self.pairs.push((a, b));
+            }
+        }
+        Some(())
+    }
+
+    /// Renaming the addresses of the one gives the other.
+    fn fits(&self, a: &Thread, b: &Thread) -> bool {
+        a.transitions
+            .iter()
+            .zip(&b.transitions)
+            .all(|(a, b)| self.renamed(&a.instruction) == forget_arrays(&b.instruction))
+    }
+
+    fn renamed(&self, instruction: &Instruction) -> Instruction {
+        let mut renamed = forget_arrays(instruction);
+        for_each_address(&mut renamed, &mut |address| {
+            if let Expr::Const(constant) = address.expr {
+                address.expr = Expr::Const(self.of(constant));
+            }
+        });
+        renamed
+    }
+
+    /// No computed address of a thread leads to a renamed cell.
+    fn spares_computed(&self, program: &Program, layout: &Layout, ranges: &Ranges, thread: usize) -> bool {
+        program.threads[thread].transitions.iter().flat_map(|transition| transition.instruction.accesses()).all(
+            |access| {
+                access.address.constant().is_some() || {
+                    let reach = slots(program, thread, access.address, ranges, layout);
+                    self.map.keys().all(|&address| layout.slot_of(address).is_none_or(|slot| !reach.contains(slot)))
+                }
+            },
+        )
+    }
+
+    /// The goals, with the two threads and the cells exchanged, are the same goals.
+    fn keeps_goals(&self, program: &Program, first: usize, second: usize) -> bool {
+        let swap = |thread: &ThreadId| match thread.0 {
+            thread if thread == first => ThreadId(second),
+            thread if thread == second => ThreadId(first),
+            thread => ThreadId(thread),
+        };
+        let mut before = Vec::new();
+        let mut after = Vec::new();
+        for goal in &program.goals {
+            let exchanged = goal.condition.map_atoms(&mut |atom| {
+                Expr::Atom(match atom {
+                    Observable::At(thread, location) => Observable::At(swap(thread), *location),
+                    Observable::Register(thread, register) => Observable::Register(swap(thread), *register),
+                    Observable::Memory(address) => Observable::Memory(self.of(*address)),
+                })
+            });
+            before.push(format!("{:?} {}", goal.kind, normal(&goal.condition)));
+            after.push(format!("{:?} {}", goal.kind, normal(&exchanged)));
+        }
+        before.sort();
+        after.sort();
+        before == after
+    }
+}
+
+/// Arrays are a matter of bounds, and a constant address is within them.
+fn forget_arrays(instruction: &Instruction) -> Instruction {
+    let mut plain = instruction.clone();
+    for_each_address(&mut plain, &mut |address| {
+        if address.constant().is_some() {
+            address.within = None;
+        }
+    });
+    plain
+}
+
+fn for_each_address(instruction: &mut Instruction, visit: &mut impl FnMut(&mut Address)) {
+    match instruction {
+        Instruction::Load { address, .. }
+        | Instruction::Store { address, .. }
+        | Instruction::Rmw { address, .. }
+        | Instruction::CompareExchange { address, .. }
+        | Instruction::Wait { address, .. }
+        | Instruction::BlockingCas { address, .. }
+        | Instruction::Lock(address)
+        | Instruction::Unlock(address) => visit(address),
+        Instruction::Locked { body, .. } => body.iter_mut().for_each(|part| for_each_address(part, visit)),
+        _ => {}
+    }
+}
+
+/// A condition as text in which the order of operands of commutative operators does not show.
+fn normal(condition: &Condition) -> String {
+    match condition {
+        Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or | BinaryOp::Add | BinaryOp::Mul), ..) => {
+            let mut operands = Vec::new();
+            flatten(condition, *op, &mut operands);
+            operands.sort();
+            format!("({})", operands.join(op.symbol()))
+        }
+        Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), left, right) => {
+            let mut operands = [normal(left), normal(right)];
+            operands.sort();
+            format!("({})", operands.join(op.symbol()))
+        }
+        Expr::Binary(op, left, right) => format!("({}{}{})", normal(left), op.symbol(), normal(right)),
+        Expr::Unary(op, operand) => format!("{}{}", op.symbol(), normal(operand)),
+        leaf => format!("{leaf:?}"),
+    }
+}
+
+fn flatten(condition: &Condition, op: BinaryOp, operands: &mut Vec<String>) {
+    match condition {
+        Expr::Binary(inner, left, right) if *inner == op => {
+            flatten(left, op, operands);
+            flatten(right, op, operands);
+        }
+        other => operands.push(normal(other)),
+    }
+}

@@ -1,0 +1,247 @@
+//! The machine against the reference semantics, on random programs: same final states, same stuck states, same verdicts,
+//! under every model, with every reduction on and off, with one worker and with several.
+
+use ravelin_explore::{Options, Until};
+use ravelin_machine::{Explored, Purpose, Reductions, Settings, Snapshot, Violation, run};
+use ravelin_program::{
+    Address, BinaryOp, Expr, Goal, GoalKind, Instruction, LocId, Observable, Program, Span, ThreadId, VarId, Variable,
+};
+use ravelin_semantics::Model;
+use ravelin_semantics::generate::{Config, Generator, shrink};
+use ravelin_semantics::operational::{Reference, State};
+use std::collections::BTreeSet;
+
+/// Programs in an ordinary test run; `cargo xtask soak` sets RAVELIN_PROGRAMS to more.
+fn programs() -> u64 {
+    std::env::var("RAVELIN_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000)
+}
+
+fn first_seed() -> u64 {
+    std::env::var("RAVELIN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
+}
+
+const BOUND: usize = 3;
+/// Programs with more states are left to the next seed.
+const MOST_STATES: usize = 4_000;
+
+fn reductions() -> Vec<(&'static str, Reductions)> {
+    let none = Reductions::NONE;
+    vec![
+        ("none", none),
+        ("fuse", Reductions { fuse: true, ..none }),
+        ("liveness", Reductions { liveness: true, ..none }),
+        ("partial order", Reductions { partial_order: true, ..none }),
+        ("symmetry", Reductions { symmetry: true, ..none }),
+        ("fuse and partial order", Reductions { fuse: true, partial_order: true, ..none }),
+        ("all", Reductions::ALL),
+    ]
+}
+
+/// The visible part of an end state: locations, registers that people see, and cells that are not 0.
+type Seen = (Vec<usize>, Vec<Vec<i64>>, Vec<(i64, i64)>);
+
+fn seen_by_machine(program: &Program, snapshot: &Snapshot) -> Seen {
+    let registers = program.threads.iter().zip(&snapshot.registers).map(|(thread, values)| {
+        thread.registers.iter().zip(values).filter(|(register, _)| !register.hidden).map(|(_, value)| *value).collect()
+    });
+    let memory = snapshot.memory.iter().filter(|(_, value)| *value != 0).copied();
+    (snapshot.locations.iter().map(|location| location.0).collect(), registers.collect(), memory.collect())
+}
+
+fn seen_by_reference(program: &Program, state: &State) -> Seen {
+    let registers = program.threads.iter().zip(&state.threads).map(|(thread, local)| {
+        let registers = thread.registers.iter().zip(&local.registers);
+        registers.filter(|(register, _)| !register.hidden).map(|(_, value)| *value).collect()
+    });
+    let memory = state.memory.iter().filter(|(_, value)| **value != 0).map(|(address, value)| (*address, *value));
+    (state.threads.iter().map(|local| local.location.0).collect(), registers.collect(), memory.collect())
+}
+
+fn explore(program: &Program, settings: Settings, workers: usize) -> Explored {
+    let until = if settings.purpose == Purpose::Goals { Until::FirstFinding } else { Until::Exhausted };
+    run(program, settings, &Options { workers, until, ..Options::default() }).expect("a program that can be run")
+}
+
+/// What is wrong with the machine on this program, if anything.
+fn disagreement(program: &Program, model: Model) -> Option<String> {
+    let reference = Reference::new(program, model, Some(BOUND)).ok()?;
+    let judged = reference.explore(MOST_STATES).ok()?;
+    if !judged.complete {
+        return None;
+    }
+    let see = |states: &BTreeSet<State>| -> BTreeSet<Seen> {
+        states.iter().map(|state| seen_by_reference(program, state)).collect()
+    };
+    let (finals, stuck) = (see(&judged.finals), see(&judged.stuck));
+    let violated = !judged.faults.is_empty() || !judged.failed_asserts.is_empty() || !judged.violated_goals.is_empty();
+    for (name, reductions) in reductions() {
+        for workers in [1, 3] {
+            let settings = Settings { model, buffer: BOUND, purpose: Purpose::Finals, reductions };
+            let explored = explore(program, settings, workers);
+            let mut ends = (BTreeSet::new(), BTreeSet::new());
+            for (is_final, snapshot) in explored.ends() {
+                let ends = if is_final { &mut ends.0 } else { &mut ends.1 };
+                ends.insert(seen_by_machine(program, &snapshot));
+            }
+            if ends.0 != finals {
+                return Some(format!(
+                    "final states under {model}, reductions {name}: {:?} instead of {finals:?}",
+                    ends.0
+                ));
+            }
+            if ends.1 != stuck {
+                return Some(format!(
+                    "stuck states under {model}, reductions {name}: {:?} instead of {stuck:?}",
+                    ends.1
+                ));
+            }
+            if reductions == Reductions::NONE && explored.cut_off() != judged.cut_off {
+                return Some(format!("cut off under {model}: {} instead of {}", explored.cut_off(), judged.cut_off));
+            }
+            let explored = explore(program, Settings { purpose: Purpose::Goals, ..settings }, workers);
+            let found = explored.violation();
+            if found.is_some() != violated {
+                return Some(format!(
+                    "verdict under {model}, reductions {name}: {found:?}, but violated is {violated}"
+                ));
+            }
+            match found {
+                Some(Err(unreadable)) => return Some(format!("{unreadable} under {model}, reductions {name}")),
+                Some(Ok((violation, run))) => {
+                    if let Err(problem) = replay(&reference, violation, &run) {
+                        return Some(format!("witness under {model}, reductions {name}: {problem}"));
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+    None
+}
+
+/// A run must be possible in the reference semantics and must end in the violation it is said to show.
+fn replay(reference: &Reference, violation: Violation, run: &ravelin_machine::Run) -> Result<(), String> {
+    let starts = reference.initial_states().map_err(|error| error.to_string())?;
+    let mut state = starts
+        .into_iter()
+        .find(|state| run.start.memory.iter().all(|(address, value)| state.cell(*address) == *value))
+        .ok_or("no such initial state")?;
+    for (step, action) in run.actions.iter().enumerate() {
+        state = reference.apply(&state, *action).map_err(|refusal| format!("step {step}: {refusal}"))?;
+    }
+    let steps = reference.steps(&state);
+    let shown = match violation {
+        Violation::Goal(goal) => reference.violated_goals(&state).contains(&goal),
+        Violation::Assert { thread, transition } => steps.failed_asserts.contains(&(thread, transition)),
+        Violation::Fault { thread, transition, fault } => steps.faults.contains(&(thread, transition, fault)),
+    };
+    if shown { Ok(()) } else { Err(format!("the last state does not show {violation:?}")) }
+}
+
+fn compare(config: Config, count: u64) {
+    let generator = Generator::new(config);
+    compare_all(count, &|seed| generator.program(seed));
+}
+
+fn compare_all(count: u64, program_of: &dyn Fn(u64) -> Program) {
+    for seed in first_seed()..first_seed() + count {
+        let program = program_of(seed);
+        for model in Model::ALL {
+            if disagreement(&program, model).is_some() {
+                let small = shrink(&program, &mut |program| disagreement(program, model).is_some());
+                let problem = disagreement(&small, model).expect("shrinking keeps the problem");
+                panic!("seed {seed}: {problem}\n{}", show(&small));
+            }
+        }
+    }
+}
+
+/// The first thread of a random program three times, each copy with a cell of its own in place of the first variable, and
+/// goals that count copies: something for the symmetry reduction to do.
+fn triplets(generator: &Generator, seed: u64) -> Program {
+    let mut program = generator.program(seed);
+    let template = program.threads[0].clone();
+    program.threads.clear();
+    program.goals.clear();
+    let last = program.memory.variables.last().map_or(0, |last| last.base + last.cells() as i64);
+    let owned = program.memory.variables.first().filter(|variable| variable.len.is_none()).cloned();
+    for copy in 0..3 {
+        let mut thread = template.clone();
+        thread.name = format!("copy{copy}");
+        if let Some(variable) = &owned
+            && seed.is_multiple_of(2)
+        {
+            let own = Variable { name: format!("own{copy}"), base: last + copy, ..variable.clone() };
+            program.memory.variables.push(own);
+            let id = VarId(program.memory.variables.len() - 1);
+            for transition in &mut thread.transitions {
+                rename(&mut transition.instruction, variable.base, last + copy, id);
+            }
+        }
+        program.threads.push(thread);
+    }
+    let location = LocId(seed as usize % template.locations.len());
+    let at = |thread| Expr::Atom(Observable::At(ThreadId(thread), location));
+    let count = Expr::binary(BinaryOp::Add, Expr::binary(BinaryOp::Add, at(0), at(1)), at(2));
+    let condition = match seed % 3 {
+        0 => Expr::binary(BinaryOp::Ge, count, 2.into()),
+        1 => count.eq(1.into()),
+        _ => at(0).and(at(1)).or(at(2).and(at(0))).or(at(1).and(at(2))),
+    };
+    program.goals.push(Goal { kind: GoalKind::Never, condition, span: Span::NOWHERE });
+    program
+}
+
+fn rename(instruction: &mut Instruction, from: i64, to: i64, id: VarId) {
+    match instruction {
+        Instruction::Load { address, .. }
+        | Instruction::Store { address, .. }
+        | Instruction::Rmw { address, .. }
+        | Instruction::CompareExchange { address, .. }
+        | Instruction::Wait { address, .. }
+        | Instruction::BlockingCas { address, .. }
+        | Instruction::Lock(address)
+        | Instruction::Unlock(address) => {
+            if address.expr == Expr::Const(from) {
+                *address = Address { expr: Expr::Const(to), within: Some(id) };
+            }
+        }
+        Instruction::Locked { body, .. } => body.iter_mut().for_each(|part| rename(part, from, to, id)),
+        _ => {}
+    }
+}
+
+fn show(program: &Program) -> String {
+    let mut text = format!("memory {:?}\ngoals:", program.memory.variables);
+    for goal in &program.goals {
+        text += &format!(" {:?} {};", goal.kind, program.show_condition(&goal.condition));
+    }
+    for thread in &program.threads {
+        text += &format!(
+            "\n{} (registers {:?}):",
+            thread.name,
+            thread.registers.iter().map(|r| (&r.name, r.domain)).collect::<Vec<_>>()
+        );
+        for transition in &thread.transitions {
+            let instruction = program.show_instruction(thread, &transition.instruction);
+            text += &format!("\n  {} -> {}: {instruction}", transition.from.0, transition.to.0);
+        }
+    }
+    text
+}
+
+#[test]
+fn programs_with_every_instruction() {
+    compare(Config::all(), programs() / 2);
+}
+
+#[test]
+fn loop_free_programs() {
+    compare(Config::loop_free(), programs() / 2);
+}
+
+#[test]
+fn programs_with_identical_threads() {
+    let generator = Generator::new(Config::all());
+    compare_all(programs() / 2, &|seed| triplets(&generator, seed));
+}
