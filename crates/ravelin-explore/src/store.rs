@@ -14,8 +14,8 @@ const FIRST_TABLE: usize = 64;
 pub(crate) struct Store {
     width: usize,
     states_per_chunk: usize,
-    states: Vec<Box<[u64]>>,
-    parents: Vec<Box<[u32]>>,
+    states: Vec<Vec<u64>>,
+    parents: Vec<Vec<u32>>,
     len: usize,
     /// 0 is empty; otherwise the low half of the hash above, index + 1 below.
     table: Vec<u64>,
@@ -99,14 +99,14 @@ impl Store {
     }
 
     fn append(&mut self, state: &[u64], parent: u32) {
-        let offset = self.len % self.states_per_chunk;
-        if offset == 0 {
-            self.states.push(vec![0; self.states_per_chunk * self.width].into_boxed_slice());
-            self.parents.push(vec![0; self.states_per_chunk].into_boxed_slice());
+        if self.len.is_multiple_of(self.states_per_chunk) {
+            // Room that is not touched before it is used: an exploration of ten states costs ten states.
+            self.states.push(Vec::with_capacity(self.states_per_chunk * self.width));
+            self.parents.push(Vec::with_capacity(self.states_per_chunk));
         }
         let chunk = self.states.len() - 1;
-        self.states[chunk][offset * self.width..(offset + 1) * self.width].copy_from_slice(state);
-        self.parents[chunk][offset] = parent;
+        self.states[chunk].extend_from_slice(state);
+        self.parents[chunk].push(parent);
         self.len += 1;
     }
 

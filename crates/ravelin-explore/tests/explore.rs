@@ -133,7 +133,7 @@ fn a_panic_in_a_worker_ends_the_exploration_instead_of_hanging_it() {
             emit(&[0]);
         }
         fn expand(&self, state: &[u64], scratch: &mut (), sink: &mut Sink) -> Result<(), u64> {
-            assert!(state[0] != 40 | 40 << 8 | 40 << 16, "the last state");
+            assert!(state[0] != 20 | 20 << 8 | 20 << 16, "in the widest level");
             self.0.expand(state, scratch, sink)
         }
     }

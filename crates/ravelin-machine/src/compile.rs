@@ -27,11 +27,14 @@ pub enum BuildError {
         "there are more than {MOST_INITIAL_STATES} initial states; declare smaller types for the cells that start with any value"
     )]
     TooManyInitialStates,
+    #[error("`havoc` in thread `{0}` has more than {MOST_HAVOC_VALUES} values; give it a smaller range")]
+    HavocTooLarge(String),
     #[error("the store buffer may hold at most {MOST_BUFFERED} stores, not {0}")]
     BufferTooLarge(usize),
 }
 
-const MOST_INITIAL_STATES: u64 = 1 << 20;
+const MOST_INITIAL_STATES: u64 = 1 << 16;
+const MOST_HAVOC_VALUES: i128 = 1 << 16;
 const MOST_BUFFERED: usize = 64;
 
 /// A program compiled for one model and purpose.
@@ -173,6 +176,15 @@ impl Machine {
     pub fn new(program: &Program, settings: Settings, growth: &Growth) -> Result<Machine, BuildError> {
         if let Some(thread) = program.threads.iter().find(|thread| thread.copies == ravelin_program::Copies::Any) {
             return Err(BuildError::AnyNumberOfCopies(thread.name.clone()));
+        }
+        for thread in &program.threads {
+            let too_large = |instruction: &Instruction| {
+                matches!(instruction, Instruction::Havoc { lo, hi, .. }
+                    if i128::from(*hi) - i128::from(*lo) >= MOST_HAVOC_VALUES)
+            };
+            if thread.transitions.iter().any(|transition| too_large(&transition.instruction)) {
+                return Err(BuildError::HavocTooLarge(thread.name.clone()));
+            }
         }
         if settings.buffer > MOST_BUFFERED {
             return Err(BuildError::BufferTooLarge(settings.buffer));

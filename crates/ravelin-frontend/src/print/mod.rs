@@ -1,5 +1,39 @@
 //! Programs to text.
+//!
+//! What each printer promises:
+//!
+//! - [`rav()`] writes any program as `.rav`. The text parses back to a program with the same behaviour; see its page for
+//!   the few things `.rav` has no words for. Where a program came from `.rav`, names, types and instructions come back
+//!   as they were, and only numbering, copies of a template and lost block structure differ.
+//! - [`dot()`] draws the control flow of any program for Graphviz: one cluster a thread, one node a location, one edge a
+//!   transition.
+//! - [`promela()`] writes a program under sequential consistency for SPIN, such that SPIN reports an assertion violation
+//!   exactly if a goal, an assertion or a fault of the program is reachable. It refuses what SPIN's 32-bit integers and
+//!   fixed arrays cannot hold.
+//!
+//! All three print the same text for the same program, and none of them looks at spans or at the source text.
+//!
+//! ```
+//! use ravelin_frontend::print;
+//! use ravelin_program::{Expr, Order, ProgramBuilder, Variable};
+//!
+//! let mut program = ProgramBuilder::new("half-sb");
+//! let x = program.variable(Variable::scalar("x"));
+//! let y = program.variable(Variable::scalar("y"));
+//! let mut thread = program.thread("t");
+//! let r = thread.register("r");
+//! thread.store(x, Expr::Const(1), Order::Release);
+//! thread.load(r, y, Order::Relaxed);
+//! thread.finish();
+//! let text = print::rav(&program.finish().expect("a valid program"));
+//! assert!(text.contains("x.store(1, release);\n    r = y.load();"));
+//! ```
 
-pub mod dot;
-pub mod promela;
-pub mod rav;
+mod dot;
+mod names;
+mod promela;
+mod rav;
+
+pub use dot::dot;
+pub use promela::{Unsupported, promela};
+pub use rav::rav;

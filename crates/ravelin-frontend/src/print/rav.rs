@@ -1,1 +1,126 @@
-//! To be written.
+//! Programs as `.rav` text.
+//!
+//! The text parses back to a program that behaves the same. [`legal`] first makes a program that has a text (legal and
+//! unique names, addresses as the parser gives them out, one end a thread), and [`flow`] then writes each automaton as
+//! statements. What `.rav` has no words for:
+//!
+//! - Copies of one template are threads of their own: `p[1]` is printed as `thread p_1`.
+//! - Addresses count from 1 in order of declaration. A program that uses raw addresses keeps its own: gaps are filled by
+//!   `static gap…`, and a variable that cannot be reached this way loses its name and is written `mem[…]`. If it also
+//!   had a type or an initial value, a comment in the text says that it is not kept.
+//! - A register starts at 0, or at the value of its type closest to it. Another initial value is assigned in the thread's first steps, before its first location.
+//!   Hidden registers become ordinary ones (`$1` is printed as `tmp1`).
+//! - A thread has one end. Ends that no goal tells apart become one; of others a register `ended` remembers which one was
+//!   reached. Copies of `thread p[*]` have no registers to ask, so they spin there instead.
+//! - Cells without a name have a type only if it starts at 0 (`max_value`), and if it wraps, arithmetic wraps too. Of another
+//!   type, where such cells are used, a comment says that it is not kept.
+//! - A locked block drains store buffers exactly if it stores. One that drains without storing gets a fence before it.
+//! - An array has at least one cell, `wait` is always atomic, and bounds of a single cell are checked only where its address is constant.
+
+mod flow;
+mod graph;
+mod legal;
+mod statement;
+
+use ravelin_program::{
+    Arithmetic, Copies, Domain, Escape, GoalKind, Initial, Program, Register, Variable, show_domain,
+};
+
+/// `.rav` text for any valid program.
+pub fn rav(program: &Program) -> String {
+    let legal::Legal { program, notes } = legal::legal(program);
+    let mut text = String::new();
+    for line in program.name.lines().filter(|line| !line.trim().is_empty()) {
+        text.push_str(&format!("// {}\n", line.trim()));
+    }
+    for note in notes {
+        text.push_str(&format!("// Not kept: {note}\n"));
+    }
+    let defaults = defaults(&program, &mut text);
+    for variable in &program.memory.variables {
+        text.push_str(&format!("{}\n", declaration(variable, defaults)));
+    }
+    for thread in &program.threads {
+        let header = if thread.copies == Copies::Any { "[*]" } else { "" };
+        separate(&mut text);
+        text.push_str(&format!("thread {}{header} {{\n", thread.name));
+        for register in &thread.registers {
+            text.push_str(&format!("    {}\n", binding(register, defaults)));
+        }
+        text.push_str(&flow::statements(&program, thread));
+        text.push_str("}\n");
+    }
+    if !program.goals.is_empty() {
+        separate(&mut text);
+    }
+    for goal in &program.goals {
+        let kind = match goal.kind {
+            GoalKind::Never => "never",
+            GoalKind::Exists => "exists",
+            GoalKind::NeverFinally => "finally never",
+            GoalKind::Finally => "finally",
+        };
+        text.push_str(&format!("{kind} {};\n", program.show_condition(&goal.condition)));
+    }
+    text
+}
+
+fn separate(text: &mut String) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+}
+
+/// Writes `max_value` and `arithmetic`; gives the domain of whatever has no type.
+fn defaults(program: &Program, text: &mut String) -> Domain {
+    let unnamed = program.memory.unnamed;
+    let mut arithmetic = Arithmetic::Checked;
+    if unnamed != Domain::FULL {
+        let policy = match unnamed.escape {
+            Escape::Error => "error",
+            Escape::Wrap => "wrap",
+            Escape::Block => "block",
+        };
+        text.push_str(&format!("max_value {} {policy};\n", unnamed.hi));
+        if unnamed.escape == Escape::Wrap {
+            arithmetic = Arithmetic::Wrapping(unnamed);
+        }
+    }
+    if let Arithmetic::Wrapping(domain) = program.arithmetic
+        && arithmetic != program.arithmetic
+    {
+        text.push_str(&format!("arithmetic {};\n", type_name(Domain { escape: Escape::Wrap, ..domain })));
+    }
+    unnamed
+}
+
+fn type_name(domain: Domain) -> String {
+    show_domain(domain).unwrap_or_else(|| "i64".to_owned())
+}
+
+fn declaration(variable: &Variable, default: Domain) -> String {
+    let domain = (variable.domain != default).then(|| type_name(variable.domain));
+    let kind = match (variable.len, domain) {
+        (None, None) => String::new(),
+        (None, Some(domain)) => format!(": {domain}"),
+        (Some(len), domain) => format!(": [{}; {len}]", domain.as_deref().unwrap_or("_")),
+    };
+    let cell = |initial: &Initial| match initial {
+        Initial::Value(value) => value.to_string(),
+        Initial::Any => "any".to_owned(),
+    };
+    let initial = match variable.initial.as_slice() {
+        all if all.iter().all(|&initial| initial == Initial::Value(0)) => String::new(),
+        [first, rest @ ..] if rest.iter().all(|initial| initial == first) => format!(" = {}", cell(first)),
+        all => format!(" = [{}]", all.iter().map(cell).collect::<Vec<_>>().join(", ")),
+    };
+    format!("static {}{kind}{initial};", variable.name)
+}
+
+fn binding(register: &Register, default: Domain) -> String {
+    let kind = if register.domain == default { String::new() } else { format!(": {}", type_name(register.domain)) };
+    // What the parser gives a register to start with.
+    let usual = 0.clamp(register.domain.lo, register.domain.hi);
+    let initial = if register.initial == usual { String::new() } else { format!(" = {}", register.initial) };
+    format!("let {}{kind}{initial};", register.name)
+}

@@ -1,1 +1,67 @@
-//! The `.rav` language.
+//! The language `.rav`: a Rust programmer's sketch of a concurrent algorithm. `docs/language.md` describes it.
+//!
+//! Text → tokens ([`lexer`]) → tree ([`ast`], by the parser) → program (by lowering, which resolves names and makes
+//! control flow explicit). Each stage goes on after errors. [`format()`] writes a tree back in one style, and
+//! [`expectation`] reads the header lines that say what a file's analyses should answer.
+
+pub mod ast;
+pub mod expectation;
+mod format;
+mod lexer;
+mod lower;
+mod parser;
+mod suggest;
+
+pub use format::format;
+pub use parser::is_keyword;
+
+use crate::Diagnostic;
+use ast::HeaderLine;
+use ravelin_program::{Program, Source};
+use std::collections::HashSet;
+
+/// More errors than this are not shown: nobody reads them, and each costs a search for what was meant.
+const MAX_DIAGNOSTICS: usize = 500;
+
+/// What became of a text.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// `None` exactly if one of the diagnostics is an error.
+    pub program: Option<Program>,
+    /// In order of their places in the text.
+    pub diagnostics: Vec<Diagnostic>,
+    pub ast: ast::File,
+    pub header: Vec<HeaderLine>,
+    /// The text, which all spans point into.
+    pub source: Source,
+}
+
+/// Reads a file. Every error in it is reported, and no text makes this fail otherwise.
+pub fn parse(source: Source) -> Parsed {
+    let (ast, mut diagnostics) = parser::parse_file(&source.text);
+    let mut program = lower::lower(&ast, &source, &mut diagnostics);
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.extend(ravelin_program::validate(&program).into_iter().map(Diagnostic::from));
+    }
+    tidy(&mut diagnostics);
+    let valid = !diagnostics.iter().any(Diagnostic::is_error);
+    if valid {
+        program.source = source.clone();
+    }
+    Parsed { program: valid.then_some(program), diagnostics, header: ast.header.clone(), ast, source }
+}
+
+/// Sorts, and drops what was said before: copies of a thread have the same errors.
+fn tidy(diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen = HashSet::new();
+    diagnostics.retain(|diagnostic| seen.insert((diagnostic.span, diagnostic.message.clone())));
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
+    if diagnostics.len() > MAX_DIAGNOSTICS {
+        // Errors first, so that cutting the list cannot make a wrong file look right.
+        diagnostics.sort_by_key(|diagnostic| diagnostic.severity);
+        diagnostics.truncate(MAX_DIAGNOSTICS);
+        if let Some(last) = diagnostics.last_mut() {
+            last.notes.push(format!("only the first {MAX_DIAGNOSTICS} findings are shown"));
+        }
+    }
+}

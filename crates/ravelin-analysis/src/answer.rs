@@ -1,0 +1,37 @@
+//! The three answers, and the two ways to get none.
+
+use ravelin_machine::BuildError;
+use thiserror::Error;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Proved, exhaustively.
+    Holds,
+    /// With a witness.
+    Violated,
+    /// A limit was hit before the question was settled.
+    Unknown,
+}
+
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
+#[derive(Clone, Debug, Error)]
+pub enum AnalysisError {
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error("internal error, please report it: {0}")]
+    Internal(#[from] InternalError),
+}
+
+/// An answer that contradicts the reference semantics. Shown instead of the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct InternalError(pub String);

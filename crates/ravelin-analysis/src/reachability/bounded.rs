@@ -1,0 +1,119 @@
+//! Reachability by exploring all states, with store buffers of at most k entries.
+//!
+//! Under SC, and under TSO and PSO where no store ever had to wait for room, the answer is exact. Otherwise a violation is
+//! still real, but its absence is only shown for buffers of that size, and the answer is unknown.
+//!
+//! The search uses reductions, so the first run it finds need not be a shortest one. A second search without them, within
+//! limits, looks for one that is.
+
+use crate::witness::{Witness, replay};
+use crate::{AnalysisError, Verdict};
+use ravelin_explore::{Limit, Options, Progress, Statistics, Until};
+use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
+use ravelin_program::Program;
+use ravelin_semantics::Model;
+use std::sync::atomic::AtomicBool;
+
+pub use ravelin_explore::Limits;
+
+/// States that the search for a shortest run may visit beyond those of the first search.
+const SHORTEST_EXTRA_STATES: u64 = 500_000;
+
+/// What is asked, and how hard to try.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    pub model: Model,
+    /// Most pending stores of one thread under TSO and PSO.
+    pub buffer: usize,
+    pub reductions: Reductions,
+    pub limits: Limits,
+    pub workers: usize,
+    pub stop: Option<&'a AtomicBool>,
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+}
+
+impl Question<'_> {
+    pub fn new(model: Model) -> Self {
+        Question {
+            model,
+            buffer: Settings::new(model).buffer,
+            reductions: Reductions::ALL,
+            limits: Limits::default(),
+            workers: 1,
+            stop: None,
+            progress: None,
+        }
+    }
+
+    pub(crate) fn options(&self, until: Until) -> Options<'_> {
+        Options { limits: self.limits, workers: self.workers, until, stop: self.stop, progress: self.progress }
+    }
+
+    pub(crate) fn settings(&self, purpose: Purpose) -> Settings {
+        Settings { model: self.model, buffer: self.buffer, purpose, reductions: self.reductions }
+    }
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct Reachability {
+    pub verdict: Verdict,
+    pub model: Model,
+    /// The bound on buffers, under a buffered model.
+    pub buffer: Option<usize>,
+    /// Some store had to wait for room in its buffer.
+    pub cut_off: bool,
+    pub limit: Option<Limit>,
+    pub witness: Option<Witness>,
+    pub statistics: Statistics,
+    /// Words of a packed state.
+    pub words: usize,
+}
+
+/// Asks whether some goal can be violated, an assertion can fail or a fault can happen.
+pub fn reach(program: &Program, question: &Question) -> Result<Reachability, AnalysisError> {
+    let settings = question.settings(Purpose::Goals);
+    let explored = run(program, settings, &question.options(Until::FirstFinding))?;
+    let witness = match witness(program, settings, &explored)? {
+        None => None,
+        Some(found) => Some(shortest(program, question, &explored)?.unwrap_or(found)),
+    };
+    let limit = explored.limit().filter(|_| witness.is_none());
+    let verdict = match (&witness, limit, explored.cut_off()) {
+        (Some(_), ..) => Verdict::Violated,
+        (None, None, false) => Verdict::Holds,
+        _ => Verdict::Unknown,
+    };
+    Ok(Reachability {
+        verdict,
+        model: question.model,
+        buffer: question.model.is_buffered().then_some(question.buffer),
+        cut_off: explored.cut_off(),
+        limit,
+        witness,
+        statistics: *explored.statistics(),
+        words: explored.words(),
+    })
+}
+
+fn witness(program: &Program, settings: Settings, explored: &Explored) -> Result<Option<Witness>, AnalysisError> {
+    match explored.violation() {
+        None => Ok(None),
+        Some(found) => {
+            let (violation, run) = found.map_err(|error| crate::InternalError(error.to_string()))?;
+            Ok(Some(replay(program, settings, violation, &run)?))
+        }
+    }
+}
+
+/// A shortest run to a violation, if one is found within reasonable limits.
+fn shortest(program: &Program, question: &Question, first: &Explored) -> Result<Option<Witness>, AnalysisError> {
+    let settings = Settings { reductions: Reductions::NONE, ..question.settings(Purpose::Goals) };
+    let mut options = question.options(Until::FirstFinding);
+    let states = first.statistics().states * 4 + SHORTEST_EXTRA_STATES;
+    options.limits.states = Some(options.limits.states.map_or(states, |limit| limit.min(states)));
+    options.progress = None;
+    let explored = run(program, settings, &options)?;
+    let found = witness(program, settings, &explored)?;
+    Ok(found.map(|witness| Witness { shortest: true, ..witness }))
+}

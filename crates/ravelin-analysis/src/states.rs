@@ -1,0 +1,112 @@
+//! All states in which a program can end, and which of them only a weak memory model allows.
+
+use crate::AnalysisError;
+use crate::reachability::Question;
+use ravelin_explore::{Limit, Statistics, Until};
+use ravelin_machine::{Purpose, Snapshot, run};
+use ravelin_program::{Initial, Program, Value};
+use ravelin_semantics::Model;
+use std::collections::BTreeSet;
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct FinalStates {
+    pub model: Model,
+    pub buffer: Option<usize>,
+    pub cut_off: bool,
+    pub limit: Option<Limit>,
+    pub finals: Vec<EndState>,
+    /// States in which nothing can move although some thread is not at its end: blocked, or stopped by a failed
+    /// assertion or a fault.
+    pub stuck: Vec<EndState>,
+    pub statistics: Statistics,
+}
+
+/// One way to end.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EndState {
+    /// By thread: where it stands, and its registers by name.
+    pub threads: Vec<EndThread>,
+    /// Cells by name: the named ones, and others that do not hold 0.
+    pub memory: Vec<(String, Value)>,
+    /// SC does not allow it. `None` if the comparison could not be finished.
+    pub beyond_sc: Option<bool>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EndThread {
+    pub name: String,
+    pub location: String,
+    pub at_end: bool,
+    pub registers: Vec<(String, Value)>,
+}
+
+/// Lists all final and all stuck states under a model, each compared with SC.
+pub fn states(program: &Program, question: &Question) -> Result<FinalStates, AnalysisError> {
+    let explored = run(program, question.settings(Purpose::Finals), &question.options(Until::Exhausted))?;
+    let (finals, stuck) = collect(program, &explored);
+    let sc = if question.model == Model::Sc {
+        None
+    } else {
+        let question = Question { model: Model::Sc, ..*question };
+        let explored = run(program, question.settings(Purpose::Finals), &question.options(Until::Exhausted))?;
+        Some((explored.limit().is_none(), collect(program, &explored)))
+    };
+    let judge = |states: BTreeSet<EndState>, pick: fn(&Ends) -> &BTreeSet<EndState>| -> Vec<EndState> {
+        let beyond = |state: &EndState| match &sc {
+            None => Some(false),
+            Some((complete, ends)) => match pick(ends).contains(state) {
+                true => Some(false),
+                false if *complete => Some(true),
+                false => None,
+            },
+        };
+        states.into_iter().map(|state| EndState { beyond_sc: beyond(&state), ..state }).collect()
+    };
+    Ok(FinalStates {
+        model: question.model,
+        buffer: question.model.is_buffered().then_some(question.buffer),
+        cut_off: explored.cut_off(),
+        limit: explored.limit(),
+        finals: judge(finals, |ends| &ends.0),
+        stuck: judge(stuck, |ends| &ends.1),
+        statistics: *explored.statistics(),
+    })
+}
+
+/// Final and stuck states.
+type Ends = (BTreeSet<EndState>, BTreeSet<EndState>);
+
+fn collect(program: &Program, explored: &ravelin_machine::Explored) -> Ends {
+    let mut ends = Ends::default();
+    for (is_final, snapshot) in explored.ends() {
+        let ends = if is_final { &mut ends.0 } else { &mut ends.1 };
+        ends.insert(end_state(program, &snapshot));
+    }
+    ends
+}
+
+fn end_state(program: &Program, snapshot: &Snapshot) -> EndState {
+    let threads = program.threads.iter().enumerate().map(|(number, thread)| {
+        let location = snapshot.locations[number];
+        // A location of the lowered program stands between a seq_cst store and its fence.
+        let known = location.0 < thread.locations.len();
+        let registers = thread.registers.iter().zip(&snapshot.registers[number]);
+        EndThread {
+            name: thread.name.clone(),
+            location: if known { thread.location_name(location) } else { "in a seq_cst store".to_owned() },
+            at_end: known && thread.is_end(location),
+            registers: registers.filter(|(r, _)| !r.hidden).map(|(r, value)| (r.name.clone(), *value)).collect(),
+        }
+    });
+    let initially_zero = |address| program.memory.initial_at(address) == Initial::Value(0);
+    let shown = |&(address, value): &(Value, Value)| {
+        program.memory.variable_at(address).is_some() || value != 0 || !initially_zero(address)
+    };
+    let memory = snapshot.memory.iter().copied().filter(shown);
+    EndState {
+        threads: threads.collect(),
+        memory: memory.map(|(address, value)| (program.memory.name_of(address), value)).collect(),
+        beyond_sc: None,
+    }
+}

@@ -1,0 +1,7 @@
+//! Runs that show something: built from actions, replayed on the reference semantics, told step by step.
+
+mod narrate;
+mod replay;
+
+pub use narrate::{BufferEntry, CellValue, Narrated, RegisterValue, Source, narrate};
+pub use replay::{Witness, WitnessViolation, replay};

@@ -1,0 +1,124 @@
+//! One step of a run for people: who, where, what was read and written, what is pending now.
+
+use ravelin_program::{Instruction, Position, ThreadId, Value};
+use ravelin_semantics::Action;
+use ravelin_semantics::operational::{Entry, Reference, State};
+
+/// A step, told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Narrated {
+    pub thread: String,
+    pub position: Option<Position>,
+    /// The instruction, or what reaches memory.
+    pub text: String,
+    pub flush: bool,
+    pub reads: Vec<(CellValue, Source)>,
+    /// What the store, or the flush, put where.
+    pub writes: Vec<(CellValue, Source)>,
+    /// Registers whose value changed.
+    pub registers: Vec<RegisterValue>,
+    /// By thread, after the step, oldest first.
+    pub buffers: Vec<Vec<BufferEntry>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellValue {
+    pub cell: String,
+    pub value: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterValue {
+    pub register: String,
+    pub value: Value,
+}
+
+/// Where a value came from, or went to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Memory,
+    Buffer,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BufferEntry {
+    Store(CellValue),
+    /// Under PSO: what is before reaches memory before what is after.
+    Marker,
+}
+
+/// Tells the step from one state to the next.
+pub fn narrate(reference: &Reference, before: &State, action: Action, after: &State) -> Narrated {
+    let program = reference.program();
+    let cell = |address: Value, value: Value| CellValue { cell: program.memory.name_of(address), value };
+    let thread_id = action.thread();
+    let thread = &program.threads[thread_id.0];
+    let mut told = Narrated {
+        thread: thread.name.clone(),
+        position: None,
+        text: String::new(),
+        flush: false,
+        reads: Vec::new(),
+        writes: Vec::new(),
+        registers: changed_registers(reference, thread_id, before, after),
+        buffers: buffers(reference, after),
+    };
+    match action {
+        Action::Flush { address, .. } => {
+            let written = cell(address, after.cell(address));
+            told.text = format!("{} = {} reaches memory", written.cell, written.value);
+            told.flush = true;
+            told.writes.push((written, Source::Memory));
+        }
+        Action::Step { transition, choice, .. } => {
+            let transition = &thread.transitions[transition.0];
+            told.position = program.source.position(transition.span);
+            told.text = program.show_instruction(thread, &transition.instruction);
+            if matches!(transition.instruction, Instruction::CompareExchange { .. }) && choice == 1 {
+                told.text.push_str(" fails for no reason");
+            }
+            for access in transition.instruction.accesses() {
+                let local = &before.threads[thread_id.0];
+                let mut read_register = |register: &ravelin_program::RegId| local.registers[register.0];
+                // Inside a locked block an address may depend on a load of the same block; it is then left out.
+                let Ok(address) = access.address.expr.eval(program.arithmetic, &mut read_register) else { continue };
+                if access.reads {
+                    let source = match local.buffer.newest(address) {
+                        Some(_) => Source::Buffer,
+                        None => Source::Memory,
+                    };
+                    told.reads.push((cell(address, before.visible(thread_id, address)), source));
+                }
+                if access.writes {
+                    let pending = after.threads[thread_id.0].buffer.pending() > local.buffer.pending();
+                    if pending {
+                        told.writes.push((cell(address, after.visible(thread_id, address)), Source::Buffer));
+                    } else if !access.reads || before.cell(address) != after.cell(address) {
+                        told.writes.push((cell(address, after.cell(address)), Source::Memory));
+                    }
+                }
+            }
+        }
+    }
+    told
+}
+
+fn changed_registers(reference: &Reference, thread: ThreadId, before: &State, after: &State) -> Vec<RegisterValue> {
+    let registers = &reference.program().threads[thread.0].registers;
+    let (old, new) = (&before.threads[thread.0].registers, &after.threads[thread.0].registers);
+    registers
+        .iter()
+        .zip(old.iter().zip(new))
+        .filter(|(register, (old, new))| !register.hidden && old != new)
+        .map(|(register, (_, new))| RegisterValue { register: register.name.clone(), value: *new })
+        .collect()
+}
+
+fn buffers(reference: &Reference, state: &State) -> Vec<Vec<BufferEntry>> {
+    let name = |address: Value| reference.program().memory.name_of(address);
+    let entry = |entry: &Entry| match *entry {
+        Entry::Store { address, value } => BufferEntry::Store(CellValue { cell: name(address), value }),
+        Entry::Marker => BufferEntry::Marker,
+    };
+    state.threads.iter().map(|thread| thread.buffer.entries().iter().map(entry).collect()).collect()
+}

@@ -1,0 +1,148 @@
+//! What is wrong with a text, and how that looks to people: the offending characters underlined with carets.
+//!
+//! Every front end reports through [`Diagnostic`]. A message is a sentence that says what was found; label, notes and help
+//! say what would be accepted. Rendering accepts any span over any text: spans are clipped to the text and to whole
+//! characters first, because a panic here would hide the very error that was to be shown.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use ravelin_program::{Invalid, Source, Span};
+use std::ops::Range;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    pub message: String,
+    /// The characters that are wrong.
+    pub span: Span,
+    /// What stands beside the carets.
+    pub label: Option<String>,
+    /// Other places that matter, such as an earlier declaration.
+    pub secondary: Vec<(Span, String)>,
+    pub notes: Vec<String>,
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    pub fn error(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Error,
+            message: message.into(),
+            span,
+            label: None,
+            secondary: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    pub fn warning(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, message) }
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    pub fn with_label(mut self, label: impl Into<String>) -> Diagnostic {
+        self.label = Some(label.into());
+        self
+    }
+
+    pub fn with_secondary(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
+        self.secondary.push((span, label.into()));
+        self
+    }
+
+    pub fn with_note(mut self, note: impl Into<String>) -> Diagnostic {
+        self.notes.push(note.into());
+        self
+    }
+
+    pub fn with_help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl From<Invalid> for Diagnostic {
+    fn from(invalid: Invalid) -> Diagnostic {
+        Diagnostic::error(invalid.span, invalid.message)
+    }
+}
+
+/// Shows diagnostics one after the other, each with the lines it speaks about.
+pub fn render(diagnostics: &[Diagnostic], source: &Source, color: bool) -> String {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        text.push_str(&render_one(diagnostic, source, &renderer));
+        text.push('\n');
+    }
+    text
+}
+
+fn render_one(diagnostic: &Diagnostic, source: &Source, renderer: &Renderer) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    // The snippet needs at least one line to point at.
+    let text = if source.text.is_empty() { "\n" } else { source.text.as_str() };
+    let primary = AnnotationKind::Primary.span(clip(text, diagnostic.span)).label(diagnostic.label.as_deref());
+    let mut snippet = Snippet::source(text).path(source.name.as_str()).annotation(primary);
+    for (span, label) in &diagnostic.secondary {
+        snippet = snippet.annotation(AnnotationKind::Context.span(clip(text, *span)).label(label.as_str()));
+    }
+    let mut group = level.primary_title(diagnostic.message.as_str()).element(snippet);
+    for note in &diagnostic.notes {
+        group = group.element(Level::NOTE.message(note.as_str()));
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    renderer.render(&[group])
+}
+
+/// The nearest range of whole characters inside the text.
+fn clip(text: &str, span: Span) -> Range<usize> {
+    let mut start = (span.start as usize).min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = (span.end as usize).clamp(start, text.len());
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_span_over_any_text_renders() {
+        let texts = ["", "\n", "\r\n", "\0", "x", "é\r\nü\0\tz", "a\nb\n\nc", "\u{202e}\u{200b}\u{1f600}", "a\rb"];
+        for text in texts {
+            let source = Source::new("t", text);
+            for start in 0..text.len() + 3 {
+                for end in 0..text.len() + 3 {
+                    let span = Span { start: start as u32, end: end as u32 };
+                    let diagnostic = Diagnostic::error(span, "wrong")
+                        .with_label("here")
+                        .with_secondary(Span { start: end as u32, end: u32::MAX }, "there")
+                        .with_note("a note")
+                        .with_help("a help");
+                    assert!(render(std::slice::from_ref(&diagnostic), &source, false).contains("wrong"));
+                    assert!(render(&[diagnostic], &source, true).contains("wrong"));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! A `.rav` file as it was written: everything that is needed to check it and to write it out again, comments included.
+//!
+//! The tree keeps what the program does not: parentheses, how integers were written, where comments stand and which
+//! lines were followed by a blank one. Names are not resolved. `Error` nodes stand where a syntax error was reported;
+//! whoever meets one says nothing more about it.
+
+use ravelin_program::{BinaryOp, GoalKind, Span, UnaryOp};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct File {
+    pub header: Vec<HeaderLine>,
+    pub items: Vec<Item>,
+    /// Comments after the last item.
+    pub end: Vec<Comment>,
+}
+
+/// One `//!` line at the top of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderLine {
+    /// With its `//!`, without white space at the end.
+    pub text: String,
+    pub span: Span,
+    pub blank_before: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comment {
+    /// With its delimiters.
+    pub text: String,
+    pub span: Span,
+    /// Nothing but white space stands before it on its line.
+    pub starts_line: bool,
+    pub blank_before: bool,
+}
+
+/// The comments around an item or a statement. Those inside it have been moved before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comments {
+    pub leading: Vec<Comment>,
+    /// On the line on which it ends.
+    pub trailing: Vec<Comment>,
+    /// A blank line stands before its first token.
+    pub blank_before: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    pub text: String,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub kind: ItemKind,
+    pub span: Span,
+    pub comments: Comments,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// `const N: usize = 3;`; the type is written for people only.
+    Const {
+        name: Name,
+        ty: Option<Name>,
+        value: Expr,
+    },
+    MaxValue {
+        value: Expr,
+        escape: Option<Name>,
+    },
+    Arithmetic(Type),
+    Static {
+        name: Name,
+        ty: Option<Type>,
+        init: Option<Init>,
+    },
+    Thread(Thread),
+    Goal {
+        kind: GoalKind,
+        /// `forall`, which means the same as `finally`, was written.
+        forall: bool,
+        condition: Expr,
+    },
+    Error,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    pub name: Name,
+    pub copies: ThreadCopies,
+    pub body: Block,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ThreadCopies {
+    /// `thread p`.
+    One,
+    /// `thread p[3]`.
+    Count(Expr),
+    /// `thread p[me in 0..3]`.
+    Indexed(Name, Range),
+    /// `thread p[*]`.
+    Any,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub lo: Expr,
+    pub hi: Expr,
+    pub inclusive: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Type {
+    pub kind: TypeKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeKind {
+    Base { escape: Option<Name>, base: Base },
+    Array(Box<Type>, Box<Expr>),
+    Error,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// `bool`, `u8` and so on, or `_` for the default.
+    Named(Name),
+    Range(Box<Range>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Init {
+    pub kind: InitKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InitKind {
+    Value(Expr),
+    Any,
+    List(Vec<Init>),
+    Repeat(Box<Init>, Box<Expr>),
+    Error,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    pub statements: Vec<Statement>,
+    /// Comments after the last statement.
+    pub end: Vec<Comment>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    pub kind: StatementKind,
+    pub span: Span,
+    pub comments: Comments,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StatementKind {
+    Label(Name),
+    Let { pattern: Pattern, ty: Option<Type>, value: Option<Expr> },
+    Assign { pattern: Pattern, value: Expr },
+    CompoundAssign { name: Name, op: BinaryOp, value: Expr },
+    Effect(Expr),
+    If(If),
+    While { condition: Expr, body: Block },
+    Loop(Block),
+    For { name: Name, range: Range, body: Block },
+    Break,
+    Continue,
+    Return,
+    Goto(Name),
+    Choose(Vec<Block>),
+    Locked(Block),
+    Block(Block),
+    Assume(Expr),
+    Assert(Expr),
+    Fence(Option<Name>),
+    Lock(Place),
+    Unlock(Place),
+    BusLock,
+    BusUnlock,
+    Havoc { name: Name, range: Range },
+    Nop,
+    Error,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct If {
+    pub condition: Expr,
+    pub then: Block,
+    pub otherwise: Option<Box<Else>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Else {
+    Block(Block),
+    If(If),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// `mut` is allowed, for the reader's comfort, and means nothing.
+    Name { name: Name, mutable: bool },
+    /// `(old, ok)`, each possibly `_`.
+    Pair(Name, Name),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExprKind {
+    /// At most 2^63 - 1, or 2^63 as the operand of a minus. `text` is how it was written.
+    Integer {
+        value: u64,
+        text: String,
+    },
+    Bool(bool),
+    Unary(UnaryOp, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    Paren(Box<Expr>),
+    AddressOf(Place),
+    /// A name or an indexed one, used as a value: a register, a constant, or in a goal a cell of memory.
+    Place(Place),
+    Access(Box<Access>),
+    Wait(Box<Wait>),
+    /// `p@label`, `p[1]@label`.
+    At(ThreadRef, Name),
+    /// `p.r`, `p[1].r`.
+    Register(ThreadRef, Name),
+    /// `2 of p@label`.
+    Count {
+        count: Box<Expr>,
+        thread: Name,
+        label: Name,
+    },
+    Error,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadRef {
+    pub name: Name,
+    pub index: Option<Box<Expr>>,
+}
+
+/// `x`, `a[e]`, and with the name `mem`, `mem[e]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub name: Name,
+    pub index: Option<Box<Expr>>,
+    pub span: Span,
+}
+
+impl Place {
+    pub fn is_mem(&self) -> bool {
+        self.name.text == "mem"
+    }
+}
+
+/// `place.method(arguments, orders)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub place: Place,
+    pub method: Method,
+    pub arguments: Vec<Expr>,
+    pub orders: Vec<Name>,
+    pub outcome: Option<Outcome>,
+}
+
+/// What is taken of a compare-exchange's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    IsOk,
+    IsErr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Load,
+    Store,
+    Read,
+    Write,
+    Rmw(ravelin_program::RmwOp),
+    CompareExchange { weak: bool },
+    Bcas,
+}
+
+impl Method {
+    pub const ALL: [Method; 13] = {
+        use ravelin_program::RmwOp;
+        [
+            Method::Load,
+            Method::Store,
+            Method::Read,
+            Method::Write,
+            Method::Rmw(RmwOp::Add),
+            Method::Rmw(RmwOp::Sub),
+            Method::Rmw(RmwOp::And),
+            Method::Rmw(RmwOp::Or),
+            Method::Rmw(RmwOp::Xor),
+            Method::Rmw(RmwOp::Exchange),
+            Method::CompareExchange { weak: false },
+            Method::CompareExchange { weak: true },
+            Method::Bcas,
+        ]
+    };
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Load => "load",
+            Method::Store => "store",
+            Method::Read => "read",
+            Method::Write => "write",
+            Method::Rmw(op) => op.method(),
+            Method::CompareExchange { weak: false } => "compare_exchange",
+            Method::CompareExchange { weak: true } => "compare_exchange_weak",
+            Method::Bcas => "bcas",
+        }
+    }
+
+    /// How many values it takes.
+    pub fn arguments(self) -> usize {
+        match self {
+            Method::Load | Method::Read => 0,
+            Method::Store | Method::Write | Method::Rmw(_) => 1,
+            Method::CompareExchange { .. } | Method::Bcas => 2,
+        }
+    }
+
+    /// How many orders it takes at most.
+    pub fn orders(self) -> usize {
+        match self {
+            Method::Read | Method::Write => 0,
+            Method::CompareExchange { .. } => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// `wait(place == value || place == value, order)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    pub place: Place,
+    pub values: Vec<Expr>,
+    pub order: Option<Name>,
+}
+
+impl Expr {
+    /// Touches memory when it is evaluated.
+    pub fn has_access(&self) -> bool {
+        match &self.kind {
+            ExprKind::Access(_) | ExprKind::Wait(_) => true,
+            ExprKind::Unary(_, operand) | ExprKind::Paren(operand) => operand.has_access(),
+            ExprKind::Binary(_, left, right) => left.has_access() || right.has_access(),
+            ExprKind::AddressOf(place) | ExprKind::Place(place) => {
+                place.index.as_ref().is_some_and(|index| index.has_access())
+            }
+            _ => false,
+        }
+    }
+
+    /// Uses a name as a value.
+    pub fn has_name(&self) -> bool {
+        match &self.kind {
+            ExprKind::Place(_) => true,
+            ExprKind::Unary(_, operand) | ExprKind::Paren(operand) => operand.has_name(),
+            ExprKind::Binary(_, left, right) => left.has_name() || right.has_name(),
+            _ => false,
+        }
+    }
+
+    /// The expression inside any parentheses.
+    pub fn bare(&self) -> &Expr {
+        match &self.kind {
+            ExprKind::Paren(inner) => inner.bare(),
+            _ => self,
+        }
+    }
+}

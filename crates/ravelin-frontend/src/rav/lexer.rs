@@ -1,0 +1,205 @@
+//! Text to tokens. Comments stand in a list of their own, since only the formatter wants them.
+//!
+//! Lexing never stops: characters that mean nothing are reported, once for each run of them, and skipped.
+
+use super::ast::{Comment, HeaderLine};
+use crate::Diagnostic;
+use ravelin_program::Span;
+
+/// What the parser works on.
+#[derive(Debug)]
+pub struct Lexed {
+    /// Ends with a token of kind [`TokenKind::End`].
+    pub tokens: Vec<Token>,
+    /// In order of their places.
+    pub comments: Vec<Comment>,
+    /// The `//!` lines with which the file begins.
+    pub header: Vec<HeaderLine>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub kind: TokenKind,
+    pub span: Span,
+    /// The first token of its line.
+    pub starts_line: bool,
+    /// A blank line stands between this and the token or comment before it.
+    pub blank_before: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// An identifier or a keyword; the parser tells them apart, because some keywords are only words in other places.
+    Word,
+    /// At most 2^63, which is accepted only after a minus.
+    Integer(u64),
+    Symbol(&'static str),
+    End,
+}
+
+/// Longer ones first, so that the first match is the longest.
+const SYMBOLS: &[&str] = &[
+    "<<=", ">>=", "..=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "..", "+=", "-=", "*=", "/=", "%=", "&=",
+    "|=", "^=", "{", "}", "(", ")", "[", "]", ";", ":", ",", ".", "=", "+", "-", "*", "/", "%", "&", "|", "^", "!",
+    "<", ">", "@",
+];
+
+pub fn lex(text: &str) -> Lexed {
+    let mut lexer = Lexer {
+        text,
+        at: 0,
+        newlines: 0,
+        in_header: true,
+        out: Lexed { tokens: Vec::new(), comments: Vec::new(), header: Vec::new(), diagnostics: Vec::new() },
+    };
+    lexer.run();
+    lexer.out
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    /// How many line ends stand between the last token or comment and here.
+    newlines: usize,
+    /// Nothing but header lines has been seen.
+    in_header: bool,
+    out: Lexed,
+}
+
+impl Lexer<'_> {
+    fn run(&mut self) {
+        if self.text.starts_with('\u{feff}') {
+            self.at = '\u{feff}'.len_utf8();
+        }
+        while let Some(next) = self.rest().chars().next() {
+            if next == '\n' {
+                self.newlines += 1;
+                self.at += 1;
+            } else if next.is_whitespace() {
+                self.at += next.len_utf8();
+            } else if self.rest().starts_with("//") {
+                self.line_comment();
+            } else if self.rest().starts_with("/*") {
+                self.block_comment();
+            } else if next.is_ascii_alphabetic() || next == '_' {
+                let length = self.rest().find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                self.push(TokenKind::Word, length.unwrap_or(self.rest().len()));
+            } else if next.is_ascii_digit() {
+                self.integer();
+            } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| self.rest().starts_with(**symbol)) {
+                self.push(TokenKind::Symbol(symbol), symbol.len());
+            } else {
+                self.nonsense();
+            }
+        }
+        self.push(TokenKind::End, 0);
+    }
+
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn push(&mut self, kind: TokenKind, length: usize) {
+        let first = self.out.tokens.is_empty() && self.out.comments.is_empty() && self.out.header.is_empty();
+        self.out.tokens.push(Token {
+            kind,
+            span: Span::new(self.at, self.at + length),
+            starts_line: self.newlines > 0 || first,
+            blank_before: self.newlines > 1,
+        });
+        self.in_header = false;
+        self.newlines = 0;
+        self.at += length;
+    }
+
+    fn line_comment(&mut self) {
+        let length = self.rest().find('\n').unwrap_or(self.rest().len());
+        let text = self.rest()[..length].trim_end().to_owned();
+        let span = Span::new(self.at, self.at + text.len());
+        if self.in_header && text.starts_with("//!") {
+            self.out.header.push(HeaderLine { text, span, blank_before: self.newlines > 1 });
+            self.newlines = 0;
+        } else {
+            self.comment(text, span);
+        }
+        self.at += length;
+    }
+
+    fn block_comment(&mut self) {
+        let bytes = self.rest().as_bytes();
+        let (mut depth, mut length) = (0usize, 0usize);
+        while length < bytes.len() {
+            match &bytes[length..bytes.len().min(length + 2)] {
+                b"/*" => (depth, length) = (depth + 1, length + 2),
+                b"*/" => (depth, length) = (depth - 1, length + 2),
+                _ => length += 1,
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        let span = Span::new(self.at, self.at + length);
+        let mut text = self.rest()[..length].to_owned();
+        if depth > 0 {
+            self.out.diagnostics.push(
+                Diagnostic::error(Span::new(self.at, self.at + 2), "this comment is never closed")
+                    .with_help("end it with `*/`; block comments nest, so every `/*` inside needs its own"),
+            );
+            text = String::new();
+        }
+        if !text.is_empty() {
+            self.comment(text, span);
+        }
+        self.at += length;
+    }
+
+    fn comment(&mut self, text: String, span: Span) {
+        let first = self.out.tokens.is_empty() && self.out.comments.is_empty() && self.out.header.is_empty();
+        self.out.comments.push(Comment {
+            text,
+            span,
+            starts_line: self.newlines > 0 || first,
+            blank_before: self.newlines > 1,
+        });
+        self.in_header = false;
+        self.newlines = 0;
+    }
+
+    fn integer(&mut self) {
+        let rest = self.rest();
+        let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let span = Span::new(self.at, self.at + length);
+        let written = &rest[..length];
+        let digits: String = written.chars().filter(|&c| c != '_').collect();
+        let (digits, radix) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+            Some(hexadecimal) => (hexadecimal, 16),
+            None => (digits.as_str(), 10),
+        };
+        let well_formed = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
+        let value = u64::from_str_radix(digits, radix).ok().filter(|&value| value <= 1 << 63);
+        if !well_formed {
+            self.out.diagnostics.push(
+                Diagnostic::error(span, format!("`{written}` is not an integer"))
+                    .with_note("integers are decimal (`42`, `1_000`) or hexadecimal (`0x2a`)"),
+            );
+        } else if value.is_none() {
+            self.out.diagnostics.push(too_large(span));
+        }
+        self.push(TokenKind::Integer(value.filter(|_| well_formed).unwrap_or(0)), length);
+    }
+
+    fn nonsense(&mut self) {
+        let length = self.rest().find(|c: char| c.is_ascii()).unwrap_or(self.rest().len()).max(1);
+        let span = Span::new(self.at, self.at + length);
+        let shown = self.rest()[..length].escape_debug().take(40).collect::<String>();
+        self.out.diagnostics.push(Diagnostic::error(span, format!("`{shown}` means nothing here")));
+        self.at += length;
+    }
+}
+
+/// An integer that no value can hold.
+pub fn too_large(span: Span) -> Diagnostic {
+    Diagnostic::error(span, "this integer does not fit in 64 bits")
+        .with_note("values are signed: they go from -9223372036854775808 to 9223372036854775807")
+}

@@ -1,0 +1,409 @@
+//! What all threads share: constants, domains, and the layout of memory.
+
+use super::super::ast::{Base, File, Init, InitKind, ItemKind, Name, Place, Range, Type, TypeKind};
+use super::super::suggest::did_you_mean;
+use super::Mentioned;
+use super::constant::{Constants, Scope, constants, evaluate, twice};
+use crate::Diagnostic;
+use ravelin_program::{Arithmetic, Domain, Escape, Initial, Memory, Span, Value, VarId, Variable};
+use std::collections::{HashMap, HashSet};
+
+/// How many cells all variables together may have.
+const MAX_CELLS: usize = 65_536;
+
+pub struct Globals<'a> {
+    pub constants: Constants<'a>,
+    pub variables: Vec<Variable>,
+    pub names: HashMap<&'a str, VarId>,
+    /// Variables whose declaration is wrong: nothing more is to be said about them.
+    pub unsure: HashSet<VarId>,
+    /// The domain of everything without a type.
+    pub default: Domain,
+    pub arithmetic: Arithmetic,
+    pub(super) mentioned: Mentioned,
+}
+
+impl<'a> Globals<'a> {
+    pub fn collect(file: &'a File, diagnostics: &mut Vec<Diagnostic>) -> Globals<'a> {
+        let mut globals = Globals {
+            constants: constants(file, diagnostics),
+            variables: Vec::new(),
+            names: HashMap::new(),
+            unsure: HashSet::new(),
+            default: Domain::FULL,
+            arithmetic: Arithmetic::Checked,
+            mentioned: Mentioned::default(),
+        };
+        globals.domains(file, diagnostics);
+        globals.layout(file, diagnostics);
+        globals.initial_values(file, diagnostics);
+        globals
+    }
+
+    pub fn into_memory(self) -> Memory {
+        Memory { variables: self.variables, unnamed: self.default }
+    }
+
+    pub fn variable(&self, id: VarId) -> &Variable {
+        &self.variables[id.0]
+    }
+
+    fn domains(&mut self, file: &File, diagnostics: &mut Vec<Diagnostic>) {
+        let (mut max_value, mut arithmetic) = (None, None);
+        for item in &file.items {
+            match &item.kind {
+                ItemKind::MaxValue { value, escape } => {
+                    if let Some(earlier) = max_value.replace(item.span) {
+                        diagnostics.push(repeated("max_value", item.span, earlier));
+                    }
+                    let mut scope = FileScope { globals: self, diagnostics, addresses: false };
+                    let Some(hi) = evaluate(value, &mut scope) else { continue };
+                    if hi < 0 {
+                        diagnostics.push(
+                            Diagnostic::error(value.span, format!("the greatest value is {hi}"))
+                                .with_note("values go from 0 to it, so it must be at least 0"),
+                        );
+                        continue;
+                    }
+                    let escape = match escape.as_ref().map(|name| name.text.as_str()) {
+                        Some("wrap") => Escape::Wrap,
+                        Some("block") => Escape::Block,
+                        _ => Escape::Error,
+                    };
+                    self.default = Domain::new(0, hi, escape);
+                    if escape == Escape::Wrap && arithmetic.is_none() {
+                        self.arithmetic = Arithmetic::Wrapping(self.default);
+                    }
+                }
+                ItemKind::Arithmetic(ty) => {
+                    if let Some(earlier) = arithmetic.replace(item.span) {
+                        diagnostics.push(repeated("arithmetic", item.span, earlier));
+                    }
+                    if let Some((domain, None)) = self.ty(ty, diagnostics) {
+                        self.arithmetic = Arithmetic::Wrapping(Domain { escape: Escape::Wrap, ..domain });
+                    } else if matches!(ty.kind, TypeKind::Array(..)) {
+                        diagnostics.push(Diagnostic::error(
+                            ty.span,
+                            "arithmetic is done in a type of integers, not of arrays",
+                        ));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn layout(&mut self, file: &'a File, diagnostics: &mut Vec<Diagnostic>) {
+        let mut next: Value = 1;
+        let mut cells = 0;
+        for item in &file.items {
+            let ItemKind::Static { name, ty, .. } = &item.kind else { continue };
+            if let Some(earlier) = self.names.get(name.text.as_str()) {
+                let earlier = self.variable(*earlier).span;
+                diagnostics.push(twice("variable", name, earlier));
+                continue;
+            }
+            if self.constants.contains_key(name.text.as_str()) {
+                let message = format!("`{}` is the name of a constant already", name.text);
+                diagnostics.push(Diagnostic::error(name.span, message));
+            }
+            let id = VarId(self.variables.len());
+            let known = match ty {
+                None => Some((self.default, None)),
+                Some(ty) => self.ty(ty, diagnostics),
+            };
+            if known.is_none() {
+                self.unsure.insert(id);
+            }
+            let (domain, mut len) = known.unwrap_or((Domain::FULL, None));
+            cells += len.unwrap_or(1);
+            if cells > MAX_CELLS {
+                let message = format!("memory may have {MAX_CELLS} named cells, and `{}` is beyond that", name.text);
+                diagnostics.push(Diagnostic::error(name.span, message));
+                self.unsure.insert(id);
+                cells -= len.take().unwrap_or(1);
+            }
+            self.names.insert(&name.text, id);
+            let initial = vec![Initial::Value(0); len.unwrap_or(1)];
+            self.variables.push(Variable {
+                name: name.text.clone(),
+                base: next,
+                len,
+                domain,
+                initial,
+                span: name.span,
+            });
+            next += len.unwrap_or(1) as Value;
+        }
+    }
+
+    fn initial_values(&mut self, file: &File, diagnostics: &mut Vec<Diagnostic>) {
+        let mut done = HashSet::new();
+        for item in &file.items {
+            let ItemKind::Static { name, init, .. } = &item.kind else { continue };
+            let Some(&id) = self.names.get(name.text.as_str()) else { continue };
+            if !done.insert(id) || self.unsure.contains(&id) {
+                continue;
+            }
+            let (domain, len) = (self.variable(id).domain, self.variable(id).len);
+            match init {
+                Some(init) => {
+                    if let Some(initial) = self.initial(init, domain, len, diagnostics) {
+                        self.variables[id.0].initial = initial;
+                    }
+                }
+                None if !domain.contains(0) => diagnostics.push(
+                    Diagnostic::error(
+                        name.span,
+                        format!("`{}` starts with 0, which is not a value of its type", name.text),
+                    )
+                    .with_help(format!("give it a first value: `= {}`", domain.lo)),
+                ),
+                None => {}
+            }
+        }
+    }
+
+    fn initial(
+        &self,
+        init: &Init,
+        domain: Domain,
+        len: Option<usize>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Vec<Initial>> {
+        let wrong_count = |found: i128, diagnostics: &mut Vec<Diagnostic>| {
+            let message = format!("{found} initial values are given for {} cells", len.unwrap_or(1));
+            diagnostics.push(Diagnostic::error(init.span, message));
+        };
+        match (&init.kind, len) {
+            (InitKind::Error, _) => None,
+            (InitKind::List(_) | InitKind::Repeat(..), None) => {
+                diagnostics.push(
+                    Diagnostic::error(init.span, "a list of initial values is given for a single cell")
+                        .with_help("an array is declared by a type such as `[_; 3]`"),
+                );
+                None
+            }
+            (InitKind::List(list), Some(len)) => {
+                let cells: Vec<Option<Initial>> =
+                    list.iter().map(|cell| self.initial_cell(cell, domain, diagnostics)).collect();
+                if list.len() != len {
+                    wrong_count(list.len() as i128, diagnostics);
+                    return None;
+                }
+                cells.into_iter().collect()
+            }
+            (InitKind::Repeat(value, count), Some(len)) => {
+                let cell = self.initial_cell(value, domain, diagnostics);
+                let mut scope = FileScope { globals: self, diagnostics, addresses: true };
+                let count = evaluate(count, &mut scope)?;
+                if i128::from(count) != len as i128 {
+                    wrong_count(i128::from(count), diagnostics);
+                }
+                Some(vec![cell?; len])
+            }
+            (InitKind::Value(_) | InitKind::Any, _) => {
+                Some(vec![self.initial_cell(init, domain, diagnostics)?; len.unwrap_or(1)])
+            }
+        }
+    }
+
+    fn initial_cell(&self, init: &Init, domain: Domain, diagnostics: &mut Vec<Diagnostic>) -> Option<Initial> {
+        let expr = match &init.kind {
+            InitKind::Any => return Some(Initial::Any),
+            InitKind::Value(expr) => expr,
+            InitKind::Error => return None,
+            InitKind::List(_) | InitKind::Repeat(..) => {
+                diagnostics
+                    .push(Diagnostic::error(init.span, "arrays have one dimension, so their cells are no lists"));
+                return None;
+            }
+        };
+        let value = evaluate(expr, &mut FileScope { globals: self, diagnostics, addresses: true })?;
+        if !domain.contains(value) {
+            let message = format!("the initial value {value} is outside the type, {}..={}", domain.lo, domain.hi);
+            diagnostics.push(Diagnostic::error(init.span, message));
+            return None;
+        }
+        Some(Initial::Value(value))
+    }
+
+    /// The domain of a type and, for an array, the number of cells; `None` if an error was reported.
+    pub fn ty(&self, ty: &Type, diagnostics: &mut Vec<Diagnostic>) -> Option<(Domain, Option<usize>)> {
+        match &ty.kind {
+            TypeKind::Error => None,
+            TypeKind::Array(element, len) => {
+                let element_domain = self.ty(element, diagnostics);
+                if let Some((_, Some(_))) = element_domain {
+                    diagnostics.push(
+                        Diagnostic::error(element.span, "arrays have one dimension")
+                            .with_help("use `[_; N * M]` and the index `i * M + j`"),
+                    );
+                    return None;
+                }
+                let cells = evaluate(len, &mut FileScope { globals: self, diagnostics, addresses: false })?;
+                match usize::try_from(cells) {
+                    Ok(cells @ 1..=MAX_CELLS) => Some((element_domain?.0, Some(cells))),
+                    _ => {
+                        let message = format!("an array has from 1 to {MAX_CELLS} cells, not {cells}");
+                        diagnostics.push(Diagnostic::error(len.span, message));
+                        None
+                    }
+                }
+            }
+            TypeKind::Base { escape, base } => {
+                let domain = match base {
+                    Base::Named(name) if name.text == "_" => self.default,
+                    Base::Named(name) => named_domain(&name.text)?,
+                    Base::Range(range) => {
+                        let (lo, hi) =
+                            self.range(range, &mut FileScope { globals: self, diagnostics, addresses: false })?;
+                        Domain::new(lo, hi, Escape::Error)
+                    }
+                };
+                let escape = match escape.as_ref().map(|name| name.text.as_str()) {
+                    Some("wrapping") => Escape::Wrap,
+                    Some("blocking") => Escape::Block,
+                    _ => domain.escape,
+                };
+                Some((Domain { escape, ..domain }, None))
+            }
+        }
+    }
+
+    /// The least and the greatest value of a range that must not be empty.
+    pub fn range(&self, range: &Range, scope: &mut impl Scope) -> Option<(Value, Value)> {
+        let (lo, hi) = (evaluate(&range.lo, scope), evaluate(&range.hi, scope));
+        let (lo, hi) = (lo?, hi?);
+        let last = if range.inclusive { Some(hi) } else { hi.checked_sub(1) };
+        match last {
+            Some(last) if lo <= last => Some((lo, last)),
+            _ => {
+                let dots = if range.inclusive { "..=" } else { ".." };
+                let span = range.lo.span.to(range.hi.span);
+                scope.report(Diagnostic::error(span, format!("there is no value in {lo}{dots}{hi}")));
+                None
+            }
+        }
+    }
+
+    /// The variable, noted as mentioned.
+    pub fn mention(&mut self, name: &str) -> Option<VarId> {
+        let id = *self.names.get(name)?;
+        self.mentioned.variables.insert(id);
+        Some(id)
+    }
+
+    pub fn warn_unused(&self, diagnostics: &mut Vec<Diagnostic>) {
+        if self.mentioned.addresses {
+            return;
+        }
+        for (index, variable) in self.variables.iter().enumerate() {
+            if !self.mentioned.variables.contains(&VarId(index)) {
+                let message = format!("the variable `{}` is never used", variable.name);
+                diagnostics.push(Diagnostic::warning(variable.span, message));
+            }
+        }
+    }
+
+    /// The constant address of a place; `index` is its index, if it has one. `None` if it has no address, which is
+    /// reported unless the declaration was wrong.
+    pub fn cell(
+        &self,
+        id: VarId,
+        index: Option<Value>,
+        span: Span,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Value> {
+        if self.unsure.contains(&id) {
+            return None;
+        }
+        let variable = self.variable(id);
+        let name = &variable.name;
+        let diagnostic = match (variable.len, index) {
+            (None, None) => return Some(variable.base),
+            (Some(len), Some(index)) if index >= 0 && i128::from(index) < len as i128 => {
+                return Some(variable.base + index);
+            }
+            (Some(len), None) => {
+                Diagnostic::error(span, format!("`{name}` is an array of {len} cells, and no cell is named"))
+                    .with_help(format!("write `{name}[0]`"))
+            }
+            (None, Some(_)) => Diagnostic::error(span, format!("`{name}` is a single cell and has no index")),
+            (Some(len), Some(index)) => Diagnostic::error(span, format!("the index {index} is outside of `{name}`"))
+                .with_note(format!("`{name}` has the cells {name}[0] to {name}[{}]", len - 1)),
+        };
+        diagnostics.push(diagnostic);
+        None
+    }
+}
+
+fn named_domain(name: &str) -> Option<Domain> {
+    let (lo, hi) = match name {
+        "bool" => (0, 1),
+        "u8" => (0, 0xff),
+        "u16" => (0, 0xffff),
+        "u32" => (0, 0xffff_ffff),
+        "i8" => (-0x80, 0x7f),
+        "i16" => (-0x8000, 0x7fff),
+        "i32" => (-0x8000_0000, 0x7fff_ffff),
+        "i64" => (Value::MIN, Value::MAX),
+        _ => return None,
+    };
+    Some(Domain::new(lo, hi, Escape::Error))
+}
+
+fn repeated(what: &str, span: Span, earlier: Span) -> Diagnostic {
+    Diagnostic::error(span, format!("`{what}` is declared twice")).with_secondary(earlier, "the first declaration")
+}
+
+/// Names outside of threads: constants, and addresses where memory has been laid out.
+pub struct FileScope<'g, 'a, 'd> {
+    pub globals: &'g Globals<'a>,
+    pub diagnostics: &'d mut Vec<Diagnostic>,
+    pub addresses: bool,
+}
+
+impl Scope for FileScope<'_, '_, '_> {
+    fn name(&mut self, name: &Name) -> Option<Value> {
+        if let Some(value) = self.globals.constants.get(name.text.as_str()) {
+            return *value;
+        }
+        let mut diagnostic = Diagnostic::error(name.span, format!("there is no constant `{}`", name.text));
+        diagnostic.help = did_you_mean(&name.text, self.globals.constants.keys().copied());
+        if self.globals.names.contains_key(name.text.as_str()) {
+            diagnostic.message = format!("`{}` is a shared variable, and a constant is needed here", name.text);
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    fn address(&mut self, place: &Place) -> Option<Value> {
+        if !self.addresses {
+            self.report(Diagnostic::error(
+                place.span,
+                "an address cannot stand here, because memory is not laid out yet",
+            ));
+            return None;
+        }
+        let index = match &place.index {
+            Some(index) => Some(evaluate(index, self)?),
+            None => None,
+        };
+        if place.is_mem() {
+            return index;
+        }
+        let Some(&id) = self.globals.names.get(place.name.text.as_str()) else {
+            let mut diagnostic =
+                Diagnostic::error(place.name.span, format!("there is no shared variable `{}`", place.name.text));
+            diagnostic.help = did_you_mean(&place.name.text, self.globals.names.keys().copied());
+            self.report(diagnostic);
+            return None;
+        };
+        self.globals.cell(id, index, place.span, self.diagnostics)
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+}

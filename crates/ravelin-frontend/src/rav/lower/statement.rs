@@ -1,0 +1,373 @@
+//! Statements. Each function returns whether it certainly does not go on to the next statement.
+
+use super::super::ast::{
+    Block, Else, Expr as Tree, ExprKind, If, Method, Name, Pattern, Range, Statement, StatementKind, Type,
+};
+use super::super::parser::order_named;
+use super::super::suggest::did_you_mean;
+use super::constant::evaluate;
+use super::expression::Into;
+use super::thread::{Binding, Loop, ThreadLowering, for_each_block};
+use crate::Diagnostic;
+use ravelin_program::{BinaryOp, Domain, Escape, Expr, Instruction, Order, Span};
+
+impl ThreadLowering<'_, '_> {
+    pub fn block(&mut self, block: &Block) -> bool {
+        self.scoped(|lowering| {
+            let (mut left, mut warned) = (false, false);
+            for statement in &block.statements {
+                if has_label(statement) {
+                    (left, warned) = (false, false);
+                }
+                if left && !warned {
+                    warned = true;
+                    lowering.report(
+                        Diagnostic::warning(statement.span, "this is never reached")
+                            .with_note("every way through the statements before it goes elsewhere"),
+                    );
+                }
+                left |= lowering.statement(statement);
+            }
+            left
+        })
+    }
+
+    fn statement(&mut self, statement: &Statement) -> bool {
+        self.hidden_used = 0;
+        let span = statement.span;
+        if self.locked.is_some() && !self.fits_locked(statement) {
+            return false;
+        }
+        match &statement.kind {
+            StatementKind::Error => {}
+            StatementKind::Label(name) => self.label(name, span),
+            StatementKind::Let { pattern, ty, value } => self.binding(pattern, ty.as_ref(), value.as_ref(), span),
+            StatementKind::Assign { pattern, value } => self.assignment(pattern, value, span),
+            StatementKind::CompoundAssign { name, op, value } => {
+                let (register, value) = (self.target(name), self.value(value));
+                if let (Some(reg), Some(value)) = (register, value) {
+                    self.emit(Instruction::Assign { reg, value: Expr::binary(*op, reg.into(), value) }, span);
+                }
+            }
+            StatementKind::Effect(expr) => self.effect(expr, span),
+            StatementKind::If(conditional) => return self.conditional(conditional),
+            StatementKind::While { condition, body } => self.while_loop(condition, body),
+            StatementKind::Loop(body) => {
+                let (head, exit) = (self.here, self.flow.fresh());
+                let has_break = self.loop_body(body, exit, head);
+                self.leave_to(head, span);
+                self.here = exit;
+                return !has_break;
+            }
+            StatementKind::For { name, range, body } => self.for_loop(name, range, body, span),
+            StatementKind::Break | StatementKind::Continue => return self.leave_loop(&statement.kind, span),
+            StatementKind::Return => {
+                self.leave_to(self.end, span);
+                return true;
+            }
+            StatementKind::Goto(label) => return self.goto(label, span),
+            StatementKind::Choose(branches) => return self.choose(branches, span),
+            StatementKind::Locked(body) => self.locked_block(body, span),
+            StatementKind::Block(body) => return self.block(body),
+            StatementKind::Assume(condition) => {
+                if let Some(value) = self.value(condition) {
+                    self.emit(Instruction::Assume(value), span);
+                }
+            }
+            StatementKind::Assert(condition) => {
+                if let Some(value) = self.value(condition) {
+                    self.emit(Instruction::Assert(value), span);
+                }
+            }
+            StatementKind::Fence(order) => self.fence(order.as_ref(), span),
+            StatementKind::Lock(place) => {
+                if let Some(address) = self.address_of(place) {
+                    self.emit(Instruction::Lock(address), span);
+                }
+            }
+            StatementKind::Unlock(place) => {
+                if let Some(address) = self.address_of(place) {
+                    self.emit(Instruction::Unlock(address), span);
+                }
+            }
+            StatementKind::BusLock => self.emit(Instruction::BusLock, span),
+            StatementKind::BusUnlock => self.emit(Instruction::BusUnlock, span),
+            StatementKind::Havoc { name, range } => {
+                let register = self.target(name);
+                let (lo, hi) = (evaluate(&range.lo, self), evaluate(&range.hi, self));
+                let (Some(reg), Some(lo), Some(hi)) = (register, lo, hi) else { return false };
+                let last = if range.inclusive { Some(hi) } else { hi.checked_sub(1) };
+                match last.filter(|&last| lo <= last) {
+                    Some(hi) => self.emit(Instruction::Havoc { reg, lo, hi }, span),
+                    None => self.report(Diagnostic::error(
+                        range.lo.span.to(range.hi.span),
+                        "there is no value in this range, so `havoc` has nothing to choose",
+                    )),
+                }
+            }
+            StatementKind::Nop => self.emit(Instruction::Nop, span),
+        }
+        false
+    }
+
+    fn label(&mut self, name: &Name, span: Span) {
+        let Some(&(at, declared)) = self.labels.get(&name.text) else { return };
+        // A second declaration of the same label has been reported.
+        if declared == name.span {
+            self.flow.label(at, &name.text);
+            self.flow.jump(self.here, at, span);
+            self.here = at;
+        }
+    }
+
+    fn goto(&mut self, label: &Name, span: Span) -> bool {
+        match self.labels.get(&label.text) {
+            Some(&(at, _)) => {
+                self.leave_to(at, span);
+                true
+            }
+            None => {
+                let mut diagnostic =
+                    Diagnostic::error(label.span, format!("there is no label `{}` in this thread", label.text));
+                diagnostic.help = did_you_mean(&label.text, self.labels.keys().map(String::as_str))
+                    .or_else(|| Some(format!("a label is declared by `@{};`", label.text)));
+                self.report(diagnostic);
+                false
+            }
+        }
+    }
+
+    fn binding(&mut self, pattern: &Pattern, ty: Option<&Type>, value: Option<&Tree>, span: Span) {
+        let domain = match ty {
+            None => Some(self.globals.default),
+            Some(ty) => match self.globals.ty(ty, self.diagnostics) {
+                Some((_, Some(_))) => {
+                    self.report(
+                        Diagnostic::error(ty.span, "a register holds one value, not an array")
+                            .with_help("declare a `static` array outside of the thread"),
+                    );
+                    None
+                }
+                known => known.map(|(domain, _)| domain),
+            },
+        };
+        match pattern {
+            Pattern::Name { name, .. } => {
+                let Some(domain) = domain else {
+                    if let Some(value) = value {
+                        self.value(value);
+                    }
+                    return self.bind(name, Binding::Unsure);
+                };
+                let register = self.register(name, domain);
+                match value {
+                    Some(value) => self.value_into(value, register, span),
+                    None if !domain.contains(0) => self.report(Diagnostic::error(
+                        name.span,
+                        format!("`{}` starts with 0, which is not a value of its type", name.text),
+                    )),
+                    None => {}
+                }
+                self.bind(name, Binding::Register { id: register, counter: false });
+            }
+            Pattern::Pair(old, ok) => {
+                let domain = domain.unwrap_or(Domain::FULL);
+                let [old_register, ok_register] =
+                    [old, ok].map(|name| (name.text != "_").then(|| self.register(name, domain)));
+                self.exchange(pattern_span(old, ok), value, old_register, ok_register, span);
+                for (name, register) in [(old, old_register), (ok, ok_register)] {
+                    if let Some(id) = register {
+                        self.bind(name, Binding::Register { id, counter: false });
+                    }
+                }
+            }
+        }
+    }
+
+    fn assignment(&mut self, pattern: &Pattern, value: &Tree, span: Span) {
+        match pattern {
+            Pattern::Name { name, .. } => match self.target(name) {
+                Some(register) => self.value_into(value, register, span),
+                None => _ = self.value(value),
+            },
+            Pattern::Pair(old, ok) => {
+                let [old_register, ok_register] =
+                    [old, ok].map(|name| if name.text == "_" { None } else { self.target(name) });
+                self.exchange(pattern_span(old, ok), Some(value), old_register, ok_register, span);
+            }
+        }
+    }
+
+    /// A pair takes the two results of a compare-exchange and nothing else.
+    fn exchange(
+        &mut self,
+        pattern: Span,
+        value: Option<&Tree>,
+        old: Option<ravelin_program::RegId>,
+        ok: Option<ravelin_program::RegId>,
+        span: Span,
+    ) {
+        if old.is_some() && old == ok {
+            self.report(Diagnostic::error(pattern, "both results would go to the same register"));
+        }
+        match value.map(|value| &value.bare().kind) {
+            Some(ExprKind::Access(access))
+                if matches!(access.method, Method::CompareExchange { .. }) && access.outcome.is_none() =>
+            {
+                self.exchange_into(access, old, ok, span);
+            }
+            Some(ExprKind::Error) => {}
+            _ => self.report(
+                Diagnostic::error(pattern, "two names take the results of a compare_exchange, and there is none here")
+                    .with_help("write `let (old, ok) = x.compare_exchange(0, 1);`"),
+            ),
+        }
+    }
+
+    fn effect(&mut self, expr: &Tree, span: Span) {
+        match &expr.bare().kind {
+            ExprKind::Access(access) => _ = self.access(access, Into::Nowhere, span),
+            ExprKind::Wait(wait) => _ = self.wait(wait, Into::Nowhere, span),
+            ExprKind::Error => {}
+            _ => {
+                if self.value(expr).is_some() {
+                    self.report(
+                        Diagnostic::error(expr.span, "this statement computes a value and does nothing with it")
+                            .with_help("keep it with `let r = …;`"),
+                    );
+                }
+            }
+        }
+    }
+
+    fn conditional(&mut self, conditional: &If) -> bool {
+        let (yes, no, join) = (self.flow.fresh(), self.flow.fresh(), self.flow.fresh());
+        self.decide(&conditional.condition, yes, no);
+        self.here = yes;
+        let span = conditional.condition.span;
+        let then_left = self.block(&conditional.then);
+        self.flow.jump(self.here, join, span);
+        self.here = no;
+        let else_left = match conditional.otherwise.as_deref() {
+            None => false,
+            Some(Else::Block(block)) => self.block(block),
+            Some(Else::If(next)) => {
+                self.hidden_used = 0;
+                self.conditional(next)
+            }
+        };
+        self.flow.jump(self.here, join, span);
+        self.here = join;
+        then_left && else_left
+    }
+
+    fn while_loop(&mut self, condition: &Tree, body: &Block) {
+        let (head, inside, exit) = (self.here, self.flow.fresh(), self.flow.fresh());
+        self.decide(condition, inside, exit);
+        self.here = inside;
+        self.loop_body(body, exit, head);
+        self.leave_to(head, condition.span);
+        self.here = exit;
+    }
+
+    fn for_loop(&mut self, name: &Name, range: &Range, body: &Block, span: Span) {
+        let (lo, hi) = (evaluate(&range.lo, self), evaluate(&range.hi, self));
+        let range_span = range.lo.span.to(range.hi.span);
+        let end = match (lo, hi) {
+            (Some(lo), Some(hi)) => match hi.checked_add(i64::from(range.inclusive)) {
+                Some(end) => Some((lo, hi, end)),
+                None => {
+                    self.report(Diagnostic::error(range_span, "this range ends with the greatest value there is"));
+                    None
+                }
+            },
+            _ => None,
+        };
+        // A wrong range is replaced, so that the errors of the body are found.
+        let (lo, hi, end) = end.unwrap_or((0, 1, 1));
+        // The counter leaves the loop one past the last value, and like all registers it starts at 0.
+        let domain = Domain::new(lo.min(end).min(0), lo.max(end).max(0), Escape::Error);
+        let counter = self.register(name, domain);
+        self.emit(Instruction::Assign { reg: counter, value: Expr::Const(lo) }, span);
+        let (head, inside, step, exit) = (self.here, self.flow.fresh(), self.flow.fresh(), self.flow.fresh());
+        let compare = if range.inclusive { BinaryOp::Le } else { BinaryOp::Lt };
+        let more: Expr = Expr::binary(compare, counter.into(), Expr::Const(hi));
+        self.emit_to(Instruction::Assume(more.clone()), inside, range_span);
+        self.emit_to(Instruction::Assume(more.not()), exit, range_span);
+        self.here = inside;
+        self.scoped(|lowering| {
+            lowering.bind(name, Binding::Register { id: counter, counter: true });
+            lowering.loop_body(body, exit, step);
+        });
+        self.flow.jump(self.here, step, span);
+        self.here = step;
+        let next = Expr::binary(BinaryOp::Add, counter.into(), Expr::Const(1));
+        self.emit_to(Instruction::Assign { reg: counter, value: next }, head, range_span);
+        self.here = exit;
+    }
+
+    /// Gives back whether the loop can be left by `break`.
+    fn loop_body(&mut self, body: &Block, exit: super::flow::Raw, again: super::flow::Raw) -> bool {
+        self.loops.push(Loop { exit, again, has_break: false });
+        self.block(body);
+        self.loops.pop().is_some_and(|left| left.has_break)
+    }
+
+    fn leave_loop(&mut self, kind: &StatementKind, span: Span) -> bool {
+        let breaks = *kind == StatementKind::Break;
+        match self.loops.last_mut() {
+            Some(innermost) => {
+                innermost.has_break |= breaks;
+                let target = if breaks { innermost.exit } else { innermost.again };
+                self.leave_to(target, span);
+                true
+            }
+            None => {
+                let word = if breaks { "break" } else { "continue" };
+                self.report(Diagnostic::error(span, format!("`{word}` stands outside of any loop")));
+                false
+            }
+        }
+    }
+
+    fn choose(&mut self, branches: &[Block], span: Span) -> bool {
+        if let [only] = branches {
+            return self.block(only);
+        }
+        let (choice, join) = (self.here, self.flow.fresh());
+        let mut all_left = true;
+        for branch in branches {
+            let rank = self.flow.reserve();
+            let start = self.flow.fresh();
+            self.here = start;
+            all_left &= self.block(branch);
+            self.flow.jump(self.here, join, span);
+            self.flow.branch(choice, start, rank, branch.span);
+        }
+        self.here = join;
+        all_left
+    }
+
+    fn fence(&mut self, order: Option<&Name>, span: Span) {
+        let Some(name) = order else { return self.emit(Instruction::Fence(Order::SeqCst), span) };
+        let order = order_named(&name.text).unwrap_or(Order::SeqCst);
+        if !order.fits_fence() {
+            self.report(
+                Diagnostic::error(name.span, format!("a fence cannot be `{}`", name.text))
+                    .with_help("use acquire, release, acq_rel or seq_cst"),
+            );
+        }
+        self.emit(Instruction::Fence(order), span);
+    }
+}
+
+fn pattern_span(old: &Name, ok: &Name) -> Span {
+    old.span.to(ok.span)
+}
+
+/// Something can jump into this statement.
+fn has_label(statement: &Statement) -> bool {
+    let mut found = matches!(statement.kind, StatementKind::Label(_));
+    for_each_block(statement, &mut |block| found |= block.statements.iter().any(has_label));
+    found
+}

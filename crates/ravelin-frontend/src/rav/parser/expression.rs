@@ -1,0 +1,329 @@
+//! Expressions, with Rust's precedence, and the accesses to memory that stand in them.
+//!
+//! One grammar serves statements, constants and goals; what a place does not allow is told when names are resolved,
+//! where more can be said about it.
+
+use super::super::ast::{Access, Expr, ExprKind, Method, Name, Outcome, Place, ThreadRef, Wait};
+use super::super::format::{format_expr, format_place};
+use super::super::lexer::{TokenKind, too_large};
+use super::super::suggest::did_you_mean;
+use super::{MAX_OPERATORS, Parse, Parser, is_keyword};
+use crate::Diagnostic;
+use ravelin_program::{BinaryOp, Order, UnaryOp};
+
+impl Parser<'_> {
+    pub(super) fn expr(&mut self) -> Parse<Expr> {
+        self.binary(0)
+    }
+
+    /// An expression of operators that bind at least as tightly as `least`.
+    fn binary(&mut self, least: u8) -> Parse<Expr> {
+        self.nested(|parser| {
+            let start = parser.at;
+            let mut left = parser.unary()?;
+            while let Some(op) = parser.operator().filter(|op| op.precedence() >= least) {
+                if op.is_comparison()
+                    && let ExprKind::Binary(earlier, ..) = &left.kind
+                    && earlier.is_comparison()
+                {
+                    let diagnostic = Diagnostic::error(parser.token().span, "comparisons cannot be chained");
+                    return Err(parser.report(diagnostic.with_help("compare twice and join with `&&`")));
+                }
+                parser.count_operator()?;
+                parser.bump();
+                let right = parser.binary(op.precedence() + 1)?;
+                left =
+                    Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span: parser.span_from(start) };
+            }
+            Ok(left)
+        })
+    }
+
+    fn operator(&self) -> Option<BinaryOp> {
+        let TokenKind::Symbol(symbol) = self.token().kind else { return None };
+        BinaryOp::ALL.into_iter().find(|op| op.symbol() == symbol)
+    }
+
+    fn count_operator(&mut self) -> Parse<()> {
+        self.operators += 1;
+        if self.operators <= MAX_OPERATORS {
+            return Ok(());
+        }
+        let diagnostic = Diagnostic::error(
+            self.token().span,
+            format!("one statement may hold {MAX_OPERATORS} operators, and this one holds more"),
+        );
+        Err(self.report(diagnostic.with_help("name a part of it with `let`")))
+    }
+
+    fn unary(&mut self) -> Parse<Expr> {
+        let start = self.at;
+        let op = match self.token().kind {
+            TokenKind::Symbol("-") => UnaryOp::Neg,
+            TokenKind::Symbol("!") => UnaryOp::Not,
+            _ => return self.operand(),
+        };
+        self.bump();
+        let operand = match self.token().kind {
+            // The least value can be written only here: its absolute value is no value.
+            TokenKind::Integer(value) if op == UnaryOp::Neg => {
+                let span = self.bump().span;
+                let text = self.quote(span).to_owned();
+                Expr { kind: ExprKind::Integer { value, text }, span }
+            }
+            _ => self.nested(|parser| parser.unary())?,
+        };
+        Ok(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span: self.span_from(start) })
+    }
+
+    /// An operand, possibly as the number in `2 of p@label`.
+    fn operand(&mut self) -> Parse<Expr> {
+        let start = self.at;
+        let count = self.primary()?;
+        if !(self.is_word("of") && self.word_of(self.ahead(1)).is_some()) {
+            return Ok(count);
+        }
+        self.bump();
+        let thread = self.name("a thread")?;
+        self.expect("@", "and the label at which threads are counted")?;
+        let label = self.name("a label")?;
+        let kind = ExprKind::Count { count: Box::new(count), thread, label };
+        Ok(Expr { kind, span: self.span_from(start) })
+    }
+
+    fn primary(&mut self) -> Parse<Expr> {
+        let start = self.at;
+        let token = self.token();
+        let kind = match token.kind {
+            TokenKind::Integer(value) => {
+                self.bump();
+                if i64::try_from(value).is_err() {
+                    self.report(too_large(token.span));
+                    return Ok(Expr { kind: ExprKind::Error, span: token.span });
+                }
+                ExprKind::Integer { value, text: self.quote(token.span).to_owned() }
+            }
+            TokenKind::Symbol("(") => {
+                self.bump();
+                let inner = self.expr()?;
+                self.expect(")", "to close the parenthesis")?;
+                ExprKind::Paren(Box::new(inner))
+            }
+            TokenKind::Symbol("&") => {
+                self.bump();
+                ExprKind::AddressOf(self.place()?)
+            }
+            TokenKind::Word => match self.quote(token.span) {
+                word @ ("true" | "false") => {
+                    self.bump();
+                    ExprKind::Bool(word == "true")
+                }
+                "wait" => self.wait()?,
+                word if is_keyword(word) && word != "mem" => return Err(self.expected("an expression")),
+                _ => self.named()?,
+            },
+            _ => return Err(self.expected("an expression")),
+        };
+        Ok(Expr { kind, span: self.span_from(start) })
+    }
+
+    /// What starts with a name: a place, an access, a thread at a label, a thread's register.
+    fn named(&mut self) -> Parse<ExprKind> {
+        let place = self.place()?;
+        let thread = |place: Place| ThreadRef { name: place.name, index: place.index };
+        if self.is(".") {
+            if self.is_ahead(2, "(") || self.ahead(1).kind != TokenKind::Word {
+                self.bump();
+                return self.access(place);
+            }
+            self.bump();
+            let register = self.name("a register")?;
+            return Ok(ExprKind::Register(thread(place), register));
+        }
+        if self.eat("@") {
+            let label = self.name("a label")?;
+            return Ok(ExprKind::At(thread(place), label));
+        }
+        Ok(ExprKind::Place(place))
+    }
+
+    pub(super) fn place(&mut self) -> Parse<Place> {
+        let start = self.at;
+        let name = if self.is_word("mem") {
+            let span = self.bump().span;
+            if !self.is("[") {
+                return Err(self.expected("`[` and an address after `mem`"));
+            }
+            Name { text: "mem".to_owned(), span }
+        } else {
+            self.name("a variable")?
+        };
+        let mut index = None;
+        if self.eat("[") {
+            index = Some(Box::new(self.expr()?));
+            self.expect("]", "after the index")?;
+        }
+        Ok(Place { name, index, span: self.span_from(start) })
+    }
+
+    fn access(&mut self, place: Place) -> Parse<ExprKind> {
+        let start = self.at;
+        let method = self.method()?;
+        let name = method.name();
+        self.expect("(", &format!("after `{name}`"))?;
+        let (mut arguments, mut orders) = (Vec::new(), Vec::new());
+        while !self.is(")") {
+            let is_order = arguments.len() >= method.arguments()
+                && self.word().is_some_and(|word| order_named(word).is_some())
+                && (self.is_ahead(1, ",") || self.is_ahead(1, ")"));
+            if is_order {
+                orders.push(self.order()?);
+            } else {
+                arguments.push(self.expr()?);
+            }
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(")", &format!("after the arguments of `{name}`"))?;
+        let span = self.span_from(start);
+        if let Some(diagnostic) = wrong_arguments(method, &arguments, &orders, span) {
+            self.report(diagnostic);
+            return Ok(ExprKind::Error);
+        }
+        let compares = matches!(method, Method::CompareExchange { .. });
+        let mut outcome = None;
+        if self.is(".") {
+            let found = match self.word_of(self.ahead(1)) {
+                Some("is_ok") => Some(Outcome::IsOk),
+                Some("is_err") => Some(Outcome::IsErr),
+                _ => None,
+            };
+            if !compares || found.is_none() {
+                self.bump();
+                let what = if compares { "`is_ok()` or `is_err()`" } else { "no further method: this is an integer" };
+                return Err(self.expected_word(what, ["is_ok", "is_err"]));
+            }
+            self.bump();
+            self.bump();
+            self.expect("(", "of the method")?;
+            self.expect(")", "of the method")?;
+            outcome = found;
+        }
+        Ok(ExprKind::Access(Box::new(Access { place, method, arguments, orders, outcome })))
+    }
+
+    fn method(&mut self) -> Parse<Method> {
+        let found = self.word().and_then(|word| Method::ALL.into_iter().find(|method| method.name() == word));
+        match found {
+            Some(method) => {
+                self.bump();
+                Ok(method)
+            }
+            None => {
+                let names = Method::ALL.map(Method::name);
+                let mut diagnostic =
+                    Diagnostic::error(self.token().span, format!("expected a method, found {}", self.found()));
+                if let Some(word) = self.word() {
+                    diagnostic.message = format!("there is no method `{word}`");
+                    diagnostic.help = did_you_mean(word, names);
+                }
+                Err(self.report(diagnostic.with_note(format!("the methods are {}", names.join(", ")))))
+            }
+        }
+    }
+
+    pub(super) fn order(&mut self) -> Parse<Name> {
+        match self.word() {
+            Some(word) if order_named(word).is_some() => {
+                let span = self.bump().span;
+                Ok(Name { text: word.to_owned(), span })
+            }
+            _ => Err(self.expected_word(
+                "an order (relaxed, acquire, release, acq_rel or seq_cst)",
+                Order::ATOMIC.map(Order::name),
+            )),
+        }
+    }
+
+    fn wait(&mut self) -> Parse<ExprKind> {
+        self.bump();
+        self.expect("(", "after `wait`")?;
+        let place = self.place()?;
+        let mut values = Vec::new();
+        loop {
+            if self.is("!=") || self.is("<") || self.is(">") || self.is("<=") || self.is(">=") || self.is(".") {
+                let diagnostic = Diagnostic::error(self.token().span, "a wait names the values it waits for with `==`");
+                let shown = format_place(&place);
+                return Err(self.report(diagnostic.with_help(format!(
+                    "write `wait({shown} == 1)`, or wait for anything else by `while {shown}.load() == 0 {{}}`"
+                ))));
+            }
+            self.expect("==", "and the value to wait for")?;
+            // Tighter than a comparison, so that `||` separates the values.
+            values.push(self.binary(BinaryOp::BitOr.precedence())?);
+            if !self.eat("||") {
+                break;
+            }
+            self.count_operator()?;
+            let next = self.place()?;
+            if format_place(&next) != format_place(&place) {
+                let diagnostic = Diagnostic::error(next.span, "a wait looks at one place only")
+                    .with_secondary(place.span, "it started with this one");
+                self.report(diagnostic);
+            }
+        }
+        let order = if self.eat(",") { Some(self.order()?) } else { None };
+        self.expect(")", "after the values")?;
+        Ok(ExprKind::Wait(Box::new(Wait { place, values, order })))
+    }
+}
+
+/// The order with this name.
+pub fn order_named(word: &str) -> Option<Order> {
+    Order::ATOMIC.into_iter().find(|order| order.name() == word)
+}
+
+fn wrong_arguments(
+    method: Method,
+    arguments: &[Expr],
+    orders: &[Name],
+    span: ravelin_program::Span,
+) -> Option<Diagnostic> {
+    let name = method.name();
+    if arguments.len() > method.arguments() && orders.len() < method.orders() {
+        // Most likely an order that is misspelt.
+        let extra = &arguments[method.arguments()];
+        if let ExprKind::Place(Place { name: word, index: None, .. }) = &extra.kind {
+            let mut diagnostic = Diagnostic::error(extra.span, format!("there is no order `{}`", word.text))
+                .with_note("the orders are relaxed, acquire, release, acq_rel and seq_cst");
+            diagnostic.help = did_you_mean(&word.text, Order::ATOMIC.map(Order::name));
+            return Some(diagnostic);
+        }
+    }
+    let plural = |count: usize, word: &str| match count {
+        0 => format!("no {word}"),
+        1 => format!("one {word}"),
+        _ => format!("two {word}s"),
+    };
+    if arguments.len() != method.arguments() {
+        let shown: Vec<String> = arguments.iter().map(format_expr).collect();
+        return Some(
+            Diagnostic::error(
+                span,
+                format!("`{name}` takes {}, not {}", plural(method.arguments(), "value"), shown.len()),
+            )
+            .with_label(format!("given ({})", shown.join(", "))),
+        );
+    }
+    if orders.len() > method.orders() {
+        let message = format!("`{name}` takes {}, not {}", plural(method.orders(), "order"), orders.len());
+        let mut diagnostic = Diagnostic::error(span, message);
+        if method.orders() == 0 {
+            diagnostic.help =
+                Some("non-atomic accesses have no order; use `load` or `store` for atomic ones".to_owned());
+        }
+        return Some(diagnostic);
+    }
+    None
+}

@@ -1,0 +1,305 @@
+//! Statements and blocks.
+
+use super::super::ast::{Block, Comments, Else, Expr, ExprKind, If, Name, Pattern, Place, Statement, StatementKind};
+use super::super::lexer::TokenKind;
+use super::super::suggest::nearest;
+use super::{ITEM_WORDS, Parse, Parser, Reported, STATEMENT_WORDS, is_keyword};
+use crate::Diagnostic;
+use ravelin_program::BinaryOp;
+
+const COMPOUND: [(&str, BinaryOp); 10] = [
+    ("+=", BinaryOp::Add),
+    ("-=", BinaryOp::Sub),
+    ("*=", BinaryOp::Mul),
+    ("/=", BinaryOp::Div),
+    ("%=", BinaryOp::Rem),
+    ("&=", BinaryOp::BitAnd),
+    ("|=", BinaryOp::BitOr),
+    ("^=", BinaryOp::BitXor),
+    ("<<=", BinaryOp::Shl),
+    (">>=", BinaryOp::Shr),
+];
+
+impl Parser<'_> {
+    /// A block in braces. `what` says whose, for messages.
+    pub(super) fn block(&mut self, what: &str) -> Parse<Block> {
+        let start = self.at;
+        let open = self.token().span;
+        self.expect("{", &format!("and the statements {what}"))?;
+        self.nested(|parser| {
+            let mut block = Block::default();
+            loop {
+                while parser.eat(";") {}
+                if parser.is("}") {
+                    block.end = parser.pending_comments();
+                    parser.bump();
+                    break;
+                }
+                let item_starts =
+                    parser.token().starts_line && parser.word().is_some_and(|word| ITEM_WORDS.contains(&word));
+                if parser.is_end() || item_starts {
+                    let Reported = parser.unclosed(open);
+                    break;
+                }
+                block.statements.push(parser.statement());
+            }
+            block.span = parser.span_from(start);
+            Ok(block)
+        })
+        .inspect_err(|Reported| {
+            // Nested too deeply: what is inside cannot be understood, what comes after can.
+            self.at = start;
+            self.skip_braces();
+        })
+        .or_else(|Reported| Ok(Block { span: self.span_from(start), ..Block::default() }))
+    }
+
+    fn statement(&mut self) -> Statement {
+        let leading = self.pending_comments();
+        let (start, blank_before) = (self.at, self.token().blank_before);
+        self.operators = 0;
+        self.broken = false;
+        let kind = self.statement_kind().unwrap_or_else(|Reported| {
+            self.skip_statement();
+            if self.at == start {
+                self.bump();
+            }
+            StatementKind::Error
+        });
+        self.broken = false;
+        let comments: Comments = self.comments(leading, blank_before);
+        Statement { kind, span: self.span_from(start), comments }
+    }
+
+    fn statement_kind(&mut self) -> Parse<StatementKind> {
+        if self.eat("@") {
+            let name = self.name("a label")?;
+            self.semicolon("the label")?;
+            return Ok(StatementKind::Label(name));
+        }
+        if self.is("{") {
+            return self.block("").map(StatementKind::Block);
+        }
+        match self.word() {
+            Some("let") => self.binding(),
+            Some("if") => self.conditional().map(StatementKind::If),
+            Some("while") => {
+                self.bump();
+                let condition = self.expr()?;
+                let body = self.block("of the loop")?;
+                Ok(StatementKind::While { condition, body })
+            }
+            Some("loop") => {
+                self.bump();
+                self.block("of the loop").map(StatementKind::Loop)
+            }
+            Some("for") => {
+                self.bump();
+                let name = self.name("the counter")?;
+                self.expect_word("in", "and a range such as `0..3`")?;
+                let range = self.range("a range such as `0..3`")?;
+                let body = self.block("of the loop")?;
+                Ok(StatementKind::For { name, range, body })
+            }
+            Some("choose") => {
+                self.bump();
+                let mut branches = vec![self.block("of the first choice")?];
+                while self.eat_word("or") {
+                    branches.push(self.block("of the next choice")?);
+                }
+                Ok(StatementKind::Choose(branches))
+            }
+            Some("locked") => {
+                self.bump();
+                self.block("of the locked step").map(StatementKind::Locked)
+            }
+            Some("break") => self.lone(StatementKind::Break),
+            Some("continue") => self.lone(StatementKind::Continue),
+            Some("return") => self.lone(StatementKind::Return),
+            Some("nop") => self.lone(StatementKind::Nop),
+            Some("bus_lock") => self.lone(StatementKind::BusLock),
+            Some("bus_unlock") => self.lone(StatementKind::BusUnlock),
+            Some("goto") => {
+                self.bump();
+                // The sign of labels is accepted where only a label can stand.
+                self.eat("@");
+                let label = self.name("a label")?;
+                self.semicolon("the label")?;
+                Ok(StatementKind::Goto(label))
+            }
+            Some("assume") => self.call(|parser| parser.expr(), StatementKind::Assume),
+            Some("assert") => self.call(|parser| parser.expr(), StatementKind::Assert),
+            Some("lock") => self.call(|parser| parser.place(), StatementKind::Lock),
+            Some("unlock") => self.call(|parser| parser.place(), StatementKind::Unlock),
+            Some("fence") => self
+                .call(|parser| if parser.is(")") { Ok(None) } else { parser.order().map(Some) }, StatementKind::Fence),
+            Some("havoc") => {
+                self.bump();
+                let name = self.name("a register")?;
+                self.expect_word("in", "and a range such as `0..3`")?;
+                let range = self.range("a range such as `0..3`")?;
+                self.semicolon("the range")?;
+                Ok(StatementKind::Havoc { name, range })
+            }
+            Some(word) if ITEM_WORDS.contains(&word) => {
+                let diagnostic = Diagnostic::error(
+                    self.token().span,
+                    format!("`{word}` is an item, and items stand outside of threads"),
+                );
+                Err(self.report(diagnostic.with_help("locals are declared with `let`")))
+            }
+            _ => self.assignment_or_effect(),
+        }
+    }
+
+    /// A statement of one word.
+    fn lone(&mut self, kind: StatementKind) -> Parse<StatementKind> {
+        let word = self.bump();
+        let after = format!("`{}`", self.quote(word.span));
+        self.semicolon(&after)?;
+        Ok(kind)
+    }
+
+    /// `word(…);`.
+    fn call<T>(
+        &mut self,
+        argument: impl FnOnce(&mut Self) -> Parse<T>,
+        make: impl FnOnce(T) -> StatementKind,
+    ) -> Parse<StatementKind> {
+        let word = self.bump();
+        let name = self.quote(word.span);
+        self.expect("(", &format!("after `{name}`"))?;
+        let argument = argument(self)?;
+        self.expect(")", &format!("after the argument of `{name}`"))?;
+        self.semicolon("`)`")?;
+        Ok(make(argument))
+    }
+
+    fn binding(&mut self) -> Parse<StatementKind> {
+        self.bump();
+        let pattern = self.pattern()?;
+        let at = self.token().span;
+        let mut ty = None;
+        if self.eat(":") {
+            let result = self.ty();
+            ty =
+                Some(self.or_broken(result, || super::super::ast::Type {
+                    kind: super::super::ast::TypeKind::Error,
+                    span: at,
+                }));
+        }
+        let mut value = None;
+        if !self.broken && self.eat("=") {
+            let result = self.expr();
+            value = Some(self.or_broken(result, || Expr { kind: ExprKind::Error, span: at }));
+        }
+        self.semicolon("the declaration")?;
+        Ok(StatementKind::Let { pattern, ty, value })
+    }
+
+    fn pattern(&mut self) -> Parse<Pattern> {
+        if self.eat("(") {
+            let old = self.name_or_blank()?;
+            self.expect(",", "between the two names")?;
+            let ok = self.name_or_blank()?;
+            self.expect(")", "after the two names")?;
+            return Ok(Pattern::Pair(old, ok));
+        }
+        let mutable = self.is_word("mut") && self.word_of(self.ahead(1)).is_some() && {
+            self.bump();
+            true
+        };
+        Ok(Pattern::Name { name: self.name("a register")?, mutable })
+    }
+
+    fn name_or_blank(&mut self) -> Parse<Name> {
+        if self.is_word("_") {
+            let span = self.bump().span;
+            return Ok(Name { text: "_".to_owned(), span });
+        }
+        self.name("a register")
+    }
+
+    fn conditional(&mut self) -> Parse<If> {
+        self.bump();
+        let condition = self.expr()?;
+        let then = self.block("of the condition")?;
+        let otherwise = if !self.eat_word("else") {
+            None
+        } else if self.is_word("if") {
+            Some(Box::new(Else::If(self.nested(|parser| parser.conditional())?)))
+        } else {
+            Some(Box::new(Else::Block(self.block("of `else`")?)))
+        };
+        Ok(If { condition, then, otherwise })
+    }
+
+    fn assignment_or_effect(&mut self) -> Parse<StatementKind> {
+        if self.is("(") && self.word_of(self.ahead(1)).is_some() && self.is_ahead(2, ",") {
+            let pattern = self.pattern()?;
+            self.expect("=", "and a compare_exchange")?;
+            let value = self.expr()?;
+            self.semicolon("the assignment")?;
+            return Ok(StatementKind::Assign { pattern, value });
+        }
+        self.misspelt_statement()?;
+        let expr = self.expr()?;
+        let compound = COMPOUND.into_iter().find(|(symbol, _)| self.is(symbol));
+        if !self.is("=") && compound.is_none() {
+            if self.token().kind == TokenKind::Word && !self.token().starts_line {
+                return Err(self.expected("`;` or an operator"));
+            }
+            self.semicolon("the statement")?;
+            return Ok(StatementKind::Effect(expr));
+        }
+        let Some(name) = self.register_name(&expr) else {
+            return Err(self.not_a_register(&expr));
+        };
+        self.bump();
+        let value = self.expr()?;
+        self.semicolon("the assignment")?;
+        Ok(match compound {
+            Some((_, op)) => StatementKind::CompoundAssign { name, op, value },
+            None => StatementKind::Assign { pattern: Pattern::Name { name, mutable: false }, value },
+        })
+    }
+
+    /// A word that is followed by what only a keyword can be followed by.
+    fn misspelt_statement(&mut self) -> Parse<()> {
+        let Some(word) = self.word().filter(|word| !is_keyword(word)) else { return Ok(()) };
+        let next = self.ahead(1);
+        let misplaced = match next.kind {
+            TokenKind::Symbol("{" | "(") => true,
+            TokenKind::Word => !next.starts_line && self.word_of(next) != Some("of"),
+            _ => false,
+        };
+        if !misplaced {
+            return Ok(());
+        }
+        let mut diagnostic = Diagnostic::error(self.token().span, format!("there is no statement `{word}`"));
+        diagnostic.help = nearest(word, STATEMENT_WORDS.iter().copied())
+            .map(|found| format!("did you mean `{found}`?"))
+            .or_else(|| {
+                let code = self.is_ahead(1, "(");
+                code.then(|| "there are no functions; memory is accessed by methods such as `x.load()`".to_owned())
+            });
+        Err(self.report(diagnostic))
+    }
+
+    fn register_name(&self, expr: &Expr) -> Option<Name> {
+        match &expr.kind {
+            ExprKind::Place(Place { name, index: None, .. }) => Some(name.clone()),
+            _ => None,
+        }
+    }
+
+    fn not_a_register(&mut self, target: &Expr) -> Reported {
+        let text = self.quote(target.span).to_owned();
+        let mut diagnostic = Diagnostic::error(target.span, format!("`{text}` cannot be assigned to"));
+        diagnostic.help = Some(match target.kind {
+            ExprKind::Place(_) => format!("a store is written `{text}.store(…)`"),
+            _ => "only registers are assigned to; they are declared with `let`".to_owned(),
+        });
+        self.report(diagnostic)
+    }
+}

@@ -1,0 +1,258 @@
+//! Formatting a file changes its looks only, and no text whatever makes the front end fail.
+//!
+//! The corpus in `rav_corpus/` covers every construct. The mutation test derives thousands of damaged texts from it, the
+//! same ones in every run; a failure prints the text that caused it.
+
+use ravelin_frontend::{Diagnostic, expectations, rav, render};
+use ravelin_program::Source;
+use std::fs;
+use std::path::Path;
+
+fn corpus() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rav_corpus");
+    let mut files: Vec<(String, String)> = fs::read_dir(folder)
+        .expect("the corpus is there")
+        .map(|entry| {
+            let path = entry.expect("a readable folder").path();
+            let name = path.file_name().expect("a file").to_string_lossy().into_owned();
+            (name, fs::read_to_string(&path).expect("a readable file"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// Parses, renders and formats; a text without errors must survive formatting.
+fn exercise(name: &str, text: &str) -> rav::Parsed {
+    let parsed = rav::parse(Source::new(name, text));
+    let failed = parsed.diagnostics.iter().any(Diagnostic::is_error);
+    assert_eq!(parsed.program.is_none(), failed, "a program is given exactly if there is no error:\n{text}");
+    render(&parsed.diagnostics, &parsed.source, false);
+    expectations(text);
+    let formatted = rav::format(&parsed.ast);
+    if let Some(program) = &parsed.program {
+        let again = rav::parse(Source::new(name, formatted.clone()));
+        let Some(same) = &again.program else {
+            let shown = render(&again.diagnostics, &again.source, false);
+            panic!("formatting broke a program:\n{text}\n=>\n{formatted}\n{shown}");
+        };
+        assert!(program.same_as(same), "formatting changed a program:\n{text}\n=>\n{formatted}");
+        let twice = rav::format(&again.ast);
+        assert_eq!(twice, formatted, "formatting twice is not formatting once:\n{text}");
+    }
+    parsed
+}
+
+#[test]
+fn the_corpus_has_no_errors_and_survives_formatting() {
+    for (name, text) in corpus() {
+        let parsed = exercise(&name, &text);
+        assert!(parsed.program.is_some(), "{}", render(&parsed.diagnostics, &parsed.source, false));
+    }
+}
+
+#[test]
+fn formatting_keeps_every_comment() {
+    for (name, text) in corpus() {
+        let formatted = rav::format(&rav::parse(Source::new(name, text.clone())).ast);
+        let words = |text: &str| {
+            let mut words: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+            words.sort_unstable();
+            words
+        };
+        // Nothing is lost but empty statements: the letters are the same up to their order.
+        let without = |text: &str| words(&text.replace(';', ""));
+        assert_eq!(without(&formatted), without(&text));
+    }
+}
+
+#[test]
+fn a_file_formats_to_one_style() {
+    let text = "//! expect robust tso: holds\n\n\nstatic   x:[bool;2]=[0,any] ;// flags\nthread p [ me in 0 .. 2 ]{\n\n  \
+                // go\nif x[me].load()==1{nop;}else if me>0{}else{\n// nothing\n}\n\n\nlet (a,_)=x[0].compare_exchange(0,1,\
+                acq_rel)  ;; /* done */ }\nfinally never 1 of p@l;";
+    let parsed = rav::parse(Source::new("t", text));
+    expect_test::expect![[r#"
+        //! expect robust tso: holds
+
+        static x: [bool; 2] = [0, any]; // flags
+        thread p[me in 0..2] {
+            // go
+            if x[me].load() == 1 {
+                nop;
+            } else if me > 0 {} else {
+                // nothing
+            }
+
+            let (a, _) = x[0].compare_exchange(0, 1, acq_rel);
+            /* done */
+        }
+        finally never 1 of p@l;
+    "#]]
+    .assert_eq(&rav::format(&parsed.ast));
+}
+
+#[test]
+fn no_mutation_of_the_corpus_makes_the_front_end_fail() {
+    let seeds: Vec<String> = corpus().into_iter().map(|(_, text)| text).collect();
+    let mut random = Random(0x5eed_1234_abcd_0001);
+    let mut survivors = 0;
+    for _ in 0..5000 {
+        let mut text = seeds[random.below(seeds.len())].clone().into_bytes();
+        for _ in 0..=random.below(3) {
+            mutate(&mut text, &seeds, &mut random);
+        }
+        let parsed = exercise("mutant.rav", &String::from_utf8_lossy(&text));
+        survivors += usize::from(parsed.program.is_some());
+    }
+    assert!(survivors > 200, "only {survivors} mutants were programs; the mutations are too wild to test formatting");
+}
+
+#[test]
+fn deep_long_and_large_texts_are_refused_or_read_but_never_fatal() {
+    let long = |part: &str, count: usize| part.repeat(count);
+    let texts = [
+        format!("static x; thread t {{ x.store({}1{}); }}", long("(", 5000), long(")", 5000)),
+        format!("static x; thread t {{ x.store({}1); }}", long("-", 5000)),
+        format!("static x; thread t {{ x.store({}1); }}", long("!", 5000)),
+        format!("static x; thread t {{ x.store(1{}); }}", long(" + 1", 20_000)),
+        format!("static x; thread t {{ x.store(1{}); }}", long(" + (1", 300)),
+        format!("static x; thread t {{ x.store({}0{}); }}", long("mem[", 3000), long("].load()", 3000)),
+        format!("thread t {{ {} {} }}", long("{", 5000), long("}", 5000)),
+        format!("thread t {{ {} }}", long("loop {", 5000)),
+        format!("thread t {{ let r; {} }}", long("if r == 0 {} else ", 5000)),
+        format!("thread t {{ {} }}", long("choose { nop; } or { nop; } ", 3000)),
+        format!("static a: {}u8{};", long("[", 3000), long("; 2]", 3000)),
+        format!("static a: [u8; 2] = {}0{};", long("[", 3000), long("]", 3000)),
+        format!("{}static x;{}", long("/*", 5000), long("*/", 5000)),
+        format!("const A0 = 1; {}", (0..500).map(|n| format!("const A{} = A{n} + 1; ", n + 1)).collect::<String>()),
+        format!("const A500 = 1; {}", (0..500).map(|n| format!("const A{n} = A{} + 1; ", n + 1)).collect::<String>()),
+        format!("static x; thread t[64] {{ {} }}", long("x.store(1);", 2000)),
+        format!("static x; thread t {{ {} }}", long("undefined.store(1);\n", 600)),
+        (0..40).map(|n| format!("thread t{n}[64] {{}} ")).collect(),
+        "static a: [u8; 9223372036854775807]; static b: [u8; 65536]; static c;".to_owned(),
+        "static a: -1..=9223372036854775807; thread t[-9223372036854775808..1] {} thread u[i in -5..9223372036854775807] {}"
+            .to_owned(),
+        "thread u[i in -9223372036854775808..=9223372036854775807] { for j in i..=9223372036854775807 {} }".to_owned(),
+        "thread t { let r; havoc r in 0..-9223372036854775808; for i in 5..1 {} for i in -3..-1 { r = i; } }".to_owned(),
+    ];
+    for text in texts {
+        exercise("large.rav", &text);
+    }
+}
+
+fn mutate(text: &mut Vec<u8>, seeds: &[String], random: &mut Random) {
+    const PARTS: &[&str] = &[
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        ";",
+        ",",
+        "..",
+        "..=",
+        "@",
+        "==",
+        "&&",
+        "||",
+        "!",
+        "-",
+        "&",
+        "=",
+        "+=",
+        ".",
+        ":",
+        "0",
+        "1",
+        "9223372036854775807",
+        "9223372036854775808",
+        "0x",
+        "x",
+        "loop",
+        "while",
+        "if",
+        "else",
+        "choose",
+        "or",
+        "thread t",
+        "static y;",
+        "let r = 1;",
+        "goto",
+        "@l;",
+        "break;",
+        "continue;",
+        "return;",
+        "locked {",
+        "of",
+        "in",
+        "mem[",
+        ".load()",
+        ".store(1)",
+        ".fetch_add(1)",
+        "wait(x == 1);",
+        "any",
+        "//",
+        "/*",
+        "*/",
+        "// c\n",
+        "/* c */",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\0",
+        "é",
+        "\u{1f600}",
+        "//! expect a b: c\n",
+        "wrapping",
+        "max_value 3;",
+        "true",
+        "nop;",
+    ];
+    let at = random.below(text.len() + 1);
+    let end = (at + random.below(12)).min(text.len());
+    match random.below(10) {
+        0 => text.truncate(at),
+        1 | 2 => _ = text.splice(at..end, std::iter::empty()),
+        3 => {
+            let copied = text[at..end].to_vec();
+            let to = random.below(text.len() + 1);
+            text.splice(to..to, copied);
+        }
+        4 => {
+            if let Some(byte) = text.get_mut(at) {
+                *byte = random.below(256) as u8;
+            }
+        }
+        5 => {
+            let other = seeds[random.below(seeds.len())].as_bytes();
+            let from = random.below(other.len() + 1);
+            text.splice(at.., other[from..].iter().copied());
+        }
+        6 => {
+            // A whole line goes, or comes twice.
+            let lines: Vec<Vec<u8>> = text.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+            if !lines.is_empty() {
+                let chosen = random.below(lines.len());
+                let times = random.below(2) * 2;
+                let repeated =
+                    |(number, line): (usize, &Vec<u8>)| line.repeat(if number == chosen { times } else { 1 });
+                *text = lines.iter().enumerate().flat_map(repeated).collect();
+            }
+        }
+        _ => _ = text.splice(at..at, PARTS[random.below(PARTS.len())].bytes()),
+    }
+}
+
+/// Xorshift: the same numbers in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit.max(1) as u64) as usize
+    }
+}
