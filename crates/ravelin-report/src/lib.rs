@@ -1,1 +1,8 @@
-//! Being written.
+//! How an answer looks: text for people ([`text`]), JSON for programs ([`json`]).
+//!
+//! This crate computes no answer and asks no question; it must never know how an answer was found.
+
+pub mod json;
+mod numbers;
+pub mod table;
+pub mod text;

@@ -7,6 +7,8 @@ use ravelin_semantics::operational::{Entry, Reference, State};
 /// A step, told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Narrated {
+    /// Index of the thread, and its place in `buffers`.
+    pub number: usize,
     pub thread: String,
     pub position: Option<Position>,
     /// The instruction, or what reaches memory.
@@ -54,6 +56,7 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
     let thread_id = action.thread();
     let thread = &program.threads[thread_id.0];
     let mut told = Narrated {
+        number: thread_id.0,
         thread: thread.name.clone(),
         position: None,
         text: String::new(),

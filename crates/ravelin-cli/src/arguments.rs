@@ -1,0 +1,225 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use ravelin_frontend::Language;
+use ravelin_semantics::Model;
+use std::path::PathBuf;
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 holds, 1 violated, 2 the input or the command line is wrong, 3 unknown.
+With several files or models the worst counts, in the order 2, 1, 3, 0.";
+
+/// Does weak memory change what my program does?
+///
+/// Ravelin explores concurrent programs under sequential consistency (sc), x86-TSO (tso) and PSO (pso). It proves that nothing
+/// forbidden can happen, or shows a run in which it does.
+#[derive(Debug, Parser)]
+#[command(name = "ravelin", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Can a forbidden state be reached, an assertion fail, a value leave its type?
+    Reach(Reach),
+    /// All states in which a program can end, and which of them sequential consistency forbids.
+    States(States),
+    /// Walk through a program: a random run, or one where you choose each step.
+    Simulate(Simulate),
+    /// Write a program in another language, or pretty-print it.
+    Convert(Convert),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct Reach {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    #[command(flatten)]
+    pub models: Models,
+    #[command(flatten)]
+    pub search: Search,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct States {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    #[command(flatten)]
+    pub models: Models,
+    #[command(flatten)]
+    pub search: Search,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct Simulate {
+    /// The program
+    pub file: PathBuf,
+    /// The language of the file, if its name does not tell
+    #[arg(long, value_name = "LANGUAGE")]
+    pub from: Option<From>,
+    /// Number of copies of each `thread p[*]`
+    #[arg(long, value_name = "N")]
+    pub copies: Option<usize>,
+    /// Memory model
+    #[arg(long, short, default_value = "tso", value_name = "MODEL")]
+    pub model: ModelName,
+    /// Seed of the random choices; the same seed gives the same run
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Longest run
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    pub steps: usize,
+    /// Choose each step yourself
+    #[arg(long, short, conflicts_with = "format")]
+    pub interactive: bool,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct Convert {
+    /// The program
+    pub file: PathBuf,
+    /// The language of the file, if its name does not tell
+    #[arg(long, value_name = "LANGUAGE")]
+    pub from: Option<From>,
+    /// Number of copies of each `thread p[*]`
+    #[arg(long, value_name = "N")]
+    pub copies: Option<usize>,
+    /// What to write: `rav` pretty-prints, `dot` draws the control flow for Graphviz, `promela` is SPIN's input
+    #[arg(long, value_name = "LANGUAGE")]
+    pub to: To,
+    /// File to write instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Inputs {
+    /// Programs; `-` reads standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The language of the files, if their names do not tell
+    #[arg(long, value_name = "LANGUAGE")]
+    pub from: Option<From>,
+    /// Number of copies of each `thread p[*]`
+    #[arg(long, value_name = "N")]
+    pub copies: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub struct Models {
+    /// Memory models, separated by commas
+    #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL")]
+    pub models: Vec<ModelName>,
+    /// Most pending stores of one thread under tso and pso
+    #[arg(long, default_value_t = 3, value_name = "K")]
+    pub buffer: usize,
+}
+
+#[derive(Debug, Args)]
+pub struct Search {
+    /// Stop after so many states
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
+    /// Stop before using more memory than this, such as 512M or 4G [default: three quarters of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = crate::limits::parse_size)]
+    pub max_memory: Option<u64>,
+    /// Stop after this time, in seconds or such as 90s, 5m, 1h
+    #[arg(long, value_name = "TIME", value_parser = crate::limits::parse_time)]
+    pub timeout: Option<std::time::Duration>,
+    /// Threads to search with [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+    /// Store every step of every thread instead of fusing local ones
+    #[arg(long)]
+    pub no_fuse: bool,
+    /// Keep registers that will not be read again
+    #[arg(long)]
+    pub no_liveness: bool,
+    /// Explore all orders of independent steps
+    #[arg(long)]
+    pub no_partial_order: bool,
+    /// Tell identical threads apart
+    #[arg(long)]
+    pub no_symmetry: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Output {
+    /// What the answer looks like
+    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    pub format: Format,
+    /// Colours
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ModelName {
+    Sc,
+    Tso,
+    Pso,
+}
+
+impl std::convert::From<ModelName> for Model {
+    fn from(name: ModelName) -> Model {
+        match name {
+            ModelName::Sc => Model::Sc,
+            ModelName::Tso => Model::Tso,
+            ModelName::Pso => Model::Pso,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum From {
+    Rav,
+}
+
+impl std::convert::From<From> for Language {
+    fn from(from: From) -> Language {
+        match from {
+            From::Rav => Language::Rav,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum To {
+    Rav,
+    Dot,
+    Promela,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Output {
+    /// Whether text on standard output is painted.
+    pub fn paints(&self) -> bool {
+        use std::io::IsTerminal;
+        match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        }
+    }
+}

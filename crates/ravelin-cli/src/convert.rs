@@ -1,0 +1,30 @@
+//! `ravelin convert`.
+
+use crate::arguments::{Convert, To};
+use crate::exit::Exit;
+use crate::input;
+use anyhow::Context;
+use ravelin_frontend::{Language, print, rav};
+use std::io::Write;
+
+pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
+    let parsed = input::parse(&arguments.file, arguments.from.map(Into::into))?;
+    let Some(mut program) = parsed.program else { return Ok(Exit::Wrong) };
+    let language = arguments.from.map(Language::from).or_else(|| Language::from_path(&arguments.file));
+    // A program in its own language keeps its shape and its comments.
+    let formats = language == Some(Language::Rav) && arguments.copies.is_none();
+    if let Some(copies) = arguments.copies {
+        program = program.instance(copies);
+    }
+    let text = match arguments.to {
+        To::Rav if formats => rav::format(&rav::parse(parsed.source).ast),
+        To::Rav => print::rav(&program),
+        To::Dot => print::dot(&program),
+        To::Promela => print::promela(&program).with_context(|| arguments.file.display().to_string())?,
+    };
+    match &arguments.output {
+        Some(path) => std::fs::write(path, text).with_context(|| path.display().to_string())?,
+        None => std::io::stdout().lock().write_all(text.as_bytes())?,
+    }
+    Ok(Exit::Holds)
+}

@@ -1,0 +1,57 @@
+//! Reading programs, and saying what is wrong with them.
+
+use anyhow::{Context, bail};
+use ravelin_frontend::{Language, Parsed, render};
+use ravelin_program::{Program, Source};
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+/// Files larger than this are not programs that anybody wrote.
+const LARGEST_FILE: u64 = 64 << 20;
+
+/// Reads and parses a program. Diagnostics go to standard error; with an error among them there is no program.
+pub fn read(path: &Path, from: Option<Language>, copies: Option<usize>) -> anyhow::Result<Option<Program>> {
+    let parsed = parse(path, from)?;
+    let Some(program) = parsed.program else { return Ok(None) };
+    Ok(Some(match copies {
+        Some(copies) if program.is_parameterised() => program.instance(copies),
+        _ => program,
+    }))
+}
+
+/// Reads and parses a file, and prints its diagnostics.
+pub fn parse(path: &Path, from: Option<Language>) -> anyhow::Result<Parsed> {
+    let source = read_source(path)?;
+    let Some(language) = from.or_else(|| Language::from_path(path)) else {
+        let known: Vec<String> = Language::ALL.iter().map(|language| format!(".{}", language.extension())).collect();
+        bail!(
+            "{}: cannot tell the language from the name; known endings are {}, or say it with --from",
+            path.display(),
+            known.join(", ")
+        );
+    };
+    let parsed = ravelin_frontend::parse(source, language);
+    if !parsed.diagnostics.is_empty() {
+        let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        eprintln!("{}", render(&parsed.diagnostics, &parsed.source, color));
+    }
+    Ok(parsed)
+}
+
+fn read_source(path: &Path) -> anyhow::Result<Source> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().take(LARGEST_FILE + 1).read_to_end(&mut bytes).context("standard input")?;
+    } else {
+        let file = std::fs::File::open(path).with_context(|| path.display().to_string())?;
+        file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).with_context(|| path.display().to_string())?;
+    }
+    if bytes.len() as u64 > LARGEST_FILE {
+        bail!("{}: larger than {} MiB", path.display(), LARGEST_FILE >> 20);
+    }
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => bail!("{}: not UTF-8 text (at byte {})", path.display(), error.utf8_error().valid_up_to()),
+    };
+    Ok(Source::new(path.display().to_string(), text))
+}

@@ -1,0 +1,239 @@
+//! Answers as text for a terminal.
+
+use crate::numbers::{counted, grouped};
+use crate::table::Table;
+use ravelin_analysis::Verdict;
+use ravelin_analysis::reachability::Reachability;
+use ravelin_analysis::states::{EndState, FinalStates};
+use ravelin_analysis::witness::{BufferEntry, Narrated, Source, Witness, WitnessViolation};
+use ravelin_explore::Statistics;
+use std::fmt::Write;
+
+/// How to paint.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Style {
+    pub color: bool,
+}
+
+impl Style {
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn verdict(self, verdict: Verdict) -> String {
+        let code = match verdict {
+            Verdict::Holds => "1;32",
+            Verdict::Violated => "1;31",
+            Verdict::Unknown => "1;33",
+        };
+        self.paint(code, verdict.name())
+    }
+}
+
+/// The answer to `reach`.
+pub fn reachability(file: &str, answer: &Reachability, style: Style) -> String {
+    let mut text = format!("{file} under {}: {}", answer.model, style.verdict(answer.verdict));
+    let explored = explored(&answer.statistics);
+    match (&answer.witness, answer.verdict) {
+        (Some(witness), _) => {
+            let _ = writeln!(text, "\n  {}", violation(&witness.violation));
+            text.push_str(&run(witness));
+            let _ = writeln!(text, "  {}.", explored);
+        }
+        (None, Verdict::Holds) => {
+            let _ = write!(text, ": {explored}, exhaustively");
+            if let Some(buffer) = answer.buffer {
+                let _ = write!(text, " (no thread ever had to wait for room in its store buffer of {buffer})");
+            }
+            text.push('\n');
+        }
+        (None, _) => {
+            match answer.limit {
+                Some(limit) => {
+                    let _ = writeln!(text, ": {limit}");
+                }
+                None => {
+                    let _ = writeln!(text, ": no violation within store buffers of {}", answer.buffer.unwrap_or(0));
+                }
+            }
+            let _ = writeln!(text, "  {explored}; {}.", counted(answer.statistics.frontier, "state") + " not expanded");
+            if answer.cut_off && answer.limit.is_none() {
+                text.push_str("  Some store had to wait for room; a larger buffer (--buffer) allows more runs.\n");
+            }
+        }
+    }
+    text
+}
+
+fn violation(violation: &WitnessViolation) -> String {
+    let place = violation.position().map(|position| format!(" (line {})", position.line)).unwrap_or_default();
+    match violation {
+        WitnessViolation::Goal { text, .. } => format!("violates `{text}`{place}"),
+        WitnessViolation::Assert { thread, text, .. } => format!("`{text}` fails in {thread}{place}"),
+        WitnessViolation::Fault { thread, text, fault, .. } => format!("error in {thread} at `{text}`{place}: {fault}"),
+    }
+}
+
+/// The steps of a witness, one a line.
+fn run(witness: &Witness) -> String {
+    let steps = counted(witness.steps.len() as u64, "step");
+    let kind = if witness.shortest { ", a shortest one" } else { "" };
+    let mut text = format!("  run of {steps}{kind}:\n");
+    text.push_str(&narrated(&witness.steps, witness.model.is_buffered()));
+    text
+}
+
+/// Told steps as lines: number, thread, line, instruction, effect, and what is pending afterwards.
+pub fn narrated(steps: &[Narrated], buffered: bool) -> String {
+    let mut table = Table::new(&[0, 2]);
+    let mut heading = vec!["step".to_owned(), "thread".to_owned(), "line".to_owned(), "what".to_owned(), String::new()];
+    if buffered {
+        heading.push("pending stores".to_owned());
+    }
+    table.row(heading);
+    let names = thread_names(steps);
+    for (number, step) in steps.iter().enumerate() {
+        let mut row = vec![
+            (number + 1).to_string(),
+            step.thread.clone(),
+            step.position.map(|position| position.line.to_string()).unwrap_or_default(),
+            step.text.clone(),
+            effect(step),
+        ];
+        if buffered {
+            row.push(pending(step, &names));
+        }
+        table.row(row);
+    }
+    table.render("    ")
+}
+
+/// Buffers are listed by thread number; only threads that take part have a name to show.
+fn thread_names(steps: &[Narrated]) -> Vec<Option<String>> {
+    let threads = steps.iter().map(|step| step.buffers.len()).max().unwrap_or(0);
+    let mut names = vec![None; threads];
+    for step in steps {
+        if let Some(name) = names.get_mut(step.number) {
+            *name = Some(step.thread.clone());
+        }
+    }
+    names
+}
+
+/// One step in a few words: what was read and from where, what changed.
+pub fn effect(step: &Narrated) -> String {
+    let mut parts = Vec::new();
+    for (read, source) in &step.reads {
+        let from = if *source == Source::Buffer { " from its own buffer" } else { "" };
+        parts.push(format!("reads {} = {}{from}", read.cell, read.value));
+    }
+    for (written, to) in &step.writes {
+        if !step.flush && *to == Source::Memory {
+            parts.push(format!("{} = {}", written.cell, written.value));
+        }
+    }
+    if step.reads.is_empty() {
+        parts.extend(step.registers.iter().map(|register| format!("{} = {}", register.register, register.value)));
+    }
+    parts.join(", ")
+}
+
+fn pending(step: &Narrated, names: &[Option<String>]) -> String {
+    let mut parts = Vec::new();
+    for (buffer, name) in step.buffers.iter().zip(names) {
+        if !buffer.is_empty() {
+            parts.push(format!("{}: {}", name.as_deref().unwrap_or("?"), entries(buffer)));
+        }
+    }
+    parts.join("  ")
+}
+
+fn entries(buffer: &[BufferEntry]) -> String {
+    let entry = |entry: &BufferEntry| match entry {
+        BufferEntry::Store(store) => format!("{}={}", store.cell, store.value),
+        BufferEntry::Marker => "|".to_owned(),
+    };
+    buffer.iter().map(entry).collect::<Vec<_>>().join(" ")
+}
+
+fn explored(statistics: &Statistics) -> String {
+    format!(
+        "{} and {} explored, depth {}, in {:.2} s",
+        counted(statistics.states, "state"),
+        counted(statistics.transitions, "transition"),
+        grouped(statistics.depth),
+        statistics.elapsed.as_secs_f64()
+    )
+}
+
+/// The answer to `states`.
+pub fn final_states(file: &str, answer: &FinalStates, style: Style) -> String {
+    let beyond = answer.finals.iter().filter(|state| state.beyond_sc == Some(true)).count() as u64;
+    let mut text = format!("{file} under {}: {}", answer.model, counted(answer.finals.len() as u64, "final state"));
+    if answer.model.is_buffered() {
+        let _ = write!(text, ", {} not possible under sc", grouped(beyond));
+    }
+    text.push('\n');
+    text.push_str(&state_table(&answer.finals, false, style));
+    if !answer.stuck.is_empty() {
+        let _ = writeln!(text, "  {} in which nothing can move:", counted(answer.stuck.len() as u64, "state"));
+        text.push_str(&state_table(&answer.stuck, true, style));
+    }
+    match answer.limit {
+        Some(limit) => {
+            let _ = writeln!(text, "  Not all: {limit}.");
+        }
+        None if answer.cut_off => {
+            let _ = writeln!(
+                text,
+                "  Within store buffers of {}: some store had to wait for room, so there may be more.",
+                answer.buffer.unwrap_or(0)
+            );
+        }
+        None => {}
+    }
+    let _ = writeln!(text, "  {}.", explored(&answer.statistics));
+    text
+}
+
+fn state_table(states: &[EndState], with_locations: bool, style: Style) -> String {
+    let Some(first) = states.first() else { return String::new() };
+    let mut cells: Vec<String> = Vec::new();
+    for state in states {
+        for (name, _) in &state.memory {
+            if !cells.contains(name) {
+                cells.push(name.clone());
+            }
+        }
+    }
+    let mut table = Table::new(&[]);
+    let mut heading = Vec::new();
+    for thread in &first.threads {
+        if with_locations {
+            heading.push(thread.name.clone());
+        }
+        heading.extend(thread.registers.iter().map(|(register, _)| format!("{}.{register}", thread.name)));
+    }
+    heading.extend(cells.iter().cloned());
+    table.row(heading);
+    for state in states {
+        let mut row = Vec::new();
+        for thread in &state.threads {
+            if with_locations {
+                row.push(if thread.at_end { "end".to_owned() } else { thread.location.clone() });
+            }
+            row.extend(thread.registers.iter().map(|(_, value)| value.to_string()));
+        }
+        for cell in &cells {
+            let value = state.memory.iter().find(|(name, _)| name == cell).map_or(0, |(_, value)| *value);
+            row.push(value.to_string());
+        }
+        match state.beyond_sc {
+            Some(true) => row.push(style.paint("1;31", "not sc")),
+            None => row.push("not known whether sc".to_owned()),
+            Some(false) => {}
+        }
+        table.row(row);
+    }
+    table.render("    ")
+}
