@@ -28,7 +28,13 @@ pub enum AnalysisError {
     #[error(transparent)]
     Build(#[from] BuildError),
     #[error("internal error, please report it: {0}")]
-    Internal(#[from] InternalError),
+    Internal(InternalError),
+}
+
+impl From<InternalError> for AnalysisError {
+    fn from(error: InternalError) -> AnalysisError {
+        AnalysisError::Internal(error)
+    }
 }
 
 /// An answer that contradicts the reference semantics. Shown instead of the answer.

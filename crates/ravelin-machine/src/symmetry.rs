@@ -79,8 +79,9 @@ fn canonicalise(group: &[Member], state: &mut [u64], scratch: &mut Scratch) {
     for (member, key) in group.iter().zip(&mut scratch.keys) {
         key.clear();
         key.extend(member.fields.iter().map(|field| field.get(state)));
-        key.extend(member.len.map(|len| len.get(state)));
-        for (slot, value) in &member.entries {
+        let len = member.len.map_or(0, |len| len.get(state));
+        key.push(len);
+        for (slot, value) in &member.entries[..len as usize] {
             let slot = slot.get(state);
             // An own cell is named by its number among the own, which is the same for every member.
             let owned = member.owned.iter().position(|&owned| owned == slot);
@@ -100,10 +101,17 @@ fn canonicalise(group: &[Member], state: &mut [u64], scratch: &mut Scratch) {
         for field in &member.fields {
             field.set(state, next());
         }
-        if let Some(len) = member.len {
-            len.set(state, next());
+        let len = next();
+        if let Some(field) = member.len {
+            field.set(state, len);
         }
-        for (slot, value) in &member.entries {
+        for (index, (slot, value)) in member.entries.iter().enumerate() {
+            if index as Value >= len {
+                // Unused entries are all bits 0, whoever's they are.
+                slot.set(state, slot.lo);
+                value.set(state, value.lo);
+                continue;
+            }
             let name = next();
             slot.set(state, if name < 0 { member.owned[(-1 - name) as usize] } else { name });
             value.set(state, next());

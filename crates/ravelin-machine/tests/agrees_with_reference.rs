@@ -163,23 +163,35 @@ fn triplets(generator: &Generator, seed: u64) -> Program {
     let template = program.threads[0].clone();
     program.threads.clear();
     program.goals.clear();
-    let last = program.memory.variables.last().map_or(0, |last| last.base + last.cells() as i64);
+    // Own cells before all others or after them: they then have the first slots or the last.
+    let first = seed.is_multiple_of(4);
+    let after = program.memory.variables.last().map_or(0, |last| last.base + last.cells() as i64);
+    let start = if first { -3 } else { after };
     let owned = program.memory.variables.first().filter(|variable| variable.len.is_none()).cloned();
+    let mut own_variables = Vec::new();
     for copy in 0..3 {
         let mut thread = template.clone();
         thread.name = format!("copy{copy}");
         if let Some(variable) = &owned
             && seed.is_multiple_of(2)
         {
-            let own = Variable { name: format!("own{copy}"), base: last + copy, ..variable.clone() };
-            program.memory.variables.push(own);
-            let id = VarId(program.memory.variables.len() - 1);
+            let own = Variable { name: format!("own{copy}"), base: start + copy, ..variable.clone() };
+            own_variables.push(own);
             for transition in &mut thread.transitions {
-                rename(&mut transition.instruction, variable.base, last + copy, id);
+                rename(&mut transition.instruction, variable.base, start + copy);
             }
         }
         program.threads.push(thread);
     }
+    if first {
+        // Variables are listed by address, and accesses name them by their place in the list.
+        let moved = own_variables.len();
+        own_variables.append(&mut program.memory.variables);
+        for transition in program.threads.iter_mut().flat_map(|thread| &mut thread.transitions) {
+            shift_arrays(&mut transition.instruction, moved);
+        }
+    }
+    program.memory.variables.extend(own_variables);
     let location = LocId(seed as usize % template.locations.len());
     let at = |thread| Expr::Atom(Observable::At(ThreadId(thread), location));
     let count = Expr::binary(BinaryOp::Add, Expr::binary(BinaryOp::Add, at(0), at(1)), at(2));
@@ -192,7 +204,21 @@ fn triplets(generator: &Generator, seed: u64) -> Program {
     program
 }
 
-fn rename(instruction: &mut Instruction, from: i64, to: i64, id: VarId) {
+fn rename(instruction: &mut Instruction, from: i64, to: i64) {
+    for_each_address(instruction, &mut |address| {
+        if address.expr == Expr::Const(from) {
+            *address = Address::computed(Expr::Const(to));
+        }
+    });
+}
+
+fn shift_arrays(instruction: &mut Instruction, by: usize) {
+    for_each_address(instruction, &mut |address| {
+        address.within = address.within.map(|VarId(variable)| VarId(variable + by));
+    });
+}
+
+fn for_each_address(instruction: &mut Instruction, visit: &mut impl FnMut(&mut Address)) {
     match instruction {
         Instruction::Load { address, .. }
         | Instruction::Store { address, .. }
@@ -201,12 +227,8 @@ fn rename(instruction: &mut Instruction, from: i64, to: i64, id: VarId) {
         | Instruction::Wait { address, .. }
         | Instruction::BlockingCas { address, .. }
         | Instruction::Lock(address)
-        | Instruction::Unlock(address) => {
-            if address.expr == Expr::Const(from) {
-                *address = Address { expr: Expr::Const(to), within: Some(id) };
-            }
-        }
-        Instruction::Locked { body, .. } => body.iter_mut().for_each(|part| rename(part, from, to, id)),
+        | Instruction::Unlock(address) => visit(address),
+        Instruction::Locked { body, .. } => body.iter_mut().for_each(|part| for_each_address(part, visit)),
         _ => {}
     }
 }

@@ -3,15 +3,74 @@
 //! These are for one line of a witness or a node of a graph; the printers of ravelin-frontend make whole files.
 
 use crate::{
-    Address, BinaryOp, Condition, Domain, Escape, Expr, Instruction, Memory, Observable, Order, Program, Thread,
-    UnaryOp,
+    Address, BinaryOp, Condition, Domain, Escape, Expr, Instruction, LocId, Memory, Observable, Order, Program, RegId,
+    Thread, Transition, UnaryOp,
 };
 use std::fmt::Write;
 
 impl Program {
     /// One instruction of a thread, as a statement without its semicolon.
     pub fn show_instruction(&self, thread: &Thread, instruction: &Instruction) -> String {
-        Show { memory: &self.memory, thread }.instruction(instruction)
+        Show { memory: &self.memory, thread, aliases: &[] }.instruction(instruction)
+    }
+
+    /// A transition as it is told in a run. A register that a front end made for a load inside an expression is called by
+    /// the cell it was loaded from, and a condition that must not hold is turned round: `flag[1] != 1`. A condition that
+    /// cannot be told like this is quoted.
+    pub fn tell_transition(&self, thread: &Thread, transition: &Transition) -> String {
+        let hidden = |register: usize| thread.registers[register].hidden;
+        let mut aliases = vec![None; thread.registers.len()];
+        let mut nameless = false;
+        for register in transition.instruction.read_registers() {
+            if hidden(register.0) {
+                aliases[register.0] = self.loaded_from(thread, transition.from, register);
+                nameless |= aliases[register.0].is_none();
+            }
+        }
+        let show = Show { memory: &self.memory, thread, aliases: &aliases };
+        match &transition.instruction {
+            Instruction::Assume(condition) if nameless => {
+                let negated = matches!(condition, Expr::Unary(UnaryOp::Not, _));
+                match self.source.quote(transition.span) {
+                    "" => show.expr(condition),
+                    quote => {
+                        let quote = quote.split_whitespace().collect::<Vec<_>>().join(" ");
+                        format!("{quote} is {}", if negated { "false" } else { "true" })
+                    }
+                }
+            }
+            Instruction::Assume(condition) => show.expr(&turned(condition)),
+            instruction => {
+                let text = show.instruction(instruction);
+                match (instruction.written_registers().as_slice(), text.split_once(" = ")) {
+                    ([written], Some((_, value))) if hidden(written.0) => value.to_owned(),
+                    _ => text,
+                }
+            }
+        }
+    }
+
+    /// A step that people did not write: it only moves a value from one hidden register to another.
+    pub fn is_internal(&self, thread: &Thread, transition: &Transition) -> bool {
+        matches!(&transition.instruction, Instruction::Assign { reg, .. } if thread.registers[reg.0].hidden)
+    }
+
+    /// The cell that a register was last loaded from, if all ways to a location agree on one.
+    fn loaded_from(&self, thread: &Thread, location: LocId, register: RegId) -> Option<String> {
+        let mut at = location;
+        for _ in 0..thread.locations.len() {
+            let mut incoming = thread.transitions.iter().filter(|transition| transition.to == at);
+            let only = incoming.next().filter(|_| incoming.next().is_none())?;
+            match &only.instruction {
+                Instruction::Load { reg, address, .. } if *reg == register => {
+                    return Some(Show { memory: &self.memory, thread, aliases: &[] }.address(address));
+                }
+                other if other.written_registers().contains(&register) => return None,
+                _ => {}
+            }
+            at = only.from;
+        }
+        None
     }
 
     pub fn show_condition(&self, condition: &Condition) -> String {
@@ -26,6 +85,20 @@ impl Program {
             }
             Observable::Memory(address) => self.memory.name_of(*address),
         })
+    }
+}
+
+/// The condition without a negation in front, where there is an opposite.
+fn turned(condition: &Expr) -> Expr {
+    match condition {
+        Expr::Unary(UnaryOp::Not, inner) => match &**inner {
+            Expr::Binary(op, left, right) => match op.opposite() {
+                Some(opposite) => Expr::binary(opposite, (**left).clone(), (**right).clone()),
+                None => condition.clone(),
+            },
+            _ => condition.clone(),
+        },
+        _ => condition.clone(),
     }
 }
 
@@ -80,6 +153,8 @@ pub fn show_domain(domain: Domain) -> Option<String> {
 pub struct Show<'a> {
     pub memory: &'a Memory,
     pub thread: &'a Thread,
+    /// Names that replace those of registers, by register; shorter or empty is fine.
+    pub aliases: &'a [Option<String>],
 }
 
 impl Show<'_> {
@@ -92,7 +167,10 @@ impl Show<'_> {
     }
 
     pub fn register(&self, register: crate::RegId) -> String {
-        self.thread.registers[register.0].name.clone()
+        match self.aliases.get(register.0) {
+            Some(Some(alias)) => alias.clone(),
+            _ => self.thread.registers[register.0].name.clone(),
+        }
     }
 
     /// A place in memory: `x`, `flag[1 - r]`, `mem[p + 1]`.

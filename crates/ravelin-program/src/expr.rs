@@ -117,6 +117,19 @@ impl BinaryOp {
         }
     }
 
+    /// The comparison that holds exactly where this one does not.
+    pub fn opposite(self) -> Option<BinaryOp> {
+        match self {
+            BinaryOp::Eq => Some(BinaryOp::Ne),
+            BinaryOp::Ne => Some(BinaryOp::Eq),
+            BinaryOp::Lt => Some(BinaryOp::Ge),
+            BinaryOp::Ge => Some(BinaryOp::Lt),
+            BinaryOp::Gt => Some(BinaryOp::Le),
+            BinaryOp::Le => Some(BinaryOp::Gt),
+            _ => None,
+        }
+    }
+
     pub fn is_comparison(self) -> bool {
         self.precedence() == 3
     }

@@ -46,6 +46,9 @@ pub fn reachability(file: &str, answer: &Reachability, style: Style) -> String {
                 let _ = write!(text, " (no thread ever had to wait for room in its store buffer of {buffer})");
             }
             text.push('\n');
+            if answer.goals == 0 {
+                text.push_str("  The program states no goal: only errors of the program itself were looked for.\n");
+            }
         }
         (None, _) => {
             match answer.limit {
@@ -56,7 +59,8 @@ pub fn reachability(file: &str, answer: &Reachability, style: Style) -> String {
                     let _ = writeln!(text, ": no violation within store buffers of {}", answer.buffer.unwrap_or(0));
                 }
             }
-            let _ = writeln!(text, "  {explored}; {}.", counted(answer.statistics.frontier, "state") + " not expanded");
+            let frontier = counted(answer.statistics.frontier, "state");
+            let _ = writeln!(text, "  {explored}; {frontier} not expanded.");
             if answer.cut_off && answer.limit.is_none() {
                 text.push_str("  Some store had to wait for room; a larger buffer (--buffer) allows more runs.\n");
             }
@@ -76,7 +80,8 @@ fn violation(violation: &WitnessViolation) -> String {
 
 /// The steps of a witness, one a line.
 fn run(witness: &Witness) -> String {
-    let steps = counted(witness.steps.len() as u64, "step");
+    let shown = witness.steps.iter().filter(|step| !step.internal).count();
+    let steps = counted(shown as u64, "step");
     let kind = if witness.shortest { ", a shortest one" } else { "" };
     let mut text = format!("  run of {steps}{kind}:\n");
     text.push_str(&narrated(&witness.steps, witness.model.is_buffered()));
@@ -92,7 +97,7 @@ pub fn narrated(steps: &[Narrated], buffered: bool) -> String {
     }
     table.row(heading);
     let names = thread_names(steps);
-    for (number, step) in steps.iter().enumerate() {
+    for (number, step) in steps.iter().filter(|step| !step.internal).enumerate() {
         let mut row = vec![
             (number + 1).to_string(),
             step.thread.clone(),

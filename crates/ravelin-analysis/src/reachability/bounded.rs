@@ -10,7 +10,7 @@ use crate::witness::{Witness, replay};
 use crate::{AnalysisError, Verdict};
 use ravelin_explore::{Limit, Options, Progress, Statistics, Until};
 use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
-use ravelin_program::Program;
+use ravelin_program::{Instruction, Program};
 use ravelin_semantics::Model;
 use std::sync::atomic::AtomicBool;
 
@@ -59,6 +59,8 @@ impl Question<'_> {
 pub struct Reachability {
     pub verdict: Verdict,
     pub model: Model,
+    /// How many goals and assertions the program has. Faults are looked for in any case.
+    pub goals: usize,
     /// The bound on buffers, under a buffered model.
     pub buffer: Option<usize>,
     /// Some store had to wait for room in its buffer.
@@ -87,6 +89,7 @@ pub fn reach(program: &Program, question: &Question) -> Result<Reachability, Ana
     Ok(Reachability {
         verdict,
         model: question.model,
+        goals: program.goals.len() + assertions(program),
         buffer: question.model.is_buffered().then_some(question.buffer),
         cut_off: explored.cut_off(),
         limit,
@@ -94,6 +97,11 @@ pub fn reach(program: &Program, question: &Question) -> Result<Reachability, Ana
         statistics: *explored.statistics(),
         words: explored.words(),
     })
+}
+
+fn assertions(program: &Program) -> usize {
+    let transitions = program.threads.iter().flat_map(|thread| &thread.transitions);
+    transitions.filter(|transition| matches!(transition.instruction, Instruction::Assert(_))).count()
 }
 
 fn witness(program: &Program, settings: Settings, explored: &Explored) -> Result<Option<Witness>, AnalysisError> {

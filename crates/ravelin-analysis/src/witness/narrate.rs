@@ -14,6 +14,8 @@ pub struct Narrated {
     /// The instruction, or what reaches memory.
     pub text: String,
     pub flush: bool,
+    /// Not written by anybody: a value on its way through the evaluation of a condition.
+    pub internal: bool,
     pub reads: Vec<(CellValue, Source)>,
     /// What the store, or the flush, put where.
     pub writes: Vec<(CellValue, Source)>,
@@ -61,6 +63,7 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
         position: None,
         text: String::new(),
         flush: false,
+        internal: false,
         reads: Vec::new(),
         writes: Vec::new(),
         registers: changed_registers(reference, thread_id, before, after),
@@ -76,7 +79,8 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
         Action::Step { transition, choice, .. } => {
             let transition = &thread.transitions[transition.0];
             told.position = program.source.position(transition.span);
-            told.text = program.show_instruction(thread, &transition.instruction);
+            told.text = program.tell_transition(thread, transition);
+            told.internal = program.is_internal(thread, transition);
             if matches!(transition.instruction, Instruction::CompareExchange { .. }) && choice == 1 {
                 told.text.push_str(" fails for no reason");
             }

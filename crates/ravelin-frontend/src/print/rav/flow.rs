@@ -62,7 +62,7 @@ impl<'a> Flow<'a> {
         }
         Flow {
             thread,
-            show: Show { memory: &program.memory, thread },
+            show: Show { memory: &program.memory, thread, aliases: &[] },
             printed: vec![false; count],
             claimed: vec![false; count],
             loops: Vec::new(),

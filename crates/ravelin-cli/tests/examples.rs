@@ -1,0 +1,85 @@
+//! Every program in examples/ says in its header what is expected of it. Lines marked `pending` name analyses that are not
+//! there yet; all others are checked here.
+
+use ravelin_analysis::reachability::{Question, reach};
+use ravelin_analysis::states::states;
+use ravelin_frontend::{Expectation, expectations, rav};
+use ravelin_program::{Program, Source};
+use ravelin_semantics::Model;
+use std::path::{Path, PathBuf};
+
+fn examples() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut folders = vec![root];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder of examples") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rav") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn parse(path: &Path) -> (Program, String) {
+    let text = std::fs::read_to_string(path).expect("a readable example");
+    let parsed = rav::parse(Source::new(path.display().to_string(), text.clone()));
+    assert!(parsed.diagnostics.is_empty(), "{}: {:?}", path.display(), parsed.diagnostics);
+    (parsed.program.expect("a program"), text)
+}
+
+/// What the tool answers, in the words of the header.
+fn answer(program: &Program, expectation: &Expectation) -> String {
+    let model = Model::ALL.into_iter().find(|model| model.name() == expectation.model).expect("sc, tso or pso");
+    let mut question = Question { workers: 2, ..Question::new(model) };
+    for (key, value) in &expectation.options {
+        match key.as_str() {
+            "buffer" => question.buffer = value.parse().expect("a number"),
+            other => panic!("no option {other}"),
+        }
+    }
+    match expectation.command.as_str() {
+        "reach" => reach(program, &question).expect("an answer").verdict.name().to_owned(),
+        "states" => {
+            let answer = states(program, &question).expect("an answer");
+            let beyond = answer.finals.iter().filter(|state| state.beyond_sc == Some(true)).count();
+            format!("{} final, {beyond} not sc", answer.finals.len())
+        }
+        other => panic!("no command {other}"),
+    }
+}
+
+#[test]
+fn every_example_does_what_its_header_says() {
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for path in examples() {
+        let (program, text) = parse(&path);
+        let (expectations, diagnostics) = expectations(&text);
+        assert!(diagnostics.is_empty(), "{}: {diagnostics:?}", path.display());
+        assert!(expectations.iter().any(|line| !line.pending), "{} expects nothing", path.display());
+        for expectation in expectations.iter().filter(|line| !line.pending) {
+            let answer = answer(&program, expectation);
+            checked += 1;
+            if answer != expectation.answer {
+                wrong.push(format!("{}: {expectation:?}, but the answer is {answer}", path.display()));
+            }
+        }
+    }
+    assert!(checked > 150, "only {checked} expectations were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn examples_are_formatted() {
+    for path in examples() {
+        let text = std::fs::read_to_string(&path).expect("a readable example");
+        let parsed = rav::parse(Source::new(path.display().to_string(), text.clone()));
+        assert!(rav::format(&parsed.ast) == text, "{} is not formatted: ravelin convert --to rav", path.display());
+    }
+}

@@ -1,0 +1,27 @@
+//! `cargo xtask bench`: measurements that anyone can repeat, as Markdown.
+//!
+//! Every number that says something about another is a ratio of two measurements of the same run, taken in turns.
+
+mod counters;
+mod examples;
+mod explore;
+mod handwritten;
+mod lamport;
+mod measure;
+mod spin;
+mod stateright;
+mod table;
+
+use anyhow::Result;
+
+#[derive(clap::Subcommand)]
+pub enum Benchmark {
+    /// The state-space engine: against hand-written searches, against itself on two cores, against other tools
+    Explore(explore::Arguments),
+}
+
+pub fn run(benchmark: &Benchmark) -> Result<()> {
+    match benchmark {
+        Benchmark::Explore(arguments) => explore::run(arguments),
+    }
+}

@@ -1,0 +1,116 @@
+//! `cargo xtask soak`: the tests on random inputs, for a long time, with inputs that nobody has tried yet.
+//!
+//! The tests themselves read from the environment how many inputs to make and where to start; this runs them chunk by chunk,
+//! so that progress is seen and a failure says how to have exactly that failure again.
+
+use anyhow::{Context, Result, bail};
+use std::process::Output;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Random programs to compare
+    #[arg(long, default_value_t = 100_000)]
+    programs: u64,
+    /// Where to start; taken from the clock if not given
+    #[arg(long)]
+    seed: Option<u64>,
+    /// No new chunk is begun after this many minutes
+    #[arg(long)]
+    minutes: Option<u64>,
+}
+
+/// A test that takes its inputs from seeds.
+struct Target {
+    package: &'static str,
+    test: &'static str,
+    count: &'static str,
+    seed: &'static str,
+    chunk: u64,
+}
+
+const TARGETS: [Target; 1] = [Target {
+    package: "ravelin-machine",
+    test: "agrees_with_reference",
+    count: "RAVELIN_PROGRAMS",
+    seed: "RAVELIN_SEED",
+    chunk: 5_000,
+}];
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let start = Instant::now();
+    let limit = arguments.minutes.map(|minutes| Duration::from_secs(minutes * 60));
+    let first = arguments.seed.unwrap_or_else(seed_from_clock);
+    println!("soaking from seed {first}");
+    let mut done = 0;
+    while done < arguments.programs && limit.is_none_or(|limit| start.elapsed() < limit) {
+        let mut most = 0;
+        for target in &TARGETS {
+            let count = target.chunk.min(arguments.programs - done).max(2);
+            let seed = first.wrapping_add(done);
+            let output = target.run(seed, count)?;
+            if !output.status.success() {
+                print!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+                bail!("a disagreement; to see it again:\n  {}", target.again(&output, seed, count));
+            }
+            most = most.max(count);
+        }
+        done += most;
+        println!("{done} of {} programs, {} s", arguments.programs, start.elapsed().as_secs());
+    }
+    println!("no disagreement on {done} programs from seed {first}");
+    Ok(())
+}
+
+impl Target {
+    fn run(&self, seed: u64, count: u64) -> Result<Output> {
+        crate::cargo()
+            .args(["test", "--quiet", "--release", "--package", self.package, "--test", self.test])
+            .env(self.count, count.to_string())
+            .env(self.seed, seed.to_string())
+            .output()
+            .context("cannot start cargo")
+    }
+
+    /// The smallest command known to show a failure: the one seed that the test named, or else the whole chunk.
+    fn again(&self, output: &Output, seed: u64, count: u64) -> String {
+        let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let named = text.lines().find_map(failing_seed);
+        // Each test of the file takes half of the count, so 2 is one input for each.
+        let (seed, count) = named.map_or((seed, count), |seed| (seed, 2));
+        let name = text.lines().find_map(failing_test).map(|name| format!(" -- {name}")).unwrap_or_default();
+        format!(
+            "{}={seed} {}={count} cargo test --release --package {} --test {}{name}",
+            self.seed, self.count, self.package, self.test
+        )
+    }
+}
+
+/// The number in a panic message that begins `seed 17: …`.
+fn failing_seed(line: &str) -> Option<u64> {
+    line.strip_prefix("seed ")?.split(':').next()?.parse().ok()
+}
+
+/// The name in the heading `---- name stdout ----`.
+fn failing_test(line: &str) -> Option<&str> {
+    line.strip_prefix("---- ")?.strip_suffix(" stdout ----")
+}
+
+/// A start that no earlier run had, small enough to be typed again.
+fn seed_from_clock() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_micros() as u64 % 1_000_000_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_its_seed_and_its_test() {
+        assert_eq!(failing_seed("seed 421: verdict under tso"), Some(421));
+        assert_eq!(failing_seed("seed of doubt"), None);
+        assert_eq!(failing_test("---- loop_free_programs stdout ----"), Some("loop_free_programs"));
+        assert_eq!(failing_test("----"), None);
+    }
+}
