@@ -134,7 +134,7 @@ pub fn effect(step: &Narrated) -> String {
     }
     for (written, to) in &step.writes {
         if !step.flush && *to == Source::Memory {
-            parts.push(format!("{} = {}", written.cell, written.value));
+            parts.push(format!("writes {} = {}", written.cell, written.value));
         }
     }
     if step.reads.is_empty() {
