@@ -1,0 +1,183 @@
+//! The program as its users run it: exit codes, messages, JSON, and inputs that nobody would wish for.
+
+use serde_json::Value;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn ravelin(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ravelin"))
+        .args(arguments)
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // The program may end before it has read everything; what it then says is what counts.
+    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+    child.wait_with_output().expect("the program ends")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("killed: {output:?}"))
+}
+
+fn on_text(text: &str, arguments: &[&str]) -> Output {
+    let mut all = vec![arguments[0], "-", "--from", "rav"];
+    all.extend(&arguments[1..]);
+    ravelin(&all, text)
+}
+
+#[test]
+fn exit_codes_are_the_contract() {
+    let cases: &[(&[&str], i32)] = &[
+        (&["reach", "examples/peterson.rav", "--model", "sc"], 0),
+        (&["reach", "examples/peterson.rav", "--model", "tso"], 1),
+        (&["reach", "examples/peterson.rav", "--model", "sc,tso"], 1),
+        (&["reach", "examples/missing.rav"], 2),
+        (&["reach", "examples/missing.rav", "examples/peterson.rav"], 2),
+        (&["reach", "README.md"], 2),
+        (&["reach", "examples"], 2),
+        (&["reach", "examples/lamport-fast.rav", "--model", "sc", "--max-states", "10"], 3),
+        (&["reach", "examples/lamport-fast.rav", "--model", "sc", "--timeout", "0"], 3),
+        (&["reach", "examples/lamport-fast.rav", "--model", "sc", "--max-memory", "1"], 3),
+        (&["reach", "examples/peterson.rav", "--model", "power"], 2),
+        (&["reach", "examples/peterson.rav", "--max-memory", "lots"], 2),
+        (&["reach", "examples/peterson.rav", "--buffer", "1000000"], 2),
+        (&["states", "examples/sb.rav"], 0),
+        (&["simulate", "examples/sb.rav", "--seed", "1"], 0),
+        (&["convert", "examples/sb.rav", "--to", "dot"], 0),
+        (&["convert", "examples/sb.rav", "--to", "latex"], 2),
+        (&["convert", "examples/sb.rav", "--to", "rav", "--output", "/nonexistent/folder/file"], 2),
+        (&["--help"], 0),
+        (&["--version"], 0),
+        (&[], 2),
+        (&["conquer"], 2),
+    ];
+    for (arguments, expected) in cases {
+        let output = ravelin(arguments, "");
+        assert_eq!(code(&output), *expected, "{arguments:?}: {output:?}");
+        if *expected == 2 {
+            assert!(!output.stderr.is_empty(), "{arguments:?} says nothing");
+        }
+    }
+}
+
+#[test]
+fn hostile_programs_get_an_answer_or_a_message() {
+    let nested = format!("thread t {{ let r = {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));
+    let blocks = format!("thread t {{ {} }}", "loop { ".repeat(50_000));
+    let cases: &[(&str, i32)] = &[
+        ("", 0),
+        ("\u{0}", 2),
+        ("thread t { loop {} }", 0),
+        ("thread t { loop { nop; } }", 0),
+        ("thread t { let r = 0; r = 1 / r; }", 1),
+        ("static x: 0..2; thread t { x.store(2); }", 1),
+        ("static a: [bool; 2]; thread t { let i = 0; havoc i in 0..3; a[i].store(1); }", 1),
+        ("thread t { let r = 9_223_372_036_854_775_807; r = r + 1; }", 1),
+        ("thread t { let r; havoc r in 0..1_000_000_000_000; }", 2),
+        ("static x: i64 = any; thread t { nop; }", 2),
+        ("static x: [u8; 3] = any; thread t { nop; }", 2),
+        ("static x: [bool; 99_999_999]; thread t { nop; }", 2),
+        ("thread p[0..1_000_000] { nop; }", 2),
+        ("thread p[*] { nop; } never 2 of p@end;", 2),
+        (&nested, 2),
+        (&blocks, 2),
+        ("thread t { bus_unlock; }", 1),
+        ("thread t { mem[0 - 5].store(1); mem[1_000_000_007].store(2); }", 0),
+    ];
+    for (text, expected) in cases {
+        let output = on_text(text, &["reach", "--model", "tso", "--timeout", "20"]);
+        let shown: String = text.chars().take(80).collect();
+        assert_eq!(code(&output), *expected, "{shown}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn counters_without_bound_end_at_the_limit() {
+    let text = "static x; thread p[2] { loop { x.fetch_add(1); } } never x < 0;";
+    let output = on_text(text, &["reach", "--model", "sc", "--max-states", "200000"]);
+    assert_eq!(code(&output), 3, "{output:?}");
+    let walker = "thread t { let p = 0; loop { mem[p].store(1); p = p + 3; } }";
+    let output = on_text(walker, &["reach", "--model", "sc", "--max-states", "300"]);
+    assert_eq!(code(&output), 3, "{output:?}");
+}
+
+#[test]
+fn copies_make_an_instance() {
+    let text = "static x; thread p[*] { x.fetch_add(1); @in; x.fetch_sub(1); } never 3 of p@in;";
+    let with = |copies: &str| code(&on_text(text, &["reach", "--model", "sc", "--copies", copies]));
+    assert_eq!((with("2"), with("3")), (0, 1));
+}
+
+#[test]
+fn answers_are_json_documents_with_the_documented_fields() {
+    let json = |arguments: &[&str]| -> Value {
+        let output = ravelin(arguments, "");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+    };
+    let reach = json(&["reach", "examples/sb.rav", "examples/none.rav", "--model", "sc,tso", "--format", "json"]);
+    assert_eq!((&reach["schema"], &reach["command"]), (&"ravelin/1".into(), &"reach".into()));
+    let verdicts: Vec<&Value> =
+        reach["answers"].as_array().expect("answers").iter().map(|answer| &answer["verdict"]).collect();
+    assert_eq!(verdicts, ["holds", "violated", "error"]);
+    let documented = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md")).expect("docs");
+    let violated = &reach["answers"][1];
+    for object in [violated, &violated["witness"], &violated["witness"]["steps"][0], &violated["statistics"]] {
+        for field in object.as_object().expect("an object").keys() {
+            assert!(documented.contains(&format!("`{field}`")), "docs/json.md does not mention `{field}`");
+        }
+    }
+    let states = json(&["states", "examples/sb.rav", "--format", "json"]);
+    let finals = states["answers"][0]["final"].as_array().expect("final states");
+    assert_eq!(finals.iter().filter(|state| state["beyond_sc"] == true).count(), 1);
+    for field in
+        states["answers"][0].as_object().expect("an object").keys().chain(finals[0].as_object().unwrap().keys())
+    {
+        assert!(documented.contains(&format!("`{field}`")), "docs/json.md does not mention `{field}`");
+    }
+    let simulated = json(&["simulate", "examples/sb.rav", "--seed", "9", "--format", "json"]);
+    assert_eq!(simulated["answers"][0]["seed"], 9);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_walk() {
+    let walk = |seed: &str| ravelin(&["simulate", "examples/dekker.rav", "--seed", seed, "--steps", "30"], "").stdout;
+    assert_eq!(walk("5"), walk("5"));
+    assert_ne!(walk("5"), walk("6"));
+}
+
+#[test]
+fn an_interactive_walk_takes_the_chosen_steps() {
+    let output = ravelin(&["simulate", "examples/sb.rav", "--interactive"], "1\nnonsense\n99\nr\nq\n");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(code(&output), 0);
+    assert!(text.contains("`nonsense` is none of them") && text.contains("`99` is none of them"), "{text}");
+    let ended = ravelin(&["simulate", "examples/sb.rav", "--interactive"], "");
+    assert_eq!(code(&ended), 0);
+}
+
+#[test]
+fn what_convert_prints_means_the_same() {
+    for example in ["examples/sb.rav", "examples/mcs-lock.rav", "examples/nbwl.rav"] {
+        let text = ravelin(&["convert", example, "--to", "rav"], "");
+        let verdict = |output: &Output| String::from_utf8_lossy(&output.stdout).split(": ").nth(1).map(str::to_owned);
+        let printed = on_text(&String::from_utf8_lossy(&text.stdout), &["reach", "--model", "sc"]);
+        assert_eq!(verdict(&printed), verdict(&ravelin(&["reach", example, "--model", "sc"], "")), "{example}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ravelin"))
+        .args(["convert", "examples/cilk-the.rav", "--to", "promela"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the program ends");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}
