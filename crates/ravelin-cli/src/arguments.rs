@@ -182,12 +182,20 @@ impl std::convert::From<ModelName> for Model {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum From {
     Rav,
+    Litmus,
+    Trencher,
+    Memorax,
+    Rocker,
 }
 
 impl std::convert::From<From> for Language {
     fn from(from: From) -> Language {
         match from {
             From::Rav => Language::Rav,
+            From::Litmus => Language::Litmus,
+            From::Trencher => Language::Trencher,
+            From::Memorax => Language::Memorax,
+            From::Rocker => Language::Rocker,
         }
     }
 }

@@ -10,9 +10,8 @@ use std::io::Write;
 pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
     let parsed = input::parse(&arguments.file, arguments.from.map(Into::into))?;
     let Some(mut program) = parsed.program else { return Ok(Exit::Wrong) };
-    let language = arguments.from.map(Language::from).or_else(|| Language::from_path(&arguments.file));
     // A program in its own language keeps its shape and its comments.
-    let formats = language == Some(Language::Rav) && arguments.copies.is_none();
+    let formats = parsed.language == Language::Rav && arguments.copies.is_none();
     if let Some(copies) = arguments.copies {
         program = program.instance(copies);
     }

@@ -22,10 +22,10 @@ pub fn read(path: &Path, from: Option<Language>, copies: Option<usize>) -> anyho
 /// Reads and parses a file, and prints its diagnostics.
 pub fn parse(path: &Path, from: Option<Language>) -> anyhow::Result<Parsed> {
     let source = read_source(path)?;
-    let Some(language) = from.or_else(|| Language::from_path(path)) else {
+    let Some(language) = from.or_else(|| tell(path, &source.text)) else {
         let known: Vec<String> = Language::ALL.iter().map(|language| format!(".{}", language.extension())).collect();
         bail!(
-            "{}: cannot tell the language from the name; known endings are {}, or say it with --from",
+            "{}: cannot tell the language from the name or the text; known endings are {}, or say it with --from",
             path.display(),
             known.join(", ")
         );
@@ -36,6 +36,14 @@ pub fn parse(path: &Path, from: Option<Language>) -> anyhow::Result<Parsed> {
         eprintln!("{}", render(&parsed.diagnostics, &parsed.source, color));
     }
     Ok(parsed)
+}
+
+/// The language of a file: by its name, or else by what stands in it. `.txt` says little, so there the text decides.
+fn tell(path: &Path, text: &str) -> Option<Language> {
+    match Language::from_path(path) {
+        Some(Language::Trencher) | None => Language::from_text(text).or_else(|| Language::from_path(path)),
+        known => known,
+    }
 }
 
 fn read_source(path: &Path) -> anyhow::Result<Source> {

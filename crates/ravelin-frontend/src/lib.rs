@@ -20,38 +20,19 @@
 //! ```
 
 mod diagnostic;
+mod language;
+pub mod litmus;
+pub mod memorax;
 pub mod print;
 pub mod rav;
+pub mod rocker;
+pub mod trencher;
 
 pub use diagnostic::{Diagnostic, Severity, render};
-pub use rav::ast::HeaderLine;
+pub use language::Language;
 pub use rav::expectation::{Expectation, expectations};
 
 use ravelin_program::{Program, Source};
-use std::path::Path;
-
-/// The languages that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Language {
-    /// Ravelin's own; see `docs/language.md`.
-    Rav,
-}
-
-impl Language {
-    pub const ALL: [Language; 1] = [Language::Rav];
-
-    /// Told by the extension of a file's name.
-    pub fn from_path(path: &Path) -> Option<Language> {
-        let extension = path.extension()?.to_str()?;
-        Language::ALL.into_iter().find(|language| language.extension().eq_ignore_ascii_case(extension))
-    }
-
-    pub fn extension(self) -> &'static str {
-        match self {
-            Language::Rav => "rav",
-        }
-    }
-}
 
 /// What became of a text.
 #[derive(Clone, Debug)]
@@ -60,10 +41,11 @@ pub struct Parsed {
     pub program: Option<Program>,
     /// In order of their places in the text.
     pub diagnostics: Vec<Diagnostic>,
-    /// The lines at the top that speak about the file, among them its expectations.
-    pub header: Vec<HeaderLine>,
+    /// What the file says should be answered about it.
+    pub expectations: Vec<Expectation>,
     /// The text, which all spans point into.
     pub source: Source,
+    pub language: Language,
 }
 
 /// Reads a program in the given language.
@@ -71,24 +53,18 @@ pub fn parse(source: Source, language: Language) -> Parsed {
     match language {
         Language::Rav => {
             let parsed = rav::parse(source);
+            let (expectations, _) = expectations(&parsed.source.text);
             Parsed {
                 program: parsed.program,
                 diagnostics: parsed.diagnostics,
-                header: parsed.header,
+                expectations,
                 source: parsed.source,
+                language,
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_language_is_told_by_the_extension() {
-        assert_eq!(Language::from_path(Path::new("examples/dekker.rav")), Some(Language::Rav));
-        assert_eq!(Language::from_path(Path::new("dekker.RAV")), Some(Language::Rav));
-        assert_eq!(Language::from_path(Path::new("rav")), None);
+        Language::Litmus => litmus::parse(source),
+        Language::Trencher => trencher::parse(source),
+        Language::Memorax => memorax::parse(source),
+        Language::Rocker => rocker::parse(source),
     }
 }

@@ -38,6 +38,15 @@ pub enum Observable {
     Memory(crate::Value),
 }
 
+/// What a reader of final states wants to see, and which of them count. Litmus tests say so; other programs show everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observation {
+    /// In the order in which they are to be shown, each with the name its source gives it (`0:rax`, `[x]`).
+    pub shown: Vec<(String, Observable)>,
+    /// Final states without it are left out.
+    pub filter: Option<Condition>,
+}
+
 impl Goal {
     /// Looks only at states in which every thread is at its end.
     pub fn is_final(&self) -> bool {

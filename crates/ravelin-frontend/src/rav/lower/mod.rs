@@ -70,6 +70,7 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
     }
     let name = Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     Program {
+        observation: None,
         name,
         arithmetic: globals.arithmetic,
         memory: globals.into_memory(),

@@ -1,0 +1,111 @@
+//! The languages that can be read, and how to tell them apart.
+
+use std::path::Path;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// Ravelin's own; see `docs/language.md`.
+    Rav,
+    /// Litmus tests of herd and diy: X86_64, X86 and C.
+    Litmus,
+    /// Thread automata of Trencher.
+    Trencher,
+    /// Processes of Memorax.
+    Memorax,
+    /// TPL, the language of Rocker.
+    Rocker,
+}
+
+impl Language {
+    pub const ALL: [Language; 5] =
+        [Language::Rav, Language::Litmus, Language::Trencher, Language::Memorax, Language::Rocker];
+
+    /// Told by the extension of a file's name.
+    pub fn from_path(path: &Path) -> Option<Language> {
+        let extension = path.extension()?.to_str()?;
+        Language::ALL.into_iter().find(|language| language.extension().eq_ignore_ascii_case(extension))
+    }
+
+    /// Told by what stands in a text: the first word that is not in a comment, and words that only one language has.
+    pub fn from_text(text: &str) -> Option<Language> {
+        let first = first_words(text);
+        let words: Vec<&str> = first.split_whitespace().take(4).collect();
+        match words.as_slice() {
+            ["forbidden" | "macro", ..] => Some(Language::Memorax),
+            ["X86_64" | "X86" | "C", ..] => Some(Language::Litmus),
+            ["max_value", ..] if text.contains("global ") => Some(Language::Rocker),
+            ["global", ..] => Some(Language::Rocker),
+            ["thread", _, "initial" | "transition" | "end", ..] => Some(Language::Trencher),
+            ["static" | "const" | "thread" | "never" | "arithmetic" | "max_value", ..] => Some(Language::Rav),
+            _ => None,
+        }
+    }
+
+    pub fn extension(self) -> &'static str {
+        match self {
+            Language::Rav => "rav",
+            Language::Litmus => "litmus",
+            Language::Trencher => "txt",
+            Language::Memorax => "rmm",
+            Language::Rocker => "tpl",
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Rav => "rav",
+            Language::Litmus => "litmus",
+            Language::Trencher => "trencher",
+            Language::Memorax => "memorax",
+            Language::Rocker => "rocker",
+        }
+    }
+}
+
+/// The start of a text without the comments of any of the languages.
+fn first_words(text: &str) -> String {
+    let mut rest = text.trim_start();
+    loop {
+        let skipped = if rest.starts_with("//") || rest.starts_with("# ") || rest.starts_with("#\n") {
+            rest.split_once('\n').map_or("", |(_, after)| after)
+        } else if rest.starts_with("/*") {
+            rest.split_once("*/").map_or("", |(_, after)| after)
+        } else if rest.starts_with("(*") {
+            rest.split_once("*)").map_or("", |(_, after)| after)
+        } else {
+            return rest.chars().take(400).collect();
+        };
+        rest = skipped.trim_start();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_language_is_told_by_the_extension() {
+        assert_eq!(Language::from_path(Path::new("examples/dekker.rav")), Some(Language::Rav));
+        assert_eq!(Language::from_path(Path::new("dekker.RAV")), Some(Language::Rav));
+        assert_eq!(Language::from_path(Path::new("SB.litmus")), Some(Language::Litmus));
+        assert_eq!(Language::from_path(Path::new("rav")), None);
+    }
+
+    #[test]
+    fn a_language_is_told_by_its_first_words() {
+        let cases = [
+            ("/* c */ forbidden CS CS\nprocess", Some(Language::Memorax)),
+            ("X86_64 SB\n{}\n P0 | P1 ;", Some(Language::Litmus)),
+            ("# Dekker\n#\nthread t1\ninitial a\nend", Some(Language::Trencher)),
+            ("// ROBUSTNESS egr: not: ra.\nmax_value 2;\nglobal x;", Some(Language::Rocker)),
+            ("//! Peterson\nstatic x;\nthread p { }", Some(Language::Rav)),
+            ("thread p { }", Some(Language::Rav)),
+            ("hello", None),
+            ("", None),
+            ("// only a comment", None),
+        ];
+        for (text, language) in cases {
+            assert_eq!(Language::from_text(text), language, "{text}");
+        }
+    }
+}
