@@ -49,7 +49,8 @@ pub struct Space<I> {
     pub end: End<I>,
     /// A system's bound left out some successors.
     pub cut_off: bool,
-    /// In breadth-first order: those of states nearer to the start come first.
+    /// What was reported, in an order that depends only on the number of workers. After [`End::Found`] all are equally far
+    /// from the start.
     pub findings: Vec<Finding>,
     pub statistics: Statistics,
     pub(crate) shards: Vec<Store>,

@@ -430,8 +430,11 @@ impl Compile<'_> {
             let variable = &self.program.memory.variables[variable.0];
             (variable.base, variable.cells() as Value)
         });
+        let inside = |constant| {
+            address.within.is_none_or(|variable| self.program.memory.variables[variable.0].contains(constant))
+        };
         if let Some(constant) = address.expr.constant(self.program.arithmetic)
-            && within.is_none_or(|(base, len)| constant >= base && constant - base < len)
+            && inside(constant)
             && let Some(slot) = self.layout.slot_of(constant)
         {
             return Place::Slot(slot);

@@ -1,5 +1,6 @@
 //! All successors of a state, and what is to be said about it: the machine as a [`System`] for ravelin-explore.
 
+use crate::chain::Chain;
 use crate::compile::Machine;
 use crate::layout::Outgrown;
 use crate::settings::Purpose;
@@ -7,8 +8,8 @@ use crate::step::Outcome;
 use ravelin_explore::{Sink, System};
 use ravelin_program::GoalKind;
 
-/// Fused steps in a row before a state is stored all the same: a local loop must not keep the engine for ever.
-pub(crate) const LONGEST_CHAIN: usize = 64;
+/// Initial states after which no more local steps are taken before the search begins.
+const MOST_FUSED_STARTS: usize = 4096;
 
 /// What is reported about a state, as a number: goals first, then two for each transition of each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +80,7 @@ impl Machine {
 /// Buffers of one worker.
 pub struct Scratch {
     next: Vec<u64>,
-    /// States on their way through fused steps, each with the number of steps behind it.
-    chain: Vec<u64>,
+    chain: Chain,
     /// Successors of the state, before they are given away.
     found: Vec<u64>,
     canonical: crate::symmetry::Scratch,
@@ -88,11 +88,11 @@ pub struct Scratch {
 
 /// What happened while one thread was moved.
 #[derive(Default)]
-struct Moved {
+pub(crate) struct Moved {
     /// A step back in the control flow was taken, or a goal can see what changed.
-    visible: bool,
+    pub visible: bool,
     /// Something other than a plain step: a fault, a failed assertion, a full buffer.
-    trouble: bool,
+    pub trouble: bool,
 }
 
 impl System for Machine {
@@ -106,7 +106,7 @@ impl System for Machine {
     fn scratch(&self) -> Scratch {
         Scratch {
             next: vec![0; self.layout.words],
-            chain: Vec::new(),
+            chain: Chain::new(self.layout.words),
             found: Vec::new(),
             canonical: crate::symmetry::Scratch::default(),
         }
@@ -157,6 +157,9 @@ impl Machine {
             scratch.found.clear();
             scratch.found.extend_from_slice(state);
             for thread in 0..self.threads.len() {
+                if scratch.found.len() > MOST_FUSED_STARTS * self.layout.words {
+                    break;
+                }
                 let starts = std::mem::take(&mut scratch.found);
                 for start in starts.chunks_exact(self.layout.words) {
                     if let Err(what) = self.run_chain(thread, start, &mut scratch, &mut Moved::default()) {
@@ -305,59 +308,17 @@ impl Machine {
         moved: &mut Moved,
     ) -> Result<(), Outgrown> {
         let code = &self.threads[thread];
-        let location_field = self.layout.locations[thread];
-        let location = location_field.get(start) as usize;
+        let location = self.layout.locations[thread].get(start) as usize;
+        let Scratch { chain, found, .. } = scratch;
         if !code.fusible[location] {
             moved.visible |= code.observed_location[location];
-            scratch.found.extend_from_slice(start);
+            found.extend_from_slice(start);
             return Ok(());
         }
-        let words = self.layout.words;
-        let mut chain = std::mem::take(&mut scratch.chain);
-        chain.clear();
-        chain.extend_from_slice(start);
-        chain.push(0);
-        let mut current = start.to_vec();
-        let mut next = current.clone();
-        while chain.len() > words {
-            let steps_so_far = chain.pop().unwrap_or(0) as usize;
-            let top = chain.len() - words;
-            current.copy_from_slice(&chain[top..]);
-            chain.truncate(top);
-            let location = location_field.get(&current) as usize;
-            let mut ends = !code.fusible[location] || steps_so_far >= LONGEST_CHAIN;
-            let mut goes_on = false;
-            if !ends {
-                for step in &code.steps[code.starts[location]..code.starts[location + 1]] {
-                    for choice in self.choices(&step.op) {
-                        next.copy_from_slice(&current);
-                        match self.take(thread, step, choice, &mut next) {
-                            Outcome::Taken => {
-                                moved.visible |= step.back;
-                                goes_on = true;
-                                chain.extend_from_slice(&next);
-                                chain.push(steps_so_far as u64 + 1);
-                            }
-                            Outcome::Disabled => {}
-                            Outcome::Outgrown(outgrown) => {
-                                scratch.chain = chain;
-                                return Err(outgrown);
-                            }
-                            // To be reported about this state, so it has to be stored.
-                            Outcome::CutOff | Outcome::AssertFailed | Outcome::Fault(_) => ends = true,
-                        }
-                    }
-                }
-                if ends {
-                    chain.truncate(top);
-                }
-            }
-            if ends || !goes_on {
-                moved.visible |= code.observed_location[location];
-                scratch.found.extend_from_slice(&current);
-            }
+        self.walk(thread, start, chain, moved)?;
+        for (_, end) in chain.ends() {
+            found.extend_from_slice(end);
         }
-        scratch.chain = chain;
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 
 use crate::ranges::{Interval, Ranges};
 use ravelin_program::{Program, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Intervals with more values than this are treated as unknown.
 const KNOWN_SIZE: u64 = 1 << 16;
@@ -52,24 +52,53 @@ pub enum Outgrown {
 /// What was learnt from layouts that were too small; a new layout starts from it.
 #[derive(Clone, Debug, Default)]
 pub struct Growth {
-    registers: BTreeMap<(usize, usize), u32>,
+    /// By name: threads that run the same code grow together, so that they stay exchangeable.
+    registers: BTreeMap<String, u32>,
+    /// By variable, or by address for cells without a name.
+    variables: BTreeMap<String, u32>,
     cells: BTreeMap<Value, u32>,
-    addresses: Vec<Value>,
+    addresses: BTreeSet<Value>,
+    /// The address that was missing last.
+    last: Option<Value>,
 }
 
 impl Growth {
     /// Makes room for what was outgrown, and for as much again.
-    pub(crate) fn grow(&mut self, outgrown: Outgrown, layout: &Layout) {
+    pub(crate) fn grow(&mut self, outgrown: Outgrown, program: &Program, layout: &Layout) {
         let doubled = |bits: &mut u32| *bits = (*bits * 2).min(64);
         match outgrown {
             Outgrown::Register { thread, register } => {
-                doubled(self.registers.entry((thread, register)).or_insert(FIRST_BITS));
+                let name = program.threads[thread].registers[register].name.clone();
+                doubled(self.registers.entry(name).or_insert(FIRST_BITS));
             }
-            Outgrown::Cell { slot } => doubled(self.cells.entry(layout.addresses[slot]).or_insert(FIRST_BITS)),
-            Outgrown::Address(address) => {
-                let block = self.addresses.len().clamp(1, 1024) as Value;
-                self.addresses.extend((0..block).map(|offset| address.saturating_add(offset)));
-            }
+            Outgrown::Cell { slot } => match program.memory.variable_at(layout.addresses[slot]) {
+                Some(variable) => doubled(self.variables.entry(variable.name.clone()).or_insert(FIRST_BITS)),
+                None => doubled(self.cells.entry(layout.addresses[slot]).or_insert(FIRST_BITS)),
+            },
+            Outgrown::Address(address) => self.extrapolate(address),
+        }
+    }
+
+    /// A thread that walks through memory takes steps of one length: adds as many addresses ahead as there are.
+    fn extrapolate(&mut self, address: Value) {
+        let stride = self.last.map_or(1, |last| address.wrapping_sub(last));
+        let ahead = self.addresses.len().clamp(1, 4096) as Value;
+        // The farthest of these will be passed next, so the stride is measured from there.
+        for step in 0..ahead {
+            let next = address.wrapping_add(stride.wrapping_mul(step));
+            self.addresses.insert(next);
+            self.last = Some(next);
+        }
+    }
+
+    fn of_register(&self, program: &Program, thread: usize, register: usize) -> Option<u32> {
+        self.registers.get(&program.threads[thread].registers[register].name).copied()
+    }
+
+    fn of_cell(&self, program: &Program, address: Value) -> Option<u32> {
+        match program.memory.variable_at(address) {
+            Some(variable) => self.variables.get(&variable.name).copied(),
+            None => self.cells.get(&address).copied(),
         }
     }
 }
@@ -115,7 +144,7 @@ impl Layout {
             .iter()
             .map(|address| {
                 let interval = ranges.cells.get(address).copied().unwrap_or(ranges.others);
-                window(interval, growth.cells.get(address).copied())
+                window(interval, growth.of_cell(program, *address))
             })
             .collect();
         let locations = program
@@ -132,7 +161,7 @@ impl Layout {
                     .iter()
                     .enumerate()
                     .map(|(register, interval)| {
-                        packer.field(window(*interval, growth.registers.get(&(thread, register)).copied()))
+                        packer.field(window(*interval, growth.of_register(program, thread, register)))
                     })
                     .collect()
             })

@@ -5,11 +5,12 @@
 //! ravelin-analysis asks, and ravelin-semantics judges every run that comes out.
 //!
 //! Reading order: [`layout`](mod@layout) (how a state is packed), [`code`](mod@code) (expressions), `compile` and `step` (instructions),
-//! `expand` (successors of a state), then the reductions: `fuse`, `liveness`, `persistent`, `symmetry`.
+//! `expand` (successors of a state), then the reductions: `fuse` and `chain`, `liveness`, `persistent`, `symmetry`.
 //!
 //! What it must never know: where a program came from, and what an answer looks like.
 
 mod access;
+mod chain;
 mod code;
 mod compile;
 mod expand;

@@ -1,7 +1,9 @@
 //! What the goals look at. A step that changes none of it is invisible, and may be fused or postponed.
 
 use crate::settings::Purpose;
-use ravelin_program::{BinaryOp, Condition, Expr, Goal, GoalKind, LocId, Observable, Program, RegId};
+use ravelin_program::{
+    BinaryOp, Condition, Expr, Goal, GoalKind, LocId, Observable, Program, RegId, is_count, is_total,
+};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
@@ -64,26 +66,20 @@ impl Observed {
     }
 }
 
-/// If the condition holds, it still holds after a thread came to one more of the locations it names.
+/// If the condition holds, it still holds after a thread came to one more of the locations it names. A condition that may
+/// have no value (it divides) is never trusted: an arrival could make a part of it be looked at that was not before.
 fn grows_with_arrivals(condition: &Condition) -> bool {
+    is_total(condition) && grows(condition)
+}
+
+fn grows(condition: &Condition) -> bool {
     if !names_locations(condition) {
         return true;
     }
     match condition {
         Expr::Atom(_) => true,
-        Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
-            grows_with_arrivals(left) && grows_with_arrivals(right)
-        }
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => grows(left) && grows(right),
         Expr::Binary(BinaryOp::Ge | BinaryOp::Gt, left, right) => is_count(left) && !names_locations(right),
-        _ => false,
-    }
-}
-
-/// A sum of "thread at location".
-fn is_count(condition: &Condition) -> bool {
-    match condition {
-        Expr::Atom(Observable::At(..)) | Expr::Const(_) => true,
-        Expr::Binary(BinaryOp::Add, left, right) => is_count(left) && is_count(right),
         _ => false,
     }
 }

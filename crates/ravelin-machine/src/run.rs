@@ -1,9 +1,10 @@
 //! Exploring a program with a machine, and reading runs back out of the packed states.
 
+use crate::chain::Chain;
 use crate::compile::{BuildError, Machine};
-use crate::expand::{LONGEST_CHAIN, Report};
+use crate::expand::{Moved, Report};
 use crate::layout::{Growth, Outgrown};
-use crate::settings::Settings;
+use crate::settings::{Purpose, Settings};
 use crate::step::Outcome;
 use crate::symmetry::Scratch;
 use ravelin_explore::{End, Limit, Options, Space, Statistics, System, explore};
@@ -11,21 +12,22 @@ use ravelin_program::{Fault, LocId, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 
 /// Explores a program. When a value or an address outgrows the layout, a wider one is made and the exploration begins
-/// again; widths double, so what is thrown away is small beside what follows. The time limit is that of all attempts.
+/// again; widths double and addresses are extrapolated, so what is thrown away is small beside what follows. The time limit
+/// is that of all attempts.
 pub fn run(program: &Program, settings: Settings, options: &Options) -> Result<Explored, BuildError> {
     let start = std::time::Instant::now();
     let mut growth = Growth::default();
     loop {
         let machine = Machine::new(program, settings, &growth)?;
         if let Err(outgrown) = machine.fused_initial_states(&mut |_| {}) {
-            growth.grow(outgrown, &machine.layout);
+            growth.grow(outgrown, &machine.program, &machine.layout);
             continue;
         }
         let mut limits = options.limits;
         limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
         let space = explore(&machine, &Options { limits, ..*options });
         match space.end {
-            End::Interrupted(outgrown) => growth.grow(outgrown, &machine.layout),
+            End::Interrupted(outgrown) => growth.grow(outgrown, &machine.program, &machine.layout),
             _ => return Ok(Explored { machine, space, time_limit: options.limits.time }),
         }
     }
@@ -80,7 +82,8 @@ impl Explored {
         self.machine.words()
     }
 
-    /// Some store could not be issued because the buffer was full.
+    /// Some store could not be issued because the buffer was full. If none was, a larger buffer would give the same
+    /// answer; with partial order reduction a store that waits on a way that was left out does not count.
     pub fn cut_off(&self) -> bool {
         self.space.cut_off
     }
@@ -98,6 +101,9 @@ impl Explored {
     /// read back, which is a defect of the machine.
     pub fn violation(&self) -> Option<Result<(Violation, Run), Unreadable>> {
         let finding = self.space.findings.first()?;
+        if self.machine.purpose() == Purpose::Finals {
+            return None;
+        }
         let path = self.space.path(finding.state);
         Some(self.machine.read_back(&path).and_then(|(run, last)| {
             // What was reported of a representative may hold of another thread in the run itself.
@@ -181,77 +187,45 @@ impl Machine {
     }
 
     fn find_start(&self, target: &[u64]) -> Option<(Snapshot, Vec<u64>, Vec<Action>)> {
-        let mut found = None;
         let mut starts = Vec::new();
         self.initial_states(&mut |state| starts.push(state.to_vec())).ok()?;
-        for start in starts {
-            self.chains(0, &start, &mut Vec::new(), &mut |end, actions| {
-                if found.is_none() && self.represents(end, target) {
-                    found = Some((self.snapshot(&start), end.to_vec(), actions.to_vec()));
+        starts.into_iter().find_map(|start| {
+            // Local steps of one thread after the other, as in `fused_initial_states`; a thread may also not have moved.
+            let mut reached = vec![(start.clone(), Vec::new())];
+            for thread in 0..self.threads.len() {
+                let mut further = Vec::new();
+                for (state, actions) in &reached {
+                    for (end, more) in self.ends_of_walk(thread, state) {
+                        let mut actions: Vec<Action> = actions.clone();
+                        actions.extend(more);
+                        further.push((end, actions));
+                    }
                 }
-            });
-            if found.is_some() {
-                return found;
+                if reached.iter().any(|(state, _)| self.represents(state, target)) {
+                    break;
+                }
+                reached = further;
             }
-        }
-        None
+            let (end, actions) = reached.into_iter().find(|(state, _)| self.represents(state, target))?;
+            Some((self.snapshot(&start), end, actions))
+        })
     }
 
-    /// Fused steps of all threads from `thread` on, one after the other.
-    fn chains(&self, thread: usize, state: &[u64], log: &mut Vec<Action>, visit: &mut dyn FnMut(&[u64], &[Action])) {
-        if thread == self.threads.len() {
-            return visit(state, log);
-        }
-        let mut ends = Vec::new();
-        self.chain(thread, state, 0, log, &mut |end, log| ends.push((end.to_vec(), log.to_vec())));
-        for (end, mut log) in ends {
-            self.chains(thread + 1, &end, &mut log, visit);
-        }
-    }
-
-    /// Fused steps of one thread: the same ends as in `expand`, with what was done on the way.
-    fn chain(
-        &self,
-        thread: usize,
-        state: &[u64],
-        depth: usize,
-        log: &mut Vec<Action>,
-        visit: &mut dyn FnMut(&[u64], &[Action]),
-    ) {
-        let code = &self.threads[thread];
-        let location = self.layout.locations[thread].get(state) as usize;
-        if !code.fusible[location] || depth >= LONGEST_CHAIN {
-            return visit(state, log);
-        }
-        let mut followers = Vec::new();
-        for index in code.starts[location]..code.starts[location + 1] {
-            let step = &code.steps[index];
-            for choice in self.choices(&step.op) {
-                let mut next = state.to_vec();
-                match self.take(thread, step, choice, &mut next) {
-                    Outcome::Taken => followers.push((index, choice, next)),
-                    Outcome::Disabled => {}
-                    _ => return visit(state, log),
-                }
-            }
-        }
-        if followers.is_empty() {
-            return visit(state, log);
-        }
-        for (index, choice, next) in followers {
-            log.push(Action::Step { thread: ThreadId(thread), transition: TransitionId(index), choice });
-            self.chain(thread, &next, depth + 1, log, visit);
-            log.pop();
+    /// The ends of a walk through a thread's fused steps, each with the way there.
+    fn ends_of_walk(&self, thread: usize, state: &[u64]) -> Vec<(Vec<u64>, Vec<Action>)> {
+        let mut chain = Chain::new(self.layout.words);
+        match self.walk(thread, state, &mut chain, &mut Moved::default()) {
+            Ok(()) => chain.ends().map(|(node, end)| (end.to_vec(), chain.actions(thread, node))).collect(),
+            Err(_) => Vec::new(),
         }
     }
 
     /// One stored step: a step or a flush of one thread, then its fused ones.
     fn find_step(&self, state: &[u64], target: &[u64]) -> Option<(Vec<u64>, Vec<Action>)> {
-        let mut found = None;
-        let mut look = |end: &[u64], log: &[Action]| {
-            if found.is_none() && self.represents(end, target) {
-                found = Some((end.to_vec(), log.to_vec()));
-            }
+        let look = |thread: usize, action: Action, next: &[u64]| {
+            let (end, more) =
+                self.ends_of_walk(thread, next).into_iter().find(|(end, _)| self.represents(end, target))?;
+            Some((end, std::iter::once(action).chain(more).collect()))
         };
         for thread in 0..self.threads.len() {
             let code = &self.threads[thread];
@@ -261,7 +235,9 @@ impl Machine {
                     let mut next = state.to_vec();
                     if self.take(thread, &code.steps[index], choice, &mut next) == Outcome::Taken {
                         let action = Action::Step { thread: ThreadId(thread), transition: TransitionId(index), choice };
-                        self.chain(thread, &next, 0, &mut vec![action], &mut look);
+                        if let Some(found) = look(thread, action, &next) {
+                            return Some(found);
+                        }
                     }
                 }
             }
@@ -274,11 +250,13 @@ impl Machine {
                     let mut next = state.to_vec();
                     self.flush(thread, entry, &mut next);
                     let action = Action::Flush { thread: ThreadId(thread), address: self.layout.addresses[slot] };
-                    self.chain(thread, &next, 0, &mut vec![action], &mut look);
+                    if let Some(found) = look(thread, action, &next) {
+                        return Some(found);
+                    }
                 }
             }
         }
-        found
+        None
     }
 
     fn represents(&self, state: &[u64], target: &[u64]) -> bool {

@@ -11,7 +11,9 @@ use crate::access::slots;
 use crate::layout::{Field, Layout};
 use crate::ranges::Ranges;
 use crate::settings::{Purpose, Settings};
-use ravelin_program::{Address, BinaryOp, Condition, Expr, Instruction, Observable, Program, Thread, ThreadId, Value};
+use ravelin_program::{
+    Address, BinaryOp, Condition, Expr, Instruction, Observable, Program, Thread, ThreadId, Value, is_total,
+};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
@@ -209,11 +211,11 @@ impl Exchange {
                 && program.memory.initial_at(a) == program.memory.initial_at(b)
         });
         let sound = cells_alike
-            && renaming.fits(a, b)
-            && renaming.fits(b, a)
+            && renaming.fits(program, a, b)
+            && renaming.fits(program, b, a)
             && (0..program.threads.len())
                 .filter(|&other| other != first && other != second)
-                .all(|other| renaming.fits(&program.threads[other], &program.threads[other]))
+                .all(|other| renaming.fits(program, &program.threads[other], &program.threads[other]))
             && (0..program.threads.len()).all(|thread| renaming.spares_computed(program, layout, ranges, thread))
             && renaming.keeps_goals(program, first, second);
         if !sound {
@@ -259,21 +261,16 @@ impl Renaming {
     }
 
     /// Renaming the addresses of the one gives the other.
-    fn fits(&self, a: &Thread, b: &Thread) -> bool {
-        a.transitions
-            .iter()
-            .zip(&b.transitions)
-            .all(|(a, b)| self.renamed(&a.instruction) == forget_arrays(&b.instruction))
-    }
-
-    fn renamed(&self, instruction: &Instruction) -> Instruction {
-        let mut renamed = forget_arrays(instruction);
-        for_each_address(&mut renamed, &mut |address| {
-            if let Expr::Const(constant) = address.expr {
-                address.expr = Expr::Const(self.of(constant));
-            }
-        });
-        renamed
+    fn fits(&self, program: &Program, a: &Thread, b: &Thread) -> bool {
+        a.transitions.iter().zip(&b.transitions).all(|(a, b)| {
+            let mut renamed = without_bounds(program, &a.instruction);
+            for_each_address(&mut renamed, &mut |address| {
+                if let Expr::Const(constant) = address.expr {
+                    address.expr = Expr::Const(self.of(constant));
+                }
+            });
+            renamed == without_bounds(program, &b.instruction)
+        })
     }
 
     /// No computed address of a thread leads to a renamed cell.
@@ -314,11 +311,13 @@ impl Renaming {
     }
 }
 
-/// Arrays are a matter of bounds, and a constant address is within them.
-fn forget_arrays(instruction: &Instruction) -> Instruction {
+/// An instruction without the arrays that its constant addresses are known to lie in.
+fn without_bounds(program: &Program, instruction: &Instruction) -> Instruction {
     let mut plain = instruction.clone();
     for_each_address(&mut plain, &mut |address| {
-        if address.constant().is_some() {
+        if let (Some(constant), Some(variable)) = (address.constant(), address.within)
+            && program.memory.variables[variable.0].contains(constant)
+        {
             address.within = None;
         }
     });
@@ -340,8 +339,13 @@ fn for_each_address(instruction: &mut Instruction, visit: &mut impl FnMut(&mut A
     }
 }
 
-/// A condition as text in which the order of operands of commutative operators does not show.
+/// A condition as text in which the order of operands of commutative operators does not show, if it has a value in every
+/// state; otherwise the order matters, because what stands on the right may not be looked at.
 fn normal(condition: &Condition) -> String {
+    if is_total(condition) { sorted(condition) } else { format!("{condition:?}") }
+}
+
+fn sorted(condition: &Condition) -> String {
     match condition {
         Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or | BinaryOp::Add | BinaryOp::Mul), ..) => {
             let mut operands = Vec::new();
@@ -350,12 +354,12 @@ fn normal(condition: &Condition) -> String {
             format!("({})", operands.join(op.symbol()))
         }
         Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), left, right) => {
-            let mut operands = [normal(left), normal(right)];
+            let mut operands = [sorted(left), sorted(right)];
             operands.sort();
             format!("({})", operands.join(op.symbol()))
         }
-        Expr::Binary(op, left, right) => format!("({}{}{})", normal(left), op.symbol(), normal(right)),
-        Expr::Unary(op, operand) => format!("{}{}", op.symbol(), normal(operand)),
+        Expr::Binary(op, left, right) => format!("({}{}{})", sorted(left), op.symbol(), sorted(right)),
+        Expr::Unary(op, operand) => format!("{}{}", op.symbol(), sorted(operand)),
         leaf => format!("{leaf:?}"),
     }
 }
@@ -366,6 +370,6 @@ fn flatten(condition: &Condition, op: BinaryOp, operands: &mut Vec<String>) {
             flatten(left, op, operands);
             flatten(right, op, operands);
         }
-        other => operands.push(normal(other)),
+        other => operands.push(sorted(other)),
     }
 }

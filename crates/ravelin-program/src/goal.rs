@@ -4,7 +4,7 @@
 //! Under a buffered model a condition that mentions memory is judged only where all store buffers are empty and nobody
 //! holds the bus lock; conditions over control locations and registers are judged everywhere (design: "goals").
 
-use crate::{Expr, LocId, RegId, Span, ThreadId};
+use crate::{BinaryOp, Expr, LocId, RegId, Span, ThreadId, UnaryOp};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Goal {
@@ -45,6 +45,29 @@ pub struct Observation {
     pub shown: Vec<(String, Observable)>,
     /// Final states without it are left out.
     pub filter: Option<Condition>,
+}
+
+/// The condition has a value in every state: no division, no shift, nothing that could overflow.
+pub fn is_total(condition: &Condition) -> bool {
+    match condition {
+        Expr::Const(_) | Expr::Atom(_) => true,
+        Expr::Unary(UnaryOp::Not, operand) => is_total(operand),
+        Expr::Unary(UnaryOp::Neg, _) => false,
+        Expr::Binary(op, left, right) if op.is_comparison() => is_total(left) && is_total(right),
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => is_total(left) && is_total(right),
+        Expr::Binary(..) => is_count(condition),
+    }
+}
+
+/// A sum of "thread at location" and small constants.
+pub fn is_count(condition: &Condition) -> bool {
+    const LARGEST: i64 = 1 << 32;
+    match condition {
+        Expr::Atom(Observable::At(..)) => true,
+        Expr::Const(value) => (-LARGEST..=LARGEST).contains(value),
+        Expr::Binary(BinaryOp::Add, left, right) => is_count(left) && is_count(right),
+        _ => false,
+    }
 }
 
 impl Goal {

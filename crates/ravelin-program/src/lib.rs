@@ -43,7 +43,7 @@ pub use display::{Show, default_failure, show_domain, show_expr};
 pub use domain::{Admitted, Arithmetic, Domain, Escape};
 pub use expr::{BinaryOp, Expr, UnaryOp};
 pub use fault::Fault;
-pub use goal::{Condition, Goal, GoalKind, Observable, Observation};
+pub use goal::{Condition, Goal, GoalKind, Observable, Observation, is_count, is_total};
 pub use hardware::lower_for_hardware;
 pub use instruction::{Access, Address, Instruction, Order, RmwOp};
 pub use memory::{Initial, Memory, VarId, Variable};

@@ -39,6 +39,12 @@ impl Check {
     fn memory(&mut self, program: &Program) {
         let variables = &program.memory.variables;
         for (index, variable) in variables.iter().enumerate() {
+            if variable.cells() == 0 {
+                self.error(variable.span, format!("`{}` has no cells", variable.name));
+            }
+            if i64::try_from(variable.cells()).ok().and_then(|cells| variable.base.checked_add(cells)).is_none() {
+                self.error(variable.span, format!("`{}` lies outside the address space", variable.name));
+            }
             if variable.domain.lo > variable.domain.hi {
                 self.error(variable.span, format!("the type of `{}` has no values", variable.name));
             }
@@ -141,7 +147,11 @@ impl Check {
             Instruction::Havoc { lo, hi, .. } if lo > hi => {
                 self.error(span, format!("there is no value in {lo}..={hi}"));
             }
-            Instruction::Locked { body, .. } => {
+            Instruction::Locked { body, drains } => {
+                // A store straight to memory would overtake the thread's own pending ones.
+                if !drains && body.iter().any(|part| matches!(part, Instruction::Store { .. })) {
+                    self.error(span, "a locked block that stores waits for an empty store buffer".to_owned());
+                }
                 for part in body {
                     if !part.is_simple() {
                         self.error(

@@ -41,7 +41,7 @@ pub use state::{Buffer, Entry, State, ThreadState};
 
 use crate::{Action, Model};
 use ravelin_program::{
-    Copies, GoalKind, Initial, Instruction, LocId, Observable, Program, Value, lower_for_hardware, validate,
+    Arithmetic, Copies, GoalKind, Initial, Instruction, LocId, Observable, Program, Value, lower_for_hardware, validate,
 };
 use std::collections::BTreeMap;
 
@@ -148,14 +148,15 @@ impl Reference {
 
     /// The goals that this state violates, as numbers in [`Program::goals`].
     ///
-    /// Goals about final states look at final states only, and conditions that mention memory only at settled states. A
-    /// condition without a value (it divides by zero, say) is not violated.
+    /// Goals about final states look at final states only, and conditions that mention memory only at settled states.
+    /// Conditions are computed exactly, whatever the program's arithmetic: they speak of what is seen. One without a value
+    /// (it divides by zero, say) is not violated.
     pub fn violated_goals(&self, state: &State) -> Vec<usize> {
         let is_final = self.is_final(state);
         let settled = state.is_settled();
         let violated = |goal: &ravelin_program::Goal| {
             let judged = if goal.kind == GoalKind::Never { settled || !goal.mentions_memory() } else { is_final };
-            let value = goal.condition.eval(self.program.arithmetic, &mut |atom| observe(state, atom));
+            let value = goal.condition.eval(Arithmetic::Checked, &mut |atom| observe(state, atom));
             judged && value.is_ok_and(|value| goal.is_violated_by(value))
         };
         (0..self.program.goals.len()).filter(|&goal| violated(&self.program.goals[goal])).collect()

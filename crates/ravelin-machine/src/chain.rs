@@ -1,0 +1,157 @@
+//! Taking fused steps: from a state, all that one thread can do by itself before somebody else matters.
+//!
+//! The states on the way form a small graph, walked breadth first and without repetition. A state is an *end*, and will be
+//! stored, if the thread's location is not fusible, if nothing can be done there, or if something is to be reported there.
+//! Ending early is always right, so a step back in the control flow ends the walk (a local loop is then stored once a round),
+//! and so do a choice among many values and a walk that has become large. Both the search and the reading back of paths use
+//! this walk, so they agree on the ends.
+
+use crate::compile::{Machine, Step};
+use crate::expand::Moved;
+use crate::layout::Outgrown;
+use crate::step::Outcome;
+use ravelin_program::{ThreadId, TransitionId, Value};
+use ravelin_semantics::Action;
+
+/// States of one walk, after which all that are left become ends.
+const MOST_STATES: usize = 256;
+/// A `havoc` over more values than this ends the walk.
+const MOST_CHOICES: Value = 4;
+
+/// One walk. Kept from state to state so that nothing is allocated.
+#[derive(Default)]
+pub(crate) struct Chain {
+    words: usize,
+    states: Vec<u64>,
+    links: Vec<Link>,
+    next: Vec<u64>,
+}
+
+struct Link {
+    parent: usize,
+    step: usize,
+    choice: Value,
+    end: bool,
+}
+
+impl Chain {
+    pub fn new(words: usize) -> Chain {
+        Chain { words, next: vec![0; words], ..Chain::default() }
+    }
+
+    fn state(&self, node: usize) -> &[u64] {
+        &self.states[node * self.words..(node + 1) * self.words]
+    }
+
+    /// The states at which the walk ended.
+    pub fn ends(&self) -> impl Iterator<Item = (usize, &[u64])> + '_ {
+        (0..self.links.len()).filter(|&node| self.links[node].end).map(|node| (node, self.state(node)))
+    }
+
+    /// What was done to get from the start to a state of the walk.
+    pub fn actions(&self, thread: usize, node: usize) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let mut at = node;
+        while at != 0 {
+            let Link { parent, step, choice, .. } = self.links[at];
+            let transition = TransitionId(step);
+            actions.push(Action::Step { thread: ThreadId(thread), transition, choice });
+            at = parent;
+        }
+        actions.reverse();
+        actions
+    }
+
+    fn start(&mut self, state: &[u64]) {
+        self.states.clear();
+        self.links.clear();
+        self.states.extend_from_slice(state);
+        self.links.push(Link { parent: 0, step: 0, choice: 0, end: false });
+    }
+
+    /// Adds `next`, or finds it among the states that are there.
+    fn add(&mut self, parent: usize, step: usize, choice: Value, end: bool) {
+        let known = (0..self.links.len()).find(|&node| self.state(node) == self.next);
+        match known {
+            Some(node) => self.links[node].end |= end,
+            None => {
+                self.states.extend_from_slice(&self.next);
+                self.links.push(Link { parent, step, choice, end });
+            }
+        }
+    }
+
+    fn forget_after(&mut self, nodes: usize) {
+        self.links.truncate(nodes);
+        self.states.truncate(nodes * self.words);
+    }
+}
+
+impl Machine {
+    /// Walks from a state through the fused steps of a thread.
+    pub(crate) fn walk(
+        &self,
+        thread: usize,
+        start: &[u64],
+        chain: &mut Chain,
+        moved: &mut Moved,
+    ) -> Result<(), Outgrown> {
+        let code = &self.threads[thread];
+        let location_of = |state: &[u64]| self.layout.locations[thread].get(state) as usize;
+        chain.start(start);
+        let mut node = 0;
+        while node < chain.links.len() {
+            let location = location_of(chain.state(node));
+            let goes_on = !chain.links[node].end && code.fusible[location] && chain.links.len() < MOST_STATES;
+            if !goes_on || !self.follow(thread, location, node, chain, moved)? {
+                chain.links[node].end = true;
+                moved.visible |= code.observed_location[location];
+            }
+            node += 1;
+        }
+        Ok(())
+    }
+
+    /// Adds what follows a state. `false` if the state has to be stored itself.
+    fn follow(
+        &self,
+        thread: usize,
+        location: usize,
+        node: usize,
+        chain: &mut Chain,
+        moved: &mut Moved,
+    ) -> Result<bool, Outgrown> {
+        let code = &self.threads[thread];
+        let before = chain.links.len();
+        let mut any = false;
+        for index in code.starts[location]..code.starts[location + 1] {
+            let step = &code.steps[index];
+            for choice in self.choices(&step.op) {
+                let mut next = std::mem::take(&mut chain.next);
+                next.copy_from_slice(chain.state(node));
+                let outcome = self.take(thread, step, choice, &mut next);
+                chain.next = next;
+                match outcome {
+                    Outcome::Taken => {
+                        any = true;
+                        moved.visible |= step.back;
+                        chain.add(node, index, choice, self.ends_walk(step));
+                    }
+                    Outcome::Disabled => {}
+                    Outcome::Outgrown(outgrown) => return Err(outgrown),
+                    // To be reported about this state.
+                    Outcome::CutOff | Outcome::AssertFailed | Outcome::Fault(_) => {
+                        chain.forget_after(before);
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        Ok(any)
+    }
+
+    fn ends_walk(&self, step: &Step) -> bool {
+        let choices = self.choices(&step.op);
+        step.back || choices.end() - choices.start() >= MOST_CHOICES
+    }
+}
