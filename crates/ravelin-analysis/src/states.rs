@@ -4,7 +4,7 @@ use crate::AnalysisError;
 use crate::reachability::Question;
 use ravelin_explore::{Limit, Statistics, Until};
 use ravelin_machine::{Purpose, Snapshot, run};
-use ravelin_program::{Initial, Program, Value};
+use ravelin_program::{Arithmetic, Condition, Goal, Initial, Observable, Program, RegId, ThreadId, Value};
 use ravelin_semantics::Model;
 use std::collections::BTreeSet;
 
@@ -29,6 +29,10 @@ pub struct EndState {
     pub threads: Vec<EndThread>,
     /// Cells by name: the named ones, and others that do not hold 0.
     pub memory: Vec<(String, Value)>,
+    /// What the program's observation asks to see, as `name=value;` each; without one, every register and named cell.
+    pub shown: String,
+    /// Whether the first condition about final states holds here, if the program has one.
+    pub condition: Option<bool>,
     /// SC does not allow it. `None` if the comparison could not be finished.
     pub beyond_sc: Option<bool>,
 }
@@ -80,10 +84,55 @@ type Ends = (BTreeSet<EndState>, BTreeSet<EndState>);
 fn collect(program: &Program, explored: &ravelin_machine::Explored) -> Ends {
     let mut ends = Ends::default();
     for (is_final, snapshot) in explored.ends() {
+        if is_final && !passes_filter(program, &snapshot) {
+            continue;
+        }
         let ends = if is_final { &mut ends.0 } else { &mut ends.1 };
         ends.insert(end_state(program, &snapshot));
     }
     ends
+}
+
+fn passes_filter(program: &Program, snapshot: &Snapshot) -> bool {
+    let filter = program.observation.as_ref().and_then(|observation| observation.filter.as_ref());
+    filter.is_none_or(|filter| evaluate(filter, snapshot))
+}
+
+/// A condition without a value is not met.
+fn evaluate(condition: &Condition, snapshot: &Snapshot) -> bool {
+    condition.eval(Arithmetic::Checked, &mut |atom| observe(atom, snapshot)).is_ok_and(|value| value != 0)
+}
+
+fn observe(atom: &Observable, snapshot: &Snapshot) -> Value {
+    match *atom {
+        Observable::At(thread, location) => Value::from(snapshot.locations[thread.0] == location),
+        Observable::Register(thread, register) => snapshot.registers[thread.0][register.0],
+        Observable::Memory(address) => {
+            let cell = snapshot.memory.binary_search_by_key(&address, |(address, _)| *address);
+            cell.map_or(0, |index| snapshot.memory[index].1)
+        }
+    }
+}
+
+/// What is to be seen of a state, in one line.
+fn shown(program: &Program, snapshot: &Snapshot) -> String {
+    let everything = || {
+        let mut all = Vec::new();
+        for (number, thread) in program.threads.iter().enumerate() {
+            for (register, declared) in thread.registers.iter().enumerate().filter(|(_, declared)| !declared.hidden) {
+                let atom = Observable::Register(ThreadId(number), RegId(register));
+                all.push((format!("{number}:{}", declared.name), atom));
+            }
+        }
+        let cells = program.memory.named_addresses();
+        all.extend(
+            cells.map(|address| (format!("[{}]", program.memory.name_of(address)), Observable::Memory(address))),
+        );
+        all
+    };
+    let items = program.observation.as_ref().map_or_else(everything, |observation| observation.shown.clone());
+    let items: Vec<String> = items.iter().map(|(name, atom)| format!("{name}={};", observe(atom, snapshot))).collect();
+    items.join(" ")
 }
 
 fn end_state(program: &Program, snapshot: &Snapshot) -> EndState {
@@ -100,13 +149,20 @@ fn end_state(program: &Program, snapshot: &Snapshot) -> EndState {
         }
     });
     let initially_zero = |address| program.memory.initial_at(address) == Initial::Value(0);
-    let shown = |&(address, value): &(Value, Value)| {
+    let worth_showing = |&(address, value): &(Value, Value)| {
         program.memory.variable_at(address).is_some() || value != 0 || !initially_zero(address)
     };
-    let memory = snapshot.memory.iter().copied().filter(shown);
+    let memory = snapshot.memory.iter().copied().filter(worth_showing);
     EndState {
         threads: threads.collect(),
         memory: memory.map(|(address, value)| (program.memory.name_of(address), value)).collect(),
+        shown: shown(program, snapshot),
+        condition: final_goal(program).map(|goal| evaluate(&goal.condition, snapshot)),
         beyond_sc: None,
     }
+}
+
+/// The condition that a litmus test ends with.
+pub fn final_goal(program: &Program) -> Option<&Goal> {
+    program.goals.iter().find(|goal| goal.is_final())
 }

@@ -37,6 +37,9 @@ pub enum Command {
 pub struct Reach {
     #[command(flatten)]
     pub inputs: Inputs,
+    /// Compare the answers with what the files (or tables, .tsv) expect, and show where they differ
+    #[arg(long)]
+    pub expect: bool,
     #[command(flatten)]
     pub models: Models,
     #[command(flatten)]
@@ -49,6 +52,9 @@ pub struct Reach {
 pub struct States {
     #[command(flatten)]
     pub inputs: Inputs,
+    /// Compare the answers with what the files (or tables, .tsv) expect, and show where they differ
+    #[arg(long)]
+    pub expect: bool,
     #[command(flatten)]
     pub models: Models,
     #[command(flatten)]
@@ -211,6 +217,8 @@ pub enum To {
 pub enum Format {
     Text,
     Json,
+    /// The layout of herd's answers; for `states`
+    Herd,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

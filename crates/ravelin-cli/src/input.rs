@@ -21,6 +21,16 @@ pub fn read(path: &Path, from: Option<Language>, copies: Option<usize>) -> anyho
 
 /// Reads and parses a file, and prints its diagnostics.
 pub fn parse(path: &Path, from: Option<Language>) -> anyhow::Result<Parsed> {
+    let parsed = parse_quietly(path, from)?;
+    if !parsed.diagnostics.is_empty() {
+        let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        eprintln!("{}", render(&parsed.diagnostics, &parsed.source, color));
+    }
+    Ok(parsed)
+}
+
+/// Reads and parses a file.
+pub fn parse_quietly(path: &Path, from: Option<Language>) -> anyhow::Result<Parsed> {
     let source = read_source(path)?;
     let Some(language) = from.or_else(|| tell(path, &source.text)) else {
         let known: Vec<String> = Language::ALL.iter().map(|language| format!(".{}", language.extension())).collect();
@@ -30,12 +40,7 @@ pub fn parse(path: &Path, from: Option<Language>) -> anyhow::Result<Parsed> {
             known.join(", ")
         );
     };
-    let parsed = ravelin_frontend::parse(source, language);
-    if !parsed.diagnostics.is_empty() {
-        let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        eprintln!("{}", render(&parsed.diagnostics, &parsed.source, color));
-    }
-    Ok(parsed)
+    Ok(ravelin_frontend::parse(source, language))
 }
 
 /// The language of a file: by its name, or else by what stands in it. `.txt` says little, so there the text decides.

@@ -3,6 +3,7 @@
 mod arguments;
 mod convert;
 mod exit;
+mod expect;
 mod input;
 mod limits;
 mod progress;

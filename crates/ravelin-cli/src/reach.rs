@@ -2,7 +2,9 @@
 
 use crate::arguments::{Format, Inputs, Models, Output, Reach, Search};
 use crate::exit::Exit;
+use crate::expect::{self, Asked};
 use crate::{input, progress};
+use anyhow::bail;
 use ravelin_analysis::reachability::{Question, reach};
 use ravelin_program::Program;
 use ravelin_report::{json, text};
@@ -10,11 +12,17 @@ use serde_json::Value;
 use std::io::Write;
 
 pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
-    let Reach { inputs, models, search, output } = arguments;
+    let Reach { inputs, expect, models, search, output } = arguments;
+    if output.format == Format::Herd {
+        bail!("herd's layout is for final states: use it with `ravelin states`");
+    }
+    if *expect {
+        return expect::run(Asked::Reach, inputs, models, search, output);
+    }
     for_each_question("reach", inputs, models, search, output, &|file, program, question, style| {
         let answer = reach(program, question)?;
         let shown = match output.format {
-            Format::Text => Shown::Text(text::reachability(file, &answer, style)),
+            Format::Text | Format::Herd => Shown::Text(text::reachability(file, &answer, style)),
             Format::Json => Shown::Json(json::reachability(file, &answer)),
         };
         Ok((answer.verdict.into(), shown))

@@ -49,7 +49,7 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
             let answer = json::simulation(&file, model.name(), seed, &end, &steps, &troubles);
             stdout.write_all(json::document("simulate", vec![answer]).as_bytes())?;
         }
-        Format::Text => {
+        Format::Text | Format::Herd => {
             writeln!(stdout, "{file} under {model}, seed {seed}:")?;
             stdout.write_all(text::narrated(&steps, model.is_buffered()).as_bytes())?;
             for trouble in &troubles {

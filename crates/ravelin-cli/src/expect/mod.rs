@@ -1,0 +1,253 @@
+//! `--expect`: many files, each compared with what it, or a table, says should be answered.
+
+mod table;
+
+use crate::arguments::{Format, Inputs, Models, Output, Search};
+use crate::exit::Exit;
+use crate::{input, progress};
+use ravelin_analysis::reachability::{Question, reach};
+use ravelin_analysis::states::{FinalStates, final_goal, states};
+use ravelin_frontend::{Expectation, Parsed};
+use ravelin_program::{GoalKind, Program};
+use ravelin_report::json;
+use ravelin_report::table::Table as Columns;
+use ravelin_semantics::Model;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use table::Table;
+
+/// The command that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    Reach,
+    States,
+}
+
+impl Asked {
+    fn name(self) -> &'static str {
+        match self {
+            Asked::Reach => "reach",
+            Asked::States => "states",
+        }
+    }
+}
+
+/// One answer beside what was expected.
+struct Comparison {
+    file: String,
+    model: Model,
+    /// Which part of the answer: `reach`, `states`, `condition`.
+    part: &'static str,
+    expected: String,
+    found: String,
+}
+
+impl Comparison {
+    fn agrees(&self) -> bool {
+        self.expected == self.found
+    }
+}
+
+/// What came of one file.
+struct Outcome {
+    comparisons: Vec<Comparison>,
+    errors: Vec<String>,
+    pending: usize,
+}
+
+/// Compares all files, several at a time; tables (`.tsv`) among them are not programs but say what to expect.
+pub fn run(asked: Asked, inputs: &Inputs, models: &Models, search: &Search, output: &Output) -> anyhow::Result<Exit> {
+    let (tables, programs): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        inputs.files.iter().partition(|path| path.extension().is_some_and(|extension| extension == "tsv"));
+    let tables = tables.into_iter().map(|path| Table::read(path)).collect::<anyhow::Result<Vec<Table>>>()?;
+    let stop = progress::stop_on_ctrl_c();
+    let buffer = models.buffer;
+    let models: Vec<Model> = models.models.iter().map(|&model| model.into()).collect();
+    let question = |model| Question {
+        model,
+        buffer,
+        reductions: search.reductions(),
+        limits: search.limits(),
+        workers: 1,
+        stop: Some(stop),
+        progress: None,
+    };
+    let next = Mutex::new(programs.iter().enumerate());
+    let outcomes = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..search.workers() {
+            scope.spawn(|| {
+                loop {
+                    let job = next.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next();
+                    let Some((number, path)) = job else { break };
+                    let outcome = compare(asked, path, inputs, &models, &tables, &question);
+                    outcomes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((number, outcome));
+                }
+            });
+        }
+    });
+    let mut outcomes = outcomes.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    outcomes.sort_by_key(|(number, _)| *number);
+    report(asked, outcomes.into_iter().map(|(_, outcome)| outcome).collect(), output)
+}
+
+/// Compares one file under every model.
+fn compare<'a>(
+    asked: Asked,
+    path: &Path,
+    inputs: &Inputs,
+    models: &[Model],
+    tables: &[Table],
+    question: &(dyn Fn(Model) -> Question<'a> + Sync),
+) -> Outcome {
+    let mut outcome = Outcome { comparisons: Vec::new(), errors: Vec::new(), pending: 0 };
+    let file = path.display().to_string();
+    let parsed = match input::parse_quietly(path, inputs.from.map(Into::into)) {
+        Ok(Parsed { program: Some(program), expectations, .. }) => (program, expectations),
+        Ok(parsed) => {
+            let first = parsed.diagnostics.iter().find(|diagnostic| diagnostic.is_error());
+            let place = first.and_then(|first| parsed.source.position(first.span));
+            let place = place.map(|place| format!(":{place}")).unwrap_or_default();
+            let message = first.map_or("not a program", |first| first.message.as_str());
+            outcome.errors.push(format!("{file}{place}: {message}"));
+            return outcome;
+        }
+        Err(error) => {
+            outcome.errors.push(format!("{error:#}"));
+            return outcome;
+        }
+    };
+    let (program, expectations) = parsed;
+    let program = inputs.copies.map_or(program.clone(), |copies| program.instance(copies));
+    for &model in models {
+        let add =
+            |part, expected: String, found: String| Comparison { file: file.clone(), model, part, expected, found };
+        let relevant: Vec<&Expectation> = expectations
+            .iter()
+            .filter(|expectation| expectation.command == asked.name() && expectation.model == model.name())
+            .collect();
+        outcome.pending += relevant.iter().filter(|expectation| expectation.pending).count();
+        let result = match asked {
+            Asked::Reach => {
+                let mut all = Vec::new();
+                let headers = relevant.iter().filter(|expectation| !expectation.pending);
+                let headers = headers.map(|expectation| (buffer_option(expectation), expectation.answer.clone()));
+                let rows = tables.iter().flat_map(|table| table.answers(path, asked.name(), model.name()));
+                for (buffer, expected) in headers.chain(rows.map(|answer| (None, answer))) {
+                    let mut question = question(model);
+                    question.buffer = buffer.unwrap_or(question.buffer);
+                    match reach(&program, &question) {
+                        Ok(answer) => all.push(add("reach", expected, answer.verdict.name().to_owned())),
+                        Err(error) => outcome.errors.push(format!("{file}: {error}")),
+                    }
+                }
+                Ok(all)
+            }
+            Asked::States => states(&program, &question(model)).map(|answer| {
+                let mut all = Vec::new();
+                for expectation in relevant.iter().filter(|expectation| !expectation.pending) {
+                    all.push(add("states", expectation.answer.clone(), summary(&answer)));
+                }
+                for table in tables {
+                    if let Some(expected) = table.states(path, model.name()) {
+                        let found: BTreeSet<String> = answer.finals.iter().map(|state| state.shown.clone()).collect();
+                        all.push(add("states", show(&expected), show(&found)));
+                    }
+                    if let Some(expected) = table.condition(path, model.name()) {
+                        all.push(add("condition", expected, condition(&program, &answer).to_owned()));
+                    }
+                }
+                all
+            }),
+        };
+        match result {
+            Ok(comparisons) => outcome.comparisons.extend(comparisons),
+            Err(error) => outcome.errors.push(format!("{file}: {error}")),
+        }
+    }
+    outcome
+}
+
+fn buffer_option(expectation: &Expectation) -> Option<usize> {
+    expectation.options.iter().find(|(key, _)| key == "buffer").and_then(|(_, value)| value.parse().ok())
+}
+
+fn summary(answer: &FinalStates) -> String {
+    let beyond = answer.finals.iter().filter(|state| state.beyond_sc == Some(true)).count();
+    format!("{} final, {beyond} not sc", answer.finals.len())
+}
+
+fn show(states: &BTreeSet<String>) -> String {
+    states.iter().map(String::as_str).collect::<Vec<_>>().join(" | ")
+}
+
+/// herd's word on the condition.
+fn condition(program: &Program, answer: &FinalStates) -> &'static str {
+    let holds = |state: &ravelin_analysis::states::EndState| state.condition.unwrap_or(true);
+    let ok = match final_goal(program).map_or(GoalKind::Exists, |goal| goal.kind) {
+        GoalKind::Finally => answer.finals.iter().all(holds),
+        GoalKind::NeverFinally => !answer.finals.iter().any(holds),
+        GoalKind::Exists | GoalKind::Never => answer.finals.iter().any(holds),
+    };
+    if ok { "Ok" } else { "No" }
+}
+
+fn report(asked: Asked, outcomes: Vec<Outcome>, output: &Output) -> anyhow::Result<Exit> {
+    let files = outcomes.len();
+    let silent = outcomes.iter().filter(|outcome| outcome.comparisons.is_empty() && outcome.errors.is_empty()).count();
+    let pending: usize = outcomes.iter().map(|outcome| outcome.pending).sum();
+    let (mut comparisons, mut errors) = (Vec::new(), Vec::new());
+    for outcome in outcomes {
+        comparisons.extend(outcome.comparisons);
+        errors.extend(outcome.errors);
+    }
+    let differing: Vec<&Comparison> = comparisons.iter().filter(|comparison| !comparison.agrees()).collect();
+    let mut stdout = std::io::stdout().lock();
+    if output.format == Format::Json {
+        let answers = comparisons.iter().map(|comparison| {
+            json!({
+                "file": comparison.file,
+                "model": comparison.model.name(),
+                "part": comparison.part,
+                "expected": comparison.expected,
+                "found": comparison.found,
+                "agrees": comparison.agrees(),
+            })
+        });
+        let errors = errors.iter().map(|error| json!({ "verdict": "error", "message": error }));
+        stdout.write_all(
+            json::document(&format!("{} --expect", asked.name()), answers.chain(errors).collect()).as_bytes(),
+        )?;
+    } else {
+        for error in &errors {
+            writeln!(stdout, "error: {error}")?;
+        }
+        let mut columns = Columns::new(&[]);
+        for comparison in &differing {
+            columns.row([
+                comparison.file.clone(),
+                comparison.model.name().to_owned(),
+                comparison.part.to_owned(),
+                format!("expected {}", comparison.expected),
+                format!("found {}", comparison.found),
+            ]);
+        }
+        stdout.write_all(columns.render("  ").as_bytes())?;
+        writeln!(
+            stdout,
+            "{files} files, {} answers: {} agree, {} differ; {silent} files without expectations, {pending} expectations pending, {} errors",
+            comparisons.len(),
+            comparisons.len() - differing.len(),
+            differing.len(),
+            errors.len()
+        )?;
+    }
+    Ok(match (errors.is_empty(), differing.is_empty()) {
+        (false, _) => Exit::Wrong,
+        (true, false) => Exit::Violated,
+        (true, true) => Exit::Holds,
+    })
+}

@@ -1,0 +1,100 @@
+//! Tables of expected answers: tab-separated, the first line names the columns.
+//!
+//! Two kinds of rows are understood, and other columns are ignored. With `test` (the name of a file without folder and
+//! extension): `states_sc` lists final states as herd shows them, ` | ` between them, `extra_states_tso` and
+//! `extra_states_pso` what other models add; `cond_sc`, `cond_tso`, `cond_pso` say `Ok` or `No`. With `file`, `command`,
+//! `model` and `answer`: what a command answers about a file.
+
+use anyhow::{Context, bail};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+pub struct Table {
+    columns: HashMap<String, usize>,
+    /// By the name of a test or a file, without extension.
+    rows: BTreeMap<String, Vec<Vec<String>>>,
+}
+
+impl Table {
+    pub fn read(path: &Path) -> anyhow::Result<Table> {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        Table::parse(&text).with_context(|| path.display().to_string())
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Table> {
+        let mut lines = text.lines();
+        let heading = lines.next().unwrap_or_default();
+        let columns: HashMap<String, usize> =
+            heading.split('\t').enumerate().map(|(number, name)| (name.trim().to_owned(), number)).collect();
+        let Some(&key) = columns.get("test").or_else(|| columns.get("file")) else {
+            bail!("the first line names no column `test` or `file`");
+        };
+        let mut rows: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+        for line in lines.filter(|line| !line.trim().is_empty()) {
+            let cells: Vec<String> = line.split('\t').map(str::to_owned).collect();
+            let name = cells.get(key).map(String::as_str).unwrap_or_default();
+            let name = name.strip_suffix(".litmus").unwrap_or(name).to_owned();
+            rows.entry(name).or_default().push(cells);
+        }
+        Ok(Table { columns, rows })
+    }
+
+    fn rows_of(&self, path: &Path) -> &[Vec<String>] {
+        let name = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+        let stem = name(path.file_stem()).and_then(|stem| self.rows.get(&stem));
+        let whole = || name(path.file_name()).and_then(|file| self.rows.get(&file));
+        stem.or_else(whole).map_or(&[], Vec::as_slice)
+    }
+
+    fn cell<'a>(&self, row: &'a [String], column: &str) -> Option<&'a str> {
+        row.get(*self.columns.get(column)?).map(String::as_str)
+    }
+
+    /// The final states expected under a model.
+    pub fn states(&self, path: &Path, model: &str) -> Option<BTreeSet<String>> {
+        let row = self.rows_of(path).first()?;
+        let mut states = split(self.cell(row, "states_sc")?);
+        if model != "sc" {
+            states.extend(split(self.cell(row, &format!("extra_states_{model}"))?));
+        }
+        Some(states)
+    }
+
+    /// `Ok` or `No` for the condition under a model.
+    pub fn condition(&self, path: &Path, model: &str) -> Option<String> {
+        let row = self.rows_of(path).first()?;
+        self.cell(row, &format!("cond_{model}")).map(str::to_owned)
+    }
+
+    /// What a command is expected to answer.
+    pub fn answers(&self, path: &Path, command: &str, model: &str) -> Vec<String> {
+        let rows = self.rows_of(path).iter();
+        let fits =
+            |row: &&Vec<String>| self.cell(row, "command") == Some(command) && self.cell(row, "model") == Some(model);
+        rows.filter(fits).filter_map(|row| self.cell(row, "answer")).map(str::to_owned).collect()
+    }
+}
+
+fn split(states: &str) -> BTreeSet<String> {
+    states.split('|').map(|state| state.trim().to_owned()).filter(|state| !state.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_conditions_and_answers_are_found_by_name() {
+        let text = "test\tother\tstates_sc\textra_states_tso\tcond_tso\nSB\t1\t0:a=1; | 0:a=2;\t0:a=0;\tOk\n";
+        let table = Table::parse(text).expect("a table");
+        let path = Path::new("somewhere/SB.litmus");
+        assert_eq!(table.states(path, "sc").map(|states| states.len()), Some(2));
+        assert_eq!(table.states(path, "tso").map(|states| states.len()), Some(3));
+        assert_eq!(table.states(path, "pso"), None);
+        assert_eq!(table.condition(path, "tso").as_deref(), Some("Ok"));
+        assert_eq!(table.states(Path::new("MP.litmus"), "sc"), None);
+        let answers = Table::parse("file\tcommand\tmodel\tanswer\na.rmm\treach\ttso\tviolated\n").expect("a table");
+        assert_eq!(answers.answers(Path::new("x/a.rmm"), "reach", "tso"), ["violated"]);
+        assert!(Table::parse("nothing\n1\n").is_err());
+    }
+}
