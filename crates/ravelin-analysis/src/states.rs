@@ -143,7 +143,12 @@ fn end_state(program: &Program, snapshot: &Snapshot) -> EndState {
         let registers = thread.registers.iter().zip(&snapshot.registers[number]);
         EndThread {
             name: thread.name.clone(),
-            location: if known { thread.location_name(location) } else { "in a seq_cst store".to_owned() },
+            // At its end a thread is at its end, whichever of several it is.
+            location: match known {
+                true if thread.is_end(location) => "end".to_owned(),
+                true => thread.location_name(location),
+                false => "in a seq_cst store".to_owned(),
+            },
             at_end: known && thread.is_end(location),
             registers: registers.filter(|(r, _)| !r.hidden).map(|(r, value)| (r.name.clone(), *value)).collect(),
         }

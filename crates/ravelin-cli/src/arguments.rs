@@ -99,7 +99,8 @@ pub struct Convert {
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
-    /// What to write: `rav` pretty-prints, `dot` draws the control flow for Graphviz, `promela` is SPIN's input
+    /// What to write: `rav` pretty-prints, `litmus` is a C litmus test for herd and litmus7, `dot` draws the control
+    /// flow for Graphviz, `promela` is SPIN's input
     #[arg(long, value_name = "LANGUAGE")]
     pub to: To,
     /// File to write instead of standard output
@@ -209,6 +210,7 @@ impl std::convert::From<From> for Language {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum To {
     Rav,
+    Litmus,
     Dot,
     Promela,
 }

@@ -18,6 +18,7 @@ pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
     let text = match arguments.to {
         To::Rav if formats => rav::format(&rav::parse(parsed.source).ast),
         To::Rav => print::rav(&program),
+        To::Litmus => print::litmus(&program).with_context(|| arguments.file.display().to_string())?,
         To::Dot => print::dot(&program),
         To::Promela => print::promela(&program).with_context(|| arguments.file.display().to_string())?,
     };

@@ -20,12 +20,14 @@
 //! ```
 
 mod diagnostic;
+mod flow;
 mod language;
 pub mod litmus;
 pub mod memorax;
 pub mod print;
 pub mod rav;
 pub mod rocker;
+mod suggest;
 pub mod trencher;
 
 pub use diagnostic::{Diagnostic, Severity, render};

@@ -225,7 +225,7 @@ fn state_table(states: &[EndState], with_locations: bool, style: Style) -> Strin
         let mut row = Vec::new();
         for thread in &state.threads {
             if with_locations {
-                row.push(if thread.at_end { "end".to_owned() } else { thread.location.clone() });
+                row.push(thread.location.clone());
             }
             row.extend(thread.registers.iter().map(|(_, value)| value.to_string()));
         }

@@ -11,7 +11,7 @@ use super::table::{Table, count, judged, seconds};
 use super::{examples, spin, stateright};
 use anyhow::{Context, Result, ensure};
 use ravelin_explore::{Options, Statistics, Until};
-use ravelin_machine::{Reductions, Settings};
+use ravelin_machine::{Purpose, Reductions, Settings};
 use ravelin_program::{Program, Source};
 use ravelin_semantics::Model;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         handwritten(&subjects, &mut report)?;
     }
     if wanted(Part::Workers) {
-        workers(&subjects, arguments.quick, &mut report)?;
+        workers(&subjects, &mut report)?;
     }
     if !arguments.quick && (wanted(Part::Spin) || wanted(Part::Stateright)) {
         others(&subjects, wanted(Part::Spin), wanted(Part::Stateright), &mut report)?;
@@ -128,8 +128,9 @@ struct Searched {
     violated: bool,
 }
 
-fn ravelin(program: &Program, model: Model, workers: usize) -> Result<Searched> {
-    let settings = Settings { reductions: Reductions::NONE, ..Settings::new(model) };
+const SC: Settings = Settings { model: Model::Sc, buffer: 1, purpose: Purpose::Goals, reductions: Reductions::NONE };
+
+fn ravelin(program: &Program, settings: Settings, workers: usize) -> Result<Searched> {
     let options = Options { workers, until: Until::Exhausted, ..Options::default() };
     let explored = ravelin_machine::run(program, settings, &options)?;
     Ok(Searched {
@@ -141,7 +142,7 @@ fn ravelin(program: &Program, model: Model, workers: usize) -> Result<Searched> 
 
 /// Time of one thread, searching with one worker.
 fn ravelin_alone(program: &Program) -> Result<(Searched, Duration)> {
-    let (searched, time) = timed(thread_time, || ravelin(program, Model::Sc, 1));
+    let (searched, time) = timed(thread_time, || ravelin(program, SC, 1));
     Ok((searched?, time))
 }
 
@@ -192,25 +193,24 @@ fn handwritten(subjects: &[Subject], report: &mut Report) -> Result<()> {
 }
 
 /// One row a space: two workers against one.
-fn workers(subjects: &[Subject], quick: bool, report: &mut Report) -> Result<()> {
+fn workers(subjects: &[Subject], report: &mut Report) -> Result<()> {
     report.say("## Two workers against one");
     report.say(
         "Wall-clock time, so a busy machine spoils it; work: processor time of two workers over that of one, which is \
          what sharing itself costs.",
     );
     let mut table = Table::new(&["space", "states", "one", "two", "speedup", "work"]);
-    let third = parse("lamport", Lamport { threads: if quick { 2 } else { 3 } }.text())?;
-    let mut rows: Vec<(&str, &Program, Model)> =
-        subjects.iter().map(|subject| (subject.name.as_str(), &subject.program, Model::Sc)).collect();
-    let third_name = if quick { "Lamport, 2 threads, tso" } else { "Lamport, 3 threads, tso" };
-    rows.push((third_name, &third, Model::Tso));
-    for (name, program, model) in rows {
+    // The last subject once more, with store buffers.
+    let buffered = |subject: &Subject| (format!("{}, tso", subject.name), Settings { model: Model::Tso, ..SC });
+    let plain = subjects.iter().map(|subject| (subject, (subject.name.clone(), SC)));
+    let rows = plain.chain(subjects.last().map(|subject| (subject, buffered(subject))));
+    for (Subject { program, .. }, (name, settings)) in rows {
         let mut states = [0; 2];
         let mut work = [Duration::MAX; 2];
         let mut failure = None;
         let mut search = |workers: usize| {
             let ((searched, time), processor) =
-                timed(process_time, || timed(wall_time, || ravelin(program, model, workers)));
+                timed(process_time, || timed(wall_time, || ravelin(program, settings, workers)));
             match searched {
                 Ok(searched) => states[workers - 1] = searched.statistics.states,
                 Err(error) => failure = Some(error),
@@ -230,7 +230,7 @@ fn workers(subjects: &[Subject], quick: bool, report: &mut Report) -> Result<()>
         ensure!(states[0] == states[1], "{name}: {} states with one worker, {} with two", states[0], states[1]);
         let speedup = ratio(times[0], times[1]);
         table.row(vec![
-            name.to_owned(),
+            name,
             count(states[0]),
             seconds(times[0]),
             seconds(times[1]),
@@ -350,7 +350,7 @@ mod tests {
             (counters.text(), [search::<u128>(&counters), search::<u64>(&counters)]),
             (lamport.text(), [search::<u128>(&lamport), search::<u64>(&lamport)]),
         ] {
-            let searched = ravelin(&parse("model", text).unwrap(), Model::Sc, 2).unwrap();
+            let searched = ravelin(&parse("model", text).unwrap(), SC, 2).unwrap();
             let Statistics { states, transitions, .. } = searched.statistics;
             assert_eq!(by_hand, [Size { states, transitions, bad: 0 }; 2]);
             assert!(!searched.violated);

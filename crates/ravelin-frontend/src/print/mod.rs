@@ -10,8 +10,10 @@
 //! - [`promela()`] writes a program under sequential consistency for SPIN, such that SPIN reports an assertion violation
 //!   exactly if a goal, an assertion or a fault of the program is reachable. It refuses what SPIN's 32-bit integers and
 //!   fixed arrays cannot hold.
+//! - [`litmus()`] writes a program as a C litmus test with the same final states, for herd and its kin. It refuses what such
+//!   tests have no words for: jumps, blocking instructions, computed addresses.
 //!
-//! All three print the same text for the same program, and none of them looks at spans or at the source text.
+//! All of them print the same text for the same program, and none of them looks at spans or at the source text.
 //!
 //! ```
 //! use ravelin_frontend::print;
@@ -30,10 +32,12 @@
 //! ```
 
 mod dot;
+mod litmus;
 mod names;
 mod promela;
 mod rav;
 
 pub use dot::dot;
+pub use litmus::{Inexpressible, litmus};
 pub use promela::{Unsupported, promela};
 pub use rav::rav;

@@ -119,8 +119,7 @@ fn declaration(variable: &Variable, default: Domain) -> String {
 
 fn binding(register: &Register, default: Domain) -> String {
     let kind = if register.domain == default { String::new() } else { format!(": {}", type_name(register.domain)) };
-    // What the parser gives a register to start with.
-    let usual = 0.clamp(register.domain.lo, register.domain.hi);
-    let initial = if register.initial == usual { String::new() } else { format!(" = {}", register.initial) };
+    // Without a value a register starts at 0, and 0 must then be a value of its type.
+    let initial = if register.initial == 0 { String::new() } else { format!(" = {}", register.initial) };
     format!("let {}{kind}{initial};", register.name)
 }

@@ -9,8 +9,8 @@
 //! free text. Which commands, models and answers there are is not this module's business.
 
 use super::lexer::lex;
-use super::suggest::nearest;
 use crate::Diagnostic;
+use crate::suggest::nearest;
 use ravelin_program::Span;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

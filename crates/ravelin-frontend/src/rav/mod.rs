@@ -10,7 +10,6 @@ mod format;
 mod lexer;
 mod lower;
 mod parser;
-mod suggest;
 
 pub use format::format;
 pub use parser::is_keyword;

@@ -1,9 +1,57 @@
-//! Rocker: being written.
+//! TPL, the language of Rocker: C11-style accesses with orders, one `fn` a thread. `docs/rocker.md` describes what is read.
+//!
+//! Text → tokens ([`lexer`]) → tree ([`ast`], by the parser) → program (by lowering, which resolves names and makes control
+//! flow explicit). Each stage goes on after errors. [`metadata`] reads the comments at the top of a file that say which
+//! answers are expected. Where Rocker's translator and its language differ, the language is followed; what `track` and
+//! `verify` say is kept in the tree and has no part in the program.
+
+pub mod ast;
+mod lexer;
+mod lower;
+mod metadata;
+mod parser;
 
 use crate::{Diagnostic, Language, Parsed};
-use ravelin_program::{Source, Span};
+use ravelin_program::Source;
+use std::collections::HashSet;
 
+/// More errors than this are not shown: nobody reads them, and each costs a search for what was meant.
+const MAX_DIAGNOSTICS: usize = 500;
+
+/// Reads a file. Every error in it is reported, and no text makes this fail otherwise.
 pub fn parse(source: Source) -> Parsed {
-    let diagnostics = vec![Diagnostic::error(Span::NOWHERE, "not read yet")];
-    Parsed { program: None, diagnostics, expectations: Vec::new(), source, language: Language::Rocker }
+    let (file, comments, mut diagnostics) = parser::parse_file(&source.text);
+    let mut program = lower::lower(&file, &source, &mut diagnostics);
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.extend(ravelin_program::validate(&program).into_iter().map(Diagnostic::from));
+    }
+    let (expectations, doubts) = metadata::expectations(&comments);
+    diagnostics.extend(doubts);
+    tidy(&mut diagnostics);
+    let valid = !diagnostics.iter().any(Diagnostic::is_error);
+    if valid {
+        program.source = source.clone();
+    }
+    Parsed { program: valid.then_some(program), diagnostics, expectations, source, language: Language::Rocker }
+}
+
+/// The tree of a text, for what a program does not hold: the values that are tracked, the locals that are verified. It is
+/// what could be understood; [`parse`] tells what is wrong with the rest.
+pub fn tree(text: &str) -> ast::File {
+    parser::parse_file(text).0
+}
+
+/// Sorts, and drops what was said before.
+fn tidy(diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen = HashSet::new();
+    diagnostics.retain(|diagnostic| seen.insert((diagnostic.span, diagnostic.message.clone())));
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
+    if diagnostics.len() > MAX_DIAGNOSTICS {
+        // Errors first, so that cutting the list cannot make a wrong file look right.
+        diagnostics.sort_by_key(|diagnostic| diagnostic.severity);
+        diagnostics.truncate(MAX_DIAGNOSTICS);
+        if let Some(last) = diagnostics.last_mut() {
+            last.notes.push(format!("only the first {MAX_DIAGNOSTICS} findings are shown"));
+        }
+    }
 }

@@ -1,9 +1,53 @@
-//! Trencher: being written.
+//! The thread automata of Trencher. `docs/trencher.md` describes the language as it is read here.
+//!
+//! Text → words ([`word`]) → threads as written ([`syntax`], by the [`parser`]) → program ([`lower`], which resolves
+//! registers and states). Each stage goes on after errors. The language has no declarations, so most misspellings are
+//! legal; what can hardly be meant (a register that is read but never set, a state without a way to it) is a warning.
+//!
+//! Values are unbounded in Trencher's papers and `int` in its code, where overflow means nothing. Here they are 64-bit
+//! and checked: a value that outgrows them is a fault of the program and never wraps silently. Memory is all unnamed
+//! cells that start at 0, and every access is `relaxed`, the plain access of x86.
+
+mod lower;
+mod parser;
+mod syntax;
+mod word;
 
 use crate::{Diagnostic, Language, Parsed};
-use ravelin_program::{Source, Span};
+use ravelin_program::Source;
 
+/// More findings than this are not shown: nobody reads them.
+const MAX_DIAGNOSTICS: usize = 500;
+
+/// Reads a file. Every error in it is reported, and no text makes this fail otherwise.
 pub fn parse(source: Source) -> Parsed {
-    let diagnostics = vec![Diagnostic::error(Span::NOWHERE, "not read yet")];
-    Parsed { program: None, diagnostics, expectations: Vec::new(), source, language: Language::Trencher }
+    let (threads, mut diagnostics) = parser::parse(&source.text);
+    let mut program = lower::lower(&threads, &mut diagnostics);
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.extend(ravelin_program::validate(&program).into_iter().map(Diagnostic::from));
+    }
+    tidy(&mut diagnostics);
+    let valid = !diagnostics.iter().any(Diagnostic::is_error);
+    program.name = source.name.clone();
+    program.source = source.clone();
+    Parsed {
+        program: valid.then_some(program),
+        diagnostics,
+        expectations: Vec::new(),
+        source,
+        language: Language::Trencher,
+    }
+}
+
+fn tidy(diagnostics: &mut Vec<Diagnostic>) {
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
+    if diagnostics.len() > MAX_DIAGNOSTICS {
+        // Errors first, so that cutting the list cannot make a wrong file look right.
+        diagnostics.sort_by_key(|diagnostic| diagnostic.severity);
+        diagnostics.truncate(MAX_DIAGNOSTICS);
+        diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
+        if let Some(last) = diagnostics.last_mut() {
+            last.notes.push(format!("only the first {MAX_DIAGNOSTICS} findings are shown"));
+        }
+    }
 }

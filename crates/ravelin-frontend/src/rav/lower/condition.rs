@@ -1,11 +1,11 @@
 //! Conditions of goals: what an observer of all threads and of memory sees.
 
 use super::super::ast::{Expr as Tree, ExprKind, Name, Place, ThreadRef};
-use super::super::suggest::did_you_mean;
 use super::constant::{Scope, evaluate, negative_literal};
 use super::global::{FileScope, Globals};
 use super::thread::{Labels, Names};
 use crate::Diagnostic;
+use crate::suggest::did_you_mean;
 use ravelin_program::{BinaryOp, Condition, Expr, Observable, Span, ThreadId, Value};
 use std::collections::HashMap;
 

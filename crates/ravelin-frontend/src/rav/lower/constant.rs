@@ -3,8 +3,8 @@
 //! They are computed in 64 bits without wrapping, whatever arithmetic the program itself uses.
 
 use super::super::ast::{Expr, ExprKind, File, ItemKind, Name, Place};
-use super::super::suggest::did_you_mean;
 use crate::Diagnostic;
+use crate::suggest::did_you_mean;
 use ravelin_program::{Arithmetic, BinaryOp, Fault, Span, UnaryOp, Value};
 use std::collections::HashMap;
 

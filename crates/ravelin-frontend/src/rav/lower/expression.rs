@@ -5,9 +5,9 @@
 use super::super::ast::{Access, Expr as Tree, ExprKind, Method, Name, Outcome, Place, Wait};
 use super::super::parser::order_named;
 use super::constant::negative_literal;
-use super::flow::Raw;
 use super::thread::{Binding, ThreadLowering};
 use crate::Diagnostic;
+use crate::flow::Raw;
 use ravelin_program::{
     Address, BinaryOp, Domain, Expr, Instruction, Order, RegId, Span, UnaryOp, Value, default_failure,
 };

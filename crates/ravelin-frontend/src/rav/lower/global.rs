@@ -1,10 +1,10 @@
 //! What all threads share: constants, domains, and the layout of memory.
 
 use super::super::ast::{Base, File, Init, InitKind, ItemKind, Name, Place, Range, Type, TypeKind};
-use super::super::suggest::did_you_mean;
 use super::Mentioned;
 use super::constant::{Constants, Scope, constants, evaluate, twice};
 use crate::Diagnostic;
+use crate::suggest::did_you_mean;
 use ravelin_program::{Arithmetic, Domain, Escape, Initial, Memory, Span, Value, VarId, Variable};
 use std::collections::{HashMap, HashSet};
 

@@ -6,7 +6,6 @@
 mod condition;
 mod constant;
 mod expression;
-mod flow;
 mod global;
 mod locked;
 mod statement;

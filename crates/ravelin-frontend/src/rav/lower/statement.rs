@@ -4,11 +4,11 @@ use super::super::ast::{
     Block, Else, Expr as Tree, ExprKind, If, Method, Name, Pattern, Range, Statement, StatementKind, Type,
 };
 use super::super::parser::order_named;
-use super::super::suggest::did_you_mean;
 use super::constant::evaluate;
 use super::expression::Into;
 use super::thread::{Binding, Loop, ThreadLowering, for_each_block};
 use crate::Diagnostic;
+use crate::suggest::did_you_mean;
 use ravelin_program::{BinaryOp, Domain, Escape, Expr, Instruction, Order, Span};
 
 impl ThreadLowering<'_, '_> {
@@ -307,7 +307,7 @@ impl ThreadLowering<'_, '_> {
     }
 
     /// Gives back whether the loop can be left by `break`.
-    fn loop_body(&mut self, body: &Block, exit: super::flow::Raw, again: super::flow::Raw) -> bool {
+    fn loop_body(&mut self, body: &Block, exit: crate::flow::Raw, again: crate::flow::Raw) -> bool {
         self.loops.push(Loop { exit, again, has_break: false });
         self.block(body);
         self.loops.pop().is_some_and(|left| left.has_break)

@@ -1,12 +1,12 @@
 //! One thread under construction: its registers, the names in scope, and where the next step goes.
 
 use super::super::ast::{Block, Else, Name, Place, Statement, StatementKind, Thread as ThreadItem};
-use super::super::suggest::did_you_mean;
 use super::constant::{Scope, twice};
-use super::flow::{Flow, Raw};
 use super::global::Globals;
 use super::{MAX_TRANSITIONS, after};
 use crate::Diagnostic;
+use crate::flow::{Flow, Raw};
+use crate::suggest::did_you_mean;
 use ravelin_program::{Domain, Escape, Instruction, LocId, Location, RegId, Register, Span, Transition, Value};
 use std::collections::HashMap;
 

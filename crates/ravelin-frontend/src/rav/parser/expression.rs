@@ -6,9 +6,9 @@
 use super::super::ast::{Access, Expr, ExprKind, Method, Name, Outcome, Place, ThreadRef, Wait};
 use super::super::format::{format_expr, format_place};
 use super::super::lexer::{TokenKind, too_large};
-use super::super::suggest::did_you_mean;
 use super::{MAX_OPERATORS, Parse, Parser, is_keyword};
 use crate::Diagnostic;
+use crate::suggest::did_you_mean;
 use ravelin_program::{BinaryOp, Order, UnaryOp};
 
 impl Parser<'_> {

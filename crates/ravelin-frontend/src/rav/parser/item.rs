@@ -4,9 +4,9 @@ use super::super::ast::{
     Base, Expr, ExprKind, File, Init, InitKind, Item, ItemKind, Range, Thread, ThreadCopies, Type, TypeKind,
 };
 use super::super::lexer::TokenKind;
-use super::super::suggest::did_you_mean;
 use super::{ITEM_WORDS, Parse, Parser, Reported, STATEMENT_WORDS};
 use crate::Diagnostic;
+use crate::suggest::did_you_mean;
 use ravelin_program::{GoalKind, Span};
 
 /// The types that have a name.

@@ -11,8 +11,8 @@ pub use expression::order_named;
 
 use super::ast::{Comment, Comments, File, Name};
 use super::lexer::{Lexed, Token, TokenKind, lex};
-use super::suggest::did_you_mean;
 use crate::Diagnostic;
+use crate::suggest::did_you_mean;
 use ravelin_program::Span;
 
 /// How deeply blocks and expressions may be nested in each other.

@@ -2,9 +2,9 @@
 
 use super::super::ast::{Block, Comments, Else, Expr, ExprKind, If, Name, Pattern, Place, Statement, StatementKind};
 use super::super::lexer::TokenKind;
-use super::super::suggest::nearest;
 use super::{ITEM_WORDS, Parse, Parser, Reported, STATEMENT_WORDS, is_keyword};
 use crate::Diagnostic;
+use crate::suggest::nearest;
 use ravelin_program::BinaryOp;
 
 const COMPOUND: [(&str, BinaryOp); 10] = [

@@ -1,0 +1,304 @@
+//! Functions and statements: `P0 (atomic_int* x, int* y) { int r0 = *y; if (r0) { … } }`.
+
+use super::super::condition;
+use super::super::cursor::{Cursor, MAX_DEPTH, Name};
+use super::super::init::size_of;
+use super::expression::{self, expression};
+use super::{ExpressionKind, Function, Statement};
+use crate::Diagnostic;
+use ravelin_program::Span;
+
+const MAX_THREADS: usize = 64;
+
+pub fn functions(cursor: &mut Cursor<'_, '_>) -> Vec<Function> {
+    let mut functions: Vec<Function> = Vec::new();
+    while !cursor.at_end() && !condition::starts(cursor) {
+        let before = cursor.taken();
+        match function(cursor) {
+            Some(function) if functions.iter().any(|earlier| earlier.number == function.number) => {
+                cursor.error(function.name.span, format!("there are two threads `{}`", function.name.text));
+            }
+            Some(function) if functions.len() >= MAX_THREADS => {
+                cursor.error(function.name.span, format!("a test has at most {MAX_THREADS} threads"));
+                break;
+            }
+            Some(function) => functions.push(function),
+            None => skip_function(cursor, before),
+        }
+    }
+    if functions.is_empty() && !cursor.diagnostics.iter().any(Diagnostic::is_error) {
+        cursor.unexpected("a thread: `P0 (atomic_int* x) { … }`");
+    }
+    functions
+}
+
+/// Goes on to what may be the next function.
+fn skip_function(cursor: &mut Cursor<'_, '_>, before: usize) {
+    if cursor.taken() == before {
+        cursor.next();
+    }
+    while !cursor.at_end() && !condition::starts(cursor) {
+        let token = cursor.peek();
+        let name = cursor.text_of(token);
+        if name.starts_with('P') && cursor.at_ahead(1, "(") && cursor.is_word(0) {
+            return;
+        }
+        cursor.next();
+    }
+}
+
+fn function(cursor: &mut Cursor<'_, '_>) -> Option<Function> {
+    while cursor.at("static") || cursor.at("void") {
+        cursor.next();
+    }
+    let name = cursor.word("a thread (`P0 (…) { … }`) or the condition")?;
+    let Some(number) = name.text.strip_prefix('P').and_then(|digits| digits.parse().ok()) else {
+        cursor.error(name.span, format!("threads are named P0, P1, …, not `{}`", name.text));
+        return None;
+    };
+    let mut wide = false;
+    cursor.expect("(", "after the name of a thread")?;
+    let parameters = parameters(cursor, &mut wide)?;
+    cursor.expect("{", "at the start of the thread's code")?;
+    let mut body = Vec::new();
+    let mut parser = Parser { cursor, wide: &mut wide, operators: 0 };
+    parser.statements(&mut body, 0);
+    let end = cursor.expect("}", "at the end of the thread's code")?;
+    Some(Function { number, name, parameters, body, end, wide })
+}
+
+/// `atomic_int* x, volatile int* y)`
+fn parameters(cursor: &mut Cursor<'_, '_>, wide: &mut bool) -> Option<Vec<Name>> {
+    let mut parameters: Vec<Name> = Vec::new();
+    if cursor.at("void") && cursor.at_ahead(1, ")") {
+        cursor.next();
+    }
+    while !cursor.eat(")") {
+        let (stars, _) = type_of(cursor, wide);
+        let name = cursor.word("a parameter: `atomic_int* x`")?;
+        if cursor.eat("[") {
+            cursor.expect("]", "after `[`")?;
+        } else if stars == 0 {
+            cursor.report(
+                Diagnostic::error(name.span, format!("the parameter `{}` is no pointer", name.text))
+                    .with_help(format!("a thread gets the addresses of cells: `atomic_int* {}`", name.text)),
+            );
+        }
+        if parameters.iter().any(|earlier| earlier.text == name.text) {
+            cursor.error(name.span, format!("there are two parameters `{}`", name.text));
+        }
+        parameters.push(name);
+        if !cursor.at(")") {
+            cursor.expect(",", "or `)` after a parameter")?;
+        }
+    }
+    Some(parameters)
+}
+
+/// A type before a name: how many stars it has, and whether there was one.
+pub fn type_of(cursor: &mut Cursor<'_, '_>, wide: &mut bool) -> (usize, bool) {
+    let mut words = 0;
+    let mut size = 0;
+    while cursor.is_word(0) && (cursor.is_word(1) || cursor.at_ahead(1, "*") || cursor.at_ahead(1, ")")) {
+        // In a parameter list the word before `)` is the name.
+        if cursor.at_ahead(1, ")") && !is_type(cursor.text_of(cursor.peek())) {
+            break;
+        }
+        let word = cursor.next();
+        size = size.max(size_of(cursor.text_of(word)));
+        words += 1;
+    }
+    let mut stars = 0;
+    while cursor.at("*") || cursor.at("volatile") || cursor.at("const") || cursor.at("restrict") {
+        stars += usize::from(cursor.at("*"));
+        cursor.next();
+    }
+    *wide |= size == 8;
+    (stars, words > 0)
+}
+
+/// A word that starts a type.
+pub fn is_type(word: &str) -> bool {
+    let known = [
+        "int",
+        "char",
+        "short",
+        "long",
+        "unsigned",
+        "signed",
+        "volatile",
+        "const",
+        "_Atomic",
+        "bool",
+        "_Bool",
+        "atomic_int",
+        "atomic_uint",
+        "atomic_long",
+        "atomic_ulong",
+        "atomic_llong",
+        "atomic_ullong",
+        "atomic_char",
+        "atomic_short",
+        "atomic_bool",
+        "struct",
+    ];
+    known.contains(&word) || (word.ends_with("_t") && word.len() > 2)
+}
+
+pub struct Parser<'c, 't, 'd> {
+    pub cursor: &'c mut Cursor<'t, 'd>,
+    pub wide: &'c mut bool,
+    /// How many operators the current statement has so far.
+    pub operators: usize,
+}
+
+impl Parser<'_, '_, '_> {
+    /// Statements up to a `}`, which is left.
+    fn statements(&mut self, into: &mut Vec<Statement>, depth: usize) {
+        while !self.cursor.at("}") && !self.cursor.at_end() {
+            let before = self.cursor.taken();
+            if self.statement(into, depth).is_none() {
+                self.skip_statement(before);
+            }
+        }
+    }
+
+    /// Goes on to the next statement: behind a `;` that is in no parentheses, or to the start of a block.
+    fn skip_statement(&mut self, before: usize) {
+        let mut depth = 0usize;
+        while !self.cursor.at_end() && !self.cursor.at("}") {
+            if self.cursor.at("{") && self.cursor.taken() > before {
+                return;
+            }
+            if depth == 0 && self.cursor.eat(";") {
+                return;
+            }
+            depth += usize::from(self.cursor.at("("));
+            depth = depth.saturating_sub(usize::from(self.cursor.at(")")));
+            self.cursor.next();
+        }
+    }
+
+    fn statement(&mut self, into: &mut Vec<Statement>, depth: usize) -> Option<()> {
+        if depth > MAX_DEPTH {
+            let span = self.cursor.peek().span;
+            self.cursor.error(span, format!("statements nest at most {MAX_DEPTH} deep"));
+            self.give_up();
+            return None;
+        }
+        self.operators = 0;
+        let start = self.cursor.peek().span;
+        if self.cursor.eat(";") {
+            return Some(());
+        }
+        if self.cursor.eat("{") {
+            self.statements(into, depth + 1);
+            self.cursor.expect("}", "at the end of the block")?;
+            return Some(());
+        }
+        if self.cursor.eat("if") {
+            let condition = self.condition()?;
+            let then = self.part(depth)?;
+            let otherwise = if self.cursor.eat("else") { self.part(depth)? } else { Vec::new() };
+            into.push(Statement::If { condition, then, otherwise });
+            return Some(());
+        }
+        if self.cursor.eat("while") {
+            let condition = self.condition()?;
+            let body = self.part(depth)?;
+            into.push(Statement::While { condition, body });
+            return Some(());
+        }
+        if self.cursor.eat("do") {
+            let body = self.part(depth)?;
+            self.cursor.expect("while", "after the body of `do`")?;
+            let condition = self.condition()?;
+            into.push(Statement::Do { body, condition });
+            return self.semicolon();
+        }
+        if self.cursor.eat("return") {
+            into.push(Statement::Return(start));
+            return self.semicolon();
+        }
+        let word = self.cursor.text_of(self.cursor.peek());
+        if ["for", "goto", "switch", "break", "continue"].contains(&word) {
+            let message = format!("`{word}` is not read");
+            let help = "control flow is written with `if`, `else`, `while` and `do`";
+            self.cursor.report(Diagnostic::error(start, message).with_help(help));
+            return None;
+        }
+        if self.cursor.is_word(0) && (is_type(word) || self.cursor.is_word(1)) {
+            return self.declaration(into);
+        }
+        self.simple(into)
+    }
+
+    /// Deeper text is not looked at: everything inside would be too deep as well.
+    fn give_up(&mut self) {
+        while !self.cursor.at_end() {
+            self.cursor.next();
+        }
+    }
+
+    /// A statement that belongs to an `if` or a loop.
+    fn part(&mut self, depth: usize) -> Option<Vec<Statement>> {
+        let mut statements = Vec::new();
+        self.statement(&mut statements, depth + 1)?;
+        Some(statements)
+    }
+
+    fn condition(&mut self) -> Option<super::Expression> {
+        self.cursor.expect("(", "before the condition")?;
+        let condition = expression(self, 0)?;
+        self.cursor.expect(")", "after the condition")?;
+        Some(condition)
+    }
+
+    /// `int r0 = e, r1;`
+    fn declaration(&mut self, into: &mut Vec<Statement>) -> Option<()> {
+        type_of(self.cursor, self.wide);
+        loop {
+            while self.cursor.eat("*") {}
+            let name = self.cursor.word("the name of a local variable")?;
+            let value = if self.cursor.eat("=") { Some(expression(self, 0)?) } else { None };
+            into.push(Statement::Declare { name, value });
+            if !self.cursor.eat(",") {
+                return self.semicolon();
+            }
+        }
+    }
+
+    /// An assignment, a plain store, or an expression for its effects.
+    fn simple(&mut self, into: &mut Vec<Statement>) -> Option<()> {
+        let left = expression(self, 0)?;
+        let statement = if self.cursor.eat("=") {
+            let value = expression(self, 0)?;
+            let span = left.span.to(value.span);
+            match left.kind {
+                ExpressionKind::Name(text) => Statement::Assign { name: Name { text, span: left.span }, value },
+                ExpressionKind::Deref(place) => Statement::Store { place: *place, value, span },
+                ExpressionKind::Index(array, index) => {
+                    let place = expression::cell_of(*array, *index, left.span);
+                    Statement::Store { place, value, span }
+                }
+                _ => {
+                    self.cannot_assign(left.span);
+                    return None;
+                }
+            }
+        } else {
+            Statement::Evaluate(left)
+        };
+        into.push(statement);
+        self.semicolon()
+    }
+
+    fn cannot_assign(&mut self, span: Span) {
+        let help = "a local variable (`r0 = 1;`) or a cell (`*x = 1;`) can";
+        self.cursor.report(Diagnostic::error(span, "this cannot be assigned to").with_help(help));
+    }
+
+    fn semicolon(&mut self) -> Option<()> {
+        self.cursor.expect(";", "after the statement").map(|_| ())
+    }
+}

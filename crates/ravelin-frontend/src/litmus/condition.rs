@@ -1,0 +1,234 @@
+//! What stands after the code: `locations [x; 0:rax;]`, `filter P`, and `exists P`, `~exists P` or `forall P`.
+//!
+//! In a proposition `not` binds tightest, then `/\`, then `\/`, then `=>`, which groups to the right.
+
+use super::cursor::{Cursor, MAX_DEPTH, Name};
+use super::lexer::Kind;
+use crate::Diagnostic;
+use ravelin_program::{GoalKind, Span, Value};
+
+#[derive(Debug, Default)]
+pub struct Verdict {
+    pub locations: Vec<Place>,
+    pub filter: Option<Proposition>,
+    pub condition: Option<(GoalKind, Proposition, Span)>,
+}
+
+/// Something whose final value can be asked for.
+#[derive(Clone, Debug)]
+pub enum Place {
+    Register { thread: Value, number: Span, name: Name },
+    Cell { name: Name, index: Option<(Value, Span)> },
+}
+
+#[derive(Clone, Debug)]
+pub enum Proposition {
+    Constant(bool),
+    Equal(Place, Operand),
+    Not(Box<Proposition>),
+    And(Vec<Proposition>),
+    Or(Vec<Proposition>),
+    Implies(Box<Proposition>, Box<Proposition>),
+}
+
+#[derive(Clone, Debug)]
+pub enum Operand {
+    Number(Value),
+    /// The address of a cell: a name on the right of `=` is no content.
+    AddressOf(Name, Value),
+    /// The content of another place.
+    Content(Place),
+}
+
+/// The code ends before one of these.
+pub fn starts(cursor: &Cursor<'_, '_>) -> bool {
+    ["exists", "forall", "locations", "filter", "~"].iter().any(|word| cursor.at(word))
+        || (cursor.at("not") && cursor.at_ahead(1, "exists"))
+}
+
+pub fn parse(cursor: &mut Cursor<'_, '_>) -> Verdict {
+    let mut verdict = Verdict::default();
+    while !cursor.at_end() {
+        let start = cursor.peek().span;
+        let before = cursor.taken();
+        let parsed = if cursor.eat("locations") {
+            locations(cursor, &mut verdict)
+        } else if cursor.eat("filter") {
+            proposition(cursor, 0).map(|filter| verdict.filter = Some(filter))
+        } else {
+            quantified(cursor, start, &mut verdict)
+        };
+        if parsed.is_none() {
+            // One word about a broken end is enough.
+            while !cursor.at_end() && !(cursor.taken() > before && starts(cursor)) {
+                cursor.next();
+            }
+        }
+        while cursor.eat(";") {}
+    }
+    verdict
+}
+
+fn quantified(cursor: &mut Cursor<'_, '_>, start: Span, verdict: &mut Verdict) -> Option<()> {
+    let kind = if cursor.eat("exists") {
+        GoalKind::Exists
+    } else if cursor.eat("forall") {
+        GoalKind::Finally
+    } else if (cursor.at("~") || cursor.at("not")) && cursor.at_ahead(1, "exists") {
+        cursor.next();
+        cursor.next();
+        GoalKind::NeverFinally
+    } else {
+        let expected = match verdict.condition {
+            Some(_) => "nothing after the condition",
+            None => "`locations`, `filter`, `exists`, `~exists` or `forall`",
+        };
+        cursor.unexpected(expected);
+        return None;
+    };
+    let condition = proposition(cursor, 0)?;
+    let span = start.to(cursor.before());
+    if let Some((_, _, earlier)) = verdict.condition {
+        let second = Diagnostic::error(span, "a test has one condition").with_secondary(earlier, "the first one");
+        cursor.report(second);
+        return None;
+    }
+    verdict.condition = Some((kind, condition, span));
+    Some(())
+}
+
+fn locations(cursor: &mut Cursor<'_, '_>, verdict: &mut Verdict) -> Option<()> {
+    cursor.expect("[", "after `locations`")?;
+    while !cursor.at("]") {
+        if cursor.eat(";") {
+            continue;
+        }
+        verdict.locations.push(place(cursor)?);
+        if !cursor.at(";") && !cursor.at("]") {
+            cursor.unexpected("`;` or `]` after a location");
+            return None;
+        }
+    }
+    cursor.next();
+    Some(())
+}
+
+fn proposition(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition> {
+    if depth > MAX_DEPTH {
+        let span = cursor.peek().span;
+        cursor.error(span, format!("conditions nest at most {MAX_DEPTH} deep"));
+        return None;
+    }
+    let left = disjunction(cursor, depth)?;
+    if cursor.eat("=>") {
+        let right = proposition(cursor, depth + 1)?;
+        return Some(Proposition::Implies(Box::new(left), Box::new(right)));
+    }
+    Some(left)
+}
+
+fn disjunction(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition> {
+    let mut parts = vec![conjunction(cursor, depth)?];
+    while cursor.eat("\\/") {
+        parts.push(conjunction(cursor, depth)?);
+    }
+    Some(if parts.len() == 1 { parts.remove(0) } else { Proposition::Or(parts) })
+}
+
+fn conjunction(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition> {
+    let mut parts = vec![atom(cursor, depth)?];
+    while cursor.eat("/\\") {
+        parts.push(atom(cursor, depth)?);
+    }
+    Some(if parts.len() == 1 { parts.remove(0) } else { Proposition::And(parts) })
+}
+
+fn atom(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition> {
+    let mut negated = false;
+    while cursor.eat("~") || cursor.eat("not") {
+        negated = !negated;
+    }
+    let inner = if cursor.eat("(") {
+        let inner = proposition(cursor, depth + 1)?;
+        cursor.expect(")", "after the condition")?;
+        inner
+    } else if cursor.eat("true") {
+        Proposition::Constant(true)
+    } else if cursor.eat("false") {
+        Proposition::Constant(false)
+    } else {
+        comparison(cursor)?
+    };
+    Some(if negated { Proposition::Not(Box::new(inner)) } else { inner })
+}
+
+fn comparison(cursor: &mut Cursor<'_, '_>) -> Option<Proposition> {
+    let left = place(cursor)?;
+    let negated = cursor.at("!=");
+    if !negated && !cursor.at("=") && !cursor.at("==") {
+        cursor.unexpected("`=` and a value");
+        return None;
+    }
+    cursor.next();
+    let right = operand(cursor)?;
+    let equal = Proposition::Equal(left, right);
+    Some(if negated { Proposition::Not(Box::new(equal)) } else { equal })
+}
+
+fn operand(cursor: &mut Cursor<'_, '_>) -> Option<Operand> {
+    let is_register = matches!(cursor.peek().kind, Kind::Int(_)) && cursor.at_ahead(1, ":");
+    if is_register || cursor.at("[") || cursor.at("*") {
+        return place(cursor).map(Operand::Content);
+    }
+    if cursor.eat("&") || cursor.is_word(0) {
+        let name = cursor.word("the name of a memory cell")?;
+        let index = index(cursor)?.map_or(0, |(index, _)| index);
+        return Some(Operand::AddressOf(name, index));
+    }
+    cursor.integer("a number, an address or a location").map(|(number, _)| Operand::Number(number))
+}
+
+/// `0:rax`, `P0:r1`, `x`, `[x]`, `*x` or `t[1]`.
+pub fn place(cursor: &mut Cursor<'_, '_>) -> Option<Place> {
+    if let Kind::Int(number) = cursor.peek().kind {
+        let token = cursor.next();
+        let Ok(number) = Value::try_from(number) else {
+            cursor.error(token.span, "there is no such thread");
+            return None;
+        };
+        return register(cursor, number, token.span);
+    }
+    if cursor.is_word(0) && cursor.at_ahead(1, ":") {
+        let token = cursor.peek();
+        if let Some(number) = cursor.text_of(token).strip_prefix('P').and_then(|digits| digits.parse().ok()) {
+            cursor.next();
+            return register(cursor, number, token.span);
+        }
+    }
+    if cursor.eat("[") {
+        let name = cursor.word("the name of a memory cell")?;
+        let index = index(cursor)?;
+        cursor.expect("]", "after the name")?;
+        return Some(Place::Cell { name, index });
+    }
+    cursor.eat("*");
+    let name = cursor.word("a register (`0:rax`) or a memory cell (`x`)")?;
+    let index = index(cursor)?;
+    Some(Place::Cell { name, index })
+}
+
+fn register(cursor: &mut Cursor<'_, '_>, thread: Value, number: Span) -> Option<Place> {
+    cursor.expect(":", "and a register after the thread's number")?;
+    cursor.eat("%");
+    let name = cursor.word("the name of a register")?;
+    Some(Place::Register { thread, number, name })
+}
+
+fn index(cursor: &mut Cursor<'_, '_>) -> Option<Option<(Value, Span)>> {
+    if !cursor.eat("[") {
+        return Some(None);
+    }
+    let index = cursor.integer("an index")?;
+    cursor.expect("]", "after the index")?;
+    Some(Some(index))
+}

@@ -1,0 +1,226 @@
+//! Operands, in both orders of writing: `$1`, `%eax`, `(x)`, `8(%rax,%rbx,4)`; `1`, `EAX`, `[x]`, `[EAX+EBX*4+8]`.
+
+use super::super::cursor::{Cursor, Name};
+use super::super::header::Dialect;
+use super::super::lexer::Kind;
+use super::register;
+use super::value::Width;
+use ravelin_program::{Span, Value};
+
+#[derive(Clone, Debug)]
+pub enum Operand {
+    Number(Value, Span),
+    /// `$x`: the address of a cell.
+    AddressOf(Name),
+    Register(Register),
+    Memory(Memory),
+    /// A bare name: where a jump goes, or in AT&T order the cell.
+    Bare(Name),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Register {
+    pub number: usize,
+    pub width: Width,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Memory {
+    pub symbol: Option<Name>,
+    pub displacement: Value,
+    pub base: Option<Register>,
+    pub index: Option<(Register, Value)>,
+    pub span: Span,
+}
+
+impl Memory {
+    fn new(span: Span) -> Memory {
+        Memory { symbol: None, displacement: 0, base: None, index: None, span }
+    }
+
+    /// A cell by its name alone.
+    pub fn named(&self) -> Option<&Name> {
+        let plain = self.displacement == 0 && self.base.is_none() && self.index.is_none();
+        self.symbol.as_ref().filter(|_| plain)
+    }
+}
+
+impl Operand {
+    pub fn span(&self) -> Span {
+        match self {
+            Operand::Number(_, span) => *span,
+            Operand::AddressOf(name) | Operand::Bare(name) => name.span,
+            Operand::Register(register) => register.span,
+            Operand::Memory(memory) => memory.span,
+        }
+    }
+
+    /// The memory operand that this is: a bare name is a cell where no jump is meant.
+    pub fn memory(&self) -> Option<Memory> {
+        match self {
+            Operand::Memory(memory) => Some(memory.clone()),
+            Operand::Bare(name) => Some(Memory { symbol: Some(name.clone()), ..Memory::new(name.span) }),
+            _ => None,
+        }
+    }
+}
+
+pub fn parse(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Option<Operand> {
+    let start = cursor.peek().span;
+    if cursor.eat("$") {
+        if cursor.is_word(0) {
+            return cursor.word("the name of a cell").map(Operand::AddressOf);
+        }
+        let (value, span) = cursor.integer("a number or the name of a cell after `$`")?;
+        return Some(Operand::Number(value, start.to(span)));
+    }
+    match dialect {
+        Dialect::X86 => intel(cursor),
+        _ => att(cursor),
+    }
+}
+
+fn att(cursor: &mut Cursor<'_, '_>) -> Option<Operand> {
+    let start = cursor.peek().span;
+    if cursor.at("%") {
+        return att_register(cursor).map(Operand::Register);
+    }
+    let mut memory = Memory::new(start);
+    if cursor.eat("[") {
+        memory.symbol = Some(cursor.word("the name of a cell")?);
+        memory.span = start.to(cursor.expect("]", "after the name")?);
+        return Some(Operand::Memory(memory));
+    }
+    if cursor.is_word(0) {
+        let name = cursor.word("the name of a cell")?;
+        if !cursor.at("(") && !cursor.at("+") && !cursor.at("-") {
+            return Some(Operand::Bare(name));
+        }
+        memory.symbol = Some(name);
+        if cursor.eat("+") || cursor.at("-") {
+            memory.displacement = cursor.integer("a displacement")?.0;
+        }
+    } else if !cursor.at("(") {
+        let what = "an operand: `$1`, `%eax`, `(x)` or `8(%rax)`";
+        let (value, span) = cursor.integer(what)?;
+        if !cursor.at("(") {
+            let diagnostic = crate::Diagnostic::error(span, "a number alone is no operand")
+                .with_help(format!("a constant is written `${value}`, a cell by its name: `(x)`"));
+            cursor.report(diagnostic);
+            return None;
+        }
+        memory.displacement = value;
+    }
+    if cursor.eat("(") {
+        att_address(cursor, &mut memory)?;
+    }
+    memory.span = start.to(cursor.before());
+    Some(Operand::Memory(memory))
+}
+
+/// `x)`, `%rip)`, `%rax)`, `%rax,%rbx,8)` or `,%rbx,8)`.
+fn att_address(cursor: &mut Cursor<'_, '_>, memory: &mut Memory) -> Option<()> {
+    if cursor.is_word(0) && memory.symbol.is_none() {
+        memory.symbol = Some(cursor.word("the name of a cell")?);
+    } else if cursor.at("%") && cursor.text_of(cursor.peek_at(1)).eq_ignore_ascii_case("rip") {
+        // A cell's place relative to the code is still that cell.
+        cursor.next();
+        cursor.next();
+    } else if cursor.at("%") {
+        memory.base = Some(att_register(cursor)?);
+    } else if !cursor.at(",") {
+        cursor.unexpected("a register or the name of a cell");
+        return None;
+    }
+    if cursor.eat(",") {
+        let register = att_register(cursor)?;
+        let scale = if cursor.eat(",") { scale(cursor)? } else { 1 };
+        memory.index = Some((register, scale));
+    }
+    cursor.expect(")", "after the address")?;
+    Some(())
+}
+
+fn att_register(cursor: &mut Cursor<'_, '_>) -> Option<Register> {
+    let start = cursor.expect("%", "and a register")?;
+    let name = cursor.word("the name of a register after `%`")?;
+    known_register(cursor, &name, Dialect::X86_64).map(|register| Register { span: start.to(name.span), ..register })
+}
+
+fn intel(cursor: &mut Cursor<'_, '_>) -> Option<Operand> {
+    if cursor.at("[") {
+        return intel_address(cursor).map(Operand::Memory);
+    }
+    if cursor.is_word(0) {
+        let name = cursor.word("a register")?;
+        return Some(match register::find(&name.text, Dialect::X86) {
+            Some((number, width)) => Operand::Register(Register { number, width, span: name.span }),
+            None => Operand::Bare(name),
+        });
+    }
+    let (value, span) = cursor.integer("an operand: `1`, `EAX`, `[x]` or `[EAX+4]`")?;
+    Some(Operand::Number(value, span))
+}
+
+fn intel_address(cursor: &mut Cursor<'_, '_>) -> Option<Memory> {
+    let start = cursor.next().span;
+    let mut memory = Memory::new(start);
+    loop {
+        if cursor.is_word(0) {
+            let name = cursor.word("a register or the name of a cell")?;
+            match register::find(&name.text, Dialect::X86) {
+                Some((number, width)) => {
+                    let register = Register { number, width, span: name.span };
+                    let scale = if cursor.eat("*") { scale(cursor)? } else { 1 };
+                    match (&memory.base, &memory.index) {
+                        (None, _) if scale == 1 => memory.base = Some(register),
+                        (_, None) => memory.index = Some((register, scale)),
+                        _ => {
+                            cursor.error(name.span, "an address adds at most two registers");
+                            return None;
+                        }
+                    }
+                }
+                None if memory.symbol.is_none() => memory.symbol = Some(name),
+                None => {
+                    cursor.error(name.span, "an address names at most one cell");
+                    return None;
+                }
+            }
+        } else {
+            let (value, _) = cursor.integer("a register, the name of a cell or a number")?;
+            memory.displacement = memory.displacement.wrapping_add(value);
+        }
+        if cursor.eat("]") {
+            break;
+        }
+        if !cursor.eat("+") && !cursor.at("-") {
+            cursor.unexpected("`+` or `]` in the address");
+            return None;
+        }
+    }
+    memory.span = start.to(cursor.before());
+    Some(memory)
+}
+
+fn scale(cursor: &mut Cursor<'_, '_>) -> Option<Value> {
+    match cursor.peek().kind {
+        Kind::Int(scale @ (1 | 2 | 4 | 8)) => {
+            cursor.next();
+            Some(scale as Value)
+        }
+        _ => {
+            cursor.unexpected("a scale of 1, 2, 4 or 8");
+            None
+        }
+    }
+}
+
+fn known_register(cursor: &mut Cursor<'_, '_>, name: &Name, dialect: Dialect) -> Option<Register> {
+    let found = register::find(&name.text, dialect);
+    if found.is_none() {
+        cursor.report(register::unknown(name, dialect));
+    }
+    found.map(|(number, width)| Register { number, width, span: name.span })
+}

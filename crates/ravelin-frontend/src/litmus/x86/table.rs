@@ -1,0 +1,110 @@
+//! The code of an x86 test: rows that end in `;`, columns split by `|`, the first row naming the threads.
+
+use super::super::condition;
+use super::super::cursor::{Cursor, Name};
+use super::super::header::Dialect;
+use super::instruction::{self, Instruction};
+use ravelin_program::{Span, Value};
+
+#[derive(Debug)]
+pub struct Column {
+    pub number: Value,
+    pub name: Name,
+    pub cells: Vec<Cell>,
+}
+
+#[derive(Debug)]
+pub struct Cell {
+    pub labels: Vec<Name>,
+    pub instruction: Option<Instruction>,
+    pub span: Span,
+}
+
+const MAX_THREADS: usize = 64;
+
+pub fn parse(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Vec<Column> {
+    let mut columns = names(cursor);
+    while !cursor.at_end() && !condition::starts(cursor) {
+        row(cursor, dialect, &mut columns);
+    }
+    columns
+}
+
+/// The first row: `P0 | P1 ;`.
+fn names(cursor: &mut Cursor<'_, '_>) -> Vec<Column> {
+    let mut columns: Vec<Column> = Vec::new();
+    loop {
+        let Some(name) = cursor.word("the name of a thread (`P0`)") else { break };
+        match name.text.strip_prefix('P').and_then(|digits| digits.parse().ok()) {
+            Some(number) if columns.iter().any(|column| column.number == number) => {
+                cursor.error(name.span, format!("there are two threads `{}`", name.text));
+            }
+            Some(_) if columns.len() >= MAX_THREADS => {
+                cursor.error(name.span, format!("a test has at most {MAX_THREADS} threads"));
+                break;
+            }
+            Some(number) => columns.push(Column { number, name, cells: Vec::new() }),
+            None => cursor.error(name.span, format!("threads are named P0, P1, …, not `{}`", name.text)),
+        }
+        if !cursor.eat("|") {
+            break;
+        }
+    }
+    if !cursor.eat(";") {
+        cursor.unexpected("`|` or `;` after the name of a thread");
+        skip(cursor, &[";"]);
+        cursor.eat(";");
+    }
+    columns
+}
+
+fn row(cursor: &mut Cursor<'_, '_>, dialect: Dialect, columns: &mut [Column]) {
+    let start = cursor.peek().span;
+    let mut count = 0;
+    loop {
+        let cell = cell(cursor, dialect);
+        if let Some(column) = columns.get_mut(count) {
+            column.cells.extend(cell);
+        }
+        count += 1;
+        if !cursor.eat("|") {
+            break;
+        }
+    }
+    let span = start.to(cursor.before());
+    if !cursor.eat(";") {
+        cursor.unexpected("`|` or `;` after an instruction");
+        return;
+    }
+    if count != columns.len() && !columns.is_empty() {
+        cursor.error(span, format!("this row has {count} columns, and there are {} threads", columns.len()));
+    }
+}
+
+fn cell(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Option<Cell> {
+    let start = cursor.peek().span;
+    let mut labels = Vec::new();
+    while cursor.is_word(0) && cursor.at_ahead(1, ":") {
+        labels.extend(cursor.word("a label"));
+        cursor.next();
+    }
+    let ends = |cursor: &Cursor<'_, '_>| cursor.at("|") || cursor.at(";") || cursor.at_end();
+    let mut instruction = None;
+    if !ends(cursor) {
+        instruction = instruction::parse(cursor, dialect);
+        if instruction.is_some() && !ends(cursor) {
+            cursor.unexpected("`|` or `;` after an instruction");
+            instruction = None;
+        }
+        skip(cursor, &["|", ";"]);
+    }
+    let span = start.to(cursor.before());
+    (!labels.is_empty() || instruction.is_some()).then_some(Cell { labels, instruction, span })
+}
+
+/// Goes on to one of these signs.
+fn skip(cursor: &mut Cursor<'_, '_>, to: &[&str]) {
+    while !cursor.at_end() && !to.iter().any(|sign| cursor.at(sign)) {
+        cursor.next();
+    }
+}

@@ -1,0 +1,87 @@
+//! Which values an expression can take, from the domains of its registers alone: a warning needs no more, and neither does
+//! the list of variables a pointer can mean.
+
+use ravelin_program::{BinaryOp, Domain, Expr, RegId, Register, UnaryOp};
+
+/// All integers between two bounds; `None` stands for no bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub lo: Option<i128>,
+    pub hi: Option<i128>,
+}
+
+impl Range {
+    const ALL: Range = Range { lo: None, hi: None };
+
+    pub fn of(domain: Domain) -> Range {
+        match domain.is_full() {
+            true => Range::ALL,
+            false => Range { lo: Some(domain.lo.into()), hi: Some(domain.hi.into()) },
+        }
+    }
+
+    pub fn within(self, other: Range) -> bool {
+        let above = other.lo.is_none_or(|bound| self.lo.is_some_and(|lo| lo >= bound));
+        above && other.hi.is_none_or(|bound| self.hi.is_some_and(|hi| hi <= bound))
+    }
+
+    /// Nothing is in both.
+    pub fn is_apart_from(self, other: Range) -> bool {
+        let below = |a: Option<i128>, b: Option<i128>| a.zip(b).is_some_and(|(a, b)| a < b);
+        below(self.hi, other.lo) || below(other.hi, self.lo)
+    }
+
+    /// For messages: `3`, `1 to 3`, `any integer`.
+    pub fn show(self) -> String {
+        match (self.lo, self.hi) {
+            (Some(lo), Some(hi)) if lo == hi => lo.to_string(),
+            (Some(lo), Some(hi)) => format!("{lo} to {hi}"),
+            (Some(lo), None) => format!("{lo} and more"),
+            (None, Some(hi)) => format!("{hi} and less"),
+            (None, None) => "any integer".to_owned(),
+        }
+    }
+}
+
+/// The range of an integer expression.
+pub fn range(expr: &Expr, registers: &[Register]) -> Range {
+    let add = |a: Option<i128>, b: Option<i128>| a.zip(b).map(|(a, b)| a.saturating_add(b));
+    let negate = |range: Range| Range { lo: range.hi.map(|hi| -hi), hi: range.lo.map(|lo| -lo) };
+    match expr {
+        Expr::Const(value) => Range { lo: Some(i128::from(*value)), hi: Some(i128::from(*value)) },
+        Expr::Atom(RegId(register)) => registers.get(*register).map_or(Range::ALL, |found| Range::of(found.domain)),
+        Expr::Unary(UnaryOp::Neg, operand) => negate(range(operand, registers)),
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), left, right) => {
+            let (left, mut right) = (range(left, registers), range(right, registers));
+            if *op == BinaryOp::Sub {
+                right = negate(right);
+            }
+            Range { lo: add(left.lo, right.lo), hi: add(left.hi, right.hi) }
+        }
+        _ => Range::ALL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ravelin_program::{Escape, Span};
+
+    #[test]
+    fn ranges_follow_sums_and_differences() {
+        let register = |lo, hi| Register {
+            name: String::new(),
+            domain: Domain::new(lo, hi, Escape::Block),
+            initial: lo,
+            hidden: false,
+            span: Span::NOWHERE,
+        };
+        let registers = [register(0, 2), register(-1, 5)];
+        let (r, s) = (Expr::Atom(RegId(0)), Expr::Atom(RegId(1)));
+        let difference = range(&Expr::binary(BinaryOp::Sub, r.clone(), s), &registers);
+        assert_eq!(difference, Range { lo: Some(-5), hi: Some(3) });
+        let next = range(&Expr::binary(BinaryOp::Add, r, Expr::Const(1)), &registers);
+        assert!(!next.within(Range::of(registers[0].domain)) && !next.is_apart_from(Range::of(registers[0].domain)));
+        assert!(Range::ALL.within(Range::ALL) && !Range::ALL.within(next));
+    }
+}

@@ -1,0 +1,225 @@
+//! Tokens to tree. The parser never gives up: after a syntax error it goes on at the next `;`, at the end of the block, or
+//! at the next section, so that one run reports every error of a file.
+//!
+//! Nesting is limited, because everything that walks the tree afterwards does so by recursion.
+
+mod expression;
+mod file;
+mod statement;
+
+use super::ast::{File, Name};
+use super::lexer::{Token, TokenKind, is_reserved};
+use crate::Diagnostic;
+use ravelin_program::Span;
+
+/// How deeply statements and expressions may be nested in each other.
+const MAX_DEPTH: usize = 128;
+/// How many operators one expression may hold; a chain of them is a tree as deep as it is long.
+const MAX_OPERATORS: usize = 400;
+
+/// Words that begin a section.
+const SECTIONS: [&str; 6] = ["forbidden", "predicates", "data", "process", "registers", "text"];
+
+/// Parses what the macros left; gives back all of it that could be understood.
+pub fn parse_file(text: &str, mut tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic>) -> File {
+    // The last character, since an error at the end should point at something.
+    let end = text.trim_end().len();
+    let last = text[..end].char_indices().next_back().map_or(0, |(start, _)| start);
+    tokens.push(Token { kind: TokenKind::End, span: Span::new(last, end), region: 0, used_at: None });
+    Parser { text, tokens, at: 0, depth: 0, operators: 0, diagnostics }.file()
+}
+
+/// A syntax error was found and has been reported.
+struct Reported;
+
+type Parse<T> = Result<T, Reported>;
+
+struct Parser<'a, 'd> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    at: usize,
+    depth: usize,
+    operators: usize,
+    diagnostics: &'d mut Vec<Diagnostic>,
+}
+
+impl<'a> Parser<'a, '_> {
+    // Looking.
+
+    fn ahead(&self, distance: usize) -> Token {
+        self.tokens[(self.at + distance).min(self.tokens.len() - 1)]
+    }
+
+    fn token(&self) -> Token {
+        self.ahead(0)
+    }
+
+    fn quote(&self, token: Token) -> &'a str {
+        self.text.get(token.span.start as usize..token.span.end as usize).unwrap_or("")
+    }
+
+    fn word(&self) -> Option<&'a str> {
+        (self.token().kind == TokenKind::Word).then(|| self.quote(self.token()))
+    }
+
+    fn is(&self, symbol: &str) -> bool {
+        self.is_ahead(0, symbol)
+    }
+
+    fn is_ahead(&self, distance: usize, symbol: &str) -> bool {
+        matches!(self.ahead(distance).kind, TokenKind::Symbol(found) if found == symbol)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.word() == Some(word)
+    }
+
+    /// A word that is not reserved.
+    fn is_name(&self) -> bool {
+        self.word().is_some_and(|word| !is_reserved(word))
+    }
+
+    fn is_section(&self) -> bool {
+        self.word().is_some_and(|word| SECTIONS.contains(&word))
+    }
+
+    fn is_end(&self) -> bool {
+        self.token().kind == TokenKind::End
+    }
+
+    /// From the given token to the last one consumed, as far as that is written in one place: what an argument of a macro
+    /// put in does not count.
+    fn span_from(&self, start: usize) -> Span {
+        let first = self.tokens[start.min(self.tokens.len() - 1)];
+        let consumed = self.tokens.get(start..self.at).unwrap_or_default();
+        consumed.iter().filter(|token| token.region == first.region).fold(first.span, |span, token| span.to(token.span))
+    }
+
+    // Consuming.
+
+    fn bump(&mut self) -> Token {
+        let token = self.token();
+        if token.kind != TokenKind::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn eat(&mut self, symbol: &str) -> bool {
+        let found = self.is(symbol);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn expect(&mut self, symbol: &str, place: &str) -> Parse<()> {
+        match self.eat(symbol) {
+            true => Ok(()),
+            false => Err(self.expected(&format!("`{symbol}` {place}"))),
+        }
+    }
+
+    fn expect_word(&mut self, word: &str, place: &str) -> Parse<()> {
+        match self.eat_word(word) {
+            true => Ok(()),
+            false => Err(self.expected(&format!("`{word}` {place}"))),
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Parse<Name> {
+        if !self.is_name() {
+            return Err(self.expected(what));
+        }
+        let token = self.bump();
+        Ok(Name { text: self.quote(token).to_owned(), span: token.span })
+    }
+
+    fn register(&mut self) -> Parse<Name> {
+        if self.token().kind != TokenKind::Register {
+            return Err(self.expected("a register such as `$r`"));
+        }
+        let token = self.bump();
+        Ok(Name { text: self.quote(token).trim_start_matches('$').to_owned(), span: token.span })
+    }
+
+    fn natural(&mut self, what: &str) -> Parse<i64> {
+        match self.token().kind {
+            TokenKind::Natural(value) => {
+                self.bump();
+                Ok(value)
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// A number that may have a sign.
+    fn integer(&mut self, what: &str) -> Parse<i64> {
+        let negative = self.eat("-");
+        let value = self.natural(what)?;
+        Ok(if negative { -value } else { value })
+    }
+
+    // Errors.
+
+    fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        let token = self.token();
+        let diagnostic = match token.used_at {
+            Some(used_at) if diagnostic.span == token.span => {
+                diagnostic.with_secondary(used_at, "in this use of the macro")
+            }
+            _ => diagnostic,
+        };
+        self.diagnostics.push(diagnostic);
+        Reported
+    }
+
+    fn expected(&mut self, what: &str) -> Reported {
+        let token = self.token();
+        let text = self.quote(token);
+        let found = match token.kind {
+            // What is missing has been reported.
+            TokenKind::Missing => return Reported,
+            TokenKind::End => "the end of the file".to_owned(),
+            TokenKind::Word if is_reserved(text) => format!("the reserved word `{text}`"),
+            _ => format!("`{text}`"),
+        };
+        self.report(Diagnostic::error(token.span, format!("expected {what}, found {found}")))
+    }
+
+    /// Skips to what comes after a broken statement: a `;` or `or` of the same block, its end, or the next process.
+    fn skip_statement(&mut self) {
+        let mut depth = 0usize;
+        while !self.is_end() && !self.is_word("process") {
+            match self.token().kind {
+                TokenKind::Symbol("{") => depth += 1,
+                TokenKind::Symbol("}") if depth == 0 => return,
+                TokenKind::Symbol("}") => depth -= 1,
+                TokenKind::Symbol(";") if depth == 0 => return,
+                TokenKind::Word if depth == 0 && self.is_word("or") => return,
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    /// Runs a parser one level deeper.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.depth >= MAX_DEPTH {
+            let message = format!("statements and expressions are nested more than {MAX_DEPTH} deep here");
+            return Err(self.report(Diagnostic::error(self.token().span, message)));
+        }
+        self.depth += 1;
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+}

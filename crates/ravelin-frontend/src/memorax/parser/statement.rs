@@ -1,0 +1,250 @@
+//! Statements. A `;` stands between two statements, not after one.
+
+use super::super::ast::{Place, PlaceKind, Statement, StatementKind, Strength};
+use super::super::lexer::TokenKind;
+use super::{Parse, Parser, Reported};
+use crate::Diagnostic;
+use crate::suggest::did_you_mean;
+
+/// Words that begin a statement.
+const STATEMENT_WORDS: [&str; 15] = [
+    "assume", "cas", "either", "fence", "goto", "if", "llfence", "locked", "nop", "read", "slocked", "ssfence",
+    "syncrd", "syncwr", "while",
+];
+
+impl Parser<'_, '_> {
+    /// Statements up to something that cannot go on the list.
+    pub(super) fn statements(&mut self, statements: &mut Vec<Statement>) {
+        loop {
+            statements.push(self.statement());
+            let semicolon = self.token();
+            if self.eat(";") {
+                if self.ends_statements() {
+                    self.diagnostics.push(
+                        Diagnostic::error(semicolon.span, "no statement follows this `;`")
+                            .with_note("`;` stands between two statements, not after one")
+                            .with_help("leave it out"),
+                    );
+                    return;
+                }
+            } else if self.starts_statement() {
+                let Reported = self.expected("`;` between two statements");
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn ends_statements(&self) -> bool {
+        self.is_end() || self.is("}") || self.is_word("or") || self.is_section()
+    }
+
+    fn starts_statement(&self) -> bool {
+        let by_word = self.word().is_some_and(|word| word == "write" || STATEMENT_WORDS.contains(&word));
+        by_word
+            || (self.is_name() && self.is_ahead(1, ":"))
+            || (self.token().kind == TokenKind::Register && self.is_ahead(1, ":="))
+    }
+
+    fn statement(&mut self) -> Statement {
+        let mut labels = Vec::new();
+        while self.is_name() && self.is_ahead(1, ":") {
+            labels.extend(self.name("a label").ok());
+            self.bump();
+        }
+        let start = self.at;
+        self.operators = 0;
+        let kind = self.nested(|parser| parser.statement_kind()).unwrap_or_else(|Reported| {
+            self.skip_statement();
+            StatementKind::Error
+        });
+        Statement { labels, kind, span: self.span_from(start) }
+    }
+
+    fn statement_kind(&mut self) -> Parse<StatementKind> {
+        if self.is("{") {
+            return self.block().map(StatementKind::Block);
+        }
+        if self.token().kind == TokenKind::Register {
+            let register = self.register()?;
+            self.expect(":=", "and the value that the register takes")?;
+            return Ok(StatementKind::Assign(register, self.expr()?));
+        }
+        let Some(word) = self.word() else {
+            return Err(self.expected("a statement"));
+        };
+        match word {
+            "nop" => self.lone(StatementKind::Nop),
+            "fence" => self.lone(StatementKind::Fence),
+            "ssfence" => self.lone(StatementKind::StoreFence),
+            "llfence" | "syncrd" | "syncwr" => Err(self.only_for_vips(word)),
+            "assume" => {
+                self.bump();
+                self.expect(":", "after `assume`")?;
+                self.condition().map(StatementKind::Assume)
+            }
+            "read" => {
+                self.bump();
+                self.expect(":", "after `read`")?;
+                if self.token().kind == TokenKind::Register {
+                    let register = self.register()?;
+                    self.expect(":=", "and the variable that is read")?;
+                    return Ok(StatementKind::Load(register, self.place()?));
+                }
+                let place = self.place()?;
+                self.expect("=", "and the value that is waited for")?;
+                Ok(StatementKind::Wait(place, self.expr()?))
+            }
+            "write" => self.write(Strength::Plain),
+            "slocked" => {
+                self.bump();
+                self.write(Strength::StoreOrdered)
+            }
+            "locked" => {
+                self.bump();
+                match self.is("{") {
+                    true => self.alternatives().map(StatementKind::Locked),
+                    false if self.is_word("write") => self.write(Strength::Locked),
+                    false => Err(self.expected("`write` or `{` after `locked`")),
+                }
+            }
+            "either" => {
+                self.bump();
+                self.alternatives().map(StatementKind::Either)
+            }
+            "cas" => {
+                self.bump();
+                self.expect("(", "after `cas`")?;
+                let place = self.place()?;
+                self.expect(",", "and the value that is waited for")?;
+                let old = self.expr()?;
+                self.expect(",", "and the value that is written")?;
+                let new = self.expr()?;
+                self.expect(")", "after the arguments of `cas`")?;
+                Ok(StatementKind::Cas(place, old, new))
+            }
+            "goto" => {
+                self.bump();
+                self.name("a label").map(StatementKind::Goto)
+            }
+            "if" => {
+                self.bump();
+                let condition = self.condition()?;
+                self.expect_word("then", "after the condition")?;
+                let then = Box::new(self.statement());
+                let otherwise = self.eat_word("else").then(|| Box::new(self.statement()));
+                Ok(StatementKind::If(condition, then, otherwise))
+            }
+            "while" => {
+                self.bump();
+                let condition = self.condition()?;
+                self.expect_word("do", "after the condition")?;
+                Ok(StatementKind::While(condition, Box::new(self.statement())))
+            }
+            _ => Err(self.not_a_statement(word)),
+        }
+    }
+
+    fn lone(&mut self, kind: StatementKind) -> Parse<StatementKind> {
+        self.bump();
+        Ok(kind)
+    }
+
+    fn write(&mut self, strength: Strength) -> Parse<StatementKind> {
+        self.expect_word("write", "here")?;
+        self.expect(":", "after `write`")?;
+        let place = self.place()?;
+        self.expect(":=", "and the value that is written")?;
+        Ok(StatementKind::Write(strength, place, self.expr()?))
+    }
+
+    fn block(&mut self) -> Parse<Vec<Statement>> {
+        let open = self.bump();
+        let mut statements = Vec::new();
+        self.statements(&mut statements);
+        self.close(open.span)?;
+        Ok(statements)
+    }
+
+    /// `{ … or … }`.
+    fn alternatives(&mut self) -> Parse<Vec<Vec<Statement>>> {
+        let open = self.token();
+        self.expect("{", "and the alternatives")?;
+        let mut alternatives = Vec::new();
+        loop {
+            let mut statements = Vec::new();
+            self.statements(&mut statements);
+            alternatives.push(statements);
+            if !self.eat_word("or") {
+                break;
+            }
+        }
+        self.close(open.span)?;
+        Ok(alternatives)
+    }
+
+    fn close(&mut self, open: ravelin_program::Span) -> Parse<()> {
+        if self.eat("}") {
+            return Ok(());
+        }
+        if self.is_end() || self.is_word("process") {
+            let diagnostic = Diagnostic::error(open, "this `{` is never closed");
+            self.diagnostics.push(diagnostic);
+            return Err(Reported);
+        }
+        let Reported = self.expected("`;`, `or` or `}`");
+        // What follows may still be understood once the block has been left.
+        while !self.is("}") && !self.is_end() && !self.is_word("process") {
+            self.bump();
+            self.skip_statement();
+        }
+        self.eat("}");
+        Err(Reported)
+    }
+
+    fn place(&mut self) -> Parse<Place> {
+        let start = self.at;
+        if self.eat("[") {
+            let pointer = self.expr()?;
+            self.expect("]", "after the pointer")?;
+            return Ok(Place { kind: PlaceKind::Pointer(pointer), span: self.span_from(start) });
+        }
+        let name = self.name("a variable such as `x`, `x[my]` or `x[0]`, or a pointer such as `[$r]`")?;
+        let kind = if !self.eat("[") {
+            PlaceKind::Global(name)
+        } else if self.eat_word("my") {
+            self.expect("]", "after `my`")?;
+            PlaceKind::Own(name)
+        } else {
+            let other = self.natural("`my` or the number of another process")?;
+            self.expect("]", "after the number of the process")?;
+            PlaceKind::Other(name, other)
+        };
+        Ok(Place { kind, span: self.span_from(start) })
+    }
+
+    /// Instructions of a model that Ravelin does not have.
+    fn only_for_vips(&mut self, word: &str) -> Reported {
+        let help = match word {
+            "llfence" => "leave it out: under TSO and PSO loads are not reordered with loads; a full fence is `fence`",
+            "syncrd" => "write `read: …`, which under TSO and PSO sees memory and the process's own pending writes",
+            _ => "write `write: …`, or `locked write: …` for a write that does not wait in a store buffer",
+        };
+        let diagnostic = Diagnostic::error(self.token().span, format!("`{word}` has a meaning only under VIPS-M"))
+            .with_note("Ravelin has no model of VIPS-M caches; programs are checked under SC, TSO and PSO")
+            .with_help(help);
+        self.report(diagnostic)
+    }
+
+    fn not_a_statement(&mut self, word: &str) -> Reported {
+        if matches!(word, "or" | "else" | "then" | "do") || super::SECTIONS.contains(&word) {
+            return self.expected("a statement");
+        }
+        let mut diagnostic = Diagnostic::error(self.token().span, format!("there is no statement `{word}`"));
+        diagnostic.help = did_you_mean(word, STATEMENT_WORDS.into_iter().chain(["write"]));
+        if diagnostic.help.is_none() && self.is_ahead(1, ":=") {
+            diagnostic.help = Some(format!("a write to a shared variable is `write: {word} := …`"));
+        }
+        self.report(diagnostic)
+    }
+}

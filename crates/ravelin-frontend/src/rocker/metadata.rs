@@ -1,0 +1,194 @@
+//! The answers that a file expects, written in the comments before its first declaration:
+//!
+//! ```text
+//! // ROBUSTNESS egr: robust: ra. not: rlx.
+//! ```
+//!
+//! `egr` asks for robustness of execution graphs, `wegr` for observational robustness. `ra` is release/acquire, `rlx` is
+//! RC20. What a line implies is expected too: robust under rlx is robust under ra, and what is robust is also
+//! observationally robust; both can be read backwards. A comment is never an error: a line that is not understood, or that
+//! contradicts another, gives a warning.
+
+use super::lexer::Comment;
+use crate::{Diagnostic, Expectation};
+use ravelin_program::Span;
+
+/// The expectations of a file, written ones first, and what is doubtful about the lines.
+pub fn expectations(comments: &[Comment<'_>]) -> (Vec<Expectation>, Vec<Diagnostic>) {
+    let (mut claims, mut diagnostics) = (Vec::new(), Vec::new());
+    for comment in comments {
+        let body = comment.text.trim_start_matches('/').trim();
+        let Some(body) = body.strip_prefix("ROBUSTNESS") else { continue };
+        match line(body, comment.span) {
+            Some(found) => {
+                for claim in found {
+                    add(claim, &mut claims, &mut diagnostics);
+                }
+            }
+            None => {
+                diagnostics
+                    .push(Diagnostic::warning(comment.span, "this line does not say what is expected").with_note(
+                    "it reads `// ROBUSTNESS egr: robust: ra,rlx. not: sc.`, with `wegr` for the observational kind",
+                ))
+            }
+        }
+    }
+    // The list grows while it is walked, so that implications of implications are found.
+    let mut next = 0;
+    while let Some(&claim) = claims.get(next) {
+        for implied in implications(claim) {
+            add(implied, &mut claims, &mut diagnostics);
+        }
+        next += 1;
+    }
+    (claims.into_iter().map(expectation).collect(), diagnostics)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Claim {
+    observational: bool,
+    model: Model,
+    robust: bool,
+    span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Model {
+    Sc,
+    Ra,
+    Rlx,
+}
+
+/// The claims of one line after its first word; `None` if it is not of the right form.
+fn line(body: &str, span: Span) -> Option<Vec<Claim>> {
+    let (kind, rest) = body.split_once(':')?;
+    let observational = match kind.trim() {
+        "egr" => false,
+        "wegr" => true,
+        _ => return None,
+    };
+    let mut claims = Vec::new();
+    for part in rest.split('.').map(str::trim).filter(|part| !part.is_empty()) {
+        let (answer, models) = part.split_once(':')?;
+        let robust = match answer.trim() {
+            "robust" => true,
+            "not" => false,
+            _ => return None,
+        };
+        for model in models.split(',') {
+            let model = match model.trim() {
+                "sc" => Model::Sc,
+                "ra" => Model::Ra,
+                "rlx" => Model::Rlx,
+                _ => return None,
+            };
+            claims.push(Claim { observational, model, robust, span });
+        }
+    }
+    (!claims.is_empty()).then_some(claims)
+}
+
+fn add(claim: Claim, claims: &mut Vec<Claim>, diagnostics: &mut Vec<Diagnostic>) {
+    let question = (claim.observational, claim.model);
+    match claims.iter().find(|earlier| (earlier.observational, earlier.model) == question) {
+        None => claims.push(claim),
+        Some(earlier) if earlier.robust != claim.robust => diagnostics.push(
+            Diagnostic::warning(claim.span, "the expected answers contradict each other")
+                .with_secondary(earlier.span, "the opposite follows from this"),
+        ),
+        Some(_) => {}
+    }
+}
+
+fn implications(claim: Claim) -> Vec<Claim> {
+    let mut implied = Vec::new();
+    match (claim.model, claim.robust) {
+        (Model::Rlx, true) => implied.push(Claim { model: Model::Ra, ..claim }),
+        (Model::Ra, false) => implied.push(Claim { model: Model::Rlx, ..claim }),
+        _ => {}
+    }
+    if claim.robust != claim.observational {
+        implied.push(Claim { observational: !claim.observational, ..claim });
+    }
+    implied
+}
+
+fn expectation(claim: Claim) -> Expectation {
+    let model = match claim.model {
+        Model::Sc => "sc",
+        Model::Ra => "ra",
+        Model::Rlx => "rc20",
+    };
+    let observational = claim.observational.then(|| ("property".to_owned(), "observational".to_owned()));
+    Expectation {
+        command: "check".to_owned(),
+        model: model.to_owned(),
+        options: observational.into_iter().collect(),
+        answer: if claim.robust { "robust" } else { "not robust" }.to_owned(),
+        pending: true,
+        span: claim.span,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `wegr ra not robust`, and how many warnings there are.
+    fn read(lines: &[&'static str]) -> (Vec<String>, usize) {
+        let comments: Vec<Comment<'_>> = lines.iter().map(|&text| Comment { text, span: Span::new(0, 1) }).collect();
+        let (found, diagnostics) = expectations(&comments);
+        let show = |one: &Expectation| {
+            let kind = if one.options.is_empty() { "egr" } else { "wegr" };
+            format!("{kind} {} {}", one.model, one.answer)
+        };
+        (found.iter().map(show).collect(), diagnostics.len())
+    }
+
+    #[test]
+    fn what_a_line_says_is_followed_by_what_it_implies() {
+        let cases: [(&[&'static str], &[&str]); 5] = [
+            (&["// ROBUSTNESS egr: not: ra."], &["egr ra not robust", "egr rc20 not robust"]),
+            (
+                &["// ROBUSTNESS egr: robust: rlx."],
+                &["egr rc20 robust", "egr ra robust", "wegr rc20 robust", "wegr ra robust"],
+            ),
+            (
+                &["// ROBUSTNESS egr: robust: ra. not: rlx."],
+                &["egr ra robust", "egr rc20 not robust", "wegr ra robust"],
+            ),
+            (
+                &["// ROBUSTNESS wegr: not: rlx.", "// ROBUSTNESS egr: robust: ra, sc."],
+                &[
+                    "wegr rc20 not robust",
+                    "egr ra robust",
+                    "egr sc robust",
+                    "egr rc20 not robust",
+                    "wegr ra robust",
+                    "wegr sc robust",
+                ],
+            ),
+            (&["// spin_depth 8", "// about ROBUSTNESS"], &[]),
+        ];
+        for (lines, expected) in cases {
+            assert_eq!(read(lines), (expected.iter().map(|&text| text.to_owned()).collect(), 0), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn nonsense_and_contradictions_give_warnings() {
+        for line in [
+            "// ROBUSTNESS",
+            "// ROBUSTNESS egr",
+            "// ROBUSTNESS egr:",
+            "// ROBUSTNESS gr: robust: ra.",
+            "// ROBUSTNESS egr: maybe: ra.",
+            "// ROBUSTNESS egr: robust: tso.",
+            "// ROBUSTNESS egr: robust ra.",
+        ] {
+            assert_eq!(read(&[line]), (Vec::new(), 1), "{line}");
+        }
+        let (_, warnings) = read(&["// ROBUSTNESS egr: robust: rlx.", "// ROBUSTNESS wegr: not: ra."]);
+        assert!(warnings > 0);
+    }
+}

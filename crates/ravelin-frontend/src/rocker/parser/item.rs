@@ -1,0 +1,154 @@
+//! Declarations: `max_value`, `global`, `na`, `track` and `fn`.
+//!
+//! TPL wants them in this order. They are read in any order and as often as one likes, since nothing depends on it.
+
+use super::super::ast::{Block, Declaration, File, Function, Name, Track};
+use super::super::lexer::TokenKind;
+use super::{ITEM_WORDS, Parse, Parser};
+use crate::Diagnostic;
+use ravelin_program::Span;
+
+impl Parser<'_> {
+    pub fn file(&mut self) -> File {
+        let mut file = File::default();
+        while !self.is_end() {
+            if self.item(&mut file).is_err() {
+                self.skip_item();
+            }
+        }
+        file
+    }
+
+    fn item(&mut self, file: &mut File) -> Parse<()> {
+        let start = self.token().span;
+        match self.word() {
+            Some("max_value") => {
+                self.bump();
+                let number = self.number("the greatest value")?;
+                if let Some(earlier) = file.max_value {
+                    self.report(
+                        Diagnostic::error(start, "the greatest value is declared twice")
+                            .with_secondary(earlier.span, "declared here first"),
+                    );
+                } else {
+                    file.max_value = Some(number);
+                }
+                self.semicolon("the declaration")
+            }
+            Some(word @ ("global" | "na")) => {
+                self.bump();
+                loop {
+                    let name = self.name("the name of a variable")?;
+                    let initial = if self.eat("=") { Some(self.number("a number to start with")?) } else { None };
+                    file.variables.push(Declaration { name, initial, atomic: word == "global" });
+                    if !self.eat(",") {
+                        return self.semicolon("the declaration");
+                    }
+                }
+            }
+            Some("track") => {
+                self.bump();
+                let name = self.name("the name of a variable")?;
+                self.expect(":", "before the values that are tracked")?;
+                let mut values = None;
+                if !self.eat_word("all") {
+                    let found = values.insert(Vec::new());
+                    loop {
+                        found.push(self.number("a number or `all`")?);
+                        if !self.eat(",") {
+                            break;
+                        }
+                    }
+                }
+                file.tracks.push(Track { name, values });
+                self.semicolon("the declaration")
+            }
+            Some("fn") => {
+                self.bump();
+                let function = self.function()?;
+                file.threads.push(function);
+                Ok(())
+            }
+            _ if self.is("}") => Err(self.report(Diagnostic::error(start, "this `}` closes nothing"))),
+            _ if self.is(";") => Err(self.report(Diagnostic::error(start, "this `;` ends nothing"))),
+            _ => {
+                let what = "a declaration (`max_value`, `global`, `na`, `track` or `fn`)";
+                Err(self.expected_word(what, ITEM_WORDS.iter().copied()))
+            }
+        }
+    }
+
+    fn function(&mut self) -> Parse<Function> {
+        let name = self.name("the name of a thread")?;
+        let start = self.at;
+        self.expect("{", "before the statements of the thread")?;
+        let mut locals = Vec::new();
+        while self.is_word("local") {
+            if self.locals(&mut locals).is_err() {
+                self.skip_statement();
+            }
+        }
+        let statements = self.statements(self.tokens[start].span);
+        locals.append(&mut self.late_locals);
+        Ok(Function { name, locals, body: Block { statements, span: self.span_from(start) } })
+    }
+
+    /// `local a, b;`.
+    pub fn locals(&mut self, locals: &mut Vec<Name>) -> Parse<()> {
+        self.bump();
+        loop {
+            locals.push(self.name("the name of a local")?);
+            if self.is("=") {
+                let help = format!("locals start at 0; assign to `{}` in a statement", locals[locals.len() - 1].text);
+                let diagnostic = Diagnostic::error(self.token().span, "a local is declared without a value");
+                self.report(diagnostic.with_help(help));
+                self.bump();
+                self.expression()?;
+            }
+            if !self.eat(",") {
+                return self.semicolon("the locals");
+            }
+        }
+    }
+
+    /// Statements up to the `}` that closes the block opened at `open`.
+    pub fn statements(&mut self, open: Span) -> Vec<super::super::ast::Statement> {
+        let mut statements = Vec::new();
+        loop {
+            if self.eat("}") {
+                return statements;
+            }
+            if self.is_end() || self.is_function() || (self.is_word("global") && self.token().starts_line) {
+                self.report(
+                    Diagnostic::error(open, "this `{` is never closed")
+                        .with_secondary(self.token().span, "a `}` is missing before this"),
+                );
+                return statements;
+            }
+            statements.push(self.statement());
+        }
+    }
+
+    /// Goes to what starts like a declaration.
+    fn skip_item(&mut self) {
+        if self.is("{") {
+            self.skip_braces();
+        } else if !ITEM_WORDS.iter().any(|word| self.is_word(word)) || !self.token().starts_line {
+            self.bump();
+        }
+        while !self.is_end() {
+            let starts = self.token().starts_line && ITEM_WORDS.iter().any(|word| self.is_word(word));
+            if starts || self.is_function() {
+                return;
+            }
+            match self.token().kind {
+                TokenKind::Symbol("{") => return self.skip_braces(),
+                TokenKind::Symbol(";") => {
+                    self.bump();
+                    return;
+                }
+                _ => _ = self.bump(),
+            }
+        }
+    }
+}
