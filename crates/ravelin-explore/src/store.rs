@@ -159,7 +159,7 @@ pub(crate) fn hash(state: &[u64]) -> u64 {
 
 /// Equality of two short slices of one length, without a call.
 #[inline]
-fn same(a: &[u64], b: &[u64]) -> bool {
+pub(crate) fn same(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b)
 }
 

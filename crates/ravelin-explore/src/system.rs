@@ -1,6 +1,6 @@
 //! The contract between the engine and what it explores.
 
-use crate::store::hash;
+use crate::store::{hash, same};
 
 /// A transition system over packed states.
 ///
@@ -33,7 +33,17 @@ pub struct Sink {
     pub(crate) parent: u32,
     pub(crate) transitions: u64,
     pub(crate) cut_off: bool,
+    /// States sent lately, by their hash. Most successors that are not new were also found a moment ago, from a neighbour of
+    /// the state being expanded, and need not be sent again.
+    recent: Vec<u64>,
+    /// Successors to come before it is worth having them: small explorations are many and must stay cheap.
+    before_recent: usize,
 }
+
+/// Slots for recent states: few enough for the cache of one core.
+const RECENT: usize = 1 << 14;
+/// What no recent state begins with.
+const NOTHING: u64 = u64::MAX;
 
 impl Sink {
     pub(crate) fn new(width: usize, shards: usize) -> Sink {
@@ -44,6 +54,8 @@ impl Sink {
             parent: u32::MAX,
             transitions: 0,
             cut_off: false,
+            recent: Vec::new(),
+            before_recent: RECENT,
         }
     }
 
@@ -51,12 +63,36 @@ impl Sink {
     #[inline]
     pub fn push(&mut self, state: &[u64]) {
         debug_assert_eq!(state.len(), self.width);
+        self.transitions += 1;
         let hash = hash(state);
+        if self.was_sent_lately(state, hash) {
+            return;
+        }
         let shard = if self.outboxes.len() == 1 { 0 } else { shard_of(hash, self.outboxes.len()) };
         let outbox = &mut self.outboxes[shard];
         outbox.extend_from_slice(state);
         outbox.extend_from_slice(&[hash, u64::from(self.parent)]);
-        self.transitions += 1;
+    }
+
+    /// Whether the state is among the recent ones; from now on it is.
+    #[inline]
+    fn was_sent_lately(&mut self, state: &[u64], hash: u64) -> bool {
+        if self.before_recent > 0 {
+            self.before_recent -= 1;
+            if self.before_recent == 0 {
+                self.recent = vec![NOTHING; RECENT * self.width];
+            }
+            return false;
+        }
+        let slot = (hash >> 13) as usize % RECENT * self.width;
+        let recent = &mut self.recent[slot..slot + self.width];
+        if same(recent, state) && state.first() != Some(&NOTHING) {
+            return true;
+        }
+        for (to, from) in recent.iter_mut().zip(state) {
+            *to = *from;
+        }
+        false
     }
 
     /// Something about the state being expanded: the number is the system's own, and comes back in a

@@ -85,9 +85,7 @@ fn deep_long_and_large_texts_are_refused_or_read_but_never_fatal() {
         many("\0", 50_000),
     ];
     for text in texts {
-        let t = std::time::Instant::now();
         exercise(&text);
-        eprintln!("{:?} {}", t.elapsed(), text.chars().take(50).collect::<String>().escape_debug());
     }
 }
 

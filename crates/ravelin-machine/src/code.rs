@@ -65,7 +65,7 @@ impl Code {
 
 /// [`BinaryOp::apply`] without its 128-bit detour for the operators that programs use most.
 #[inline]
-fn apply(op: BinaryOp, arithmetic: Arithmetic, left: Value, right: Value) -> Result<Value, Fault> {
+pub(crate) fn apply(op: BinaryOp, arithmetic: Arithmetic, left: Value, right: Value) -> Result<Value, Fault> {
     match op {
         BinaryOp::Eq => Ok(Value::from(left == right)),
         BinaryOp::Ne => Ok(Value::from(left != right)),

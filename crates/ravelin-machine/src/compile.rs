@@ -5,7 +5,7 @@ use crate::code::Code;
 use crate::fuse;
 use crate::layout::{Field, Growth, Layout, Outgrown};
 use crate::liveness::live_registers;
-use crate::observe::Observed;
+use crate::observe::{self, Observed};
 use crate::persistent;
 use crate::ranges::Ranges;
 use crate::settings::{Purpose, Settings};
@@ -48,6 +48,8 @@ pub struct Machine {
     pub(crate) arithmetic: Arithmetic,
     pub(crate) threads: Vec<ThreadCode>,
     pub(crate) goals: Vec<CompiledGoal>,
+    /// No goal can be violated unless some thread is at an observed location.
+    pub(crate) goals_need_locations: bool,
     pub(crate) observed: Observed,
     pub(crate) symmetry: Symmetry,
 }
@@ -223,6 +225,7 @@ impl Machine {
             cell_domains: layout.addresses.iter().map(|&address| program.memory.domain_at(address)).collect(),
             arithmetic: program.arithmetic,
             threads,
+            goals_need_locations: program.goals.iter().all(observe::needs_location),
             goals,
             observed,
             symmetry,

@@ -63,6 +63,16 @@ impl Machine {
         }) && self.is_quiet(state)
     }
 
+    /// Cheap, and mostly false: no goal is violated where no thread is at a location that the goals need.
+    #[inline]
+    fn may_violate(&self, state: &[u64]) -> bool {
+        !self.goals_need_locations
+            || self.threads.iter().zip(&self.layout.locations).any(|(code, location)| {
+                let location = location.get(state) as usize;
+                code.observed_location[location]
+            })
+    }
+
     pub(crate) fn violates(&self, goal: usize, state: &[u64]) -> bool {
         let goal = &self.goals[goal];
         if goal.needs_quiet && !self.is_quiet(state) {
@@ -93,6 +103,8 @@ pub(crate) struct Moved {
     pub visible: bool,
     /// Something other than a plain step: a fault, a failed assertion, a full buffer.
     pub trouble: bool,
+    /// A successor went to the sink already.
+    pub any: bool,
 }
 
 impl System for Machine {
@@ -118,7 +130,7 @@ impl System for Machine {
     }
 
     fn expand(&self, state: &[u64], scratch: &mut Scratch, sink: &mut Sink) -> Result<(), Outgrown> {
-        if self.purpose() == Purpose::Goals {
+        if self.purpose() == Purpose::Goals && self.may_violate(state) {
             for goal in 0..self.goals.len() {
                 if self.violates(goal, state) {
                     sink.report(self.report_number(Report::Goal(goal)));
@@ -135,9 +147,10 @@ impl System for Machine {
         let mut any = false;
         for thread in 0..self.threads.len() {
             scratch.found.clear();
-            self.move_thread(thread, state, scratch, Some(sink), &mut Moved::default())?;
-            self.flush_thread(thread, state, scratch, &mut Moved::default())?;
-            any |= !scratch.found.is_empty();
+            let mut moved = Moved::default();
+            self.move_thread(thread, state, scratch, Some(sink), &mut moved)?;
+            self.flush_thread(thread, state, scratch, &mut moved)?;
+            any |= moved.any || !scratch.found.is_empty();
             self.give_away(scratch, sink);
         }
         if self.purpose() == Purpose::Finals && !any {
@@ -226,13 +239,22 @@ impl Machine {
             let step = &code.steps[index];
             for choice in self.choices(&step.op) {
                 let mut next = std::mem::take(&mut scratch.next);
-                next.copy_from_slice(state);
+                copy(state, &mut next);
                 let outcome = self.take(thread, step, choice, &mut next);
                 let result = match outcome {
-                    Outcome::Taken => {
-                        moved.visible |= step.back;
-                        self.run_chain(thread, &next, scratch, moved)
-                    }
+                    Outcome::Taken => match sink.as_deref_mut() {
+                        // Nothing to fuse, and all threads are expanded anyway: it can go at once.
+                        Some(sink) if !code.fusible[step.to as usize] => {
+                            self.symmetry.canonicalise(&mut next, &mut scratch.canonical);
+                            sink.push(&next);
+                            moved.any = true;
+                            Ok(())
+                        }
+                        _ => {
+                            moved.visible |= step.back;
+                            self.run_chain(thread, &next, scratch, moved)
+                        }
+                    },
                     Outcome::Outgrown(outgrown) => Err(outgrown),
                     Outcome::Disabled => Ok(()),
                     Outcome::CutOff | Outcome::AssertFailed | Outcome::Fault(_) => {
@@ -328,5 +350,13 @@ impl Machine {
             self.symmetry.canonicalise(state, canonical);
             sink.push(state);
         }
+    }
+}
+
+/// Copies a state of a few words without a call.
+#[inline]
+fn copy(from: &[u64], to: &mut [u64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
     }
 }

@@ -84,6 +84,27 @@ fn grows(condition: &Condition) -> bool {
     }
 }
 
+/// A violation needs some thread to be at a location that the goal names.
+pub(crate) fn needs_location(goal: &Goal) -> bool {
+    fn needs(condition: &Condition) -> bool {
+        match condition {
+            Expr::Atom(Observable::At(..)) => true,
+            Expr::Binary(BinaryOp::And, left, right) => needs(left) || needs(right),
+            Expr::Binary(BinaryOp::Or, left, right) => needs(left) && needs(right),
+            Expr::Binary(BinaryOp::Ge, left, right) => counts_only(left) && matches!(**right, Expr::Const(1..)),
+            _ => false,
+        }
+    }
+    fn counts_only(condition: &Condition) -> bool {
+        match condition {
+            Expr::Atom(Observable::At(..)) => true,
+            Expr::Binary(BinaryOp::Add, left, right) => counts_only(left) && counts_only(right),
+            _ => false,
+        }
+    }
+    goal.kind == GoalKind::Never && is_total(&goal.condition) && needs(&goal.condition)
+}
+
 fn names_locations(condition: &Condition) -> bool {
     let mut found = false;
     condition.for_each_atom(&mut |atom| found |= matches!(atom, Observable::At(..)));

@@ -90,7 +90,7 @@ impl Machine {
                 let read = self.layout.cells[slot].get(state);
                 let written = match op.binary() {
                     None => operand,
-                    Some(binary) => binary.apply(self.arithmetic, read, operand)?,
+                    Some(binary) => crate::code::apply(binary, self.arithmetic, read, operand)?,
                 };
                 debug_assert_eq!(op.binary().is_none(), *op == RmwOp::Exchange);
                 self.write_cell(slot, written, state)?;

@@ -60,7 +60,7 @@ pub fn parse(cursor: &mut Cursor<'_, '_>) -> Verdict {
         };
         if parsed.is_none() {
             // One word about a broken end is enough.
-            while !cursor.at_end() && !(cursor.taken() > before && starts(cursor)) {
+            while !cursor.at_end() && (cursor.taken() == before || !starts(cursor)) {
                 cursor.next();
             }
         }

@@ -34,12 +34,9 @@ pub fn read(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<Header> {
         _ => {
             let found = if word.is_empty() { "nothing".to_owned() } else { format!("`{}`", word.escape_debug()) };
             diagnostics.push(
-                Diagnostic::error(
-                    span(start, word_end),
-                    format!("expected a kind of test, found {found}"),
-                )
-                .with_label("the first line of a litmus test is a kind and a name")
-                .with_help("tests for X86_64 (AT&T), X86 (Intel) and C are read"),
+                Diagnostic::error(span(start, word_end), format!("expected a kind of test, found {found}"))
+                    .with_label("the first line of a litmus test is a kind and a name")
+                    .with_help("tests for X86_64 (AT&T), X86 (Intel) and C are read"),
             );
             return None;
         }

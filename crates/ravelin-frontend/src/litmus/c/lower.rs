@@ -11,7 +11,7 @@ use super::evaluate::has_effects;
 use super::{Expression, ExpressionKind, Function, Statement};
 use crate::Diagnostic;
 use ravelin_program::{BinaryOp, Domain, Expr, Instruction, Order, RegId, Register, Span, Thread, Value};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 pub fn lower(functions: &[Function], init: &Init, diagnostics: &mut Vec<Diagnostic>) -> (Code, Cells) {
     let mut cells = Cells::new(init, false, diagnostics);
@@ -31,7 +31,7 @@ pub fn lower(functions: &[Function], init: &Init, diagnostics: &mut Vec<Diagnost
             cells: &mut cells,
             diagnostics,
             function,
-            locals: HashMap::new(),
+            locals: BTreeMap::new(),
             hidden: Vec::new(),
             hidden_used: 0,
             wide: false,
@@ -49,7 +49,7 @@ pub struct ThreadLowering<'a> {
     pub cells: &'a mut Cells,
     pub diagnostics: &'a mut Vec<Diagnostic>,
     function: &'a Function,
-    locals: HashMap<String, RegId>,
+    locals: BTreeMap<String, RegId>,
     hidden: Vec<RegId>,
     /// How many of them the current statement has used.
     hidden_used: usize,
@@ -228,10 +228,9 @@ impl ThreadLowering<'_> {
     pub fn unknown(&mut self, name: &str, span: Span) {
         let mut diagnostic = Diagnostic::error(span, format!("there is no local variable or parameter `{name}`"));
         let parameters = self.function.parameters.iter().map(|parameter| parameter.text.as_str());
-        let mut known: Vec<&str> = self.locals.keys().map(String::as_str).chain(parameters).collect();
-        known.sort_unstable();
+        let known = listed(parameters.chain(self.locals.keys().map(String::as_str)));
         if !known.is_empty() {
-            diagnostic = diagnostic.with_help(format!("there is {}", listed(known)));
+            diagnostic = diagnostic.with_help(format!("there is {known}"));
         }
         self.diagnostics.push(diagnostic);
     }

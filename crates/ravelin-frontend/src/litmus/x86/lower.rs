@@ -21,7 +21,7 @@ use ravelin_program::{
     Address, BinaryOp, Domain, Expr, Instruction as Step, Order, RegId, Register as ProgramRegister, Span, Thread,
     Value,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 pub fn lower(columns: &[Column], init: &Init, dialect: Dialect, diagnostics: &mut Vec<Diagnostic>) -> (Code, Cells) {
     let bytes = computes_addresses(columns, init);
@@ -43,7 +43,7 @@ pub fn lower(columns: &[Column], init: &Init, dialect: Dialect, diagnostics: &mu
             flags_needed: false,
             ids: [None; register::COUNT],
             hidden: HashMap::new(),
-            labels: HashMap::new(),
+            labels: BTreeMap::new(),
         };
         threads.push(lowering.run(column, init));
     }
@@ -103,7 +103,7 @@ pub struct ThreadLowering<'a> {
     pub flags_needed: bool,
     ids: [Option<RegId>; register::COUNT],
     hidden: HashMap<&'static str, RegId>,
-    labels: HashMap<String, Label>,
+    labels: BTreeMap<String, Label>,
 }
 
 impl ThreadLowering<'_> {
@@ -306,11 +306,10 @@ impl ThreadLowering<'_> {
         if let Some(label) = self.labels.get(&name.text) {
             return Some(*label);
         }
-        let mut known: Vec<&str> = self.labels.keys().map(String::as_str).collect();
-        known.sort_unstable();
+        let known = listed(self.labels.keys().map(String::as_str));
         let mut diagnostic = Diagnostic::error(name.span, format!("there is no label `{}` in this thread", name.text));
         if !known.is_empty() {
-            diagnostic = diagnostic.with_help(format!("there is {}", listed(known)));
+            diagnostic = diagnostic.with_help(format!("there is {known}"));
         }
         self.diagnostics.push(diagnostic);
         None

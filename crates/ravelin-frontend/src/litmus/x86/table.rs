@@ -33,8 +33,7 @@ pub fn parse(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Vec<Column> {
 /// The first row: `P0 | P1 ;`.
 fn names(cursor: &mut Cursor<'_, '_>) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::new();
-    loop {
-        let Some(name) = cursor.word("the name of a thread (`P0`)") else { break };
+    while let Some(name) = cursor.word("the name of a thread (`P0`)") {
         match name.text.strip_prefix('P').and_then(|digits| digits.parse().ok()) {
             Some(number) if columns.iter().any(|column| column.number == number) => {
                 cursor.error(name.span, format!("there are two threads `{}`", name.text));
