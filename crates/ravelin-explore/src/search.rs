@@ -7,19 +7,22 @@
 //!
 //! Exchange by hash is also what an exploration over several machines does.
 
+use crate::barrier::Barrier;
 use crate::limits::{Limit, Limits, Progress};
 use crate::space::{End, Finding, Space, StateId, Statistics, join};
 use crate::store::{Store, hash};
 use crate::system::{Sink, System, shard_of};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Barrier, Mutex};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// States that one worker expands in one round. Small enough that limits and progress are looked at often and that a
-/// round's outboxes stay in the cache; large enough that the barriers cost nothing beside it.
-const ROUND: usize = 2048;
+/// States that a worker expands in one round. Small enough that limits and progress are looked at often and that a round's
+/// outboxes stay in the cache.
+const ROUND: usize = 4096;
+/// The same with several workers: so many that the moments in which a core is taken away from one of them even out.
+const SHARED_ROUND: usize = 1 << 15;
 /// States in a level from which several workers are used.
 const WORTH_SHARING: usize = 4096;
 /// Ids are 32 bits, and one is taken.
@@ -105,9 +108,9 @@ impl<S: System> Shard<S> {
         }
     }
 
-    /// First half of a round: expands up to [`ROUND`] states of the current level.
-    fn expand(&mut self, system: &S) {
-        let until = self.level_end.min(self.expanded + ROUND);
+    /// First half of a round: expands so many states of the current level.
+    fn expand(&mut self, system: &S, states: usize) {
+        let until = self.level_end.min(self.expanded + states);
         for index in self.expanded..until {
             self.sink.parent = join(self.number, index, self.shards);
             if let Err(interrupt) = system.expand(self.store.state(index), &mut self.scratch, &mut self.sink) {
@@ -172,7 +175,7 @@ impl<S: System> Search<'_, S> {
         loop {
             let mut left = false;
             for index in 0..self.shards.len() {
-                unlocked(&mut self.shards[index]).expand(self.system);
+                unlocked(&mut self.shards[index]).expand(self.system, ROUND);
                 for owner in 0..self.shards.len() {
                     let mut outbox = std::mem::take(&mut unlocked(&mut self.shards[index]).sink.outboxes[owner]);
                     unlocked(&mut self.shards[owner]).store.absorb(&outbox);
@@ -199,18 +202,20 @@ impl<S: System> Search<'_, S> {
             (0..shards).map(|_| (0..shards).map(|_| Mutex::new(Vec::new())).collect()).collect();
         let end = Mutex::new(None);
         let done = AtomicBool::new(false);
+        let room = AtomicUsize::new(0);
         let search = Mutex::new((self.transitions, self.depth));
         let panic: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
         let this = &*self;
         std::thread::scope(|scope| {
             for (number, shard) in this.shards.iter().enumerate() {
-                let (barrier, exchange, end, done, search, panic) = (&barrier, &exchange, &end, &done, &search, &panic);
+                let (barrier, exchange, end, done) = (&barrier, &exchange, &end, &done);
+                let (search, panic, room) = (&search, &panic, &room);
                 scope.spawn(move || {
                     loop {
                         {
                             let mut shard = lock(shard);
                             // A panic must not leave the others waiting at the barrier.
-                            let expanded = catch_unwind(AssertUnwindSafe(|| shard.expand(this.system)));
+                            let expanded = catch_unwind(AssertUnwindSafe(|| shard.expand(this.system, SHARED_ROUND)));
                             if let Err(payload) = expanded {
                                 *lock(panic) = Some(payload);
                             }
@@ -221,20 +226,25 @@ impl<S: System> Search<'_, S> {
                         barrier.wait();
                         {
                             let mut shard = lock(shard);
+                            // All shards are about equally large. Growing in different rounds, each would wait for the other.
+                            shard.store.reserve(room.load(Ordering::Relaxed));
                             for sender in exchange {
                                 let mut outbox = lock(&sender[number]);
                                 shard.store.absorb(&outbox);
                                 outbox.clear();
                             }
                         }
-                        if barrier.wait().is_leader() {
+                        if barrier.wait() {
                             let mut left = false;
                             let mut summary = Summary::default();
+                            let mut largest = 0;
                             for shard in &this.shards {
                                 let mut shard = lock(shard);
                                 left |= shard.unexpanded() > 0;
+                                largest = largest.max(shard.store.len());
                                 summary.add(&mut shard);
                             }
+                            room.store(largest + SHARED_ROUND * 4, Ordering::Relaxed);
                             let mut totals = lock(search);
                             totals.0 += summary.transitions;
                             let stop = this.judge(summary, totals.0, totals.1);

@@ -53,7 +53,7 @@ impl Store {
     pub fn absorb(&mut self, outbox: &[u64]) {
         let record = self.width + 2;
         for group in outbox.chunks(GROUP * record) {
-            self.make_room(GROUP);
+            self.reserve(self.len + GROUP);
             self.touch(group, record);
             for entry in group.chunks_exact(record) {
                 let (state, rest) = entry.split_at(self.width);
@@ -125,24 +125,38 @@ impl Store {
         ((u128::from(hash) * self.table.len() as u128) >> 64) as usize
     }
 
-    fn make_room(&mut self, more: usize) {
-        if (self.len + more) * 4 <= self.table.len() * 3 {
+    /// Makes the table large enough for so many states. Shards that are asked for the same number grow at the same time.
+    pub fn reserve(&mut self, states: usize) {
+        if states * 4 <= self.table.len() * 3 {
             return;
         }
-        let size = (self.table.len() * 8 / 5).max((self.len + more) * 2);
+        let size = (self.table.len() * 8 / 5).max(states * 4 / 3 + GROUP);
         // The old table goes first: everything needed to build the new one is in the arena.
         self.table = Vec::new();
-        self.table = vec![0; size];
-        for index in 0..self.len {
-            let hash = hash(self.state(index));
-            let mut slot = self.home(hash);
-            while self.table[slot] != 0 {
-                slot += 1;
-                if slot == size {
-                    slot = 0;
-                }
+        // Written, not only reserved: a page that is first read and then written costs two faults, and the second stops
+        // every other worker for a moment.
+        self.table.reserve_exact(size);
+        self.table.resize(size, 0);
+        let mut hashes = [0; GROUP];
+        for start in (0..self.len).step_by(GROUP) {
+            let group = start..self.len.min(start + GROUP);
+            // As in `touch`: all the misses of a group at once.
+            let mut seen = 0;
+            for (hash_of, index) in hashes.iter_mut().zip(group.clone()) {
+                *hash_of = hash(self.state(index));
+                seen ^= self.table[self.home(*hash_of)];
             }
-            self.table[slot] = (hash & 0xffff_ffff) << 32 | (index as u64 + 1);
+            std::hint::black_box(seen);
+            for (&hash, index) in hashes.iter().zip(group) {
+                let mut slot = self.home(hash);
+                while self.table[slot] != 0 {
+                    slot += 1;
+                    if slot == size {
+                        slot = 0;
+                    }
+                }
+                self.table[slot] = (hash & 0xffff_ffff) << 32 | (index as u64 + 1);
+            }
         }
     }
 }
