@@ -1,14 +1,17 @@
 //! The visited set of one shard: exact, with a parent for each state.
 //!
 //! States lie one after the other in an arena, in the order they were found, which is breadth-first order: the frontier
-//! is a range of indices and costs nothing. A table with open addressing holds index and 32 bits of the hash in 8 bytes;
-//! it is rebuilt from the arena when it fills up, so there is never more than one table. In all: the packed state,
-//! 4 bytes for the parent and 10.7 to 17.1 bytes of table (between 47 and 75 % full).
+//! is a range of indices and costs nothing. A table with open addressing holds the index and the upper 32 bits of the hash in
+//! 8 bytes. These bits, scaled to the table, are also where the entry belongs, so entries are sorted but for collisions, and a
+//! table that has become too small grows in place, in one sweep from its end, without a look at the states. In all: the packed
+//! state, 4 bytes for the parent and 10.7 to 17.1 bytes of table (between 47 and 75 % full).
 
 /// Groups of insertions whose cache misses are made to overlap.
 const GROUP: usize = 32;
 /// Words of an arena chunk; chunks are never moved, so growing copies nothing.
 const CHUNK_WORDS: usize = 1 << 17;
+/// A table of this many slots is in the cache anyway.
+const CACHED_TABLE: usize = 1 << 16;
 /// Slots that are looked at beforehand for each insertion.
 const NEAR: usize = 6;
 const FIRST_TABLE: usize = 64;
@@ -19,7 +22,7 @@ pub(crate) struct Store {
     states: Vec<Vec<u64>>,
     parents: Vec<Vec<u32>>,
     len: usize,
-    /// 0 is empty; otherwise the low half of the hash above, index + 1 below.
+    /// 0 is empty; otherwise the upper half of the hash above, index + 1 below.
     table: Vec<u64>,
 }
 
@@ -54,7 +57,9 @@ impl Store {
         let record = self.width + 2;
         for group in outbox.chunks(GROUP * record) {
             self.reserve(self.len + GROUP);
-            self.touch(group, record);
+            if self.table.len() > CACHED_TABLE {
+                self.touch(group, record);
+            }
             for entry in group.chunks_exact(record) {
                 let (state, rest) = entry.split_at(self.width);
                 self.insert(state, rest[0], rest[1] as u32);
@@ -73,11 +78,11 @@ impl Store {
         let mut seen = 0;
         for (entry, &first) in group.chunks_exact(record).zip(&entries) {
             let (hash, mut found) = (entry[self.width], first);
-            if found != 0 && found >> 32 != hash & 0xffff_ffff {
+            if found != 0 && found >> 32 != hash >> 32 {
                 // Mostly in the same line of the cache, so looking on costs next to nothing.
                 let home = self.home(hash);
                 let near = self.table.get(home + 1..home + NEAR).unwrap_or(&[]);
-                found = near.iter().copied().find(|&slot| slot == 0 || slot >> 32 == hash & 0xffff_ffff).unwrap_or(0);
+                found = near.iter().copied().find(|&slot| slot == 0 || slot >> 32 == hash >> 32).unwrap_or(0);
             }
             if found != 0 {
                 seen ^= self.state((found & 0xffff_ffff) as usize - 1)[0];
@@ -88,7 +93,7 @@ impl Store {
 
     #[inline]
     fn insert(&mut self, state: &[u64], hash: u64, parent: u32) {
-        let tag = hash & 0xffff_ffff;
+        let tag = hash >> 32;
         let mut slot = self.home(hash);
         loop {
             let entry = self.table[slot];
@@ -119,44 +124,50 @@ impl Store {
         self.len += 1;
     }
 
-    /// The slot a hash starts probing at: its high bits scaled to the table.
+    /// The slot a hash starts probing at.
     #[inline]
     fn home(&self, hash: u64) -> usize {
-        ((u128::from(hash) * self.table.len() as u128) >> 64) as usize
+        self.home_of_tag(hash >> 32)
+    }
+
+    #[inline]
+    fn home_of_tag(&self, tag: u64) -> usize {
+        ((u128::from(tag) * self.table.len() as u128) >> 32) as usize
     }
 
     /// Makes the table large enough for so many states. Shards that are asked for the same number grow at the same time.
     pub fn reserve(&mut self, states: usize) {
-        if states * 4 <= self.table.len() * 3 {
+        let old = self.table.len();
+        if states * 4 <= old * 3 {
             return;
         }
-        let size = (self.table.len() * 8 / 5).max(states * 4 / 3 + GROUP);
-        // The old table goes first: everything needed to build the new one is in the arena.
-        self.table = Vec::new();
-        // Written, not only reserved: a page that is first read and then written costs two faults, and the second stops
-        // every other worker for a moment.
-        self.table.reserve_exact(size);
+        let size = (old * 8 / 5).max(states * 4 / 3 + GROUP);
+        self.table.reserve_exact(size - old);
         self.table.resize(size, 0);
-        let mut hashes = [0; GROUP];
-        for start in (0..self.len).step_by(GROUP) {
-            let group = start..self.len.min(start + GROUP);
-            // As in `touch`: all the misses of a group at once.
-            let mut seen = 0;
-            for (hash_of, index) in hashes.iter_mut().zip(group.clone()) {
-                *hash_of = hash(self.state(index));
-                seen ^= self.table[self.home(*hash_of)];
+        // Homes only move up, so a sweep from the end finds its goal among slots that were swept before. The few entries
+        // for which that is not so, because a collision had moved them far or because they would pass the end, wait.
+        let mut waiting = Vec::new();
+        for slot in (0..old).rev() {
+            let entry = std::mem::take(&mut self.table[slot]);
+            if entry == 0 {
+                continue;
             }
-            std::hint::black_box(seen);
-            for (&hash, index) in hashes.iter().zip(group) {
-                let mut slot = self.home(hash);
-                while self.table[slot] != 0 {
-                    slot += 1;
-                    if slot == size {
-                        slot = 0;
-                    }
+            let home = self.home_of_tag(entry >> 32);
+            let free = || self.table[home..].iter().position(|&entry| entry == 0);
+            match (home >= slot).then(free).flatten() {
+                Some(distance) => self.table[home + distance] = entry,
+                None => waiting.push(entry),
+            }
+        }
+        for entry in waiting {
+            let mut slot = self.home_of_tag(entry >> 32);
+            while self.table[slot] != 0 {
+                slot += 1;
+                if slot == size {
+                    slot = 0;
                 }
-                self.table[slot] = (hash & 0xffff_ffff) << 32 | (index as u64 + 1);
             }
+            self.table[slot] = entry;
         }
     }
 }
@@ -213,6 +224,30 @@ mod tests {
             assert_eq!(found.len(), store.len());
             assert_eq!(found, expected);
             assert!((1..store.len()).all(|index| store.parent(index - 1) < store.parent(index)));
+        }
+    }
+
+    /// Growing at every possible size, with many states that belong at the very end of the table.
+    #[test]
+    fn growing_loses_nothing() {
+        for crowded in [false, true] {
+            let mut store = Store::new(1);
+            let mut kept = Vec::new();
+            let mut value = 0u64;
+            while kept.len() < 3_000 {
+                value += 1;
+                if crowded && kept.len() % 4 != 0 && hash(&[value]) >> 54 < 1_020 {
+                    continue;
+                }
+                kept.push(value);
+                store.absorb(&record(&[value], 0));
+                store.reserve(store.len() + GROUP + kept.len() % 7);
+            }
+            let before = store.len();
+            for &value in &kept {
+                store.absorb(&record(&[value], 1));
+            }
+            assert_eq!((before, store.len()), (kept.len(), kept.len()));
         }
     }
 

@@ -70,8 +70,7 @@ impl Sink {
         }
         let shard = if self.outboxes.len() == 1 { 0 } else { shard_of(hash, self.outboxes.len()) };
         let outbox = &mut self.outboxes[shard];
-        outbox.extend_from_slice(state);
-        outbox.extend_from_slice(&[hash, u64::from(self.parent)]);
+        outbox.extend(state.iter().copied().chain([hash, u64::from(self.parent)]));
     }
 
     /// Whether the state is among the recent ones; from now on it is.

@@ -149,7 +149,9 @@ impl System for Machine {
             scratch.found.clear();
             let mut moved = Moved::default();
             self.move_thread(thread, state, scratch, Some(sink), &mut moved)?;
-            self.flush_thread(thread, state, scratch, &mut moved)?;
+            if self.buffer_len(thread, state) > 0 {
+                self.flush_thread(thread, state, scratch, &mut moved)?;
+            }
             any |= moved.any || !scratch.found.is_empty();
             self.give_away(scratch, sink);
         }
@@ -344,7 +346,11 @@ impl Machine {
         Ok(())
     }
 
+    #[inline]
     fn give_away(&self, scratch: &mut Scratch, sink: &mut Sink) {
+        if scratch.found.is_empty() {
+            return;
+        }
         let Scratch { found, canonical, .. } = scratch;
         for state in found.chunks_exact_mut(self.layout.words) {
             self.symmetry.canonicalise(state, canonical);
