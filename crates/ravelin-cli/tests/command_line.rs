@@ -181,3 +181,87 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let output = child.wait_with_output().expect("the program ends");
     assert!(output.stderr.is_empty(), "{output:?}");
 }
+
+/// A folder of its own, gone when dropped.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("ravelin-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a folder");
+        Scratch(path)
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const SB: &str = "X86_64 SB\n{}\n P0 | P1 ;\n movl $1,(x) | movl $1,(y) ;\n movl (y),%eax | movl (x),%eax ;\nexists (0:rax=0 /\\ 1:rax=0)\n";
+
+#[test]
+fn files_of_other_tools_are_told_by_name_and_by_text() {
+    let scratch = Scratch::new("languages");
+    let rocker = "max_value 1; global x, y; fn p { local r; x.store(1); r = y.load(); } fn q { y.store(1); }";
+    let memorax = "forbidden A A\ndata x = 0 : [0:1]\nprocess text\n A: nop\nprocess text\n write: x := 1; A: nop";
+    let trencher = "# SB\nthread t1\ninitial a\ntransition a b write 1 0\ntransition b c read r 1\nend\n";
+    for (name, text, expected) in [
+        ("sb.litmus", SB, 1),
+        ("sb.unknown", SB, 1),
+        ("p.tpl", rocker, 0),
+        ("p.anything", rocker, 0),
+        ("m.rmm", memorax, 1),
+        ("m", memorax, 1),
+        ("t.txt", trencher, 0),
+        ("rav.txt", "static x; thread t { x.store(1); }", 0),
+        ("nothing.txt", "once upon a time", 2),
+    ] {
+        let output = ravelin(&["reach", &scratch.write(name, text), "--model", "tso"], "");
+        assert_eq!(code(&output), expected, "{name}: {output:?}");
+    }
+    let forced = ravelin(&["reach", &scratch.write("sb.rav", SB), "--from", "litmus"], "");
+    assert_eq!(code(&forced), 1, "{forced:?}");
+}
+
+#[test]
+fn final_states_in_the_layout_of_herd() {
+    let scratch = Scratch::new("herd");
+    let output = ravelin(&["states", &scratch.write("SB.litmus", SB), "--model", "tso", "--format", "herd"], "");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let expected = "Test SB Allowed\nStates 4\n0:rax=0; 1:rax=0;\n0:rax=0; 1:rax=1;\n0:rax=1; 1:rax=0;\n0:rax=1; 1:rax=1;\nOk\nWitnesses\nPositive: 1 Negative: 3\nCondition exists (0:rax=0 /\\ 1:rax=0)\nObservation SB Sometimes 1 3\nTime SB ";
+    assert!(text.starts_with(expected), "{text}");
+    assert_eq!(code(&ravelin(&["reach", "examples/sb.rav", "--format", "herd"], "")), 2);
+}
+
+#[test]
+fn answers_are_compared_with_tables() {
+    let scratch = Scratch::new("expect");
+    let test = scratch.write("SB.litmus", SB);
+    let states = "0:rax=0; 1:rax=1; | 0:rax=1; 1:rax=0; | 0:rax=1; 1:rax=1;";
+    let table = |extra: &str, condition: &str| {
+        format!("test\tstates_sc\textra_states_tso\tcond_sc\tcond_tso\nSB\t{states}\t{extra}\tNo\t{condition}\n")
+    };
+    let compare = |text: &str| {
+        let table = scratch.write("expected.tsv", text);
+        ravelin(&["states", "--expect", "--model", "sc,tso", &table, &test], "")
+    };
+    let right = compare(&table("0:rax=0; 1:rax=0;", "Ok"));
+    assert_eq!(code(&right), 0, "{right:?}");
+    assert!(String::from_utf8_lossy(&right.stdout).contains("1 files, 4 answers: 4 agree, 0 differ"), "{right:?}");
+    let wrong = compare(&table("", "No"));
+    assert_eq!(code(&wrong), 1, "{wrong:?}");
+    assert!(String::from_utf8_lossy(&wrong.stdout).contains("2 agree, 2 differ"), "{wrong:?}");
+    assert_eq!(code(&compare("no columns\n")), 2);
+    let answers = scratch.write("answers.tsv", "file\tcommand\tmodel\tanswer\nSB.litmus\treach\ttso\tholds\n");
+    assert_eq!(code(&ravelin(&["reach", "--expect", &answers, &test], "")), 1);
+    let broken = scratch.write("broken.rav", "thread {");
+    assert_eq!(code(&ravelin(&["reach", "--expect", &broken], "")), 2);
+}

@@ -70,7 +70,17 @@ impl Sink {
         }
         let shard = if self.outboxes.len() == 1 { 0 } else { shard_of(hash, self.outboxes.len()) };
         let outbox = &mut self.outboxes[shard];
-        outbox.extend(state.iter().copied().chain([hash, u64::from(self.parent)]));
+        let parent = u64::from(self.parent);
+        // Records of a known size are copied without a call.
+        match *state {
+            [a] => outbox.extend_from_slice(&[a, hash, parent]),
+            [a, b] => outbox.extend_from_slice(&[a, b, hash, parent]),
+            [a, b, c] => outbox.extend_from_slice(&[a, b, c, hash, parent]),
+            _ => {
+                outbox.extend_from_slice(state);
+                outbox.extend_from_slice(&[hash, parent]);
+            }
+        }
     }
 
     /// Whether the state is among the recent ones; from now on it is.

@@ -36,6 +36,17 @@ impl Code {
         }
         match expr {
             Expr::Atom(atom) => return Code::Field(field(atom)),
+            // Every branch but the first of a condition begins with a negation.
+            Expr::Unary(UnaryOp::Not, inner) => {
+                if let Expr::Binary(op, left, right) = &**inner
+                    && let Some(opposite) = op.opposite()
+                {
+                    return Code::comparison(opposite, left, right, arithmetic, field);
+                }
+            }
+            Expr::Binary(op, left, right) if op.is_comparison() => {
+                return Code::comparison(*op, left, right, arithmetic, field);
+            }
             Expr::Binary(op, left, right) => match (&**left, &**right) {
                 (Expr::Atom(left), Expr::Const(right)) => return Code::FieldConst(*op, field(left), *right),
                 (Expr::Const(left), Expr::Atom(right)) => return Code::ConstField(*op, *left, field(right)),
@@ -44,8 +55,34 @@ impl Code {
             },
             _ => {}
         }
+        Code::stack(expr, field)
+    }
+
+    fn stack<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field) -> Code {
         let mut code = Vec::new();
         let depth = emit(expr, field, &mut code);
+        Code::Stack { code: code.into_boxed_slice(), depth }
+    }
+
+    fn comparison<A>(
+        op: BinaryOp,
+        left: &Expr<A>,
+        right: &Expr<A>,
+        arithmetic: Arithmetic,
+        field: &mut impl FnMut(&A) -> Field,
+    ) -> Code {
+        match (left, right.constant(arithmetic)) {
+            (Expr::Atom(left), Some(right)) => return Code::FieldConst(op, field(left), right),
+            (Expr::Atom(left), None) => {
+                if let Expr::Atom(right) = right {
+                    return Code::FieldField(op, field(left), field(right));
+                }
+            }
+            _ => {}
+        }
+        let mut code = Vec::new();
+        let depth = emit(left, field, &mut code).max(emit(right, field, &mut code) + 1);
+        code.push(Op::Binary(op));
         Code::Stack { code: code.into_boxed_slice(), depth }
     }
 

@@ -239,7 +239,8 @@ impl Machine {
         let location = self.layout.locations[thread].get(state) as usize;
         for index in code.starts[location]..code.starts[location + 1] {
             let step = &code.steps[index];
-            for choice in self.choices(&step.op) {
+            let (mut choice, last) = self.choices(&step.op).into_inner();
+            loop {
                 let mut next = std::mem::take(&mut scratch.next);
                 copy(state, &mut next);
                 let outcome = self.take(thread, step, choice, &mut next);
@@ -269,6 +270,10 @@ impl Machine {
                 };
                 scratch.next = next;
                 result?;
+                if choice == last {
+                    break;
+                }
+                choice += 1;
             }
         }
         Ok(())
