@@ -213,14 +213,19 @@ fn while_the_bus_is_held_others_compute_and_issue_but_do_not_touch_memory() {
 #[test]
 fn a_locked_block_happens_as_a_whole_or_not_at_all() {
     let body = vec![load(R, X), store(Y, 1), Instruction::Assume(Expr::Atom(R))];
-    let block = |drains| Instruction::Locked { body: body.clone(), drains };
-    let alone = explore(&plain(vec![vec![block(true)]]), Model::Tso);
+    let mut stores = plain(vec![vec![Instruction::Locked { body: body.clone(), drains: true }]]);
+    let alone = explore(&stores, Model::Tso);
     assert!(alone.finals.is_empty() && alone.stuck.iter().all(|state| state.cell(Y) == 0));
-    // Draining waits for the own store to reach memory; otherwise the block reads it early and overtakes it.
+    // A store straight to memory would overtake the thread's own pending ones.
+    stores.threads[0].transitions[0].instruction = Instruction::Locked { body, drains: false };
+    assert_eq!(ravelin_program::validate(&stores).len(), 1);
+    // Draining waits for the own store to reach memory; otherwise the block reads it early.
     for (drains, early) in [(true, false), (false, true)] {
+        let block = Instruction::Locked { body: vec![load(R, X), Instruction::Assume(Expr::Atom(R))], drains };
         let mut found = false;
-        let reference = Reference::new(&plain(vec![vec![store(X, 1), block(drains)]]), Model::Tso, None).unwrap();
-        reference.visit(100, &mut |state, _| found |= state.cell(Y) == 1 && state.cell(X) == 0).unwrap();
+        let reference = Reference::new(&plain(vec![vec![store(X, 1), block]]), Model::Tso, None).unwrap();
+        let read = |state: &State| state.threads[0].registers.contains(&1) && state.cell(X) == 0;
+        reference.visit(100, &mut |state, _| found |= read(state)).unwrap();
         assert_eq!(found, early);
     }
 }
