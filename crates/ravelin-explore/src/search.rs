@@ -23,6 +23,9 @@ use std::time::Instant;
 const ROUND: usize = 4096;
 /// The same with several workers: so many that the moments in which a core is taken away from one of them even out.
 const SHARED_ROUND: usize = 1 << 15;
+/// Words in a worker's outboxes after which a round ends early: states with very many successors must not keep it from
+/// looking at the limits.
+const LARGEST_ROUND: usize = 1 << 22;
 /// States in a level from which several workers are used.
 const WORTH_SHARING: usize = 4096;
 /// Ids are 32 bits, and one is taken.
@@ -111,14 +114,15 @@ impl<S: System> Shard<S> {
     /// First half of a round: expands so many states of the current level.
     fn expand(&mut self, system: &S, states: usize) {
         let until = self.level_end.min(self.expanded + states);
-        for index in self.expanded..until {
-            self.sink.parent = join(self.number, index, self.shards);
-            if let Err(interrupt) = system.expand(self.store.state(index), &mut self.scratch, &mut self.sink) {
+        while self.expanded < until && self.sink.words() < LARGEST_ROUND {
+            self.sink.parent = join(self.number, self.expanded, self.shards);
+            let state = self.store.state(self.expanded);
+            self.expanded += 1;
+            if let Err(interrupt) = system.expand(state, &mut self.scratch, &mut self.sink) {
                 self.interrupt = Some(interrupt);
                 break;
             }
         }
-        self.expanded = until;
         self.cut_off |= self.sink.cut_off;
         let found = self.sink.findings.drain(..).map(|(kind, state)| Finding { state: StateId(state), kind });
         self.findings.extend(found);

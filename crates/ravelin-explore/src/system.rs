@@ -104,6 +104,11 @@ impl Sink {
         false
     }
 
+    /// Words waiting in the outboxes.
+    pub(crate) fn words(&self) -> usize {
+        self.outboxes.iter().map(Vec::len).sum()
+    }
+
     /// Something about the state being expanded: the number is the system's own, and comes back in a
     /// [`crate::Finding`].
     #[inline]

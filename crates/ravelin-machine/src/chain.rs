@@ -3,10 +3,10 @@
 //! The states on the way form a small graph, walked breadth first and without repetition. A state is an *end*, and will be
 //! stored, if the thread's location is not fusible, if nothing can be done there, or if something is to be reported there.
 //! Ending early is always right, so a step back in the control flow ends the walk (a local loop is then stored once a round),
-//! and so do a choice among many values and a walk that has become large. Both the search and the reading back of paths use
+//! and so does a walk that has become large. Both the search and the reading back of paths use
 //! this walk, so they agree on the ends.
 
-use crate::compile::{Machine, Step};
+use crate::compile::Machine;
 use crate::expand::Moved;
 use crate::layout::Outgrown;
 use crate::step::Outcome;
@@ -15,8 +15,6 @@ use ravelin_semantics::Action;
 
 /// States of one walk, after which all that are left become ends.
 const MOST_STATES: usize = 256;
-/// A `havoc` over more values than this ends the walk.
-const MOST_CHOICES: Value = 4;
 
 /// One walk. Kept from state to state so that nothing is allocated.
 #[derive(Default)]
@@ -135,7 +133,7 @@ impl Machine {
                     Outcome::Taken => {
                         any = true;
                         moved.visible |= step.back;
-                        chain.add(node, index, choice, self.ends_walk(step));
+                        chain.add(node, index, choice, step.back);
                     }
                     Outcome::Disabled => {}
                     Outcome::Outgrown(outgrown) => return Err(outgrown),
@@ -148,10 +146,5 @@ impl Machine {
             }
         }
         Ok(any)
-    }
-
-    fn ends_walk(&self, step: &Step) -> bool {
-        let choices = self.choices(&step.op);
-        step.back || choices.end() - choices.start() >= MOST_CHOICES
     }
 }

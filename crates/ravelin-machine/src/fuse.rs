@@ -7,7 +7,7 @@
 //!
 //! Kept apart on purpose: a location that a `never` names; a step that writes a register a `never` reads; the issue of a
 //! store if a `never` reads memory, because such a condition waits for empty buffers; RMWs, locked blocks and fences that
-//! wait; private cells in programs with a bus lock, which can keep a thread from them for ever.
+//! wait; a `havoc` over many values; private cells in programs with a bus lock, which can keep a thread from them for ever.
 
 use crate::access::slots;
 use crate::layout::Layout;
@@ -16,6 +16,9 @@ use crate::ranges::Ranges;
 use crate::settings::Settings;
 use ravelin_program::{Address, Instruction, LocId, Order, Program};
 use ravelin_semantics::Model;
+
+/// A `havoc` over more values than this is not fused.
+const MOST_CHOICES: i128 = 4;
 
 /// By location of a thread: whether its steps are fused with what leads there.
 pub(crate) fn fusible_locations(
@@ -45,6 +48,8 @@ pub(crate) fn fusible_locations(
         Instruction::Unlock(address) if settings.model == Model::Sc => is_private(address),
         Instruction::Store { .. } | Instruction::Unlock(_) => !observed.memory(),
         Instruction::Fence(order) => settings.model == Model::Sc || *order != Order::SeqCst,
+        // Many values make many states; they are better stored one step at a time, where limits are looked at.
+        Instruction::Havoc { lo, hi, .. } => i128::from(*hi) - i128::from(*lo) < MOST_CHOICES,
         other => other.is_local(),
     };
     (0..code.locations.len())
