@@ -77,7 +77,10 @@ fn hostile_programs_get_an_answer_or_a_message() {
         ("static a: [bool; 2]; thread t { let i = 0; havoc i in 0..3; a[i].store(1); }", 1),
         ("thread t { let r = 9_223_372_036_854_775_807; r = r + 1; }", 1),
         ("thread t { let r; havoc r in 0..1_000_000_000_000; }", 2),
-        ("static x; thread t { let a = 0; let b = 0; havoc a in 0..60000; havoc b in 0..60000; x.store(a * 100000 + b); }", 3),
+        (
+            "static x; thread t { let a = 0; let b = 0; havoc a in 0..60000; havoc b in 0..60000; x.store(a * 100000 + b); }",
+            3,
+        ),
         ("static x: i64 = any; thread t { nop; }", 2),
         ("static x: [u8; 3] = any; thread t { nop; }", 2),
         ("static x: [bool; 99_999_999]; thread t { nop; }", 2),
