@@ -1,5 +1,5 @@
 //! A barrier for rounds of a millisecond: it spins for a moment before it gives the core away. Waking a sleeping thread
-//! takes as long as a tenth of a round; measured on two cores, a sleeping barrier cost a quarter of the time.
+//! takes a noticeable part of such a round.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

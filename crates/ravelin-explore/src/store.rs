@@ -67,8 +67,8 @@ impl Store {
         }
     }
 
-    /// Reads what a group of insertions will need, so that the processor waits for all of it at once. Measured on 16
-    /// million states: without this, absorbing takes about twice as long.
+    /// Reads what a group of insertions will need, so that the processor waits for all of it at once instead of for one
+    /// insertion after the other.
     #[inline]
     fn touch(&self, group: &[u64], record: usize) {
         let mut entries = [0u64; GROUP];
