@@ -9,6 +9,7 @@
 
 mod answer;
 pub mod reachability;
+pub mod robustness;
 pub mod simulation;
 pub mod states;
 pub mod witness;

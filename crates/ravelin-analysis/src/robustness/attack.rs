@@ -1,0 +1,51 @@
+//! Attacks (section 4 of *Checking and Enforcing Robustness against TSO*): a thread, one of its stores, and a later
+//! access of the same thread that may overtake it.
+
+use ravelin_program::{Instruction, Program, ThreadId, TransitionId};
+
+/// Transitions are those of the program after [`ravelin_program::lower_for_hardware`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Attack {
+    pub thread: ThreadId,
+    /// The store that is delayed.
+    pub store: TransitionId,
+    /// What overtakes it: a load, or under PSO another store.
+    pub load: TransitionId,
+}
+
+/// May be delayed: a plain store. Locked instructions write memory at once.
+pub fn is_delayable(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Store { .. } | Instruction::Unlock(_))
+}
+
+/// May overtake a delayed store and then reads memory: a plain load, or a locked block that only reads and so does not
+/// drain the buffer.
+pub fn is_overtaking_load(instruction: &Instruction) -> bool {
+    match instruction {
+        Instruction::Load { .. } | Instruction::Wait { .. } => true,
+        Instruction::Locked { body, drains: false } => body.iter().any(|part| matches!(part, Instruction::Load { .. })),
+        _ => false,
+    }
+}
+
+/// Cannot be executed while a store is delayed: it ends every attack.
+pub fn ends_attack(instruction: &Instruction) -> bool {
+    use ravelin_program::Order;
+    matches!(instruction, Instruction::Fence(Order::SeqCst) | Instruction::BusLock | Instruction::BusUnlock)
+        || instruction.is_locked()
+}
+
+/// All attacks of a program against TSO: every store with every load of the same thread. `program` is lowered.
+pub fn attacks(program: &Program) -> Vec<Attack> {
+    let mut attacks = Vec::new();
+    for (number, thread) in program.threads.iter().enumerate() {
+        let those = |pick: fn(&Instruction) -> bool| {
+            let transitions = thread.transitions.iter().enumerate();
+            transitions.filter(move |(_, transition)| pick(&transition.instruction)).map(|(id, _)| TransitionId(id))
+        };
+        for store in those(is_delayable) {
+            attacks.extend(those(is_overtaking_load).map(|load| Attack { thread: ThreadId(number), store, load }));
+        }
+    }
+    attacks
+}
