@@ -32,11 +32,13 @@
 mod barrier;
 mod limits;
 mod search;
+mod set;
 mod space;
 mod store;
 mod system;
 
 pub use limits::{Limit, Limits, Progress};
 pub use search::{Options, Until, explore};
+pub use set::StateSet;
 pub use space::{End, Finding, Space, StateId, Statistics};
 pub use system::{Sink, System};

@@ -75,6 +75,16 @@ impl<I> Space<I> {
         path
     }
 
+    /// All stored states, roughly in the order in which they were found; with one worker exactly so.
+    pub fn ids(&self) -> impl Iterator<Item = StateId> + '_ {
+        let longest = self.shards.iter().map(Store::len).max().unwrap_or(0);
+        let shards = self.shards.len();
+        (0..longest).flat_map(move |index| {
+            let holding = (0..shards).filter(move |&shard| index < self.shards[shard].len());
+            holding.map(move |shard| StateId(join(shard, index, shards)))
+        })
+    }
+
     /// All stored states, in no particular order.
     pub fn states(&self) -> impl Iterator<Item = &[u64]> {
         self.shards.iter().flat_map(|store| (0..store.len()).map(|index| store.state(index)))

@@ -91,8 +91,9 @@ impl Store {
         std::hint::black_box(seen);
     }
 
+    /// There must be room for one more, see [`Store::reserve`].
     #[inline]
-    fn insert(&mut self, state: &[u64], hash: u64, parent: u32) {
+    pub fn insert(&mut self, state: &[u64], hash: u64, parent: u32) {
         let tag = hash >> 32;
         let mut slot = self.home(hash);
         loop {
@@ -110,6 +111,31 @@ impl Store {
         }
         self.append(state, parent);
         self.table[slot] = tag << 32 | self.len as u64;
+    }
+
+    /// Forgets all but the first `len` states.
+    pub fn truncate(&mut self, len: usize) {
+        if len >= self.len {
+            return;
+        }
+        let chunks = len.div_ceil(self.states_per_chunk);
+        self.states.truncate(chunks);
+        self.parents.truncate(chunks);
+        if !len.is_multiple_of(self.states_per_chunk) {
+            let last = len % self.states_per_chunk;
+            self.states[chunks - 1].truncate(last * self.width);
+            self.parents[chunks - 1].truncate(last);
+        }
+        self.len = len;
+        self.table.fill(0);
+        for index in 0..len {
+            let tag = hash(self.state(index)) >> 32;
+            let mut slot = self.home_of_tag(tag);
+            while self.table[slot] != 0 {
+                slot = (slot + 1) % self.table.len();
+            }
+            self.table[slot] = tag << 32 | (index as u64 + 1);
+        }
     }
 
     fn append(&mut self, state: &[u64], parent: u32) {
@@ -224,6 +250,22 @@ mod tests {
             assert_eq!(found.len(), store.len());
             assert_eq!(found, expected);
             assert!((1..store.len()).all(|index| store.parent(index - 1) < store.parent(index)));
+        }
+    }
+
+    #[test]
+    fn truncating_forgets_the_newest_only() {
+        let mut store = Store::new(1);
+        for value in 0..200_000u64 {
+            store.absorb(&record(&[value], 0));
+        }
+        for len in [199_999, 131_072, 131_071, 70, 0] {
+            store.truncate(len);
+            assert_eq!(store.len(), len);
+            store.absorb(&record(&[len as u64 / 2], 0));
+            assert_eq!(store.len(), if len == 0 { 1 } else { len }, "the first ones are still there");
+            store.absorb(&record(&[199_999], 0));
+            assert_eq!(store.state(store.len() - 1), &[199_999], "the last one can come again");
         }
     }
 

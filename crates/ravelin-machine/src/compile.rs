@@ -52,6 +52,8 @@ pub struct Machine {
     pub(crate) goals_need_locations: bool,
     pub(crate) observed: Observed,
     pub(crate) symmetry: Symmetry,
+    /// By slot: the only thread that touches it, if there is only one.
+    pub(crate) private: Vec<Option<usize>>,
 }
 
 /// One thread's code.
@@ -229,6 +231,7 @@ impl Machine {
             goals,
             observed,
             symmetry,
+            private,
             settings,
             layout,
             program,
@@ -449,7 +452,8 @@ impl Compile<'_> {
         let code = |expr: &Expr| self.code(thread, expr);
         let place = |address: &Address| self.place(thread, address);
         let target = |register: &Option<RegId>| register.map(|register| self.target(thread, register));
-        let pso = self.settings.model == Model::Pso;
+        let pso = self.settings.model == Model::Pso || self.settings.purpose == Purpose::Attacks(Model::Pso);
+        let attacked = matches!(self.settings.purpose, Purpose::Attacks(_));
         match instruction {
             Instruction::Nop => Op::Nop,
             Instruction::Assign { reg, value } => Op::Assign { target: self.target(thread, *reg), value: code(value) },
@@ -483,12 +487,10 @@ impl Compile<'_> {
             Instruction::Lock(address) => {
                 Op::BlockingCas { place: place(address), expected: Code::Const(0), new: Code::Const(1) }
             }
-            Instruction::Fence(order) => match (self.settings.model, order) {
-                (Model::Sc, _) => Op::Nop,
-                (_, Order::SeqCst) => Op::Drain,
-                (Model::Pso, order) if order.is_release() => Op::Marker,
-                _ => Op::Nop,
-            },
+            Instruction::Fence(_) if self.settings.model == Model::Sc && !attacked => Op::Nop,
+            Instruction::Fence(Order::SeqCst) => Op::Drain,
+            Instruction::Fence(order) if pso && order.is_release() => Op::Marker,
+            Instruction::Fence(_) => Op::Nop,
             Instruction::BusLock => Op::BusLock,
             Instruction::BusUnlock => Op::BusUnlock,
             Instruction::Locked { body, drains } => {

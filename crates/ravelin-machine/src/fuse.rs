@@ -13,7 +13,7 @@ use crate::access::slots;
 use crate::layout::Layout;
 use crate::observe::Observed;
 use crate::ranges::Ranges;
-use crate::settings::Settings;
+use crate::settings::{Purpose, Settings};
 use ravelin_program::{Address, Instruction, LocId, Order, Program};
 use ravelin_semantics::Model;
 
@@ -47,7 +47,11 @@ pub(crate) fn fusible_locations(
         Instruction::Store { address, .. } if settings.model == Model::Sc => is_private(address),
         Instruction::Unlock(address) if settings.model == Model::Sc => is_private(address),
         Instruction::Store { .. } | Instruction::Unlock(_) => !observed.memory(),
-        Instruction::Fence(order) => settings.model == Model::Sc || *order != Order::SeqCst,
+        // A fence ends an attack, so the states before and after it are told apart.
+        Instruction::Fence(order) => match settings.purpose {
+            Purpose::Attacks(_) => false,
+            _ => settings.model == Model::Sc || *order != Order::SeqCst,
+        },
         // Many values make many states; they are better stored one step at a time, where limits are looked at.
         Instruction::Havoc { lo, hi, .. } => i128::from(*hi) - i128::from(*lo) < MOST_CHOICES,
         other => other.is_local(),

@@ -209,13 +209,22 @@ fn window(interval: Interval, grown: Option<u32>) -> Interval {
 
 /// Puts fields into words, each into the first word that has room.
 #[derive(Default)]
-struct Packer {
+pub(crate) struct Packer {
     /// Bits left in each word.
     free: Vec<u32>,
 }
 
 impl Packer {
-    fn field(&mut self, values: Interval) -> Field {
+    /// Begins behind words that are full.
+    pub fn behind(words: usize) -> Packer {
+        Packer { free: vec![0; words] }
+    }
+
+    pub fn words(&self) -> usize {
+        self.free.len()
+    }
+
+    pub fn field(&mut self, values: Interval) -> Field {
         let range = (values.hi as i128 - values.lo as i128) as u128 as u64;
         let bits = 64 - range.leading_zeros();
         let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };

@@ -10,6 +10,7 @@
 //! What it must never know: where a program came from, and what an answer looks like.
 
 mod access;
+pub mod attack;
 mod chain;
 mod code;
 mod compile;

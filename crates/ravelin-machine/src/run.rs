@@ -175,7 +175,7 @@ impl Machine {
 
     /// The actions along a path of stored states. Stored states may be representatives under symmetry; the run is made of
     /// states that really follow one another.
-    fn read_back(&self, path: &[&[u64]]) -> Result<(Run, Vec<u64>), Unreadable> {
+    pub(crate) fn read_back(&self, path: &[&[u64]]) -> Result<(Run, Vec<u64>), Unreadable> {
         let Some((first, rest)) = path.split_first() else { return Err(Unreadable { step: 0 }) };
         let (start, mut state, mut actions) = self.find_start(first).ok_or(Unreadable { step: 0 })?;
         for (step, target) in rest.iter().enumerate() {

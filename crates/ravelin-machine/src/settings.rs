@@ -18,6 +18,9 @@ pub enum Purpose {
     Goals,
     /// All final and all stuck states, with every register that people see.
     Finals,
+    /// All SC states, and the steps from them with which an attack delays stores as this model allows. The program's goals
+    /// do not matter.
+    Attacks(Model),
 }
 
 /// Ways to store fewer states without changing an answer, each with its switch.

@@ -20,7 +20,20 @@ pub(crate) enum Outcome {
 }
 
 /// Why a step was not taken, on its way out through `?`.
-type Attempt<T = ()> = Result<T, Outcome>;
+pub(crate) type Attempt<T = ()> = Result<T, Outcome>;
+
+/// Whoever wants to know which cells a step reads and writes. Under SC only: a buffered store is not logged.
+pub(crate) trait Log {
+    fn read(&mut self, slot: usize);
+    fn write(&mut self, slot: usize);
+}
+
+impl Log for () {
+    #[inline]
+    fn read(&mut self, _: usize) {}
+    #[inline]
+    fn write(&mut self, _: usize) {}
+}
 
 impl From<Fault> for Outcome {
     fn from(fault: Fault) -> Outcome {
@@ -42,19 +55,45 @@ impl Machine {
     /// Takes a step of a thread in place. If it is not taken, the state is left in pieces.
     #[inline]
     pub(crate) fn take(&self, thread: usize, step: &Step, choice: Value, state: &mut [u64]) -> Outcome {
-        match self.perform(thread, &step.op, choice, state) {
+        self.take_logged(thread, step, choice, state, &mut ())
+    }
+
+    /// The same, telling which cells of memory were read and written.
+    #[inline]
+    pub(crate) fn take_logged(
+        &self,
+        thread: usize,
+        step: &Step,
+        choice: Value,
+        state: &mut [u64],
+        log: &mut impl Log,
+    ) -> Outcome {
+        match self.perform(thread, &step.op, choice, state, log) {
             Ok(()) => {
-                self.layout.locations[thread].set(state, step.to);
-                for &(word, keep) in &step.forget {
-                    state[word as usize] &= keep;
-                }
+                self.arrive(thread, step, state);
                 Outcome::Taken
             }
             Err(outcome) => outcome,
         }
     }
 
-    fn perform(&self, thread: usize, op: &Op, choice: Value, state: &mut [u64]) -> Attempt {
+    /// The thread is where its step leads.
+    #[inline]
+    pub(crate) fn arrive(&self, thread: usize, step: &Step, state: &mut [u64]) {
+        self.layout.locations[thread].set(state, step.to);
+        for &(word, keep) in &step.forget {
+            state[word as usize] &= keep;
+        }
+    }
+
+    pub(crate) fn perform(
+        &self,
+        thread: usize,
+        op: &Op,
+        choice: Value,
+        state: &mut [u64],
+        log: &mut impl Log,
+    ) -> Attempt {
         match op {
             Op::Nop => Ok(()),
             Op::Assign { target, value } => {
@@ -79,15 +118,18 @@ impl Machine {
             Op::Load { target, place } => {
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
+                log.read(slot);
                 self.write_register(target, self.load(thread, slot, state), state)
             }
-            Op::Store { place, value, marker } => self.store(thread, place, value, *marker, state),
+            Op::Store { place, value, marker } => self.store(thread, place, value, *marker, state, log),
             Op::Rmw { op, place, operand, old } => {
                 self.needs_empty_buffer(thread, state)?;
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
                 let operand = operand.eval(self.arithmetic, state)?;
                 let read = self.layout.cells[slot].get(state);
+                log.read(slot);
+                log.write(slot);
                 let written = match op.binary() {
                     None => operand,
                     Some(binary) => crate::code::apply(binary, self.arithmetic, read, operand)?,
@@ -108,7 +150,9 @@ impl Machine {
                     return Err(Outcome::Disabled);
                 }
                 let succeeds = read == expected && choice == 0;
+                log.read(slot);
                 if succeeds {
+                    log.write(slot);
                     self.write_cell(slot, new, state)?;
                 }
                 self.write_optional(old, read, state)?;
@@ -118,6 +162,7 @@ impl Machine {
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
                 let read = self.load(thread, slot, state);
+                log.read(slot);
                 let mut found = false;
                 for value in values {
                     found |= value.eval(self.arithmetic, state)? == read;
@@ -136,6 +181,8 @@ impl Machine {
                 if self.layout.cells[slot].get(state) != expected {
                     return Err(Outcome::Disabled);
                 }
+                log.read(slot);
+                log.write(slot);
                 self.write_cell(slot, new, state)
             }
             Op::Drain => self.needs_empty_buffer(thread, state),
@@ -169,9 +216,10 @@ impl Machine {
                         Op::Store { place, value, .. } => {
                             let slot = self.slot(place, state)?;
                             let value = value.eval(self.arithmetic, state)?;
+                            log.write(slot);
                             self.write_cell(slot, value, state)?;
                         }
-                        part => self.perform(thread, part, 0, state)?,
+                        part => self.perform(thread, part, 0, state, log)?,
                     }
                 }
                 Ok(())
@@ -187,10 +235,12 @@ impl Machine {
         value: &crate::code::Code,
         marker: bool,
         state: &mut [u64],
+        log: &mut impl Log,
     ) -> Attempt {
         if self.settings.model == Model::Sc {
             self.needs_bus(thread, state)?;
             let slot = self.slot(place, state)?;
+            log.write(slot);
             let value = value.eval(self.arithmetic, state)?;
             return self.write_cell(slot, value, state);
         }
@@ -241,7 +291,7 @@ impl Machine {
         }
     }
 
-    fn write_cell(&self, slot: usize, value: Value, state: &mut [u64]) -> Attempt {
+    pub(crate) fn write_cell(&self, slot: usize, value: Value, state: &mut [u64]) -> Attempt {
         let value = admit(self.cell_domains[slot], value)?;
         let field = self.layout.cells[slot];
         if !field.holds(value) {
@@ -252,7 +302,7 @@ impl Machine {
     }
 
     #[inline]
-    fn write_register(&self, target: &Target, value: Value, state: &mut [u64]) -> Attempt {
+    pub(crate) fn write_register(&self, target: &Target, value: Value, state: &mut [u64]) -> Attempt {
         let value = admit(target.domain, value)?;
         if !target.field.holds(value) {
             return Err(Outcome::Outgrown(Outgrown::Register { thread: target.thread, register: target.register }));
@@ -261,7 +311,7 @@ impl Machine {
         Ok(())
     }
 
-    fn write_optional(&self, target: &Option<Target>, value: Value, state: &mut [u64]) -> Attempt {
+    pub(crate) fn write_optional(&self, target: &Option<Target>, value: Value, state: &mut [u64]) -> Attempt {
         target.as_ref().map_or(Ok(()), |target| self.write_register(target, value, state))
     }
 
@@ -395,7 +445,7 @@ impl Machine {
     }
 }
 
-fn admit(domain: Domain, value: Value) -> Attempt<Value> {
+pub(crate) fn admit(domain: Domain, value: Value) -> Attempt<Value> {
     match domain.admit(value)? {
         Admitted::Value(value) => Ok(value),
         Admitted::Blocked => Err(Outcome::Disabled),

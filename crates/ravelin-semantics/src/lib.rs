@@ -6,6 +6,7 @@
 //!
 //! - [`operational`]: small-step semantics of SC, TSO and PSO.
 //! - [`rc20`]: execution graphs of the C11 fragment RC20.
+//! - [`trace`]: happens-before traces of runs, and the cycles that no SC run has.
 //! - [`generate`]: random small programs to compare engines on, and a shrinker for those on which they differ.
 //!
 //! Two things always hold: equal situations are structurally equal states, so that sets of states can be compared as
@@ -20,5 +21,6 @@ mod action;
 pub mod generate;
 pub mod operational;
 pub mod rc20;
+pub mod trace;
 
 pub use action::{Action, Model};

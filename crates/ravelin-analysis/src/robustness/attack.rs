@@ -2,6 +2,7 @@
 //! access of the same thread that may overtake it.
 
 use ravelin_program::{Instruction, Program, ThreadId, TransitionId};
+use ravelin_semantics::Model;
 
 /// Transitions are those of the program after [`ravelin_program::lower_for_hardware`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,6 +38,25 @@ pub fn ends_attack(instruction: &Instruction) -> bool {
 
 /// All attacks of a program against TSO: every store with every load of the same thread. `program` is lowered.
 pub fn attacks(program: &Program) -> Vec<Attack> {
+    pairs(program, is_overtaking_load)
+}
+
+/// All attacks against TSO or PSO. Under PSO a store may also be overtaken by another store.
+pub fn attacks_against(model: Model, program: &Program) -> Vec<Attack> {
+    match model {
+        Model::Pso => {
+            let mut attacks =
+                pairs(program, |instruction| is_overtaking_load(instruction) || is_delayable(instruction));
+            // A store waits for an earlier one to the same cell, so it never overtakes itself in a straight line; in a loop over
+            // different cells it may.
+            attacks.retain(|attack| attack.store != attack.load || !program.threads[attack.thread.0].is_acyclic());
+            attacks
+        }
+        _ => attacks(program),
+    }
+}
+
+fn pairs(program: &Program, overtakes: fn(&Instruction) -> bool) -> Vec<Attack> {
     let mut attacks = Vec::new();
     for (number, thread) in program.threads.iter().enumerate() {
         let those = |pick: fn(&Instruction) -> bool| {
@@ -44,7 +64,7 @@ pub fn attacks(program: &Program) -> Vec<Attack> {
             transitions.filter(move |(_, transition)| pick(&transition.instruction)).map(|(id, _)| TransitionId(id))
         };
         for store in those(is_delayable) {
-            attacks.extend(those(is_overtaking_load).map(|load| Attack { thread: ThreadId(number), store, load }));
+            attacks.extend(those(overtakes).map(|load| Attack { thread: ThreadId(number), store, load }));
         }
     }
     attacks

@@ -1,7 +1,24 @@
 //! Robustness: does every computation under a weak memory model have the trace of some SC computation?
 //!
-//! From *Checking and Enforcing Robustness against TSO* (Bouajjani, Derevenetc, Meyer; ESOP 2013).
+//! From *Checking and Enforcing Robustness against TSO* (Bouajjani, Derevenetc, Meyer; ESOP 2013). A program that is not robust has
+//! an *attack* that is feasible: a thread delays a store past a later load, and the other threads close a happens-before cycle
+//! around the two.
+//!
+//! Reading order: `attack` (what there is to check), `dismiss` (what needs no search), `check` (the question), `witness` (how an
+//! answer is made good); then `triangular` (a cheaper condition) and `instrument` (attacks as programs).
 
 mod attack;
+mod check;
+mod dismiss;
+mod instrument;
+mod name;
+mod triangular;
+mod witness;
 
-pub use attack::{Attack, attacks, ends_attack, is_delayable, is_overtaking_load};
+pub use attack::{Attack, attacks, attacks_against, ends_attack, is_delayable, is_overtaking_load};
+pub use check::{AttackFate, Engine, Explored, JudgedAttack, Robustness, RobustnessQuestion, robustness};
+pub use dismiss::{Facts, Reason};
+pub use instrument::{CannotInstrument, instrument};
+pub use name::{UnknownAttack, attack_name, find_attack};
+pub use triangular::{RaceFreedom, RaceWitness, race_freedom};
+pub use witness::{AttackWitness, CycleEvent, Place, WitnessPart, WitnessStep};

@@ -1,0 +1,315 @@
+//! The question: is a program robust against TSO or PSO? Attacks are listed, those that need no search are dismissed, the rest is
+//! searched by the engine of choice, and every feasible one is shown by a witness that was replayed.
+//!
+//! By Theorem 1 of the paper a program is robust against TSO exactly if no attack is feasible: a violating computation with as few
+//! delays as possible delays the stores of one thread only. For PSO that is not proved (docs/robustness.md), so the answer is
+//! "holds" only if at most one thread can delay anything at all; otherwise the search shows that no single thread can do harm by
+//! delaying stores, and the answer is unknown.
+
+use super::attack::{Attack, attacks_against};
+use super::dismiss::{Facts, Reason};
+use super::witness::{self, AttackWitness};
+use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_explore::{Limit, Limits, Options, Progress, Until};
+use ravelin_machine::attack::{self as machine, AttackRun, Extent, Fate, Hunt, Target, Unread, hunt, query};
+use ravelin_program::{Copies, Program, ThreadId, TransitionId, lower_for_hardware};
+use ravelin_semantics::Model;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// How attacks are searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// One SC space, shared by all attacks.
+    #[default]
+    Shared,
+    /// One instrumented program an attack.
+    Attacks,
+    /// One instrumented program for all attacks.
+    Single,
+}
+
+impl Engine {
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Shared => "shared",
+            Engine::Attacks => "attacks",
+            Engine::Single => "single",
+        }
+    }
+}
+
+/// What is asked, and how hard to try.
+#[derive(Clone, Copy)]
+pub struct RobustnessQuestion<'a> {
+    /// TSO or PSO.
+    pub model: Model,
+    pub engine: Engine,
+    /// Settle every attack, instead of stopping at the first feasible one.
+    pub all: bool,
+    pub limits: Limits,
+    pub workers: usize,
+    pub stop: Option<&'a AtomicBool>,
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+}
+
+impl RobustnessQuestion<'_> {
+    pub fn new(model: Model) -> Self {
+        RobustnessQuestion {
+            model,
+            engine: Engine::Shared,
+            all: false,
+            limits: Limits::default(),
+            workers: 1,
+            stop: None,
+            progress: None,
+        }
+    }
+
+    pub(super) fn options(&self) -> Options<'_> {
+        Options {
+            limits: self.limits,
+            workers: self.workers,
+            until: Until::Exhausted,
+            stop: self.stop,
+            progress: self.progress,
+        }
+    }
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct Robustness {
+    pub verdict: Verdict,
+    pub model: Model,
+    pub engine: Engine,
+    pub attacks: Vec<JudgedAttack>,
+    /// PSO: no thread can do harm by delaying stores alone, but more than one can delay some, and that together they cannot is not proved.
+    pub one_delaying_thread: bool,
+    pub limit: Option<Limit>,
+    pub explored: Explored,
+}
+
+/// An attack and what became of it.
+#[derive(Clone, Debug)]
+pub struct JudgedAttack {
+    pub attack: Attack,
+    pub fate: AttackFate,
+}
+
+#[derive(Clone, Debug)]
+pub enum AttackFate {
+    /// Infeasible, for a reason that needs no search.
+    Dismissed(Reason),
+    /// Infeasible: the search was exhaustive.
+    Infeasible,
+    Feasible(Box<AttackWitness>),
+    /// Not settled: a limit was reached, or another attack is feasible and that is enough.
+    Open,
+}
+
+/// How much was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Explored {
+    /// States of all searches.
+    pub states: u64,
+    /// Of these (engine `shared`): of the SC space, of attackers that delay stores, of helpers on their path.
+    pub sc: u64,
+    pub delaying: u64,
+    pub helping: u64,
+    pub bytes: u64,
+    pub elapsed: Duration,
+}
+
+impl Robustness {
+    /// The witness of the first feasible attack.
+    pub fn witness(&self) -> Option<&AttackWitness> {
+        self.attacks.iter().find_map(|attack| match &attack.fate {
+            AttackFate::Feasible(witness) => Some(&**witness),
+            _ => None,
+        })
+    }
+
+    /// How many attacks were dismissed for a reason.
+    pub fn dismissed(&self, reason: Reason) -> usize {
+        self.count(|fate| matches!(fate, AttackFate::Dismissed(because) if *because == reason))
+    }
+
+    pub fn count(&self, is: impl Fn(&AttackFate) -> bool) -> usize {
+        self.attacks.iter().filter(|attack| is(&attack.fate)).count()
+    }
+}
+
+/// Asks whether a program is robust.
+pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Robustness, AnalysisError> {
+    if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
+        return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
+    }
+    let start = Instant::now();
+    let lowered = lower_for_hardware(program);
+    let facts = Facts::new(&lowered);
+    let mut judged: Vec<JudgedAttack> = attacks_against(question.model, &lowered)
+        .into_iter()
+        .map(|attack| {
+            let fate = facts.dismiss(attack, question.model).map_or(AttackFate::Open, AttackFate::Dismissed);
+            JudgedAttack { attack, fate }
+        })
+        .collect();
+    let mut explored = Explored::default();
+    let open: Vec<usize> = (0..judged.len()).filter(|&index| matches!(judged[index].fate, AttackFate::Open)).collect();
+    let targets: Vec<Target> = open.iter().map(|&index| target(judged[index].attack)).collect();
+    let mut limit = None;
+    let mut settle = |number: usize, fate: Fate| -> Result<(), AnalysisError> {
+        let judged = &mut judged[open[number]];
+        judged.fate = match fate {
+            Fate::Open => AttackFate::Open,
+            Fate::Infeasible => AttackFate::Infeasible,
+            Fate::Feasible(run) => AttackFate::Feasible(feasible(program, question.model, judged.attack, &run)?),
+        };
+        Ok(())
+    };
+    if !targets.is_empty() {
+        match question.engine {
+            Engine::Shared => {
+                let extent = if question.all { Extent::All } else { Extent::First };
+                let found = hunt(program, question.model, &targets, extent, &question.options()).map_err(unread)?;
+                let Hunt { fates, limit: reached, settled } = found;
+                limit = reached;
+                explored = Explored {
+                    states: settled.sc_states + settled.delaying_states + settled.helping_states,
+                    sc: settled.sc_states,
+                    delaying: settled.delaying_states,
+                    helping: settled.helping_states,
+                    bytes: settled.bytes,
+                    elapsed: Duration::ZERO,
+                };
+                for (number, fate) in fates.into_iter().enumerate() {
+                    settle(number, fate)?;
+                }
+            }
+            Engine::Attacks => {
+                for (number, target) in targets.iter().enumerate() {
+                    let found = ask(program, question, std::slice::from_ref(target), start, &mut explored)?;
+                    let feasible = found.found.is_some();
+                    let fate = match found {
+                        machine::Query { found: Some((_, run)), .. } => Fate::Feasible(Box::new(run)),
+                        machine::Query { limit: None, .. } => Fate::Infeasible,
+                        machine::Query { limit: reached, .. } => {
+                            limit = reached;
+                            Fate::Open
+                        }
+                    };
+                    settle(number, fate)?;
+                    if feasible && !question.all || limit.is_some() {
+                        break;
+                    }
+                }
+            }
+            Engine::Single => {
+                // One query says whether some attack is feasible. To settle all, the feasible ones are taken out one by one.
+                let mut left: Vec<usize> = (0..targets.len()).collect();
+                while !left.is_empty() {
+                    let these: Vec<Target> = left.iter().map(|&number| targets[number]).collect();
+                    let found = ask(program, question, &these, start, &mut explored)?;
+                    match found.found {
+                        Some((target, run)) => {
+                            let Some(place) = left.iter().position(|&number| targets[number] == target) else {
+                                return Err(
+                                    InternalError("an attack was found that was not asked for".to_owned()).into()
+                                );
+                            };
+                            settle(left.remove(place), Fate::Feasible(Box::new(run)))?;
+                            if !question.all {
+                                break;
+                            }
+                        }
+                        None => {
+                            limit = found.limit;
+                            if limit.is_none() {
+                                for &number in &left {
+                                    settle(number, Fate::Infeasible)?;
+                                }
+                            }
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    explored.elapsed = start.elapsed();
+    let feasible = judged.iter().any(|judged| matches!(judged.fate, AttackFate::Feasible(_)));
+    let open = judged.iter().any(|judged| matches!(judged.fate, AttackFate::Open));
+    let several_delay = question.model == Model::Pso && delaying_threads(&judged) > 1;
+    let verdict = match (feasible, open, several_delay) {
+        (true, ..) => Verdict::Violated,
+        (false, false, false) => Verdict::Holds,
+        _ => Verdict::Unknown,
+    };
+    Ok(Robustness {
+        verdict,
+        model: question.model,
+        engine: question.engine,
+        attacks: judged,
+        one_delaying_thread: !feasible && !open && several_delay,
+        limit,
+        explored,
+    })
+}
+
+fn target(attack: Attack) -> Target {
+    Target { thread: attack.thread.0, store: attack.store.0, load: attack.load.0 }
+}
+
+/// How many threads can delay a store past anything.
+fn delaying_threads(attacks: &[JudgedAttack]) -> usize {
+    let delays = |judged: &&JudgedAttack| match judged.fate {
+        AttackFate::Dismissed(reason) => !reason.forbids_delay(),
+        _ => true,
+    };
+    let mut threads: Vec<ThreadId> = attacks.iter().filter(delays).map(|judged| judged.attack.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    threads.len()
+}
+
+fn feasible(
+    program: &Program,
+    model: Model,
+    attack: Attack,
+    run: &AttackRun,
+) -> Result<Box<AttackWitness>, AnalysisError> {
+    Ok(Box::new(witness::build(program, model, attack, run)?))
+}
+
+/// One query of the instrumented program, within what is left of the limits.
+fn ask(
+    program: &Program,
+    question: &RobustnessQuestion,
+    targets: &[Target],
+    start: Instant,
+    explored: &mut Explored,
+) -> Result<machine::Query, AnalysisError> {
+    let mut options = question.options();
+    options.limits.time = options.limits.time.map(|time| time.saturating_sub(start.elapsed()));
+    let mut found = query(program, question.model, targets, &options).map_err(unread)?;
+    explored.states += found.statistics.states;
+    explored.bytes = explored.bytes.max(found.statistics.bytes);
+    if let (Some(Limit::Time(_)), Some(time)) = (found.limit, question.limits.time) {
+        found.limit = Some(Limit::Time(time));
+    }
+    Ok(found)
+}
+
+pub(super) fn unread(error: Unread) -> AnalysisError {
+    match error {
+        Unread::Build(error) => error.into(),
+        Unread::Path(unreadable) => InternalError(unreadable.to_string()).into(),
+    }
+}
+
+impl From<Target> for Attack {
+    fn from(target: Target) -> Attack {
+        Attack { thread: ThreadId(target.thread), store: TransitionId(target.store), load: TransitionId(target.load) }
+    }
+}

@@ -1,0 +1,213 @@
+//! Attacks that are infeasible for a reason that can be read off the program, without a search.
+//!
+//! Everything here over-approximates what threads can do: values are ignored, addresses are the intervals that inference
+//! found. So a dismissed attack is infeasible; one that is not dismissed may be infeasible all the same.
+
+use super::attack::{Attack, ends_attack, is_delayable};
+use ravelin_machine::attack::{Cells, Footprint, footprints};
+use ravelin_program::{Instruction, LocId, Program, Thread};
+use ravelin_semantics::Model;
+
+/// Why an attack needs no search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reason {
+    /// No path of the thread's control flow leads from the store to the load.
+    NeverFollows,
+    /// Every path from the store to the load passes a fence or a locked instruction (NR1 of the paper's Table 2).
+    Fenced,
+    /// The load can only read the cell of the store itself, so it would read its own value early (W5).
+    OwnCell,
+    /// No other thread ever stores to what the load reads, so nobody can join after it.
+    LoadUncontested,
+    /// No other thread ever accesses what the store writes, so no path can end there.
+    StoreUncontested,
+    /// The other threads' accesses, put one behind the other in any way, never lead from the load back to the store.
+    NoWayBack,
+    /// PSO: what overtakes would be a release store, which waits for all stores before it.
+    ReleaseWaits,
+}
+
+impl Reason {
+    pub const ALL: [Reason; 7] = [
+        Reason::NeverFollows,
+        Reason::Fenced,
+        Reason::OwnCell,
+        Reason::LoadUncontested,
+        Reason::StoreUncontested,
+        Reason::NoWayBack,
+        Reason::ReleaseWaits,
+    ];
+
+    /// A word for tables and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::NeverFollows => "never-follows",
+            Reason::Fenced => "fenced",
+            Reason::OwnCell => "own-cell",
+            Reason::LoadUncontested => "load-uncontested",
+            Reason::StoreUncontested => "store-uncontested",
+            Reason::NoWayBack => "no-way-back",
+            Reason::ReleaseWaits => "release-waits",
+        }
+    }
+
+    /// For people, as the end of "infeasible: …".
+    pub fn describe(self) -> &'static str {
+        match self {
+            Reason::NeverFollows => "the load never follows the store",
+            Reason::Fenced => "a fence or locked instruction is on every path",
+            Reason::OwnCell => "the load can only read the store's own cell",
+            Reason::LoadUncontested => "no other thread stores to what is loaded",
+            Reason::StoreUncontested => "no other thread accesses what is stored",
+            Reason::NoWayBack => "no chain of accesses leads back to the store",
+            Reason::ReleaseWaits => "a release store waits for the stores before it",
+        }
+    }
+
+    /// The attack cannot even begin: the store is in memory before the load is reached.
+    pub fn forbids_delay(self) -> bool {
+        matches!(self, Reason::NeverFollows | Reason::Fenced | Reason::ReleaseWaits)
+    }
+}
+
+/// What is known of a program without running it.
+pub struct Facts<'a> {
+    program: &'a Program,
+    footprints: Vec<Vec<Footprint>>,
+    /// By thread and location: which locations can be reached from there.
+    reachable: Vec<Vec<Vec<bool>>>,
+    /// The same without passing a fence or a locked instruction.
+    unfenced: Vec<Vec<Vec<bool>>>,
+}
+
+impl<'a> Facts<'a> {
+    /// `program` is lowered.
+    pub fn new(program: &'a Program) -> Facts<'a> {
+        let closure = |passes: fn(&Instruction) -> bool| {
+            program.threads.iter().map(|thread| reachability(thread, passes)).collect::<Vec<_>>()
+        };
+        Facts {
+            program,
+            footprints: footprints(program),
+            reachable: closure(|_| true),
+            unfenced: closure(|instruction| !ends_attack(instruction)),
+        }
+    }
+
+    /// Why an attack is infeasible, if that can be seen.
+    pub fn dismiss(&self, attack: Attack, model: Model) -> Option<Reason> {
+        let thread = attack.thread.0;
+        let code = &self.program.threads[thread];
+        let (store, load) = (&code.transitions[attack.store.0], &code.transitions[attack.load.0]);
+        let (from, to) = (store.to.0, load.from.0);
+        if !self.reachable[thread][from][to] {
+            return Some(Reason::NeverFollows);
+        }
+        if !self.unfenced[thread][from][to] {
+            return Some(Reason::Fenced);
+        }
+        if model == Model::Pso && is_release_store(&load.instruction) {
+            return Some(Reason::ReleaseWaits);
+        }
+        let stored = &self.footprints[thread][attack.store.0].writes;
+        let overtaking = &self.footprints[thread][attack.load.0];
+        let touched = if is_delayable(&load.instruction) { &overtaking.writes } else { &overtaking.reads };
+        let single = |cells: &[Cells]| match cells {
+            [only] => only.single(),
+            _ => None,
+        };
+        if single(stored).is_some() && touched.iter().all(|cells| cells.single() == single(stored)) {
+            return Some(Reason::OwnCell);
+        }
+        let others = || {
+            let threads = self.footprints.iter().enumerate().filter(move |(other, _)| *other != thread);
+            threads.flat_map(|(_, transitions)| transitions)
+        };
+        let overtakes_as_store = is_delayable(&load.instruction);
+        let contests = |footprint: &Footprint| {
+            meet(&footprint.writes, touched) || overtakes_as_store && meet(&footprint.reads, touched)
+        };
+        if !others().any(contests) {
+            return Some(Reason::LoadUncontested);
+        }
+        if !others().any(|footprint| meet(&footprint.writes, stored) || meet(&footprint.reads, stored)) {
+            return Some(Reason::StoreUncontested);
+        }
+        (!self.leads_back(thread, touched, overtakes_as_store, stored)).then_some(Reason::NoWayBack)
+    }
+
+    /// Whether helpers could build a happens-before path from an access to cells `from` to an access of `target`, if values did not
+    /// matter: Lemma 3 as a fixpoint over control locations.
+    fn leads_back(&self, attacker: usize, from: &[Cells], from_store: bool, target: &[Cells]) -> bool {
+        let (mut loaded, mut stored): (Vec<Cells>, Vec<Cells>) =
+            if from_store { (Vec::new(), from.to_vec()) } else { (from.to_vec(), Vec::new()) };
+        let threads = &self.program.threads;
+        let mut joined: Vec<Vec<bool>> = threads.iter().map(|thread| vec![false; thread.transitions.len()]).collect();
+        loop {
+            let mut changed = false;
+            for (number, thread) in threads.iter().enumerate().filter(|(number, _)| *number != attacker) {
+                for (index, transition) in thread.transitions.iter().enumerate() {
+                    let footprint = &self.footprints[number][index];
+                    let joins = meet(&footprint.writes, &loaded)
+                        || meet(&footprint.writes, &stored)
+                        || meet(&footprint.reads, &stored);
+                    if joined[number][index] || !joins {
+                        continue;
+                    }
+                    let takes_bus = |t: &ravelin_program::Transition| t.instruction == Instruction::BusLock;
+                    let blocks = thread.transitions.iter().any(takes_bus);
+                    for (later, then) in thread.transitions.iter().enumerate() {
+                        // A bus-locked block is one action, and what it did before counts too.
+                        let follows = later == index || self.reachable[number][transition.to.0][then.from.0];
+                        if (follows || blocks) && !joined[number][later] {
+                            joined[number][later] = true;
+                            changed = true;
+                            let footprint = &self.footprints[number][later];
+                            if meet(&footprint.reads, target) || meet(&footprint.writes, target) {
+                                return true;
+                            }
+                            loaded.extend(&footprint.reads);
+                            stored.extend(&footprint.writes);
+                        }
+                    }
+                }
+            }
+            if !changed {
+                return false;
+            }
+        }
+    }
+}
+
+fn is_release_store(instruction: &Instruction) -> bool {
+    match instruction {
+        Instruction::Store { order, .. } => order.is_release(),
+        Instruction::Unlock(_) => true,
+        _ => false,
+    }
+}
+
+fn meet(some: &[Cells], others: &[Cells]) -> bool {
+    some.iter().any(|cells| others.iter().any(|other| cells.meets(other)))
+}
+
+/// By location: which locations follow through transitions that pass, itself included.
+fn reachability(thread: &Thread, passes: fn(&Instruction) -> bool) -> Vec<Vec<bool>> {
+    let locations = thread.locations.len();
+    (0..locations)
+        .map(|start| {
+            let mut seen = vec![false; locations];
+            let mut waiting = vec![start];
+            seen[start] = true;
+            while let Some(location) = waiting.pop() {
+                for (_, transition) in thread.outgoing(LocId(location)) {
+                    if passes(&transition.instruction) && !seen[transition.to.0] {
+                        seen[transition.to.0] = true;
+                        waiting.push(transition.to.0);
+                    }
+                }
+            }
+            seen
+        })
+        .collect()
+}

@@ -1,0 +1,370 @@
+//! From the run that a search found to a witness: the computation under the weak model, replayed, with its parts, its events and its
+//! happens-before cycle.
+//!
+//! Nothing of what the search claims is taken on trust: the computation is replayed on the reference semantics, conditions W1
+//! to W5 of the paper (figure 4) are checked on the replayed events, and the cycle is found in the trace that
+//! [`ravelin_semantics::trace`] builds from them.
+
+use super::attack::Attack;
+use crate::InternalError;
+use crate::witness::{Narrated, narrate};
+use ravelin_machine::attack::{AttackRun, Part};
+use ravelin_program::{Position, Program, ThreadId, Value};
+use ravelin_semantics::operational::{Entry, Reference, State};
+use ravelin_semantics::trace::{Edge, Event, Source, Trace};
+use ravelin_semantics::{Action, Model};
+
+/// A computation that no SC computation has the trace of.
+#[derive(Clone, Debug)]
+pub struct AttackWitness {
+    pub attack: Attack,
+    pub model: Model,
+    pub attacker: String,
+    /// Threads that are on the happens-before path, in the order in which they join it.
+    pub helpers: Vec<String>,
+    /// The delayed store, and what overtook it.
+    pub store: Place,
+    pub load: Place,
+    pub steps: Vec<WitnessStep>,
+    pub cycle: Vec<CycleEvent>,
+    /// What happens, in one sentence.
+    pub sentence: String,
+    /// The computation itself.
+    pub actions: Vec<Action>,
+}
+
+/// A step and the part of the witness it belongs to: τ1 · isu · τ2 · ld · τ3 · st · τ4.
+#[derive(Clone, Debug)]
+pub struct WitnessStep {
+    pub part: WitnessPart,
+    pub told: Narrated,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WitnessPart {
+    Before,
+    Issue,
+    Delaying,
+    Load,
+    Path,
+    Store,
+    Rest,
+}
+
+impl WitnessPart {
+    pub fn name(self) -> &'static str {
+        match self {
+            WitnessPart::Before => "τ1",
+            WitnessPart::Issue => "isu",
+            WitnessPart::Delaying => "τ2",
+            WitnessPart::Load => "ld",
+            WitnessPart::Path => "τ3",
+            WitnessPart::Store => "st",
+            WitnessPart::Rest => "τ4",
+        }
+    }
+}
+
+/// An instruction in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub text: String,
+    pub position: Option<Position>,
+}
+
+/// An event of the cycle, and the edge to the next one; the last leads to the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CycleEvent {
+    pub thread: String,
+    pub position: Option<Position>,
+    /// What it does in memory: `stores x = 1`.
+    pub text: String,
+    pub edge: Edge,
+    /// The cell the edge is about.
+    pub cell: Option<String>,
+}
+
+/// Builds a witness, or says what is wrong with the run.
+pub(super) fn build(
+    program: &Program,
+    model: Model,
+    attack: Attack,
+    run: &AttackRun,
+) -> Result<AttackWitness, InternalError> {
+    let internal = |what: String| InternalError(format!("a witness against {model} does not hold: {what}"));
+    let reference = Reference::new(program, model, None).map_err(|error| internal(error.to_string()))?;
+    let starts = reference.initial_states().map_err(|error| internal(error.to_string()))?;
+    let same_memory = |state: &State| run.start.memory.iter().all(|(address, value)| state.cell(*address) == *value);
+    let start = starts.into_iter().find(same_memory).ok_or_else(|| internal("no such initial state".to_owned()))?;
+    let mut replay = Replay { reference: &reference, state: start.clone(), actions: Vec::new(), steps: Vec::new() };
+    let mut delayed: Vec<Value> = Vec::new();
+    for step in &run.steps {
+        let part = match step.part {
+            Part::Prefix => WitnessPart::Before,
+            Part::Store => WitnessPart::Issue,
+            Part::Delaying => WitnessPart::Delaying,
+            Part::Load => WitnessPart::Load,
+            Part::Path => WitnessPart::Path,
+        };
+        let issued = replay.take(part, step.action).map_err(internal)?;
+        match issued {
+            Some(address) if step.delayed => delayed.push(address),
+            Some(address) => {
+                replay.take(part, Action::Flush { thread: step.action.thread(), address }).map_err(internal)?;
+            }
+            None => {}
+        }
+        // W1: only the attacker delays stores.
+        let others_wait = |(number, thread): (usize, &ravelin_semantics::operational::ThreadState)| {
+            number != attack.thread.0 && !thread.buffer.is_empty()
+        };
+        if replay.state.threads.iter().enumerate().any(others_wait) {
+            return Err(internal("a helper delays a store (W1)".to_owned()));
+        }
+    }
+    // W4: then the delayed stores reach memory, the attacked one first, and nothing else happens.
+    for (number, &address) in delayed.iter().enumerate() {
+        let part = if number == 0 { WitnessPart::Store } else { WitnessPart::Rest };
+        replay.take(part, Action::Flush { thread: attack.thread, address }).map_err(internal)?;
+    }
+    let Replay { actions, steps, .. } = replay;
+    let trace = Trace::of(&reference, &start, &actions).map_err(|error| internal(error.to_string()))?;
+    if !trace.is_computation() {
+        return Err(internal("stores are pending at its end".to_owned()));
+    }
+    check_shape(attack, &steps, &actions, &trace).map_err(internal)?;
+    let cycle = trace.cycle().ok_or_else(|| internal("its trace has no cycle".to_owned()))?;
+    let lowered = reference.program();
+    let tell = Tell { program: lowered, trace: &trace };
+    let events: Vec<usize> = cycle.iter().map(|step| step.event).collect();
+    let cycle = cycle
+        .iter()
+        .map(|step| CycleEvent {
+            thread: tell.thread(step.event),
+            position: tell.position(step.event),
+            text: tell.event(step.event),
+            edge: step.edge,
+            cell: step.address.map(|address| lowered.memory.name_of(address)),
+        })
+        .collect();
+    let thread = &lowered.threads[attack.thread.0];
+    let place = |transition: usize| Place {
+        text: lowered.tell_transition(thread, &thread.transitions[transition]),
+        position: lowered.source.position(thread.transitions[transition].span),
+    };
+    let mut helpers: Vec<String> = Vec::new();
+    for step in steps.iter().filter(|step| step.part == WitnessPart::Path) {
+        if !helpers.contains(&step.told.thread) {
+            helpers.push(step.told.thread.clone());
+        }
+    }
+    Ok(AttackWitness {
+        attack,
+        model,
+        attacker: thread.name.clone(),
+        helpers,
+        store: place(attack.store.0),
+        load: place(attack.load.0),
+        sentence: tell.sentence(attack, &events),
+        steps,
+        cycle,
+        actions,
+    })
+}
+
+/// A run as it is replayed.
+struct Replay<'a> {
+    reference: &'a Reference,
+    state: State,
+    actions: Vec<Action>,
+    steps: Vec<WitnessStep>,
+}
+
+impl Replay<'_> {
+    /// Does an action. If it issued a store that is pending now, its address.
+    fn take(&mut self, part: WitnessPart, action: Action) -> Result<Option<Value>, String> {
+        let refused = |refusal| format!("step {}: {refusal}", self.actions.len() + 1);
+        let next = self.reference.apply(&self.state, action).map_err(refused)?;
+        self.steps.push(WitnessStep { part, told: narrate(self.reference, &self.state, action, &next) });
+        self.actions.push(action);
+        let thread = action.thread().0;
+        let count = |state: &State, address: Value| {
+            let entries = state.threads[thread].buffer.entries().iter();
+            entries.filter(|entry| matches!(entry, Entry::Store { address: to, .. } if *to == address)).count()
+        };
+        let issued = next.threads[thread].buffer.entries().iter().find_map(|entry| match *entry {
+            Entry::Store { address, .. } if count(&next, address) > count(&self.state, address) => Some(address),
+            _ => None,
+        });
+        self.state = next;
+        Ok(issued)
+    }
+}
+
+/// W2, W3 and W5, on the replayed events.
+fn check_shape(attack: Attack, steps: &[WitnessStep], actions: &[Action], trace: &Trace) -> Result<(), String> {
+    let at =
+        |part: WitnessPart| steps.iter().position(|step| step.part == part).ok_or(format!("it has no {}", part.name()));
+    let (issue, load, store) = (at(WitnessPart::Issue)?, at(WitnessPart::Load)?, at(WitnessPart::Store)?);
+    let is = |index: usize, transition: ravelin_program::TransitionId| matches!(actions[index], Action::Step { thread, transition: t, .. } if thread == attack.thread && t == transition);
+    if !is(issue, attack.store) || !is(load, attack.load) {
+        return Err("it is not a witness of this attack (W2)".to_owned());
+    }
+    // Under PSO what overtakes may be a store, whose flush is part of it.
+    let last = if steps.get(load + 1).is_some_and(|step| step.part == WitnessPart::Load) { load + 1 } else { load };
+    let between = steps[last + 1..store].iter();
+    if between.clone().any(|step| step.told.number == attack.thread.0) {
+        return Err("the attacker goes on after its load (W2)".to_owned());
+    }
+    let event_at = |index: usize| trace.events.iter().position(|event| event.steps.iter().any(|step| step.at == index));
+    let (Some(load_event), Some(store_event)) = (event_at(load), event_at(issue)) else {
+        return Err("the attacked instructions have no event".to_owned());
+    };
+    let early = |access: &ravelin_semantics::trace::Access| match access.read.map(|read| read.source) {
+        Some(Source::Event(source)) => {
+            trace.events[source].thread == attack.thread
+                && trace.events[source].accesses.iter().any(|write| {
+                    write.address == access.address
+                        && write.write.is_some_and(|write| write.reached.is_none_or(|reached| reached > load))
+                })
+        }
+        _ => false,
+    };
+    if trace.events[load_event].accesses.iter().all(early) {
+        return Err("the load reads a delayed store early (W5)".to_owned());
+    }
+    let after = reached_from(trace, load_event);
+    for (number, event) in trace.events.iter().enumerate() {
+        let in_path = event.steps.iter().any(|step| step.at > last && step.at < store);
+        if in_path && !after[number] {
+            return Err("an action of τ3 is not after the load (W3)".to_owned());
+        }
+    }
+    if !after[store_event] {
+        return Err("no path leads from the load to the store".to_owned());
+    }
+    Ok(())
+}
+
+/// The events that are happens-before-after one.
+fn reached_from(trace: &Trace, start: usize) -> Vec<bool> {
+    let edges = trace.edges();
+    let mut reached = vec![false; trace.events.len()];
+    let mut waiting = vec![start];
+    while let Some(event) = waiting.pop() {
+        for edge in edges.iter().filter(|edge| edge.from == event) {
+            if !reached[edge.to] {
+                reached[edge.to] = true;
+                waiting.push(edge.to);
+            }
+        }
+    }
+    reached
+}
+
+/// Events in words.
+struct Tell<'a> {
+    program: &'a Program,
+    trace: &'a Trace,
+}
+
+impl Tell<'_> {
+    fn of(&self, event: usize) -> &Event {
+        &self.trace.events[event]
+    }
+
+    fn thread(&self, event: usize) -> String {
+        self.program.threads[self.of(event).thread.0].name.clone()
+    }
+
+    fn position(&self, event: usize) -> Option<Position> {
+        let first = self.of(event).steps.first()?;
+        let thread = &self.program.threads[self.of(event).thread.0];
+        self.program.source.position(thread.transitions[first.transition.0].span)
+    }
+
+    /// `stores x = 1`, `loads y = 0`, `loads x = 0 and stores x = 1`.
+    fn event(&self, event: usize) -> String {
+        let mut parts = Vec::new();
+        for access in &self.of(event).accesses {
+            let cell = self.program.memory.name_of(access.address);
+            parts.extend(access.read.map(|read| format!("loads {cell} = {}", read.value)));
+            parts.extend(access.write.map(|write| format!("stores {cell} = {}", write.value)));
+        }
+        parts.join(" and ")
+    }
+
+    fn line(&self, event: usize) -> String {
+        self.position(event).map(|position| format!(" on line {}", position.line)).unwrap_or_default()
+    }
+
+    /// "p[0] reads `y` on line 9 before its store to `x` on line 8 reaches memory, while …".
+    fn sentence(&self, attack: Attack, cycle: &[usize]) -> String {
+        let transition = |event: usize, wanted: ravelin_program::TransitionId| {
+            let event = self.of(event);
+            event.thread == attack.thread && event.steps.iter().any(|step| step.transition == wanted)
+        };
+        let find = |wanted| cycle.iter().position(|&event| transition(event, wanted));
+        let (Some(store), Some(load)) = (find(attack.store), find(attack.load)) else {
+            return "The events of the cycle below cannot be put in any order.".to_owned();
+        };
+        let (store_event, load_event) = (cycle[store], cycle[load]);
+        let accessed = |event: usize, reads: bool| {
+            let accesses = self.of(event).accesses.iter();
+            let mut cells: Vec<String> = Vec::new();
+            for access in accesses.filter(|access| if reads { access.read.is_some() } else { access.write.is_some() }) {
+                let cell = format!("`{}`", self.program.memory.name_of(access.address));
+                if !cells.contains(&cell) {
+                    cells.push(cell);
+                }
+            }
+            cells.join(" and ")
+        };
+        let reads = self.of(load_event).accesses.iter().any(|access| access.read.is_some());
+        let overtakes = if reads {
+            format!("reads {}{}", accessed(load_event, true), self.line(load_event))
+        } else {
+            format!("makes its store to {}{} visible", accessed(load_event, false), self.line(load_event))
+        };
+        let mut sentence = format!(
+            "{} {overtakes} before its store to {}{} reaches memory",
+            self.thread(load_event),
+            accessed(store_event, false),
+            self.line(store_event)
+        );
+        // Along the cycle from the load back to the store.
+        let path: Vec<usize> = (1..cycle.len())
+            .map(|step| cycle[(load + step) % cycle.len()])
+            .take_while(|&event| event != store_event)
+            .collect();
+        let mut last_thread: Option<ThreadId> = None;
+        for (number, &event) in path.iter().enumerate() {
+            let joint = match (number, last_thread == Some(self.of(event).thread)) {
+                (0, _) => ", while ",
+                (_, true) => " and then ",
+                (_, false) => ", ",
+            };
+            sentence.push_str(joint);
+            if last_thread != Some(self.of(event).thread) {
+                sentence.push_str(&self.thread(event));
+                sentence.push(' ');
+            }
+            last_thread = Some(self.of(event).thread);
+            let mut parts = Vec::new();
+            let (read, written) = (accessed(event, true), accessed(event, false));
+            if !read.is_empty() {
+                parts.push(format!("reads {read}"));
+            }
+            if !written.is_empty() {
+                parts.push(format!("stores to {written}"));
+            }
+            sentence.push_str(&parts.join(" and "));
+            sentence.push_str(&self.line(event));
+        }
+        if path.last().is_some_and(|&event| self.of(event).accesses.iter().any(|access| access.read.is_some())) {
+            sentence.push_str(", not seeing that store");
+        }
+        sentence.push('.');
+        sentence
+    }
+}

@@ -1,0 +1,135 @@
+//! Robustness on random loop-free programs: the verdict is what enumerating all computations says, and all engines agree on every
+//! attack.
+//!
+//! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
+
+use ravelin_analysis::Verdict;
+use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, race_freedom, robustness};
+use ravelin_program::Program;
+use ravelin_semantics::Model;
+use ravelin_semantics::generate::{Config, Generator, shrink};
+use ravelin_semantics::operational::Reference;
+use ravelin_semantics::trace::find_violation;
+
+const MOST_CONFIGURATIONS: usize = 200_000;
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn seeds(default: u64) -> std::ops::Range<u64> {
+    let first = number("RAVELIN_SEED", 0);
+    first..first + number("RAVELIN_PROGRAMS", default)
+}
+
+fn ask(program: &Program, model: Model, engine: Engine, all: bool) -> Robustness {
+    let question = RobustnessQuestion { engine, all, ..RobustnessQuestion::new(model) };
+    robustness(program, &question).unwrap_or_else(|error| panic!("{engine:?} {model}: {error}"))
+}
+
+/// `Some(true)`: some computation has a cyclic trace. `None`: there are too many to look at.
+fn has_violation(program: &Program, model: Model) -> Option<bool> {
+    let reference = Reference::new(program, model, None).ok()?;
+    Some(find_violation(&reference, MOST_CONFIGURATIONS).ok()?.is_some())
+}
+
+/// What is wrong, if anything.
+fn disagreement(program: &Program) -> Option<String> {
+    let violated = has_violation(program, Model::Tso)?;
+    let answer = match std::panic::catch_unwind(|| compare_engines(program)) {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(what)) => return Some(what),
+        Err(_) => return Some("a panic".to_owned()),
+    };
+    let said = answer.verdict == Verdict::Violated;
+    if said != violated {
+        return Some(format!("verdict {:?}, but enumeration says violated: {violated}", answer.verdict));
+    }
+    let race_free = race_freedom(program, &RobustnessQuestion::new(Model::Tso)).map(|answer| answer.verdict);
+    match race_free {
+        Ok(Verdict::Holds) if violated => Some("free of triangular races, but not robust".to_owned()),
+        Err(error) => Some(error.to_string()),
+        _ => None,
+    }
+}
+
+fn compare_engines(program: &Program) -> Result<Robustness, String> {
+    let all = ask(program, Model::Tso, Engine::Shared, true);
+    let first = ask(program, Model::Tso, Engine::Shared, false);
+    let single = ask(program, Model::Tso, Engine::Single, false);
+    for other in [&first, &single] {
+        if other.verdict != all.verdict {
+            return Err(format!("{:?} says {:?}, all attacks {:?}", other.engine, other.verdict, all.verdict));
+        }
+    }
+    for engine in [Engine::Attacks, Engine::Single] {
+        let other = ask(program, Model::Tso, engine, true);
+        for (one, other) in all.attacks.iter().zip(&other.attacks) {
+            if word(&one.fate) != word(&other.fate) {
+                return Err(format!(
+                    "{:?}: shared says {}, {engine:?} says {}",
+                    one.attack,
+                    word(&one.fate),
+                    word(&other.fate)
+                ));
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn word(fate: &AttackFate) -> &'static str {
+    match fate {
+        AttackFate::Dismissed(_) => "dismissed",
+        AttackFate::Infeasible => "infeasible",
+        AttackFate::Feasible(_) => "feasible",
+        AttackFate::Open => "open",
+    }
+}
+
+fn check_all(generator: &Generator, programs: u64, wrong: fn(&Program) -> Option<String>) -> (u64, u64) {
+    let (mut checked, mut violated) = (0, 0);
+    for seed in seeds(programs) {
+        let program = generator.program(seed);
+        if let Some(what) = wrong(&program) {
+            let small = shrink(&program, &mut |program| wrong(program).is_some());
+            let what = wrong(&small).unwrap_or(what);
+            panic!("seed {seed}: {what}\n{}", ravelin_frontend::print::rav(&small));
+        }
+        if let Some(is) = has_violation(&program, Model::Tso) {
+            checked += 1;
+            violated += u64::from(is);
+        }
+    }
+    (checked, violated)
+}
+
+#[test]
+fn the_verdict_is_what_enumeration_says() {
+    let generator = Generator::new(Config::loop_free());
+    let (checked, violated) = check_all(&generator, 2_000, disagreement);
+    println!("{checked} programs, {violated} of them not robust");
+    assert!(violated * 10 > checked, "too few programs are not robust for this to mean much");
+}
+
+/// Under PSO a violation is real, and none is missed that one delaying thread can make.
+#[test]
+fn pso_violations_are_real_and_none_with_one_delaying_thread_is_missed() {
+    fn wrong(program: &Program) -> Option<String> {
+        let violated = has_violation(program, Model::Pso)?;
+        let answer = match std::panic::catch_unwind(|| ask(program, Model::Pso, Engine::Shared, true)) {
+            Ok(answer) => answer,
+            Err(_) => return Some("a panic".to_owned()),
+        };
+        let single = ask(program, Model::Pso, Engine::Single, false);
+        if single.verdict != answer.verdict {
+            return Some(format!("single says {:?}, shared {:?}", single.verdict, answer.verdict));
+        }
+        match (answer.verdict, violated) {
+            (Verdict::Violated, false) => Some("a violation that is none".to_owned()),
+            (Verdict::Holds, true) => Some("holds, but there is a violation".to_owned()),
+            _ => None,
+        }
+    }
+    check_all(&Generator::new(Config::loop_free()), 500, wrong);
+}

@@ -1,0 +1,163 @@
+//! Steps of the attacker while it delays stores (τ2): ⟦−⟧A2 of the paper, figure 5.
+//!
+//! - A store goes to the attacker's own shadow of the cell: equation 3. Issuing it needs no bus.
+//! - A load reads that shadow if it is there, else memory: equation 4. Only what comes from memory is logged.
+//! - Local steps are as ever: equation 5. Fences and locked instructions are gone: equation 6.
+//!
+//! Under PSO a store to a cell without a delayed store may also reach memory at once, before those that are delayed, unless a
+//! release fence or store came in between: [`Pace::Now`].
+
+use super::Attacks;
+use super::log::Accesses;
+use crate::compile::{Op, Place, Step, Target};
+use crate::step::{Attempt, Log, Outcome, admit};
+use ravelin_program::Value;
+
+/// What becomes of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    Delayed,
+    /// PSO only.
+    Now,
+}
+
+impl Attacks<'_> {
+    /// Takes a step of the attacker in place, with what it accesses in memory in `log`.
+    pub(super) fn take_delaying(
+        &self,
+        thread: usize,
+        step: &Step,
+        choice: Value,
+        pace: Pace,
+        state: &mut [u64],
+        log: &mut Accesses,
+    ) -> Outcome {
+        log.clear();
+        match self.perform_delaying(thread, &step.op, choice, pace, state, log) {
+            Ok(()) => {
+                self.machine.arrive(thread, step, state);
+                Outcome::Taken
+            }
+            Err(outcome) => outcome,
+        }
+    }
+
+    fn perform_delaying(
+        &self,
+        thread: usize,
+        op: &Op,
+        choice: Value,
+        pace: Pace,
+        state: &mut [u64],
+        log: &mut Accesses,
+    ) -> Attempt {
+        let machine = self.machine;
+        match op {
+            Op::Nop | Op::Assign { .. } | Op::Havoc { .. } | Op::Assume(_) | Op::Assert(_) => {
+                machine.perform(thread, op, choice, state, &mut ())
+            }
+            Op::Load { target, place } => {
+                machine.needs_bus(thread, state)?;
+                self.load(target, place, state, log)
+            }
+            Op::Wait { place, values, old } => {
+                machine.needs_bus(thread, state)?;
+                let slot = machine.slot(place, state)?;
+                let read = self.read(slot, state, log);
+                let mut found = false;
+                for value in values {
+                    found |= value.eval(machine.arithmetic, state)? == read;
+                }
+                if !found {
+                    return Err(Outcome::Disabled);
+                }
+                machine.write_optional(old, read, state)
+            }
+            Op::Locked { body, drains: false } => {
+                machine.needs_bus(thread, state)?;
+                for part in body {
+                    match part {
+                        Op::Load { target, place } => self.load(target, place, state, log)?,
+                        part => machine.perform(thread, part, 0, state, &mut ())?,
+                    }
+                }
+                Ok(())
+            }
+            Op::Store { place, value, marker } => {
+                let slot = machine.slot(place, state)?;
+                let value = value.eval(machine.arithmetic, state)?;
+                if *marker {
+                    self.mark(state);
+                }
+                self.store(thread, slot, value, pace, state, log)
+            }
+            Op::Marker => {
+                self.mark(state);
+                Ok(())
+            }
+            Op::Drain
+            | Op::Rmw { .. }
+            | Op::CompareExchange { .. }
+            | Op::BlockingCas { .. }
+            | Op::BusLock
+            | Op::BusUnlock
+            | Op::Locked { .. } => Err(Outcome::Disabled),
+        }
+    }
+
+    fn load(&self, target: &Target, place: &Place, state: &mut [u64], log: &mut Accesses) -> Attempt {
+        let slot = self.machine.slot(place, state)?;
+        let read = self.read(slot, state, log);
+        self.machine.write_register(target, read, state)
+    }
+
+    fn read(&self, slot: usize, state: &[u64], log: &mut Accesses) -> Value {
+        match self.view.delayed_value(slot, state) {
+            Some(value) => value,
+            None => {
+                log.read(slot);
+                self.machine.layout.cells[slot].get(state)
+            }
+        }
+    }
+
+    fn store(
+        &self,
+        thread: usize,
+        slot: usize,
+        value: Value,
+        pace: Pace,
+        state: &mut [u64],
+        log: &mut Accesses,
+    ) -> Attempt {
+        let Some(delayed) = self.view.delayed[slot] else {
+            // A private cell; it makes no difference when.
+            return match pace {
+                Pace::Delayed => self.machine.write_cell(slot, value, state),
+                Pace::Now => Err(Outcome::Disabled),
+            };
+        };
+        if pace == Pace::Now {
+            let waits = delayed.present.get(state) == 1 || self.view.marked.is_none_or(|marked| marked.get(state) == 1);
+            if waits {
+                return Err(Outcome::Disabled);
+            }
+            self.machine.needs_bus(thread, state)?;
+            log.write(slot);
+            return self.machine.write_cell(slot, value, state);
+        }
+        let value = admit(self.machine.cell_domains[slot], value)?;
+        if !delayed.value.holds(value) {
+            return Err(Outcome::Outgrown(crate::layout::Outgrown::Cell { slot }));
+        }
+        delayed.present.set(state, 1);
+        delayed.value.set(state, value);
+        Ok(())
+    }
+
+    fn mark(&self, state: &mut [u64]) {
+        if let Some(marked) = self.view.marked {
+            marked.set(state, 1);
+        }
+    }
+}

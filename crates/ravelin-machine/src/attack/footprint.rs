@@ -1,0 +1,46 @@
+//! Which cells each instruction can touch, for answers that need no search.
+
+use crate::ranges::{Interval, Ranges};
+use ravelin_program::{Instruction, Program, Value};
+
+/// What an instruction may read and write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    pub reads: Vec<Cells>,
+    pub writes: Vec<Cells>,
+}
+
+/// Consecutive addresses, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cells {
+    pub first: Value,
+    pub last: Value,
+}
+
+impl Cells {
+    pub fn meets(&self, other: &Cells) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+
+    /// The only cell, if there is only one.
+    pub fn single(&self) -> Option<Value> {
+        (self.first == self.last).then_some(self.first)
+    }
+}
+
+/// By thread and transition of a lowered program.
+pub fn footprints(program: &Program) -> Vec<Vec<Footprint>> {
+    let ranges = Ranges::infer(program);
+    let of = |thread: usize, instruction: &Instruction| {
+        let mut footprint = Footprint::default();
+        for access in instruction.accesses() {
+            let Interval { lo, hi } = ranges.addresses(program, thread, access.address);
+            let cells = Cells { first: lo, last: hi };
+            footprint.reads.extend(access.reads.then_some(cells));
+            footprint.writes.extend(access.writes.then_some(cells));
+        }
+        footprint
+    };
+    let threads = program.threads.iter().enumerate();
+    threads.map(|(number, thread)| thread.transitions.iter().map(|t| of(number, &t.instruction)).collect()).collect()
+}

@@ -1,0 +1,211 @@
+//! The instrumented program of the paper, section 5, as one transition system: for one attack, or for all of them in a single
+//! query (section 8.3 of the ESOP paper: every thread may attack, every store may be the delayed one, every load the attacked
+//! one).
+//!
+//! Straight from the paper: helpers run freely until the attacked load is done, and are stopped from then on unless they are on the
+//! happens-before path. So it explores a copy of the SC space for each way to delay stores. It is here to be compared with,
+//! and because it is the baseline that the faster search has to beat.
+
+use super::attacker::Pace;
+use super::read_back::{AttackRun, AttackStep, Part, Unread};
+use super::successors::{Successors, Trail, delaying};
+use super::view::View;
+use super::{Attacks, Target};
+use crate::compile::{BuildError, Machine};
+use crate::layout::{Growth, Outgrown};
+use ravelin_explore::{End, Limit, Options, Sink, Statistics, System, Until, explore};
+use ravelin_program::Program;
+use ravelin_semantics::{Action, Model};
+
+/// The answer to one query.
+pub struct Query {
+    /// The attack that was found feasible.
+    pub found: Option<(Target, AttackRun)>,
+    pub limit: Option<Limit>,
+    pub statistics: Statistics,
+}
+
+/// Asks whether one of the attacks is feasible.
+pub fn query(program: &Program, model: Model, targets: &[Target], options: &Options) -> Result<Query, Unread> {
+    let start = std::time::Instant::now();
+    let mut growth = Growth::default();
+    loop {
+        let machine = super::machine(program, model, &growth)?;
+        let system = Instrumented::new(&machine, model, targets);
+        if let Err(outgrown) = machine.fused_initial_states(&mut |_| {}) {
+            growth.grow(outgrown, &machine.program, &machine.layout);
+            continue;
+        }
+        let mut limits = options.limits;
+        limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
+        let space = explore(&system, &Options { limits, until: Until::FirstFinding, ..*options });
+        let limit = match space.end {
+            End::Interrupted(outgrown) => {
+                growth.grow(outgrown, &machine.program, &machine.layout);
+                continue;
+            }
+            End::Limit(limit) => Some(limit),
+            _ => None,
+        };
+        let found = match space.findings.first() {
+            Some(finding) => Some(system.read_back(&space.path(finding.state))?),
+            None => None,
+        };
+        return Ok(Query { found, limit, statistics: space.statistics });
+    }
+}
+
+struct Instrumented<'a> {
+    attacks: Attacks<'a>,
+    /// Thread and transition of each store that may be attacked.
+    stores: Vec<(usize, usize)>,
+    /// By store: the transitions that may overtake it.
+    loads: Vec<Vec<usize>>,
+}
+
+impl<'a> Instrumented<'a> {
+    fn new(machine: &'a Machine, model: Model, targets: &[Target]) -> Instrumented<'a> {
+        let mut stores: Vec<(usize, usize)> = targets.iter().map(|target| (target.thread, target.store)).collect();
+        stores.sort_unstable();
+        stores.dedup();
+        let loads = stores
+            .iter()
+            .map(|&store| targets.iter().filter(|t| (t.thread, t.store) == store).map(|target| target.load).collect())
+            .collect();
+        let mut attackers: Vec<usize> = stores.iter().map(|&(thread, _)| thread).collect();
+        attackers.dedup();
+        let view = View::new(machine, &attackers, stores.len(), model == Model::Pso);
+        Instrumented { attacks: Attacks { machine, view }, stores, loads }
+    }
+
+    fn expand_into(&self, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+        let Attacks { machine, view } = &self.attacks;
+        let number = view.store.get(state) as usize;
+        let attacker = match (view.attacker, self.stores.get(number)) {
+            (Some(field), _) => (field.get(state) as usize).wrapping_sub(1),
+            (None, Some(&(thread, _))) => thread,
+            (None, None) => usize::MAX,
+        };
+        let threads = 0..machine.threads.len();
+        match view.phase.get(state) {
+            0 => {
+                for thread in threads {
+                    self.attacks.run(thread, state, out)?;
+                }
+                for (number, &(thread, store)) in self.stores.iter().enumerate() {
+                    let enabled = self.attacks.steps(thread, state).any(|(index, _)| index == store);
+                    let step = &machine.threads[thread].steps[store];
+                    if enabled && self.attacks.start(thread, step, number, state, out)? {
+                        self.attacks.follow(thread, delaying(thread, store, 0, Pace::Delayed), out)?;
+                    }
+                }
+            }
+            1 => {
+                for (index, step) in self.attacks.steps(attacker, state) {
+                    for choice in machine.choices(&step.op) {
+                        for &pace in self.attacks.paces(step) {
+                            if !self.attacks.delay(attacker, step, choice, pace, state, out)? {
+                                continue;
+                            }
+                            let trail = delaying(attacker, index, choice, pace);
+                            self.attacks.follow(attacker, trail, out)?;
+                            if !out.log.is_empty() && self.loads[number].contains(&index) {
+                                // Once more, because the walk through fused steps used up what it began with.
+                                self.attacks.delay(attacker, step, choice, pace, state, out)?;
+                                self.attacks.stop_attacker(attacker, out);
+                                out.keep_as_it_is(trail);
+                            }
+                        }
+                    }
+                }
+                for helper in threads.filter(|&helper| helper != attacker) {
+                    self.attacks.run(helper, state, out)?;
+                }
+            }
+            _ => {
+                for helper in threads.filter(|&helper| helper != attacker) {
+                    self.attacks.help(helper, state, out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_back(&self, path: &[&[u64]]) -> Result<(Target, AttackRun), Unread> {
+        let Attacks { machine, view } = &self.attacks;
+        let sc: Vec<&[u64]> =
+            path.iter().take_while(|state| view.phase.get(state) == 0).map(|state| &state[..view.sc_words]).collect();
+        let (run, _) = machine.read_back(&sc)?;
+        let mut steps: Vec<AttackStep> =
+            run.actions.iter().map(|&action| AttackStep { part: Part::Prefix, action, delayed: false }).collect();
+        let mut out = Successors::recording(view.words);
+        for (step, pair) in path.windows(2).enumerate().skip(sc.len() - 1) {
+            out.clear();
+            let unread = || Unread::Path(crate::run::Unreadable { step });
+            self.expand_into(pair[0], &mut out).map_err(|_| unread())?;
+            let trail = out.trail_to(pair[1]).ok_or_else(unread)?;
+            for (number, Trail { action, delayed }) in trail.into_iter().enumerate() {
+                let part = match (view.phase.get(pair[0]), view.phase.get(pair[1])) {
+                    (0, _) if number == 0 => Part::Store,
+                    (1, 2) => Part::Load,
+                    (2, _) => Part::Path,
+                    _ => Part::Delaying,
+                };
+                steps.push(AttackStep { part, action, delayed });
+            }
+        }
+        let transition = |part: Part| {
+            steps.iter().find(|step| step.part == part).and_then(|step| match step.action {
+                Action::Step { thread, transition, .. } => Some((thread.0, transition.0)),
+                Action::Flush { .. } => None,
+            })
+        };
+        match (transition(Part::Store), transition(Part::Load)) {
+            (Some((thread, store)), Some((_, load))) => {
+                Ok((Target { thread, store, load }, AttackRun { start: run.start, steps }))
+            }
+            _ => Err(Unread::Path(crate::run::Unreadable { step: path.len() })),
+        }
+    }
+}
+
+impl System for Instrumented<'_> {
+    type Scratch = Successors;
+    type Interrupt = Outgrown;
+
+    fn width(&self) -> usize {
+        self.attacks.view.words
+    }
+
+    fn scratch(&self) -> Successors {
+        Successors::new(self.attacks.view.words)
+    }
+
+    fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
+        let mut whole = vec![0; self.attacks.view.words];
+        let emitted = self.attacks.machine.fused_initial_states(&mut |state| {
+            whole[..state.len()].copy_from_slice(state);
+            emit(&whole);
+        });
+        debug_assert!(emitted.is_ok(), "`query` looks before it explores");
+    }
+
+    fn expand(&self, state: &[u64], out: &mut Successors, sink: &mut Sink) -> Result<(), Outgrown> {
+        if self.attacks.view.phase.get(state) == 2 && self.attacks.succeeds(state) {
+            sink.report(0);
+            return Ok(());
+        }
+        out.clear();
+        self.expand_into(state, out)?;
+        for next in out.states() {
+            sink.push(next);
+        }
+        Ok(())
+    }
+}
+
+impl From<BuildError> for Unread {
+    fn from(error: BuildError) -> Unread {
+        Unread::Build(error)
+    }
+}

@@ -1,0 +1,62 @@
+//! Attacks on robustness as views of the transition system (seeds: *Checking and Enforcing Robustness against TSO*, sections 4
+//! and 5): which stores a thread delays, and how the other threads close a happens-before cycle around them.
+//!
+//! A witness is a computation τ1 · isu · τ2 · ld · τ3 · st · τ4: under SC up to the issue of the attacked store, then the
+//! attacker delays its stores until it has done the attacked load, then helpers build a happens-before path back to the store.
+//! None of this needs a store buffer: [`View`] says what is kept beside an SC state, `attacker` and `helper` how threads move.
+//!
+//! - `shared`: explores the SC space once for all attacks; the default.
+//! - `instrumented`: the paper's program P_A, attack by attack or all in a single query (section 8.3 of the ESOP paper).
+//! - `triangular`: triangular races, a cheaper condition about SC runs alone.
+//!
+//! Why helpers may be stopped already during τ2 in `shared`: see there.
+
+mod attacker;
+mod footprint;
+mod helper;
+mod instrumented;
+mod log;
+mod read_back;
+mod shared;
+mod successors;
+mod triangular;
+mod view;
+
+pub use footprint::{Cells, Footprint, footprints};
+pub use instrumented::{Query, query};
+pub use read_back::{AttackRun, AttackStep, Part, Unread};
+pub use shared::{Extent, Fate, Hunt, Settled, hunt};
+pub use triangular::{TriangularRace, TriangularSearch, triangular_races};
+
+use crate::compile::{BuildError, Machine};
+use crate::layout::Growth;
+use crate::settings::{Purpose, Reductions, Settings};
+use ravelin_program::Program;
+use ravelin_semantics::Model;
+use view::View;
+
+/// A thread, its store, and the access that overtakes it; all by number. Transitions are those of the lowered program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Target {
+    pub thread: usize,
+    pub store: usize,
+    pub load: usize,
+}
+
+/// A machine and what attacks add to its states.
+pub(crate) struct Attacks<'a> {
+    pub machine: &'a Machine,
+    pub view: View,
+}
+
+/// A machine that runs under SC, without goals, with what attacks need.
+///
+/// Local steps are fused and dead registers forgotten: neither is seen by another thread or by an attack, and fences are kept
+/// apart. Orders of steps and identities of threads are not reduced, because every SC state can be the start of an attack.
+pub(crate) fn machine(program: &Program, model: Model, growth: &Growth) -> Result<Machine, BuildError> {
+    let mut program = program.clone();
+    program.goals.clear();
+    let reductions = Reductions { fuse: true, liveness: true, ..Reductions::NONE };
+    let settings = Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Attacks(model), reductions };
+    Machine::new(&program, settings, growth)
+}

@@ -1,0 +1,132 @@
+//! Happens-before traces of runs: the independent judge of robustness.
+//!
+//! A trace is what is left of a run when the order of unrelated steps is forgotten (Appendix A of *Checking and Enforcing
+//! Robustness against TSO*): its nodes are the events, its edges say in which order a thread issued them (po), which
+//! store a load read (rf, the paper's →src), in which order stores reached memory (co, →st) and which stores overwrote
+//! what a load had read (fr, →cf). By Lemma 1 (Shasha and Snir) some SC run has the same trace exactly if there is no
+//! cycle, so a program is robust if no computation, that is, no run that ends with empty store buffers, has a cycle.
+//!
+//! What runs atomically is one event: a locked block, a read-modify-write, and everything that a thread does between
+//! `bus_lock` and `bus_unlock`. A store is one event although it takes two actions, its issue and its flush.
+//!
+//! - [`Trace::of`] replays a run and keeps all there is to tell about it; [`Trace::cycle`] finds a shortest cycle.
+//! - [`find_violation`] looks at every computation of a program, at a cost that only small loop-free programs bear.
+//!
+//! Nothing here is shared with an engine that decides robustness by attacks.
+//!
+//! ```
+//! use ravelin_program::{Expr, Order, ProgramBuilder, Variable};
+//! use ravelin_semantics::trace::{Edge, Trace, find_violation};
+//! use ravelin_semantics::{Model, operational::Reference};
+//!
+//! let mut program = ProgramBuilder::new("SB");
+//! let cells = [program.variable(Variable::scalar("x")), program.variable(Variable::scalar("y"))];
+//! for me in 0..2 {
+//!     let mut thread = program.thread(format!("t{me}"));
+//!     let r = thread.register("r");
+//!     thread.store(cells[me], Expr::Const(1), Order::Relaxed);
+//!     thread.load(r, cells[1 - me], Order::Relaxed);
+//!     thread.finish();
+//! }
+//! let program = program.finish().expect("a valid program");
+//! let reference = Reference::new(&program, Model::Tso, None).unwrap();
+//! let violation = find_violation(&reference, 10_000).unwrap().expect("SB is not robust");
+//! let trace = Trace::of(&reference, &violation.start, &violation.run).unwrap();
+//! let kinds: Vec<Edge> = trace.cycle().unwrap().iter().map(|step| step.edge).collect();
+//! assert_eq!(kinds, [Edge::Po, Edge::Fr, Edge::Po, Edge::Fr]);
+//! ```
+
+mod build;
+mod cycle;
+mod enumerate;
+mod past;
+mod touch;
+
+pub use cycle::{Arrow, Edge, Step};
+pub use enumerate::{Undecided, Violation, find_violation};
+
+use crate::operational::Refusal;
+use ravelin_program::{ThreadId, TransitionId, Value};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// The trace of one run. Events are numbered in the order in which they began, so those of a thread in program order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    pub events: Vec<Event>,
+    /// For each thread its events, in program order.
+    pub program_order: Vec<Vec<usize>>,
+    /// For each address the events that stored to it, in the order in which they reached memory. An event that stored
+    /// several times before any other did is there once; pending stores are not there.
+    pub memory_order: BTreeMap<Value, Vec<usize>>,
+    /// How many stores have not reached memory.
+    pub pending: usize,
+}
+
+impl Trace {
+    /// All store buffers are empty at the end.
+    pub fn is_computation(&self) -> bool {
+        self.pending == 0
+    }
+}
+
+/// What one thread did in memory at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub thread: ThreadId,
+    /// The steps that make it up: one, or all steps between two instructions for the bus lock that access memory.
+    pub steps: Vec<Taken>,
+    /// In the order in which they were made.
+    pub accesses: Vec<Access>,
+}
+
+/// A step of the run that belongs to an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// In [`crate::operational::Reference::program`].
+    pub transition: TransitionId,
+    /// Which action of the run it was.
+    pub at: usize,
+}
+
+/// A load, a store, or a read-modify-write, which is both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub address: Value,
+    pub read: Option<Read>,
+    pub write: Option<Write>,
+    /// Which of the event's [`Event::steps`] made it.
+    pub step: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// What the cell held, before the register's domain had a say.
+    pub value: Value,
+    pub source: Source,
+}
+
+/// Where a value that was read came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Nobody had stored to the address.
+    Initial,
+    /// An event that stored it; the reading event itself if that is a block that stored before.
+    Event(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    pub value: Value,
+    /// Which action of the run brought it to memory: a flush, or the step itself; none while it is pending.
+    pub reached: Option<usize>,
+}
+
+/// Why a list of actions has no trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NoTrace {
+    #[error("the run starts with pending stores, and nothing is known of their issue")]
+    PendingAtStart,
+    #[error("action {at} is not possible: {refusal}")]
+    NotARun { at: usize, refusal: Refusal },
+}
