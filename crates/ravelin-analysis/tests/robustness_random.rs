@@ -45,9 +45,10 @@ fn disagreement(program: &Program) -> Option<String> {
     if said != violated {
         return Some(format!("verdict {:?}, but enumeration says violated: {violated}", answer.verdict));
     }
-    let race_free = race_freedom(program, &RobustnessQuestion::new(Model::Tso)).map(|answer| answer.verdict);
-    match race_free {
-        Ok(Verdict::Holds) if violated => Some("free of triangular races, but not robust".to_owned()),
+    match race_freedom(program, &RobustnessQuestion::new(Model::Tso)) {
+        Ok(answer) if answer.verdict == Verdict::Holds && answer.implies_robust && violated => {
+            Some("free of triangular races, but not robust".to_owned())
+        }
         Err(error) => Some(error.to_string()),
         _ => None,
     }

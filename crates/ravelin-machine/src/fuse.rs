@@ -42,7 +42,11 @@ pub(crate) fn fusible_locations(
                 .iter()
                 .all(|slot| private[slot] == Some(thread) && !observed.addresses.contains(&layout.addresses[slot]))
     };
+    // Under PSO a release store orders the stores before and after it, wherever it goes.
+    let orders = settings.purpose == Purpose::Attacks(Model::Pso);
     let is_unseen = |instruction: &Instruction| match instruction {
+        Instruction::Store { order, .. } if orders && order.is_release() => false,
+        Instruction::Unlock(_) if orders => false,
         Instruction::Load { address, .. } => is_private(address),
         Instruction::Store { address, .. } if settings.model == Model::Sc => is_private(address),
         Instruction::Unlock(address) if settings.model == Model::Sc => is_private(address),

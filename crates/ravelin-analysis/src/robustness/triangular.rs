@@ -6,7 +6,7 @@ use crate::witness::{Narrated, narrate};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Statistics};
 use ravelin_machine::attack::{TriangularRace, triangular_races};
-use ravelin_program::{Copies, Program};
+use ravelin_program::{Copies, Instruction, Program};
 use ravelin_semantics::operational::{Reference, State};
 use ravelin_semantics::trace::Trace;
 use ravelin_semantics::{Action, Model};
@@ -16,6 +16,9 @@ use ravelin_semantics::{Action, Model};
 pub struct RaceFreedom {
     pub verdict: Verdict,
     pub race: Option<RaceWitness>,
+    /// Freedom from these races implies robustness. Not where blocks of several accesses are executed as one: such a block may
+    /// look at the first store before it comes to its own, and do something else under TSO than under SC.
+    pub implies_robust: bool,
     pub limit: Option<Limit>,
     pub statistics: Statistics,
 }
@@ -51,7 +54,23 @@ pub fn race_freedom(program: &Program, question: &RobustnessQuestion) -> Result<
         (Some(Limit::Time(_)), Some(time)) => Some(Limit::Time(time)),
         (limit, _) => limit,
     };
-    Ok(RaceFreedom { verdict, limit: limit.filter(|_| race.is_none()), race, statistics: found.statistics })
+    Ok(RaceFreedom {
+        verdict,
+        limit: limit.filter(|_| race.is_none()),
+        implies_robust: !has_blocks(program),
+        race,
+        statistics: found.statistics,
+    })
+}
+
+/// Something is executed as one that accesses several cells, or one of them several times in its own way.
+fn has_blocks(program: &Program) -> bool {
+    let mut instructions = program.threads.iter().flat_map(|thread| &thread.transitions).map(|t| &t.instruction);
+    instructions.any(|instruction| match instruction {
+        Instruction::BusLock => true,
+        Instruction::Locked { .. } => instruction.accesses().len() > 1,
+        _ => false,
+    })
 }
 
 /// Replays the run and checks on its events that it is a race.
