@@ -34,9 +34,12 @@ pub(crate) fn fusible_locations(
     if !settings.reductions.fuse {
         return vec![false; code.locations.len()];
     }
+    // A triangular race begins with any store, also one that nobody else sees.
+    let watched = settings.purpose == Purpose::Attacks(Model::Sc);
     let is_private = |address: &Address| {
         let reach = slots(program, thread, address, ranges, layout);
         layout.bus.is_none()
+            && !watched
             && !reach.leads_elsewhere()
             && reach
                 .iter()

@@ -18,8 +18,8 @@ pub enum Purpose {
     Goals,
     /// All final and all stuck states, with every register that people see.
     Finals,
-    /// All SC states, and the steps from them with which an attack delays stores as this model allows. The program's goals
-    /// do not matter.
+    /// All SC states, and the steps from them with which an attack delays stores as this model allows; with SC, runs in which
+    /// every store and load is watched. The program's goals do not matter.
     Attacks(Model),
 }
 

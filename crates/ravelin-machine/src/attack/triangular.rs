@@ -44,7 +44,7 @@ pub fn triangular_races(program: &Program, options: &Options) -> Result<Triangul
     let start = std::time::Instant::now();
     let mut growth = Growth::default();
     loop {
-        let machine = super::machine(program, Model::Tso, &growth)?;
+        let machine = super::machine(program, Model::Sc, &growth)?;
         let system = Watch::new(&machine);
         if let Err(outgrown) = machine.fused_initial_states(&mut |_| {}) {
             growth.grow(outgrown, &machine.program, &machine.layout);
