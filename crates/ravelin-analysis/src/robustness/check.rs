@@ -3,7 +3,7 @@
 //!
 //! By Theorem 1 of the paper a program is robust against TSO exactly if no attack is feasible: a violating computation with as few
 //! delays as possible delays the stores of one thread only. For PSO that is not proved (docs/robustness.md), so the answer is
-//! "holds" only if at most one thread can delay anything at all; otherwise the search shows that no single thread can do harm by
+//! "holds" only if at most one thread can delay anything that matters; otherwise the search shows that no single thread can do harm by
 //! delaying stores, and the answer is unknown.
 
 use super::attack::{Attack, attacks_against};
@@ -261,10 +261,10 @@ fn target(attack: Attack) -> Target {
     Target { thread: attack.thread.0, store: attack.store.0, load: attack.load.0 }
 }
 
-/// How many threads can delay a store past anything.
+/// How many threads can delay a store in a way that may matter.
 fn delaying_threads(attacks: &[JudgedAttack]) -> usize {
     let delays = |judged: &&JudgedAttack| match judged.fate {
-        AttackFate::Dismissed(reason) => !reason.forbids_delay(),
+        AttackFate::Dismissed(reason) => !reason.makes_delay_pointless(),
         _ => true,
     };
     let mut threads: Vec<ThreadId> = attacks.iter().filter(delays).map(|judged| judged.attack.thread).collect();

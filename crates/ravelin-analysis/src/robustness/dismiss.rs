@@ -64,9 +64,10 @@ impl Reason {
         }
     }
 
-    /// The attack cannot even begin: the store is in memory before the load is reached.
-    pub fn forbids_delay(self) -> bool {
-        matches!(self, Reason::NeverFollows | Reason::Fenced | Reason::ReleaseWaits)
+    /// However many threads delay stores, one with as few delays as possible does not delay this store past this access: either it
+    /// cannot, or what is overtaken is nobody else's business, so the store could as well have come before it (Lemmas 5 and 7).
+    pub fn makes_delay_pointless(self) -> bool {
+        !matches!(self, Reason::StoreUncontested | Reason::NoWayBack)
     }
 }
 

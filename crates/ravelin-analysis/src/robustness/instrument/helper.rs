@@ -1,0 +1,245 @@
+//! The helpers (section 5.2, Figure 7): their own code, which stops at memory once the attacked load has happened (7),
+//! and a copy for those that have joined the happens-before path.
+//!
+//! A step joins if one of its accesses is happens-before-after the attacked load by Lemma 3: a load of what was stored
+//! (8), a store to what was loaded or stored (9). All accesses of the step then raise levels, as they do in the copy
+//! (11, 12), and one to the attacked store's address closes the cycle (13). Levels are read before any is raised, so a
+//! step does not join by itself.
+
+use super::attacker::original;
+use super::layout::{Hit, Layout, Part, Place};
+use super::scratch::{Role, Scratch};
+use super::step::{Step, ways};
+use super::{Copy, Twins};
+use ravelin_program::{BinaryOp, Expr, Instruction, RegId, Thread, ThreadId, Value};
+
+pub(super) fn helper(layout: &Layout, thread: &Thread, id: ThreadId) -> Thread {
+    let promise = layout.promise(id);
+    let mut scratch = Scratch::new(thread);
+    let mut twins = Twins::new(thread);
+    while let Some((location, copy)) = twins.next() {
+        let from = twins.twin(location, copy);
+        for (_, transition) in thread.outgoing(location) {
+            let instruction = &transition.instruction;
+            let mut goto = |to: Copy, steps: Vec<Instruction>| {
+                for instruction in steps {
+                    let to = twins.twin(transition.to, to);
+                    twins.edge(from, to, instruction, transition.span);
+                }
+            };
+            if instruction.accesses().is_empty() {
+                let step = || vec![instruction.clone()];
+                match (instruction, copy, promise) {
+                    (Instruction::BusLock, Copy::Original, Some(_)) => {
+                        goto(Copy::Original, step());
+                        goto(Copy::Promised, step());
+                    }
+                    // The lock is held already; and it is not given back before the promise is kept.
+                    (Instruction::BusLock | Instruction::BusUnlock, Copy::Promised, _) => {}
+                    _ => goto(copy, original(layout, &mut scratch, instruction)),
+                }
+                continue;
+            }
+            let ways = ways(instruction, &mut scratch);
+            let mut steps = |kind: Kind| -> Vec<Instruction> {
+                ways.iter().filter_map(|way| translated(layout, &mut scratch, way, kind)).collect()
+            };
+            match (copy, promise) {
+                (Copy::Promised, Some(promise)) => {
+                    goto(Copy::Promised, steps(Kind::Promises(promise)));
+                    goto(Copy::Joined, steps(Kind::Joins { keeping: Some(promise) }));
+                }
+                (Copy::Joined, _) => goto(Copy::Joined, steps(Kind::HasJoined)),
+                _ => {
+                    goto(Copy::Original, steps(Kind::Apart));
+                    goto(Copy::Joined, steps(Kind::Joins { keeping: None }));
+                }
+            }
+        }
+    }
+    twins.finish(scratch.into_registers())
+}
+
+/// What an action of a helper is to the happens-before path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It happens before the attacked load (H0).
+    Apart,
+    /// It is the first of its thread that belongs to the path (H1), and may thereby keep a promise.
+    Joins { keeping: Option<usize> },
+    /// Its thread belongs to the path (H2).
+    HasJoined,
+    /// It does not join, but a later one of its block will.
+    Promises(usize),
+}
+
+impl Kind {
+    /// Whether the attacked load has happened, where that must be looked up.
+    fn after_the_load(self) -> Option<bool> {
+        match self {
+            Kind::Apart => Some(false),
+            Kind::Promises(_) => Some(true),
+            // Levels tell.
+            Kind::Joins { .. } | Kind::HasJoined => None,
+        }
+    }
+}
+
+/// An access to one place.
+struct Touch {
+    place: Place,
+    writes: bool,
+    /// Holds the level before the step, if it is needed.
+    level: Option<RegId>,
+}
+
+fn translated(layout: &Layout, scratch: &mut Scratch, way: &[Instruction], kind: Kind) -> Option<Instruction> {
+    let mut touches: Vec<Touch> = Vec::new();
+    let mut step = Step::new(layout, scratch, way);
+    if let Some(happened) = kind.after_the_load() {
+        let flag = step.fresh(Role::Flag);
+        step.load(flag, layout.hb_flag());
+        step.assume(Expr::Atom(flag).eq(Expr::Const(happened.into())));
+    }
+    let mut ahead = way.iter().flat_map(Instruction::accesses).count();
+    let mut possible = true;
+    step.follow(way, &mut |step, access, place| {
+        if kind != Kind::Apart {
+            touch(step, &mut touches, way, kind, access, place);
+        }
+        ahead -= 1;
+        if ahead == 0 {
+            possible = decide(step, &touches, kind);
+        }
+        step.perform(access, place, Part::Cell);
+    });
+    if !possible {
+        return None;
+    }
+    // A single load joins at the highest level there is.
+    if let (Kind::Joins { .. }, [Touch { writes: false, level, .. }]) = (kind, touches.as_mut_slice()) {
+        *level = None;
+    }
+    raise(&mut step, &touches, kind);
+    succeed(&mut step, &touches);
+    step.finish()
+}
+
+/// Lets the step pass if it joins, or if it does not, as its kind wants it. Gives false if that can never be.
+fn decide(step: &mut Step, touches: &[Touch], kind: Kind) -> bool {
+    let joins = touches.iter().filter_map(|touch| qualifies(step.layout, touch, kind)).reduce(Expr::or);
+    match (kind, joins) {
+        (Kind::Joins { .. }, None) => return false,
+        (Kind::Joins { .. }, Some(joins)) => step.assume(joins),
+        (Kind::Promises(_), Some(joins)) => step.assume(joins.not()),
+        _ => {}
+    }
+    true
+}
+
+/// Notes an access, and reads the level of its place where that will be needed.
+fn touch(
+    step: &mut Step,
+    touches: &mut Vec<Touch>,
+    way: &[Instruction],
+    kind: Kind,
+    access: &Instruction,
+    place: Place,
+) {
+    let writes = matches!(access, Instruction::Store { .. });
+    if let Some(touch) = touches.iter_mut().find(|touch| touch.place == place) {
+        touch.writes |= writes;
+        return;
+    }
+    let stored_later = match access {
+        Instruction::Load { address, .. } => {
+            let stores = |part: &Instruction| matches!(part, Instruction::Store { address: to, .. } if to == address);
+            address.constant().is_some() && way.iter().any(stores)
+        }
+        _ => true,
+    };
+    // Where the level becomes 2 whatever it was, it need not be read.
+    let needed = kind != Kind::HasJoined || !stored_later;
+    let level = step.layout.part(place, Part::Level).filter(|_| needed).map(|level| {
+        let register = step.fresh(Role::Level);
+        step.load(register, level);
+        register
+    });
+    touches.push(Touch { place, writes, level });
+}
+
+/// Lemma 3, (ii) and (iii), for an action of a thread that has not joined. What a promising thread has marked itself
+/// does not count.
+fn qualifies(layout: &Layout, touch: &Touch, kind: Kind) -> Option<Expr> {
+    let level = Expr::Atom(touch.level?);
+    let own = match kind {
+        Kind::Joins { keeping } => keeping,
+        Kind::Promises(promise) => Some(promise),
+        Kind::Apart | Kind::HasJoined => None,
+    };
+    let is = |value: Value| level.clone().eq(Expr::Const(value));
+    if touch.writes {
+        let differs = |value: Value| Expr::binary(BinaryOp::Ne, level.clone(), Expr::Const(value));
+        let marks = own.map(|own| differs(loaded(own)).and(differs(stored(own))));
+        return Some(marks.into_iter().fold(differs(0), Expr::and));
+    }
+    let others = (0..layout.promises()).filter(|other| Some(*other) != own);
+    Some(others.fold(is(2), |condition, other| condition.or(is(stored(other)))))
+}
+
+/// The marks of a promising thread.
+fn loaded(promise: usize) -> Value {
+    3 + 2 * promise as Value
+}
+
+fn stored(promise: usize) -> Value {
+    4 + 2 * promise as Value
+}
+
+/// Levels after the step. Two places may turn out to be one cell, so stores come last.
+fn raise(step: &mut Step, touches: &[Touch], kind: Kind) {
+    let (load, store) = match kind {
+        Kind::Promises(promise) => (loaded(promise), stored(promise)),
+        _ => (1, 2),
+    };
+    for touch in touches.iter().filter(|touch| !touch.writes) {
+        if let (Some(level), Some(register)) = (step.layout.part(touch.place, Part::Level), touch.level) {
+            let level_before = Expr::Atom(register);
+            let untouched = level_before.clone().eq(Expr::Const(0));
+            let first = match load {
+                1 => untouched,
+                load => Expr::binary(BinaryOp::Mul, Expr::Const(load), untouched),
+            };
+            step.store(level, Expr::binary(BinaryOp::Add, level_before, first));
+        }
+    }
+    for touch in touches.iter().filter(|touch| touch.writes) {
+        if let Some(level) = step.layout.part(touch.place, Part::Level) {
+            step.store(level, Expr::Const(store));
+        }
+    }
+}
+
+/// The cycle is closed if the attacked store's address was among those accessed.
+fn succeed(step: &mut Step, touches: &[Touch]) {
+    let mut conditions = Vec::new();
+    let mut kept = None;
+    for touch in touches {
+        match step.layout.hit(touch.place) {
+            Hit::Never => {}
+            Hit::Always => return step.store(step.layout.success_flag(), Expr::Const(1)),
+            Hit::Holds(register, value) => conditions.push(Expr::Atom(register).eq(Expr::Const(value))),
+            Hit::Kept(value) => {
+                let kept = *kept.get_or_insert_with(|| step.fresh(Role::Flag));
+                conditions.push(Expr::Atom(kept).eq(value));
+            }
+        }
+    }
+    let Some(hit) = conditions.into_iter().reduce(Expr::or) else { return };
+    if let (Some(kept), Some(cell)) = (kept, step.layout.attacked_cell()) {
+        step.load(kept, cell);
+    }
+    let before = step.fresh(Role::Flag);
+    step.load(before, step.layout.success_flag());
+    step.store(step.layout.success_flag(), Expr::Atom(before).or(hit));
+}

@@ -1,0 +1,193 @@
+//! What people call an attack: `THREAD:STORE:LOAD`, such as `t1:L3:L5`.
+//!
+//! A store or load is called by its line in the source (`L3`, or `3`) if it is the only one of its thread there, by
+//! line and column (`L3.9`) if there are several, by a label of the location it starts from (`q1`, or `@q1`), or, where
+//! the program was not written by anybody, by the number of its transition (`#4`).
+
+use super::attack::{Attack, is_delayable, is_overtaking_load};
+use ravelin_program::{Instruction, Program, Thread, ThreadId, TransitionId};
+use std::fmt;
+use thiserror::Error;
+
+/// The shortest name that [`find_attack`] understands. `program` is the lowered one.
+pub fn attack_name(program: &Program, attack: Attack) -> String {
+    let thread = &program.threads[attack.thread.0];
+    let store = access_name(program, thread, Role::Store, attack.store);
+    let load = access_name(program, thread, Role::Load, attack.load);
+    format!("{}:{store}:{load}", thread.name)
+}
+
+/// The attack of that name. `program` is the lowered one.
+pub fn find_attack(program: &Program, text: &str) -> Result<Attack, UnknownAttack> {
+    // From the right, since nobody keeps colons out of the names of threads.
+    let mut parts = text.trim().rsplitn(3, ':').map(str::trim);
+    let (Some(load), Some(store), Some(name)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(UnknownAttack::Shape(text.to_owned()));
+    };
+    let Some(id) = program.find_thread(name) else {
+        let threads = program.threads.iter().map(|thread| thread.name.clone()).collect();
+        return Err(UnknownAttack::Thread { name: name.to_owned(), threads });
+    };
+    Ok(Attack {
+        thread: id,
+        store: find_access(program, id, Role::Store, store)?,
+        load: find_access(program, id, Role::Load, load)?,
+    })
+}
+
+/// Why a text does not name an attack, and what could have been meant.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UnknownAttack {
+    #[error("`{0}` is not the name of an attack; write THREAD:STORE:LOAD, such as `t1:L3:L5` with line numbers")]
+    Shape(String),
+    #[error("there is no thread `{name}`; there are {}", threads.join(", "))]
+    Thread { name: String, threads: Vec<String> },
+    #[error("thread `{thread}` has {found} {role} at `{text}`; {}", listed(*role, choices))]
+    Access { thread: String, role: Role, text: String, found: Found, choices: Vec<Choice> },
+}
+
+/// The part that an access has in an attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Store,
+    Load,
+}
+
+/// How many accesses a text could mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    None,
+    Several,
+}
+
+/// An access that could have been meant: its name, and what it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    pub name: String,
+    pub text: String,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Store => "store",
+            Role::Load => "load",
+        })
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Found::None => "no",
+            Found::Several => "more than one",
+        })
+    }
+}
+
+impl Role {
+    fn has(self, instruction: &Instruction) -> bool {
+        match self {
+            Role::Store => is_delayable(instruction),
+            Role::Load => is_overtaking_load(instruction),
+        }
+    }
+}
+
+fn listed(role: Role, choices: &[Choice]) -> String {
+    let lines: Vec<String> = choices.iter().map(|choice| format!("\n  {}  {}", choice.name, choice.text)).collect();
+    match role {
+        _ if lines.is_empty() => format!("it has no {role} that could be part of an attack"),
+        Role::Store => format!("its stores are{}", lines.concat()),
+        Role::Load => format!("its loads are{}", lines.concat()),
+    }
+}
+
+/// A place in the source, with a column if one is needed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Line {
+    line: usize,
+    column: Option<usize>,
+}
+
+impl Line {
+    /// `L3`, `3`, `L3.9` or `3.9`.
+    fn parse(text: &str) -> Option<Line> {
+        let text = text.strip_prefix(['L', 'l']).unwrap_or(text);
+        let (line, column) = match text.split_once('.') {
+            Some((line, column)) => (line, Some(column.parse().ok()?)),
+            None => (text, None),
+        };
+        Some(Line { line: line.parse().ok()?, column })
+    }
+}
+
+fn candidates(thread: &Thread, role: Role) -> impl Iterator<Item = TransitionId> + '_ {
+    (0..thread.transitions.len()).map(TransitionId).filter(move |id| role.has(&thread.transitions[id.0].instruction))
+}
+
+fn at_line(program: &Program, thread: &Thread, role: Role, wanted: Line) -> Vec<TransitionId> {
+    let stands_there = |id: &TransitionId| {
+        let position = program.source.position(thread.transitions[id.0].span);
+        position
+            .is_some_and(|found| found.line == wanted.line && wanted.column.is_none_or(|column| found.column == column))
+    };
+    candidates(thread, role).filter(stands_there).collect()
+}
+
+fn at_label(thread: &Thread, role: Role, label: &str) -> Vec<TransitionId> {
+    let starts_there = |id: &TransitionId| {
+        let from = thread.transitions[id.0].from;
+        thread.locations[from.0].labels.iter().any(|name| name == label)
+    };
+    candidates(thread, role).filter(starts_there).collect()
+}
+
+fn access_name(program: &Program, thread: &Thread, role: Role, id: TransitionId) -> String {
+    let transition = &thread.transitions[id.0];
+    if let Some(position) = program.source.position(transition.span) {
+        let line = Line { line: position.line, column: None };
+        if at_line(program, thread, role, line) == [id] {
+            return format!("L{}", position.line);
+        }
+        let column = Line { column: Some(position.column), ..line };
+        if at_line(program, thread, role, column) == [id] {
+            return format!("L{}.{}", position.line, position.column);
+        }
+    }
+    for label in &thread.locations[transition.from.0].labels {
+        if at_label(thread, role, label) == [id] && !label.contains(':') {
+            let plain = Line::parse(label).is_none() && !label.starts_with(['@', '#']) && label.trim() == label;
+            return if plain { label.clone() } else { format!("@{label}") };
+        }
+    }
+    format!("#{}", id.0)
+}
+
+fn find_access(program: &Program, id: ThreadId, role: Role, text: &str) -> Result<TransitionId, UnknownAttack> {
+    let thread = &program.threads[id.0];
+    let found = if let Some(number) = text.strip_prefix('#') {
+        let number = number.parse().ok().map(TransitionId);
+        candidates(thread, role).filter(|id| Some(*id) == number).collect()
+    } else if let Some(label) = text.strip_prefix('@') {
+        at_label(thread, role, label)
+    } else {
+        let by_line = Line::parse(text).map(|line| at_line(program, thread, role, line)).unwrap_or_default();
+        if by_line.is_empty() { at_label(thread, role, text) } else { by_line }
+    };
+    match found.as_slice() {
+        [only] => Ok(*only),
+        several => {
+            let choice = |id: TransitionId| Choice {
+                name: access_name(program, thread, role, id),
+                text: program.tell_transition(thread, &thread.transitions[id.0]),
+            };
+            let choices = match several {
+                [] => candidates(thread, role).map(choice).collect(),
+                several => several.iter().copied().map(choice).collect(),
+            };
+            let found = if several.is_empty() { Found::None } else { Found::Several };
+            Err(UnknownAttack::Access { thread: thread.name.clone(), role, text: text.to_owned(), found, choices })
+        }
+    }
+}
