@@ -29,13 +29,8 @@ struct Target {
     chunk: u64,
 }
 
-const TARGETS: [Target; 1] = [Target {
-    package: "ravelin-machine",
-    test: "agrees_with_reference",
-    count: "RAVELIN_PROGRAMS",
-    seed: "RAVELIN_SEED",
-    chunk: 5_000,
-}];
+const TARGETS: [Target; 2] =
+    [Target::new("ravelin-machine", "agrees_with_reference"), Target::new("ravelin-analysis", "robustness_random")];
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let start = Instant::now();
@@ -63,6 +58,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 impl Target {
+    const fn new(package: &'static str, test: &'static str) -> Target {
+        Target { package, test, count: "RAVELIN_PROGRAMS", seed: "RAVELIN_SEED", chunk: 5_000 }
+    }
+
     fn run(&self, seed: u64, count: u64) -> Result<Output> {
         crate::cargo()
             .args(["test", "--quiet", "--release", "--package", self.package, "--test", self.test])

@@ -8,6 +8,7 @@ mod explore;
 mod handwritten;
 mod lamport;
 mod measure;
+mod robustness;
 mod spin;
 mod stateright;
 mod table;
@@ -18,10 +19,13 @@ use anyhow::Result;
 pub enum Benchmark {
     /// The state-space engine: against hand-written searches, against itself on two cores, against other tools
     Explore(explore::Arguments),
+    /// Robustness against TSO: all attacks, engines side by side, growth with the number of threads
+    Robustness(robustness::Arguments),
 }
 
 pub fn run(benchmark: &Benchmark) -> Result<()> {
     match benchmark {
         Benchmark::Explore(arguments) => explore::run(arguments),
+        Benchmark::Robustness(arguments) => robustness::run(arguments),
     }
 }

@@ -1,5 +1,5 @@
-//! Attacks on robustness as views of the transition system (seeds: *Checking and Enforcing Robustness against TSO*, sections 4
-//! and 5): which stores a thread delays, and how the other threads close a happens-before cycle around them.
+//! Attacks on robustness as views of the transition system (*Checking and Enforcing Robustness against TSO*, sections 4 and
+//! 5): which stores a thread delays, and how the other threads close a happens-before cycle around them.
 //!
 //! A witness is a computation τ1 · isu · τ2 · ld · τ3 · st · τ4: under SC up to the issue of the attacked store, then the
 //! attacker delays its stores until it has done the attacked load, then helpers build a happens-before path back to the store.
@@ -9,7 +9,7 @@
 //! - `instrumented`: the paper's program P_A, attack by attack or all in a single query (section 8.3 of the ESOP paper).
 //! - `triangular`: triangular races, a cheaper condition about SC runs alone.
 //!
-//! Why helpers may be stopped already during τ2 in `shared`: see there.
+//! Why helpers wait for the attacker's first access in `shared`: see there.
 
 mod attacker;
 mod footprint;

@@ -10,10 +10,10 @@
 //!   so neither its registers nor which of its instructions were attacked matter here: attacks share the answers. A search that
 //!   ends without a cycle leaves its states behind as dead ends; one that finds a cycle settles its attack, and is forgotten.
 //!
-//! During τ2 helpers move only if they are happens-before-after some load that the attacker did during τ2. This is W3
-//! once more: take the first action of a helper in τ2 that is not. It is independent of everything in τ2 before it (what the
-//! attacker issues or computes touches no memory), so it can be done before the attacked store is issued, in τ1, where the
-//! SC space has it. Without that rule every attack would explore a copy of the SC space.
+//! During τ2 helpers move only after the attacker's first access to memory. What they did before is independent of all that the
+//! attacker did by then (issuing and computing touch no memory), so it can be done before the attacked store is issued, in τ1,
+//! where the SC space has it. Asking more of helpers, namely that they are happens-before-after such an access, is also right, but
+//! remembering the levels that this takes costs more states than it saves (4.7 times as many for Lamport with five threads).
 //!
 //! The SC space is explored in stages, each some times as large as the one before, so that violations that exist early are
 //! found early, also in spaces without end.
@@ -500,13 +500,21 @@ impl<'a> Hunter<'a> {
                         self.feasible.push((target, run));
                         self.plans[number].open[step_index] = None;
                     }
-                    self.attacks.note_load(out);
+                    self.attacks.note_access(self.thread, out);
                     self.attacks.follow(self.thread, trail, out)?;
                 }
             }
         }
-        for helper in (0..machine.threads.len()).filter(|&helper| helper != self.thread) {
-            self.attacks.help(helper, state, out)?;
+        self.run_helpers(state, out)?;
+        Ok(())
+    }
+
+    /// During τ2 helpers run freely, once there is something that they could not have done before.
+    fn run_helpers(&self, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+        if self.attacks.helpers_may_move(self.thread, state) {
+            for helper in (0..self.attacks.machine.threads.len()).filter(|&helper| helper != self.thread) {
+                self.attacks.run(helper, state, out)?;
+            }
         }
         Ok(())
     }
@@ -643,13 +651,13 @@ impl<'a> Hunter<'a> {
             for choice in self.attacks.machine.choices(&step.op) {
                 for &pace in self.attacks.paces(step) {
                     if self.attacks.delay(self.thread, step, choice, pace, from, out)? {
-                        self.attacks.note_load(out);
+                        self.attacks.note_access(self.thread, out);
                         self.attacks.follow(self.thread, delaying(self.thread, index, choice, pace), out)?;
                     }
                 }
             }
         }
-        self.expand_helping(from, out)
+        self.run_helpers(from, out)
     }
 }
 

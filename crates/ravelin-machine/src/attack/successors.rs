@@ -226,13 +226,17 @@ impl Attacks<'_> {
         Ok(true)
     }
 
-    /// The attacker goes on after it read memory, or under PSO wrote it: what it touched is on a path of its own, on which helpers may
-    /// move during τ2.
-    pub(super) fn note_load(&self, out: &mut Successors) {
-        let Successors { next, log, .. } = out;
-        for (slot, writes) in log.iter() {
-            self.view.raise(slot, if writes { STORED } else { LOADED }, next);
+    /// The attacker goes on after it read memory, or under PSO wrote it. From now on helpers have something to do during τ2.
+    pub(super) fn note_access(&self, thread: usize, out: &mut Successors) {
+        if !out.log.is_empty() {
+            self.view.joined[thread].set(&mut out.next, 1);
         }
+    }
+
+    /// The attacker did something in τ2 that a helper could depend on.
+    #[inline]
+    pub(super) fn helpers_may_move(&self, thread: usize, state: &[u64]) -> bool {
+        self.view.joined[thread].get(state) == 1
     }
 
     /// The attacker has just done its load, and stops: equation 2. What it knows no longer matters, `next` forgets it.

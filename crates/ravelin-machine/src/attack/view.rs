@@ -34,7 +34,7 @@ pub(crate) struct View {
     pub marked: Option<Field>,
     /// By slot: cells at which threads can meet.
     pub levels: Vec<Option<Level>>,
-    /// By thread: has done something that is happens-before-after the attacked load.
+    /// By thread: has done something that is happens-before-after the attacked load. Of the attacker, during τ2: has accessed memory.
     pub joined: Vec<Field>,
 }
 
