@@ -27,6 +27,8 @@ impl Verdict {
 pub enum AnalysisError {
     #[error(transparent)]
     Build(#[from] BuildError),
+    #[error("the program has {count} pairs of a store and a later access to check; at most {limit} can be")]
+    TooManyAttacks { count: usize, limit: usize },
     #[error("internal error, please report it: {0}")]
     Internal(InternalError),
 }

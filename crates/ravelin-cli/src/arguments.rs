@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ravelin_analysis::robustness::Engine;
 use ravelin_frontend::Language;
 use ravelin_semantics::Model;
 use std::path::PathBuf;
@@ -11,8 +12,8 @@ With several files or models the worst counts, in the order 2, 1, 3, 0.";
 
 /// Does weak memory change what my program does?
 ///
-/// Ravelin explores concurrent programs under sequential consistency (sc), x86-TSO (tso) and PSO (pso). It proves that nothing
-/// forbidden can happen, or shows a run in which it does.
+/// Ravelin explores concurrent programs under sequential consistency (sc), x86-TSO (tso) and PSO (pso). It proves that weak memory
+/// changes nothing (check), or that nothing forbidden can happen (reach), or shows a run in which it does.
 #[derive(Debug, Parser)]
 #[command(name = "ravelin", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Arguments {
@@ -22,6 +23,8 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Is a program robust: does weak memory leave its executions as they are?
+    Check(Check),
     /// Can a forbidden state be reached, an assertion fail, a value leave its type?
     Reach(Reach),
     /// All states in which a program can end, and which of them sequential consistency forbids.
@@ -30,6 +33,33 @@ pub enum Command {
     Simulate(Simulate),
     /// Write a program in another language, or pretty-print it.
     Convert(Convert),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct Check {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// Memory models, tso and pso, separated by commas
+    #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL")]
+    pub models: Vec<ModelName>,
+    /// `robust`: every computation has the trace of one under sc; `trf`: no triangular races, which is stronger and cheaper
+    #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect")]
+    pub property: PropertyName,
+    /// Settle every attack, instead of stopping at the first feasible one, and list them
+    #[arg(long, conflicts_with = "expect")]
+    pub attacks: bool,
+    /// How attacks are searched: `shared` explores the states under sc once for all of them, `attacks` searches one instrumented
+    /// program an attack, `single` one for all attacks [default: shared]
+    #[arg(long, value_name = "ENGINE")]
+    pub engine: Option<EngineName>,
+    /// Compare the answers with what the files (or tables, .tsv) expect, and show where they differ
+    #[arg(long)]
+    pub expect: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub output: Output,
 }
 
 #[derive(Debug, Args)]
@@ -99,10 +129,14 @@ pub struct Convert {
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
+    /// Instrument the program for an attack on its robustness, THREAD:STORE:LOAD such as t1:L3:L5 with line numbers: the result
+    /// violates `never success` under sc exactly if the attack is feasible under tso
+    #[arg(long, value_name = "ATTACK")]
+    pub instrument: Option<String>,
     /// What to write: `rav` pretty-prints, `litmus` is a C litmus test for herd and litmus7, `dot` draws the control
-    /// flow for Graphviz, `promela` is SPIN's input
-    #[arg(long, value_name = "LANGUAGE")]
-    pub to: To,
+    /// flow for Graphviz, `promela` is SPIN's input [default with --instrument: rav]
+    #[arg(long, value_name = "LANGUAGE", required_unless_present = "instrument")]
+    pub to: Option<To>,
     /// File to write instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -131,8 +165,9 @@ pub struct Models {
     pub buffer: usize,
 }
 
+/// How hard to try.
 #[derive(Debug, Args)]
-pub struct Search {
+pub struct Resources {
     /// Stop after so many states
     #[arg(long, value_name = "N")]
     pub max_states: Option<u64>,
@@ -145,6 +180,12 @@ pub struct Search {
     /// Threads to search with [default: one a core]
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub struct Search {
+    #[command(flatten)]
+    pub resources: Resources,
     /// Store every step of every thread instead of fusing local ones
     #[arg(long)]
     pub no_fuse: bool,
@@ -182,6 +223,29 @@ impl std::convert::From<ModelName> for Model {
             ModelName::Sc => Model::Sc,
             ModelName::Tso => Model::Tso,
             ModelName::Pso => Model::Pso,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PropertyName {
+    Robust,
+    Trf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    Shared,
+    Attacks,
+    Single,
+}
+
+impl std::convert::From<EngineName> for Engine {
+    fn from(name: EngineName) -> Engine {
+        match name {
+            EngineName::Shared => Engine::Shared,
+            EngineName::Attacks => Engine::Attacks,
+            EngineName::Single => Engine::Single,
         }
     }
 }
@@ -228,6 +292,12 @@ pub enum Color {
     Auto,
     Always,
     Never,
+}
+
+impl Models {
+    pub fn all(&self) -> Vec<Model> {
+        self.models.iter().map(|&model| model.into()).collect()
+    }
 }
 
 impl Output {

@@ -4,18 +4,23 @@ use crate::arguments::{Convert, To};
 use crate::exit::Exit;
 use crate::input;
 use anyhow::Context;
+use ravelin_analysis::robustness::{find_attack, instrument};
 use ravelin_frontend::{Language, print, rav};
+use ravelin_program::{Program, lower_for_hardware};
 use std::io::Write;
 
 pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
     let parsed = input::parse(&arguments.file, arguments.from.map(Into::into))?;
     let Some(mut program) = parsed.program else { return Ok(Exit::Wrong) };
     // A program in its own language keeps its shape and its comments.
-    let formats = parsed.language == Language::Rav && arguments.copies.is_none();
+    let formats = parsed.language == Language::Rav && arguments.copies.is_none() && arguments.instrument.is_none();
     if let Some(copies) = arguments.copies {
         program = program.instance(copies);
     }
-    let text = match arguments.to {
+    if let Some(attack) = &arguments.instrument {
+        program = instrumented(&program, attack).with_context(|| arguments.file.display().to_string())?;
+    }
+    let text = match arguments.to.unwrap_or(To::Rav) {
         To::Rav if formats => rav::format(&rav::parse(parsed.source).ast),
         To::Rav => print::rav(&program),
         To::Litmus => print::litmus(&program).with_context(|| arguments.file.display().to_string())?,
@@ -27,4 +32,11 @@ pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
         None => std::io::stdout().lock().write_all(text.as_bytes())?,
     }
     Ok(Exit::Holds)
+}
+
+/// Attacks speak of the program after the x86 mapping.
+fn instrumented(program: &Program, attack: &str) -> anyhow::Result<Program> {
+    let lowered = lower_for_hardware(program);
+    let attack = find_attack(&lowered, attack)?;
+    Ok(instrument(&lowered, attack)?)
 }

@@ -1,11 +1,11 @@
 //! Limits and workers from the command line, with defaults from the machine.
 
-use crate::arguments::Search;
+use crate::arguments::{Resources, Search};
 use ravelin_explore::Limits;
 use ravelin_machine::Reductions;
 use std::time::Duration;
 
-impl Search {
+impl Resources {
     pub fn limits(&self) -> Limits {
         Limits { states: self.max_states, memory: self.max_memory.or_else(default_memory), time: self.timeout }
     }
@@ -14,7 +14,9 @@ impl Search {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
         self.workers.unwrap_or_else(cores).max(1)
     }
+}
 
+impl Search {
     pub fn reductions(&self) -> Reductions {
         Reductions {
             fuse: !self.no_fuse,

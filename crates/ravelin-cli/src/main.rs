@@ -1,6 +1,8 @@
 //! `ravelin`: arguments in, exit code out. Everything else is done by the libraries.
 
 mod arguments;
+mod ask;
+mod check;
 mod convert;
 mod exit;
 mod expect;
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         }
     };
     let result = match &arguments.command {
+        Command::Check(arguments) => check::run(arguments),
         Command::Reach(arguments) => reach::run(arguments),
         Command::States(arguments) => states::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),

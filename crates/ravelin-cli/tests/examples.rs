@@ -1,7 +1,9 @@
 //! Every program in examples/ says in its header what is expected of it. Lines marked `pending` name analyses that are not
 //! there yet; all others are checked here.
 
+use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{Question, reach};
+use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::states::states;
 use ravelin_frontend::{Expectation, expectations, rav};
 use ravelin_program::{Program, Source};
@@ -36,6 +38,9 @@ fn parse(path: &Path) -> (Program, String) {
 /// What the tool answers, in the words of the header.
 fn answer(program: &Program, expectation: &Expectation) -> String {
     let model = Model::ALL.into_iter().find(|model| model.name() == expectation.model).expect("sc, tso or pso");
+    if expectation.command == "check" {
+        return check(program, model, expectation);
+    }
     let mut question = Question { workers: 2, ..Question::new(model) };
     for (key, value) in &expectation.options {
         match key.as_str() {
@@ -52,6 +57,23 @@ fn answer(program: &Program, expectation: &Expectation) -> String {
         }
         other => panic!("no command {other}"),
     }
+}
+
+fn check(program: &Program, model: Model, expectation: &Expectation) -> String {
+    let question = RobustnessQuestion { workers: 2, ..RobustnessQuestion::new(model) };
+    let options: Vec<(&str, &str)> =
+        expectation.options.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let (verdict, holds, violated) = match options.as_slice() {
+        [] => (robustness(program, &question).expect("an answer").verdict, "robust", "not robust"),
+        [("property", "trf")] => (race_freedom(program, &question).expect("an answer").verdict, "free", "race"),
+        other => panic!("no options {other:?}"),
+    };
+    match verdict {
+        Verdict::Holds => holds,
+        Verdict::Violated => violated,
+        Verdict::Unknown => "unknown",
+    }
+    .to_owned()
 }
 
 #[test]
@@ -71,7 +93,7 @@ fn every_example_does_what_its_header_says() {
             }
         }
     }
-    assert!(checked > 150, "only {checked} expectations were found");
+    assert!(checked > 300, "only {checked} expectations were found");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

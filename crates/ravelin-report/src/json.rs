@@ -61,7 +61,7 @@ pub fn simulation(file: &str, model: &str, seed: u64, end: &str, steps: &[Narrat
     })
 }
 
-fn limit(limit: Limit) -> Value {
+pub(crate) fn limit(limit: Limit) -> Value {
     match limit {
         Limit::States(states) => json!({ "kind": "states", "value": states }),
         Limit::Memory(bytes) => json!({ "kind": "memory", "value": bytes }),
@@ -70,7 +70,7 @@ fn limit(limit: Limit) -> Value {
     }
 }
 
-fn statistics(statistics: &Statistics, words: Option<usize>) -> Value {
+pub(crate) fn statistics(statistics: &Statistics, words: Option<usize>) -> Value {
     let mut map = Map::new();
     map.insert("states".to_owned(), json!(statistics.states));
     map.insert("transitions".to_owned(), json!(statistics.transitions));
@@ -111,7 +111,7 @@ fn violation(violation: &WitnessViolation) -> Value {
     }
 }
 
-fn step(step: &Narrated) -> Value {
+pub(crate) fn step(step: &Narrated) -> Value {
     let buffer = |buffer: &Vec<BufferEntry>| {
         let entry = |entry: &BufferEntry| match entry {
             BufferEntry::Store(store) => json!({ "cell": store.cell, "value": store.value }),

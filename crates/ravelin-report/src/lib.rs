@@ -1,9 +1,11 @@
-//! How an answer looks: text for people ([`text`]), JSON for programs ([`json`]), herd's layout for scripts ([`herd`]).
+//! How an answer looks: text for people ([`text`]), JSON for programs ([`json`]), herd's layout for scripts ([`herd`]);
+//! both text and JSON for robustness ([`robustness`]).
 //!
 //! This crate computes no answer and asks no question; it must never know how an answer was found.
 
 pub mod herd;
 pub mod json;
 mod numbers;
+pub mod robustness;
 pub mod table;
 pub mod text;

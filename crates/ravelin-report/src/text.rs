@@ -21,12 +21,17 @@ impl Style {
     }
 
     fn verdict(self, verdict: Verdict) -> String {
+        self.word(verdict, verdict.name())
+    }
+
+    /// A word of one's own for a verdict, in its colour.
+    pub(crate) fn word(self, verdict: Verdict, word: &str) -> String {
         let code = match verdict {
             Verdict::Holds => "1;32",
             Verdict::Violated => "1;31",
             Verdict::Unknown => "1;33",
         };
-        self.paint(code, verdict.name())
+        self.paint(code, word)
     }
 }
 
@@ -90,21 +95,30 @@ fn run(witness: &Witness) -> String {
 
 /// Told steps as lines: number, thread, line, instruction, effect, and what is pending afterwards.
 pub fn narrated(steps: &[Narrated], buffered: bool) -> String {
-    let mut table = Table::new(&[0, 2]);
-    let mut heading = vec!["step".to_owned(), "thread".to_owned(), "line".to_owned(), "what".to_owned(), String::new()];
-    if buffered {
-        heading.push("pending stores".to_owned());
-    }
-    table.row(heading);
-    let names = thread_names(steps);
-    for (number, step) in steps.iter().filter(|step| !step.internal).enumerate() {
-        let mut row = vec![
-            (number + 1).to_string(),
-            step.thread.clone(),
-            step.position.map(|position| position.line.to_string()).unwrap_or_default(),
-            step.text.clone(),
-            effect(step),
-        ];
+    lines(steps.iter().map(|step| (None, step)), buffered)
+}
+
+/// The same with the part of the run that each step belongs to.
+pub(crate) fn narrated_in_parts<'a>(steps: impl Iterator<Item = (&'a str, &'a Narrated)>, buffered: bool) -> String {
+    lines(steps.map(|(part, step)| (Some(part), step)), buffered)
+}
+
+fn lines<'a>(steps: impl Iterator<Item = (Option<&'a str>, &'a Narrated)>, buffered: bool) -> String {
+    let steps: Vec<(Option<&str>, &Narrated)> = steps.collect();
+    let parts = steps.iter().any(|(part, _)| part.is_some());
+    let mut table = Table::new(if parts { &[0, 3] } else { &[0, 2] });
+    let mut heading = vec!["step"];
+    heading.extend(parts.then_some("part"));
+    heading.extend(["thread", "line", "what", ""]);
+    heading.extend(buffered.then_some("pending stores"));
+    table.row(heading.into_iter().map(str::to_owned));
+    let names = thread_names(&steps);
+    for (number, (part, step)) in steps.iter().filter(|(_, step)| !step.internal).enumerate() {
+        let mut row = vec![(number + 1).to_string()];
+        row.extend(part.map(str::to_owned));
+        row.push(step.thread.clone());
+        row.push(step.position.map(|position| position.line.to_string()).unwrap_or_default());
+        row.extend([step.text.clone(), effect(step)]);
         if buffered {
             row.push(pending(step, &names));
         }
@@ -114,10 +128,10 @@ pub fn narrated(steps: &[Narrated], buffered: bool) -> String {
 }
 
 /// Buffers are listed by thread number; only threads that take part have a name to show.
-fn thread_names(steps: &[Narrated]) -> Vec<Option<String>> {
-    let threads = steps.iter().map(|step| step.buffers.len()).max().unwrap_or(0);
+fn thread_names(steps: &[(Option<&str>, &Narrated)]) -> Vec<Option<String>> {
+    let threads = steps.iter().map(|(_, step)| step.buffers.len()).max().unwrap_or(0);
     let mut names = vec![None; threads];
-    for step in steps {
+    for (_, step) in steps {
         if let Some(name) = names.get_mut(step.number) {
             *name = Some(step.thread.clone());
         }
@@ -161,7 +175,7 @@ fn entries(buffer: &[BufferEntry]) -> String {
     buffer.iter().map(entry).collect::<Vec<_>>().join(" ")
 }
 
-fn explored(statistics: &Statistics) -> String {
+pub(crate) fn explored(statistics: &Statistics) -> String {
     format!(
         "{} and {} explored, depth {}, in {:.2} s",
         counted(statistics.states, "state"),

@@ -56,6 +56,18 @@ pub fn attacks_against(model: Model, program: &Program) -> Vec<Attack> {
     }
 }
 
+/// How many pairs of a store and an access [`attacks_against`] would make, to be asked before it is.
+pub(super) fn count_attacks(program: &Program) -> usize {
+    let of = |thread: &ravelin_program::Thread| {
+        let number = |pick: fn(&Instruction) -> bool| {
+            thread.transitions.iter().filter(|transition| pick(&transition.instruction)).count()
+        };
+        let (stores, loads) = (number(is_delayable), number(is_overtaking_load));
+        stores.saturating_mul(stores.saturating_add(loads))
+    };
+    program.threads.iter().map(of).fold(0, usize::saturating_add)
+}
+
 fn pairs(program: &Program, overtakes: fn(&Instruction) -> bool) -> Vec<Attack> {
     let mut attacks = Vec::new();
     for (number, thread) in program.threads.iter().enumerate() {

@@ -6,7 +6,7 @@
 //! "holds" only if at most one thread can delay anything that matters; otherwise the search shows that no single thread can do harm by
 //! delaying stores, and the answer is unknown.
 
-use super::attack::{Attack, attacks_against};
+use super::attack::{Attack, attacks_against, count_attacks};
 use super::dismiss::{Facts, Reason};
 use super::witness::{self, AttackWitness};
 use crate::{AnalysisError, InternalError, Verdict};
@@ -16,6 +16,9 @@ use ravelin_program::{Copies, Program, ThreadId, TransitionId, lower_for_hardwar
 use ravelin_semantics::Model;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+
+/// Attacks that are listed; each takes some hundred bytes.
+const MOST_ATTACKS: usize = 4_000_000;
 
 /// How attacks are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,7 +150,11 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
     }
     let start = Instant::now();
     let lowered = lower_for_hardware(program);
-    let facts = Facts::new(&lowered);
+    let count = count_attacks(&lowered);
+    if count > MOST_ATTACKS {
+        return Err(AnalysisError::TooManyAttacks { count, limit: MOST_ATTACKS });
+    }
+    let mut facts = Facts::new(&lowered);
     let mut judged: Vec<JudgedAttack> = attacks_against(question.model, &lowered)
         .into_iter()
         .map(|attack| {

@@ -7,6 +7,7 @@ use super::attack::{Attack, ends_attack, is_delayable};
 use ravelin_machine::attack::{Cells, Footprint, footprints};
 use ravelin_program::{Instruction, LocId, Program, Thread};
 use ravelin_semantics::Model;
+use std::collections::HashMap;
 
 /// Why an attack needs no search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,36 +76,54 @@ impl Reason {
 pub struct Facts<'a> {
     program: &'a Program,
     footprints: Vec<Vec<Footprint>>,
-    /// By thread and location: which locations can be reached from there.
-    reachable: Vec<Vec<Vec<bool>>>,
+    /// By thread: which locations can be reached from which.
+    reachable: Vec<Reachable>,
     /// The same without passing a fence or a locked instruction.
-    unfenced: Vec<Vec<Vec<bool>>>,
+    unfenced: Vec<Reachable>,
+    /// By thread and transition: another thread writes what it touches, accesses what it writes. Asked for once for each of many attacks.
+    contests: Vec<Vec<Contest>>,
+    /// What [`Facts::leads_back`] said.
+    ways_back: HashMap<Way, bool>,
 }
+
+#[derive(Clone, Copy, Default)]
+struct Contest {
+    /// Another thread can join after this access, as the one that overtakes.
+    overtaking: bool,
+    /// Another thread can come to what this store writes.
+    store: bool,
+}
+
+/// Thread, cells of what overtakes, whether it is a store, cells of the store.
+type Way = (usize, Vec<Cells>, bool, Vec<Cells>);
 
 impl<'a> Facts<'a> {
     /// `program` is lowered.
     pub fn new(program: &'a Program) -> Facts<'a> {
         let closure = |passes: fn(&Instruction) -> bool| {
-            program.threads.iter().map(|thread| reachability(thread, passes)).collect::<Vec<_>>()
+            program.threads.iter().map(|thread| Reachable::new(thread, passes)).collect::<Vec<_>>()
         };
+        let footprints = footprints(program);
         Facts {
             program,
-            footprints: footprints(program),
+            contests: contests(program, &footprints),
+            footprints,
             reachable: closure(|_| true),
             unfenced: closure(|instruction| !ends_attack(instruction)),
+            ways_back: HashMap::new(),
         }
     }
 
     /// Why an attack is infeasible, if that can be seen.
-    pub fn dismiss(&self, attack: Attack, model: Model) -> Option<Reason> {
+    pub fn dismiss(&mut self, attack: Attack, model: Model) -> Option<Reason> {
         let thread = attack.thread.0;
         let code = &self.program.threads[thread];
         let (store, load) = (&code.transitions[attack.store.0], &code.transitions[attack.load.0]);
         let (from, to) = (store.to.0, load.from.0);
-        if !self.reachable[thread][from][to] {
+        if !self.reachable[thread].leads(from, to) {
             return Some(Reason::NeverFollows);
         }
-        if !self.unfenced[thread][from][to] {
+        if !self.unfenced[thread].leads(from, to) {
             return Some(Reason::Fenced);
         }
         if model == Model::Pso && is_release_store(&load.instruction) {
@@ -120,21 +139,23 @@ impl<'a> Facts<'a> {
         if single(stored).is_some() && touched.iter().all(|cells| cells.single() == single(stored)) {
             return Some(Reason::OwnCell);
         }
-        let others = || {
-            let threads = self.footprints.iter().enumerate().filter(move |(other, _)| *other != thread);
-            threads.flat_map(|(_, transitions)| transitions)
-        };
         let overtakes_as_store = is_delayable(&load.instruction);
-        let contests = |footprint: &Footprint| {
-            meet(&footprint.writes, touched) || overtakes_as_store && meet(&footprint.reads, touched)
-        };
-        if !others().any(contests) {
+        if !self.contests[thread][attack.load.0].overtaking {
             return Some(Reason::LoadUncontested);
         }
-        if !others().any(|footprint| meet(&footprint.writes, stored) || meet(&footprint.reads, stored)) {
+        if !self.contests[thread][attack.store.0].store {
             return Some(Reason::StoreUncontested);
         }
-        (!self.leads_back(thread, touched, overtakes_as_store, stored)).then_some(Reason::NoWayBack)
+        let way = (thread, touched.clone(), overtakes_as_store, stored.clone());
+        let leads_back = match self.ways_back.get(&way) {
+            Some(known) => *known,
+            None => {
+                let found = self.leads_back(thread, &way.1, overtakes_as_store, &way.3);
+                self.ways_back.insert(way, found);
+                found
+            }
+        };
+        (!leads_back).then_some(Reason::NoWayBack)
     }
 
     /// Whether helpers could build a happens-before path from an access to cells `from` to an access of `target`, if values did not
@@ -159,7 +180,7 @@ impl<'a> Facts<'a> {
                     let blocks = thread.transitions.iter().any(takes_bus);
                     for (later, then) in thread.transitions.iter().enumerate() {
                         // A bus-locked block is one action, and what it did before counts too.
-                        let follows = later == index || self.reachable[number][transition.to.0][then.from.0];
+                        let follows = later == index || self.reachable[number].leads(transition.to.0, then.from.0);
                         if (follows || blocks) && !joined[number][later] {
                             joined[number][later] = true;
                             changed = true;
@@ -180,6 +201,36 @@ impl<'a> Facts<'a> {
     }
 }
 
+/// For each access whether other threads come to its cells.
+fn contests(program: &Program, footprints: &[Vec<Footprint>]) -> Vec<Vec<Contest>> {
+    // Cells occur again and again; each is looked for once.
+    let mut all: Vec<(usize, Cells, bool)> = Vec::new();
+    for (thread, transitions) in footprints.iter().enumerate() {
+        for footprint in transitions {
+            all.extend(footprint.reads.iter().map(|cells| (thread, *cells, false)));
+            all.extend(footprint.writes.iter().map(|cells| (thread, *cells, true)));
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    let meets = |thread: usize, cells: &[Cells], reads: bool| {
+        all.iter().any(|(other, theirs, writes)| {
+            *other != thread && (*writes || reads) && cells.iter().any(|cells| cells.meets(theirs))
+        })
+    };
+    let mut known: HashMap<(usize, Vec<Cells>, bool), bool> = HashMap::new();
+    let mut ask = |thread: usize, cells: &[Cells], reads: bool| {
+        *known.entry((thread, cells.to_vec(), reads)).or_insert_with(|| meets(thread, cells, reads))
+    };
+    let mut of = |thread: usize, index: usize| {
+        let footprint = &footprints[thread][index];
+        let as_store = is_delayable(&program.threads[thread].transitions[index].instruction);
+        let touched = if as_store { &footprint.writes } else { &footprint.reads };
+        Contest { overtaking: ask(thread, touched, as_store), store: ask(thread, &footprint.writes, true) }
+    };
+    (0..footprints.len()).map(|thread| (0..footprints[thread].len()).map(|index| of(thread, index)).collect()).collect()
+}
+
 fn is_release_store(instruction: &Instruction) -> bool {
     match instruction {
         Instruction::Store { order, .. } => order.is_release(),
@@ -192,23 +243,39 @@ fn meet(some: &[Cells], others: &[Cells]) -> bool {
     some.iter().any(|cells| others.iter().any(|other| cells.meets(other)))
 }
 
-/// By location: which locations follow through transitions that pass, itself included.
-fn reachability(thread: &Thread, passes: fn(&Instruction) -> bool) -> Vec<Vec<bool>> {
-    let locations = thread.locations.len();
-    (0..locations)
-        .map(|start| {
-            let mut seen = vec![false; locations];
-            let mut waiting = vec![start];
-            seen[start] = true;
+/// Which locations of a thread follow which, themselves included, as a matrix of bits.
+struct Reachable {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Reachable {
+    /// Through transitions whose instruction passes.
+    fn new(thread: &Thread, passes: fn(&Instruction) -> bool) -> Reachable {
+        let locations = thread.locations.len();
+        let words = locations.div_ceil(64);
+        let mut bits = vec![0; words * locations];
+        let mut waiting = Vec::new();
+        for (start, row) in bits.chunks_exact_mut(words).enumerate() {
+            let mut visit = |location: usize, waiting: &mut Vec<usize>| {
+                if row[location / 64] >> (location % 64) & 1 == 0 {
+                    row[location / 64] |= 1 << (location % 64);
+                    waiting.push(location);
+                }
+            };
+            visit(start, &mut waiting);
             while let Some(location) = waiting.pop() {
                 for (_, transition) in thread.outgoing(LocId(location)) {
-                    if passes(&transition.instruction) && !seen[transition.to.0] {
-                        seen[transition.to.0] = true;
-                        waiting.push(transition.to.0);
+                    if passes(&transition.instruction) {
+                        visit(transition.to.0, &mut waiting);
                     }
                 }
             }
-            seen
-        })
-        .collect()
+        }
+        Reachable { words, bits }
+    }
+
+    fn leads(&self, from: usize, to: usize) -> bool {
+        self.bits[from * self.words + to / 64] >> (to % 64) & 1 == 1
+    }
 }

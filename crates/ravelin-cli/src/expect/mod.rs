@@ -1,13 +1,17 @@
 //! `--expect`: many files, each compared with what it, or a table, says should be answered.
 
+mod check;
 mod table;
 
-use crate::arguments::{Format, Inputs, Models, Output, Search};
+use crate::arguments::{Format, Inputs, Output, Resources};
 use crate::exit::Exit;
 use crate::{input, progress};
 use ravelin_analysis::reachability::{Question, reach};
+use ravelin_analysis::robustness::{Engine, RobustnessQuestion};
 use ravelin_analysis::states::{FinalStates, final_goal, states};
+use ravelin_explore::Limits;
 use ravelin_frontend::{Expectation, Parsed};
+use ravelin_machine::Reductions;
 use ravelin_program::{GoalKind, Program};
 use ravelin_report::json;
 use ravelin_report::table::Table as Columns;
@@ -17,21 +21,42 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use table::Table;
 
 /// The command that is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Asked {
-    Reach,
-    States,
+    Reach { buffer: usize, reductions: Reductions },
+    States { buffer: usize, reductions: Reductions },
+    Check { engine: Engine },
 }
 
 impl Asked {
     fn name(self) -> &'static str {
         match self {
-            Asked::Reach => "reach",
-            Asked::States => "states",
+            Asked::Reach { .. } => "reach",
+            Asked::States { .. } => "states",
+            Asked::Check { .. } => "check",
         }
+    }
+}
+
+/// How hard to try each question; files are asked about side by side, each by one worker.
+#[derive(Clone, Copy)]
+struct Effort {
+    limits: Limits,
+    stop: &'static AtomicBool,
+}
+
+impl Effort {
+    fn reachability(self, model: Model, buffer: usize, reductions: Reductions) -> Question<'static> {
+        let Effort { limits, stop } = self;
+        Question { model, buffer, reductions, limits, workers: 1, stop: Some(stop), progress: None }
+    }
+
+    fn robustness(self, model: Model, engine: Engine) -> RobustnessQuestion<'static> {
+        RobustnessQuestion { engine, limits: self.limits, stop: Some(self.stop), ..RobustnessQuestion::new(model) }
     }
 }
 
@@ -39,7 +64,7 @@ impl Asked {
 struct Comparison {
     file: String,
     model: Model,
-    /// Which part of the answer: `reach`, `states`, `condition`.
+    /// Which part of the answer: `reach`, `states`, `condition`, `check`, `trf`.
     part: &'static str,
     expected: String,
     found: String,
@@ -59,31 +84,26 @@ struct Outcome {
 }
 
 /// Compares all files, several at a time; tables (`.tsv`) among them are not programs but say what to expect.
-pub fn run(asked: Asked, inputs: &Inputs, models: &Models, search: &Search, output: &Output) -> anyhow::Result<Exit> {
+pub fn run(
+    asked: Asked,
+    inputs: &Inputs,
+    models: &[Model],
+    resources: &Resources,
+    output: &Output,
+) -> anyhow::Result<Exit> {
     let (tables, programs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         inputs.files.iter().partition(|path| path.extension().is_some_and(|extension| extension == "tsv"));
     let tables = tables.into_iter().map(|path| Table::read(path)).collect::<anyhow::Result<Vec<Table>>>()?;
-    let stop = progress::stop_on_ctrl_c();
-    let buffer = models.buffer;
-    let models: Vec<Model> = models.models.iter().map(|&model| model.into()).collect();
-    let question = |model| Question {
-        model,
-        buffer,
-        reductions: search.reductions(),
-        limits: search.limits(),
-        workers: 1,
-        stop: Some(stop),
-        progress: None,
-    };
+    let effort = Effort { limits: resources.limits(), stop: progress::stop_on_ctrl_c() };
     let next = Mutex::new(programs.iter().enumerate());
     let outcomes = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..search.workers() {
+        for _ in 0..resources.workers() {
             scope.spawn(|| {
                 loop {
                     let job = next.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next();
                     let Some((number, path)) = job else { break };
-                    let outcome = compare(asked, path, inputs, &models, &tables, &question);
+                    let outcome = compare(asked, path, inputs, models, &tables, effort);
                     outcomes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((number, outcome));
                 }
             });
@@ -95,14 +115,7 @@ pub fn run(asked: Asked, inputs: &Inputs, models: &Models, search: &Search, outp
 }
 
 /// Compares one file under every model.
-fn compare<'a>(
-    asked: Asked,
-    path: &Path,
-    inputs: &Inputs,
-    models: &[Model],
-    tables: &[Table],
-    question: &(dyn Fn(Model) -> Question<'a> + Sync),
-) -> Outcome {
+fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables: &[Table], effort: Effort) -> Outcome {
     let mut outcome = Outcome { comparisons: Vec::new(), errors: Vec::new(), pending: 0 };
     let file = path.display().to_string();
     let parsed = match input::parse_quietly(path, inputs.from.map(Into::into)) {
@@ -131,14 +144,13 @@ fn compare<'a>(
             .collect();
         outcome.pending += relevant.iter().filter(|expectation| expectation.pending).count();
         let result = match asked {
-            Asked::Reach => {
+            Asked::Reach { buffer: usual, reductions } => {
                 let mut all = Vec::new();
                 let headers = relevant.iter().filter(|expectation| !expectation.pending);
                 let headers = headers.map(|expectation| (buffer_option(expectation), expectation.answer.clone()));
                 let rows = tables.iter().flat_map(|table| table.answers(path, asked.name(), model.name()));
                 for (buffer, expected) in headers.chain(rows.map(|answer| (None, answer))) {
-                    let mut question = question(model);
-                    question.buffer = buffer.unwrap_or(question.buffer);
+                    let question = effort.reachability(model, buffer.unwrap_or(usual), reductions);
                     match reach(&program, &question) {
                         Ok(answer) => all.push(add("reach", expected, answer.verdict.name().to_owned())),
                         Err(error) => outcome.errors.push(format!("{file}: {error}")),
@@ -146,22 +158,33 @@ fn compare<'a>(
                 }
                 Ok(all)
             }
-            Asked::States => states(&program, &question(model)).map(|answer| {
-                let mut all = Vec::new();
-                for expectation in relevant.iter().filter(|expectation| !expectation.pending) {
-                    all.push(add("states", expectation.answer.clone(), summary(&answer)));
-                }
-                for table in tables {
-                    if let Some(expected) = table.states(path, model.name()) {
-                        let found: BTreeSet<String> = answer.finals.iter().map(|state| state.shown.clone()).collect();
-                        all.push(add("states", show(&expected), show(&found)));
+            Asked::States { buffer, reductions } => states(&program, &effort.reachability(model, buffer, reductions))
+                .map(|answer| {
+                    let mut all = Vec::new();
+                    for expectation in relevant.iter().filter(|expectation| !expectation.pending) {
+                        all.push(add("states", expectation.answer.clone(), summary(&answer)));
                     }
-                    if let Some(expected) = table.condition(path, model.name()) {
-                        all.push(add("condition", expected, condition(&program, &answer).to_owned()));
+                    for table in tables {
+                        if let Some(expected) = table.states(path, model.name()) {
+                            let found: BTreeSet<String> =
+                                answer.finals.iter().map(|state| state.shown.clone()).collect();
+                            all.push(add("states", show(&expected), show(&found)));
+                        }
+                        if let Some(expected) = table.condition(path, model.name()) {
+                            all.push(add("condition", expected, condition(&program, &answer).to_owned()));
+                        }
                     }
-                }
-                all
-            }),
+                    all
+                }),
+            Asked::Check { engine } => {
+                let (expected, pending) = check::expected(&relevant, tables, path, model);
+                outcome.pending += pending;
+                let answers = check::answers(&program, &effort.robustness(model, engine), expected);
+                answers.map(|answers| {
+                    let answers = answers.into_iter();
+                    answers.map(|(property, expected, found)| add(property.part(), expected, found)).collect()
+                })
+            }
         };
         match result {
             Ok(comparisons) => outcome.comparisons.extend(comparisons),

@@ -1,9 +1,10 @@
 //! Tables of expected answers: tab-separated, the first line names the columns.
 //!
-//! Two kinds of rows are understood, and other columns are ignored. With `test` (the name of a file without folder and
+//! Three kinds of rows are understood, and other columns are ignored. With `test` (the name of a file without folder and
 //! extension): `states_sc` lists final states as herd shows them, ` | ` between them, `extra_states_tso` and
-//! `extra_states_pso` what other models add; `cond_sc`, `cond_tso`, `cond_pso` say `Ok` or `No`. With `file`, `command`,
-//! `model` and `answer`: what a command answers about a file.
+//! `extra_states_pso` what other models add; `cond_sc`, `cond_tso`, `cond_pso` say `Ok` or `No`; `trace_robust` says `yes`
+//! or `no` about tso. With `file`, `command`, `model` and `answer`: what a command answers about a file. With `file`,
+//! `question` and `verdict`: what Trencher answers, about tso.
 
 use anyhow::{Context, bail};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -73,6 +74,17 @@ impl Table {
             |row: &&Vec<String>| self.cell(row, "command") == Some(command) && self.cell(row, "model") == Some(model);
         rows.filter(fits).filter_map(|row| self.cell(row, "answer")).map(str::to_owned).collect()
     }
+
+    /// Whether a test is robust against TSO: `yes` or `no`.
+    pub fn trace_robust(&self, path: &Path) -> Option<&str> {
+        self.cell(self.rows_of(path).first()?, "trace_robust")
+    }
+
+    /// Trencher's questions about a file, and its verdicts.
+    pub fn questions(&self, path: &Path) -> impl Iterator<Item = (&str, &str)> {
+        let rows = self.rows_of(path).iter();
+        rows.filter_map(|row| Some((self.cell(row, "question")?, self.cell(row, "verdict")?)))
+    }
 }
 
 fn split(states: &str) -> BTreeSet<String> {
@@ -95,6 +107,8 @@ mod tests {
         assert_eq!(table.states(Path::new("MP.litmus"), "sc"), None);
         let answers = Table::parse("file\tcommand\tmodel\tanswer\na.rmm\treach\ttso\tviolated\n").expect("a table");
         assert_eq!(answers.answers(Path::new("x/a.rmm"), "reach", "tso"), ["violated"]);
+        let questions = Table::parse("file\tquestion\tverdict\na.txt\ttrf\tnot TRF\n").expect("a table");
+        assert_eq!(questions.questions(Path::new("x/a.txt")).collect::<Vec<_>>(), [("trf", "not TRF")]);
         assert!(Table::parse("nothing\n1\n").is_err());
     }
 }

@@ -11,7 +11,7 @@ pub struct Footprint {
 }
 
 /// Consecutive addresses, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cells {
     pub first: Value,
     pub last: Value,

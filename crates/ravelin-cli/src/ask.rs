@@ -1,0 +1,101 @@
+//! The same question about every file under every model: reading, asking, printing, and the worst exit code.
+
+use crate::arguments::{Format, Inputs, Models, Output, Search};
+use crate::exit::Exit;
+use crate::{input, progress};
+use ravelin_analysis::reachability::Question;
+use ravelin_explore::Progress;
+use ravelin_program::Program;
+use ravelin_report::{json, text};
+use ravelin_semantics::Model;
+use serde_json::Value;
+use std::io::Write;
+use std::sync::atomic::AtomicBool;
+
+/// An answer in the form that was asked for.
+pub enum Shown {
+    Text(String),
+    Json(Value),
+}
+
+/// What is asked about, and the ways to watch and to end the search.
+pub struct Subject<'a> {
+    pub file: &'a str,
+    pub program: &'a Program,
+    pub model: Model,
+    pub style: text::Style,
+    pub stop: &'a AtomicBool,
+    pub progress: &'a (dyn Fn(&Progress) + Sync),
+}
+
+impl<'a> Subject<'a> {
+    /// The question about reachable states.
+    pub fn reachability(&self, models: &Models, search: &Search) -> Question<'a> {
+        Question {
+            model: self.model,
+            buffer: models.buffer,
+            reductions: search.reductions(),
+            limits: search.resources.limits(),
+            workers: search.resources.workers(),
+            stop: Some(self.stop),
+            progress: Some(self.progress),
+        }
+    }
+}
+
+/// Asks the same of every file under every model, prints each answer as it comes (or all of them as one JSON document), and
+/// gives the worst exit code. A file that cannot be read does not keep the others from being asked.
+pub fn for_each_subject(
+    command: &str,
+    inputs: &Inputs,
+    models: &[Model],
+    output: &Output,
+    answer: &dyn Fn(&Subject) -> anyhow::Result<(Exit, Shown)>,
+) -> anyhow::Result<Exit> {
+    let stop = progress::stop_on_ctrl_c();
+    let style = text::Style { color: output.paints() };
+    let mut worst = Exit::Holds;
+    let mut documents = Vec::new();
+    let mut stdout = std::io::stdout().lock();
+    for path in &inputs.files {
+        let file = path.display().to_string();
+        let program = match input::read(path, inputs.from.map(Into::into), inputs.copies) {
+            Ok(Some(program)) => program,
+            failed => {
+                let message = failed.err().map(|error| format!("{error:#}"));
+                if let Some(message) = &message {
+                    eprintln!("error: {message}");
+                }
+                documents.push(json::error(&file, message.as_deref().unwrap_or("the program has errors")));
+                worst = Exit::Wrong;
+                continue;
+            }
+        };
+        for &model in models {
+            let line = progress::Line::new(format!("{file} {command}"));
+            let show = |progress: &Progress| line.show(progress);
+            let subject = Subject { file: &file, program: &program, model, style, stop, progress: &show };
+            let result = answer(&subject);
+            drop(line);
+            match result {
+                Ok((exit, shown)) => {
+                    worst = worst.max(exit);
+                    match shown {
+                        Shown::Text(text) => stdout.write_all(text.as_bytes())?,
+                        Shown::Json(value) => documents.push(value),
+                    }
+                }
+                Err(error) => {
+                    eprintln!("error: {file}: {error:#}");
+                    documents.push(json::error(&file, &format!("{error:#}")));
+                    worst = Exit::Wrong;
+                }
+            }
+        }
+    }
+    if output.format == Format::Json {
+        stdout.write_all(json::document(command, documents).as_bytes())?;
+    }
+    stdout.flush()?;
+    Ok(worst)
+}

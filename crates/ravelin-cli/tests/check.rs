@@ -1,0 +1,199 @@
+//! `ravelin check` as its users run it: exit codes, what it refuses, tables, JSON, and inputs that nobody would wish for.
+
+mod running;
+
+use running::{SB, Scratch, code, on_text, ravelin};
+use serde_json::Value;
+
+#[test]
+fn exit_codes_are_the_contract() {
+    let cases: &[(&[&str], i32)] = &[
+        (&["check", "examples/dekker.rav"], 1),
+        (&["check", "examples/dekker-fenced.rav"], 0),
+        (&["check", "examples/dekker-fenced.rav", "examples/dekker.rav"], 1),
+        (&["check", "examples/mp.rav", "--model", "tso,pso"], 1),
+        (&["check", "examples/clh-lock.rav", "--model", "tso,pso"], 3),
+        (&["check", "examples/missing.rav", "examples/dekker.rav"], 2),
+        (&["check", "examples/dekker.rav", "--model", "sc"], 2),
+        (&["check", "examples/dekker.rav", "--model", "tso,sc"], 2),
+        (&["check", "examples/dekker.rav", "--no-fuse"], 2),
+        (&["check", "examples/dekker.rav", "--format", "herd"], 2),
+        (&["check", "examples/dekker.rav", "--engine", "steam"], 2),
+        (&["check", "examples/nbwl.rav", "--property", "trf"], 1),
+        (&["check", "examples/mp.rav", "--property", "trf"], 0),
+        (&["check", "examples/mp.rav", "--property", "trf", "--model", "pso"], 2),
+        (&["check", "examples/mp.rav", "--property", "trf", "--attacks"], 2),
+        (&["check", "examples/mp.rav", "--property", "trf", "--engine", "single"], 2),
+        (&["check", "examples/mp.rav", "--property", "trf", "--max-states", "3"], 3),
+        (&["check", "examples/mcs-lock.rav", "--max-states", "10"], 3),
+        (&["check", "examples/mcs-lock.rav", "--timeout", "0"], 3),
+    ];
+    for (arguments, expected) in cases {
+        let output = ravelin(arguments, "");
+        assert_eq!(code(&output), *expected, "{arguments:?}: {output:?}");
+        if *expected == 2 {
+            assert!(!output.stderr.is_empty(), "{arguments:?} says nothing");
+        }
+    }
+}
+
+#[test]
+fn hostile_programs_get_an_answer_or_a_message() {
+    let nested = format!("thread t {{ let r = {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));
+    let cases: &[(&str, i32)] = &[
+        ("", 0),
+        ("\u{0}", 2),
+        ("thread t { loop {} }", 0),
+        ("static x; static y; thread t { x.store(1); let r = y.load(); }", 0),
+        ("static x; thread t { let r = 0; x.store(1); r = 1 / r; r = x.load(); }", 0),
+        ("static x: 0..2; static y; thread p[2] { x.store(2); let r = y.load(); y.store(1); r = x.load(); }", 0),
+        ("static x: i64 = any; static y; thread p[2] { x.store(1); let r = y.load(); y.store(1); r = x.load(); }", 2),
+        ("static x; static y; thread p[*] { x.store(1); let r = y.load(); y.store(1); r = x.load(); }", 2),
+        ("static x; static y; thread p[2] { bus_unlock; x.store(1); let r = y.load(); y.store(1); r = x.load(); }", 0),
+        (
+            "thread p[2] { mem[0 - 5].store(1); let r = mem[1_000_000_007].load(); mem[1_000_000_007].store(2); r = mem[0 - 5].load(); }",
+            1,
+        ),
+        (&nested, 2),
+    ];
+    for (text, expected) in cases {
+        for engine in ["shared", "attacks", "single"] {
+            let output = on_text(text, &["check", "--engine", engine, "--timeout", "20", "--max-states", "200000"]);
+            let shown: String = text.chars().take(80).collect();
+            assert_eq!(code(&output), *expected, "{engine}: {shown}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}
+
+/// What is stored inside cannot be seen before the lock is free, but no bound on the numbers says that this is all.
+const TICKET_LOCK: &str = "
+static next; static serving; static a; static b;
+thread p[2] {
+    loop {
+        let mine = next.fetch_add(1);
+        while serving.load() != mine {}
+        a.store(a.load() + 1);
+        let seen = b.load();
+        b.store(seen + 1);
+        serving.store(mine + 1);
+    }
+}
+";
+
+#[test]
+fn a_counter_without_bound_is_unknown_and_an_early_violation_is_found_all_the_same() {
+    for engine in ["shared", "attacks", "single"] {
+        let limits = ["check", "--engine", engine, "--max-states", "20000"];
+        let robust = on_text(TICKET_LOCK, &limits);
+        let text = String::from_utf8_lossy(&robust.stdout);
+        assert_eq!(code(&robust), 3, "{robust:?}");
+        assert!(text.contains("unknown: the limit of 20000 states was reached"), "{text}");
+        assert!(text.contains(" open."), "{text}");
+        let walkers = "thread p[2] { let a = 0; loop { mem[a].store(1); let r = mem[a + 1].load(); a = a + 1; } }";
+        let walking = on_text(walkers, &["check", "--engine", engine, "--max-states", "300"]);
+        assert_eq!(code(&walking), 3, "{engine}: {walking:?}");
+        // One query an attack spends the limit on the attacks that come first.
+        if engine == "attacks" {
+            continue;
+        }
+        let sb =
+            "static x; static y; thread l { x.store(1); let r = y.load(); } thread r { y.store(1); let r = x.load(); }";
+        let violated = on_text(&format!("{TICKET_LOCK}{sb}"), &limits);
+        assert_eq!(code(&violated), 1, "{engine}: {violated:?}");
+    }
+}
+
+#[test]
+fn check_against_sc_is_refused_with_a_reason() {
+    let output = ravelin(&["check", "examples/sb.rav", "--model", "sc"], "");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("every program is robust against sc"), "{message}");
+}
+
+#[test]
+fn attacks_are_listed_with_what_became_of_them() {
+    let output = ravelin(&["check", "examples/r.rav", "examples/2+2w.rav", "--attacks", "--model", "tso,pso"], "");
+    let text = String::from_utf8_lossy(&output.stdout);
+    for part in [
+        "examples/r.rav under tso: 1 attack\n",
+        "right:L21:L22    21  y.store(2)    22  r = x.load()  feasible\n",
+        "stops this attack, the only feasible one.\n",
+        "examples/2+2w.rav under tso: 0 attacks\nexamples/2+2w.rav under tso: robust\n",
+        "infeasible: the load never follows the store\n",
+        "stops this attack; one more is feasible.\n",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in\n{text}");
+    }
+    let fenced = ravelin(&["check", "examples/cilk-the-fenced.rav", "--attacks"], "");
+    let text = String::from_utf8_lossy(&fenced.stdout);
+    assert!(text.contains("infeasible: a fence or locked instruction is on every path"), "{text}");
+}
+
+#[test]
+fn nobody_is_called_robust_against_pso_for_want_of_an_attack() {
+    let output = ravelin(&["check", "examples/clh-lock.rav", "--model", "pso"], "");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.starts_with("examples/clh-lock.rav under pso: unknown: no violation with one delaying thread\n"));
+    assert!(text.contains("Robustness against PSO is not proved"), "{text}");
+}
+
+#[test]
+fn answers_are_json_documents_with_the_documented_fields() {
+    let json = |arguments: &[&str]| -> Value {
+        let output = ravelin(arguments, "");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+    };
+    let documented = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md")).expect("docs");
+    let files = ["examples/dekker.rav", "examples/dekker-fenced.rav", "examples/clh-lock.rav"];
+    let check = json(&[&["check", "--model", "tso,pso", "--format", "json"], files.as_slice()].concat());
+    let answers = check["answers"].as_array().expect("answers");
+    let verdicts: Vec<&Value> = answers.iter().map(|answer| &answer["verdict"]).collect();
+    assert_eq!(verdicts, ["violated", "violated", "holds", "violated", "holds", "unknown"]);
+    assert_eq!(answers[5]["one_delaying_thread"], true);
+    let race = json(&["check", "examples/nbwl.rav", "--property", "trf", "--format", "json"]);
+    let race = &race["answers"][0];
+    let (attack, witness) = (&answers[0]["attacks"][0], &answers[0]["witness"]);
+    let parts: Vec<&Value> = witness["steps"].as_array().expect("steps").iter().map(|step| &step["part"]).collect();
+    assert!(parts.contains(&&"isu".into()) && parts.contains(&&"ld".into()) && parts.contains(&&"st".into()));
+    assert!(answers[2]["attacks"].as_array().expect("attacks").iter().all(|attack| attack["reason"] == "fenced"));
+    for object in [
+        &answers[0],
+        attack,
+        &attack["store"],
+        witness,
+        &witness["steps"][0],
+        &witness["cycle"][0],
+        &answers[0]["explored"],
+        race,
+        &race["race"],
+    ] {
+        for field in object.as_object().expect("an object").keys() {
+            assert!(documented.contains(&format!("`{field}`")), "docs/json.md does not mention `{field}`");
+        }
+    }
+}
+
+#[test]
+fn answers_about_robustness_are_compared_with_headers_and_tables() {
+    let scratch = Scratch::new("expect-check");
+    let test = scratch.write("SB.litmus", SB);
+    let compare = |text: &str, file: &str| {
+        let table = scratch.write("expected.tsv", text);
+        let output = ravelin(&["check", "--expect", "--model", "tso,pso", &table, file], "");
+        (code(&output), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (right, text) = compare("test\ttrace_robust\nSB\tno\n", &test);
+    assert!(right == 0 && text.contains("1 answers: 1 agree, 0 differ"), "{text}");
+    let (wrong, text) = compare("test\ttrace_robust\nSB\tyes\n", &test);
+    assert!(wrong == 1 && text.contains("expected robust  found not robust"), "{text}");
+    let trencher = "thread t1\ninitial a\ntransition a b write 1 0\ntransition b c read r 1\nend\nthread t2\ninitial a\ntransition a b write 1 1\ntransition b c read r 0\nend\n";
+    let file = scratch.write("t.txt", trencher);
+    let rows = "file\tquestion\tverdict\nt.txt\trobustness\tnot robust\nt.txt\ttrf\tnot TRF\nt.txt\tfences\t2 fences\n";
+    let (agrees, text) = compare(rows, &file);
+    assert!(agrees == 0 && text.contains("2 answers: 2 agree, 0 differ"), "{text}");
+    assert!(text.contains("1 expectations pending"), "{text}");
+    let headers = "//! expect check tso: robust\n//! expect check tso property=trf: race\n//! expect check pso: not robust\n//! pending check rc20: not robust\nstatic x;\nthread t { x.store(1); }\n";
+    let (differs, text) = compare("test\n", &scratch.write("h.rav", headers));
+    assert!(differs == 1 && text.contains("3 answers: 1 agree, 2 differ"), "{text}");
+    assert!(text.contains("tso  trf    expected race        found free"), "{text}");
+}

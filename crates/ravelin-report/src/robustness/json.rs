@@ -1,0 +1,123 @@
+//! Robustness as JSON. The fields are described in docs/json.md.
+
+use crate::json::{limit, statistics, step};
+use ravelin_analysis::robustness::{
+    AttackFate, AttackWitness, Explored, JudgedAttack, Place, RaceFreedom, RaceWitness, Robustness, attack_name,
+};
+use ravelin_program::{Program, TransitionId};
+use serde_json::{Value, json};
+
+/// The answer to `check`. `program` is the lowered one.
+pub fn robustness(file: &str, program: &Program, answer: &Robustness) -> Value {
+    json!({
+        "file": file,
+        "model": answer.model.name(),
+        "property": "robust",
+        "verdict": answer.verdict.name(),
+        "engine": answer.engine.name(),
+        "one_delaying_thread": answer.one_delaying_thread,
+        "attacks": answer.attacks.iter().map(|judged| attack(program, judged)).collect::<Vec<_>>(),
+        "witness": answer.witness().map(|witness| attack_witness(program, witness)),
+        "limit": answer.limit.map(limit),
+        "explored": explored(&answer.explored),
+    })
+}
+
+/// The answer to `check --property trf`.
+pub fn race_freedom(file: &str, answer: &RaceFreedom) -> Value {
+    json!({
+        "file": file,
+        "model": "tso",
+        "property": "trf",
+        "verdict": answer.verdict.name(),
+        "implies_robust": answer.implies_robust,
+        "race": answer.race.as_ref().map(race),
+        "limit": answer.limit.map(limit),
+        "statistics": statistics(&answer.statistics, None),
+    })
+}
+
+fn attack(program: &Program, judged: &JudgedAttack) -> Value {
+    let thread = &program.threads[judged.attack.thread.0];
+    let access = |transition: TransitionId| {
+        let transition = &thread.transitions[transition.0];
+        place(&Place {
+            text: program.tell_transition(thread, transition),
+            position: program.source.position(transition.span),
+        })
+    };
+    let (fate, reason) = match &judged.fate {
+        AttackFate::Dismissed(reason) => ("infeasible", Some(reason.name())),
+        AttackFate::Infeasible => ("infeasible", Some("searched")),
+        AttackFate::Feasible(_) => ("feasible", None),
+        AttackFate::Open => ("open", None),
+    };
+    json!({
+        "name": attack_name(program, judged.attack),
+        "thread": thread.name,
+        "store": access(judged.attack.store),
+        "load": access(judged.attack.load),
+        "fate": fate,
+        "reason": reason,
+    })
+}
+
+fn attack_witness(program: &Program, witness: &AttackWitness) -> Value {
+    let steps = witness.steps.iter().map(|in_part| {
+        let mut told = step(&in_part.told);
+        told["part"] = json!(in_part.part.name());
+        told
+    });
+    let cycle = witness.cycle.iter().map(|event| {
+        json!({
+            "thread": event.thread,
+            "line": event.position.map(|position| position.line),
+            "column": event.position.map(|position| position.column),
+            "text": event.text,
+            "edge": event.edge.name(),
+            "cell": event.cell,
+        })
+    });
+    json!({
+        "attack": attack_name(program, witness.attack),
+        "attacker": witness.attacker,
+        "helpers": witness.helpers,
+        "store": place(&witness.store),
+        "load": place(&witness.load),
+        "sentence": witness.sentence,
+        "steps": steps.collect::<Vec<_>>(),
+        "cycle": cycle.collect::<Vec<_>>(),
+    })
+}
+
+fn race(race: &RaceWitness) -> Value {
+    json!({
+        "thread": race.thread,
+        "racing_thread": race.racing_thread,
+        "store": place(&race.store),
+        "load": place(&race.load),
+        "racing_store": place(&race.racing_store),
+        "stored": race.stored,
+        "loaded": race.loaded,
+        "steps": race.steps.iter().map(step).collect::<Vec<_>>(),
+    })
+}
+
+fn place(place: &Place) -> Value {
+    json!({
+        "text": place.text,
+        "line": place.position.map(|position| position.line),
+        "column": place.position.map(|position| position.column),
+    })
+}
+
+fn explored(explored: &Explored) -> Value {
+    json!({
+        "states": explored.states,
+        "sc": explored.sc,
+        "delaying": explored.delaying,
+        "helping": explored.helping,
+        "bytes": explored.bytes,
+        "seconds": explored.elapsed.as_secs_f64(),
+    })
+}
