@@ -17,8 +17,8 @@ use ravelin_semantics::Model;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Attacks that are listed; each takes some hundred bytes.
-const MOST_ATTACKS: usize = 4_000_000;
+/// Attacks that are listed. Each feasible one has a witness, which is large.
+const MOST_ATTACKS: usize = 200_000;
 
 /// How attacks are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +67,12 @@ impl RobustnessQuestion<'_> {
             stop: None,
             progress: None,
         }
+    }
+
+    fn time_is_up(&self, start: Instant) -> Option<Limit> {
+        let stopped = self.stop.is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed));
+        let late = self.limits.time.filter(|&time| start.elapsed() > time);
+        if stopped { Some(Limit::Stopped) } else { late.map(Limit::Time) }
     }
 
     pub(super) fn options(&self) -> Options<'_> {
@@ -190,8 +196,14 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
                     bytes: settled.bytes,
                     elapsed: Duration::ZERO,
                 };
+                let mut shown = false;
                 for (number, fate) in fates.into_iter().enumerate() {
-                    settle(number, fate)?;
+                    // Replaying takes its time too; one witness is worth it in any case.
+                    let feasible = matches!(fate, Fate::Feasible(_));
+                    let late = question.time_is_up(start).filter(|_| feasible && shown);
+                    limit = limit.or(late);
+                    settle(number, if late.is_some() { Fate::Open } else { fate })?;
+                    shown |= feasible;
                 }
             }
             Engine::Attacks => {
@@ -259,7 +271,7 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
         engine: question.engine,
         attacks: judged,
         one_delaying_thread: !feasible && !open && several_delay,
-        limit,
+        limit: limit.filter(|_| open),
         explored,
     })
 }

@@ -318,6 +318,8 @@ struct Hunter<'a> {
     helping: StateSet,
     /// Target and run, as they were found.
     feasible: Vec<(usize, AttackRun)>,
+    /// Bytes of these runs.
+    run_bytes: usize,
     /// The number of the SC state at which the first one was found.
     found_at: Option<usize>,
     until_look: u32,
@@ -382,6 +384,7 @@ impl<'a> Hunter<'a> {
             roots: Vec::new(),
             helping: StateSet::new(words),
             feasible: Vec::new(),
+            run_bytes: 0,
             found_at: None,
             until_look: BETWEEN_LOOKS,
             reported: (0, 0),
@@ -403,12 +406,17 @@ impl<'a> Hunter<'a> {
             if !self.plans.iter().any(Plan::is_open) {
                 return Ok(());
             }
-            self.offer(id, &Round { space, clock, used, halt, number })?;
-            if extent == Extent::First && self.found_at.is_some() {
+            self.offer(id, &Round { space, clock, used, halt, extent, number })?;
+            if self.is_done(extent) {
                 return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// One feasible attack was enough.
+    fn is_done(&self, extent: Extent) -> bool {
+        extent == Extent::First && self.found_at.is_some()
     }
 
     /// Tries every open store that can be issued in an SC state.
@@ -432,6 +440,9 @@ impl<'a> Hunter<'a> {
             self.out = out;
             started?;
             self.search_delaying(first, round)?;
+            if self.is_done(round.extent) {
+                break;
+            }
         }
         Ok(())
     }
@@ -457,7 +468,7 @@ impl<'a> Hunter<'a> {
     /// τ2, breadth first, from the states that are new.
     fn search_delaying(&mut self, first: usize, round: &Round) -> Result<(), Stop> {
         let mut index = first;
-        while index < self.delaying.len() {
+        while index < self.delaying.len() && !self.is_done(round.extent) {
             self.look(round)?;
             let state = self.delaying.state(index).to_vec();
             let mut out = std::mem::replace(&mut self.out, Successors::new(0));
@@ -497,8 +508,14 @@ impl<'a> Hunter<'a> {
                     {
                         self.found_at.get_or_insert(round.number);
                         let run = self.read_back(index, trail, &path, round.space)?;
+                        self.run_bytes += run.steps.len() * size_of::<AttackStep>();
                         self.feasible.push((target, run));
                         self.plans[number].open[step_index] = None;
+                        if self.is_done(round.extent) {
+                            return Ok(());
+                        }
+                        // A run is long beside a state.
+                        self.until_look = self.until_look.min(2);
                     }
                     self.attacks.note_access(self.thread, out);
                     self.attacks.follow(self.thread, trail, out)?;
@@ -577,7 +594,7 @@ impl<'a> Hunter<'a> {
     }
 
     fn look(&mut self, round: &Round) -> Result<(), Stop> {
-        self.until_look -= 1;
+        self.until_look = self.until_look.saturating_sub(1);
         if self.until_look > 0 {
             return Ok(());
         }
@@ -600,7 +617,7 @@ impl<'a> Hunter<'a> {
     /// Adds to the account what came since the last look.
     fn report_to(&mut self, used: &Used) {
         let states = (self.delaying.len() + self.helping.len()) as u64;
-        let bytes = (self.delaying.bytes() + self.helping.bytes()) as u64;
+        let bytes = (self.delaying.bytes() + self.helping.bytes() + self.run_bytes) as u64;
         used.states.fetch_add(states.wrapping_sub(self.reported.0), Ordering::Relaxed);
         used.bytes.fetch_add(bytes.wrapping_sub(self.reported.1), Ordering::Relaxed);
         self.reported = (states, bytes);
@@ -667,6 +684,7 @@ struct Round<'a> {
     clock: &'a Clock<'a>,
     used: &'a Used,
     halt: &'a AtomicBool,
+    extent: Extent,
     /// The number of the SC state that is being offered.
     number: usize,
 }
