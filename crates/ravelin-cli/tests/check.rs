@@ -119,7 +119,7 @@ fn attacks_are_listed_with_what_became_of_them() {
         "right:L21:L22    21  y.store(2)    22  r = x.load()  feasible\n",
         "stops this attack, the only feasible one.\n",
         "examples/2+2w.rav under tso: 0 attacks\nexamples/2+2w.rav under tso: robust\n",
-        "infeasible: the load never follows the store\n",
+        "infeasible: the access never follows the store\n",
         "stops this attack; one more is feasible.\n",
     ] {
         assert!(text.contains(part), "`{part}` is not in\n{text}");

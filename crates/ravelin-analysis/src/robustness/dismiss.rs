@@ -55,10 +55,10 @@ impl Reason {
     /// For people, as the end of "infeasible: …".
     pub fn describe(self) -> &'static str {
         match self {
-            Reason::NeverFollows => "the load never follows the store",
+            Reason::NeverFollows => "the access never follows the store",
             Reason::Fenced => "a fence or locked instruction is on every path",
-            Reason::OwnCell => "the load can only read the store's own cell",
-            Reason::LoadUncontested => "no other thread stores to what is loaded",
+            Reason::OwnCell => "the access can only touch the store's own cell",
+            Reason::LoadUncontested => "no other thread stores to the accessed cell",
             Reason::StoreUncontested => "no other thread accesses what is stored",
             Reason::NoWayBack => "no chain of accesses leads back to the store",
             Reason::ReleaseWaits => "a release store waits for the stores before it",

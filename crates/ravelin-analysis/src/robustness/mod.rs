@@ -19,6 +19,6 @@ pub use attack::{Attack, attacks, attacks_against, ends_attack, is_delayable, is
 pub use check::{AttackFate, Engine, Explored, JudgedAttack, Robustness, RobustnessQuestion, robustness};
 pub use dismiss::{Facts, Reason};
 pub use instrument::{CannotInstrument, instrument};
-pub use name::{UnknownAttack, attack_name, find_attack};
+pub use name::{AttackNames, UnknownAttack, attack_name, find_attack};
 pub use triangular::{RaceFreedom, RaceWitness, race_freedom};
 pub use witness::{AttackWitness, CycleEvent, Place, WitnessPart, WitnessStep};

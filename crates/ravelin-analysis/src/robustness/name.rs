@@ -5,16 +5,53 @@
 //! the program was not written by anybody, by the number of its transition (`#4`).
 
 use super::attack::{Attack, is_delayable, is_overtaking_load};
+use super::witness::Place;
 use ravelin_program::{Instruction, Program, Thread, ThreadId, TransitionId};
+use std::collections::HashMap;
 use std::fmt;
 use thiserror::Error;
 
 /// The shortest name that [`find_attack`] understands. `program` is the lowered one.
 pub fn attack_name(program: &Program, attack: Attack) -> String {
-    let thread = &program.threads[attack.thread.0];
-    let store = access_name(program, thread, Role::Store, attack.store);
-    let load = access_name(program, thread, Role::Load, attack.load);
-    format!("{}:{store}:{load}", thread.name)
+    AttackNames::new(program).name(attack)
+}
+
+/// Names of many attacks of one program. Each of their accesses is looked up once.
+pub struct AttackNames<'a> {
+    program: &'a Program,
+    accesses: HashMap<(ThreadId, TransitionId), (String, Place)>,
+}
+
+impl<'a> AttackNames<'a> {
+    /// `program` is the lowered one.
+    pub fn new(program: &'a Program) -> AttackNames<'a> {
+        AttackNames { program, accesses: HashMap::new() }
+    }
+
+    /// The shortest name that [`find_attack`] understands.
+    pub fn name(&mut self, attack: Attack) -> String {
+        let store = self.access(attack.thread, attack.store).0.clone();
+        let load = self.access(attack.thread, attack.load).0.clone();
+        format!("{}:{store}:{load}", self.program.threads[attack.thread.0].name)
+    }
+
+    /// Where an access stands, and what it does.
+    pub fn place(&mut self, thread: ThreadId, access: TransitionId) -> &Place {
+        &self.access(thread, access).1
+    }
+
+    fn access(&mut self, id: ThreadId, access: TransitionId) -> &(String, Place) {
+        let program = self.program;
+        self.accesses.entry((id, access)).or_insert_with(|| {
+            let thread = &program.threads[id.0];
+            let transition = &thread.transitions[access.0];
+            // Under PSO what overtakes may be a store.
+            let role = if is_delayable(&transition.instruction) { Role::Store } else { Role::Load };
+            let position = program.source.position(transition.span);
+            let place = Place { text: program.tell_transition(thread, transition), position };
+            (access_name(program, thread, role, access), place)
+        })
+    }
 }
 
 /// The attack of that name. `program` is the lowered one.
@@ -31,7 +68,8 @@ pub fn find_attack(program: &Program, text: &str) -> Result<Attack, UnknownAttac
     Ok(Attack {
         thread: id,
         store: find_access(program, id, Role::Store, store)?,
-        load: find_access(program, id, Role::Load, load)?,
+        load: find_access(program, id, Role::Load, load)
+            .or_else(|unknown| find_access(program, id, Role::Store, load).map_err(|_| unknown))?,
     })
 }
 

@@ -2,13 +2,15 @@
 
 use crate::json::{limit, statistics, step};
 use ravelin_analysis::robustness::{
-    AttackFate, AttackWitness, Explored, JudgedAttack, Place, RaceFreedom, RaceWitness, Robustness, attack_name,
+    Attack, AttackFate, AttackNames, AttackWitness, Explored, JudgedAttack, Place, RaceFreedom, RaceWitness,
+    Robustness, attack_name,
 };
-use ravelin_program::{Program, TransitionId};
+use ravelin_program::Program;
 use serde_json::{Value, json};
 
 /// The answer to `check`. `program` is the lowered one.
 pub fn robustness(file: &str, program: &Program, answer: &Robustness) -> Value {
+    let mut names = AttackNames::new(program);
     json!({
         "file": file,
         "model": answer.model.name(),
@@ -16,7 +18,7 @@ pub fn robustness(file: &str, program: &Program, answer: &Robustness) -> Value {
         "verdict": answer.verdict.name(),
         "engine": answer.engine.name(),
         "one_delaying_thread": answer.one_delaying_thread,
-        "attacks": answer.attacks.iter().map(|judged| attack(program, judged)).collect::<Vec<_>>(),
+        "attacks": answer.attacks.iter().map(|judged| attack(&mut names, program, judged)).collect::<Vec<_>>(),
         "witness": answer.witness().map(|witness| attack_witness(program, witness)),
         "limit": answer.limit.map(limit),
         "explored": explored(&answer.explored),
@@ -37,15 +39,8 @@ pub fn race_freedom(file: &str, answer: &RaceFreedom) -> Value {
     })
 }
 
-fn attack(program: &Program, judged: &JudgedAttack) -> Value {
-    let thread = &program.threads[judged.attack.thread.0];
-    let access = |transition: TransitionId| {
-        let transition = &thread.transitions[transition.0];
-        place(&Place {
-            text: program.tell_transition(thread, transition),
-            position: program.source.position(transition.span),
-        })
-    };
+fn attack(names: &mut AttackNames, program: &Program, judged: &JudgedAttack) -> Value {
+    let Attack { thread, store, load } = judged.attack;
     let (fate, reason) = match &judged.fate {
         AttackFate::Dismissed(reason) => ("infeasible", Some(reason.name())),
         AttackFate::Infeasible => ("infeasible", Some("searched")),
@@ -53,10 +48,10 @@ fn attack(program: &Program, judged: &JudgedAttack) -> Value {
         AttackFate::Open => ("open", None),
     };
     json!({
-        "name": attack_name(program, judged.attack),
-        "thread": thread.name,
-        "store": access(judged.attack.store),
-        "load": access(judged.attack.load),
+        "name": names.name(judged.attack),
+        "thread": program.threads[thread.0].name,
+        "store": place(names.place(thread, store)),
+        "load": place(names.place(thread, load)),
         "fate": fate,
         "reason": reason,
     })

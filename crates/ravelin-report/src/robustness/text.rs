@@ -7,7 +7,7 @@ use crate::table::Table;
 use crate::text::{Style, narrated_in_parts};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::robustness::{
-    Attack, AttackFate, AttackWitness, JudgedAttack, Place, Reason, Robustness, attack_name, is_delayable,
+    Attack, AttackFate, AttackNames, AttackWitness, JudgedAttack, Place, Reason, Robustness, attack_name, is_delayable,
 };
 use ravelin_program::{Program, TransitionId};
 use std::fmt::Write;
@@ -46,23 +46,20 @@ pub fn attacks(file: &str, program: &Program, answer: &Robustness) -> String {
     let stores_overtake = answer.attacks.iter().any(|judged| overtaken_by_store(program, judged.attack));
     let overtaking = if stores_overtake { "load or store" } else { "load" };
     table.row(["attack", "line", "store", "line", overtaking, "answer"].map(str::to_owned));
+    let mut names = AttackNames::new(program);
     for JudgedAttack { attack, fate } in &answer.attacks {
-        let thread = &program.threads[attack.thread.0];
-        let place = |transition: TransitionId| {
-            let transition = &thread.transitions[transition.0];
-            [
-                program.source.position(transition.span).map(|position| position.line.to_string()).unwrap_or_default(),
-                program.tell_transition(thread, transition),
-            ]
+        let mut place = |transition: TransitionId| {
+            let Place { text, position } = names.place(attack.thread, transition);
+            [position.map(|position| position.line.to_string()).unwrap_or_default(), text.clone()]
         };
+        let (store, load) = (place(attack.store), place(attack.load));
         let fate = match fate {
             AttackFate::Dismissed(reason) => format!("infeasible: {}", reason.describe()),
             AttackFate::Infeasible => "infeasible: searched".to_owned(),
             AttackFate::Feasible(_) => "feasible".to_owned(),
             AttackFate::Open => "open".to_owned(),
         };
-        let name = attack_name(program, *attack);
-        table.row([vec![name], place(attack.store).into(), place(attack.load).into(), vec![fate]].concat());
+        table.row([vec![names.name(*attack)], store.into(), load.into(), vec![fate]].concat());
     }
     text.push_str(&table.render("    "));
     text
