@@ -5,15 +5,17 @@
 //! attacker delays its stores until it has done the attacked load, then helpers build a happens-before path back to the store.
 //! None of this needs a store buffer: [`View`] says what is kept beside an SC state, `attacker` and `helper` how threads move.
 //!
-//! - `shared`: explores the SC space once for all attacks; the default.
+//! - `shared`: explores the SC space once for all attacks (`hunter` goes on from its states, `clock` keeps the limits); the default.
 //! - `instrumented`: the paper's program P_A, attack by attack or all in a single query (section 8.3 of the ESOP paper).
 //! - `triangular`: triangular races, a cheaper condition about SC runs alone.
 //!
 //! Why helpers wait for the attacker's first access in `shared`: see there.
 
 mod attacker;
+mod clock;
 mod footprint;
 mod helper;
+mod hunter;
 mod instrumented;
 mod log;
 mod read_back;

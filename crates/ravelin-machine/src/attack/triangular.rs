@@ -283,6 +283,6 @@ impl System for Watch<'_> {
 fn loads_ahead(machine: &Machine, thread: usize) -> Vec<bool> {
     let code = &machine.threads[thread];
     let reads = |op: &Op| matches!(op, Op::Load { .. } | Op::Wait { .. } | Op::Locked { drains: false, .. });
-    let ahead = super::shared::accesses_ahead(machine, thread);
+    let ahead = super::hunter::accesses_ahead(machine, thread);
     ahead.iter().map(|ahead| ahead.iter().zip(&code.steps).any(|(ahead, step)| *ahead && reads(&step.op))).collect()
 }

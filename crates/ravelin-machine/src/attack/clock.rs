@@ -1,0 +1,97 @@
+//! Limits over all stages and searches of a hunt together.
+
+use crate::compile::Machine;
+use crate::layout::Outgrown;
+use crate::run::Unreadable;
+use ravelin_explore::{Limit, Limits, Options, Space, Until, explore};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Stages up to this size are explored by one worker, so that the first attack found does not depend on the number of them.
+const SMALL_STAGE: u64 = 100_000;
+
+/// Limits over all stages and searches together.
+pub(super) struct Clock<'a> {
+    pub start: Instant,
+    pub options: &'a Options<'a>,
+}
+
+/// States and bytes of all searches, as of the last look.
+pub(super) struct Used {
+    pub states: AtomicU64,
+    pub bytes: AtomicU64,
+}
+
+/// Why a search ended before its end.
+pub(super) enum Stop {
+    Limit(Limit),
+    Outgrown(Outgrown),
+    /// Another search reached a limit.
+    Halted,
+    Unreadable(Unreadable),
+}
+
+impl From<Unreadable> for Stop {
+    fn from(unreadable: Unreadable) -> Stop {
+        Stop::Unreadable(unreadable)
+    }
+}
+
+impl From<Outgrown> for Stop {
+    fn from(outgrown: Outgrown) -> Stop {
+        Stop::Outgrown(outgrown)
+    }
+}
+
+impl<'a> Clock<'a> {
+    pub fn new(options: &'a Options<'a>) -> Clock<'a> {
+        Clock { start: Instant::now(), options }
+    }
+
+    pub fn explore(&self, machine: &Machine, size: u64) -> Space<Outgrown> {
+        let limits = &self.options.limits;
+        let limits = Limits {
+            states: Some(limits.states.map_or(size, |states| states.min(size))),
+            memory: limits.memory,
+            time: limits.time.map(|time| time.saturating_sub(self.start.elapsed())),
+        };
+        let workers = if size <= SMALL_STAGE { 1 } else { self.options.workers };
+        explore(machine, &Options { limits, workers, until: Until::Exhausted, ..*self.options })
+    }
+
+    /// Whether a limit is one of the user's, and not the size of the stage.
+    pub fn is_final(&self, limit: Limit, size: u64) -> bool {
+        match limit {
+            Limit::States(_) => {
+                self.options.limits.states.is_some_and(|states| states <= size) || size >= u64::from(u32::MAX)
+            }
+            _ => true,
+        }
+    }
+
+    /// The limit as the user gave it.
+    pub fn named(&self, limit: Limit) -> Limit {
+        match (limit, self.options.limits.time) {
+            (Limit::Time(_), Some(time)) => Limit::Time(time),
+            _ => limit,
+        }
+    }
+
+    pub fn look(&self, used: &Used) -> Result<(), Stop> {
+        let limits = &self.options.limits;
+        if self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(Stop::Limit(Limit::Stopped));
+        }
+        if let Some(time) = limits.time.filter(|&time| self.start.elapsed() > time) {
+            return Err(Stop::Limit(Limit::Time(time)));
+        }
+        if let Some(states) = limits.states.filter(|&states| used.states.load(Ordering::Relaxed) > states) {
+            return Err(Stop::Limit(Limit::States(states)));
+        }
+        let bytes = used.bytes.load(Ordering::Relaxed);
+        match limits.memory.filter(|&memory| bytes > memory) {
+            Some(memory) => Err(Stop::Limit(Limit::Memory(memory))),
+            None => Ok(()),
+        }
+    }
+}
