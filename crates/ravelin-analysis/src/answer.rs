@@ -29,8 +29,19 @@ pub enum AnalysisError {
     Build(#[from] BuildError),
     #[error("the program has {count} pairs of a store and a later access to check; at most {limit} can be")]
     TooManyAttacks { count: usize, limit: usize },
+    #[error(transparent)]
+    NotFinite(#[from] crate::reachability::NotFinite),
+    #[error("the engine `{0}` is for tso; for pso there is `bounded`")]
+    EngineIsForTso(&'static str),
     #[error("internal error, please report it: {0}")]
     Internal(InternalError),
+}
+
+impl AnalysisError {
+    /// This engine cannot try; another may.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, AnalysisError::NotFinite(_))
+    }
 }
 
 impl From<InternalError> for AnalysisError {

@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ravelin_analysis::reachability;
 use ravelin_analysis::robustness::Engine;
 use ravelin_frontend::Language;
 use ravelin_semantics::Model;
@@ -72,6 +73,10 @@ pub struct Reach {
     pub expect: bool,
     #[command(flatten)]
     pub models: Models,
+    /// Who answers: `auto` asks several, `bounded` explores all states with store buffers of at most --buffer stores, the others put no
+    /// bound on them: `lazy` delays stores where that matters, `dual` searches backwards and needs finite domains
+    #[arg(long, default_value = "auto", value_name = "ENGINE")]
+    pub engine: ReachEngine,
     #[command(flatten)]
     pub search: Search,
     #[command(flatten)]
@@ -246,6 +251,25 @@ impl std::convert::From<EngineName> for Engine {
             EngineName::Shared => Engine::Shared,
             EngineName::Attacks => Engine::Attacks,
             EngineName::Single => Engine::Single,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReachEngine {
+    Auto,
+    Bounded,
+    Lazy,
+    Dual,
+}
+
+impl std::convert::From<ReachEngine> for reachability::Engine {
+    fn from(name: ReachEngine) -> reachability::Engine {
+        match name {
+            ReachEngine::Auto => reachability::Engine::Auto,
+            ReachEngine::Bounded => reachability::Engine::Bounded,
+            ReachEngine::Lazy => reachability::Engine::Lazy,
+            ReachEngine::Dual => reachability::Engine::Dual,
         }
     }
 }

@@ -5,24 +5,25 @@ use crate::ask::{Shown, for_each_subject};
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
 use anyhow::bail;
-use ravelin_analysis::reachability::reach;
-use ravelin_report::{json, text};
+use ravelin_analysis::reachability::answer;
+use ravelin_report::reachability;
 
 pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
-    let Reach { inputs, expect, models, search, output } = arguments;
+    let Reach { inputs, expect, models, engine, search, output } = arguments;
+    let engine = (*engine).into();
     if output.format == Format::Herd {
         bail!("herd's layout is for final states: use it with `ravelin states`");
     }
     if *expect {
-        let asked = Asked::Reach { buffer: models.buffer, reductions: search.reductions() };
+        let asked = Asked::Reach { engine, buffer: models.buffer, reductions: search.reductions() };
         return expect::run(asked, inputs, &models.all(), &search.resources, output);
     }
     for_each_subject("reach", inputs, &models.all(), output, &|subject| {
-        let answer = reach(subject.program, &subject.reachability(models, search))?;
+        let answer = answer(subject.program, &subject.reachability(models, search), engine)?;
         let shown = match output.format {
-            Format::Text | Format::Herd => Shown::Text(text::reachability(subject.file, &answer, subject.style)),
-            Format::Json => Shown::Json(json::reachability(subject.file, &answer)),
+            Format::Text | Format::Herd => Shown::Text(reachability::text(subject.file, &answer, subject.style)),
+            Format::Json => Shown::Json(reachability::json(subject.file, &answer)),
         };
-        Ok((answer.verdict.into(), shown))
+        Ok((answer.reachability.verdict.into(), shown))
     })
 }

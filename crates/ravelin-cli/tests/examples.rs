@@ -2,7 +2,7 @@
 //! there yet; all others are checked here.
 
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Question, reach};
+use ravelin_analysis::reachability::{self, Engine, Question};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::states::states;
 use ravelin_frontend::{Expectation, expectations, rav};
@@ -49,7 +49,11 @@ fn answer(program: &Program, expectation: &Expectation) -> String {
         }
     }
     match expectation.command.as_str() {
-        "reach" => reach(program, &question).expect("an answer").verdict.name().to_owned(),
+        "reach" => {
+            let engine = if expectation.options.is_empty() { Engine::Auto } else { Engine::Bounded };
+            let answer = reachability::answer(program, &question, engine).expect("an answer");
+            answer.reachability.verdict.name().to_owned()
+        }
         "states" => {
             let answer = states(program, &question).expect("an answer");
             let beyond = answer.finals.iter().filter(|state| state.beyond_sc == Some(true)).count();

@@ -1,6 +1,5 @@
 //! Answers as JSON. The schema is described in docs/json.md; its version changes when a field changes its meaning.
 
-use ravelin_analysis::reachability::Reachability;
 use ravelin_analysis::states::{EndState, FinalStates};
 use ravelin_analysis::witness::{BufferEntry, CellValue, Narrated, Source, Witness, WitnessViolation};
 use ravelin_explore::{Limit, Statistics};
@@ -19,20 +18,6 @@ pub fn document(command: &str, answers: Vec<Value>) -> String {
 /// An answer that is an error: the input or the command line is wrong.
 pub fn error(file: &str, message: &str) -> Value {
     json!({ "file": file, "verdict": "error", "message": message })
-}
-
-pub fn reachability(file: &str, answer: &Reachability) -> Value {
-    json!({
-        "file": file,
-        "model": answer.model.name(),
-        "verdict": answer.verdict.name(),
-        "goals": answer.goals,
-        "buffer": answer.buffer,
-        "cut_off": answer.cut_off,
-        "limit": answer.limit.map(limit),
-        "witness": answer.witness.as_ref().map(witness),
-        "statistics": statistics(&answer.statistics, Some(answer.words)),
-    })
 }
 
 pub fn final_states(file: &str, answer: &FinalStates) -> Value {
@@ -85,7 +70,7 @@ pub(crate) fn statistics(statistics: &Statistics, words: Option<usize>) -> Value
     Value::Object(map)
 }
 
-fn witness(witness: &Witness) -> Value {
+pub(crate) fn witness(witness: &Witness) -> Value {
     json!({
         "violation": violation(&witness.violation),
         "shortest": witness.shortest,

@@ -1,11 +1,12 @@
 //! How an answer looks: text for people ([`text`]), JSON for programs ([`json`]), herd's layout for scripts ([`herd`]);
-//! both text and JSON for robustness ([`robustness`]).
+//! both text and JSON for reachability ([`reachability`]) and robustness ([`robustness`]).
 //!
 //! This crate computes no answer and asks no question; it must never know how an answer was found.
 
 pub mod herd;
 pub mod json;
 mod numbers;
+pub mod reachability;
 pub mod robustness;
 pub mod table;
 pub mod text;

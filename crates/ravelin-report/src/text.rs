@@ -3,7 +3,6 @@
 use crate::numbers::{counted, grouped};
 use crate::table::Table;
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::Reachability;
 use ravelin_analysis::states::{EndState, FinalStates};
 use ravelin_analysis::witness::{BufferEntry, Narrated, Source, Witness, WitnessViolation};
 use ravelin_explore::Statistics;
@@ -20,7 +19,7 @@ impl Style {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    fn verdict(self, verdict: Verdict) -> String {
+    pub(crate) fn verdict(self, verdict: Verdict) -> String {
         self.word(verdict, verdict.name())
     }
 
@@ -35,46 +34,7 @@ impl Style {
     }
 }
 
-/// The answer to `reach`.
-pub fn reachability(file: &str, answer: &Reachability, style: Style) -> String {
-    let mut text = format!("{file} under {}: {}", answer.model, style.verdict(answer.verdict));
-    let explored = explored(&answer.statistics);
-    match (&answer.witness, answer.verdict) {
-        (Some(witness), _) => {
-            let _ = writeln!(text, "\n  {}", violation(&witness.violation));
-            text.push_str(&run(witness));
-            let _ = writeln!(text, "  {}.", explored);
-        }
-        (None, Verdict::Holds) => {
-            let _ = write!(text, ": {explored}, exhaustively");
-            if let Some(buffer) = answer.buffer {
-                let _ = write!(text, " (no thread ever had to wait for room in its store buffer of {buffer})");
-            }
-            text.push('\n');
-            if answer.goals == 0 {
-                text.push_str("  The program states no goal: only errors of the program itself were looked for.\n");
-            }
-        }
-        (None, _) => {
-            match answer.limit {
-                Some(limit) => {
-                    let _ = writeln!(text, ": {limit}");
-                }
-                None => {
-                    let _ = writeln!(text, ": no violation within store buffers of {}", answer.buffer.unwrap_or(0));
-                }
-            }
-            let frontier = counted(answer.statistics.frontier, "state");
-            let _ = writeln!(text, "  {explored}; {frontier} not expanded.");
-            if answer.cut_off && answer.limit.is_none() {
-                text.push_str("  Some store had to wait for room; a larger buffer (--buffer) allows more runs.\n");
-            }
-        }
-    }
-    text
-}
-
-fn violation(violation: &WitnessViolation) -> String {
+pub(crate) fn violation(violation: &WitnessViolation) -> String {
     let place = violation.position().map(|position| format!(" (line {})", position.line)).unwrap_or_default();
     match violation {
         WitnessViolation::Goal { text, .. } => format!("violates `{text}`{place}"),
@@ -84,7 +44,7 @@ fn violation(violation: &WitnessViolation) -> String {
 }
 
 /// The steps of a witness, one a line.
-fn run(witness: &Witness) -> String {
+pub(crate) fn run(witness: &Witness) -> String {
     let shown = witness.steps.iter().filter(|step| !step.internal).count();
     let steps = counted(shown as u64, "step");
     let kind = if witness.shortest { ", a shortest one" } else { "" };
@@ -143,8 +103,11 @@ fn thread_names(steps: &[(Option<&str>, &Narrated)]) -> Vec<Option<String>> {
 pub fn effect(step: &Narrated) -> String {
     let mut parts = Vec::new();
     for (read, source) in &step.reads {
-        let from = if *source == Source::Buffer { " from its own buffer" } else { "" };
-        parts.push(format!("reads {} = {}{from}", read.cell, read.value));
+        let how = match source {
+            Source::Buffer => " from its own buffer".to_owned(),
+            Source::Memory => overtaken(step),
+        };
+        parts.push(format!("reads {} = {}{how}", read.cell, read.value));
     }
     for (written, to) in &step.writes {
         if !step.flush && *to == Source::Memory {
@@ -155,6 +118,19 @@ pub fn effect(step: &Narrated) -> String {
         parts.extend(step.registers.iter().map(|register| format!("{} = {}", register.register, register.value)));
     }
     parts.join(", ")
+}
+
+/// The thread's own stores that a read of memory came before.
+fn overtaken(step: &Narrated) -> String {
+    let mut cells: Vec<&str> = Vec::new();
+    for entry in step.buffers.get(step.number).into_iter().flatten() {
+        if let BufferEntry::Store(store) = entry
+            && !cells.contains(&store.cell.as_str())
+        {
+            cells.push(&store.cell);
+        }
+    }
+    if cells.is_empty() { String::new() } else { format!(" before {} is in memory", cells.join(", ")) }
 }
 
 fn pending(step: &Narrated, names: &[Option<String>]) -> String {

@@ -8,6 +8,7 @@ mod explore;
 mod handwritten;
 mod lamport;
 mod measure;
+mod reach;
 mod robustness;
 mod spin;
 mod stateright;
@@ -19,6 +20,8 @@ use anyhow::Result;
 pub enum Benchmark {
     /// The state-space engine: against hand-written searches, against itself on two cores, against other tools
     Explore(explore::Arguments),
+    /// Reachability under TSO with unbounded buffers: engines side by side, growth
+    Reach(reach::Arguments),
     /// Robustness against TSO: all attacks, engines side by side, growth with the number of threads
     Robustness(robustness::Arguments),
 }
@@ -26,6 +29,7 @@ pub enum Benchmark {
 pub fn run(benchmark: &Benchmark) -> Result<()> {
     match benchmark {
         Benchmark::Explore(arguments) => explore::run(arguments),
+        Benchmark::Reach(arguments) => reach::run(arguments),
         Benchmark::Robustness(arguments) => robustness::run(arguments),
     }
 }

@@ -1,5 +1,15 @@
 //! Can a goal be reached?
 
+pub mod backward;
 mod bounded;
+pub mod dual;
+pub mod finite;
+mod lazy;
+mod portfolio;
 
+pub use backward::Counts;
 pub use bounded::{Limits, Question, Reachability, reach};
+pub use dual::{Dual, dual};
+pub use finite::NotFinite;
+pub use lazy::{Lazy, Unsettled, lazy};
+pub use portfolio::{Answer, Effort, Engine, answer};

@@ -6,7 +6,7 @@ mod table;
 use crate::arguments::{Format, Inputs, Output, Resources};
 use crate::exit::Exit;
 use crate::{input, progress};
-use ravelin_analysis::reachability::{Question, reach};
+use ravelin_analysis::reachability::{self, Question, answer};
 use ravelin_analysis::robustness::{Engine, RobustnessQuestion};
 use ravelin_analysis::states::{FinalStates, final_goal, states};
 use ravelin_explore::Limits;
@@ -27,7 +27,7 @@ use table::Table;
 /// The command that is compared.
 #[derive(Clone, Copy, Debug)]
 pub enum Asked {
-    Reach { buffer: usize, reductions: Reductions },
+    Reach { engine: reachability::Engine, buffer: usize, reductions: Reductions },
     States { buffer: usize, reductions: Reductions },
     Check { engine: Engine },
 }
@@ -144,15 +144,17 @@ fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables:
             .collect();
         outcome.pending += relevant.iter().filter(|expectation| expectation.pending).count();
         let result = match asked {
-            Asked::Reach { buffer: usual, reductions } => {
+            Asked::Reach { engine, buffer: usual, reductions } => {
                 let mut all = Vec::new();
                 let headers = relevant.iter().filter(|expectation| !expectation.pending);
                 let headers = headers.map(|expectation| (buffer_option(expectation), expectation.answer.clone()));
                 let rows = tables.iter().flat_map(|table| table.answers(path, asked.name(), model.name()));
                 for (buffer, expected) in headers.chain(rows.map(|answer| (None, answer))) {
                     let question = effort.reachability(model, buffer.unwrap_or(usual), reductions);
-                    match reach(&program, &question) {
-                        Ok(answer) => all.push(add("reach", expected, answer.verdict.name().to_owned())),
+                    // An expectation about a bound is about the engine that has one.
+                    let engine = if buffer.is_some() { reachability::Engine::Bounded } else { engine };
+                    match answer(&program, &question, engine) {
+                        Ok(answer) => all.push(add("reach", expected, answer.reachability.verdict.name().to_owned())),
                         Err(error) => outcome.errors.push(format!("{file}: {error}")),
                     }
                 }

@@ -1,0 +1,49 @@
+//! Backward search over upward-closed sets of configurations.
+//!
+//! A semantics whose steps are monotonic in a well-quasi-order decides reachability backwards (section 5 of *Counter-Example
+//! Guided Fence Insertion*): begin with the minimal elements of the goal, add minimal predecessors until every new one is
+//! covered by one that is there, and see whether an initial configuration is among them. Here a configuration is a *constraint*:
+//! it stands for all states that satisfy it, so memory cells, and whole threads, may be left open until a step needs them.
+//!
+//! What a semantics must say is in [`Semantics`]; the search ([`Search`]) keeps the antichain, breadth-first, so that the way
+//! from the first initial constraint to the goal is one of the shortest. It knows no memory model.
+//!
+//! The antichain is indexed by a key (the control state) and a signature (a set of at most 128 things that covering preserves),
+//! so that the real comparison is made for few pairs. Constraints that leave the control of some threads open have keys of
+//! another *shape*; there are few shapes, and each is asked.
+
+mod antichain;
+mod search;
+
+pub use antichain::{Antichain, Entry, EntryId, Origin};
+pub use search::{Counts, End, Search, Watch};
+
+/// What the search needs to know of a memory model.
+pub trait Semantics {
+    /// A constraint on states.
+    type Configuration;
+    type Step: Copy;
+
+    /// The minimal constraints from which one step leads into `of`, each with the step.
+    fn predecessors(&mut self, of: &Self::Configuration, found: &mut Vec<(Self::Step, Self::Configuration)>);
+
+    /// Some initial state satisfies it.
+    fn is_initial(&self, configuration: &Self::Configuration) -> bool;
+
+    /// Every state that satisfies `large` satisfies `small`. May say no where the answer is yes.
+    fn covers(&self, small: &Self::Configuration, large: &Self::Configuration) -> bool;
+
+    /// If one covers another, its signature is a subset of the other's.
+    fn signature(&self, configuration: &Self::Configuration) -> u128;
+
+    /// Constraints of one shape cover each other only if their keys are equal.
+    fn key(&self, configuration: &Self::Configuration) -> u64;
+
+    fn shape(&mut self, configuration: &Self::Configuration) -> u32;
+
+    /// The key that a constraint of this shape has if it covers `configuration`, if it can.
+    fn key_in_shape(&self, configuration: &Self::Configuration, shape: u32) -> Option<u64>;
+
+    /// What one takes in memory, roughly.
+    fn bytes(&self, configuration: &Self::Configuration) -> usize;
+}

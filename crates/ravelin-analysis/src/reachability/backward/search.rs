@@ -1,0 +1,140 @@
+//! The search itself: breadth-first from the goal, within limits.
+
+use super::Semantics;
+use super::antichain::{Antichain, EntryId, Origin};
+use ravelin_explore::{Limit, Limits, Progress};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Constraints between two looks at the clock.
+const PATIENCE: u64 = 512;
+
+/// How far to go, and who watches.
+#[derive(Clone, Copy, Default)]
+pub struct Watch<'a> {
+    /// `states` limits the constraints that are kept.
+    pub limits: Limits,
+    pub stop: Option<&'a AtomicBool>,
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// No initial state leads to the goal.
+    Unreachable,
+    /// This constraint has an initial state.
+    Reached(EntryId),
+    Limit(Limit),
+}
+
+/// What a search took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Predecessors computed, and goals.
+    pub generated: u64,
+    /// Of these, not covered when they were found.
+    pub kept: u64,
+    /// Of these, not covered in the end.
+    pub minimal: u64,
+    pub depth: u64,
+    pub bytes: u64,
+}
+
+/// A search, before and after it ran.
+pub struct Search<M: Semantics> {
+    pub semantics: M,
+    pub antichain: Antichain<M>,
+    pub counts: Counts,
+}
+
+impl<M: Semantics> Search<M> {
+    pub fn new(semantics: M) -> Search<M> {
+        Search { semantics, antichain: Antichain::default(), counts: Counts::default() }
+    }
+
+    /// Searches backwards from the goals, each with its number.
+    pub fn run(&mut self, goals: impl IntoIterator<Item = (usize, M::Configuration)>, watch: &Watch) -> End {
+        let start = Instant::now();
+        let mut looked = 0;
+        for (goal, configuration) in goals {
+            if let Some(reached) = self.add(configuration, Origin::Goal(goal), 0) {
+                return self.finish(End::Reached(reached));
+            }
+            if let Some(limit) = self.limit(0, watch, start, &mut looked) {
+                return self.finish(End::Limit(limit));
+            }
+        }
+        let mut next = 0;
+        let mut found = Vec::new();
+        while next < self.antichain.entries.len() {
+            let entry = &self.antichain.entries[next];
+            next += 1;
+            if entry.covered {
+                continue;
+            }
+            let depth = entry.depth + 1;
+            self.semantics.predecessors(&entry.configuration, &mut found);
+            for (step, configuration) in found.drain(..) {
+                let origin = Origin::Step { step, into: next as EntryId - 1 };
+                if let Some(reached) = self.add(configuration, origin, depth) {
+                    return self.finish(End::Reached(reached));
+                }
+                if let Some(limit) = self.limit(next, watch, start, &mut looked) {
+                    return self.finish(End::Limit(limit));
+                }
+            }
+        }
+        self.finish(End::Unreachable)
+    }
+
+    /// The entries from a constraint to the goal it leads to.
+    pub fn path(&self, from: EntryId) -> Vec<EntryId> {
+        let mut path = vec![from];
+        let mut at = from;
+        while let Origin::Step { into, .. } = self.antichain.entries[at as usize].origin {
+            path.push(into);
+            at = into;
+        }
+        path
+    }
+
+    fn add(&mut self, configuration: M::Configuration, origin: Origin<M::Step>, depth: u32) -> Option<EntryId> {
+        self.counts.generated += 1;
+        let id = self.antichain.insert(&mut self.semantics, configuration, origin, depth)?;
+        self.counts.depth = u64::from(depth);
+        self.semantics.is_initial(&self.antichain.entries[id as usize].configuration).then_some(id)
+    }
+
+    fn limit(&self, expanded: usize, watch: &Watch, start: Instant, looked: &mut u64) -> Option<Limit> {
+        if self.counts.generated < *looked + PATIENCE {
+            return None;
+        }
+        *looked = self.counts.generated;
+        let entries = self.antichain.entries.len() as u64;
+        let bytes = self.antichain.bytes as u64;
+        if let Some(progress) = watch.progress {
+            progress(&Progress {
+                states: entries,
+                transitions: self.counts.generated,
+                frontier: entries.saturating_sub(expanded as u64),
+                depth: self.counts.depth,
+                bytes,
+                elapsed: start.elapsed(),
+            });
+        }
+        if watch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Some(Limit::Stopped);
+        }
+        let states = watch.limits.states.filter(|most| entries >= *most).map(Limit::States);
+        let memory = watch.limits.memory.filter(|most| bytes >= *most).map(Limit::Memory);
+        let time = watch.limits.time.filter(|most| start.elapsed() >= *most).map(Limit::Time);
+        states.or(memory).or(time)
+    }
+
+    fn finish(&mut self, end: End) -> End {
+        self.counts.kept = self.antichain.entries.len() as u64;
+        self.counts.minimal = self.antichain.minimal as u64;
+        self.counts.bytes = self.antichain.bytes as u64;
+        end
+    }
+}

@@ -1,0 +1,273 @@
+//! The goals as constraints: which local states of which threads, and which cells, a violation needs.
+//!
+//! A condition is split into cases: for each thread it speaks of, the local states that look alike to it; for each cell, its
+//! values. Cases are decided in the order in which the condition asks, and what it does not ask for stays open. Assertions and
+//! faults are local states of their own, whatever the others do.
+//!
+//! Conditions about memory, and about final states, are judged where all store buffers are empty and nobody holds the bus lock.
+//! In the load-buffer semantics every store has reached memory, so that is any state without a bus lock and without stranded
+//! stores: with empty store buffers a TSO state and a state with the same control and memory are reachable or not together,
+//! whatever is left in the load buffers.
+
+use super::step::{OPEN, known};
+use super::{Configuration, LoadBuffers};
+use crate::reachability::finite::{CellId, LocalState, NotFinite, Place, StateId};
+use ravelin_machine::Violation;
+use ravelin_program::{Arithmetic, BinaryOp, Condition, Expr, Goal, LocId, Observable, RegId, ThreadId, Value};
+use rustc_hash::FxHashMap;
+
+/// The most cases that conditions may be split into.
+const MOST_CASES: usize = 1 << 20;
+
+/// A part of a condition that is decided at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Question {
+    Thread(usize),
+    Cell(CellId),
+}
+
+/// How a thread looks to a condition, and the local states that look so.
+struct Look {
+    seen: Vec<(Observable, Value)>,
+    members: Vec<StateId>,
+}
+
+impl LoadBuffers<'_> {
+    /// All goals: what is violated, and one of its minimal constraints. Silent steps are not taken yet.
+    pub(super) fn goals(&mut self) -> Result<Vec<(Violation, Configuration)>, NotFinite> {
+        let mut found = Vec::new();
+        for (number, goal) in self.finite.program.goals.iter().enumerate() {
+            let mut cases = Vec::new();
+            self.cases(goal, &mut cases)?;
+            found.extend(cases.into_iter().map(|case| (Violation::Goal(number), case)));
+        }
+        self.failures(&mut found);
+        Ok(found)
+    }
+
+    fn failures(&mut self, found: &mut Vec<(Violation, Configuration)>) {
+        let finite = self.finite;
+        for (thread, graph) in finite.threads.iter().enumerate() {
+            for (number, state) in graph.states.iter().enumerate() {
+                let Place::Failed(failure) = state.place else { continue };
+                let (id, transition) = (ThreadId(thread), failure.transition);
+                let violation = match failure.fault {
+                    Some(fault) => Violation::Fault { thread: id, transition, fault },
+                    None => Violation::Assert { thread: id, transition },
+                };
+                let mut threads = vec![None; finite.threads.len()];
+                threads[thread] = Some(vec![number as StateId]);
+                let open = vec![OPEN; finite.cells.len()];
+                found.extend(self.with_others(threads, open).into_iter().map(|case| (violation, case)));
+            }
+        }
+    }
+
+    fn cases(&mut self, goal: &Goal, found: &mut Vec<Configuration>) -> Result<(), NotFinite> {
+        let finite = self.finite;
+        let settled = goal.is_final() || goal.mentions_memory();
+        let mut questions = Vec::new();
+        goal.condition.for_each_atom(&mut |atom| {
+            let question = match *atom {
+                Observable::At(thread, _) | Observable::Register(thread, _) => Question::Thread(thread.0),
+                // The fixpoint makes a cell of every address that a goal speaks of.
+                Observable::Memory(address) => Question::Cell(finite.find_cell(address).unwrap_or(CellId::MAX)),
+            };
+            if !questions.contains(&question) {
+                questions.push(question);
+            }
+        });
+        let looks: Vec<Vec<Look>> = (0..finite.threads.len()).map(|thread| self.looks(thread, goal, settled)).collect();
+        let mut case = Case { goal, looks: &looks, questions: &questions, seen: Vec::new(), found: Vec::new() };
+        case.split(finite, 0, &mut vec![None; finite.threads.len()], &mut vec![OPEN; finite.cells.len()])?;
+        for (threads, memory) in case.found {
+            let threads = threads.iter().zip(&looks).map(|(look, looks)| look.map(|look| looks[look].members.clone()));
+            let mut threads: Vec<Option<Vec<StateId>>> = threads.collect();
+            if settled {
+                for (thread, members) in threads.iter_mut().enumerate().filter(|(_, members)| members.is_none()) {
+                    let all: Vec<StateId> = looks[thread].iter().flat_map(|look| look.members.clone()).collect();
+                    if all.is_empty() {
+                        break;
+                    }
+                    *members = Some(sorted(all));
+                }
+                if threads.iter().any(Option::is_none) {
+                    continue;
+                }
+            }
+            found.extend(self.with_others(threads, memory));
+        }
+        Ok(())
+    }
+
+    /// The ways in which a thread can look to a goal's condition, where the goal is judged.
+    fn looks(&self, thread: usize, goal: &Goal, settled: bool) -> Vec<Look> {
+        let graph = &self.finite.threads[thread];
+        let code = &self.finite.program.threads[thread];
+        let mut atoms: Vec<Observable> = Vec::new();
+        goal.condition.for_each_atom(&mut |atom| {
+            let of = match atom {
+                Observable::At(of, _) | Observable::Register(of, _) => of.0,
+                Observable::Memory(_) => usize::MAX,
+            };
+            if of == thread && !atoms.contains(atom) {
+                atoms.push(atom.clone());
+            }
+        });
+        let mut looks: Vec<Look> = Vec::new();
+        let mut numbers: FxHashMap<(Vec<Value>, bool), usize> = FxHashMap::default();
+        for (number, state) in graph.states.iter().enumerate() {
+            let Place::At(location) = state.place else { continue };
+            if settled && (state.holds_bus || !state.stranded.is_empty()) || goal.is_final() && !code.is_end(location) {
+                continue;
+            }
+            let values: Vec<Value> = atoms.iter().map(|atom| observe(state, location, atom)).collect();
+            let look = *numbers.entry((values.clone(), state.holds_bus)).or_insert(looks.len());
+            if look == looks.len() {
+                looks.push(Look { seen: atoms.iter().cloned().zip(values).collect(), members: Vec::new() });
+            }
+            looks[look].members.push(number as StateId);
+        }
+        looks
+    }
+
+    /// A case with every thread in it: those it says nothing of may be anywhere. At most one thread holds the bus lock.
+    fn with_others(&mut self, threads: Vec<Option<Vec<StateId>>>, memory: Vec<u32>) -> Vec<Configuration> {
+        let mut rows: Vec<(Vec<u32>, bool)> = vec![(Vec::new(), false)];
+        for (thread, members) in threads.into_iter().enumerate() {
+            let states = &self.finite.threads[thread].states;
+            let mut sets: Vec<Vec<StateId>> = Vec::new();
+            let members = members.unwrap_or_else(|| {
+                (0..states.len() as StateId)
+                    .filter(|state| matches!(states[*state as usize].place, Place::At(_)))
+                    .collect()
+            });
+            for holds in [false, true] {
+                let part = members.iter().copied().filter(|state| states[*state as usize].holds_bus == holds);
+                let part: Vec<StateId> = part.collect();
+                if !part.is_empty() {
+                    sets.push(part);
+                }
+            }
+            let mut next = Vec::new();
+            for set in sets {
+                let holds = states[set[0] as usize].holds_bus;
+                let control = self.threads[thread].set(set);
+                let part = self.threads[thread].intern(control, &[]);
+                for (row, held) in rows.iter().filter(|(_, held)| !(*held && holds)) {
+                    let mut row = row.clone();
+                    row.push(part);
+                    next.push((row, *held || holds));
+                }
+            }
+            rows = next;
+        }
+        let configuration = |(mut row, _): (Vec<u32>, bool)| {
+            row.extend(&memory);
+            Configuration(row.into())
+        };
+        rows.into_iter().map(configuration).collect()
+    }
+}
+
+fn sorted(mut states: Vec<StateId>) -> Vec<StateId> {
+    states.sort_unstable();
+    states
+}
+
+fn observe(state: &LocalState, location: LocId, atom: &Observable) -> Value {
+    match *atom {
+        Observable::At(_, at) => Value::from(at == location),
+        Observable::Register(_, RegId(register)) => state.registers[register],
+        Observable::Memory(_) => 0,
+    }
+}
+
+/// A condition while it is split into cases.
+struct Case<'a> {
+    goal: &'a Goal,
+    looks: &'a [Vec<Look>],
+    questions: &'a [Question],
+    seen: Vec<(Observable, Value)>,
+    /// By thread the number of its look, and memory.
+    found: Vec<(Vec<Option<usize>>, Vec<u32>)>,
+}
+
+impl Case<'_> {
+    fn split(
+        &mut self,
+        finite: &crate::reachability::finite::Finite,
+        asked: usize,
+        threads: &mut Vec<Option<usize>>,
+        memory: &mut Vec<u32>,
+    ) -> Result<(), NotFinite> {
+        match partial(&self.goal.condition, &self.seen) {
+            Partial::Value(value) if self.goal.is_violated_by(value) => {
+                if self.found.len() == MOST_CASES {
+                    return Err(NotFinite::Goals { limit: MOST_CASES });
+                }
+                self.found.push((threads.clone(), memory.clone()));
+                return Ok(());
+            }
+            Partial::Value(_) | Partial::None => return Ok(()),
+            Partial::Open => {}
+        }
+        let Some(question) = self.questions.get(asked) else { return Ok(()) };
+        let before = self.seen.len();
+        match *question {
+            Question::Thread(thread) => {
+                for look in 0..self.looks[thread].len() {
+                    self.seen.extend(self.looks[thread][look].seen.iter().cloned());
+                    threads[thread] = Some(look);
+                    self.split(finite, asked + 1, threads, memory)?;
+                    self.seen.truncate(before);
+                }
+                threads[thread] = None;
+            }
+            Question::Cell(cell) => {
+                let Some(of) = finite.cells.get(cell as usize) else { return Ok(()) };
+                for (number, value) in of.values.iter().enumerate() {
+                    self.seen.push((Observable::Memory(of.address), *value));
+                    // A cell with one value only is never mentioned elsewhere.
+                    memory[cell as usize] = if of.values.len() == 1 { OPEN } else { known(number as u16) };
+                    self.split(finite, asked + 1, threads, memory)?;
+                    self.seen.truncate(before);
+                }
+                memory[cell as usize] = OPEN;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A condition of which not everything is seen.
+enum Partial {
+    Value(Value),
+    /// It has no value (it divides by zero, say).
+    None,
+    Open,
+}
+
+fn partial(condition: &Condition, seen: &[(Observable, Value)]) -> Partial {
+    match condition {
+        Expr::Const(value) => Partial::Value(*value),
+        Expr::Atom(atom) => {
+            seen.iter().find(|(of, _)| of == atom).map_or(Partial::Open, |(_, value)| Partial::Value(*value))
+        }
+        Expr::Unary(op, operand) => match partial(operand, seen) {
+            Partial::Value(value) => op.apply(Arithmetic::Checked, value).map_or(Partial::None, Partial::Value),
+            other => other,
+        },
+        Expr::Binary(op, left, right) => match (op, partial(left, seen)) {
+            (BinaryOp::And, Partial::Value(0)) => Partial::Value(0),
+            (BinaryOp::Or, Partial::Value(value)) if value != 0 => Partial::Value(1),
+            (_, Partial::Value(left)) => match partial(right, seen) {
+                Partial::Value(right) => {
+                    op.apply(Arithmetic::Checked, left, right).map_or(Partial::None, Partial::Value)
+                }
+                other => other,
+            },
+            (_, other) => other,
+        },
+    }
+}

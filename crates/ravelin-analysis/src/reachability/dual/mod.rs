@@ -1,0 +1,307 @@
+//! Reachability under TSO by the load-buffer semantics, backwards: a decision procedure for finite domains.
+//!
+//! The semantics is that of Abdulla, Atig, Bouajjani and Ngo, *A load-buffer semantics for total store ordering* (LMCS 2018).
+//! A thread has a FIFO buffer of what its loads may see. A store writes memory at once and puts an own message into its
+//! thread's buffer; memory may send a message with what a cell holds to any buffer at any time; a load takes the newest own
+//! message on its cell if there is one, else the oldest message, which must be on its cell; the oldest message may be dropped at
+//! any time; fences and locked steps need an empty buffer. So a thread runs late, at the time of its updates, where under TSO it
+//! runs at the time of its loads; the same local states are reached.
+//!
+//! **Constraints.** Ours are weaker than the paper's, so that one covers more. A word lists what later loads need, oldest
+//! first: messages from memory, and own messages, these only where some load reads them. A buffer satisfies a word if the word
+//! embeds into it such that an own message goes to the newest own message on its cell, and no own message on x is newer than
+//! where a memory message on x goes (it would hide it). Then:
+//!
+//! - dropping the oldest message keeps a constraint, so there are no steps for it;
+//! - a word covers each word of which it is a subword, own messages or not;
+//! - before a load of x from memory stands its message at the oldest end, and there is no own message on x in the word;
+//! - before a load of x from an own message stands that message, anywhere before the first memory message on x;
+//! - before a store to x by the thread itself the own message on x is gone from the newest end, or there was nothing on x at all;
+//! - before a propagation the message is gone from the newest end, and memory holds it.
+//!
+//! Memory cells are open until a step needs them, and so are the local states of threads that a goal does not speak of.
+//! `silent` fuses loads and local steps, `step` says when propagations happen, `goal` where the search begins, and `run` turns
+//! what was found into a TSO run.
+
+pub(super) mod goal;
+pub(super) mod part;
+mod run;
+mod silent;
+pub(super) mod step;
+
+use super::backward::{Counts, End, EntryId, Origin, Search, Semantics, Watch};
+use super::bounded::{Question, Reachability, reach};
+use super::finite::Finite;
+use crate::witness::{Witness, replay};
+use crate::{AnalysisError, InternalError, Verdict};
+use part::{Alphabet, Message, PartId, ThreadParts};
+use ravelin_explore::Statistics;
+use ravelin_machine::{Settings, Violation};
+use ravelin_program::{Instruction, Program};
+use ravelin_semantics::Model;
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+use std::time::Instant;
+use step::{OPEN, require};
+
+/// The longest buffers that the bounded engine takes.
+const MOST_BUFFERED: usize = 64;
+
+/// The answer of the load-buffer engine.
+#[derive(Clone, Debug)]
+pub struct Dual {
+    pub reachability: Reachability,
+    pub counts: Counts,
+}
+
+/// Asks whether some goal can be violated, an assertion can fail or a fault can happen under TSO, with no bound on the buffers.
+///
+/// The question's model is taken to be TSO, and its bound on buffers and reductions do not matter.
+pub fn dual(program: &Program, question: &Question) -> Result<Dual, AnalysisError> {
+    let start = Instant::now();
+    let finite = Finite::new(program)?;
+    let mut semantics = LoadBuffers::new(&finite);
+    let goals = semantics.goals()?;
+    let starts: Vec<_> = goals
+        .iter()
+        .enumerate()
+        .flat_map(|(number, (_, goal))| {
+            semantics.before_silent_steps(goal).into_iter().map(move |configuration| (number, configuration))
+        })
+        .collect();
+    let mut search = Search::new(semantics);
+    let watch = Watch { limits: question.limits, stop: question.stop, progress: question.progress };
+    let end = search.run(starts, &watch);
+    let counts = search.counts;
+    let (verdict, limit, witness) = match end {
+        End::Unreachable => (Verdict::Holds, None, None),
+        End::Reached(from) => (Verdict::Violated, None, Some(witness(program, question, &mut search, from, &goals)?)),
+        End::Limit(limit) => (Verdict::Unknown, Some(limit), None),
+    };
+    Ok(Dual {
+        counts,
+        reachability: Reachability {
+            verdict,
+            model: Model::Tso,
+            goals: program.goals.len() + assertions(program),
+            buffer: None,
+            cut_off: false,
+            limit,
+            witness,
+            statistics: Statistics {
+                states: counts.kept,
+                transitions: counts.generated,
+                depth: counts.depth,
+                frontier: 0,
+                bytes: counts.bytes,
+                elapsed: start.elapsed(),
+                workers: 1,
+            },
+            words: 0,
+        },
+    })
+}
+
+/// A TSO run to the goal, replayed. Where the search's own run cannot be put into TSO's order, which needs the bus lock, the bounded
+/// engine looks for one with room for as many stores.
+fn witness(
+    program: &Program,
+    question: &Question,
+    search: &mut Search<LoadBuffers<'_>>,
+    from: EntryId,
+    goals: &[(Violation, Configuration)],
+) -> Result<Witness, AnalysisError> {
+    let path = search.path(from);
+    let Some(&Origin::Goal(goal)) = path.last().map(|last| &search.antichain.entries[*last as usize].origin) else {
+        return Err(InternalError("a way that does not end in a goal".to_owned()).into());
+    };
+    let (violation, goal) = &goals[goal];
+    let made = run::tso_run(search, from, goal, *violation, program).and_then(|(program, run)| {
+        let settings = Settings { buffer: run.actions.len().max(1), ..Settings::new(Model::Tso) };
+        replay(&program, settings, *violation, &run)
+    });
+    let error = match made {
+        Ok(witness) => return Ok(witness),
+        Err(error) => error,
+    };
+    if std::env::var("FALLBACK").is_ok() {
+        eprintln!("FALLBACK {error}");
+    }
+    let bounded = Question { model: Model::Tso, buffer: path.len().clamp(1, MOST_BUFFERED), ..*question };
+    match reach(program, &bounded) {
+        Ok(Reachability { witness: Some(witness), .. }) => Ok(witness),
+        _ => Err(error.into()),
+    }
+}
+
+fn assertions(program: &Program) -> usize {
+    let transitions = program.threads.iter().flat_map(|thread| &thread.transitions);
+    transitions.filter(|transition| matches!(transition.instruction, Instruction::Assert(_))).count()
+}
+
+/// A constraint: the part of each thread, then what each cell is known to hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration(Box<[u32]>);
+
+/// A step that others can see, together with the silent ones before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    thread: u16,
+    edge: u32,
+}
+
+/// The semantics of one program.
+struct LoadBuffers<'a> {
+    finite: &'a Finite,
+    alphabet: Alphabet,
+    threads: Vec<ThreadParts>,
+    /// Which threads are in a set of states, and in which.
+    shapes: Vec<Box<[Option<u32>]>>,
+}
+
+impl<'a> LoadBuffers<'a> {
+    fn new(finite: &'a Finite) -> LoadBuffers<'a> {
+        let threads = (0..finite.threads.len()).map(|thread| ThreadParts::new(finite, thread)).collect();
+        LoadBuffers { finite, alphabet: Alphabet::default(), threads, shapes: Vec::new() }
+    }
+
+    fn part_of(&self, of: &Configuration, thread: usize) -> PartId {
+        of.0[thread]
+    }
+
+    fn word(&self, of: &Configuration, thread: usize) -> &[part::Letter] {
+        &self.threads[thread].part(of.0[thread]).word
+    }
+
+    fn control(&self, of: &Configuration, thread: usize) -> part::Control {
+        self.threads[thread].part(of.0[thread]).control
+    }
+
+    fn holds_bus(&self, of: &Configuration, thread: usize) -> bool {
+        self.finite.has_bus && self.threads[thread].holds_bus(self.control(of, thread))
+    }
+
+    /// The configurations from which silent steps of any threads lead into a goal.
+    fn before_silent_steps(&mut self, goal: &Configuration) -> Vec<Configuration> {
+        let threads = self.threads.len();
+        let memory = &goal.0[threads..];
+        let holder = (0..threads).find(|thread| self.holds_bus(goal, *thread));
+        let mut rows: Vec<Vec<u32>> = vec![Vec::new()];
+        for thread in 0..threads {
+            let may_take = holder.is_none_or(|holder| holder == thread);
+            let parts: Vec<PartId> = self
+                .closure(thread, goal.0[thread])
+                .iter()
+                .map(|&part| {
+                    let left = self.threads[thread].part(part).word.len();
+                    self.shorten(thread, part, left, may_take, memory)
+                })
+                .collect();
+            let longer = |row: &Vec<u32>| {
+                let row = row.clone();
+                parts.iter().map(move |part| [row.as_slice(), &[*part]].concat()).collect::<Vec<_>>()
+            };
+            rows = rows.iter().flat_map(longer).collect();
+        }
+        rows.into_iter().map(|row| Configuration([row.as_slice(), memory].concat().into())).collect()
+    }
+
+    fn hash(controls: impl Iterator<Item = u32>) -> u64 {
+        let mut hasher = FxHasher::default();
+        controls.for_each(|control| hasher.write_u32(control));
+        hasher.finish()
+    }
+}
+
+impl Semantics for LoadBuffers<'_> {
+    type Configuration = Configuration;
+    type Step = Step;
+
+    fn predecessors(&mut self, of: &Configuration, found: &mut Vec<(Step, Configuration)>) {
+        for thread in 0..self.threads.len() {
+            let control = self.control(of, thread);
+            for index in 0..self.threads[thread].loud_in(control).len() {
+                let edge = self.threads[thread].loud_in(control)[index];
+                self.step_back(of, thread, edge, &mut |_, step, configuration| found.push((step, configuration)));
+            }
+        }
+    }
+
+    fn is_initial(&self, configuration: &Configuration) -> bool {
+        self.initial_memory(configuration).is_some()
+    }
+
+    fn covers(&self, small: &Configuration, large: &Configuration) -> bool {
+        let threads = self.threads.len();
+        let (small_parts, small_memory) = small.0.split_at(threads);
+        let (large_parts, large_memory) = large.0.split_at(threads);
+        small_memory.iter().zip(large_memory).all(|(one, other)| *one == OPEN || one == other)
+            && (0..threads).all(|thread| self.threads[thread].covers(small_parts[thread], large_parts[thread]))
+    }
+
+    fn signature(&self, configuration: &Configuration) -> u128 {
+        let (parts, memory) = configuration.0.split_at(self.threads.len());
+        let words = parts.iter().zip(&self.threads).fold(0, |mask, (part, thread)| mask | thread.part(*part).mask);
+        let known = memory.iter().enumerate().filter(|(_, value)| **value != OPEN);
+        let cells = known.fold(0u64, |mask, (cell, value)| mask | 1 << ((cell as u64 * 11 + u64::from(*value)) % 64));
+        u128::from(words) << 64 | u128::from(cells)
+    }
+
+    fn key(&self, configuration: &Configuration) -> u64 {
+        Self::hash((0..self.threads.len()).map(|thread| self.control(configuration, thread)))
+    }
+
+    fn shape(&mut self, configuration: &Configuration) -> u32 {
+        let set = |thread: usize| {
+            let control = self.control(configuration, thread);
+            self.threads[thread].set_of(control).map(|_| control)
+        };
+        let shape: Box<[Option<u32>]> = (0..self.threads.len()).map(set).collect();
+        let known = self.shapes.iter().position(|known| *known == shape);
+        known.unwrap_or_else(|| {
+            self.shapes.push(shape);
+            self.shapes.len() - 1
+        }) as u32
+    }
+
+    fn key_in_shape(&self, configuration: &Configuration, shape: u32) -> Option<u64> {
+        let shape = &self.shapes[shape as usize];
+        for (thread, set) in shape.iter().enumerate() {
+            let control = self.control(configuration, thread);
+            let fits = match set {
+                Some(set) => self.threads[thread].control_covers(*set, control),
+                None => self.threads[thread].set_of(control).is_none(),
+            };
+            if !fits {
+                return None;
+            }
+        }
+        let control = |(thread, set): (usize, &Option<u32>)| set.unwrap_or_else(|| self.control(configuration, thread));
+        Some(Self::hash(shape.iter().enumerate().map(control)))
+    }
+
+    fn bytes(&self, configuration: &Configuration) -> usize {
+        size_of_val(&*configuration.0)
+    }
+}
+
+impl LoadBuffers<'_> {
+    /// What memory holds at the start of a run from a configuration, if it can start there.
+    fn initial_memory(&self, configuration: &Configuration) -> Option<Vec<u32>> {
+        let threads = self.threads.len();
+        let mut memory = configuration.0[threads..].to_vec();
+        for thread in 0..threads {
+            if !self.threads[thread].is_initial(self.control(configuration, thread)) {
+                return None;
+            }
+            for letter in self.word(configuration, thread) {
+                let Message::Memory(pairs) = self.alphabet.message(*letter) else { return None };
+                if !pairs.iter().all(|pair| require(&mut memory, *pair)) {
+                    return None;
+                }
+            }
+        }
+        let starts = |(cell, value): (usize, &u32)| *value as usize <= self.finite.cells[cell].initial;
+        memory.iter().enumerate().all(starts).then_some(memory)
+    }
+}

@@ -1,0 +1,378 @@
+//! The fixpoint: local states, cells and values, each found from the others until nothing is new.
+//!
+//! Values are stored in one round and read from the next on. Then every local state that reads the cell is run again with that value only (a locked block,
+//! which may read several cells, with all of them). The edges are tidied up in the end: a cell that only ever holds one
+//! value tells nobody anything, so reading it, or storing to it, is a local step.
+
+use super::refusal::{self, line_of};
+use super::rounds::most_stores;
+use super::steps::{Before, End, Outcome, Values, outcomes};
+use super::{Cell, CellId, Edge, Effect, Failure, Finite, LocalGraph, LocalState, NotFinite, Pair, Place, StateId};
+use super::{ValueId, liveness::live_registers};
+use ravelin_program::{
+    Copies, Initial, Instruction, LocId, Observable, Program, ThreadId, TransitionId, Value, lower_for_hardware,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The most values of a cell or of a register.
+const MOST_VALUES: usize = 4096;
+const MOST_CELLS: usize = 4096;
+const MOST_LOCAL_STATES: usize = 1 << 18;
+/// Of all threads together.
+const MOST_EDGES: usize = 1 << 20;
+
+pub(super) fn finite(program: &Program) -> Result<Finite, NotFinite> {
+    let program = lower_for_hardware(program);
+    refuse_at_once(&program)?;
+    let mut fixpoint = Fixpoint::new(&program)?;
+    let rounds = most_stores(&program);
+    let mut round = 0;
+    loop {
+        while let Some(work) = fixpoint.work.pop() {
+            fixpoint.run(work)?;
+        }
+        if rounds == Some(round) || !fixpoint.reveal() {
+            break;
+        }
+        round += 1;
+    }
+    let Fixpoint { memory, threads, has_bus, .. } = fixpoint;
+    let threads = threads.into_iter().map(|thread| thread.finish(&memory.cells)).collect();
+    Ok(Finite { cells: memory.cells, threads, has_bus, program })
+}
+
+fn refuse_at_once(program: &Program) -> Result<(), NotFinite> {
+    for thread in &program.threads {
+        if thread.copies == Copies::Any {
+            return Err(NotFinite::AnyNumberOfCopies(thread.name.clone()));
+        }
+        for transition in &thread.transitions {
+            match &transition.instruction {
+                Instruction::Locked { body, drains: false }
+                    if body.iter().any(|part| matches!(part, Instruction::Store { .. })) =>
+                {
+                    let line = line_of(program, transition.span);
+                    return Err(NotFinite::UndrainedStore { thread: thread.name.clone(), line });
+                }
+                Instruction::Havoc { reg, lo, hi } if lo.abs_diff(*hi) >= MOST_VALUES as u64 => {
+                    return Err(register_refusal(program, thread, reg.0, MOST_VALUES));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn register_refusal(program: &Program, thread: &ravelin_program::Thread, register: usize, limit: usize) -> NotFinite {
+    let register = &thread.registers[register];
+    NotFinite::Register {
+        name: register.name.clone(),
+        thread: thread.name.clone(),
+        line: line_of(program, register.span),
+        limit,
+    }
+}
+
+/// One transition of a local state to be run.
+struct Work {
+    thread: usize,
+    state: StateId,
+    transition: TransitionId,
+    only: Option<Pair>,
+}
+
+struct Fixpoint<'a> {
+    program: &'a Program,
+    memory: Memory<'a>,
+    threads: Vec<Growing>,
+    work: Vec<Work>,
+    has_bus: bool,
+}
+
+/// The cells so far.
+struct Memory<'a> {
+    program: &'a Program,
+    cells: Vec<Cell>,
+    by_address: FxHashMap<Value, CellId>,
+    by_value: Vec<FxHashMap<Value, ValueId>>,
+    /// By cell, how many of its values were stored before this round.
+    visible: Vec<usize>,
+    /// The others, of all cells.
+    fresh: Vec<Pair>,
+    /// Cells whose set of values the last step looked at, whether or not it could be taken.
+    read: Vec<CellId>,
+}
+
+/// A graph while it grows.
+struct Growing {
+    states: Vec<LocalState>,
+    by_state: FxHashMap<LocalState, StateId>,
+    edges: FxHashSet<Edge>,
+    live: Vec<Vec<bool>>,
+    /// By register, the values seen.
+    values: Vec<FxHashSet<Value>>,
+    /// By cell, who reads it.
+    readers: FxHashMap<CellId, FxHashSet<(StateId, TransitionId)>>,
+    initial: StateId,
+}
+
+impl<'a> Fixpoint<'a> {
+    fn new(program: &'a Program) -> Result<Fixpoint<'a>, NotFinite> {
+        let transitions = || program.threads.iter().flat_map(|thread| &thread.transitions);
+        let has_bus = transitions().any(|transition| transition.instruction == Instruction::BusLock);
+        let memory = Memory {
+            program,
+            cells: Vec::new(),
+            by_address: FxHashMap::default(),
+            by_value: Vec::new(),
+            visible: Vec::new(),
+            fresh: Vec::new(),
+            read: Vec::new(),
+        };
+        let mut fixpoint = Fixpoint { program, memory, threads: Vec::new(), work: Vec::new(), has_bus };
+        for goal in &program.goals {
+            let mut addresses = Vec::new();
+            goal.condition.for_each_atom(&mut |atom| {
+                if let Observable::Memory(address) = atom {
+                    addresses.push(*address);
+                }
+            });
+            for address in addresses {
+                fixpoint.memory.cell(address)?;
+            }
+        }
+        for (index, thread) in program.threads.iter().enumerate() {
+            fixpoint.threads.push(Growing {
+                states: Vec::new(),
+                by_state: FxHashMap::default(),
+                edges: FxHashSet::default(),
+                live: live_registers(program, ThreadId(index)),
+                values: vec![FxHashSet::default(); thread.registers.len()],
+                readers: FxHashMap::default(),
+                initial: 0,
+            });
+            let registers = thread.registers.iter().map(|register| register.initial).collect();
+            let place = Place::At(thread.initial);
+            let start = LocalState { place, registers, holds_bus: false, stranded: Box::default() };
+            let initial = fixpoint.state(index, start)?;
+            fixpoint.threads[index].initial = initial;
+        }
+        Ok(fixpoint)
+    }
+
+    fn run(&mut self, work: Work) -> Result<(), NotFinite> {
+        let Work { thread, state, transition, only } = work;
+        let code = &self.program.threads[thread];
+        let step = &code.transitions[transition.0];
+        let before = self.threads[thread].states[state as usize].clone();
+        let found = outcomes(
+            &Before {
+                program: self.program,
+                thread: ThreadId(thread),
+                registers: &before.registers,
+                holds_bus: before.holds_bus,
+                stranded: &before.stranded,
+                only: only.filter(|_| !matches!(step.instruction, Instruction::Locked { .. })),
+            },
+            &step.instruction,
+            &mut self.memory,
+        )?;
+        for cell in std::mem::take(&mut self.memory.read) {
+            self.threads[thread].readers.entry(cell).or_default().insert((state, transition));
+        }
+        for Outcome { effect, end, choice } in found {
+            let after = match end {
+                End::Goes { registers, holds_bus } => {
+                    LocalState { place: Place::At(step.to), registers, holds_bus, stranded: before.stranded.clone() }
+                }
+                End::Fails(fault) => LocalState {
+                    place: Place::Failed(Failure { transition, fault }),
+                    registers: vec![0; code.registers.len()].into(),
+                    holds_bus: before.holds_bus,
+                    stranded: Box::default(),
+                },
+            };
+            if let Effect::Store(pair) = effect {
+                let strands = self.has_bus && !before.holds_bus;
+                if strands {
+                    let stranded = with(&before.stranded, pair);
+                    let to = self.state(thread, LocalState { stranded: stranded.clone(), ..after.clone() })?;
+                    let edge = Edge { from: state, to, effect: Effect::Local, transition, choice };
+                    self.threads[thread].edges.insert(edge);
+                }
+                if !before.stranded.is_empty() {
+                    continue;
+                }
+            }
+            let to = self.state(thread, after)?;
+            self.threads[thread].edges.insert(Edge { from: state, to, effect, transition, choice });
+        }
+        if self.threads.iter().map(|thread| thread.edges.len()).sum::<usize>() > MOST_EDGES {
+            return Err(self.too_large());
+        }
+        Ok(())
+    }
+
+    /// Shows the values that this round stored to all readers. `false` if there are none.
+    fn reveal(&mut self) -> bool {
+        for (cell, visible) in self.memory.cells.iter().zip(&mut self.memory.visible) {
+            *visible = cell.values.len();
+        }
+        for pair in std::mem::take(&mut self.memory.fresh) {
+            for (thread, graph) in self.threads.iter().enumerate() {
+                let Some(readers) = graph.readers.get(&pair.0) else { continue };
+                let work =
+                    readers.iter().map(|&(state, transition)| Work { thread, state, transition, only: Some(pair) });
+                self.work.extend(work);
+            }
+        }
+        !self.work.is_empty()
+    }
+
+    /// Names what has the most values.
+    fn too_large(&self) -> NotFinite {
+        let cell = self.memory.cells.iter().max_by_key(|cell| cell.values.len());
+        let registers = self.threads.iter().enumerate().flat_map(|(thread, graph)| {
+            graph.values.iter().enumerate().map(move |(register, values)| (values.len(), thread, register))
+        });
+        match (cell, registers.max()) {
+            (Some(cell), register) if register.is_none_or(|(values, ..)| values <= cell.values.len()) => {
+                refusal::cell(self.program, cell.address, cell.values.len() - 1)
+            }
+            (_, Some((values, thread, register))) => {
+                register_refusal(self.program, &self.program.threads[thread], register, values - 1)
+            }
+            _ => NotFinite::Addresses { limit: MOST_CELLS },
+        }
+    }
+
+    /// The number of a local state; a new one is put to work.
+    fn state(&mut self, thread: usize, mut state: LocalState) -> Result<StateId, NotFinite> {
+        let graph = &mut self.threads[thread];
+        let code = &self.program.threads[thread];
+        if let Place::At(LocId(location)) = state.place {
+            for (value, live) in state.registers.iter_mut().zip(&graph.live[location]) {
+                if !live {
+                    *value = 0;
+                }
+            }
+        }
+        if let Some(known) = graph.by_state.get(&state) {
+            return Ok(*known);
+        }
+        for (register, value) in state.registers.iter().enumerate() {
+            let seen = &mut graph.values[register];
+            if seen.insert(*value) && seen.len() > MOST_VALUES {
+                return Err(register_refusal(self.program, code, register, MOST_VALUES));
+            }
+        }
+        if graph.states.len() == MOST_LOCAL_STATES {
+            return Err(NotFinite::LocalStates { thread: code.name.clone(), limit: MOST_LOCAL_STATES });
+        }
+        let id = graph.states.len() as StateId;
+        graph.states.push(state.clone());
+        graph.by_state.insert(state.clone(), id);
+        if let Place::At(location) = state.place {
+            let outgoing = code.outgoing(location);
+            self.work.extend(outgoing.map(|(transition, _)| Work { thread, state: id, transition, only: None }));
+        }
+        Ok(id)
+    }
+}
+
+/// The newest stranded stores after one more.
+fn with(stranded: &[Pair], pair: Pair) -> Box<[Pair]> {
+    let mut all: Vec<Pair> = stranded.iter().copied().filter(|(cell, _)| *cell != pair.0).collect();
+    all.push(pair);
+    all.sort_unstable();
+    all.into()
+}
+
+impl Values for Memory<'_> {
+    fn cell(&mut self, address: Value) -> Result<CellId, NotFinite> {
+        if let Some(cell) = self.by_address.get(&address) {
+            return Ok(*cell);
+        }
+        if self.cells.len() == MOST_CELLS {
+            return Err(NotFinite::Addresses { limit: MOST_CELLS });
+        }
+        let cell = self.cells.len() as CellId;
+        self.cells.push(Cell { address, values: Vec::new(), initial: 0 });
+        self.by_address.insert(address, cell);
+        self.by_value.push(FxHashMap::default());
+        self.visible.push(0);
+        let (lo, hi) = match self.program.memory.initial_at(address) {
+            Initial::Value(value) => (value, value),
+            Initial::Any => {
+                let domain = self.program.memory.domain_at(address);
+                (domain.lo, domain.hi)
+            }
+        };
+        if lo.abs_diff(hi) >= MOST_VALUES as u64 {
+            return Err(refusal::cell(self.program, address, MOST_VALUES));
+        }
+        for value in lo..=hi {
+            self.value(cell, value)?;
+        }
+        let initial = self.cells[cell as usize].values.len();
+        self.cells[cell as usize].initial = initial;
+        self.visible[cell as usize] = initial;
+        self.fresh.retain(|(of, _)| *of != cell);
+        Ok(cell)
+    }
+
+    fn address(&self, cell: CellId) -> Value {
+        self.cells[cell as usize].address
+    }
+
+    fn values(&self, cell: CellId) -> &[Value] {
+        &self.cells[cell as usize].values
+    }
+
+    fn visible(&self, cell: CellId) -> usize {
+        self.visible[cell as usize]
+    }
+
+    fn note_read(&mut self, cell: CellId) {
+        if self.read.last() != Some(&cell) {
+            self.read.push(cell);
+        }
+    }
+
+    fn value(&mut self, cell: CellId, value: Value) -> Result<ValueId, NotFinite> {
+        if let Some(known) = self.by_value[cell as usize].get(&value) {
+            return Ok(*known);
+        }
+        let values = &mut self.cells[cell as usize].values;
+        if values.len() == MOST_VALUES {
+            return Err(refusal::cell(self.program, self.cells[cell as usize].address, MOST_VALUES));
+        }
+        let id = values.len() as ValueId;
+        values.push(value);
+        self.by_value[cell as usize].insert(value, id);
+        self.fresh.push((cell, id));
+        Ok(id)
+    }
+}
+
+impl Growing {
+    fn finish(self, cells: &[Cell]) -> LocalGraph {
+        let constant = |(cell, _): &Pair| cells[*cell as usize].values.len() == 1;
+        let telling = |pairs: &[Pair]| pairs.iter().copied().filter(|pair| !constant(pair)).collect::<Box<[Pair]>>();
+        let tidy = |effect: &Effect| match effect {
+            Effect::Load(reads) => match telling(reads) {
+                reads if reads.is_empty() => Effect::Local,
+                reads => Effect::Load(reads),
+            },
+            Effect::Store(pair) if constant(pair) => Effect::Local,
+            Effect::Atomic { reads, writes } => Effect::Atomic { reads: telling(reads), writes: telling(writes) },
+            effect => effect.clone(),
+        };
+        let mut edges: Vec<Edge> =
+            self.edges.iter().map(|edge| Edge { effect: tidy(&edge.effect), ..edge.clone() }).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        LocalGraph { states: self.states, edges, initial: self.initial }
+    }
+}

@@ -1,0 +1,318 @@
+//! Lazy TSO reachability (Bouajjani, Calin, Derevenetc, Meyer; FASE 2015): SC reachability, with delayed stores introduced only
+//! where they lead to something new. Buffers have no bound.
+//!
+//! Algorithm 1: ask whether the extended program reaches a goal under SC. If not, ask the oracle (`oracle`) for paths of the
+//! program on which a store is worth delaying; extend the program by these (`delays`, `extend`, `emulate`, `goals`), and ask
+//! again. If the oracle has none left, the extended program is robust and the goal is not reachable. A goal that is
+//! reached gives an SC run of the extended program, which `rebuild` turns into a TSO run of the original.
+//!
+//! Two things differ from the paper. Paths are folded together by what is pending, so an extension stays exact where the original has
+//! loops: *holds* is an answer for any program, and the paper's second variant, which keeps the store it delays and so must forget
+//! what the oracle says about it, is not needed. And there is no unrolling (Theorem 4): each round extends by a path for every
+//! attack that is feasible, so every reachable goal is found in the end as well (see `oracle`).
+//!
+//! It ends on every program that is robust, reaches a goal, or cannot issue stores for ever without a fence or locked instruction;
+//! loop-free programs are among these. Else the rounds may go on without end, until a limit. The bus lock is an exception, see
+//! [`Unsettled::BusLock`].
+
+mod delays;
+mod emulate;
+mod extend;
+mod goals;
+mod oracle;
+mod rebuild;
+
+use super::bounded::{Question, assertions};
+use crate::witness::Witness;
+use crate::{AnalysisError, InternalError, Verdict};
+use delays::Delays;
+use extend::{Extended, Use, extend, lowered};
+use oracle::{Advice, Oracle};
+use ravelin_explore::{Limit, Limits, Options, Until};
+use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
+use ravelin_program::{Copies, Instruction, Program};
+use ravelin_semantics::Model;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// States of the first SC searches. One that needs more does not keep the oracle waiting: in a space without end, a goal may be
+/// near once a store is delayed.
+const FIRST_STAGE: u64 = 200_000;
+const STAGE_FACTOR: u64 = 4;
+/// How often somebody who waits for the oracle looks whether to stop.
+const LOOK: Duration = Duration::from_micros(200);
+/// States that the search for a shorter run may visit.
+const SHORTER_STATES: u64 = 100_000;
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct Lazy {
+    pub verdict: Verdict,
+    /// How many goals and assertions the program has. Faults are looked for in any case.
+    pub goals: usize,
+    /// Why the answer is unknown.
+    pub unsettled: Option<Unsettled>,
+    pub witness: Option<Witness>,
+    /// SC searches, each of a program extended further.
+    pub rounds: usize,
+    /// Paths that the oracle gave.
+    pub paths: usize,
+    /// Threads that were extended, and the locations of all threads at the end; those of the program itself for comparison.
+    pub extended_threads: usize,
+    pub locations: usize,
+    pub original_locations: usize,
+    /// States of all SC searches, and of the last one.
+    pub sc_states: u64,
+    pub last_states: u64,
+    /// States of all searches for attacks.
+    pub oracle_states: u64,
+    /// The most that one search needed.
+    pub bytes: u64,
+    pub elapsed: Duration,
+}
+
+/// What kept the question open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsettled {
+    Limit(Limit),
+    /// The program is as good as robust, but it uses the bus lock, and a condition on several threads is judged also while one of
+    /// them holds it and others have stores pending; no computation with empty buffers need show that state.
+    BusLock,
+}
+
+/// Asks whether some goal can be violated, an assertion can fail or a fault can happen under TSO, with buffers of any length. The
+/// question's model and bound on buffers are not looked at. With several workers, the oracle is asked while the SC search runs.
+pub fn lazy(program: &Program, question: &Question) -> Result<Lazy, AnalysisError> {
+    if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
+        return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
+    }
+    let base = lowered(program);
+    let mut inquiry = Inquiry::new(program, &base, question);
+    let settled = inquiry.settle()?;
+    Ok(inquiry.answer(settled))
+}
+
+/// How an inquiry ends.
+enum Settled {
+    Holds,
+    Violated(Box<Witness>),
+    Unknown(Unsettled),
+}
+
+struct Inquiry<'a> {
+    program: &'a Program,
+    base: &'a Program,
+    question: &'a Question<'a>,
+    oracle: Oracle<'a>,
+    delays: Vec<Delays>,
+    start: Instant,
+    stage: u64,
+    /// The oracle has no advice for the delays as they are.
+    robust: bool,
+    lazy: Lazy,
+}
+
+impl<'a> Inquiry<'a> {
+    fn new(program: &'a Program, base: &'a Program, question: &'a Question<'a>) -> Inquiry<'a> {
+        let locations = base.threads.iter().map(|thread| thread.locations.len()).sum();
+        Inquiry {
+            program,
+            base,
+            question,
+            oracle: Oracle::new(base),
+            delays: vec![Delays::default(); base.threads.len()],
+            start: Instant::now(),
+            stage: FIRST_STAGE,
+            robust: false,
+            lazy: Lazy {
+                verdict: Verdict::Unknown,
+                goals: program.goals.len() + assertions(program),
+                unsettled: None,
+                witness: None,
+                rounds: 0,
+                paths: 0,
+                extended_threads: 0,
+                locations,
+                original_locations: locations,
+                sc_states: 0,
+                last_states: 0,
+                oracle_states: 0,
+                bytes: 0,
+                elapsed: Duration::ZERO,
+            },
+        }
+    }
+
+    fn settle(&mut self) -> Result<Settled, AnalysisError> {
+        loop {
+            let extended = extend(self.base, &self.delays, Use::Search);
+            self.lazy.locations = extended.program.threads.iter().map(|thread| thread.locations.len()).sum();
+            self.lazy.rounds += 1;
+            let (explored, advice) = self.round(&extended)?;
+            self.lazy.last_states = explored.statistics().states;
+            self.lazy.sc_states += explored.statistics().states;
+            self.lazy.bytes = self.lazy.bytes.max(explored.statistics().bytes);
+            if let Some(witness) = self.witness(&extended, &explored)? {
+                return Ok(Settled::Violated(Box::new(witness)));
+            }
+            if let Some(limit) = explored.limit().filter(|limit| self.is_users(*limit)) {
+                return Ok(Settled::Unknown(Unsettled::Limit(limit)));
+            }
+            if self.robust {
+                return Ok(self.settled_by_oracle());
+            }
+            let advice = match advice {
+                Some(advice) => advice,
+                None => self.oracle.ask(&self.delays, &options(self.question, self.left(), None))?,
+            };
+            self.lazy.oracle_states += advice.states;
+            let added = oracle::follow(self.base, &mut self.delays, &advice.paths);
+            self.lazy.paths += advice.paths.len();
+            match (advice.paths.is_empty(), explored.limit(), advice.limit) {
+                (true, None, None) => return Ok(self.settled_by_oracle()),
+                (true, _, Some(limit)) => return Ok(Settled::Unknown(Unsettled::Limit(limit))),
+                // Only the SC search has not come to its end.
+                (true, Some(_), None) => (self.robust, self.stage) = (true, u64::MAX),
+                (false, ..) if added == 0 => {
+                    let what = "the oracle advises what was followed already".to_owned();
+                    return Err(InternalError(what).into());
+                }
+                (false, Some(_), _) => self.stage = self.stage.saturating_mul(STAGE_FACTOR),
+                (false, None, _) => {}
+            }
+            if let Some(limit) = self.spent() {
+                return Ok(Settled::Unknown(Unsettled::Limit(limit)));
+            }
+        }
+    }
+
+    /// The SC search, and the oracle's advice if there is a worker for it to spare.
+    fn round(&mut self, extended: &Extended) -> Result<(Explored, Option<Advice>), AnalysisError> {
+        let left = self.left();
+        let stage = left.states.map_or(self.stage, |states| states.min(self.stage));
+        let search = Limits { states: Some(stage), ..left };
+        let sc = settings(self.question.reductions);
+        if self.question.workers < 2 || self.robust {
+            let explored = run(&extended.program, sc, &options(self.question, search, None))?;
+            return Ok((explored, None));
+        }
+        let enough = AtomicBool::new(false);
+        let (question, delays, oracle) = (self.question, &self.delays, &mut self.oracle);
+        std::thread::scope(|scope| {
+            let quiet = Question { workers: question.workers / 2, progress: None, ..*question };
+            let enough = &enough;
+            let advice = scope.spawn(move || oracle.ask(delays, &options(&quiet, left, Some(enough))));
+            let busy = Question { workers: question.workers - question.workers / 2, ..*question };
+            let explored = run(&extended.program, sc, &options(&busy, search, None));
+            let settled = match &explored {
+                Ok(explored) => {
+                    explored.violation().is_some() || explored.limit().is_some_and(|limit| limit == Limit::Stopped)
+                }
+                Err(_) => true,
+            };
+            enough.store(settled, Ordering::Relaxed);
+            // The oracle looks at one flag only; the user's has to be passed on.
+            while !advice.is_finished() {
+                if question.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                    enough.store(true, Ordering::Relaxed);
+                }
+                std::thread::park_timeout(LOOK);
+            }
+            let advice = advice.join().map_err(|_| InternalError("the oracle panicked".to_owned()))?;
+            let explored = explored?;
+            if settled { Ok((explored, None)) } else { Ok((explored, Some(advice?))) }
+        })
+    }
+
+    /// What the limits leave for the next search.
+    fn left(&self) -> Limits {
+        let limits = self.question.limits;
+        let used = self.lazy.sc_states + self.lazy.oracle_states;
+        Limits {
+            states: limits.states.map(|states| states.saturating_sub(used).max(1)),
+            memory: limits.memory,
+            time: limits.time.map(|time| time.saturating_sub(self.start.elapsed())),
+        }
+    }
+
+    fn spent(&self) -> Option<Limit> {
+        let limits = self.question.limits;
+        let used = self.lazy.sc_states + self.lazy.oracle_states;
+        if self.question.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Some(Limit::Stopped);
+        }
+        if let Some(states) = limits.states.filter(|&states| used >= states) {
+            return Some(Limit::States(states));
+        }
+        limits.time.filter(|&time| self.start.elapsed() >= time).map(Limit::Time)
+    }
+
+    /// A limit of the user, and not the size of a stage.
+    fn is_users(&self, limit: Limit) -> bool {
+        match limit {
+            Limit::States(states) => states < self.stage,
+            _ => true,
+        }
+    }
+
+    fn witness(&self, extended: &Extended, explored: &Explored) -> Result<Option<Witness>, AnalysisError> {
+        let Some(found) = explored.violation() else { return Ok(None) };
+        let (violation, run) = found.map_err(|error| InternalError(error.to_string()))?;
+        let witness = rebuild::witness(self.program, extended, violation, &run)?;
+        Ok(Some(self.shorter(extended)?.filter(|shorter| shorter.steps.len() < witness.steps.len()).unwrap_or(witness)))
+    }
+
+    /// A run from a search without reductions, if a small one finds it.
+    fn shorter(&self, extended: &Extended) -> Result<Option<Witness>, AnalysisError> {
+        let left = self.left();
+        let limits = Limits { states: Some(left.states.map_or(SHORTER_STATES, |n| n.min(SHORTER_STATES))), ..left };
+        let quiet = Question { progress: None, ..*self.question };
+        let explored = run(&extended.program, settings(Reductions::NONE), &options(&quiet, limits, None))?;
+        let Some(found) = explored.violation() else { return Ok(None) };
+        let (violation, run) = found.map_err(|error| InternalError(error.to_string()))?;
+        Ok(Some(rebuild::witness(self.program, extended, violation, &run)?))
+    }
+
+    /// No goal is reached under SC, and the oracle has no advice.
+    fn settled_by_oracle(&self) -> Settled {
+        let mut transitions = self.base.threads.iter().flat_map(|thread| &thread.transitions);
+        let bus = transitions.any(|transition| transition.instruction == Instruction::BusLock);
+        if bus && self.base.goals.iter().any(goals::looks_across_threads) {
+            Settled::Unknown(Unsettled::BusLock)
+        } else {
+            Settled::Holds
+        }
+    }
+
+    fn answer(mut self, settled: Settled) -> Lazy {
+        self.lazy.extended_threads = extend::extended_threads(&self.delays).count();
+        self.lazy.elapsed = self.start.elapsed();
+        match settled {
+            Settled::Holds => self.lazy.verdict = Verdict::Holds,
+            Settled::Violated(witness) => {
+                self.lazy.verdict = Verdict::Violated;
+                self.lazy.witness = Some(*witness);
+            }
+            Settled::Unknown(why) => self.lazy.unsettled = Some(self.named(why)),
+        }
+        self.lazy
+    }
+
+    /// A limit as the user gave it, not what was left of it.
+    fn named(&self, why: Unsettled) -> Unsettled {
+        let limits = self.question.limits;
+        match why {
+            Unsettled::Limit(Limit::Time(left)) => Unsettled::Limit(Limit::Time(limits.time.unwrap_or(left))),
+            Unsettled::Limit(Limit::States(left)) => Unsettled::Limit(Limit::States(limits.states.unwrap_or(left))),
+            other => other,
+        }
+    }
+}
+
+fn settings(reductions: Reductions) -> Settings {
+    Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Goals, reductions }
+}
+
+fn options<'a>(question: &'a Question, limits: Limits, stop: Option<&'a AtomicBool>) -> Options<'a> {
+    Options { limits, stop: stop.or(question.stop), ..question.options(Until::FirstFinding) }
+}

@@ -1,0 +1,215 @@
+//! The oracle (section 4 of *Lazy TSO Reachability*): where could delaying a store lead outside SC?
+//!
+//! A program that is robust reaches the same states under SC and TSO. One that is not has attacks, and each attack found tells a path
+//! of its thread from a store to a load that overtook it. The attacks are those of the extended program; the paths are given
+//! back in terms of the original.
+//!
+//! First all attacks are searched within a budget, and the program is extended by every path found: then each computation that
+//! reaches a goal comes nearer with every round. Its delays are finitely many; as long as it is not possible under SC it has a
+//! feasible attack with one of them, and the path found for that attack leaves the known ones at the same place. If the budget
+//! finds nothing, one attack is enough.
+
+use super::delays::Delays;
+use super::extend::{Effect, Extended, Use, extend};
+use crate::robustness::{Attack, Facts, attacks, ends_attack, is_delayable, is_overtaking_load};
+use crate::{AnalysisError, InternalError};
+use ravelin_explore::{Limit, Limits, Options};
+use ravelin_machine::attack::{AttackRun, Extent, Fate, Part, Target, Unread, hunt};
+use ravelin_program::{LocId, Program, Thread, ThreadId, TransitionId};
+use ravelin_semantics::{Action, Model};
+use std::collections::HashSet;
+use std::time::Instant;
+
+/// States that the search for all attacks may visit in the first round; twice as many in each later one.
+const FIRST_BUDGET: u64 = 20_000;
+
+/// What is known of the original, and how much the oracle may spend.
+pub(super) struct Oracle<'a> {
+    program: &'a Program,
+    /// Stores and loads between which an attack is not obviously infeasible.
+    contested: HashSet<Attack>,
+    budget: u64,
+}
+
+/// A path that a thread of the original should be allowed to take while its first store is delayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Path {
+    pub thread: ThreadId,
+    pub transitions: Vec<TransitionId>,
+}
+
+pub(super) struct Advice {
+    /// Empty: none was found.
+    pub paths: Vec<Path>,
+    /// What kept the oracle from looking everywhere. With no path and no limit, the extended program is robust.
+    pub limit: Option<Limit>,
+    pub states: u64,
+}
+
+impl<'a> Oracle<'a> {
+    /// `program` is the original, lowered.
+    pub fn new(program: &'a Program) -> Oracle<'a> {
+        let mut facts = Facts::new(program);
+        let contested = attacks(program).into_iter().filter(|attack| facts.dismiss(*attack, Model::Tso).is_none());
+        Oracle { program, contested: contested.collect(), budget: FIRST_BUDGET }
+    }
+
+    /// Asks about the program with these delays.
+    pub fn ask(&mut self, delays: &[Delays], options: &Options) -> Result<Advice, AnalysisError> {
+        let start = Instant::now();
+        let extended = &extend(self.program, delays, Use::Oracle);
+        let targets = self.targets(extended);
+        let mut advice = Advice { paths: Vec::new(), limit: None, states: 0 };
+        if targets.is_empty() {
+            return Ok(advice);
+        }
+        let most = options.limits.states;
+        let budget = most.map_or(self.budget, |most| most.min(self.budget));
+        self.budget *= 2;
+        let all = Limits { states: Some(budget), ..options.limits };
+        self.search(extended, &targets, Extent::All, &Options { limits: all, ..*options }, &mut advice)?;
+        let beyond_budget = matches!(advice.limit, Some(Limit::States(_))) && most.is_none_or(|most| most > budget);
+        if advice.paths.is_empty() && beyond_budget {
+            let time = options.limits.time.map(|time| time.saturating_sub(start.elapsed()));
+            let limits = Limits { time, ..options.limits };
+            self.search(extended, &targets, Extent::First, &Options { limits, ..*options }, &mut advice)?;
+        }
+        Ok(advice)
+    }
+
+    fn search(
+        &self,
+        extended: &Extended,
+        targets: &[Target],
+        extent: Extent,
+        options: &Options,
+        advice: &mut Advice,
+    ) -> Result<(), AnalysisError> {
+        let found = hunt(&extended.program, Model::Tso, targets, extent, options).map_err(unread)?;
+        advice.limit = found.limit;
+        advice.states += found.settled.sc_states + found.settled.delaying_states + found.settled.helping_states;
+        for (target, fate) in targets.iter().zip(&found.fates) {
+            if let Fate::Feasible(run) = fate {
+                for path in self.paths(extended, *target, run)? {
+                    if !advice.paths.contains(&path) {
+                        advice.paths.push(path);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The attacks on the extended program that may be feasible.
+    fn targets(&self, extended: &Extended) -> Vec<Target> {
+        let mut targets = Vec::new();
+        for (number, thread) in extended.program.threads.iter().enumerate() {
+            let origins = &extended.origins[number];
+            let those = |is: &dyn Fn(usize) -> bool| (0..origins.len()).filter(|&id| is(id)).collect::<Vec<_>>();
+            let plain = |id: usize| {
+                matches!(origins[id].effect, Effect::Stores | Effect::Flushes)
+                    && is_delayable(&thread.transitions[id].instruction)
+            };
+            let loads = those(&|id| {
+                origins[id].effect == Effect::Takes && is_overtaking_load(&thread.transitions[id].instruction)
+            });
+            for store in those(&plain) {
+                let contested = |load: usize| {
+                    let (store, load) = (origins[store].transition, origins[load].transition);
+                    self.contested.contains(&Attack { thread: ThreadId(number), store, load })
+                };
+                let loads: Vec<usize> = loads.iter().copied().filter(|&load| contested(load)).collect();
+                if loads.is_empty() {
+                    continue;
+                }
+                let ahead = unfenced(thread, thread.transitions[store].to);
+                let loads = loads.into_iter().filter(|&load| ahead[thread.transitions[load].from.0]);
+                targets.extend(loads.map(|load| Target { thread: number, store, load }));
+            }
+        }
+        targets
+    }
+
+    /// What the attacker did from the issue of the delayed store to the load. If that store is part of a loop, also the path from the
+    /// first store that no fence kept it from delaying: otherwise a goal that needs many rounds of the loop to be pending would take
+    /// as many rounds here.
+    fn paths(&self, extended: &Extended, target: Target, run: &AttackRun) -> Result<Vec<Path>, AnalysisError> {
+        let internal = |what: &str| AnalysisError::from(InternalError(format!("an attack cannot be read: {what}")));
+        let thread = &self.program.threads[target.thread];
+        let origins = &extended.origins[target.thread];
+        let mut taken: Vec<TransitionId> = Vec::new();
+        // Where in `taken` the stores that are held back were issued.
+        let mut held = std::collections::VecDeque::new();
+        let (mut delayed, mut drained) = (None, 0);
+        for step in &run.steps {
+            let Action::Step { thread: by, transition, .. } = step.action else { continue };
+            if by.0 != target.thread || step.part == Part::Path {
+                continue;
+            }
+            let origin = origins[transition.0];
+            let instruction = &thread.transitions[origin.transition.0].instruction;
+            let issued = match origin.effect {
+                Effect::Nothing => continue,
+                Effect::Flushes => held.pop_front(),
+                Effect::Takes | Effect::Stores => {
+                    if ends_attack(instruction) {
+                        drained = taken.len() + 1;
+                    }
+                    taken.push(origin.transition);
+                    let issued = taken.len() - 1;
+                    if origin.effect == Effect::Takes && is_delayable(instruction) {
+                        held.push_back(issued);
+                    }
+                    Some(issued)
+                }
+            };
+            if step.part == Part::Store {
+                delayed = Some(issued.ok_or_else(|| internal("it delays a store that was not issued"))?);
+            }
+        }
+        let from = delayed.ok_or_else(|| internal("it delays nothing"))?;
+        let path = |from: usize| Path { thread: ThreadId(target.thread), transitions: taken[from..].to_vec() };
+        let mut paths = vec![path(from)];
+        let earliest = (drained..from).find(|&at| is_delayable(&thread.transitions[taken[at].0].instruction));
+        if let Some(earliest) = earliest
+            && in_cycle(thread, taken[from])
+        {
+            paths.push(path(earliest));
+        }
+        Ok(paths)
+    }
+}
+
+/// Allows what the oracle advises. Says how many steps this adds.
+pub(super) fn follow(program: &Program, delays: &mut [Delays], paths: &[Path]) -> usize {
+    paths.iter().map(|path| delays[path.thread.0].extend(&program.threads[path.thread.0], &path.transitions)).sum()
+}
+
+/// By location: can be reached without a fence or a locked instruction.
+fn unfenced(thread: &Thread, from: LocId) -> Vec<bool> {
+    let mut seen = vec![false; thread.locations.len()];
+    let mut waiting = vec![from];
+    seen[from.0] = true;
+    while let Some(location) = waiting.pop() {
+        for (_, transition) in thread.outgoing(location) {
+            if !ends_attack(&transition.instruction) && !seen[transition.to.0] {
+                seen[transition.to.0] = true;
+                waiting.push(transition.to);
+            }
+        }
+    }
+    seen
+}
+
+/// The transition can be taken again, with no fence in between.
+fn in_cycle(thread: &Thread, id: TransitionId) -> bool {
+    let transition = &thread.transitions[id.0];
+    unfenced(thread, transition.to)[transition.from.0]
+}
+
+fn unread(error: Unread) -> AnalysisError {
+    match error {
+        Unread::Build(error) => error.into(),
+        Unread::Path(unreadable) => InternalError(unreadable.to_string()).into(),
+    }
+}

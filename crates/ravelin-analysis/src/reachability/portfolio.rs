@@ -1,0 +1,203 @@
+//! Several engines, one answer: the question goes to whoever can settle it, and the answer says who did.
+//!
+//! Under SC the bounded engine is exact. Under TSO a short bounded search comes first: it finds most violations, and is exact where
+//! no store ever had to wait for room. What it leaves open goes to the load-buffer engine, which decides every program with finite
+//! domains, and, if that takes long or the domains are not finite, to the lazy engine beside it; the first of the two to settle the
+//! question ends the other. Under PSO there is the bounded engine.
+
+use super::backward::Counts;
+use super::bounded::{Question, Reachability, reach};
+use super::dual::dual;
+use super::lazy::{Lazy, Unsettled, lazy};
+use crate::{AnalysisError, Verdict};
+use ravelin_explore::{Limit, Limits, Statistics};
+use ravelin_program::Program;
+use ravelin_semantics::Model;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// States of the bounded search that comes first.
+const FIRST_LOOK: u64 = 20_000;
+/// How long the load-buffer engine works alone.
+const HEAD_START: Duration = Duration::from_millis(300);
+/// How often the user's wish to stop is passed on.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// Who is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    #[default]
+    Auto,
+    /// All states, with bounded store buffers.
+    Bounded,
+    /// SC reachability, extended by delayed stores where they matter.
+    Lazy,
+    /// Backwards over the load-buffer semantics.
+    Dual,
+}
+
+impl Engine {
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Auto => "auto",
+            Engine::Bounded => "bounded",
+            Engine::Lazy => "lazy",
+            Engine::Dual => "dual",
+        }
+    }
+}
+
+/// An answer, who gave it, and what it took.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub reachability: Reachability,
+    /// Who settled the question, or tried last.
+    pub engine: Engine,
+    pub effort: Effort,
+    /// Why an engine that was asked could not try, as a sentence.
+    pub not_tried: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Effort {
+    /// States and transitions, as the statistics say.
+    States,
+    /// Constraints of a backward search.
+    Constraints(Counts),
+    Rounds(Box<Lazy>),
+}
+
+/// Asks whether some goal can be violated, an assertion can fail or a fault can happen.
+pub fn answer(program: &Program, question: &Question, engine: Engine) -> Result<Answer, AnalysisError> {
+    match (question.model, engine) {
+        (Model::Sc, _) | (_, Engine::Bounded) => bounded(program, question),
+        (Model::Tso, Engine::Dual) => by_dual(program, question),
+        (Model::Tso, Engine::Lazy) => by_lazy(program, question),
+        (Model::Pso, Engine::Dual | Engine::Lazy) => Err(AnalysisError::EngineIsForTso(engine.name())),
+        (Model::Tso, Engine::Auto) => auto(program, question),
+        (Model::Pso, Engine::Auto) => bounded(program, question),
+    }
+}
+
+/// The bounded engine for a moment, then the others beside each other.
+fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
+    let start = Instant::now();
+    let first = bounded(program, &first_look(asked))?;
+    if is_settled(&first) || is_stopped(asked) {
+        return Ok(first);
+    }
+    let halt = AtomicBool::new(false);
+    let time = asked.limits.time.map(|time| time.saturating_sub(start.elapsed()));
+    let question = Question { limits: Limits { time, ..asked.limits }, stop: Some(&halt), ..*asked };
+    let answer = std::thread::scope(|scope| {
+        let (send, receive) = channel();
+        let begin = |engine: fn(&Program, &Question) -> Result<Answer, AnalysisError>| {
+            let (send, question) = (send.clone(), &question);
+            scope.spawn(move || {
+                // Nobody listens any more once somebody else has settled the question.
+                let _ = send.send(engine(program, question));
+            });
+        };
+        begin(by_dual);
+        let mut running = 1;
+        let mut lazy_has_begun = false;
+        let mut last = first;
+        loop {
+            match receive.recv_timeout(BETWEEN_LOOKS) {
+                Ok(Ok(answer)) => {
+                    running -= 1;
+                    let not_tried = last.not_tried.take();
+                    last = Answer { not_tried, ..answer };
+                    if is_settled(&last) {
+                        break;
+                    }
+                }
+                Ok(Err(error)) if error.is_refusal() => {
+                    running -= 1;
+                    last.not_tried = Some(error.to_string());
+                }
+                Ok(Err(error)) => {
+                    halt.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            if is_stopped(asked) {
+                halt.store(true, Ordering::Relaxed);
+            }
+            if !lazy_has_begun && (running == 0 || start.elapsed() > HEAD_START) && !is_stopped(asked) {
+                lazy_has_begun = true;
+                running += 1;
+                begin(by_lazy);
+            }
+            if running == 0 {
+                break;
+            }
+        }
+        halt.store(true, Ordering::Relaxed);
+        Ok(last)
+    });
+    answer.map(|answer| with_time_limit(answer, asked))
+}
+
+/// A question that takes a moment.
+fn first_look<'a>(question: &Question<'a>) -> Question<'a> {
+    let states = question.limits.states.map_or(FIRST_LOOK, |states| states.min(FIRST_LOOK));
+    Question { limits: Limits { states: Some(states), ..question.limits }, ..*question }
+}
+
+fn is_settled(answer: &Answer) -> bool {
+    answer.reachability.verdict != Verdict::Unknown
+}
+
+fn is_stopped(question: &Question) -> bool {
+    question.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+}
+
+/// The time limit as the user gave it.
+fn with_time_limit(mut answer: Answer, asked: &Question) -> Answer {
+    if let (Some(Limit::Time(_)), Some(time)) = (answer.reachability.limit, asked.limits.time) {
+        answer.reachability.limit = Some(Limit::Time(time));
+    }
+    answer
+}
+
+fn bounded(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
+    let reachability = reach(program, question)?;
+    Ok(Answer { reachability, engine: Engine::Bounded, effort: Effort::States, not_tried: None })
+}
+
+fn by_dual(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
+    let found = dual(program, question)?;
+    Ok(backwards(found.reachability, found.counts, Engine::Dual))
+}
+
+fn backwards(reachability: Reachability, counts: Counts, engine: Engine) -> Answer {
+    Answer { reachability, engine, effort: Effort::Constraints(counts), not_tried: None }
+}
+
+fn by_lazy(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
+    let mut found = lazy(program, question)?;
+    let reachability = Reachability {
+        verdict: found.verdict,
+        model: Model::Tso,
+        goals: found.goals,
+        buffer: None,
+        cut_off: false,
+        limit: match found.unsettled {
+            Some(Unsettled::Limit(limit)) => Some(limit),
+            _ => None,
+        },
+        witness: found.witness.take(),
+        statistics: Statistics {
+            states: found.sc_states + found.oracle_states,
+            bytes: found.bytes,
+            elapsed: found.elapsed,
+            workers: question.workers,
+            ..Statistics::default()
+        },
+        words: 0,
+    };
+    Ok(Answer { reachability, engine: Engine::Lazy, effort: Effort::Rounds(Box::new(found)), not_tried: None })
+}

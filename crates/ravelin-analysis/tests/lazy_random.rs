@@ -1,0 +1,83 @@
+//! Lazy reachability on random programs: on loop-free ones the verdict is that of an exploration with buffers that were never
+//! cut off; with loops, whatever is claimed is true.
+//!
+//! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
+
+use ravelin_analysis::Verdict;
+use ravelin_analysis::reachability::{Limits, Question, Unsettled, lazy, reach};
+use ravelin_program::Program;
+use ravelin_semantics::Model;
+use ravelin_semantics::generate::{Config, Generator, shrink};
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn seeds(default: u64) -> std::ops::Range<u64> {
+    let first = number("RAVELIN_SEED", 0);
+    first..first + number("RAVELIN_PROGRAMS", default)
+}
+
+/// What exploration with long buffers says; `None` if it does not end.
+fn bounded(program: &Program, buffer: usize) -> Option<Verdict> {
+    let limits = Limits { states: Some(200_000), ..Limits::default() };
+    let answer = reach(program, &Question { buffer, limits, ..Question::new(Model::Tso) }).ok()?;
+    Some(answer.verdict).filter(|_| answer.limit.is_none())
+}
+
+fn ask(program: &Program, states: u64, workers: usize) -> Result<(Verdict, Option<Unsettled>), String> {
+    let limits = Limits { states: Some(states), ..Limits::default() };
+    match std::panic::catch_unwind(|| lazy(program, &Question { limits, workers, ..Question::new(Model::Tso) })) {
+        Ok(Ok(answer)) => Ok((answer.verdict, answer.unsettled)),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("a panic".to_owned()),
+    }
+}
+
+fn loop_free_disagreement(program: &Program, workers: usize) -> Option<String> {
+    let expected = bounded(program, 12)?;
+    assert_ne!(expected, Verdict::Unknown, "twelve stores are enough for these");
+    match ask(program, 2_000_000, workers) {
+        Ok((verdict, _)) if verdict == expected => None,
+        Ok((_, Some(Unsettled::BusLock))) => None,
+        Ok(other) => Some(format!("lazy says {other:?}, exploration {expected:?}")),
+        Err(error) => Some(error),
+    }
+}
+
+fn looping_disagreement(program: &Program) -> Option<String> {
+    let expected = bounded(program, 4)?;
+    match (ask(program, 20_000, 1), expected) {
+        (Err(error), _) => Some(error),
+        // A run that is shown was replayed; that none is shown must not be claimed wrongly.
+        (Ok((Verdict::Holds, _)), Verdict::Violated) => Some("lazy says holds, but a goal is reached".to_owned()),
+        (Ok((Verdict::Violated, _)), Verdict::Holds) => Some("lazy says violated, exploration holds".to_owned()),
+        _ => None,
+    }
+}
+
+fn check(config: Config, default: u64, disagreement: impl Fn(&Program) -> Option<String>) {
+    let generator = Generator::new(config);
+    for seed in seeds(default) {
+        let program = generator.program(seed);
+        if let Some(what) = disagreement(&program) {
+            let small = shrink(&program, &mut |smaller| disagreement(smaller).is_some());
+            panic!("seed {seed}: {what}\n{small:#?}");
+        }
+    }
+}
+
+#[test]
+fn loop_free_programs_are_decided() {
+    check(Config::loop_free(), 2_000, |program| loop_free_disagreement(program, 1));
+}
+
+#[test]
+fn two_workers_say_the_same() {
+    check(Config::loop_free(), 300, |program| loop_free_disagreement(program, 2));
+}
+
+#[test]
+fn what_is_said_of_loops_is_true() {
+    check(Config::all(), 1_000, looping_disagreement);
+}

@@ -1,0 +1,207 @@
+//! What unbounded TSO reachability costs: engines side by side on the programs of two papers, how they grow, and, if somebody has
+//! them, the files of Memorax.
+
+use super::explore::parse;
+use super::measure::{machine, process_time, timed, wall_time};
+use super::table::{Table, count, seconds};
+use anyhow::{Context, Result};
+use ravelin_analysis::Verdict;
+use ravelin_analysis::reachability::{Answer, Effort, Engine, Limits, Question, answer};
+use ravelin_frontend::Language;
+use ravelin_program::{Program, Source};
+use ravelin_semantics::Model;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A folder with files of Memorax (.rmm), to be measured too
+    #[arg(long)]
+    memorax: Option<PathBuf>,
+    /// Seconds after which an engine is stopped
+    #[arg(long, default_value_t = 30)]
+    timeout: u64,
+    /// The fastest of so many runs counts
+    #[arg(long, default_value_t = 3)]
+    repetitions: usize,
+}
+
+const ENGINES: [Engine; 4] = [Engine::Auto, Engine::Dual, Engine::Lazy, Engine::Bounded];
+
+/// Programs that grow with `const N`: file, what grows, values.
+const GROWTH: [(&str, &str, &[usize]); 5] = [
+    ("lazy-tso/lamport-n.rav", "Lamport's fast mutex, threads", &[2, 3, 4, 5, 6]),
+    ("lamport-fast-fenced.rav", "the same with fences", &[2, 3, 4, 5, 6]),
+    ("lazy-tso/dekker-diamond.rav", "Dekker with N paths (figure 8)", &[3, 10, 50, 100, 200]),
+    ("lazy-tso/long-loop.rav", "a loop of N stores, twice (figure 9)", &[3, 10, 20, 50]),
+    ("robustness-c11/ticket-lock.rav", "ticket lock, threads", &[2, 3]),
+];
+
+/// Seconds of processor time that Memorax takes, measured on this kind of machine.
+const MEMORAX: [(&str, f64); 8] = [
+    ("burns", 0.0),
+    ("dijkstra", 0.10),
+    ("dekker", 0.07),
+    ("peterson", 0.34),
+    ("lamport_fast", 0.29),
+    ("bakery.bound2", 0.71),
+    ("clh", 6.2),
+    ("barnes1", 8.8),
+];
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    println!("# What reachability under TSO costs\n");
+    println!(
+        "Made by `cargo xtask bench reach`. Processor time of all threads, the fastest of {} runs; an engine is stopped after {} s. h: holds, \
+         v: violated, ?: unknown; then the time, and states or constraints.\n",
+        arguments.repetitions, arguments.timeout
+    );
+    println!("{}\n", machine());
+    table_1(arguments)?;
+    growth(arguments)?;
+    if let Some(folder) = &arguments.memorax {
+        memorax(folder, arguments)?;
+    }
+    Ok(())
+}
+
+fn table_1(arguments: &Arguments) -> Result<()> {
+    println!("## Table 1 of *Counter-Example Guided Fence Insertion*\n");
+    println!("`examples/fence-insertion/`.\n");
+    let folder = crate::root().join("examples/fence-insertion");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .with_context(|| folder.display().to_string())?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rav"))
+        .collect();
+    files.sort();
+    let mut table = head("program");
+    for path in files {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        eprintln!("{name}");
+        table.row(row(name, &example(&path, None)?, arguments));
+    }
+    println!("{table}");
+    Ok(())
+}
+
+fn growth(arguments: &Arguments) -> Result<()> {
+    println!("## Growth\n");
+    for (file, title, values) in GROWTH {
+        println!("{title} (`examples/{file}`):\n");
+        let mut table = head("N");
+        // An engine that was stopped is not asked about larger ones.
+        let mut alive = [true; ENGINES.len()];
+        for &value in values {
+            eprintln!("{file} with {value}");
+            let program = example(&crate::root().join("examples").join(file), Some(value))?;
+            let mut cells = vec![value.to_string()];
+            for (engine, alive) in ENGINES.into_iter().zip(&mut alive) {
+                let (cell, settled) = if *alive { ask(&program, engine, arguments) } else { ("–".to_owned(), false) };
+                *alive = settled;
+                cells.push(cell);
+            }
+            table.row(cells);
+        }
+        println!("{table}");
+    }
+    Ok(())
+}
+
+fn memorax(folder: &Path, arguments: &Arguments) -> Result<()> {
+    println!("## Memorax's files\n");
+    println!("Ratio: of `auto` to the time Memorax takes, measured elsewhere on this kind of machine.\n");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .with_context(|| folder.display().to_string())?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rmm"))
+        .collect();
+    files.sort();
+    let names: Vec<&str> =
+        std::iter::once("file").chain(ENGINES.iter().map(|engine| engine.name())).chain(["ratio"]).collect();
+    let mut table = Table::new(&names);
+    for path in files {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        eprintln!("{name}");
+        let text = std::fs::read_to_string(&path).with_context(|| name.clone())?;
+        let parsed = ravelin_frontend::parse(Source::new(name.clone(), text), Language::Memorax);
+        let program = parsed.program.with_context(|| format!("{name} has errors"))?;
+        let reference = MEMORAX.iter().find(|(file, _)| *file == name).map(|(_, theirs)| *theirs);
+        let (_, time) = measure(&program, Engine::Auto, arguments);
+        let mut cells = row(name, &program, arguments);
+        cells.push(match reference {
+            Some(theirs) if theirs > 0.0 => format!("{:.3}", time.as_secs_f64() / theirs),
+            _ => String::new(),
+        });
+        table.row(cells);
+    }
+    println!("{table}");
+    Ok(())
+}
+
+fn head(first: &str) -> Table {
+    let names: Vec<&str> = std::iter::once(first).chain(ENGINES.iter().map(|engine| engine.name())).collect();
+    Table::new(&names)
+}
+
+fn row(name: String, program: &Program, arguments: &Arguments) -> Vec<String> {
+    let cells = ENGINES.into_iter().map(|engine| ask(program, engine, arguments).0);
+    std::iter::once(name).chain(cells).collect()
+}
+
+/// An engine's answer in a cell, and whether it settled the question.
+fn ask(program: &Program, engine: Engine, arguments: &Arguments) -> (String, bool) {
+    let (found, time) = measure(program, engine, arguments);
+    match found {
+        Err(refused) => (refused, false),
+        Ok(found) => {
+            let letter = match found.reachability.verdict {
+                Verdict::Holds => "h",
+                Verdict::Violated => "v",
+                Verdict::Unknown => "?",
+            };
+            let number = match &found.effort {
+                Effort::States => found.reachability.statistics.states,
+                Effort::Constraints(counts) => counts.generated,
+                Effort::Rounds(lazy) => lazy.sc_states + lazy.oracle_states,
+            };
+            let by = if engine == Engine::Auto { format!(" {}", found.engine.name()) } else { String::new() };
+            let settled = found.reachability.verdict != Verdict::Unknown;
+            (format!("{letter} {} ({}{by})", seconds(time), count(number)), settled)
+        }
+    }
+}
+
+fn measure(program: &Program, engine: Engine, arguments: &Arguments) -> (Result<Answer, String>, Duration) {
+    let limits =
+        Limits { time: Some(Duration::from_secs(arguments.timeout)), memory: Some(4 << 30), ..Limits::default() };
+    let question = Question { limits, ..Question::new(Model::Tso) };
+    let mut best = Duration::MAX;
+    let mut last = Err("not asked".to_owned());
+    for _ in 0..arguments.repetitions.max(1) {
+        let (found, time) = processor_time(|| answer(program, &question, engine));
+        best = best.min(time);
+        last = found.map_err(|error| if error.is_refusal() { "refused".to_owned() } else { error.to_string() });
+        if time > Duration::from_secs(2) {
+            break;
+        }
+    }
+    (last, best)
+}
+
+/// Engines have threads of their own, so the whole process counts; where its clock is too coarse, the wall clock.
+fn processor_time<T>(action: impl FnOnce() -> T) -> (T, Duration) {
+    let ((result, wall), processor) = timed(process_time, || timed(wall_time, action));
+    (result, if processor < Duration::from_millis(100) { wall } else { processor })
+}
+
+fn example(path: &Path, n: Option<usize>) -> Result<Program> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    if let Some(n) = n {
+        let line = text.lines().find(|line| line.starts_with("const N = ")).map(str::to_owned);
+        let line = line.with_context(|| format!("{name} has no `const N`"))?;
+        text = text.replace(&line, &format!("const N = {n};"));
+    }
+    parse(&name, text)
+}
