@@ -29,8 +29,14 @@ struct Target {
     chunk: u64,
 }
 
-const TARGETS: [Target; 2] =
-    [Target::new("ravelin-machine", "agrees_with_reference"), Target::new("ravelin-analysis", "robustness_random")];
+const TARGETS: [Target; 6] = [
+    Target::new("ravelin-machine", "agrees_with_reference"),
+    Target::new("ravelin-analysis", "robustness_random"),
+    Target::new("ravelin-analysis", "dual_random"),
+    Target::new("ravelin-analysis", "sb_random"),
+    Target::new("ravelin-analysis", "pso_random"),
+    Target::new("ravelin-analysis", "lazy_random"),
+];
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let start = Instant::now();

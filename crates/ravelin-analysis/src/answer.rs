@@ -31,7 +31,7 @@ pub enum AnalysisError {
     TooManyAttacks { count: usize, limit: usize },
     #[error(transparent)]
     NotFinite(#[from] crate::reachability::NotFinite),
-    #[error("the engine `{0}` is for tso; for pso there is `bounded`")]
+    #[error("the engine `{0}` is for tso; for pso there are `bounded` and `sb`")]
     EngineIsForTso(&'static str),
     #[error("internal error, please report it: {0}")]
     Internal(InternalError),

@@ -32,6 +32,8 @@ pub enum Command {
     States(States),
     /// Walk through a program: a random run, or one where you choose each step.
     Simulate(Simulate),
+    /// Check a certificate that `reach --certify` wrote.
+    Certificate(Certificate),
     /// Write a program in another language, or pretty-print it.
     Convert(Convert),
 }
@@ -74,9 +76,12 @@ pub struct Reach {
     #[command(flatten)]
     pub models: Models,
     /// Who answers: `auto` asks several, `bounded` explores all states with store buffers of at most --buffer stores, the others put no
-    /// bound on them: `lazy` delays stores where that matters, `dual` searches backwards and needs finite domains
+    /// bound on them: `lazy` delays stores where that matters, `dual` (tso) and `sb` search backwards and need finite domains
     #[arg(long, default_value = "auto", value_name = "ENGINE")]
     pub engine: ReachEngine,
+    /// If a goal cannot be reached under tso, write a proof to this file: a set of constraints that `ravelin certificate` checks
+    #[arg(long, value_name = "FILE", conflicts_with = "expect")]
+    pub certify: Option<PathBuf>,
     #[command(flatten)]
     pub search: Search,
     #[command(flatten)]
@@ -122,6 +127,21 @@ pub struct Simulate {
     pub interactive: bool,
     #[command(flatten)]
     pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct Certificate {
+    /// What `ravelin reach --certify` wrote
+    pub certificate: PathBuf,
+    /// The program it is about, if it is no longer where it was
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// The language of the program, if its name does not tell
+    #[arg(long, value_name = "LANGUAGE")]
+    pub from: Option<From>,
+    /// Number of copies of each `thread p[*]`
+    #[arg(long, value_name = "N")]
+    pub copies: Option<usize>,
 }
 
 #[derive(Debug, Args)]
@@ -260,6 +280,7 @@ pub enum ReachEngine {
     Auto,
     Bounded,
     Lazy,
+    Sb,
     Dual,
 }
 
@@ -269,6 +290,7 @@ impl std::convert::From<ReachEngine> for reachability::Engine {
             ReachEngine::Auto => reachability::Engine::Auto,
             ReachEngine::Bounded => reachability::Engine::Bounded,
             ReachEngine::Lazy => reachability::Engine::Lazy,
+            ReachEngine::Sb => reachability::Engine::Sb,
             ReachEngine::Dual => reachability::Engine::Dual,
         }
     }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod ask;
+mod certificate;
 mod check;
 mod convert;
 mod exit;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::Reach(arguments) => reach::run(arguments),
         Command::States(arguments) => states::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),
+        Command::Certificate(arguments) => certificate::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
     };
     match result {

@@ -2,14 +2,17 @@
 
 use crate::arguments::{Format, Reach};
 use crate::ask::{Shown, for_each_subject};
+use crate::certificate;
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
 use anyhow::bail;
+use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::answer;
 use ravelin_report::reachability;
+use ravelin_semantics::Model;
 
 pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
-    let Reach { inputs, expect, models, engine, search, output } = arguments;
+    let Reach { inputs, expect, models, engine, certify, search, output } = arguments;
     let engine = (*engine).into();
     if output.format == Format::Herd {
         bail!("herd's layout is for final states: use it with `ravelin states`");
@@ -18,8 +21,16 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         let asked = Asked::Reach { engine, buffer: models.buffer, reductions: search.reductions() };
         return expect::run(asked, inputs, &models.all(), &search.resources, output);
     }
+    if certify.is_some() && (inputs.files.len() != 1 || models.all() != [Model::Tso]) {
+        bail!("--certify writes a proof about one program under tso: name one file, and no other model");
+    }
     for_each_subject("reach", inputs, &models.all(), output, &|subject| {
         let answer = answer(subject.program, &subject.reachability(models, search), engine)?;
+        if let Some(path) = certify
+            && answer.reachability.verdict == Verdict::Holds
+        {
+            certificate::write(path, subject, &subject.reachability(models, search))?;
+        }
         let shown = match output.format {
             Format::Text | Format::Herd => Shown::Text(reachability::text(subject.file, &answer, subject.style)),
             Format::Json => Shown::Json(reachability::json(subject.file, &answer)),

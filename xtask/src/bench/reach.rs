@@ -26,7 +26,7 @@ pub struct Arguments {
     repetitions: usize,
 }
 
-const ENGINES: [Engine; 4] = [Engine::Auto, Engine::Dual, Engine::Lazy, Engine::Bounded];
+const ENGINES: [Engine; 5] = [Engine::Auto, Engine::Dual, Engine::Sb, Engine::Lazy, Engine::Bounded];
 
 /// Programs that grow with `const N`: file, what grows, values.
 const GROWTH: [(&str, &str, &[usize]); 5] = [

@@ -2,10 +2,13 @@
 
 pub mod backward;
 mod bounded;
+pub mod certificate;
 pub mod dual;
 pub mod finite;
 mod lazy;
 mod portfolio;
+mod pso;
+mod sb;
 
 pub use backward::Counts;
 pub use bounded::{Limits, Question, Reachability, reach};
@@ -13,3 +16,5 @@ pub use dual::{Dual, dual};
 pub use finite::NotFinite;
 pub use lazy::{Lazy, Unsettled, lazy};
 pub use portfolio::{Answer, Effort, Engine, answer};
+pub use pso::pso;
+pub use sb::{Sb, sb};

@@ -3,12 +3,14 @@
 //! Under SC the bounded engine is exact. Under TSO a short bounded search comes first: it finds most violations, and is exact where
 //! no store ever had to wait for room. What it leaves open goes to the load-buffer engine, which decides every program with finite
 //! domains, and, if that takes long or the domains are not finite, to the lazy engine beside it; the first of the two to settle the
-//! question ends the other. Under PSO there is the bounded engine.
+//! question ends the other. Under PSO the bounded search is followed by the backward search for PSO.
 
 use super::backward::Counts;
 use super::bounded::{Question, Reachability, reach};
 use super::dual::dual;
 use super::lazy::{Lazy, Unsettled, lazy};
+use super::pso::pso;
+use super::sb::sb;
 use crate::{AnalysisError, Verdict};
 use ravelin_explore::{Limit, Limits, Statistics};
 use ravelin_program::Program;
@@ -33,6 +35,8 @@ pub enum Engine {
     Bounded,
     /// SC reachability, extended by delayed stores where they matter.
     Lazy,
+    /// Backwards over the single-buffer semantics; under PSO over one buffer a thread and cell.
+    Sb,
     /// Backwards over the load-buffer semantics.
     Dual,
 }
@@ -43,6 +47,7 @@ impl Engine {
             Engine::Auto => "auto",
             Engine::Bounded => "bounded",
             Engine::Lazy => "lazy",
+            Engine::Sb => "sb",
             Engine::Dual => "dual",
         }
     }
@@ -73,10 +78,15 @@ pub fn answer(program: &Program, question: &Question, engine: Engine) -> Result<
     match (question.model, engine) {
         (Model::Sc, _) | (_, Engine::Bounded) => bounded(program, question),
         (Model::Tso, Engine::Dual) => by_dual(program, question),
+        (Model::Tso, Engine::Sb) => by_sb(program, question),
         (Model::Tso, Engine::Lazy) => by_lazy(program, question),
+        (Model::Pso, Engine::Sb) => by_pso(program, question),
         (Model::Pso, Engine::Dual | Engine::Lazy) => Err(AnalysisError::EngineIsForTso(engine.name())),
         (Model::Tso, Engine::Auto) => auto(program, question),
-        (Model::Pso, Engine::Auto) => bounded(program, question),
+        (Model::Pso, Engine::Auto) => {
+            let first = bounded(program, &first_look(question))?;
+            if is_settled(&first) { Ok(first) } else { unless_refused(by_pso(program, question), first) }
+        }
     }
 }
 
@@ -163,6 +173,14 @@ fn with_time_limit(mut answer: Answer, asked: &Question) -> Answer {
     answer
 }
 
+/// What an engine that cannot try leaves is what was known before.
+fn unless_refused(tried: Result<Answer, AnalysisError>, before: Answer) -> Result<Answer, AnalysisError> {
+    match tried {
+        Err(error) if error.is_refusal() => Ok(Answer { not_tried: Some(error.to_string()), ..before }),
+        tried => tried,
+    }
+}
+
 fn bounded(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
     let reachability = reach(program, question)?;
     Ok(Answer { reachability, engine: Engine::Bounded, effort: Effort::States, not_tried: None })
@@ -171,6 +189,16 @@ fn bounded(program: &Program, question: &Question) -> Result<Answer, AnalysisErr
 fn by_dual(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
     let found = dual(program, question)?;
     Ok(backwards(found.reachability, found.counts, Engine::Dual))
+}
+
+fn by_sb(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
+    let found = sb(program, question)?;
+    Ok(backwards(found.reachability, found.counts, Engine::Sb))
+}
+
+fn by_pso(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
+    let found = pso(program, question)?;
+    Ok(backwards(found.reachability, found.counts, Engine::Sb))
 }
 
 fn backwards(reachability: Reachability, counts: Counts, engine: Engine) -> Answer {

@@ -18,6 +18,8 @@ mod search;
 pub use antichain::{Antichain, Entry, EntryId, Origin};
 pub use search::{Counts, End, Search, Watch};
 
+use ravelin_explore::Limit;
+
 /// What the search needs to know of a memory model.
 pub trait Semantics {
     /// A constraint on states.
@@ -46,4 +48,14 @@ pub trait Semantics {
 
     /// What one takes in memory, roughly.
     fn bytes(&self, configuration: &Self::Configuration) -> usize;
+
+    /// What all of them share.
+    fn shared_bytes(&self) -> usize {
+        0
+    }
+
+    /// The predecessors found last are not all: this limit was hit among them.
+    fn exhausted(&self) -> Option<Limit> {
+        None
+    }
 }

@@ -74,6 +74,7 @@ impl<M: Semantics> Search<M> {
             }
             let depth = entry.depth + 1;
             self.semantics.predecessors(&entry.configuration, &mut found);
+            let exhausted = self.semantics.exhausted();
             for (step, configuration) in found.drain(..) {
                 let origin = Origin::Step { step, into: next as EntryId - 1 };
                 if let Some(reached) = self.add(configuration, origin, depth) {
@@ -82,6 +83,9 @@ impl<M: Semantics> Search<M> {
                 if let Some(limit) = self.limit(next, watch, start, &mut looked) {
                     return self.finish(End::Limit(limit));
                 }
+            }
+            if let Some(limit) = exhausted {
+                return self.finish(End::Limit(limit));
             }
         }
         self.finish(End::Unreachable)
@@ -111,7 +115,7 @@ impl<M: Semantics> Search<M> {
         }
         *looked = self.counts.generated;
         let entries = self.antichain.entries.len() as u64;
-        let bytes = self.antichain.bytes as u64;
+        let bytes = (self.antichain.bytes + self.semantics.shared_bytes()) as u64;
         if let Some(progress) = watch.progress {
             progress(&Progress {
                 states: entries,
@@ -134,7 +138,7 @@ impl<M: Semantics> Search<M> {
     fn finish(&mut self, end: End) -> End {
         self.counts.kept = self.antichain.entries.len() as u64;
         self.counts.minimal = self.antichain.minimal as u64;
-        self.counts.bytes = self.antichain.bytes as u64;
+        self.counts.bytes = (self.antichain.bytes + self.semantics.shared_bytes()) as u64;
         end
     }
 }

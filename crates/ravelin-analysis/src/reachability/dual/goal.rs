@@ -9,15 +9,44 @@
 //! stores: with empty store buffers a TSO state and a state with the same control and memory are reachable or not together,
 //! whatever is left in the load buffers.
 
-use super::step::{OPEN, known};
+use super::part::{Control, ThreadParts};
+use super::step::{Known, OPEN, known};
 use super::{Configuration, LoadBuffers};
-use crate::reachability::finite::{CellId, LocalState, NotFinite, Place, StateId};
+use crate::reachability::finite::{CellId, Finite, LocalState, NotFinite, Place, StateId};
 use ravelin_machine::Violation;
 use ravelin_program::{Arithmetic, BinaryOp, Condition, Expr, Goal, LocId, Observable, RegId, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
 /// The most cases that conditions may be split into.
 const MOST_CASES: usize = 1 << 20;
+
+/// A goal's case as other semantics need it: where each thread is, and what each cell is known to hold.
+pub(in crate::reachability) struct GoalCase {
+    pub controls: Vec<Control>,
+    pub memory: Vec<Known>,
+    /// Judged only where all store buffers are empty.
+    pub settled: bool,
+}
+
+/// All goals' cases, and the threads whose sets of states they speak of.
+pub(in crate::reachability) fn goal_cases(finite: &Finite) -> Result<(Vec<ThreadParts>, Vec<GoalCase>), NotFinite> {
+    let mut semantics = LoadBuffers::new(finite);
+    let goals = semantics.goals()?;
+    let threads = finite.threads.len();
+    let case = |(violation, configuration): (Violation, Configuration)| GoalCase {
+        controls: (0..threads).map(|thread| semantics.control(&configuration, thread)).collect(),
+        memory: configuration.0[threads..].to_vec(),
+        settled: match violation {
+            Violation::Goal(goal) => {
+                let goal = &finite.program.goals[goal];
+                goal.is_final() || goal.mentions_memory()
+            }
+            _ => false,
+        },
+    };
+    let cases = goals.into_iter().map(case).collect();
+    Ok((semantics.threads, cases))
+}
 
 /// A part of a condition that is decided at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -196,7 +225,7 @@ struct Case<'a> {
 impl Case<'_> {
     fn split(
         &mut self,
-        finite: &crate::reachability::finite::Finite,
+        finite: &Finite,
         asked: usize,
         threads: &mut Vec<Option<usize>>,
         memory: &mut Vec<u32>,

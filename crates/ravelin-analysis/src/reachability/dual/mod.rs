@@ -31,21 +31,24 @@ pub(super) mod step;
 
 use super::backward::{Counts, End, EntryId, Origin, Search, Semantics, Watch};
 use super::bounded::{Question, Reachability, reach};
-use super::finite::Finite;
+use super::finite::{Finite, NotFinite};
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
 use part::{Alphabet, Message, PartId, ThreadParts};
-use ravelin_explore::Statistics;
+use ravelin_explore::{Limit, Statistics};
 use ravelin_machine::{Settings, Violation};
 use ravelin_program::{Instruction, Program};
 use ravelin_semantics::Model;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 use step::{OPEN, require};
 
 /// The longest buffers that the bounded engine takes.
 const MOST_BUFFERED: usize = 64;
+/// The most configurations to begin with.
+const MOST_STARTS: usize = 1 << 21;
 
 /// The answer of the load-buffer engine.
 #[derive(Clone, Debug)]
@@ -60,18 +63,13 @@ pub struct Dual {
 pub fn dual(program: &Program, question: &Question) -> Result<Dual, AnalysisError> {
     let start = Instant::now();
     let finite = Finite::new(program)?;
-    let mut semantics = LoadBuffers::new(&finite);
-    let goals = semantics.goals()?;
-    let starts: Vec<_> = goals
-        .iter()
-        .enumerate()
-        .flat_map(|(number, (_, goal))| {
-            semantics.before_silent_steps(goal).into_iter().map(move |configuration| (number, configuration))
-        })
-        .collect();
-    let mut search = Search::new(semantics);
     let watch = Watch { limits: question.limits, stop: question.stop, progress: question.progress };
-    let end = search.run(starts, &watch);
+    let mut semantics = LoadBuffers { watch, start, ..LoadBuffers::new(&finite) };
+    let goals = semantics.goals()?;
+    let starts = semantics.starts(&goals)?;
+    let exhausted = semantics.exhausted;
+    let mut search = Search::new(semantics);
+    let end = exhausted.map_or_else(|| search.run(starts, &watch), End::Limit);
     let counts = search.counts;
     let (verdict, limit, witness) = match end {
         End::Unreachable => (Verdict::Holds, None, None),
@@ -111,6 +109,8 @@ fn witness(
     from: EntryId,
     goals: &[(Violation, Configuration)],
 ) -> Result<Witness, AnalysisError> {
+    // What was found is read back whatever the time.
+    search.semantics.watch = Watch::default();
     let path = search.path(from);
     let Some(&Origin::Goal(goal)) = path.last().map(|last| &search.antichain.entries[*last as usize].origin) else {
         return Err(InternalError("a way that does not end in a goal".to_owned()).into());
@@ -124,9 +124,6 @@ fn witness(
         Ok(witness) => return Ok(witness),
         Err(error) => error,
     };
-    if std::env::var("FALLBACK").is_ok() {
-        eprintln!("FALLBACK {error}");
-    }
     let bounded = Question { model: Model::Tso, buffer: path.len().clamp(1, MOST_BUFFERED), ..*question };
     match reach(program, &bounded) {
         Ok(Reachability { witness: Some(witness), .. }) => Ok(witness),
@@ -157,12 +154,44 @@ struct LoadBuffers<'a> {
     threads: Vec<ThreadParts>,
     /// Which threads are in a set of states, and in which.
     shapes: Vec<Box<[Option<u32>]>>,
+    watch: Watch<'a>,
+    start: Instant,
+    exhausted: Option<Limit>,
 }
 
 impl<'a> LoadBuffers<'a> {
     fn new(finite: &'a Finite) -> LoadBuffers<'a> {
         let threads = (0..finite.threads.len()).map(|thread| ThreadParts::new(finite, thread)).collect();
-        LoadBuffers { finite, alphabet: Alphabet::default(), threads, shapes: Vec::new() }
+        LoadBuffers {
+            finite,
+            alphabet: Alphabet::default(),
+            threads,
+            shapes: Vec::new(),
+            watch: Watch::default(),
+            start: Instant::now(),
+            exhausted: None,
+        }
+    }
+
+    /// Whether a limit was hit, which is remembered: what is computed now is not all.
+    fn must_stop(&mut self) -> bool {
+        let limits = &self.watch.limits;
+        let stopped = self.watch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)).then_some(Limit::Stopped);
+        let time = limits.time.filter(|most| self.start.elapsed() >= *most).map(Limit::Time);
+        let memory = limits.memory.filter(|most| self.shared_bytes() as u64 >= *most).map(Limit::Memory);
+        self.exhausted = self.exhausted.or(stopped).or(time).or(memory);
+        self.exhausted.is_some()
+    }
+
+    /// Where the search begins: the goals, each with its number, before the silent steps that lead into them.
+    fn starts(&mut self, goals: &[(Violation, Configuration)]) -> Result<Vec<(usize, Configuration)>, NotFinite> {
+        let mut starts = Vec::new();
+        for (number, (_, goal)) in goals.iter().enumerate() {
+            let before = self.before_silent_steps(goal).filter(|before| starts.len() + before.len() <= MOST_STARTS);
+            let before = before.ok_or(NotFinite::Goals { limit: MOST_STARTS })?;
+            starts.extend(before.into_iter().map(|configuration| (number, configuration)));
+        }
+        Ok(starts)
     }
 
     fn part_of(&self, of: &Configuration, thread: usize) -> PartId {
@@ -181,29 +210,31 @@ impl<'a> LoadBuffers<'a> {
         self.finite.has_bus && self.threads[thread].holds_bus(self.control(of, thread))
     }
 
-    /// The configurations from which silent steps of any threads lead into a goal.
-    fn before_silent_steps(&mut self, goal: &Configuration) -> Vec<Configuration> {
+    /// The configurations from which silent steps of any threads lead into a goal; `None` if there are too many.
+    fn before_silent_steps(&mut self, goal: &Configuration) -> Option<Vec<Configuration>> {
         let threads = self.threads.len();
         let memory = &goal.0[threads..];
         let holder = (0..threads).find(|thread| self.holds_bus(goal, *thread));
         let mut rows: Vec<Vec<u32>> = vec![Vec::new()];
         for thread in 0..threads {
             let may_take = holder.is_none_or(|holder| holder == thread);
-            let parts: Vec<PartId> = self
-                .closure(thread, goal.0[thread])
-                .iter()
-                .map(|&part| {
-                    let left = self.threads[thread].part(part).word.len();
-                    self.shorten(thread, part, left, may_take, memory)
-                })
-                .collect();
+            let mut parts = self.closure(thread, goal.0[thread]).to_vec();
+            for part in &mut parts {
+                let left = self.threads[thread].part(*part).word.len();
+                *part = self.shorten(thread, *part, left, may_take, memory);
+            }
+            parts.sort_unstable();
+            parts.dedup();
+            if rows.len() * parts.len() > MOST_STARTS {
+                return None;
+            }
             let longer = |row: &Vec<u32>| {
                 let row = row.clone();
                 parts.iter().map(move |part| [row.as_slice(), &[*part]].concat()).collect::<Vec<_>>()
             };
             rows = rows.iter().flat_map(longer).collect();
         }
-        rows.into_iter().map(|row| Configuration([row.as_slice(), memory].concat().into())).collect()
+        Some(rows.into_iter().map(|row| Configuration([row.as_slice(), memory].concat().into())).collect())
     }
 
     fn hash(controls: impl Iterator<Item = u32>) -> u64 {
@@ -282,6 +313,14 @@ impl Semantics for LoadBuffers<'_> {
 
     fn bytes(&self, configuration: &Configuration) -> usize {
         size_of_val(&*configuration.0)
+    }
+
+    fn shared_bytes(&self) -> usize {
+        self.threads.iter().map(|thread| thread.bytes).sum()
+    }
+
+    fn exhausted(&self) -> Option<Limit> {
+        self.exhausted
     }
 }
 

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// A message, by number in the [`Alphabet`].
-pub type Letter = u16;
+pub type Letter = u32;
 /// A part of one thread, by number.
 pub type PartId = u32;
 /// A local state of a thread, or beyond these a set of them ([`ThreadParts::sets`]).
@@ -30,12 +30,11 @@ pub struct Alphabet {
 }
 
 impl Alphabet {
-    /// `None` if there are too many; such programs are far out of reach anyway.
     pub fn letter(&mut self, message: Message) -> Letter {
         if let Some(letter) = self.numbers.get(&message) {
             return *letter;
         }
-        let letter = Letter::try_from(self.messages.len()).expect("fewer than 65536 messages, as `dual` has checked");
+        let letter = self.messages.len() as Letter;
         self.messages.push(message.clone());
         self.numbers.insert(message, letter);
         letter
@@ -77,8 +76,8 @@ pub struct ThreadParts {
     thread: usize,
     states: usize,
     parts: Vec<Part>,
-    /// Keys are the control in two halves, then the word.
-    numbers: FxHashMap<Box<[u16]>, PartId>,
+    /// Keys are the control, then the word.
+    numbers: FxHashMap<Box<[u32]>, PartId>,
     pub sets: Vec<StateSet>,
     /// By local state, the edges that lead there.
     silent_in: Vec<Vec<u32>>,
@@ -87,7 +86,9 @@ pub struct ThreadParts {
     pub initial: StateId,
     /// By local state, sorted: the own stores that may be the newest of their cell in its load buffer.
     own: Vec<Box<[Pair]>>,
-    scratch: Vec<u16>,
+    scratch: Vec<u32>,
+    /// What the parts take in memory, roughly.
+    pub bytes: usize,
 }
 
 impl ThreadParts {
@@ -112,6 +113,7 @@ impl ThreadParts {
             initial: graph.initial,
             own: own_stores(finite, thread),
             scratch: Vec::new(),
+            bytes: 0,
         }
     }
 
@@ -186,7 +188,7 @@ impl ThreadParts {
 
     pub fn intern(&mut self, control: Control, word: &[Letter]) -> PartId {
         self.scratch.clear();
-        self.scratch.extend([control as u16, (control >> 16) as u16]);
+        self.scratch.push(control);
         self.scratch.extend(word);
         if let Some(part) = self.numbers.get(self.scratch.as_slice()) {
             return *part;
@@ -199,6 +201,7 @@ impl ThreadParts {
         let mask = word.iter().fold(0, |mask, letter| mask | place(letter));
         self.parts.push(Part { control, word: word.into(), mask, closure: None });
         self.numbers.insert(self.scratch.as_slice().into(), part);
+        self.bytes += size_of::<Part>() + 64 + 8 * word.len();
         part
     }
 
@@ -214,7 +217,7 @@ impl ThreadParts {
     }
 }
 
-pub fn is_subword(small: &[Letter], large: &[Letter]) -> bool {
+pub fn is_subword<T: PartialEq>(small: &[T], large: &[T]) -> bool {
     if small.len() > large.len() {
         return false;
     }

@@ -125,12 +125,12 @@ impl LoadBufferRun {
         let word: Vec<Letter> = semantics.word(after, thread)[..left[thread]].to_vec();
         let part = semantics.threads[thread].intern(from, &word);
         let (start, way) = silent_way(semantics, thread, part, before)?;
-        for (other, &left) in left.iter().enumerate() {
+        for (other, left) in left.iter().enumerate() {
             let known = semantics.word(before, other).len();
             let early = if other == thread {
                 semantics.threads[other].part(start).word[known..].to_vec()
             } else {
-                semantics.word(after, other)[known..left].to_vec()
+                semantics.word(after, other)[known..*left].to_vec()
             };
             self.send(semantics, other, &early);
         }
@@ -138,8 +138,8 @@ impl LoadBufferRun {
         let edge = semantics.finite.threads[thread].edges[edge as usize].clone();
         self.events.push(Event::Loud(thread, self.steps[thread].len()));
         self.push(semantics, thread, edge, None);
-        for (other, &left) in left.iter().enumerate() {
-            let late = semantics.word(after, other)[left..].to_vec();
+        for (other, left) in left.iter().enumerate() {
+            let late = semantics.word(after, other)[*left..].to_vec();
             self.send(semantics, other, &late);
         }
         Ok(())

@@ -11,6 +11,9 @@ use crate::reachability::finite::{Effect, Pair, StateId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
+/// Parts between two looks at the clock.
+const PATIENCE: usize = 256;
+
 impl LoadBuffers<'_> {
     /// The minimal parts from which silent steps lead into this one, itself included, where the thread may stay.
     pub(super) fn closure(&mut self, thread: usize, part: PartId) -> Rc<[PartId]> {
@@ -42,6 +45,9 @@ impl LoadBuffers<'_> {
         while next < waiting.len() {
             let into = waiting[next];
             next += 1;
+            if next.is_multiple_of(PATIENCE) && self.must_stop() {
+                break;
+            }
             let control = self.threads[thread].part(into).control;
             if !minimal.get(&control).is_some_and(|group| group.contains(&into)) {
                 continue;

@@ -1,8 +1,8 @@
 //! The fixpoint: local states, cells and values, each found from the others until nothing is new.
 //!
-//! Values are stored in one round and read from the next on. Then every local state that reads the cell is run again with that value only (a locked block,
-//! which may read several cells, with all of them). The edges are tidied up in the end: a cell that only ever holds one
-//! value tells nobody anything, so reading it, or storing to it, is a local step.
+//! Values are stored in one round and read from the next on: every local state that reads a cell is then run again with the
+//! new values only (a locked block, which may read several cells, with all of them). The edges are tidied up in the end: a cell
+//! that only ever holds one value tells nobody anything, so reading it, or storing to it, is a local step.
 
 use super::refusal::{self, line_of};
 use super::rounds::most_stores;

@@ -1,0 +1,151 @@
+//! Checking a certificate against a program.
+
+use super::data::{Certificate, Constraint, FORMAT, MessageData};
+use super::make::{goals, local_state};
+use super::plain::{Message, Plain, Steps};
+use crate::AnalysisError;
+use crate::reachability::finite::{Finite, Pair, StateId};
+use ravelin_program::{Program, Value};
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+/// What was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    pub goals: usize,
+    pub constraints: usize,
+    /// Steps backwards, each of which stays within the constraints.
+    pub steps: usize,
+}
+
+/// Why a certificate proves nothing.
+#[derive(Clone, Debug, Error)]
+pub enum Flaw {
+    #[error("this is not a `{FORMAT}`")]
+    Format,
+    #[error("constraint {0} speaks of threads, local states, cells or messages that this program does not have")]
+    OtherProgram(usize),
+    #[error("goal {0} is not among the constraints")]
+    GoalMissing(usize),
+    #[error("constraint {0} allows an initial state")]
+    Initial(usize),
+    #[error("a step leads into constraint {0} from where no constraint holds")]
+    NotClosed(usize),
+    #[error("there are too many messages to check")]
+    TooManyMessages,
+    #[error(transparent)]
+    Program(#[from] AnalysisError),
+}
+
+/// Checks that a certificate proves that no goal of the program can be reached under TSO.
+pub fn check(program: &Program, certificate: &Certificate) -> Result<Checked, Flaw> {
+    if certificate.format != FORMAT {
+        return Err(Flaw::Format);
+    }
+    let finite = Finite::new(program).map_err(AnalysisError::from)?;
+    let mut steps = Steps::new(&finite);
+    let constraints = read(&finite, &mut steps, certificate)?;
+    let goals = goals(&finite, &mut steps)?;
+    let mut index: FxHashMap<Vec<u32>, Vec<usize>> = FxHashMap::default();
+    for (number, constraint) in constraints.iter().enumerate() {
+        index.entry(constraint.controls.clone()).or_default().push(number);
+    }
+    let holds = |steps: &Steps, state: &Plain| {
+        // Every control that covers this one, thread by thread.
+        let mut controls: Vec<Vec<u32>> = vec![Vec::new()];
+        for (thread, control) in state.controls.iter().enumerate() {
+            let first = finite.threads[thread].states.len() as u32;
+            let sets = (first..first + steps.sets[thread].len() as u32).filter(|set| set != control);
+            let covering: Vec<u32> = std::iter::once(*control)
+                .chain(sets.filter(|set| steps.control_covers(thread, *set, *control)))
+                .collect();
+            let longer = controls
+                .iter()
+                .flat_map(|row| covering.iter().map(move |control| [row.as_slice(), &[*control]].concat()));
+            controls = longer.collect();
+        }
+        let candidates = controls.iter().filter_map(|controls| index.get(controls)).flatten();
+        candidates.into_iter().any(|number| steps.covers(&constraints[*number], state))
+    };
+    for (number, goal) in goals.iter().enumerate() {
+        if !holds(&steps, goal) {
+            return Err(Flaw::GoalMissing(number));
+        }
+    }
+    let mut count = 0;
+    for (number, constraint) in constraints.iter().enumerate() {
+        if steps.is_initial(constraint) {
+            return Err(Flaw::Initial(number));
+        }
+        let mut before = Vec::new();
+        if !steps.predecessors(constraint, &mut before) {
+            return Err(Flaw::TooManyMessages);
+        }
+        count += before.len();
+        if !before.iter().all(|state| holds(&steps, state)) {
+            return Err(Flaw::NotClosed(number));
+        }
+    }
+    Ok(Checked { goals: goals.len(), constraints: constraints.len(), steps: count })
+}
+
+/// Translates a certificate into the numbers of this program.
+fn read(finite: &Finite, steps: &mut Steps, certificate: &Certificate) -> Result<Vec<Plain>, Flaw> {
+    let mut letters = Vec::new();
+    for message in &certificate.messages {
+        let message = match message {
+            MessageData::Memory(pairs) => {
+                pairs.iter().map(|told| pair(finite, *told)).collect::<Option<Vec<_>>>().map(Message::Memory)
+            }
+            MessageData::Own(told) => pair(finite, *told).map(Message::Own),
+        };
+        let letter = message.ok_or(Flaw::OtherProgram(0)).map(|message| steps.letter(message))?;
+        letters.push(letter.ok_or(Flaw::TooManyMessages)?);
+    }
+    if certificate.controls.len() != finite.threads.len() {
+        return Err(Flaw::OtherProgram(0));
+    }
+    let mut controls: Vec<Vec<u32>> = Vec::new();
+    for (thread, sets) in certificate.controls.iter().enumerate() {
+        let states = finite.threads[thread].states.iter().enumerate();
+        let numbers: FxHashMap<_, StateId> =
+            states.map(|(number, state)| (local_state(finite, state), number as StateId)).collect();
+        let mut known = Vec::new();
+        for set in sets {
+            let set: Option<Vec<StateId>> = set.iter().map(|state| numbers.get(state).copied()).collect();
+            let mut set = set.filter(|set| !set.is_empty()).ok_or(Flaw::OtherProgram(0))?;
+            set.sort_unstable();
+            set.dedup();
+            known.push(steps.control(thread, set));
+        }
+        controls.push(known);
+    }
+    let constraints = certificate.constraints.iter().enumerate();
+    constraints
+        .map(|(number, constraint)| {
+            translate(finite, &letters, &controls, constraint).ok_or(Flaw::OtherProgram(number))
+        })
+        .collect()
+}
+
+fn translate(finite: &Finite, letters: &[u16], controls: &[Vec<u32>], constraint: &Constraint) -> Option<Plain> {
+    if constraint.threads.len() != finite.threads.len() {
+        return None;
+    }
+    let mut plain = Plain { controls: Vec::new(), words: Vec::new(), memory: vec![None; finite.cells.len()] };
+    for (thread, known) in constraint.threads.iter().zip(controls) {
+        plain.controls.push(*known.get(thread.control)?);
+        let word = thread.word.iter().map(|letter| letters.get(usize::from(*letter)).copied());
+        plain.words.push(word.collect::<Option<Vec<u16>>>()?);
+    }
+    for told in &constraint.memory {
+        let (cell, value) = pair(finite, *told)?;
+        plain.memory[cell as usize] = Some(value);
+    }
+    Some(plain)
+}
+
+fn pair(finite: &Finite, (address, value): (Value, Value)) -> Option<Pair> {
+    let cell = finite.find_cell(address)?;
+    Some((cell, finite.cells[cell as usize].find(value)?))
+}

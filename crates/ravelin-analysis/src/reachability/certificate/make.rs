@@ -1,0 +1,171 @@
+//! Making a certificate: the unreduced search, and its antichain written down.
+
+use super::data::{Certificate, Constraint, FORMAT, LocalStateData, MessageData, ThreadConstraint};
+use super::plain::{Message, Plain, Steps};
+use crate::AnalysisError;
+use crate::reachability::Question;
+use crate::reachability::backward::{End, Search, Semantics, Watch};
+use crate::reachability::dual::goal::goal_cases;
+use crate::reachability::finite::{Finite, LocalState, Pair, Place};
+use ravelin_program::{Program, Value};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// A certificate that no goal can be reached under TSO; `None` if one can, or if a limit was hit before that was proved.
+pub fn certify(program: &Program, question: &Question) -> Result<Option<Certificate>, AnalysisError> {
+    let finite = Finite::new(program)?;
+    let mut steps = Steps::new(&finite);
+    let goals: Vec<(usize, Plain)> = goals(&finite, &mut steps)?.into_iter().enumerate().collect();
+    let mut search = Search::new(Unreduced { steps, shapes: Vec::new(), numbered: true });
+    let watch = Watch { limits: question.limits, stop: question.stop, progress: question.progress };
+    if search.run(goals, &watch) != End::Unreachable || !search.semantics.numbered {
+        return Ok(None);
+    }
+    let kept = search.antichain.entries.iter().filter(|entry| !entry.covered).map(|entry| &entry.configuration);
+    Ok(Some(write(&search.semantics.steps, &finite.program.name, kept)))
+}
+
+/// The goals as constraints.
+pub(super) fn goals(finite: &Finite, steps: &mut Steps) -> Result<Vec<Plain>, AnalysisError> {
+    let (threads, cases) = goal_cases(finite)?;
+    let cases = cases.into_iter().map(|case| {
+        let states = |(thread, control): (usize, u32)| {
+            let states = threads[thread].set_of(control).map_or(vec![control], |set| set.members.clone());
+            steps.control(thread, states)
+        };
+        Plain {
+            controls: case.controls.into_iter().enumerate().map(states).collect(),
+            words: vec![Vec::new(); finite.threads.len()],
+            memory: case.memory.into_iter().map(|value| value.checked_sub(1).map(|value| value as u16)).collect(),
+        }
+    });
+    Ok(cases.collect())
+}
+
+/// The single steps, for the search.
+struct Unreduced<'a> {
+    steps: Steps<'a>,
+    shapes: Vec<Vec<Option<u32>>>,
+    /// No message was left without a number.
+    numbered: bool,
+}
+
+impl Semantics for Unreduced<'_> {
+    type Configuration = Plain;
+    type Step = ();
+
+    fn predecessors(&mut self, of: &Plain, found: &mut Vec<((), Plain)>) {
+        let mut plain = Vec::new();
+        self.numbered &= self.steps.predecessors(of, &mut plain);
+        found.extend(plain.into_iter().map(|before| ((), before)));
+    }
+
+    fn is_initial(&self, configuration: &Plain) -> bool {
+        self.steps.is_initial(configuration)
+    }
+
+    fn covers(&self, small: &Plain, large: &Plain) -> bool {
+        self.steps.covers(small, large)
+    }
+
+    fn signature(&self, configuration: &Plain) -> u128 {
+        let letters = configuration.words.iter().enumerate().flat_map(|(thread, word)| {
+            word.iter().map(move |letter| 64 + (thread * 23 + usize::from(*letter) * 7) % 64)
+        });
+        let cells = configuration.memory.iter().enumerate();
+        let known = cells.filter_map(|(cell, value)| value.map(|value| (cell * 11 + usize::from(value)) % 64));
+        letters.chain(known).fold(0, |signature, place| signature | 1 << place)
+    }
+
+    fn key(&self, configuration: &Plain) -> u64 {
+        hash(&configuration.controls)
+    }
+
+    fn shape(&mut self, configuration: &Plain) -> u32 {
+        let set = |(thread, control): (usize, &u32)| self.steps.set(thread, *control).map(|_| *control);
+        let shape: Vec<Option<u32>> = configuration.controls.iter().enumerate().map(set).collect();
+        let known = self.shapes.iter().position(|known| *known == shape);
+        known.unwrap_or_else(|| {
+            self.shapes.push(shape);
+            self.shapes.len() - 1
+        }) as u32
+    }
+
+    fn key_in_shape(&self, configuration: &Plain, shape: u32) -> Option<u64> {
+        let mut controls = configuration.controls.clone();
+        for (thread, set) in self.shapes[shape as usize].iter().enumerate() {
+            match set {
+                Some(set) if self.steps.control_covers(thread, *set, controls[thread]) => controls[thread] = *set,
+                None if self.steps.set(thread, controls[thread]).is_none() => {}
+                _ => return None,
+            }
+        }
+        Some(hash(&controls))
+    }
+
+    fn bytes(&self, configuration: &Plain) -> usize {
+        let words: usize = configuration.words.iter().map(|word| 24 + 2 * word.len()).sum();
+        words + 4 * configuration.controls.len() + 4 * configuration.memory.len()
+    }
+}
+
+fn hash(controls: &[u32]) -> u64 {
+    let mut hasher = FxHasher::default();
+    controls.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn write<'a>(steps: &Steps, name: &str, constraints: impl Iterator<Item = &'a Plain>) -> Certificate {
+    let finite = steps.finite;
+    let told = |(cell, value): &Pair| pair(finite, *cell as usize, *value);
+    let mut numbers: Vec<FxHashMap<u32, usize>> = vec![FxHashMap::default(); finite.threads.len()];
+    let mut controls: Vec<Vec<Vec<LocalStateData>>> = vec![Vec::new(); finite.threads.len()];
+    let mut written = Vec::new();
+    for constraint in constraints {
+        let threads = constraint.controls.iter().zip(&constraint.words).enumerate();
+        let threads = threads.map(|(thread, (control, word))| {
+            let number = *numbers[thread].entry(*control).or_insert_with(|| {
+                let states = steps.states(thread, control).iter();
+                let states = states.map(|state| local_state(finite, &finite.threads[thread].states[*state as usize]));
+                controls[thread].push(states.collect());
+                controls[thread].len() - 1
+            });
+            ThreadConstraint { control: number, word: word.clone() }
+        });
+        let threads = threads.collect();
+        let memory = constraint.memory.iter().enumerate();
+        let memory = memory.filter_map(|(cell, value)| value.map(|value| pair(finite, cell, value)));
+        written.push(Constraint { threads, memory: memory.collect() });
+    }
+    let message = |message: &Message| match message {
+        Message::Memory(pairs) => MessageData::Memory(pairs.iter().map(told).collect()),
+        Message::Own(pair) => MessageData::Own(told(pair)),
+    };
+    Certificate {
+        format: FORMAT.to_owned(),
+        program: name.to_owned(),
+        messages: steps.messages.iter().map(message).collect(),
+        controls,
+        constraints: written,
+    }
+}
+
+fn pair(finite: &Finite, cell: usize, value: u16) -> (Value, Value) {
+    let cell = &finite.cells[cell];
+    (cell.address, cell.values[usize::from(value)])
+}
+
+/// A local state in the words of a certificate.
+pub(super) fn local_state(finite: &Finite, state: &LocalState) -> LocalStateData {
+    let (location, failure) = match state.place {
+        Place::At(location) => (Some(location.0), None),
+        Place::Failed(failure) => (None, Some((failure.transition.0, failure.fault.map(|fault| fault.to_string())))),
+    };
+    LocalStateData {
+        location,
+        failure,
+        registers: state.registers.to_vec(),
+        holds_bus: state.holds_bus,
+        stranded: state.stranded.iter().map(|(cell, value)| pair(finite, *cell as usize, *value)).collect(),
+    }
+}

@@ -1,0 +1,137 @@
+//! One thread's share of a constraint under PSO: where it is, and what its store buffers must hold.
+//!
+//! There is one buffer for each cell. A demand on it is a word of values that later steps need to reach memory in this order, and
+//! whether it is *closed*: then the newest pending store is the last of the word, or, if the word is empty, nothing is pending.
+//! A buffer satisfies a demand if the word is a subword of it, and, if closed, ends with the word's last value. What is
+//! pending beyond that does no harm: it can reach memory right before what is needed.
+
+use crate::reachability::dual::part::{Control, is_subword};
+use crate::reachability::finite::{CellId, Effect, Finite, Pair, ValueId};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// A part of one thread, by number.
+pub type PartId = u32;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Demand {
+    pub cell: CellId,
+    pub closed: bool,
+    /// Oldest first.
+    pub word: Vec<ValueId>,
+}
+
+impl Demand {
+    fn covers(&self, other: Option<&Demand>) -> bool {
+        let Some(other) = other else { return false };
+        is_subword(&self.word, &other.word) && (!self.closed || other.closed && self.word.last() == other.word.last())
+    }
+}
+
+/// The demands, sorted by cell; none for a buffer of which nothing is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    pub control: Control,
+    pub demands: Vec<Demand>,
+}
+
+impl Shape {
+    pub fn demand(&self, cell: CellId) -> Option<&Demand> {
+        self.demands.iter().find(|demand| demand.cell == cell)
+    }
+
+    /// The demand on a cell's buffer, to be changed.
+    pub fn at(&mut self, cell: CellId) -> &mut Demand {
+        let at = match self.demands.binary_search_by_key(&cell, |demand| demand.cell) {
+            Ok(at) => at,
+            Err(at) => {
+                self.demands.insert(at, Demand { cell, closed: false, word: Vec::new() });
+                at
+            }
+        };
+        &mut self.demands[at]
+    }
+
+    pub fn is_drained(&self) -> bool {
+        self.demands.iter().all(|demand| demand.word.is_empty())
+    }
+}
+
+pub struct Part {
+    pub shape: Shape,
+    /// A set of 64 that contains the place of each value asked for.
+    pub mask: u64,
+    /// The parts from which silent steps lead here, itself included, once they were asked for.
+    pub closure: Option<Rc<[PartId]>>,
+    /// One of these is an initial one.
+    pub starts: bool,
+}
+
+/// The parts of one thread.
+#[derive(Default)]
+pub struct Parts {
+    all: Vec<Part>,
+    numbers: FxHashMap<Shape, PartId>,
+}
+
+impl Parts {
+    pub fn get(&self, part: PartId) -> &Part {
+        &self.all[part as usize]
+    }
+
+    pub fn get_mut(&mut self, part: PartId) -> &mut Part {
+        &mut self.all[part as usize]
+    }
+
+    pub fn intern(&mut self, mut shape: Shape) -> PartId {
+        shape.demands.retain(|demand| demand.closed || !demand.word.is_empty());
+        if let Some(known) = self.numbers.get(&shape) {
+            return *known;
+        }
+        let part = self.all.len() as PartId;
+        let place = |cell: CellId, value: ValueId| 1u64 << ((u32::from(cell) * 7 + u32::from(value)) % 64);
+        let pairs = shape.demands.iter().flat_map(|demand| demand.word.iter().map(|value| (demand.cell, *value)));
+        let mask = pairs.fold(0, |mask, (cell, value)| mask | place(cell, value));
+        self.numbers.insert(shape.clone(), part);
+        self.all.push(Part { shape, mask, closure: None, starts: false });
+        part
+    }
+
+    /// The buffers that satisfy `large` satisfy `small`; control is not compared.
+    pub fn demands_cover(&self, small: PartId, large: PartId) -> bool {
+        if small == large {
+            return true;
+        }
+        let (small, large) = (self.get(small), self.get(large));
+        small.mask & !large.mask == 0
+            && small.shape.demands.iter().all(|demand| demand.covers(large.shape.demand(demand.cell)))
+    }
+}
+
+/// For each local state of a thread, sorted, the stores that may be pending there: a rough forward analysis that keeps buffers as
+/// sets (appendix B).
+pub fn pending_stores(finite: &Finite, thread: usize) -> Vec<Vec<Pair>> {
+    let graph = &finite.threads[thread];
+    let mut pending: Vec<Vec<Pair>> = vec![Vec::new(); graph.states.len()];
+    loop {
+        let mut changed = false;
+        for edge in &graph.edges {
+            let mut after = match &edge.effect {
+                Effect::Local | Effect::Load(_) | Effect::Store(_) => pending[edge.from as usize].clone(),
+                _ => Vec::new(),
+            };
+            if let Effect::Store(pair) = &edge.effect {
+                after.push(*pair);
+            }
+            for pair in after {
+                if let Err(at) = pending[edge.to as usize].binary_search(&pair) {
+                    pending[edge.to as usize].insert(at, pair);
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return pending;
+        }
+    }
+}

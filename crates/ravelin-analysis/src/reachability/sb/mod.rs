@@ -1,0 +1,192 @@
+//! Reachability under TSO by the single-buffer semantics, backwards: a decision procedure for finite domains.
+//!
+//! The semantics is that of section 4.3 of *Counter-Example Guided Fence Insertion under Weak Memory Models*. All threads share
+//! one buffer of memory snapshots, in the order in which stores reach memory. A store appends the last snapshot with one cell
+//! changed, and who wrote it; each thread has a pointer to the snapshot that is memory to it, and an update moves it on. A load
+//! sees the thread's own newest store beyond its pointer, else what its pointer points to; fences and locked steps need the
+//! pointer at the end.
+//!
+//! **Constraints** are weaker than the paper's, so that one covers more: cells of a snapshot are open until a step needs them, so is
+//! who wrote it, and a pointer may be anywhere up to where it has to be (`word`). The paper's condition that every last write goes to a
+//! last write is kept for those that some load reads, or must not find. `step` has the rules for stores, fences and
+//! atomic read-writes, `silent` for loads; updates are no steps of their own, as appendix B has it. A rough forward analysis of
+//! each thread tells which of its stores may be pending where, so that no word asks for others.
+//!
+//! A violated verdict comes with a TSO run that the load-buffer engine ([`super::dual`]) makes and the reference semantics replays;
+//! if that engine disagrees, there is no answer but an error.
+
+mod control;
+mod silent;
+mod step;
+mod word;
+
+pub(super) use control::Controls;
+
+use super::backward::{Counts, End, Search, Semantics, Watch};
+use super::bounded::{Question, Reachability, assertions};
+use super::dual::dual;
+use super::dual::goal::goal_cases;
+use super::dual::step::OPEN;
+use super::finite::{CellId, Finite, Pair};
+use crate::witness::Witness;
+use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_explore::{Limit, Statistics};
+use ravelin_program::Program;
+use ravelin_semantics::Model;
+use std::time::Instant;
+use word::{ANYONE, Configuration, Draft, Letter, Snapshots};
+
+/// The answer of a backward search over buffers of stores.
+#[derive(Clone, Debug)]
+pub struct Sb {
+    pub reachability: Reachability,
+    pub counts: Counts,
+}
+
+/// Asks whether some goal can be violated, an assertion can fail or a fault can happen under TSO, with no bound on the buffers.
+///
+/// The question's model is taken to be TSO, and its bound on buffers and reductions do not matter.
+pub fn sb(program: &Program, question: &Question) -> Result<Sb, AnalysisError> {
+    let start = Instant::now();
+    let finite = Finite::new(program)?;
+    let (threads, cases) = goal_cases(&finite)?;
+    let controls = Controls::new(&finite, threads);
+    let mut semantics = SingleBuffer { finite: &finite, controls, snapshots: Snapshots::default() };
+    let mut goals = Vec::new();
+    for (number, case) in cases.iter().enumerate() {
+        let told = case.memory.iter().enumerate().filter(|(_, known)| **known != OPEN);
+        let told: Vec<Pair> = told.map(|(cell, known)| (cell as CellId, (*known - 1) as u16)).collect();
+        let threads = finite.threads.len();
+        let draft = Draft {
+            controls: case.controls.clone(),
+            pointers: vec![0; threads],
+            word: vec![semantics.last_letter(&told)],
+            marks: Vec::new(),
+        };
+        let mut before = vec![draft.finish()];
+        for thread in 0..threads {
+            let mut found = Vec::new();
+            before.into_iter().for_each(|goal| semantics.silent_steps(goal, thread, &mut found));
+            before = found;
+        }
+        goals.extend(before.into_iter().map(|goal| (number, goal)));
+    }
+    let mut search = Search::new(semantics);
+    let watch = Watch { limits: question.limits, stop: question.stop, progress: question.progress };
+    let (verdict, limit, witness) = match search.run(goals, &watch) {
+        End::Unreachable => (Verdict::Holds, None, None),
+        End::Limit(limit) => (Verdict::Unknown, Some(limit), None),
+        End::Reached(_) => {
+            let Reachability { verdict, limit, witness, .. } = dual(program, question)?.reachability;
+            if verdict == Verdict::Holds {
+                let told =
+                    "the single-buffer engine finds a violation and the load-buffer engine proves that there is none";
+                return Err(InternalError(told.to_owned()).into());
+            }
+            (verdict, limit, witness)
+        }
+    };
+    Ok(conclude(program, Model::Tso, search.counts, start, (verdict, limit, witness)))
+}
+
+/// The answer, in the shape that all engines give.
+pub(super) fn conclude(
+    program: &Program,
+    model: Model,
+    counts: Counts,
+    start: Instant,
+    (verdict, limit, witness): (Verdict, Option<Limit>, Option<Witness>),
+) -> Sb {
+    let statistics = Statistics {
+        states: counts.kept,
+        transitions: counts.generated,
+        depth: counts.depth,
+        frontier: 0,
+        bytes: counts.bytes,
+        elapsed: start.elapsed(),
+        workers: 1,
+    };
+    let goals = program.goals.len() + assertions(program);
+    let reachability =
+        Reachability { verdict, model, goals, buffer: None, cut_off: false, limit, witness, statistics, words: 0 };
+    Sb { reachability, counts }
+}
+
+/// A step that others can see, together with the silent ones before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub thread: u16,
+    pub edge: u32,
+}
+
+/// The semantics of one program.
+struct SingleBuffer<'a> {
+    finite: &'a Finite,
+    controls: Controls,
+    snapshots: Snapshots,
+}
+
+impl SingleBuffer<'_> {
+    fn last_letter(&mut self, told: &[Pair]) -> Letter {
+        self.snapshots.letter(ANYONE, told)
+    }
+
+    /// Whose load a message is for matters only where there is a bus lock.
+    fn reader(&self, thread: usize) -> u16 {
+        if self.finite.has_bus { thread as u16 } else { ANYONE }
+    }
+}
+
+impl Semantics for SingleBuffer<'_> {
+    type Configuration = Configuration;
+    type Step = Step;
+
+    fn predecessors(&mut self, of: &Configuration, found: &mut Vec<(Step, Configuration)>) {
+        let threads = self.controls.threads.len();
+        for thread in 0..threads {
+            let control = of.controls(threads)[thread];
+            for index in 0..self.controls.threads[thread].loud_in(control).len() {
+                let edge = self.controls.threads[thread].loud_in(control)[index];
+                self.step_back(of, thread, edge, found);
+            }
+        }
+    }
+
+    /// Everything is said of the one message that is there, and nobody has stored anything.
+    fn is_initial(&self, configuration: &Configuration) -> bool {
+        let threads = self.controls.threads.len();
+        let mut controls = self.controls.threads.iter().zip(configuration.controls(threads));
+        let starts = |(cell, value): &Pair| usize::from(*value) < self.finite.cells[*cell as usize].initial;
+        controls.all(|(thread, control)| thread.is_initial(*control))
+            && configuration.marks.iter().all(|mark| !mark.own)
+            && self.told(configuration.word(threads)).is_some_and(|told| told.iter().all(starts))
+    }
+
+    fn covers(&self, small: &Configuration, large: &Configuration) -> bool {
+        word::covers(&self.controls, &self.snapshots, small, large)
+    }
+
+    fn signature(&self, configuration: &Configuration) -> u128 {
+        let word = configuration.word(self.controls.threads.len());
+        let told = word.iter().fold(0, |mask, letter| mask | self.snapshots.mask(*letter));
+        let own = configuration.marks.iter().filter(|mark| mark.own);
+        own.fold(told, |mask, mark| mask | 1 << (96 + (u32::from(mark.thread) * 7 + u32::from(mark.cell)) % 32))
+    }
+
+    fn key(&self, configuration: &Configuration) -> u64 {
+        self.controls.key(configuration.controls(self.controls.threads.len()).iter().copied())
+    }
+
+    fn shape(&mut self, configuration: &Configuration) -> u32 {
+        let threads = self.controls.threads.len();
+        self.controls.shape(configuration.controls(threads))
+    }
+
+    fn key_in_shape(&self, configuration: &Configuration, shape: u32) -> Option<u64> {
+        self.controls.key_in_shape(configuration.controls(self.controls.threads.len()), shape)
+    }
+
+    fn bytes(&self, configuration: &Configuration) -> usize {
+        configuration.bytes()
+    }
+}
