@@ -85,7 +85,7 @@ pub fn answer(program: &Program, question: &Question, engine: Engine) -> Result<
         (Model::Tso, Engine::Auto) => auto(program, question),
         (Model::Pso, Engine::Auto) => {
             let first = bounded(program, &first_look(question))?;
-            if is_settled(&first) { Ok(first) } else { unless_refused(by_pso(program, question), first) }
+            if is_settled(&first) { Ok(first) } else { unless_refused(by_pso(program, question), program, question) }
         }
     }
 }
@@ -173,10 +173,16 @@ fn with_time_limit(mut answer: Answer, asked: &Question) -> Answer {
     answer
 }
 
-/// What an engine that cannot try leaves is what was known before.
-fn unless_refused(tried: Result<Answer, AnalysisError>, before: Answer) -> Result<Answer, AnalysisError> {
+/// Where an engine cannot try, the bounded one does what it can within the limits that were given.
+fn unless_refused(
+    tried: Result<Answer, AnalysisError>,
+    program: &Program,
+    question: &Question,
+) -> Result<Answer, AnalysisError> {
     match tried {
-        Err(error) if error.is_refusal() => Ok(Answer { not_tried: Some(error.to_string()), ..before }),
+        Err(error) if error.is_refusal() => {
+            Ok(Answer { not_tried: Some(error.to_string()), ..bounded(program, question)? })
+        }
         tried => tried,
     }
 }

@@ -2,12 +2,12 @@
 
 use super::check::{RobustnessQuestion, unread};
 use super::witness::Place;
-use crate::witness::{Narrated, narrate};
+use crate::witness::{Narrated, narrate, start_of};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Statistics};
 use ravelin_machine::attack::{TriangularRace, triangular_races};
 use ravelin_program::{Copies, Instruction, Program};
-use ravelin_semantics::operational::{Reference, State};
+use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::Trace;
 use ravelin_semantics::{Action, Model};
 
@@ -77,10 +77,7 @@ fn has_blocks(program: &Program) -> bool {
 fn replay(program: &Program, race: &TriangularRace) -> Result<RaceWitness, InternalError> {
     let internal = |what: String| InternalError(format!("a triangular race does not hold: {what}"));
     let reference = Reference::new(program, Model::Sc, None).map_err(|error| internal(error.to_string()))?;
-    let starts = reference.initial_states().map_err(|error| internal(error.to_string()))?;
-    let start = &race.run.start;
-    let same_memory = |state: &State| start.memory.iter().all(|(address, value)| state.cell(*address) == *value);
-    let start = starts.into_iter().find(same_memory).ok_or_else(|| internal("no such initial state".to_owned()))?;
+    let start = start_of(&reference, &race.run.start).map_err(internal)?;
     let mut state = start.clone();
     let mut steps = Vec::new();
     for (number, &action) in race.run.actions.iter().enumerate() {

@@ -7,7 +7,7 @@
 
 use super::attack::Attack;
 use crate::InternalError;
-use crate::witness::{Narrated, narrate};
+use crate::witness::{Narrated, narrate, start_of};
 use ravelin_machine::attack::{AttackRun, Part};
 use ravelin_program::{Position, Program, ThreadId, Value};
 use ravelin_semantics::operational::{Entry, Reference, State};
@@ -93,9 +93,7 @@ pub(super) fn build(
 ) -> Result<AttackWitness, InternalError> {
     let internal = |what: String| InternalError(format!("a witness against {model} does not hold: {what}"));
     let reference = Reference::new(program, model, None).map_err(|error| internal(error.to_string()))?;
-    let starts = reference.initial_states().map_err(|error| internal(error.to_string()))?;
-    let same_memory = |state: &State| run.start.memory.iter().all(|(address, value)| state.cell(*address) == *value);
-    let start = starts.into_iter().find(same_memory).ok_or_else(|| internal("no such initial state".to_owned()))?;
+    let start = start_of(&reference, &run.start).map_err(internal)?;
     let mut replay = Replay { reference: &reference, state: start.clone(), actions: Vec::new(), steps: Vec::new() };
     let mut delayed: Vec<Value> = Vec::new();
     for step in &run.steps {

@@ -4,4 +4,5 @@ mod narrate;
 mod replay;
 
 pub use narrate::{BufferEntry, CellValue, Narrated, RegisterValue, Source, narrate};
+pub(crate) use replay::start_of;
 pub use replay::{Witness, WitnessViolation, replay};

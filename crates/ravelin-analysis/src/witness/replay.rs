@@ -2,10 +2,10 @@
 
 use super::narrate::{Narrated, narrate};
 use crate::InternalError;
-use ravelin_machine::{Run, Settings, Violation};
+use ravelin_machine::{Run, Settings, Snapshot, Violation};
 use ravelin_program::{Position, Program};
 use ravelin_semantics::Model;
-use ravelin_semantics::operational::Reference;
+use ravelin_semantics::operational::{Reference, State};
 
 /// A run, replayed, and what it shows.
 #[derive(Clone, Debug)]
@@ -45,11 +45,7 @@ pub fn replay(
     let internal = |what: String| InternalError(format!("a run under {} does not replay: {what}", settings.model));
     let bound = settings.model.is_buffered().then_some(settings.buffer);
     let reference = Reference::new(program, settings.model, bound).map_err(|error| internal(error.to_string()))?;
-    let starts = reference.initial_states().map_err(|error| internal(error.to_string()))?;
-    let same_memory = |state: &ravelin_semantics::operational::State| {
-        run.start.memory.iter().all(|(address, value)| state.cell(*address) == *value)
-    };
-    let mut state = starts.into_iter().find(same_memory).ok_or_else(|| internal("no such initial state".to_owned()))?;
+    let mut state = start_of(&reference, &run.start).map_err(internal)?;
     let mut steps = Vec::with_capacity(run.actions.len());
     for (number, action) in run.actions.iter().enumerate() {
         let next =
@@ -68,6 +64,13 @@ pub fn replay(
     }
     let violation = describe(reference.program(), violation);
     Ok(Witness { model: settings.model, violation, steps, shortest: false })
+}
+
+/// The initial state that a machine's run starts from, or what is wrong with it.
+pub(crate) fn start_of(reference: &Reference, start: &Snapshot) -> Result<State, String> {
+    let starts = reference.initial_states().map_err(|error| error.to_string())?;
+    let same_memory = |state: &State| start.memory.iter().all(|(address, value)| state.cell(*address) == *value);
+    starts.into_iter().find(same_memory).ok_or_else(|| "no such initial state".to_owned())
 }
 
 fn describe(program: &Program, violation: Violation) -> WitnessViolation {

@@ -30,14 +30,14 @@ mod silent;
 pub(super) mod step;
 
 use super::backward::{Counts, End, EntryId, Origin, Search, Semantics, Watch};
-use super::bounded::{Question, Reachability, reach};
+use super::bounded::{Question, Reachability, assertions, reach};
 use super::finite::{Finite, NotFinite};
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
 use part::{Alphabet, Message, PartId, ThreadParts};
 use ravelin_explore::{Limit, Statistics};
 use ravelin_machine::{Settings, Violation};
-use ravelin_program::{Instruction, Program};
+use ravelin_program::Program;
 use ravelin_semantics::Model;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -129,11 +129,6 @@ fn witness(
         Ok(Reachability { witness: Some(witness), .. }) => Ok(witness),
         _ => Err(error.into()),
     }
-}
-
-fn assertions(program: &Program) -> usize {
-    let transitions = program.threads.iter().flat_map(|thread| &thread.transitions);
-    transitions.filter(|transition| matches!(transition.instruction, Instruction::Assert(_))).count()
 }
 
 /// A constraint: the part of each thread, then what each cell is known to hold.

@@ -6,7 +6,7 @@
 
 use super::extend::{Effect, Extended};
 use crate::InternalError;
-use crate::witness::{Witness, replay};
+use crate::witness::{Witness, replay, start_of};
 use ravelin_machine::{Purpose, Reductions, Run, Settings, Violation};
 use ravelin_program::{Program, ThreadId, Value};
 use ravelin_semantics::operational::{Entry, Reference, State};
@@ -21,9 +21,7 @@ pub(super) fn witness(
 ) -> Result<Witness, InternalError> {
     let internal = |what: String| InternalError(format!("a run of an extended program cannot be read: {what}"));
     let reference = Reference::new(program, Model::Tso, None).map_err(|error| internal(error.to_string()))?;
-    let starts = reference.initial_states().map_err(|error| internal(error.to_string()))?;
-    let same_memory = |state: &State| run.start.memory.iter().all(|(address, value)| state.cell(*address) == *value);
-    let start = starts.into_iter().find(same_memory).ok_or_else(|| internal("no such initial state".to_owned()))?;
+    let start = start_of(&reference, &run.start).map_err(internal)?;
     let mut original = Original { reference: &reference, state: start, actions: Vec::new(), longest: 0 };
     for action in &run.actions {
         let Action::Step { thread, transition, choice } = *action else {
