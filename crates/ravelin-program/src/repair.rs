@@ -1,0 +1,145 @@
+//! Changes that keep a store and a later access in order: a fence, or a store that becomes a locked exchange.
+//!
+//! A [`Site`] is a place where one change can be made. What is one place in a source text can be several in the program: a thread
+//! that is written once may run in several copies, and a loop that is written once may have been unrolled. A change is made at all of
+//! them or at none.
+//!
+//! Both papers on fences insert them at a control location (section 7 of *Checking and Enforcing Robustness against TSO*, section 6 of
+//! *Counter-Example Guided Fence Insertion*). A location that several transitions enter may be the head of a loop, and then the fence is
+//! executed in every round. So a site is a set of transitions: the fence is executed after each of them, before the next location
+//! is reached. All transitions that enter a location make up the papers' fence.
+
+use crate::{Expr, Instruction, LocId, Location, Observable, Order, Position, Program, RmwOp, ThreadId, TransitionId};
+
+/// A place where a program can be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// What people call it: `L9` stands before what is written on line 9, `t1:q4` is a state of an automaton.
+    pub name: String,
+    pub change: Change,
+    /// Sorted, and all transitions of `program` as it was read, not as it was lowered for hardware.
+    pub edges: Vec<Edge>,
+    /// Where in the source text the change is made.
+    pub position: Option<Position>,
+}
+
+/// A transition of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Edge {
+    pub thread: ThreadId,
+    pub transition: TransitionId,
+}
+
+/// What can be done at a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// A fence is put after each of the edges. If `after_label`, the labels of the location that they lead to name the place before the
+    /// fence; all transitions that enter it are then edges of the site.
+    Insert { after_label: bool },
+    /// The edges are fences that stand there. If the site is not chosen, they are taken away.
+    Keep,
+    /// The edges are plain stores, and become locked exchanges.
+    Lock,
+}
+
+/// Which fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Strength {
+    /// Stores before it reach memory before stores after it. Of use under PSO only.
+    StoreStore,
+    /// Nothing passes it.
+    Full,
+}
+
+impl Strength {
+    /// The order of the fence.
+    pub fn order(self) -> Order {
+        match self {
+            Strength::StoreStore => Order::Release,
+            Strength::Full => Order::SeqCst,
+        }
+    }
+}
+
+impl Site {
+    /// In how many threads it stands: as many fences there will be.
+    pub fn threads(&self) -> usize {
+        let mut threads: Vec<ThreadId> = self.edges.iter().map(|edge| edge.thread).collect();
+        threads.dedup();
+        threads.len()
+    }
+}
+
+/// The program with the chosen changes. Transitions and locations keep their numbers; new ones come after them.
+pub fn repaired(program: &Program, sites: &[Site], chosen: &[(usize, Strength)]) -> Program {
+    let mut program = program.clone();
+    for (number, site) in sites.iter().enumerate() {
+        let strength = chosen.iter().find(|(of, _)| *of == number).map(|(_, strength)| *strength);
+        match (site.change, strength) {
+            (Change::Insert { after_label }, Some(strength)) => insert(&mut program, site, strength, after_label),
+            (Change::Lock, Some(_)) => {
+                for edge in &site.edges {
+                    lock(&mut program.threads[edge.thread.0].transitions[edge.transition.0].instruction);
+                }
+            }
+            (Change::Keep, None) => {
+                for edge in &site.edges {
+                    program.threads[edge.thread.0].transitions[edge.transition.0].instruction = Instruction::Nop;
+                }
+            }
+            (Change::Keep, Some(_)) | (Change::Insert { .. } | Change::Lock, None) => {}
+        }
+    }
+    program
+}
+
+/// One fence for all edges that lead to the same location.
+fn insert(program: &mut Program, site: &Site, strength: Strength, after_label: bool) {
+    let mut fences: Vec<(ThreadId, LocId, LocId)> = Vec::new();
+    for edge in &site.edges {
+        let thread = &mut program.threads[edge.thread.0];
+        let transition = &mut thread.transitions[edge.transition.0];
+        let (target, span) = (transition.to, transition.span);
+        let known = fences.iter().find(|(of, to, _)| *of == edge.thread && *to == target).map(|(.., fence)| *fence);
+        let fence = known.unwrap_or(LocId(thread.locations.len()));
+        transition.to = fence;
+        if known.is_some() {
+            continue;
+        }
+        thread.locations.push(Location { labels: Vec::new(), span });
+        thread.transitions.push(crate::Transition {
+            from: fence,
+            to: target,
+            instruction: Instruction::Fence(strength.order()),
+            span,
+        });
+        fences.push((edge.thread, target, fence));
+        if after_label {
+            thread.locations[fence.0].labels = std::mem::take(&mut thread.locations[target.0].labels);
+            if thread.initial == target {
+                thread.initial = fence;
+            }
+            let mut retarget = |atom: &Observable| {
+                Expr::Atom(match atom {
+                    Observable::At(of, at) if (*of, *at) == (edge.thread, target) => Observable::At(edge.thread, fence),
+                    other => other.clone(),
+                })
+            };
+            for goal in &mut program.goals {
+                goal.condition = goal.condition.map_atoms(&mut retarget);
+            }
+            if let Some(observation) = &mut program.observation {
+                observation.filter = observation.filter.as_ref().map(|filter| filter.map_atoms(&mut retarget));
+            }
+        }
+    }
+}
+
+fn lock(instruction: &mut Instruction) {
+    let (address, operand) = match &*instruction {
+        Instruction::Store { address, value, .. } => (address.clone(), value.clone()),
+        Instruction::Unlock(address) => (address.clone(), Expr::Const(0)),
+        _ => return,
+    };
+    *instruction = Instruction::Rmw { op: RmwOp::Exchange, address, operand, order: Order::SeqCst, old: None };
+}
