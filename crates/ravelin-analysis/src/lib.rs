@@ -8,6 +8,7 @@
 //! was written down (ravelin-frontend).
 
 mod answer;
+pub mod fences;
 pub mod reachability;
 pub mod robustness;
 pub mod simulation;

@@ -36,6 +36,10 @@ pub struct RaceWitness {
     /// The cells: x of the store, y of the load and of the racing store.
     pub stored: String,
     pub loaded: String,
+    /// The run itself, and where in it the store and the load are.
+    pub actions: Vec<Action>,
+    pub from: usize,
+    pub to: usize,
 }
 
 /// Asks whether some SC run of a program has a triangular race.
@@ -141,5 +145,8 @@ fn replay(program: &Program, race: &TriangularRace) -> Result<RaceWitness, Inter
         racing_store,
         stored: name(stored),
         loaded: name(loaded),
+        actions: race.run.actions.clone(),
+        from: race.store,
+        to: race.load,
     })
 }

@@ -7,10 +7,10 @@
 
 use super::attack::Attack;
 use crate::InternalError;
-use crate::witness::{Narrated, narrate, start_of};
+use crate::witness::{Computation, Narrated, narrate, start_of};
 use ravelin_machine::attack::{AttackRun, Part};
 use ravelin_program::{Position, Program, ThreadId, Value};
-use ravelin_semantics::operational::{Entry, Reference, State};
+use ravelin_semantics::operational::{Reference, State};
 use ravelin_semantics::trace::{Edge, Event, Source, Trace};
 use ravelin_semantics::{Action, Model};
 
@@ -30,7 +30,7 @@ pub struct AttackWitness {
     /// What happens, in one sentence.
     pub sentence: String,
     /// The computation itself.
-    pub actions: Vec<Action>,
+    pub computation: Computation,
 }
 
 /// A step and the part of the witness it belongs to: τ1 · isu · τ2 · ld · τ3 · st · τ4.
@@ -94,7 +94,8 @@ pub(super) fn build(
     let internal = |what: String| InternalError(format!("a witness against {model} does not hold: {what}"));
     let reference = Reference::new(program, model, None).map_err(|error| internal(error.to_string()))?;
     let start = start_of(&reference, &run.start).map_err(internal)?;
-    let mut replay = Replay { reference: &reference, state: start.clone(), actions: Vec::new(), steps: Vec::new() };
+    let mut replay =
+        Replay { reference: &reference, state: start.clone(), computation: Computation::default(), steps: Vec::new() };
     let mut delayed: Vec<Value> = Vec::new();
     for step in &run.steps {
         let part = match step.part {
@@ -125,12 +126,13 @@ pub(super) fn build(
         let part = if number == 0 { WitnessPart::Store } else { WitnessPart::Rest };
         replay.take(part, Action::Flush { thread: attack.thread, address }).map_err(internal)?;
     }
-    let Replay { actions, steps, .. } = replay;
-    let trace = Trace::of(&reference, &start, &actions).map_err(|error| internal(error.to_string()))?;
+    let Replay { computation, steps, .. } = replay;
+    let actions = &computation.actions;
+    let trace = Trace::of(&reference, &start, actions).map_err(|error| internal(error.to_string()))?;
     if !trace.is_computation() {
         return Err(internal("stores are pending at its end".to_owned()));
     }
-    check_shape(attack, &steps, &actions, &trace).map_err(internal)?;
+    check_shape(attack, &steps, actions, &trace).map_err(internal)?;
     let cycle = trace.cycle().ok_or_else(|| internal("its trace has no cycle".to_owned()))?;
     let lowered = reference.program();
     let tell = Tell { program: lowered, trace: &trace };
@@ -166,7 +168,7 @@ pub(super) fn build(
         sentence: tell.sentence(attack, &events),
         steps,
         cycle,
-        actions,
+        computation,
     })
 }
 
@@ -174,26 +176,18 @@ pub(super) fn build(
 struct Replay<'a> {
     reference: &'a Reference,
     state: State,
-    actions: Vec<Action>,
+    computation: Computation,
     steps: Vec<WitnessStep>,
 }
 
 impl Replay<'_> {
     /// Does an action. If it issued a store that is pending now, its address.
     fn take(&mut self, part: WitnessPart, action: Action) -> Result<Option<Value>, String> {
-        let refused = |refusal| format!("step {}: {refusal}", self.actions.len() + 1);
+        let refused = |refusal| format!("step {}: {refusal}", self.computation.actions.len() + 1);
         let next = self.reference.apply(&self.state, action).map_err(refused)?;
         self.steps.push(WitnessStep { part, told: narrate(self.reference, &self.state, action, &next) });
-        self.actions.push(action);
-        let thread = action.thread().0;
-        let count = |state: &State, address: Value| {
-            let entries = state.threads[thread].buffer.entries().iter();
-            entries.filter(|entry| matches!(entry, Entry::Store { address: to, .. } if *to == address)).count()
-        };
-        let issued = next.threads[thread].buffer.entries().iter().find_map(|entry| match *entry {
-            Entry::Store { address, .. } if count(&next, address) > count(&self.state, address) => Some(address),
-            _ => None,
-        });
+        self.computation.push(action, &self.state, &next);
+        let issued = self.computation.issued.last().copied().flatten();
         self.state = next;
         Ok(issued)
     }

@@ -5,4 +5,4 @@ mod replay;
 
 pub use narrate::{BufferEntry, CellValue, Narrated, RegisterValue, Source, narrate};
 pub(crate) use replay::start_of;
-pub use replay::{Witness, WitnessViolation, replay};
+pub use replay::{Computation, Witness, WitnessViolation, replay};

@@ -3,9 +3,9 @@
 use super::narrate::{Narrated, narrate};
 use crate::InternalError;
 use ravelin_machine::{Run, Settings, Snapshot, Violation};
-use ravelin_program::{Position, Program};
-use ravelin_semantics::Model;
-use ravelin_semantics::operational::{Reference, State};
+use ravelin_program::{Position, Program, ThreadId, Value};
+use ravelin_semantics::operational::{Entry, Reference, State};
+use ravelin_semantics::{Action, Model};
 
 /// A run, replayed, and what it shows.
 #[derive(Clone, Debug)]
@@ -15,6 +15,35 @@ pub struct Witness {
     pub steps: Vec<Narrated>,
     /// No run with fewer steps shows a violation.
     pub shortest: bool,
+    /// The run itself.
+    pub computation: Computation,
+}
+
+/// A run as it was replayed, for those who want to know what would have forbidden it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Computation {
+    pub actions: Vec<Action>,
+    /// By action: the address of the store that it left pending.
+    pub issued: Vec<Option<Value>>,
+}
+
+impl Computation {
+    /// Adds an action that led from one state to the next.
+    pub(crate) fn push(&mut self, action: Action, before: &State, after: &State) {
+        self.actions.push(action);
+        self.issued.push(issued(action.thread(), before, after));
+    }
+}
+
+/// The address of the store that a step of a thread left pending.
+fn issued(thread: ThreadId, before: &State, after: &State) -> Option<Value> {
+    let entries = |state: &'_ State| -> Vec<Value> {
+        let entries = state.threads[thread.0].buffer.entries().iter();
+        entries.filter_map(|entry| if let Entry::Store { address, .. } = entry { Some(*address) } else { None }).collect()
+    };
+    let (old, new) = (entries(before), entries(after));
+    let count = |entries: &[Value], address: Value| entries.iter().filter(|other| **other == address).count();
+    new.iter().copied().find(|&address| count(&new, address) > count(&old, address))
 }
 
 /// What a run ends in.
@@ -47,10 +76,12 @@ pub fn replay(
     let reference = Reference::new(program, settings.model, bound).map_err(|error| internal(error.to_string()))?;
     let mut state = start_of(&reference, &run.start).map_err(internal)?;
     let mut steps = Vec::with_capacity(run.actions.len());
+    let mut computation = Computation::default();
     for (number, action) in run.actions.iter().enumerate() {
         let next =
             reference.apply(&state, *action).map_err(|refusal| internal(format!("step {}: {refusal}", number + 1)))?;
         steps.push(narrate(&reference, &state, *action, &next));
+        computation.push(*action, &state, &next);
         state = next;
     }
     let ahead = reference.steps(&state);
@@ -63,7 +94,7 @@ pub fn replay(
         return Err(internal("its last state does not show the violation".to_owned()));
     }
     let violation = describe(reference.program(), violation);
-    Ok(Witness { model: settings.model, violation, steps, shortest: false })
+    Ok(Witness { model: settings.model, violation, steps, shortest: false, computation })
 }
 
 /// The initial state that a machine's run starts from, or what is wrong with it.

@@ -1,0 +1,173 @@
+//! What would have forbidden a run: the offers of which one at least must be taken.
+//!
+//! A full fence forbids a run if it is passed while a store of its thread is pending that a later access of the thread overtakes (the barrier
+//! of section 6 of *Counter-Example Guided Fence Insertion*): a load that reads memory before the store reaches it, or,
+//! under PSO, another store that does. If nothing overtakes the pending stores, what the thread does from there on can as well
+//! be done after they have reached memory, and the fence is in nobody's way. A store-store fence forbids a run if a
+//! store before it is overtaken by a store after it.
+//!
+//! Conversely, a program with fences at other places only still has the run, or one that ends the same: so at least one of the
+//! offers is in every set of fences that serves the purpose. Where threads hold the bus lock, postponing a step
+//! may not be possible, and every fence that is passed with a store pending counts; a larger clause is never wrong.
+
+use super::Offer;
+use crate::robustness::is_overtaking_load;
+use crate::witness::Computation;
+use ravelin_program::{Change, Edge, Instruction, Order, Program, Site, Strength, ThreadId};
+use ravelin_semantics::{Action, Model};
+use std::collections::HashMap;
+
+/// Who asks for what: the program without any of the offers, and the offers.
+pub(super) struct Clauses<'a> {
+    program: &'a Program,
+    model: Model,
+    sites: &'a [Site],
+    offers: &'a [Offer],
+    /// The offers at the sites of an edge.
+    at: HashMap<Edge, Vec<usize>>,
+    holds_bus: bool,
+}
+
+/// A store of a thread in a run: when it was issued and when it reached memory, if it did.
+struct Stored {
+    issued: usize,
+    reached: usize,
+}
+
+/// What one thread did in a run.
+#[derive(Default)]
+struct Deeds {
+    stores: Vec<Stored>,
+    /// When it loaded.
+    loads: Vec<usize>,
+    /// When it took which transition of the program. Transitions that were added to it are left out.
+    steps: Vec<(usize, Edge)>,
+}
+
+/// Never, as a time.
+const NEVER: usize = usize::MAX;
+
+impl<'a> Clauses<'a> {
+    pub fn new(program: &'a Program, model: Model, sites: &'a [Site], offers: &'a [Offer]) -> Clauses<'a> {
+        let mut at: HashMap<Edge, Vec<usize>> = HashMap::new();
+        for (number, offer) in offers.iter().enumerate() {
+            for &edge in &sites[offer.site].edges {
+                at.entry(edge).or_default().push(number);
+            }
+        }
+        let mut transitions = program.threads.iter().flat_map(|thread| &thread.transitions);
+        let holds_bus = transitions.any(|transition| matches!(transition.instruction, Instruction::BusLock));
+        Clauses { program, model, sites, offers, at, holds_bus }
+    }
+
+    /// The offers that forbid a run of the program with some of the other offers taken.
+    pub fn of_run(&self, run: &Computation) -> Vec<usize> {
+        let mut clause = Vec::new();
+        for thread in (0..self.program.threads.len()).map(ThreadId) {
+            let deeds = self.deeds(thread, run);
+            for (number, &(time, edge)) in deeds.steps.iter().enumerate() {
+                let Some(offers) = self.at.get(&edge) else { continue };
+                // A fence is passed when the thread has nothing else left to do before its next step.
+                let next = deeds.steps.get(number + 1).map_or(NEVER, |(time, _)| *time);
+                for &number in offers {
+                    let forbids = match self.sites[self.offers[number].site].change {
+                        Change::Insert { .. } => self.forbids(&deeds, self.offers[number].strength, next),
+                        Change::Keep => {
+                            self.strength_of(edge).is_some_and(|strength| self.forbids(&deeds, strength, time))
+                        }
+                        // The locked store waits for those before it, and the thread waits for it.
+                        Change::Lock => {
+                            self.forbids(&deeds, Strength::Full, time) || self.forbids(&deeds, Strength::Full, next)
+                        }
+                    };
+                    if forbids {
+                        clause.push(number);
+                    }
+                }
+            }
+        }
+        clause.sort_unstable();
+        clause.dedup();
+        clause
+    }
+
+    /// The offers that a thread passes between two of its actions in a run: full fences only.
+    pub fn between(&self, actions: &[Action], from: usize, to: usize) -> Vec<usize> {
+        let mut clause = Vec::new();
+        let thread = actions[from].thread();
+        let run = Computation { actions: actions.to_vec(), issued: vec![None; actions.len()] };
+        for (time, edge) in self.deeds(thread, &run).steps {
+            for &number in self.at.get(&edge).into_iter().flatten() {
+                let passed = match self.sites[self.offers[number].site].change {
+                    Change::Insert { .. } => {
+                        (from..to).contains(&time) && self.offers[number].strength == Strength::Full
+                    }
+                    Change::Keep => (from + 1..to).contains(&time) && self.strength_of(edge) == Some(Strength::Full),
+                    Change::Lock => (from..to).contains(&time),
+                };
+                if passed {
+                    clause.push(number);
+                }
+            }
+        }
+        clause.sort_unstable();
+        clause.dedup();
+        clause
+    }
+
+    /// A fence that the thread passes at that time, before its action of that time, is in the way of what it did.
+    fn forbids(&self, deeds: &Deeds, strength: Strength, time: usize) -> bool {
+        let pending = |store: &&Stored| store.issued < time && (store.reached > time || store.reached == NEVER);
+        let overtaken_by_store = |store: &Stored| {
+            deeds.stores.iter().any(|later| later.issued >= time && later.reached < store.reached)
+        };
+        let overtaken_by_load =
+            |store: &Stored| deeds.loads.iter().any(|&load| load >= time && load < store.reached);
+        let mut pending = deeds.stores.iter().filter(pending);
+        match (strength, self.model) {
+            (Strength::StoreStore, Model::Pso) => pending.any(overtaken_by_store),
+            (Strength::StoreStore, _) => false,
+            (Strength::Full, _) if self.holds_bus => pending.next().is_some(),
+            (Strength::Full, _) => pending.any(|store| overtaken_by_load(store) || overtaken_by_store(store)),
+        }
+    }
+
+    /// What a fence that stands in the program orders, if anything.
+    fn strength_of(&self, edge: Edge) -> Option<Strength> {
+        match self.program.threads[edge.thread.0].transitions[edge.transition.0].instruction {
+            Instruction::Fence(Order::SeqCst) => Some(Strength::Full),
+            Instruction::Fence(Order::Release | Order::AcqRel) => Some(Strength::StoreStore),
+            _ => None,
+        }
+    }
+
+    fn deeds(&self, thread: ThreadId, run: &Computation) -> Deeds {
+        let code = &self.program.threads[thread.0];
+        let mut deeds = Deeds::default();
+        // By address, the stores that have not reached memory, oldest first.
+        let mut pending: HashMap<ravelin_program::Value, Vec<usize>> = HashMap::new();
+        for (time, (action, issued)) in run.actions.iter().zip(&run.issued).enumerate() {
+            match *action {
+                Action::Step { thread: of, transition, .. } if of == thread => {
+                    if let Some(taken) = code.transitions.get(transition.0) {
+                        deeds.steps.push((time, Edge { thread, transition }));
+                        if is_overtaking_load(&taken.instruction) {
+                            deeds.loads.push(time);
+                        }
+                    }
+                    if let Some(address) = issued {
+                        pending.entry(*address).or_default().push(deeds.stores.len());
+                        deeds.stores.push(Stored { issued: time, reached: NEVER });
+                    }
+                }
+                Action::Flush { thread: of, address } if of == thread => {
+                    if let Some(waiting) = pending.get_mut(&address).filter(|waiting| !waiting.is_empty()) {
+                        deeds.stores[waiting.remove(0)].reached = time;
+                    }
+                }
+                _ => {}
+            }
+        }
+        deeds
+    }
+}

@@ -1,0 +1,252 @@
+//! Cheapest covers: given clauses, each a set of offers of which one must be taken, find the offers that satisfy all of them at the least
+//! cost. It is the 0/1 program of equation 14 in *Checking and Enforcing Robustness against TSO*, after the eliminating sets have
+//! been multiplied out: one variable an offer, one inequality a clause.
+//!
+//! Branch and bound in exact integers: the open clause with the fewest choices left is branched on, and what the open clauses must cost
+//! at least is known from a feasible solution of the dual linear program, which is built greedily. Clauses come from paths of a few instructions
+//! and most are about one thread, so the search is short; floating-point solvers would need a second, exact proof of
+//! what they claim to be optimal, which is this search. Worst case exponential in the number of clauses.
+
+use std::ops::Add;
+
+/// A cost: what is to be minimised first, and what decides among equals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cost {
+    pub main: u64,
+    pub tie: u64,
+}
+
+impl Add for Cost {
+    type Output = Cost;
+
+    fn add(self, other: Cost) -> Cost {
+        Cost { main: self.main.saturating_add(other.main), tie: self.tie.saturating_add(other.tie) }
+    }
+}
+
+impl Cost {
+    /// As one number, of which parts can be taken away.
+    fn weight(self) -> u128 {
+        u128::from(self.main) << 64 | u128::from(self.tie)
+    }
+}
+
+/// Clauses over the offers `0..costs.len()`.
+#[derive(Clone, Debug)]
+pub struct Covers {
+    costs: Vec<Cost>,
+    clauses: Vec<Vec<usize>>,
+    /// No cover that holds all of one of these is wanted any more.
+    excluded: Vec<Vec<usize>>,
+}
+
+impl Covers {
+    pub fn new(costs: Vec<Cost>) -> Covers {
+        Covers { costs, clauses: Vec::new(), excluded: Vec::new() }
+    }
+
+    /// One of these must be taken. Says whether that was new: a clause that holds another one asks for nothing.
+    pub fn require(&mut self, mut clause: Vec<usize>) -> bool {
+        clause.sort_unstable();
+        clause.dedup();
+        if self.clauses.iter().any(|other| is_subset(other, &clause)) {
+            return false;
+        }
+        self.clauses.retain(|other| !is_subset(&clause, other));
+        self.clauses.push(clause);
+        true
+    }
+
+    /// Not all of these are to be taken.
+    pub fn exclude(&mut self, mut set: Vec<usize>) {
+        set.sort_unstable();
+        self.excluded.push(set);
+    }
+
+    pub fn clauses(&self) -> usize {
+        self.clauses.len()
+    }
+
+    /// A cheapest cover, sorted, if there is one at all.
+    pub fn cheapest(&self) -> Option<Vec<usize>> {
+        let mut search = Search {
+            covers: self,
+            state: vec![State::Free; self.costs.len()],
+            chosen: Vec::new(),
+            cost: Cost::default(),
+            best: None,
+        };
+        search.descend();
+        search.best.map(|(_, mut cover)| {
+            cover.sort_unstable();
+            debug_assert!(self.clauses.iter().all(|clause| clause.iter().any(|offer| cover.contains(offer))));
+            cover
+        })
+    }
+
+    pub fn cost(&self, cover: &[usize]) -> Cost {
+        cover.iter().fold(Cost::default(), |sum, &offer| sum + self.costs[offer])
+    }
+}
+
+/// Both sorted.
+fn is_subset(small: &[usize], large: &[usize]) -> bool {
+    let mut large = large.iter();
+    small.iter().all(|wanted| large.any(|offer| offer == wanted))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    Taken,
+    /// Covers with it have been looked at.
+    Refused,
+}
+
+struct Search<'a> {
+    covers: &'a Covers,
+    state: Vec<State>,
+    chosen: Vec<usize>,
+    cost: Cost,
+    best: Option<(Cost, Vec<usize>)>,
+}
+
+impl Search<'_> {
+    fn descend(&mut self) {
+        let covers = self.covers;
+        let taken = |offer: &usize| self.state[*offer] == State::Taken;
+        if covers.excluded.iter().any(|set| set.iter().all(taken)) {
+            return;
+        }
+        let open: Vec<&Vec<usize>> = covers.clauses.iter().filter(|clause| !clause.iter().any(taken)).collect();
+        if let Some((best, _)) = &self.best
+            && self.cost.weight().saturating_add(self.at_least(&open)) >= best.weight()
+        {
+            return;
+        }
+        let free = |clause: &[usize]| clause.iter().filter(|offer| self.state[**offer] == State::Free).count();
+        let Some(tightest) = open.iter().min_by_key(|clause| free(clause)) else {
+            // Cheaper than the best, or it would have been cut off above.
+            self.best = Some((self.cost, self.chosen.clone()));
+            return;
+        };
+        let mut choices: Vec<usize> = tightest.iter().copied().filter(|offer| self.state[*offer] == State::Free).collect();
+        choices.sort_by_key(|&offer| (covers.costs[offer], offer));
+        let before = self.cost;
+        for &offer in &choices {
+            self.state[offer] = State::Taken;
+            self.chosen.push(offer);
+            self.cost = before + covers.costs[offer];
+            self.descend();
+            self.chosen.pop();
+            self.state[offer] = State::Refused;
+        }
+        self.cost = before;
+        for &offer in &choices {
+            self.state[offer] = State::Free;
+        }
+    }
+
+    /// What the open clauses cost at least: each is given as much as its cheapest choice has left, and its choices have that much less.
+    fn at_least(&self, open: &[&Vec<usize>]) -> u128 {
+        let mut left: Vec<u128> = self.covers.costs.iter().map(|cost| cost.weight()).collect();
+        let mut sum = 0u128;
+        for clause in open {
+            let free = || clause.iter().copied().filter(|offer| self.state[*offer] == State::Free);
+            // A clause without a choice costs more than anything; the branch ends when it is met.
+            let Some(share) = free().map(|offer| left[offer]).min() else { continue };
+            sum = sum.saturating_add(share);
+            for offer in free() {
+                left[offer] -= share;
+            }
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn covers(costs: &[u64], clauses: &[&[usize]]) -> Covers {
+        let mut covers = Covers::new(costs.iter().map(|&main| Cost { main, tie: 0 }).collect());
+        for clause in clauses {
+            covers.require(clause.to_vec());
+        }
+        covers
+    }
+
+    #[test]
+    fn the_cheapest_cover_is_found() {
+        let cases: [(&[u64], &[&[usize]], Option<&[usize]>); 7] = [
+            (&[], &[], Some(&[])),
+            (&[1, 1], &[], Some(&[])),
+            (&[1, 1], &[&[0], &[1]], Some(&[0, 1])),
+            (&[2, 2, 3], &[&[0, 2], &[1, 2]], Some(&[2])),
+            (&[1, 1, 3], &[&[0, 2], &[1, 2]], Some(&[0, 1])),
+            (&[1, 1, 1], &[&[0, 1], &[1, 2], &[0, 2]], Some(&[0, 1])),
+            (&[1], &[&[0], &[]], None),
+        ];
+        for (costs, clauses, expected) in cases {
+            assert_eq!(covers(costs, clauses).cheapest().as_deref(), expected, "{costs:?} {clauses:?}");
+        }
+    }
+
+    #[test]
+    fn ties_are_broken_by_the_second_cost() {
+        let mut covers = Covers::new(vec![Cost { main: 1, tie: 10 }, Cost { main: 1, tie: 1 }]);
+        covers.require(vec![0, 1]);
+        assert_eq!(covers.cheapest(), Some(vec![1]));
+    }
+
+    #[test]
+    fn excluding_covers_lists_the_minimal_ones_by_cost() {
+        let mut covers = covers(&[1, 1, 1, 5], &[&[0, 1], &[2, 3]]);
+        let mut found = Vec::new();
+        while let Some(cover) = covers.cheapest() {
+            covers.exclude(cover.clone());
+            found.push(cover);
+        }
+        assert_eq!(found, [vec![0, 2], vec![1, 2], vec![0, 3], vec![1, 3]]);
+    }
+
+    #[test]
+    fn a_clause_that_asks_for_nothing_new_is_dropped() {
+        let mut covers = covers(&[1, 1, 1], &[&[0, 1]]);
+        assert!(!covers.require(vec![0, 1, 2]));
+        assert!(covers.require(vec![1]));
+        assert_eq!(covers.clauses(), 1);
+    }
+
+    /// Against all subsets, on pseudo-random clauses.
+    #[test]
+    fn no_subset_is_cheaper() {
+        let mut random = 1u64;
+        let mut draw = |below: u64| {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (random >> 33) % below
+        };
+        for _ in 0..500 {
+            let offers = 1 + draw(9) as usize;
+            let costs: Vec<Cost> = (0..offers).map(|_| Cost { main: 1 + draw(4), tie: draw(3) }).collect();
+            let mut covers = Covers::new(costs.clone());
+            let clauses: Vec<Vec<usize>> = (0..draw(8))
+                .map(|_| (0..offers).filter(|_| draw(3) == 0).collect::<Vec<usize>>())
+                .filter(|clause| !clause.is_empty())
+                .collect();
+            for clause in &clauses {
+                covers.require(clause.clone());
+            }
+            for _ in 0..draw(3) {
+                covers.exclude((0..offers).filter(|_| draw(2) == 0).collect());
+            }
+            let subset = |bits: u32| (0..offers).filter(|offer| bits >> offer & 1 == 1).collect::<Vec<usize>>();
+            let is_cover = |set: &Vec<usize>| {
+                clauses.iter().all(|clause| clause.iter().any(|offer| set.contains(offer)))
+                    && !covers.excluded.iter().any(|excluded| is_subset(excluded, set))
+            };
+            let best = (0..1u32 << offers).map(subset).filter(is_cover).map(|set| covers.cost(&set)).min();
+            assert_eq!(covers.cheapest().map(|cover| covers.cost(&cover)), best, "{clauses:?} {costs:?}");
+        }
+    }
+}

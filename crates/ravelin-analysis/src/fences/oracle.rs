@@ -1,0 +1,157 @@
+//! Whether a program with some fences will do, asked of the analysis that knows.
+
+use super::clause::Clauses;
+use crate::reachability::{self, Question};
+use crate::robustness::{
+    AttackFate, AttackWitness, RaceWitness, RobustnessQuestion, race_freedom, robustness,
+};
+use crate::witness::Witness;
+use crate::{AnalysisError, Verdict};
+use ravelin_explore::{Limit, Limits};
+use ravelin_program::Program;
+use ravelin_semantics::Model;
+use std::time::Instant;
+
+use super::synthesis::FenceQuestion;
+
+/// What the fences are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// No computation has a trace that SC does not have.
+    Robust,
+    /// No SC run has a triangular race.
+    RaceFree,
+    /// No goal can be reached, no assertion fails, no fault happens.
+    Safe(reachability::Engine),
+}
+
+/// What is still wrong with a program.
+#[derive(Clone, Debug)]
+pub enum Trouble {
+    Attack(Box<AttackWitness>),
+    Race(Box<RaceWitness>),
+    Run(Box<Witness>),
+}
+
+impl Trouble {
+    /// The offers that would forbid it.
+    pub(super) fn clause(&self, clauses: &Clauses) -> Vec<usize> {
+        match self {
+            Trouble::Attack(witness) => clauses.of_run(&witness.computation),
+            Trouble::Run(witness) => clauses.of_run(&witness.computation),
+            Trouble::Race(race) => clauses.between(&race.actions, race.from, race.to),
+        }
+    }
+}
+
+/// What an analysis says.
+pub(super) enum Said {
+    /// Proved.
+    Fine,
+    /// Not empty.
+    Wrong(Vec<Trouble>),
+    /// No answer, perhaps because of a limit.
+    Unknown(Option<Limit>),
+    /// PSO: no thread alone can do harm, and that several cannot is not proved.
+    OneDelayingThread,
+}
+
+/// Asks, and counts.
+pub(super) struct Oracle<'a> {
+    pub question: &'a FenceQuestion<'a>,
+    pub start: Instant,
+    pub queries: usize,
+    pub states: u64,
+}
+
+impl Oracle<'_> {
+    /// Looks for what is wrong; for as much as one query can find.
+    pub fn ask(&mut self, program: &Program) -> Result<Said, AnalysisError> {
+        self.query(program, true)
+    }
+
+    /// Looks for one thing that is wrong.
+    pub fn ask_for_one(&mut self, program: &Program) -> Result<Said, AnalysisError> {
+        self.query(program, false)
+    }
+
+    /// Whether a goal can be reached under SC already.
+    pub fn ask_sc(&mut self, program: &Program) -> Result<Said, AnalysisError> {
+        self.reach(program, Model::Sc, reachability::Engine::Auto)
+    }
+
+    fn query(&mut self, program: &Program, all: bool) -> Result<Said, AnalysisError> {
+        match self.question.purpose {
+            Purpose::Robust => self.robust(program, all),
+            Purpose::RaceFree => self.race_free(program),
+            Purpose::Safe(engine) => self.reach(program, self.question.model, engine),
+        }
+    }
+
+    fn robust(&mut self, program: &Program, all: bool) -> Result<Said, AnalysisError> {
+        self.queries += 1;
+        let answer = robustness(program, &RobustnessQuestion { all, ..self.robustness_question() })?;
+        self.states += answer.explored.states;
+        let troubles: Vec<Trouble> = answer
+            .attacks
+            .into_iter()
+            .filter_map(|judged| match judged.fate {
+                AttackFate::Feasible(witness) => Some(Trouble::Attack(witness)),
+                _ => None,
+            })
+            .collect();
+        Ok(match answer.verdict {
+            _ if !troubles.is_empty() => Said::Wrong(troubles),
+            Verdict::Holds => Said::Fine,
+            _ if answer.one_delaying_thread => Said::OneDelayingThread,
+            _ => Said::Unknown(answer.limit),
+        })
+    }
+
+    fn race_free(&mut self, program: &Program) -> Result<Said, AnalysisError> {
+        self.queries += 1;
+        let answer = race_freedom(program, &self.robustness_question())?;
+        self.states += answer.statistics.states;
+        Ok(match (answer.verdict, answer.race) {
+            (_, Some(race)) => Said::Wrong(vec![Trouble::Race(Box::new(race))]),
+            (Verdict::Holds, None) => Said::Fine,
+            _ => Said::Unknown(answer.limit),
+        })
+    }
+
+    fn reach(&mut self, program: &Program, model: Model, engine: reachability::Engine) -> Result<Said, AnalysisError> {
+        self.queries += 1;
+        let asked = self.question;
+        let question = Question {
+            limits: self.limits(),
+            workers: asked.workers,
+            stop: asked.stop,
+            progress: asked.progress,
+            ..Question::new(model)
+        };
+        let answer = reachability::answer(program, &question, engine)?;
+        self.states += answer.reachability.statistics.states;
+        Ok(match (answer.reachability.verdict, answer.reachability.witness) {
+            (_, Some(witness)) => Said::Wrong(vec![Trouble::Run(Box::new(witness))]),
+            (Verdict::Holds, None) => Said::Fine,
+            _ => Said::Unknown(answer.reachability.limit),
+        })
+    }
+
+    fn robustness_question(&self) -> RobustnessQuestion<'_> {
+        let asked = self.question;
+        RobustnessQuestion {
+            limits: self.limits(),
+            workers: asked.workers,
+            stop: asked.stop,
+            progress: asked.progress,
+            ..RobustnessQuestion::new(asked.model)
+        }
+    }
+
+    /// All queries together may take the time that was given.
+    fn limits(&self) -> Limits {
+        let limits = self.question.limits;
+        Limits { time: limits.time.map(|time| time.saturating_sub(self.start.elapsed())), ..limits }
+    }
+}

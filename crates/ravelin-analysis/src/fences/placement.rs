@@ -1,0 +1,114 @@
+//! Where fences may go: the sites of an automaton, and the constraints on them (section 6 of *Counter-Example Guided Fence Insertion*).
+
+use super::loops::LoopDepths;
+use crate::robustness::{is_delayable, is_overtaking_load};
+use ravelin_program::{Change, Edge, Instruction, LocId, Program, Site, Thread, ThreadId, TransitionId};
+use std::collections::BTreeSet;
+use thiserror::Error;
+
+/// Which of the sites may be used. Fences that stand there already may be kept in any case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    #[default]
+    Anywhere,
+    /// Directly after plain stores.
+    AfterStores,
+    /// Directly before loads.
+    BeforeLoads,
+    /// Where no loop comes along.
+    OutsideLoops,
+    /// The sites of these names.
+    Listed(BTreeSet<String>),
+}
+
+/// A name in a list that no site has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no place `{name}` for a fence; there are {}", there_are.join(", "))]
+pub struct UnknownSite {
+    pub name: String,
+    pub there_are: Vec<String>,
+}
+
+impl UnknownSite {
+    /// Complains about the first of the names that no site has.
+    pub fn among<'a>(names: impl IntoIterator<Item = &'a String>, sites: &[Site]) -> Result<(), UnknownSite> {
+        let there_are = || sites.iter().map(|site| site.name.clone()).collect();
+        match names.into_iter().find(|name| !sites.iter().any(|site| site.name == **name)) {
+            Some(name) => Err(UnknownSite { name: name.clone(), there_are: there_are() }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Placement {
+    /// The numbers of the sites that may be used.
+    pub fn allowed(&self, program: &Program, sites: &[Site]) -> Result<Vec<usize>, UnknownSite> {
+        if let Placement::Listed(names) = self {
+            UnknownSite::among(names, sites)?;
+        }
+        let depths = LoopDepths::of(program);
+        let allows = |site: &Site| site.change == Change::Keep || self.allows(program, &depths, site);
+        Ok((0..sites.len()).filter(|&number| allows(&sites[number])).collect())
+    }
+
+    fn allows(&self, program: &Program, depths: &LoopDepths, site: &Site) -> bool {
+        let transition = |edge: &Edge| &program.threads[edge.thread.0].transitions[edge.transition.0];
+        match self {
+            Placement::Anywhere => true,
+            Placement::AfterStores => site.edges.iter().all(|edge| is_delayable(&transition(edge).instruction)),
+            Placement::BeforeLoads => site.edges.iter().all(|edge| {
+                let thread = &program.threads[edge.thread.0];
+                let mut next = thread.outgoing(transition(edge).to);
+                next.any(|(_, next)| is_overtaking_load(&next.instruction))
+            }),
+            Placement::OutsideLoops => depths.deepest(&site.edges) == 0,
+            Placement::Listed(names) => names.contains(&site.name),
+        }
+    }
+}
+
+/// The sites of a program that is given as automata: every location that is entered somewhere, and, where several transitions enter
+/// it, each of these alone. What is written down in a text has other sites, which its front end knows.
+pub fn automaton_sites(program: &Program) -> Vec<Site> {
+    let mut sites = Vec::new();
+    for (number, thread) in program.threads.iter().enumerate() {
+        let locked = inside_bus_lock(thread);
+        for location in (0..thread.locations.len()).map(LocId).filter(|location| !locked[location.0]) {
+            let entering: Vec<Edge> = (0..thread.transitions.len())
+                .map(TransitionId)
+                .filter(|transition| thread.transitions[transition.0].to == location)
+                .map(|transition| Edge { thread: ThreadId(number), transition })
+                .collect();
+            let site = |name: String, edges: Vec<Edge>| Site {
+                name: format!("{}:{name}", thread.name),
+                change: Change::Insert { after_label: false },
+                edges,
+                position: None,
+            };
+            let name = thread.location_name(location);
+            if entering.len() > 1 {
+                sites.extend(entering.iter().map(|edge| site(format!("{}>{name}", edge.transition.0), vec![*edge])));
+            }
+            if !entering.is_empty() {
+                sites.push(site(name, entering));
+            }
+        }
+    }
+    sites
+}
+
+/// By location: a thread may hold the bus lock there. A fence inside what is executed as one step has no meaning.
+fn inside_bus_lock(thread: &Thread) -> Vec<bool> {
+    let mut inside = vec![false; thread.locations.len()];
+    let is_lock = |instruction: &Instruction| matches!(instruction, Instruction::BusLock);
+    let locks = thread.transitions.iter().filter(|transition| is_lock(&transition.instruction));
+    let mut waiting: Vec<LocId> = locks.map(|transition| transition.to).collect();
+    while let Some(location) = waiting.pop() {
+        if !std::mem::replace(&mut inside[location.0], true) {
+            let outgoing = thread.outgoing(location).map(|(_, transition)| transition);
+            let stays = outgoing.filter(|transition| !matches!(transition.instruction, Instruction::BusUnlock));
+            waiting.extend(stays.map(|transition| transition.to));
+        }
+    }
+    inside
+}

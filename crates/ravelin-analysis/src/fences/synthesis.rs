@@ -1,0 +1,212 @@
+//! The loop: solve, check, learn.
+//!
+//! Every clause is in force for every set of fences that serves the purpose (`clause.rs`), so a cheapest cover of the clauses costs
+//! no more than the best set. If the program with that cover is right, the cover is a best set. If not, the runs that are still wrong
+//! give clauses that the cover misses, since it did not forbid them; there are finitely many. To list all minimal sets, those that were
+//! found are excluded together with what contains them, and the loop goes on: the cheapest cover left is minimal again, since
+//! a smaller one would have been cheaper.
+
+use super::clause::Clauses;
+use super::cost::Offer;
+use super::cover::{Cost, Covers};
+use super::oracle::{Oracle, Purpose, Said, Trouble};
+use crate::AnalysisError;
+use ravelin_explore::{Limit, Limits, Progress};
+use ravelin_program::{Copies, Program, Site, Strength, repaired};
+use ravelin_semantics::Model;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// Sets that are listed at most.
+const MOST_SETS: usize = 10_000;
+
+/// What is asked, and how hard to try.
+#[derive(Clone, Copy)]
+pub struct FenceQuestion<'a> {
+    /// TSO or PSO.
+    pub model: Model,
+    pub purpose: Purpose,
+    pub sets: Sets,
+    pub limits: Limits,
+    pub workers: usize,
+    pub stop: Option<&'a AtomicBool>,
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+}
+
+impl FenceQuestion<'_> {
+    pub fn new(model: Model, purpose: Purpose) -> Self {
+        FenceQuestion {
+            model,
+            purpose,
+            sets: Sets::Cheapest,
+            limits: Limits::default(),
+            workers: 1,
+            stop: None,
+            progress: None,
+        }
+    }
+}
+
+/// How many sets are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sets {
+    /// One of the cheapest.
+    Cheapest,
+    /// All that cost as little as the cheapest.
+    AllCheapest,
+    /// All that cannot do without any of their fences.
+    AllMinimal,
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct Fences {
+    pub outcome: Outcome,
+    /// By cost. Empty unless the outcome is [`Outcome::Found`] or a limit was met on the way to all sets.
+    pub sets: Vec<FenceSet>,
+    pub effort: Effort,
+}
+
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The program is right without.
+    NotNeeded,
+    /// Here they are, all that were asked for.
+    Found,
+    /// A goal can be reached under SC; no fence helps.
+    WrongUnderSc(Box<Trouble>),
+    /// This remains, whichever of the offered fences are taken.
+    NoSet(Box<Trouble>),
+    Unknown(Why),
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug)]
+pub struct Why {
+    pub limit: Option<Limit>,
+    /// PSO, robustness: the set below stops whatever one thread can do by delaying stores; that several cannot do harm together is not proved.
+    pub one_delaying_thread: bool,
+    /// Every set costs at least as much as this one, which could not be checked.
+    pub unchecked: FenceSet,
+}
+
+/// A set of fences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FenceSet {
+    /// Numbers of offers.
+    pub offers: Vec<usize>,
+    pub cost: Cost,
+}
+
+impl FenceSet {
+    /// The sites and kinds of fences, as [`repaired`] wants them.
+    pub fn choices(&self, offers: &[Offer]) -> Vec<(usize, Strength)> {
+        self.offers.iter().map(|&offer| (offers[offer].site, offers[offer].strength)).collect()
+    }
+
+    /// How many fences it is: a site in several threads counts for each.
+    pub fn fences(&self, offers: &[Offer], sites: &[Site]) -> usize {
+        self.offers.iter().map(|&offer| sites[offers[offer].site].threads()).sum()
+    }
+}
+
+/// What it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// Questions asked about the program with some of the fences.
+    pub queries: usize,
+    pub clauses: usize,
+    pub states: u64,
+    pub elapsed: Duration,
+}
+
+/// Finds fences. The sites that `offers` speak of are those of `program` as it was read.
+pub fn fences(
+    program: &Program,
+    sites: &[Site],
+    offers: &[Offer],
+    question: &FenceQuestion,
+) -> Result<Fences, AnalysisError> {
+    if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
+        return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
+    }
+    let mut oracle = Oracle { question, start: Instant::now(), queries: 0, states: 0 };
+    let clauses = Clauses::new(program, question.model, sites, offers);
+    let mut covers = Covers::new(offers.iter().map(|offer| offer.cost).collect());
+    let mut sets: Vec<FenceSet> = Vec::new();
+    let mut knows_sc = false;
+    let outcome = loop {
+        let Some(cover) = covers.cheapest() else { break Outcome::Found };
+        let set = FenceSet { cost: covers.cost(&cover), offers: cover };
+        let dearer = sets.first().is_some_and(|cheapest| set.cost.main > cheapest.cost.main);
+        if dearer && question.sets == Sets::AllCheapest || sets.len() == MOST_SETS {
+            break Outcome::Found;
+        }
+        let unknown = |limit, one_delaying_thread| {
+            Outcome::Unknown(Why { limit, one_delaying_thread, unchecked: set.clone() })
+        };
+        match oracle.ask(&repaired(program, sites, &set.choices(offers)))? {
+            Said::Fine if set.offers.is_empty() => break Outcome::NotNeeded,
+            Said::Fine => {
+                covers.exclude(set.offers.clone());
+                sets.push(set);
+                if question.sets == Sets::Cheapest {
+                    break Outcome::Found;
+                }
+            }
+            Said::Unknown(limit) => break unknown(limit, false),
+            Said::OneDelayingThread => break unknown(None, true),
+            Said::Wrong(troubles) => {
+                if !knows_sc && matches!(question.purpose, Purpose::Safe(_)) {
+                    knows_sc = true;
+                    if let Said::Wrong(mut under_sc) = oracle.ask_sc(program)?
+                        && let Some(trouble) = under_sc.pop()
+                    {
+                        break Outcome::WrongUnderSc(Box::new(trouble));
+                    }
+                }
+                let mut incurable = None;
+                for trouble in troubles {
+                    let clause = trouble.clause(&clauses);
+                    if clause.iter().any(|offer| set.offers.contains(offer)) {
+                        let what = "a run passes a fence that should have forbidden it".to_owned();
+                        return Err(crate::InternalError(what).into());
+                    }
+                    if clause.is_empty() {
+                        incurable = Some(trouble);
+                        break;
+                    }
+                    covers.require(clause);
+                }
+                if let Some(trouble) = incurable {
+                    break Outcome::NoSet(Box::new(trouble));
+                }
+            }
+        }
+    };
+    let effort = Effort {
+        queries: oracle.queries,
+        clauses: covers.clauses(),
+        states: oracle.states,
+        elapsed: oracle.start.elapsed(),
+    };
+    Ok(Fences { outcome, sets, effort })
+}
+
+/// What goes wrong if one fence of a set is left out: the reason why it is there.
+pub fn without(
+    program: &Program,
+    sites: &[Site],
+    offers: &[Offer],
+    set: &FenceSet,
+    left_out: usize,
+    question: &FenceQuestion,
+) -> Result<Option<Trouble>, AnalysisError> {
+    let rest: Vec<usize> = set.offers.iter().copied().filter(|&offer| offer != left_out).collect();
+    let rest = FenceSet { offers: rest, cost: Cost::default() };
+    let mut oracle = Oracle { question, start: Instant::now(), queries: 0, states: 0 };
+    match oracle.ask_for_one(&repaired(program, sites, &rest.choices(offers)))? {
+        Said::Wrong(mut troubles) => Ok(troubles.pop()),
+        _ => Ok(None),
+    }
+}

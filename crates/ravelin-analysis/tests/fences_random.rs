@@ -1,0 +1,269 @@
+//! Fences for random loop-free programs: every set that is found serves its purpose, none of its fences can be left out, and no other set
+//! is smaller or missing. The purpose is judged by the reference semantics: by enumerating all computations for robustness, by exploring
+//! all states for safety.
+//!
+//! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
+
+use ravelin_analysis::fences::{
+    CostBy, FenceQuestion, FenceSet, Offer, Outcome, Purpose, Sets, Weights, automaton_sites, fences, offers,
+};
+use ravelin_analysis::reachability::Engine;
+use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom};
+use ravelin_analysis::Verdict;
+use ravelin_program::{
+    Change, Edge, Expr, Goal, GoalKind, Instruction, Observable, Program, RegId, Site, Span, Strength, ThreadId, TransitionId,
+    repaired,
+};
+use ravelin_semantics::Model;
+use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
+use ravelin_semantics::operational::Reference;
+use ravelin_semantics::trace::find_violation;
+
+const MOST_CONFIGURATIONS: usize = 50_000;
+/// Programs with more offers have too many sets to try them all.
+const MOST_OFFERS: usize = 9;
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn seeds(default: u64) -> std::ops::Range<u64> {
+    let first = number("RAVELIN_SEED", 0);
+    first..first + number("RAVELIN_PROGRAMS", default)
+}
+
+/// What is asked.
+#[derive(Clone, Copy)]
+struct Case {
+    model: Model,
+    purpose: Purpose,
+    sites: fn(&Program) -> Vec<Site>,
+    weights: Weights,
+}
+
+/// Whether a program serves the purpose; `None` if that is too much to find out.
+fn judge(program: &Program, case: Case) -> Option<bool> {
+    match case.purpose {
+        Purpose::Robust => {
+            let reference = Reference::new(program, case.model, None).ok()?;
+            Some(find_violation(&reference, MOST_CONFIGURATIONS).ok()?.is_none())
+        }
+        Purpose::RaceFree => {
+            let answer = race_freedom(program, &RobustnessQuestion::new(Model::Tso)).ok()?;
+            Some(answer.verdict == Verdict::Holds)
+        }
+        Purpose::Safe(_) => is_safe(program, case.model),
+    }
+}
+
+fn is_safe(program: &Program, model: Model) -> Option<bool> {
+    let reference = Reference::new(program, model, None).ok()?;
+    let explored = reference.explore(MOST_CONFIGURATIONS).ok()?;
+    let wrong = !explored.violated_goals.is_empty() || !explored.failed_asserts.is_empty() || !explored.faults.is_empty();
+    if wrong || explored.complete { Some(!wrong) } else { None }
+}
+
+/// What is wrong, if anything.
+fn disagreement(program: &Program, case: Case) -> Option<String> {
+    check(program, case).err().flatten()
+}
+
+/// How many minimal sets there are, or what is wrong; `Err(None)` if the program is too large to try everything.
+fn check(program: &Program, case: Case) -> Result<usize, Option<String>> {
+    let sites = (case.sites)(program);
+    let all: Vec<usize> = (0..sites.len()).collect();
+    let offers = offers(program, &sites, &all, &CostBy::Size, case.weights).map_err(|error| Some(error.to_string()))?;
+    if offers.len() > MOST_OFFERS {
+        return Err(None);
+    }
+    // Which sets serve the purpose, by bits of offers.
+    let mut serves = Vec::with_capacity(1 << offers.len());
+    for bits in 0..1usize << offers.len() {
+        let below = (0..offers.len()).filter(|offer| bits >> offer & 1 == 1).any(|offer| serves[bits & !(1 << offer)]);
+        serves.push(below || judge(&repaired(program, &sites, &choices(bits, &offers)), case).ok_or(None)?);
+    }
+    let ask = || {
+        let question = FenceQuestion { sets: Sets::AllMinimal, ..FenceQuestion::new(case.model, case.purpose) };
+        fences(program, &sites, &offers, &question)
+    };
+    let answer = match std::panic::catch_unwind(ask) {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(error)) => return Err(Some(error.to_string())),
+        Err(_) => return Err(Some("a panic".to_owned())),
+    };
+    let minimal: Vec<usize> = (0..serves.len())
+        .filter(|&bits| serves[bits] && !(0..offers.len()).any(|o| bits >> o & 1 == 1 && serves[bits & !(1 << o)]))
+        .collect();
+    let mut found: Vec<usize> = answer.sets.iter().map(|set| set.offers.iter().map(|offer| 1 << offer).sum()).collect();
+    found.sort_unstable();
+    let expected = match answer.outcome {
+        Outcome::NotNeeded => minimal == [0] && found.is_empty(),
+        Outcome::Found => minimal == found && minimal != [0],
+        Outcome::WrongUnderSc(_) => minimal.is_empty() && is_safe(program, Model::Sc) == Some(false),
+        Outcome::NoSet(_) => minimal.is_empty(),
+        // Robustness against PSO is not always decided.
+        Outcome::Unknown(_) => case.model == Model::Pso && case.purpose == Purpose::Robust,
+    };
+    if !expected {
+        return Err(Some(format!("{:?}: found {found:?}, expected {minimal:?} of {offers:?}", answer.outcome)));
+    }
+    if !answer.sets.is_sorted_by_key(|set: &FenceSet| set.cost) {
+        return Err(Some("the sets are not sorted by cost".to_owned()));
+    }
+    Ok(found.len())
+}
+
+fn choices(bits: usize, offers: &[Offer]) -> Vec<(usize, Strength)> {
+    let taken = offers.iter().enumerate().filter(|(number, _)| bits >> number & 1 == 1);
+    // Where both kinds of fence are taken, the full one is meant.
+    let mut choices: Vec<(usize, Strength)> = taken.map(|(_, offer)| (offer.site, offer.strength)).collect();
+    choices.sort_by_key(|&(site, strength)| (site, std::cmp::Reverse(strength)));
+    choices.dedup_by_key(|(site, _)| *site);
+    choices
+}
+
+/// Stores that become locked exchanges.
+fn stores(program: &Program) -> Vec<Site> {
+    sites_at(program, Change::Lock, |instruction| {
+        matches!(instruction, Instruction::Store { .. } | Instruction::Unlock(_))
+    })
+}
+
+/// Fences that are there may go, and others may come.
+fn fences_and_locations(program: &Program) -> Vec<Site> {
+    let mut sites = sites_at(program, Change::Keep, |instruction| matches!(instruction, Instruction::Fence(_)));
+    sites.extend(automaton_sites(program).into_iter().step_by(2));
+    sites
+}
+
+fn sites_at(program: &Program, change: Change, is: fn(&Instruction) -> bool) -> Vec<Site> {
+    let mut sites = Vec::new();
+    for (number, thread) in program.threads.iter().enumerate() {
+        for (id, transition) in thread.transitions.iter().enumerate() {
+            if is(&transition.instruction) {
+                let edge = Edge { thread: ThreadId(number), transition: TransitionId(id) };
+                sites.push(Site { name: format!("{number}:{id}"), change, edges: vec![edge], position: None });
+            }
+        }
+    }
+    sites
+}
+
+/// Few instructions, so that all sets of fences can be tried. What faults or fails does so under SC already, mostly.
+fn small() -> Config {
+    let mut config = Config {
+        threads: 2..=3,
+        instructions: 2..=3,
+        total_instructions: 7,
+        variables: 2..=2,
+        domains: false,
+        arrays: false,
+        computed_addresses: false,
+        ..Config::loop_free()
+    };
+    config.kinds.retain(|(kind, _)| *kind != Kind::Assert);
+    config
+}
+
+/// With two kinds of fences there are twice as many offers.
+fn smaller() -> Config {
+    Config { threads: 2..=2, instructions: 2..=2, total_instructions: 4, ..small() }
+}
+
+/// The program with a goal that only the weak model violates, if there is such a thing.
+fn with_weak_goal(mut program: Program, model: Model, seed: u64) -> Option<Program> {
+    let finals = |model| {
+        let explored = Reference::new(&program, model, None).ok()?.explore(MOST_CONFIGURATIONS).ok()?;
+        explored.complete.then_some(explored.finals)
+    };
+    let (sc, weak) = (finals(Model::Sc)?, finals(model)?);
+    let weak: Vec<_> = weak.difference(&sc).collect();
+    let state = weak.get(seed as usize % weak.len().max(1))?;
+    let is = |atom, value| Expr::Atom(atom).eq(Expr::Const(value));
+    let mut condition = Expr::Const(1);
+    for (thread, local) in state.threads.iter().enumerate() {
+        for (register, value) in local.registers.iter().enumerate() {
+            condition = condition.and(is(Observable::Register(ThreadId(thread), RegId(register)), *value));
+        }
+    }
+    for (address, value) in &state.memory {
+        condition = condition.and(is(Observable::Memory(*address), *value));
+    }
+    program.goals = vec![Goal { kind: GoalKind::NeverFinally, condition, span: Span::NOWHERE }];
+    Some(program)
+}
+
+/// At least a twentieth of the programs must need fences, or this shows little.
+fn compare(case: Case, config: Config, programs: u64) {
+    let generator = Generator::new(config);
+    let (mut fenced, mut several) = (0, 0);
+    for seed in seeds(programs) {
+        let mut program = generator.program(seed);
+        if let Purpose::Safe(_) = case.purpose
+            && let Some(weak) = with_weak_goal(program.clone(), case.model, seed)
+        {
+            program = weak;
+        }
+        match check(&program, case) {
+            Err(Some(what)) => {
+                let smaller = shrink(&program, &mut |program| disagreement(program, case).is_some());
+                let found = disagreement(&smaller, case).unwrap_or(what);
+                panic!("seed {seed}: {found}\n{}", ravelin_frontend::print::rav(&smaller));
+            }
+            Err(None) => {}
+            Ok(sets) => {
+                fenced += u64::from(sets > 0);
+                several += u64::from(sets > 1);
+            }
+        }
+    }
+    println!("{fenced} of {programs} programs need fences, {several} have a choice");
+    assert!(fenced * 50 >= programs, "only {fenced} of {programs} programs need fences");
+}
+
+const ROBUST: Case =
+    Case { model: Model::Tso, purpose: Purpose::Robust, sites: automaton_sites, weights: Weights::FULL_ONLY };
+const SAFE: Case = Case { purpose: Purpose::Safe(Engine::Bounded), ..ROBUST };
+const TWO_KINDS: Weights = Weights { full: 2, store_store: Some(1) };
+
+#[test]
+fn robust_against_tso() {
+    compare(ROBUST, small(), 600);
+}
+
+#[test]
+fn free_of_triangular_races() {
+    compare(Case { purpose: Purpose::RaceFree, ..ROBUST }, small(), 600);
+}
+
+#[test]
+fn safe_under_tso() {
+    compare(SAFE, small(), 600);
+}
+
+#[test]
+fn safe_under_tso_by_any_engine() {
+    compare(Case { purpose: Purpose::Safe(Engine::Auto), ..ROBUST }, small(), 300);
+}
+
+#[test]
+fn safe_under_pso_with_two_kinds_of_fences() {
+    compare(Case { model: Model::Pso, weights: TWO_KINDS, ..SAFE }, smaller(), 1_000);
+}
+
+#[test]
+fn robust_against_pso_where_it_is_decided() {
+    compare(Case { model: Model::Pso, weights: TWO_KINDS, ..ROBUST }, smaller(), 1_000);
+}
+
+#[test]
+fn locked_stores() {
+    compare(Case { sites: stores, ..ROBUST }, small(), 600);
+    compare(Case { sites: stores, ..SAFE }, small(), 600);
+}
+
+#[test]
+fn fences_that_stand_there_are_kept_only_if_needed() {
+    compare(Case { sites: fences_and_locations, ..ROBUST }, small(), 600);
+    compare(Case { sites: fences_and_locations, ..SAFE }, small(), 600);
+}
