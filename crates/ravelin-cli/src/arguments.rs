@@ -14,7 +14,8 @@ With several files or models the worst counts, in the order 2, 1, 3, 0.";
 /// Does weak memory change what my program does?
 ///
 /// Ravelin explores concurrent programs under sequential consistency (sc), x86-TSO (tso) and PSO (pso). It proves that weak memory
-/// changes nothing (check), or that nothing forbidden can happen (reach), or shows a run in which it does.
+/// changes nothing (check), or that nothing forbidden can happen (reach), or shows a run in which it does and finds the cheapest fences
+/// that stop it (fence).
 #[derive(Debug, Parser)]
 #[command(name = "ravelin", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Arguments {
@@ -28,6 +29,8 @@ pub enum Command {
     Check(Check),
     /// Can a forbidden state be reached, an assertion fail, a value leave its type?
     Reach(Reach),
+    /// The cheapest fences that make a program robust, or the minimal sets that make it safe.
+    Fence(Fence),
     /// All states in which a program can end, and which of them sequential consistency forbids.
     States(States),
     /// Walk through a program: a random run, or one where you choose each step.
@@ -88,6 +91,93 @@ pub struct Reach {
     pub output: Output,
 }
 
+const FENCE_HELP: &str = "\
+Two questions with different answers. --for robustness: with the fences nothing differs from sequential consistency. --for
+safety: with the fences no goal can be reached, no assertion fails; other behaviour may still differ, so fewer may do.
+
+Places are called by the line before which a fence goes (L13, or L13.9 with a column), or as in t1:q4 by thread and state.
+A cost file has one place and a positive number a line (`L13 250`); a placement file has one place a line. # starts a comment.
+
+Exit codes: 0 a set was found or none is needed, 1 no set does it, 2 the input or the command line is wrong, 3 unknown.";
+
+#[derive(Debug, Args)]
+#[command(after_help = FENCE_HELP)]
+pub struct Fence {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// Memory models, tso and pso, separated by commas
+    #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL")]
+    pub models: Vec<ModelName>,
+    /// What the fences are for: `robustness` or `safety`
+    #[arg(long = "for", default_value = "robustness", value_name = "PURPOSE", conflicts_with = "expect")]
+    pub purpose: PurposeName,
+    /// `robust`, or `trf`: enough fences that there are no triangular races
+    #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect")]
+    pub property: PropertyName,
+    /// Who answers about safety, as in `ravelin reach`
+    #[arg(long, default_value = "auto", value_name = "ENGINE")]
+    pub engine: ReachEngine,
+    /// All sets of least cost (robustness), all minimal sets (safety)
+    #[arg(long, conflicts_with = "expect")]
+    pub all: bool,
+    /// What to minimise: `size`, the number; `loops`, ten to the power of the loop depth each; or the costs in a file
+    #[arg(long, default_value = "size", value_name = "COST", conflicts_with = "expect")]
+    pub cost: String,
+    /// Where fences may go: `anywhere`, `after-stores`, `before-loads`, `outside-loops`, or the places in a file
+    #[arg(long, default_value = "anywhere", value_name = "PLACEMENT", conflicts_with = "expect")]
+    pub placement: String,
+    /// pso: what a full fence and a store-store fence cost, relative to each other
+    #[arg(long, default_value = "2,1", value_name = "FULL,STORE", value_parser = parse_weights)]
+    pub weights: (u64, u64),
+    /// What to do: insert a `fence`, or `rmw`: turn a store into a locked exchange
+    #[arg(long, default_value = "fence", value_name = "REPAIR", conflicts_with = "expect")]
+    pub repair: RepairName,
+    /// Begin without the fences that the program has, and keep those that are needed
+    #[arg(long, conflicts_with = "expect")]
+    pub minimise: bool,
+    /// Choose fences for each copy of a thread apart; what is found can then not be written down
+    #[arg(long, conflicts_with_all = ["expect", "write", "diff"])]
+    pub apart: bool,
+    /// Show for each fence what goes wrong without it
+    #[arg(long, conflicts_with = "expect")]
+    pub explain: bool,
+    /// Write the repaired program to this file, in its own language
+    #[arg(long, value_name = "OUT", conflicts_with = "expect")]
+    pub write: Option<PathBuf>,
+    /// Show the change as a diff
+    #[arg(long, conflicts_with = "expect")]
+    pub diff: bool,
+    /// List the places where a fence may go, and what it would cost there, and stop
+    #[arg(long, conflicts_with_all = ["expect", "write", "diff", "explain"])]
+    pub places: bool,
+    /// Compare the answers with what the files (or tables, .tsv) expect, and show where they differ
+    #[arg(long)]
+    pub expect: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PurposeName {
+    Robustness,
+    Safety,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RepairName {
+    Fence,
+    Rmw,
+}
+
+/// Two positive numbers.
+fn parse_weights(text: &str) -> Result<(u64, u64), String> {
+    let positive = |text: &str| text.trim().parse::<u64>().ok().filter(|&number| number > 0);
+    let parts = text.split_once(',').and_then(|(full, store)| Some((positive(full)?, positive(store)?)));
+    parts.ok_or_else(|| format!("`{text}` is not two positive numbers such as 2,1"))
+}
+
 #[derive(Debug, Args)]
 pub struct States {
     #[command(flatten)]
@@ -125,6 +215,12 @@ pub struct Simulate {
     /// Choose each step yourself
     #[arg(long, short, conflicts_with = "format")]
     pub interactive: bool,
+    /// Count in many random runs how often each place for a fence is passed, and write costs for `fence --cost` to this file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["interactive", "format"])]
+    pub profile: Option<PathBuf>,
+    /// Number of runs for --profile
+    #[arg(long, default_value_t = 100, value_name = "N", requires = "profile")]
+    pub runs: usize,
     #[command(flatten)]
     pub output: Output,
 }

@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::{input, progress};
 use ravelin_analysis::reachability::Question;
 use ravelin_explore::Progress;
+use ravelin_frontend::Language;
 use ravelin_program::Program;
 use ravelin_report::{json, text};
 use ravelin_semantics::Model;
@@ -22,6 +23,7 @@ pub enum Shown {
 pub struct Subject<'a> {
     pub file: &'a str,
     pub program: &'a Program,
+    pub language: Language,
     pub model: Model,
     pub style: text::Style,
     pub stop: &'a AtomicBool,
@@ -59,8 +61,8 @@ pub fn for_each_subject(
     let mut stdout = std::io::stdout().lock();
     for path in &inputs.files {
         let file = path.display().to_string();
-        let program = match input::read(path, inputs.from.map(Into::into), inputs.copies) {
-            Ok(Some(program)) => program,
+        let (program, language) = match input::read(path, inputs.from.map(Into::into), inputs.copies) {
+            Ok(Some(read)) => read,
             failed => {
                 let message = failed.err().map(|error| format!("{error:#}"));
                 if let Some(message) = &message {
@@ -74,7 +76,7 @@ pub fn for_each_subject(
         for &model in models {
             let line = progress::Line::new(format!("{file} {command}"));
             let show = |progress: &Progress| line.show(progress);
-            let subject = Subject { file: &file, program: &program, model, style, stop, progress: &show };
+            let subject = Subject { file: &file, program: &program, language, model, style, stop, progress: &show };
             let result = answer(&subject);
             drop(line);
             match result {

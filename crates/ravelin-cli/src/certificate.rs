@@ -27,7 +27,7 @@ pub fn run(arguments: &arguments::Certificate) -> anyhow::Result<Exit> {
         serde_json::from_str(&text).with_context(|| format!("{path} is not a certificate"))?;
     let file = arguments.program.clone().unwrap_or_else(|| PathBuf::from(&certificate.program));
     let read = input::read(&file, arguments.from.map(Into::into), arguments.copies);
-    let Some(program) = read.context("the program that the certificate is about")? else { return Ok(Exit::Wrong) };
+    let Some((program, _)) = read.context("the program that the certificate is about")? else { return Ok(Exit::Wrong) };
     match check(&program, &certificate) {
         Ok(checked) => {
             println!(

@@ -9,14 +9,15 @@ use std::path::Path;
 /// Files larger than this are not programs that anybody wrote.
 const LARGEST_FILE: u64 = 64 << 20;
 
-/// Reads and parses a program. Diagnostics go to standard error; with an error among them there is no program.
-pub fn read(path: &Path, from: Option<Language>, copies: Option<usize>) -> anyhow::Result<Option<Program>> {
+/// Reads and parses a program, and tells its language. Diagnostics go to standard error; with an error among them there is no program.
+pub fn read(path: &Path, from: Option<Language>, copies: Option<usize>) -> anyhow::Result<Option<(Program, Language)>> {
     let parsed = parse(path, from)?;
     let Some(program) = parsed.program else { return Ok(None) };
-    Ok(Some(match copies {
+    let program = match copies {
         Some(copies) if program.is_parameterised() => program.instance(copies),
         _ => program,
-    }))
+    };
+    Ok(Some((program, parsed.language)))
 }
 
 /// Reads and parses a file, and prints its diagnostics.

@@ -7,8 +7,10 @@ mod check;
 mod convert;
 mod exit;
 mod expect;
+mod fence;
 mod input;
 mod limits;
+mod profile;
 mod progress;
 mod reach;
 mod simulate;
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Check(arguments) => check::run(arguments),
         Command::Reach(arguments) => reach::run(arguments),
+        Command::Fence(arguments) => fence::run(arguments),
         Command::States(arguments) => states::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Certificate(arguments) => certificate::run(arguments),

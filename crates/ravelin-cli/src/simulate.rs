@@ -2,7 +2,7 @@
 
 use crate::arguments::{Format, Simulate};
 use crate::exit::Exit;
-use crate::input;
+use crate::{input, profile};
 use ravelin_analysis::simulation::{Simulation, Standing};
 use ravelin_analysis::witness::Narrated;
 use ravelin_report::{json, text};
@@ -11,7 +11,7 @@ use std::io::{BufRead, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
-    let Some(program) = input::read(&arguments.file, arguments.from.map(Into::into), arguments.copies)? else {
+    let Some((program, language)) = input::read(&arguments.file, arguments.from.map(Into::into), arguments.copies)? else {
         return Ok(Exit::Wrong);
     };
     let model: Model = arguments.model.into();
@@ -19,6 +19,9 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         now.map_or(0, |now| u64::from(now.subsec_nanos()))
     });
+    if let Some(path) = &arguments.profile {
+        return profile::write(path, arguments, &program, language, seed);
+    }
     let mut simulation = Simulation::new(&program, model, seed)?;
     if arguments.interactive {
         interact(&mut simulation, model)?;

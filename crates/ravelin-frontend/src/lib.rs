@@ -2,7 +2,7 @@
 //!
 //! One module a language: each turns a text into a program, or into [`Diagnostic`]s that point at the offending
 //! characters. A front end never fails early: it gives back what it understood together with everything it found
-//! wrong, and no text makes it panic. Printers, which go the other way, live in [`print`].
+//! wrong, and no text makes it panic. Printers, which go the other way, live in [`print`]; [`sites`] changes a text in places.
 //!
 //! This crate must never know what a program does when it runs, nor what will be asked of it.
 //!
@@ -27,6 +27,7 @@ pub mod memorax;
 pub mod print;
 pub mod rav;
 pub mod rocker;
+pub mod sites;
 mod suggest;
 pub mod trencher;
 

@@ -34,6 +34,21 @@ fn check(fixture: &str) {
 }
 
 #[test]
+fn only_fences_may_stand_before_a_condition() {
+    check(
+        "
+static x;
+thread t {
+    while { x.store(1); x.load() == 0 } {}
+    //                ^ expected `}` after the condition; before it there may be fences only, found `;`
+    while { fence(); x.load() == 0 } {}
+    while { x.load() == 0 } {}
+}
+",
+    );
+}
+
+#[test]
 fn misspelt_names_are_all_reported_with_what_was_meant() {
     check(
         "

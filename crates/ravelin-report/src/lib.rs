@@ -1,8 +1,9 @@
 //! How an answer looks: text for people ([`text`]), JSON for programs ([`json`]), herd's layout for scripts ([`herd`]);
-//! both text and JSON for reachability ([`reachability`]) and robustness ([`robustness`]).
+//! both text and JSON for fences ([`fences`]), reachability ([`reachability`]) and robustness ([`robustness`]).
 //!
 //! This crate computes no answer and asks no question; it must never know how an answer was found.
 
+pub mod fences;
 pub mod herd;
 pub mod json;
 mod numbers;

@@ -5,6 +5,7 @@
 mod counters;
 mod examples;
 mod explore;
+mod fences;
 mod handwritten;
 mod lamport;
 mod measure;
@@ -20,6 +21,8 @@ use anyhow::Result;
 pub enum Benchmark {
     /// The state-space engine: against hand-written searches, against itself on two cores, against other tools
     Explore(explore::Arguments),
+    /// Fences: the cheapest set for robustness, all minimal sets for safety
+    Fences(fences::Arguments),
     /// Reachability under TSO with unbounded buffers: engines side by side, growth
     Reach(reach::Arguments),
     /// Robustness against TSO: all attacks, engines side by side, growth with the number of threads
@@ -29,6 +32,7 @@ pub enum Benchmark {
 pub fn run(benchmark: &Benchmark) -> Result<()> {
     match benchmark {
         Benchmark::Explore(arguments) => explore::run(arguments),
+        Benchmark::Fences(arguments) => fences::run(arguments),
         Benchmark::Reach(arguments) => reach::run(arguments),
         Benchmark::Robustness(arguments) => robustness::run(arguments),
     }

@@ -2,14 +2,16 @@
 
 use super::cover::Cost;
 use super::loops::LoopDepths;
-use super::placement::UnknownSite;
 use ravelin_program::{Change, Program, Site, Strength};
 use std::collections::BTreeMap;
 
 /// Loops deeper than this cost no more.
 const DEEPEST: u32 = 12;
+/// A place that more transitions lead to is no worse, as a tie goes.
+const MOST_PATHS: u64 = 1 << 10;
 
-/// What is to be minimised. Among sets of equal cost, the one that loops execute less often is better, and then the smaller one.
+/// What is to be minimised. Among sets of equal cost, the better one has its fences in fewer loops, then on fewer paths, then keeps
+/// more of the fences that stand there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CostBy {
     /// The number of fences.
@@ -44,16 +46,7 @@ impl Weights {
 }
 
 /// The offers at some of the sites.
-pub fn offers(
-    program: &Program,
-    sites: &[Site],
-    allowed: &[usize],
-    by: &CostBy,
-    weights: Weights,
-) -> Result<Vec<Offer>, UnknownSite> {
-    if let CostBy::Listed(costs) = by {
-        UnknownSite::among(costs.keys(), sites)?;
-    }
+pub fn offers(program: &Program, sites: &[Site], allowed: &[usize], by: &CostBy, weights: Weights) -> Vec<Offer> {
     let depths = LoopDepths::of(program);
     let mut offers = Vec::new();
     for &number in allowed {
@@ -65,10 +58,8 @@ pub fn offers(
             CostBy::Loops => looped,
             CostBy::Listed(costs) => costs.get(&site.name).copied().unwrap_or(1).max(1),
         };
-        let tie = match by {
-            CostBy::Size | CostBy::Listed(_) => looped,
-            CostBy::Loops => threads,
-        };
+        let paths = (site.edges.len() as u64).min(MOST_PATHS);
+        let tie = looped.saturating_mul(4 * MOST_PATHS) + 2 * paths + u64::from(site.change != Change::Keep);
         let mut offer = |strength: Strength, weight: u64| {
             let cost = Cost { main: once.saturating_mul(weight.max(1)), tie };
             offers.push(Offer { site: number, strength, cost });
@@ -78,5 +69,5 @@ pub fn offers(
             offer(Strength::StoreStore, weight);
         }
     }
-    Ok(offers)
+    offers
 }

@@ -21,5 +21,5 @@ pub use cost::{CostBy, Offer, Weights, offers};
 pub use cover::{Cost, Covers};
 pub use loops::LoopDepths;
 pub use oracle::{Purpose, Trouble};
-pub use placement::{Placement, UnknownSite, automaton_sites};
+pub use placement::{Placement, UnknownSite, apart, automaton_sites};
 pub use synthesis::{Effort, FenceQuestion, FenceSet, Fences, Outcome, Sets, Why, fences, without};

@@ -97,6 +97,22 @@ pub fn automaton_sites(program: &Program) -> Vec<Site> {
     sites
 }
 
+/// The same sites, one for each thread. Copies of a thread that is written once can then differ.
+pub fn apart(program: &Program, sites: &[Site]) -> Vec<Site> {
+    let mut all = Vec::new();
+    for site in sites {
+        let mut threads: Vec<ThreadId> = site.edges.iter().map(|edge| edge.thread).collect();
+        threads.dedup();
+        let several = threads.len() > 1;
+        all.extend(threads.into_iter().map(|thread| Site {
+            name: if several { format!("{}:{}", program.threads[thread.0].name, site.name) } else { site.name.clone() },
+            edges: site.edges.iter().copied().filter(|edge| edge.thread == thread).collect(),
+            ..site.clone()
+        }));
+    }
+    all
+}
+
 /// By location: a thread may hold the bus lock there. A fence inside what is executed as one step has no meaning.
 fn inside_bus_lock(thread: &Thread) -> Vec<bool> {
     let mut inside = vec![false; thread.locations.len()];

@@ -108,7 +108,7 @@ fn describe(program: &Program, violation: Violation) -> WitnessViolation {
     let step = |thread: ravelin_program::ThreadId, transition: ravelin_program::TransitionId| {
         let thread = &program.threads[thread.0];
         let transition = &thread.transitions[transition.0];
-        let text = program.show_instruction(thread, &transition.instruction);
+        let text = program.tell_transition(thread, transition);
         (thread.name.clone(), text, program.source.position(transition.span))
     };
     match violation {

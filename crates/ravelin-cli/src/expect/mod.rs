@@ -1,6 +1,7 @@
 //! `--expect`: many files, each compared with what it, or a table, says should be answered.
 
 mod check;
+mod fence;
 mod table;
 
 use crate::arguments::{Format, Inputs, Output, Resources};
@@ -30,6 +31,7 @@ pub enum Asked {
     Reach { engine: reachability::Engine, buffer: usize, reductions: Reductions },
     States { buffer: usize, reductions: Reductions },
     Check { engine: Engine },
+    Fence { engine: reachability::Engine },
 }
 
 impl Asked {
@@ -38,6 +40,7 @@ impl Asked {
             Asked::Reach { .. } => "reach",
             Asked::States { .. } => "states",
             Asked::Check { .. } => "check",
+            Asked::Fence { .. } => "fence",
         }
     }
 }
@@ -64,7 +67,7 @@ impl Effort {
 struct Comparison {
     file: String,
     model: Model,
-    /// Which part of the answer: `reach`, `states`, `condition`, `check`, `trf`.
+    /// Which part of the answer: `reach`, `states`, `condition`, `check`, `trf`, `fence`.
     part: &'static str,
     expected: String,
     found: String,
@@ -119,7 +122,7 @@ fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables:
     let mut outcome = Outcome { comparisons: Vec::new(), errors: Vec::new(), pending: 0 };
     let file = path.display().to_string();
     let parsed = match input::parse_quietly(path, inputs.from.map(Into::into)) {
-        Ok(Parsed { program: Some(program), expectations, .. }) => (program, expectations),
+        Ok(Parsed { program: Some(program), expectations, language, .. }) => (program, expectations, language),
         Ok(parsed) => {
             let first = parsed.diagnostics.iter().find(|diagnostic| diagnostic.is_error());
             let place = first.and_then(|first| parsed.source.position(first.span));
@@ -133,7 +136,7 @@ fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables:
             return outcome;
         }
     };
-    let (program, expectations) = parsed;
+    let (program, expectations, language) = parsed;
     let program = inputs.copies.map_or(program.clone(), |copies| program.instance(copies));
     for &model in models {
         let add =
@@ -186,6 +189,21 @@ fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables:
                     let answers = answers.into_iter();
                     answers.map(|(property, expected, found)| add(property.part(), expected, found)).collect()
                 })
+            }
+            Asked::Fence { engine } => {
+                match fence::expected(&relevant, tables, path, model, engine, inputs.copies) {
+                    Ok((expected, pending)) => {
+                        outcome.pending += pending;
+                        for (plan, expected) in expected {
+                            match fence::answer(&program, language, model, &plan, effort) {
+                                Ok(found) => outcome.comparisons.push(add("fence", expected, found)),
+                                Err(error) => outcome.errors.push(format!("{file}: {error}")),
+                            }
+                        }
+                    }
+                    Err(error) => outcome.errors.push(format!("{file}: {error}")),
+                }
+                Ok(Vec::new())
             }
         };
         match result {

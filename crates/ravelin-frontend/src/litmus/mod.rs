@@ -4,7 +4,7 @@
 //! the rest as tokens ([`lexer`], [`cursor`]). Initial state ([`init`]) and condition ([`condition`]) are the same for all
 //! dialects. Code is a table of instructions for [`x86`] and a list of functions for [`c`]; both are lowered to lines with
 //! labels, from which [`assemble`] makes a thread's automaton. [`cells`] gives memory its addresses, and [`observe`]
-//! resolves what a condition names.
+//! resolves what a condition names. [`outline()`] tells where statements and cells are written.
 
 mod assemble;
 mod c;
@@ -15,12 +15,15 @@ mod header;
 mod init;
 mod lexer;
 mod observe;
+mod outline;
 mod x86;
 
 use crate::{Diagnostic, Language, Parsed};
 use cursor::Cursor;
 use header::{Dialect, Header};
 use ravelin_program::{Arithmetic, Domain, Escape, Memory, Program, Source, Thread, Value, validate};
+
+pub(crate) use outline::{CCode, Cell, Exchange, Outline, Role, Row, outline};
 
 /// More errors than this are not shown.
 const MAX_DIAGNOSTICS: usize = 100;

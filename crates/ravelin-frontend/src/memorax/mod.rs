@@ -5,7 +5,7 @@
 //! at the use.
 
 mod ast;
-mod lexer;
+pub(crate) mod lexer;
 mod lower;
 mod macros;
 mod parser;

@@ -168,7 +168,8 @@ pub enum StatementKind {
     CompoundAssign { name: Name, op: BinaryOp, value: Expr },
     Effect(Expr),
     If(If),
-    While { condition: Expr, body: Block },
+    /// `while condition { … }`, or `while { fence(); condition } { … }` with fences that are executed before each look at the condition.
+    While { head: Vec<Statement>, condition: Expr, body: Block },
     Loop(Block),
     For { name: Name, range: Range, body: Block },
     Break,

@@ -262,8 +262,12 @@ impl Writer {
         self.start(comments);
         match &statement.kind {
             StatementKind::If(conditional) => self.conditional(conditional),
-            StatementKind::While { condition, body } => {
-                self.block(&format!("while {} ", format_expr(condition)), body);
+            StatementKind::While { head, condition, body } => {
+                let fences: String =
+                    head.iter().filter_map(|fence| simple_statement(&fence.kind)).map(|fence| fence + " ").collect();
+                let condition = format_expr(condition);
+                let condition = if head.is_empty() { condition } else { format!("{{ {fences}{condition} }}") };
+                self.block(&format!("while {condition} "), body);
             }
             StatementKind::Loop(body) => self.block("loop ", body),
             StatementKind::For { name, range, body } => {

@@ -9,9 +9,9 @@
 //! cells that start at 0, and every access is `relaxed`, the plain access of x86.
 
 mod lower;
-mod parser;
-mod syntax;
-mod word;
+pub(crate) mod parser;
+pub(crate) mod syntax;
+pub(crate) mod word;
 
 use crate::{Diagnostic, Language, Parsed};
 use ravelin_program::Source;

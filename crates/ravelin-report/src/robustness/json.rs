@@ -57,7 +57,7 @@ fn attack(names: &mut AttackNames, program: &Program, judged: &JudgedAttack) -> 
     })
 }
 
-fn attack_witness(program: &Program, witness: &AttackWitness) -> Value {
+pub(crate) fn attack_witness(program: &Program, witness: &AttackWitness) -> Value {
     let steps = witness.steps.iter().map(|in_part| {
         let mut told = step(&in_part.told);
         told["part"] = json!(in_part.part.name());
@@ -85,7 +85,7 @@ fn attack_witness(program: &Program, witness: &AttackWitness) -> Value {
     })
 }
 
-fn race(race: &RaceWitness) -> Value {
+pub(crate) fn race(race: &RaceWitness) -> Value {
     json!({
         "thread": race.thread,
         "racing_thread": race.racing_thread,

@@ -19,7 +19,10 @@ pub fn race_freedom(file: &str, answer: &RaceFreedom, style: Style) -> String {
     }
     text.push('\n');
     match (&answer.race, answer.verdict) {
-        (Some(race), _) => text.push_str(&shown(race)),
+        (Some(race), _) => {
+            text.push_str(&race_witness(race));
+            text.push_str("  A program with a triangular race may still be robust: ask for --property robust.\n");
+        }
         (None, Verdict::Holds) if answer.implies_robust => text.push_str("  Hence it is robust against tso.\n"),
         (None, Verdict::Holds) => text.push_str(
             "  That does not settle whether it is robust: it has blocks of several accesses that are executed as one, and\n  \
@@ -31,9 +34,10 @@ pub fn race_freedom(file: &str, answer: &RaceFreedom, style: Style) -> String {
     text
 }
 
-fn shown(race: &RaceWitness) -> String {
+/// A race: who does what, and the run.
+pub(crate) fn race_witness(race: &RaceWitness) -> String {
     let line = |place: &Place| place.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default();
-    let RaceWitness { thread, racing_thread, store, load, racing_store, stored, loaded, steps } = race;
+    let RaceWitness { thread, racing_thread, store, load, racing_store, stored, loaded, steps, .. } = race;
     let mut text = format!(
         "  {thread} stores to `{stored}`{} and then, with no fence between, reads `{loaded}`{}, to which {racing_thread} stores{}.\n",
         line(store),
@@ -50,6 +54,5 @@ fn shown(race: &RaceWitness) -> String {
     text.push_str(&table.render("    "));
     text.push_str("  run under sc:\n");
     text.push_str(&narrated(steps, false));
-    text.push_str("  A program with a triangular race may still be robust: ask for --property robust.\n");
     text
 }

@@ -1,6 +1,7 @@
 //! Robustness as text for a terminal: the verdict, the witness of a feasible attack, and the table of all attacks.
 
 pub use super::race::race_freedom;
+pub(crate) use super::race::race_witness;
 
 use crate::numbers::{counted, grouped};
 use crate::table::Table;
@@ -83,8 +84,15 @@ fn why_unknown(answer: &Robustness) -> String {
     }
 }
 
-/// A witness: what happens in one sentence, who takes part, the computation, the cycle, and what would help.
+/// A witness, and what would help.
 fn shown(program: &Program, answer: &Robustness, witness: &AttackWitness) -> String {
+    let mut text = attack_witness(program, witness);
+    text.push_str(&remedy(answer, witness, overtaken_by_store(program, witness.attack)));
+    text
+}
+
+/// A witness: what happens in one sentence, who takes part, the computation, the cycle. `program` is the lowered one.
+pub(crate) fn attack_witness(program: &Program, witness: &AttackWitness) -> String {
     let mut text = format!("  {}\n", witness.sentence);
     let name = attack_name(program, witness.attack);
     let helpers = if witness.helpers.len() == 1 { "helper" } else { "helpers" };
@@ -103,7 +111,6 @@ fn shown(program: &Program, answer: &Robustness, witness: &AttackWitness) -> Str
     text.push_str(&narrated_in_parts(steps, true));
     text.push_str("  happens-before cycle:\n");
     text.push_str(&cycle(witness));
-    text.push_str(&remedy(answer, witness, by_store));
     text
 }
 

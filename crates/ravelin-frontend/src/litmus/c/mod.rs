@@ -21,6 +21,8 @@ pub struct Function {
     pub end: Span,
     /// A type of 64 bits that holds no address is named.
     pub wide: bool,
+    /// Where its statements and the ends of its blocks are written.
+    pub(crate) written: Vec<super::outline::Written>,
 }
 
 pub enum Statement {

@@ -3,8 +3,9 @@
 use super::super::condition;
 use super::super::cursor::{Cursor, MAX_DEPTH, Name};
 use super::super::init::size_of;
+use super::super::outline::{Role, Written};
 use super::expression::{self, expression};
-use super::{ExpressionKind, Function, Statement};
+use super::{Expression, ExpressionKind, Function, Operation, Statement};
 use crate::Diagnostic;
 use ravelin_program::Span;
 
@@ -61,10 +62,11 @@ fn function(cursor: &mut Cursor<'_, '_>) -> Option<Function> {
     let parameters = parameters(cursor, &mut wide)?;
     cursor.expect("{", "at the start of the thread's code")?;
     let mut body = Vec::new();
-    let mut parser = Parser { cursor, wide: &mut wide, operators: 0 };
+    let mut parser = Parser { cursor, wide: &mut wide, operators: 0, written: Vec::new() };
     parser.statements(&mut body, 0);
+    let written = parser.written;
     let end = cursor.expect("}", "at the end of the thread's code")?;
-    Some(Function { number, name, parameters, body, end, wide })
+    Some(Function { number, name, parameters, body, end, wide, written })
 }
 
 /// `atomic_int* x, volatile int* y)`
@@ -150,17 +152,39 @@ pub struct Parser<'c, 't, 'd> {
     pub wide: &'c mut bool,
     /// How many operators the current statement has so far.
     pub operators: usize,
+    pub(crate) written: Vec<Written>,
 }
 
 impl Parser<'_, '_, '_> {
     /// Statements up to a `}`, which is left.
     fn statements(&mut self, into: &mut Vec<Statement>, depth: usize) {
+        let mut last = None;
         while !self.cursor.at("}") && !self.cursor.at_end() {
             let before = self.cursor.taken();
-            if self.statement(into, depth).is_none() {
+            last = Some(self.cursor.peek().span.start);
+            if self.written(into, depth, Role::Listed).is_none() {
                 self.skip_statement(before);
             }
         }
+        let span = self.cursor.peek().span;
+        self.written.push(Written { span, role: Role::End { last }, depth: depth as i32, fence: false });
+    }
+
+    /// A statement, and a note of where it stands. A block under an `if` needs none: what is in it has its own.
+    fn written(&mut self, into: &mut Vec<Statement>, depth: usize, role: Role) -> Option<()> {
+        let (start, block, first) = (self.cursor.peek().span, self.cursor.at("{"), into.len());
+        self.statement(into, depth)?;
+        let fence = match into.get(first..) {
+            Some([Statement::Evaluate(Expression { kind: ExpressionKind::Call(call), .. })]) => {
+                !block && call.operation == Operation::Fence
+            }
+            _ => false,
+        };
+        if !block || matches!(role, Role::Listed) {
+            let span = start.to(self.cursor.before());
+            self.written.push(Written { span, role, depth: depth as i32, fence });
+        }
+        Some(())
     }
 
     /// Goes on to the next statement: behind a `;` that is in no parentheses, or to the start of a block.
@@ -243,7 +267,7 @@ impl Parser<'_, '_, '_> {
     /// A statement that belongs to an `if` or a loop.
     fn part(&mut self, depth: usize) -> Option<Vec<Statement>> {
         let mut statements = Vec::new();
-        self.statement(&mut statements, depth + 1)?;
+        self.written(&mut statements, depth + 1, Role::Part)?;
         Some(statements)
     }
 

@@ -19,6 +19,7 @@ use global::Globals;
 use ravelin_program::{Copies, Goal, Program, Source, Span, Thread, ThreadId, Value};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+pub(crate) use thread::for_each_block;
 use thread::{Lowered, ThreadLowering};
 
 /// How many copies one declaration may make.

@@ -51,7 +51,7 @@ impl ThreadLowering<'_, '_> {
             }
             StatementKind::Effect(expr) => self.effect(expr, span),
             StatementKind::If(conditional) => return self.conditional(conditional),
-            StatementKind::While { condition, body } => self.while_loop(condition, body),
+            StatementKind::While { head, condition, body } => self.while_loop(head, condition, body),
             StatementKind::Loop(body) => {
                 let (head, exit) = (self.here, self.flow.fresh());
                 let has_break = self.loop_body(body, exit, head);
@@ -261,8 +261,11 @@ impl ThreadLowering<'_, '_> {
         then_left && else_left
     }
 
-    fn while_loop(&mut self, condition: &Tree, body: &Block) {
+    fn while_loop(&mut self, fences: &[Statement], condition: &Tree, body: &Block) {
         let (head, inside, exit) = (self.here, self.flow.fresh(), self.flow.fresh());
+        for fence in fences {
+            self.statement(fence);
+        }
         self.decide(condition, inside, exit);
         self.here = inside;
         self.loop_body(body, exit, head);

@@ -85,9 +85,9 @@ impl Parser<'_> {
             Some("if") => self.conditional().map(StatementKind::If),
             Some("while") => {
                 self.bump();
-                let condition = self.expr()?;
+                let (head, condition) = self.while_condition()?;
                 let body = self.block("of the loop")?;
-                Ok(StatementKind::While { condition, body })
+                Ok(StatementKind::While { head, condition, body })
             }
             Some("loop") => {
                 self.bump();
@@ -150,6 +150,32 @@ impl Parser<'_> {
             }
             _ => self.assignment_or_effect(),
         }
+    }
+
+    /// A condition, or `{ fence(); condition }`.
+    fn while_condition(&mut self) -> Parse<(Vec<Statement>, Expr)> {
+        let open = self.at;
+        if !self.eat("{") {
+            return Ok((Vec::new(), self.expr()?));
+        }
+        self.fences_and_condition().inspect_err(|Reported| {
+            // What is in the braces was not understood; what comes after can be.
+            self.at = open;
+            self.skip_braces();
+        })
+    }
+
+    fn fences_and_condition(&mut self) -> Parse<(Vec<Statement>, Expr)> {
+        let mut head = Vec::new();
+        while self.word() == Some("fence") {
+            let start = self.at;
+            let kind = self.statement_kind()?;
+            // Its comments belong to the loop.
+            head.push(Statement { kind, span: self.span_from(start), comments: Comments::default() });
+        }
+        let condition = self.expr()?;
+        self.expect("}", "after the condition; before it there may be fences only")?;
+        Ok((head, condition))
     }
 
     /// A statement of one word.

@@ -1,0 +1,59 @@
+//! Files that name places: costs (`L13 250`) and placements (`L13`), one a line, `#` before a comment.
+
+use anyhow::{Context, bail};
+use ravelin_analysis::fences::{CostBy, Placement};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// `size`, `loops`, or a file.
+pub fn cost(text: &str) -> anyhow::Result<CostBy> {
+    match text {
+        "size" => Ok(CostBy::Size),
+        "loops" => Ok(CostBy::Loops),
+        path => {
+            let mut costs = BTreeMap::new();
+            for (number, words) in lines(path, "--cost takes size, loops, or the name of a file")? {
+                let [name, cost] = words.as_slice() else {
+                    bail!("{path}:{number}: a line has a place and its cost, such as `L13 250`");
+                };
+                match cost.parse::<u64>() {
+                    Ok(cost) if cost > 0 => costs.insert(name.clone(), cost),
+                    _ => bail!("{path}:{number}: `{cost}` is not a positive number"),
+                };
+            }
+            Ok(CostBy::Listed(costs))
+        }
+    }
+}
+
+/// The name of a constraint, or a file.
+pub fn placement(text: &str) -> anyhow::Result<Placement> {
+    match text {
+        "anywhere" => Ok(Placement::Anywhere),
+        "after-stores" => Ok(Placement::AfterStores),
+        "before-loads" => Ok(Placement::BeforeLoads),
+        "outside-loops" => Ok(Placement::OutsideLoops),
+        path => {
+            let kinds = "--placement takes anywhere, after-stores, before-loads, outside-loops, or the name of a file";
+            let mut names = BTreeSet::new();
+            for (number, words) in lines(path, kinds)? {
+                let [name] = words.as_slice() else {
+                    bail!("{path}:{number}: a line has one place, such as `L13`");
+                };
+                names.insert(name.clone());
+            }
+            Ok(Placement::Listed(names))
+        }
+    }
+}
+
+/// The words of each line that has some.
+fn lines(path: &str, kinds: &str) -> anyhow::Result<Vec<(usize, Vec<String>)>> {
+    let text = std::fs::read_to_string(Path::new(path)).with_context(|| format!("{kinds}; {path}"))?;
+    let words = |line: &str| -> Vec<String> {
+        let code = line.split('#').next().unwrap_or_default();
+        code.split_whitespace().map(str::to_owned).collect()
+    };
+    let numbered = text.lines().enumerate().map(|(number, line)| (number + 1, words(line)));
+    Ok(numbered.filter(|(_, words)| !words.is_empty()).collect())
+}

@@ -1,0 +1,167 @@
+//! `ravelin fence`.
+
+mod lists;
+mod plan;
+mod written;
+
+pub use plan::{Plan, Task};
+
+use crate::arguments::{Fence, Format, ModelName, PropertyName, PurposeName, RepairName};
+use crate::ask::{Shown, Subject, for_each_subject};
+use crate::exit::Exit;
+use crate::expect::{self, Asked};
+use anyhow::bail;
+use ravelin_analysis::fences::{FenceQuestion, Fences, Offer, Outcome, Purpose, Sets, fences, without};
+use ravelin_frontend::sites::Repair;
+use ravelin_program::{Site, Strength};
+use ravelin_report::fences::{Needed, Shown as ShownFences, json, text};
+use ravelin_semantics::Model;
+
+pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
+    refuse(arguments)?;
+    let Fence { inputs, models, resources, output, .. } = arguments;
+    let models: Vec<Model> = models.iter().map(|&model| model.into()).collect();
+    if arguments.expect {
+        return expect::run(Asked::Fence { engine: arguments.engine.into() }, inputs, &models, resources, output);
+    }
+    let plan = plan(arguments)?;
+    for_each_subject("fence", inputs, &models, output, &|subject| answer(arguments, subject, &plan))
+}
+
+/// Combinations that mean nothing.
+fn refuse(arguments: &Fence) -> anyhow::Result<()> {
+    if arguments.output.format == Format::Herd {
+        bail!("herd's layout is for final states: use it with `ravelin states`");
+    }
+    if arguments.models.contains(&ModelName::Sc) {
+        bail!("under sc fences do nothing; ask about tso or pso");
+    }
+    if arguments.property == PropertyName::Trf {
+        if arguments.purpose == PurposeName::Safety {
+            bail!("--property says what --for robustness has to reach; leave one of --property trf and --for safety away");
+        }
+        if arguments.models.iter().any(|model| *model != ModelName::Tso) {
+            bail!("triangular races are about tso; leave --model away");
+        }
+    }
+    if arguments.repair == RepairName::Rmw {
+        if arguments.minimise {
+            bail!("--minimise is about fences; leave --repair rmw away");
+        }
+        if matches!(arguments.placement.as_str(), "before-loads") {
+            bail!("--repair rmw changes stores; fences go before loads");
+        }
+    }
+    let one = arguments.inputs.files.len() == 1 && arguments.models.len() == 1;
+    if arguments.write.is_some() && !one {
+        bail!("--write writes one program: name one file and one model");
+    }
+    Ok(())
+}
+
+fn plan(arguments: &Fence) -> anyhow::Result<Plan> {
+    let purpose = match (arguments.purpose, arguments.property) {
+        (PurposeName::Safety, _) => Purpose::Safe(arguments.engine.into()),
+        (PurposeName::Robustness, PropertyName::Robust) => Purpose::Robust,
+        (PurposeName::Robustness, PropertyName::Trf) => Purpose::RaceFree,
+    };
+    let sets = match (arguments.all, arguments.purpose) {
+        (false, _) => Sets::Cheapest,
+        (true, PurposeName::Robustness) => Sets::AllCheapest,
+        (true, PurposeName::Safety) => Sets::AllMinimal,
+    };
+    Ok(Plan {
+        purpose,
+        sets,
+        cost: lists::cost(&arguments.cost)?,
+        placement: lists::placement(&arguments.placement)?,
+        repair: match arguments.repair {
+            RepairName::Fence => Repair::Fence,
+            RepairName::Rmw => Repair::Rmw,
+        },
+        minimise: arguments.minimise,
+        apart: arguments.apart,
+        weights: arguments.weights,
+        copies: arguments.inputs.copies,
+    })
+}
+
+fn answer(arguments: &Fence, subject: &Subject, plan: &Plan) -> anyhow::Result<(Exit, Shown)> {
+    let task = plan.task(subject.program, subject.language, subject.model)?;
+    if arguments.places {
+        return Ok((Exit::Holds, places(arguments, subject, &task)));
+    }
+    let question = FenceQuestion {
+        sets: plan.sets,
+        limits: arguments.resources.limits(),
+        workers: arguments.resources.workers(),
+        stop: Some(subject.stop),
+        progress: Some(subject.progress),
+        ..FenceQuestion::new(subject.model, plan.purpose)
+    };
+    let Task { source, sites, offers } = &task;
+    let answer = fences(subject.program, sites, offers, &question)?;
+    let mut reasons = Vec::new();
+    if arguments.explain
+        && let Some(set) = answer.sets.first()
+    {
+        for &offer in &set.offers {
+            let trouble = without(subject.program, sites, offers, set, offer, &question)?;
+            reasons.push(Needed { offer, trouble });
+        }
+    }
+    let choices = chosen(&answer, offers);
+    let (mut checked, mut diff) = (None, None);
+    if let Some(choices) = choices.filter(|_| !arguments.apart) {
+        let changed = source.text(&choices)?;
+        if changed != subject.program.source.text {
+            checked = Some(written::check(subject, arguments.inputs.copies, &changed, &question)?);
+        }
+        if let Some(path) = &arguments.write {
+            written::write(path, &changed)?;
+        }
+        diff = arguments.diff.then(|| written::diff(subject.file, &subject.program.source.text, &changed));
+    }
+    let exit = match answer.outcome {
+        Outcome::NotNeeded | Outcome::Found => Exit::Holds,
+        Outcome::WrongUnderSc(_) | Outcome::NoSet(_) => Exit::Violated,
+        Outcome::Unknown(_) => Exit::Unknown,
+    };
+    let shown = ShownFences {
+        file: subject.file,
+        program: subject.program,
+        model: subject.model.name(),
+        purpose: plan.purpose,
+        wanted: plan.sets,
+        sites,
+        offers,
+        answer: &answer,
+        reasons,
+        checked,
+        diff,
+    };
+    let shown = match arguments.output.format {
+        Format::Json => Shown::Json(json::fences(&shown)),
+        Format::Text | Format::Herd => Shown::Text(text::fences(&shown, subject.style)),
+    };
+    Ok((exit, shown))
+}
+
+/// What is to be done, if that is known: the first of the sets.
+fn chosen(answer: &Fences, offers: &[Offer]) -> Option<Vec<(usize, Strength)>> {
+    match answer.outcome {
+        Outcome::NotNeeded => Some(Vec::new()),
+        Outcome::Found => answer.sets.first().map(|set| set.choices(offers)),
+        _ => None,
+    }
+}
+
+/// The places that may be used.
+fn places(arguments: &Fence, subject: &Subject, task: &Task) -> Shown {
+    let allowed = task.offers.iter().filter(|offer| offer.strength == Strength::Full);
+    let places: Vec<(&Site, u64)> = allowed.map(|offer| (&task.sites[offer.site], offer.cost.main)).collect();
+    match arguments.output.format {
+        Format::Json => Shown::Json(json::places(subject.file, subject.program, &places)),
+        Format::Text | Format::Herd => Shown::Text(text::places(subject.file, subject.program, &places)),
+    }
+}

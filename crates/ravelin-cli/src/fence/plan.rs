@@ -1,0 +1,97 @@
+//! What is asked of `fence`, from the command line or from an expectation, and what can be done about a program.
+
+use super::lists;
+use ravelin_analysis::fences::{
+    CostBy, Offer, Placement, Purpose, Sets, UnknownSite, Weights, apart, offers,
+};
+use ravelin_analysis::reachability::Engine;
+use ravelin_frontend::Language;
+use ravelin_frontend::sites::{Repair, Request, Sites as SourceSites, sites};
+use ravelin_program::{Program, Site, Strength};
+use ravelin_semantics::Model;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub purpose: Purpose,
+    pub sets: Sets,
+    pub cost: CostBy,
+    pub placement: Placement,
+    pub repair: Repair,
+    pub minimise: bool,
+    /// Each copy of a thread has its own fences.
+    pub apart: bool,
+    /// Of a full fence and of a store-store fence, under PSO.
+    pub weights: (u64, u64),
+    pub copies: Option<usize>,
+}
+
+/// What can be done to a program, and at which cost.
+pub struct Task {
+    pub source: SourceSites,
+    /// Those of the source, or those for each thread apart.
+    pub sites: Vec<Site>,
+    pub offers: Vec<Offer>,
+}
+
+impl Plan {
+    /// What the command line says by default.
+    pub fn new(purpose: Purpose, copies: Option<usize>) -> Plan {
+        Plan {
+            purpose,
+            sets: Sets::Cheapest,
+            cost: CostBy::Size,
+            placement: Placement::Anywhere,
+            repair: Repair::Fence,
+            minimise: false,
+            apart: false,
+            weights: (2, 1),
+            copies,
+        }
+    }
+
+    /// From the options of an expectation, or the option that is not understood.
+    pub fn from_options(options: &[(String, String)], engine: Engine, copies: Option<usize>) -> Result<Plan, String> {
+        let mut plan = Plan::new(Purpose::Robust, copies);
+        for (key, value) in options {
+            match (key.as_str(), value.as_str()) {
+                ("for", "robustness") => plan.purpose = Purpose::Robust,
+                ("for", "safety") => plan.purpose = Purpose::Safe(engine),
+                ("property", "trf") => plan.purpose = Purpose::RaceFree,
+                ("sets", "all") => plan.sets = Sets::AllMinimal,
+                ("copies", "apart") => plan.apart = true,
+                ("repair", "rmw") => plan.repair = Repair::Rmw,
+                ("cost", "size" | "loops") => plan.cost = lists::cost(value).map_err(|error| error.to_string())?,
+                ("placement", "anywhere" | "after-stores" | "before-loads" | "outside-loops") => {
+                    plan.placement = lists::placement(value).map_err(|error| error.to_string())?;
+                }
+                _ => return Err(format!("`{key}={value}` is not an option of an expectation about fences")),
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Where fences can go in a program, and what they cost there.
+    pub fn task(&self, program: &Program, language: Language, model: Model) -> anyhow::Result<Task> {
+        let request = Request { repair: self.repair, existing: self.minimise, copies: self.copies };
+        let source = sites(&program.source, language, &request)?;
+        let all = if self.apart { apart(program, &source.sites) } else { source.sites.clone() };
+        if let CostBy::Listed(costs) = &self.cost {
+            // A profile lists the places of every kind of repair.
+            let mut known = all.clone();
+            for (repair, existing) in [(Repair::Fence, true), (Repair::Rmw, false)] {
+                let others = sites(&program.source, language, &Request { repair, existing, copies: self.copies });
+                known.extend(others.map(|others| others.sites).unwrap_or_default());
+            }
+            UnknownSite::among(costs.keys(), &known)?;
+        }
+        let allowed = self.placement.allowed(program, &all)?;
+        let (full, store) = self.weights;
+        let weights = match model {
+            Model::Pso => Weights { full, store_store: source.offers(Strength::StoreStore).then_some(store) },
+            _ => Weights::FULL_ONLY,
+        };
+        let offers = offers(program, &all, &allowed, &self.cost, weights);
+        Ok(Task { source, sites: all, offers })
+    }
+}

@@ -1,0 +1,55 @@
+//! The repaired program as a text: checked from scratch, written to a file, shown as a diff.
+
+use crate::ask::Subject;
+use anyhow::{Context, bail};
+use ravelin_analysis::Verdict;
+use ravelin_analysis::fences::{FenceQuestion, Purpose};
+use ravelin_analysis::reachability::{Question, answer};
+use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
+use ravelin_program::{Program, Source};
+use std::path::Path;
+
+/// Reads the text and asks about it what anybody would ask who had got it from somewhere. Says what was answered.
+pub fn check(
+    subject: &Subject,
+    copies: Option<usize>,
+    text: &str,
+    question: &FenceQuestion,
+) -> anyhow::Result<String> {
+    let parsed = ravelin_frontend::parse(Source::new(subject.file, text), subject.language);
+    let Some(program) = parsed.program else {
+        bail!("internal error, please report it: the repaired program cannot be read");
+    };
+    let program = match copies {
+        Some(copies) if program.is_parameterised() => program.instance(copies),
+        _ => program,
+    };
+    let (verdict, quality) = verdict(&program, question)?;
+    match verdict {
+        Verdict::Holds => Ok(format!("Checked from scratch: the repaired program is {quality}.")),
+        Verdict::Unknown => Ok("The repaired program could not be checked from scratch within the limits.".to_owned()),
+        Verdict::Violated => bail!("internal error, please report it: the repaired program is not {quality}"),
+    }
+}
+
+fn verdict(program: &Program, question: &FenceQuestion) -> anyhow::Result<(Verdict, &'static str)> {
+    let FenceQuestion { limits, workers, stop, progress, .. } = *question;
+    let robust = RobustnessQuestion { limits, workers, stop, progress, ..RobustnessQuestion::new(question.model) };
+    Ok(match question.purpose {
+        Purpose::Robust => (robustness(program, &robust)?.verdict, "robust"),
+        Purpose::RaceFree => (race_freedom(program, &robust)?.verdict, "free of triangular races"),
+        Purpose::Safe(engine) => {
+            let reach = Question { limits, workers, stop, progress, ..Question::new(question.model) };
+            (answer(program, &reach, engine)?.reachability.verdict, "safe")
+        }
+    })
+}
+
+pub fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    std::fs::write(path, text).with_context(|| path.display().to_string())
+}
+
+pub fn diff(file: &str, before: &str, after: &str) -> String {
+    let diff = similar::TextDiff::from_lines(before, after);
+    diff.unified_diff().context_radius(2).header(file, file).to_string()
+}

@@ -1,0 +1,139 @@
+//! The code of a test as it is written: where statements and cells stand, for those who change the text.
+
+use super::c::{self, Operation, Statement};
+use super::cursor::Cursor;
+use super::header::{self, Dialect};
+use super::{condition, init, lexer};
+use ravelin_program::Span;
+
+pub(crate) enum Outline {
+    C(CCode),
+    X86(Vec<Row>),
+}
+
+/// The functions of a test in C.
+#[derive(Default)]
+pub(crate) struct CCode {
+    pub statements: Vec<Written>,
+    pub stores: Vec<Exchange>,
+}
+
+/// A statement, or the end of a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    pub span: Span,
+    pub role: Role,
+    /// How deep it is nested.
+    pub depth: i32,
+    pub fence: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Role {
+    /// One of several in braces.
+    Listed,
+    /// Stands without braces under an `if` or a loop.
+    Part,
+    /// The closing brace; `last` is the start of the last statement before it.
+    End { last: Option<u32> },
+}
+
+/// A store, and what an exchange in its place would be given.
+pub(crate) struct Exchange {
+    pub store: Span,
+    pub place: Span,
+    pub value: Span,
+}
+
+/// A row of the table of an x86 test.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub cells: Vec<Cell>,
+    /// Its first token.
+    pub start: usize,
+    /// Behind its `;`.
+    pub end: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Cell {
+    /// With the colons.
+    pub labels: Option<Span>,
+    pub code: Option<Span>,
+    /// The `|` or `;` behind it.
+    pub separator: usize,
+}
+
+/// `None` if the text is no test; of a test with errors, what could be made out.
+pub(crate) fn outline(text: &str) -> Option<Outline> {
+    let mut diagnostics = Vec::new();
+    let header = header::read(text, &mut diagnostics)?;
+    let tokens = lexer::tokens(text, header.body, header.dialect, &mut diagnostics);
+    let mut cursor = Cursor::new(text, tokens, &mut diagnostics);
+    init::parse(&mut cursor)?;
+    if header.dialect != Dialect::C {
+        return Some(Outline::X86(rows(&mut cursor)));
+    }
+    let mut code = CCode::default();
+    for function in c::parser::functions(&mut cursor) {
+        stores(&function.body, &mut code.stores);
+        code.statements.extend(function.written);
+    }
+    Some(Outline::C(code))
+}
+
+fn stores(statements: &[Statement], found: &mut Vec<Exchange>) {
+    for statement in statements {
+        match statement {
+            Statement::Store { place, value, span } => {
+                found.push(Exchange { store: *span, place: place.span, value: value.span });
+            }
+            Statement::Evaluate(expression) => {
+                if let c::ExpressionKind::Call(call) = &expression.kind
+                    && let (Operation::Store | Operation::Init, [place, value]) =
+                        (call.operation, call.arguments.as_slice())
+                {
+                    found.push(Exchange { store: expression.span, place: place.span, value: value.span });
+                }
+            }
+            Statement::If { then, otherwise, .. } => {
+                stores(then, found);
+                stores(otherwise, found);
+            }
+            Statement::While { body, .. } | Statement::Do { body, .. } => stores(body, found),
+            _ => {}
+        }
+    }
+}
+
+/// The rows below the names of the threads.
+fn rows(cursor: &mut Cursor<'_, '_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut named = false;
+    while !cursor.at_end() && !condition::starts(cursor) {
+        let mut row = Row { cells: Vec::new(), start: cursor.peek().span.start as usize, end: 0 };
+        loop {
+            let mut cell = Cell { labels: None, code: None, separator: 0 };
+            while cursor.is_word(0) && cursor.at_ahead(1, ":") {
+                let span = cursor.next().span.to(cursor.next().span);
+                cell.labels = Some(cell.labels.map_or(span, |labels: Span| labels.to(span)));
+            }
+            while !cursor.at_end() && !cursor.at("|") && !cursor.at(";") {
+                let span = cursor.next().span;
+                cell.code = Some(cell.code.map_or(span, |code: Span| code.to(span)));
+            }
+            let separator = cursor.peek().span;
+            cell.separator = separator.start as usize;
+            row.end = separator.end as usize;
+            row.cells.push(cell);
+            if !cursor.eat("|") {
+                cursor.next();
+                break;
+            }
+        }
+        if std::mem::replace(&mut named, true) {
+            rows.push(row);
+        }
+    }
+    rows
+}

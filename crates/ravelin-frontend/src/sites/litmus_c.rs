@@ -1,0 +1,50 @@
+//! Where a litmus test in C can be changed: before every statement and at the end of every block. A statement that stands without
+//! braces under an `if` or a loop gets braces.
+
+use super::edit::{Piece, Place, at_end, before, next, wrap_after, wrap_before};
+use super::{Outline, Words};
+use crate::litmus::{CCode, Exchange, Role};
+use ravelin_program::Span;
+
+pub fn outline(text: &str, code: &CCode) -> Outline {
+    let fence = |order: &str| format!("atomic_thread_fence(memory_order_{order});");
+    let mut outline = Outline::new(Words { full: fence("seq_cst"), store_store: Some(fence("release")) });
+    for statement in &code.statements {
+        let range = statement.span.start as usize..statement.span.end as usize;
+        let at = range.start;
+        match statement.role {
+            Role::Listed => {
+                let piece = before(text, at, "", statement.depth);
+                outline.insertions.push(Place { at, pieces: vec![piece], ..Place::default() });
+            }
+            Role::End { last } => {
+                let piece = at_end(text, at, last.map(|last| last as usize));
+                outline.insertions.push(Place { at, pieces: vec![piece], ..Place::default() });
+            }
+            Role::Part => {
+                let end = range.end;
+                let pieces = wrap_before(range.clone(), "", statement.depth);
+                outline.insertions.push(Place { at, pieces, wraps: true, ..Place::default() });
+                let pieces = wrap_after(range.clone(), "", statement.depth);
+                outline.insertions.push(Place { at: next(text, end), pieces, wraps: true, ..Place::default() });
+            }
+        }
+        if statement.fence {
+            // Something has to stand under an `if`.
+            let part = matches!(statement.role, Role::Part);
+            let range = statement.span.start as usize..statement.span.end as usize;
+            outline.remove(at, vec![if part { Piece::replace(range, ";") } else { Piece::remove(range) }]);
+        }
+    }
+    for Exchange { store, place, value } in &code.stores {
+        let exchange =
+            format!("atomic_exchange_explicit({}, {}, memory_order_seq_cst)", quote(text, *place), quote(text, *value));
+        let range = store.start as usize..store.end as usize;
+        outline.lock(range.start, vec![Piece::replace(range, &exchange)]);
+    }
+    outline
+}
+
+fn quote(text: &str, span: Span) -> &str {
+    text.get(span.start as usize..span.end as usize).unwrap_or("")
+}

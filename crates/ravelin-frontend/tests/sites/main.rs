@@ -1,0 +1,6 @@
+//! Places where a text can be changed, and the changed texts.
+
+mod choices;
+mod hostile;
+mod same;
+mod texts;
