@@ -11,7 +11,8 @@ use std::io::{BufRead, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
-    let Some((program, language)) = input::read(&arguments.file, arguments.from.map(Into::into), arguments.copies)? else {
+    let Some((program, language)) = input::read(&arguments.file, arguments.from.map(Into::into), arguments.copies)?
+    else {
         return Ok(Exit::Wrong);
     };
     let model: Model = arguments.model.into();

@@ -63,7 +63,10 @@ fn hostile_programs_get_an_answer_or_a_message() {
         ("static x;static y;thread p[2] { x.store(1);let r=y.load();y.store(1);r=x.load(); }", 0),
         ("static x; static y; thread p[*] { x.store(1); let r = y.load(); y.store(1); r = x.load(); }", 2),
         ("static x: i64 = any; static y; thread p[2] { x.store(1); let r = y.load(); y.store(1); r = x.load(); }", 2),
-        ("static x; static y;\r\nthread p[2] {\r\n\tx.store(1);\r\n\tlet r = y.load();\r\n\ty.store(1);\r\n\tr = x.load();\r\n}", 0),
+        (
+            "static x; static y;\r\nthread p[2] {\r\n\tx.store(1);\r\n\tlet r = y.load();\r\n\ty.store(1);\r\n\tr = x.load();\r\n}",
+            0,
+        ),
         (&nested, 2),
     ];
     for (text, expected) in cases {
@@ -134,16 +137,28 @@ fn superfluous_fences_are_removed() {
     let written = std::fs::read_to_string(&after).expect("a file");
     assert_eq!(written.matches("fence()").count(), 2, "{written}");
     assert_eq!(code(&ravelin(&["check", &after], "")), 0);
+    // Fences that do nothing under tso stay: they may be there for the compiler.
+    let ordered = scratch.write(
+        "ordered.rav",
+        "static x; thread p {\n    x.store(1);\n    fence(release);\n    fence();\n    x.store(2);\n}\n",
+    );
+    said(&["fence", &ordered, "--minimise", "--write", &after]);
+    let written = std::fs::read_to_string(&after).expect("a file");
+    assert!(written.contains("fence(release);") && !written.contains("fence();"), "{written}");
     // Nothing is needed where nobody looks.
-    let alone = scratch.write("alone.rav", "static x; static y;\nthread p {\n    x.store(1);\n    fence();\n    let r = y.load();\n}\n");
+    let alone = scratch.write(
+        "alone.rav",
+        "static x; static y;\nthread p {\n    x.store(1);\n    fence();\n    let r = y.load();\n}\n",
+    );
     said(&["fence", &alone, "--minimise", "--write", &after]);
     assert!(!std::fs::read_to_string(&after).expect("a file").contains("fence"));
 }
 
 #[test]
 fn costs_decide() {
-    let text = "static x; static y;\nthread p[2] {\n    x.store(1);\n    y.store(2);\n    let r = x.load();\n    r = y.load();\n    r = x.load();\n}\n\
-                thread q {\n    y.store(1);\n    let r = x.load();\n}\n";
+    // The fence of `p` may go before either load.
+    let text = "static x; static y; static z;\nthread p {\n    x.store(1);\n    let s = z.load();\n    let r = y.load();\n}\n\
+                thread q {\n    y.store(1);\n    fence();\n    let r = x.load();\n}\n";
     let scratch = Scratch::new("fence-costs");
     let file = scratch.write("costs.rav", text);
     let places = json(&["fence", &file, "--places"]);
@@ -156,11 +171,16 @@ fn costs_decide() {
     let first = json(&["fence", &file]);
     let chosen = first["sets"][0]["changes"][0]["place"].as_str().expect("a place").to_owned();
     assert!(names.contains(&chosen));
-    // What was cheapest becomes dear: another set is chosen, or the same at that price.
+    // What was cheapest becomes dear: another set is chosen.
     let dear = scratch.write("dear.costs", &format!("# dear\n{chosen} 100\n"));
     let second = json(&["fence", &file, "--cost", &dear]);
     assert_ne!(first["sets"][0]["changes"], second["sets"][0]["changes"]);
-    for (wrong, what) in [("L99 1\n", "L99"), ("L3\n", "a place and its cost"), ("L3 0\n", "positive"), ("L3 x\n", "positive")] {
+    assert_eq!(second["sets"][0]["cost"], 1);
+    let all = json(&["fence", &file, "--all"]);
+    assert_eq!(all["sets"].as_array().map(Vec::len), Some(2), "{all}");
+    for (wrong, what) in
+        [("L99 1\n", "L99"), ("L3\n", "a place and its cost"), ("L3 0\n", "positive"), ("L3 x\n", "positive")]
+    {
         let list = scratch.write("wrong.costs", wrong);
         let output = ravelin(&["fence", &file, "--cost", &list], "");
         assert_eq!(code(&output), 2, "{wrong}");
@@ -168,7 +188,7 @@ fn costs_decide() {
     }
     let only = scratch.write("only.places", &format!("{chosen} # here\n"));
     let third = json(&["fence", &file, "--placement", &only]);
-    assert_ne!(third["outcome"], "unknown", "{third}");
+    assert_eq!(third["sets"][0]["changes"], first["sets"][0]["changes"]);
 }
 
 #[test]
@@ -210,7 +230,8 @@ fn examples_need_the_fences_that_they_say() {
     arguments.extend(files.iter().map(String::as_str));
     let answer = said(&arguments);
     assert!(answer.contains(" 0 differ;") && answer.contains(" 0 errors"), "{answer}");
-    let answers: usize = answer.split("files, ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).expect("a number");
+    let answers: usize =
+        answer.split("files, ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).expect("a number");
     assert!(answers > 50, "{answer}");
 }
 
@@ -222,7 +243,8 @@ fn tables_of_other_tools_are_understood() {
         "thread t1\ninitial a\ntransition a b write 1 0\ntransition b c read r 1\nend\n\
          thread t2\ninitial a\ntransition a b write 1 1\ntransition b c read r 0\nend\n",
     );
-    let table = scratch.write("expected.tsv", "file\tquestion\tverdict\nsb.txt\tfences\t2 fences\nsb.txt\ttrf-fences\t2 fences\n");
+    let table = scratch
+        .write("expected.tsv", "file\tquestion\tverdict\nsb.txt\tfences\t2 fences\nsb.txt\ttrf-fences\t2 fences\n");
     assert!(said(&["fence", "--expect", &trencher, &table]).contains("2 agree, 0 differ"));
     let wrong = scratch.write("wrong.tsv", "file\tquestion\tverdict\nsb.txt\tfences\t1 fences\n");
     assert_eq!(code(&ravelin(&["fence", "--expect", &trencher, &wrong], "")), 1);

@@ -205,7 +205,9 @@ fn jumps_cost_nothing() {
 
 #[test]
 fn fences_before_a_condition_are_executed_in_every_round() {
-    let expected = lower("static x; thread t { loop { fence(); fence(acquire); if !(x.load() == 0) { break; } nop; } x.store(1); }");
+    let expected = lower(
+        "static x; thread t { loop { fence(); fence(acquire); if !(x.load() == 0) { break; } nop; } x.store(1); }",
+    );
     let written = lower("static x; thread t { while { fence(); fence(acquire); x.load() == 0 } { nop; } x.store(1); }");
     assert_eq!(show(&written), show(&expected));
 }

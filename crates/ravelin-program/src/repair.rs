@@ -70,7 +70,8 @@ impl Site {
     }
 }
 
-/// The program with the chosen changes. Transitions and locations keep their numbers; new ones come after them.
+/// The program with the chosen changes. Transitions and locations keep their numbers; new ones come after them. Where two fences are put
+/// after one transition, the one that comes later in `sites` is executed first.
 pub fn repaired(program: &Program, sites: &[Site], chosen: &[(usize, Strength)]) -> Program {
     let mut program = program.clone();
     for (number, site) in sites.iter().enumerate() {

@@ -118,11 +118,9 @@ impl<'a> Clauses<'a> {
     /// A fence that the thread passes at that time, before its action of that time, is in the way of what it did.
     fn forbids(&self, deeds: &Deeds, strength: Strength, time: usize) -> bool {
         let pending = |store: &&Stored| store.issued < time && (store.reached > time || store.reached == NEVER);
-        let overtaken_by_store = |store: &Stored| {
-            deeds.stores.iter().any(|later| later.issued >= time && later.reached < store.reached)
-        };
-        let overtaken_by_load =
-            |store: &Stored| deeds.loads.iter().any(|&load| load >= time && load < store.reached);
+        let overtaken_by_store =
+            |store: &Stored| deeds.stores.iter().any(|later| later.issued >= time && later.reached < store.reached);
+        let overtaken_by_load = |store: &Stored| deeds.loads.iter().any(|&load| load >= time && load < store.reached);
         let mut pending = deeds.stores.iter().filter(pending);
         match (strength, self.model) {
             (Strength::StoreStore, Model::Pso) => pending.any(overtaken_by_store),

@@ -130,7 +130,8 @@ impl Search<'_> {
             self.best = Some((self.cost, self.chosen.clone()));
             return;
         };
-        let mut choices: Vec<usize> = tightest.iter().copied().filter(|offer| self.state[*offer] == State::Free).collect();
+        let mut choices: Vec<usize> =
+            tightest.iter().copied().filter(|offer| self.state[*offer] == State::Free).collect();
         choices.sort_by_key(|&offer| (covers.costs[offer], offer));
         let before = self.cost;
         for &offer in &choices {

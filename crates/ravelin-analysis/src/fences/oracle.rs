@@ -3,16 +3,19 @@
 use super::clause::Clauses;
 use crate::reachability::{self, Question};
 use crate::robustness::{
-    AttackFate, AttackWitness, RaceWitness, RobustnessQuestion, race_freedom, robustness,
+    AttackFate, AttackWitness, RaceWitness, RobustnessQuestion, attacks_against, race_freedom, robustness,
 };
 use crate::witness::Witness;
 use crate::{AnalysisError, Verdict};
 use ravelin_explore::{Limit, Limits};
-use ravelin_program::Program;
+use ravelin_program::{Program, lower_for_hardware};
 use ravelin_semantics::Model;
 use std::time::Instant;
 
 use super::synthesis::FenceQuestion;
+
+/// Attacks that are settled by one query.
+const MOST_AT_ONCE: usize = 1_000;
 
 /// What the fences are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +93,8 @@ impl Oracle<'_> {
 
     fn robust(&mut self, program: &Program, all: bool) -> Result<Said, AnalysisError> {
         self.queries += 1;
+        // Every feasible attack gets a witness, which is replayed; where there are many attacks, most of them tell the same.
+        let all = all && attacks_against(self.question.model, &lower_for_hardware(program)).len() <= MOST_AT_ONCE;
         let answer = robustness(program, &RobustnessQuestion { all, ..self.robustness_question() })?;
         self.states += answer.explored.states;
         let troubles: Vec<Trouble> = answer
@@ -104,7 +109,7 @@ impl Oracle<'_> {
             _ if !troubles.is_empty() => Said::Wrong(troubles),
             Verdict::Holds => Said::Fine,
             _ if answer.one_delaying_thread => Said::OneDelayingThread,
-            _ => Said::Unknown(answer.limit),
+            _ => Said::Unknown(answer.limit.map(|limit| self.as_given(limit))),
         })
     }
 
@@ -115,7 +120,7 @@ impl Oracle<'_> {
         Ok(match (answer.verdict, answer.race) {
             (_, Some(race)) => Said::Wrong(vec![Trouble::Race(Box::new(race))]),
             (Verdict::Holds, None) => Said::Fine,
-            _ => Said::Unknown(answer.limit),
+            _ => Said::Unknown(answer.limit.map(|limit| self.as_given(limit))),
         })
     }
 
@@ -134,7 +139,7 @@ impl Oracle<'_> {
         Ok(match (answer.reachability.verdict, answer.reachability.witness) {
             (_, Some(witness)) => Said::Wrong(vec![Trouble::Run(Box::new(witness))]),
             (Verdict::Holds, None) => Said::Fine,
-            _ => Said::Unknown(answer.reachability.limit),
+            _ => Said::Unknown(answer.reachability.limit.map(|limit| self.as_given(limit))),
         })
     }
 
@@ -146,6 +151,14 @@ impl Oracle<'_> {
             stop: asked.stop,
             progress: asked.progress,
             ..RobustnessQuestion::new(asked.model)
+        }
+    }
+
+    /// A limit as it was given: the last query had only what was left of the time.
+    fn as_given(&self, limit: Limit) -> Limit {
+        match (limit, self.question.limits.time) {
+            (Limit::Time(_), Some(time)) => Limit::Time(time),
+            (limit, _) => limit,
         }
     }
 

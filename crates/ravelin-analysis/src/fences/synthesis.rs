@@ -142,9 +142,8 @@ pub fn fences(
         if dearer && question.sets == Sets::AllCheapest || sets.len() == MOST_SETS {
             break Outcome::Found;
         }
-        let unknown = |limit, one_delaying_thread| {
-            Outcome::Unknown(Why { limit, one_delaying_thread, unchecked: set.clone() })
-        };
+        let unknown =
+            |limit, one_delaying_thread| Outcome::Unknown(Why { limit, one_delaying_thread, unchecked: set.clone() });
         match oracle.ask(&repaired(program, sites, &set.choices(offers)))? {
             Said::Fine if set.offers.is_empty() => break Outcome::NotNeeded,
             Said::Fine => {

@@ -39,7 +39,9 @@ impl Computation {
 fn issued(thread: ThreadId, before: &State, after: &State) -> Option<Value> {
     let entries = |state: &'_ State| -> Vec<Value> {
         let entries = state.threads[thread.0].buffer.entries().iter();
-        entries.filter_map(|entry| if let Entry::Store { address, .. } = entry { Some(*address) } else { None }).collect()
+        entries
+            .filter_map(|entry| if let Entry::Store { address, .. } = entry { Some(*address) } else { None })
+            .collect()
     };
     let (old, new) = (entries(before), entries(after));
     let count = |entries: &[Value], address: Value| entries.iter().filter(|other| **other == address).count();

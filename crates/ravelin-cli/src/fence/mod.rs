@@ -38,7 +38,9 @@ fn refuse(arguments: &Fence) -> anyhow::Result<()> {
     }
     if arguments.property == PropertyName::Trf {
         if arguments.purpose == PurposeName::Safety {
-            bail!("--property says what --for robustness has to reach; leave one of --property trf and --for safety away");
+            bail!(
+                "--property says what --for robustness has to reach; leave one of --property trf and --for safety away"
+            );
         }
         if arguments.models.iter().any(|model| *model != ModelName::Tso) {
             bail!("triangular races are about tso; leave --model away");
@@ -99,7 +101,7 @@ fn answer(arguments: &Fence, subject: &Subject, plan: &Plan) -> anyhow::Result<(
         progress: Some(subject.progress),
         ..FenceQuestion::new(subject.model, plan.purpose)
     };
-    let Task { source, sites, offers } = &task;
+    let Task { sites, offers, .. } = &task;
     let answer = fences(subject.program, sites, offers, &question)?;
     let mut reasons = Vec::new();
     if arguments.explain
@@ -113,7 +115,7 @@ fn answer(arguments: &Fence, subject: &Subject, plan: &Plan) -> anyhow::Result<(
     let choices = chosen(&answer, offers);
     let (mut checked, mut diff) = (None, None);
     if let Some(choices) = choices.filter(|_| !arguments.apart) {
-        let changed = source.text(&choices)?;
+        let changed = task.text(&choices)?;
         if changed != subject.program.source.text {
             checked = Some(written::check(subject, arguments.inputs.copies, &changed, &question)?);
         }

@@ -1,13 +1,11 @@
 //! What is asked of `fence`, from the command line or from an expectation, and what can be done about a program.
 
 use super::lists;
-use ravelin_analysis::fences::{
-    CostBy, Offer, Placement, Purpose, Sets, UnknownSite, Weights, apart, offers,
-};
+use ravelin_analysis::fences::{CostBy, Offer, Placement, Purpose, Sets, UnknownSite, Weights, apart, offers};
 use ravelin_analysis::reachability::Engine;
 use ravelin_frontend::Language;
-use ravelin_frontend::sites::{Repair, Request, Sites as SourceSites, sites};
-use ravelin_program::{Program, Site, Strength};
+use ravelin_frontend::sites::{NoText, Repair, Request, Sites as SourceSites, sites};
+use ravelin_program::{Change, Edge, Instruction, Order, Program, Site, Strength};
 use ravelin_semantics::Model;
 
 /// What is asked.
@@ -32,6 +30,16 @@ pub struct Task {
     /// Those of the source, or those for each thread apart.
     pub sites: Vec<Site>,
     pub offers: Vec<Offer>,
+    /// Fences that stand there, order something that this model leaves in order anyway, and are none of its business.
+    untouched: Vec<usize>,
+}
+
+impl Task {
+    /// The text with these changes.
+    pub fn text(&self, choices: &[(usize, Strength)]) -> Result<String, NoText> {
+        let untouched = self.untouched.iter().map(|&site| (site, Strength::Full));
+        self.source.text(&choices.iter().copied().chain(untouched).collect::<Vec<_>>())
+    }
 }
 
 impl Plan {
@@ -75,7 +83,15 @@ impl Plan {
     pub fn task(&self, program: &Program, language: Language, model: Model) -> anyhow::Result<Task> {
         let request = Request { repair: self.repair, existing: self.minimise, copies: self.copies };
         let source = sites(&program.source, language, &request)?;
-        let all = if self.apart { apart(program, &source.sites) } else { source.sites.clone() };
+        let mut all = source.sites.clone();
+        let untouched: Vec<usize> =
+            (0..all.len()).filter(|&number| is_untouched(program, &all[number], model)).collect();
+        for &number in &untouched {
+            all[number].edges.clear();
+        }
+        if self.apart {
+            all = apart(program, &all);
+        }
         if let CostBy::Listed(costs) = &self.cost {
             // A profile lists the places of every kind of repair.
             let mut known = all.clone();
@@ -85,13 +101,27 @@ impl Plan {
             }
             UnknownSite::among(costs.keys(), &known)?;
         }
-        let allowed = self.placement.allowed(program, &all)?;
+        let mut allowed = self.placement.allowed(program, &all)?;
+        allowed.retain(|&site| !all[site].edges.is_empty());
         let (full, store) = self.weights;
         let weights = match model {
             Model::Pso => Weights { full, store_store: source.offers(Strength::StoreStore).then_some(store) },
             _ => Weights::FULL_ONLY,
         };
         let offers = offers(program, &all, &allowed, &self.cost, weights);
-        Ok(Task { source, sites: all, offers })
+        Ok(Task { source, sites: all, offers, untouched })
     }
+}
+
+/// A fence that stands there and does nothing under this model; it may be there for the compiler, or for another model.
+fn is_untouched(program: &Program, site: &Site, model: Model) -> bool {
+    let does_something = |edge: &Edge| {
+        let transition = &program.threads[edge.thread.0].transitions[edge.transition.0];
+        match transition.instruction {
+            Instruction::Fence(Order::SeqCst) => true,
+            Instruction::Fence(Order::Release | Order::AcqRel) => model == Model::Pso,
+            _ => false,
+        }
+    };
+    site.change == Change::Keep && !site.edges.iter().any(does_something)
 }

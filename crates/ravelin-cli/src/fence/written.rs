@@ -10,12 +10,7 @@ use ravelin_program::{Program, Source};
 use std::path::Path;
 
 /// Reads the text and asks about it what anybody would ask who had got it from somewhere. Says what was answered.
-pub fn check(
-    subject: &Subject,
-    copies: Option<usize>,
-    text: &str,
-    question: &FenceQuestion,
-) -> anyhow::Result<String> {
+pub fn check(subject: &Subject, copies: Option<usize>, text: &str, question: &FenceQuestion) -> anyhow::Result<String> {
     let parsed = ravelin_frontend::parse(Source::new(subject.file, text), subject.language);
     let Some(program) = parsed.program else {
         bail!("internal error, please report it: the repaired program cannot be read");

@@ -163,15 +163,34 @@ pub struct Statement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatementKind {
     Label(Name),
-    Let { pattern: Pattern, ty: Option<Type>, value: Option<Expr> },
-    Assign { pattern: Pattern, value: Expr },
-    CompoundAssign { name: Name, op: BinaryOp, value: Expr },
+    Let {
+        pattern: Pattern,
+        ty: Option<Type>,
+        value: Option<Expr>,
+    },
+    Assign {
+        pattern: Pattern,
+        value: Expr,
+    },
+    CompoundAssign {
+        name: Name,
+        op: BinaryOp,
+        value: Expr,
+    },
     Effect(Expr),
     If(If),
     /// `while condition { … }`, or `while { fence(); condition } { … }` with fences that are executed before each look at the condition.
-    While { head: Vec<Statement>, condition: Expr, body: Block },
+    While {
+        head: Vec<Statement>,
+        condition: Expr,
+        body: Block,
+    },
     Loop(Block),
-    For { name: Name, range: Range, body: Block },
+    For {
+        name: Name,
+        range: Range,
+        body: Block,
+    },
     Break,
     Continue,
     Return,
@@ -186,7 +205,10 @@ pub enum StatementKind {
     Unlock(Place),
     BusLock,
     BusUnlock,
-    Havoc { name: Name, range: Range },
+    Havoc {
+        name: Name,
+        range: Range,
+    },
     Nop,
     Error,
 }

@@ -36,7 +36,7 @@ impl Shown<'_> {
     /// What is done at the sites, with fences that are taken away, in the order of the text.
     fn changes(&self, set: &FenceSet) -> Vec<(usize, Done)> {
         let mut changes: Vec<(usize, Done)> = Vec::new();
-        for (number, site) in self.sites.iter().enumerate() {
+        for (number, site) in self.sites.iter().enumerate().filter(|(_, site)| !site.edges.is_empty()) {
             let taken = set.offers.iter().map(|&offer| self.offers[offer]).find(|offer| offer.site == number);
             let done = match (site.change, taken) {
                 (Change::Insert { .. }, Some(offer)) => Done::Insert(offer.strength),
