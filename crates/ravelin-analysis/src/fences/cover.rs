@@ -179,7 +179,8 @@ mod tests {
 
     #[test]
     fn the_cheapest_cover_is_found() {
-        let cases: [(&[u64], &[&[usize]], Option<&[usize]>); 7] = [
+        type Case = (&'static [u64], &'static [&'static [usize]], Option<&'static [usize]>);
+        let cases: [Case; 7] = [
             (&[], &[], Some(&[])),
             (&[1, 1], &[], Some(&[])),
             (&[1, 1], &[&[0], &[1]], Some(&[0, 1])),
