@@ -78,7 +78,14 @@ impl Reference {
         Ok(Reference { program: lower_for_hardware(program), model, bound })
     }
 
-    /// The program after the x86 mapping: actions speak of its transitions. Those of the original keep their numbers.
+    /// The program under SC as it is written, without the x86 mapping: for runs of engines that give C11 orders their own
+    /// meaning.
+    pub fn as_written(program: &Program) -> Result<Reference, NotModelled> {
+        let reference = Reference::new(program, Model::Sc, None)?;
+        Ok(Reference { program: program.clone(), ..reference })
+    }
+
+    /// The program after the x86 mapping, if it was mapped: actions speak of its transitions. Those of the original keep their numbers.
     pub fn program(&self) -> &Program {
         &self.program
     }

@@ -23,6 +23,7 @@
 //! | SC-consistent: po ∪ rf ∪ mo ∪ fr acyclic (paper, definition 2.1) | [`sc_consistent`], and of the atomic events alone [`atomics_sc_consistent`] |
 //! | race: conflicting accesses of two threads, one non-atomic, unordered by hb | [`races`] |
 //! | the graphs that a program induces (paper, section 2.1) | [`enumerate`] |
+//! | the graph of a run, and what one more step can make of it | [`Grown`] |
 //! | robust: every consistent graph is SC-consistent (paper, section 2.2) | [`robust`] |
 //!
 //! How much of the written orders counts is a [`Reading`]. With [`Reading::Written`] and without seq_cst accesses the
@@ -60,6 +61,7 @@ mod consistency;
 mod derived;
 mod enumerate;
 mod graph;
+mod grow;
 mod relation;
 mod search;
 mod thread;
@@ -70,5 +72,6 @@ pub use consistency::{
 pub use derived::{Reading, Relations};
 pub use enumerate::{Enumeration, Execution, FinalState, Limits, Refusal, Robustness, enumerate, robust};
 pub use graph::{Event, Graph, Label};
+pub use grow::{Grown, NoSuchStep};
 pub use relation::Relation;
 pub use thread::{Failure, ThreadState};

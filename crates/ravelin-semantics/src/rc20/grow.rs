@@ -1,0 +1,201 @@
+//! One graph, grown along a run: under SC step by step, and then by one step that need not be.
+//!
+//! This is how a run that a fast engine found becomes a graph that the axioms can judge. Programs may have loops here, because only
+//! the events of the run are added.
+
+use super::search::initial_value;
+use super::thread::{Local, Outcome};
+use super::{Event, Graph, Label, ThreadState};
+use crate::Action;
+use ravelin_program::{Instruction, Program, ThreadId, TransitionId, Value};
+use thiserror::Error;
+
+/// A graph and the threads after its events.
+#[derive(Clone, Debug)]
+pub struct Grown<'a> {
+    program: &'a Program,
+    graph: Graph,
+    threads: Vec<ThreadState>,
+}
+
+/// A step that cannot be taken where it was said to be.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("thread `{thread}` cannot take the step: {why}")]
+pub struct NoSuchStep {
+    pub thread: String,
+    pub why: String,
+}
+
+impl<'a> Grown<'a> {
+    /// The graph of no steps. `memory` says what cells hold that may start with any value.
+    pub fn new(program: &'a Program, memory: &[(Value, Value)]) -> Grown<'a> {
+        let mut graph = Graph::default();
+        for &(address, value) in memory {
+            if program.memory.initial_at(address) == ravelin_program::Initial::Any {
+                graph.initialise(address, value);
+            }
+        }
+        let threads = (program.threads.iter())
+            .map(|thread| ThreadState {
+                location: thread.initial,
+                registers: thread.registers.iter().map(|register| register.initial).collect(),
+                failure: None,
+            })
+            .collect();
+        Grown { program, graph, threads }
+    }
+
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    pub fn threads(&self) -> &[ThreadState] {
+        &self.threads
+    }
+
+    /// The newest event of a thread.
+    pub fn newest(graph: &Graph, thread: ThreadId) -> Option<usize> {
+        let end = graph.events.partition_point(|event| event.thread <= Some(thread));
+        let event = end.checked_sub(1)?;
+        (graph.events[event].thread == Some(thread)).then_some(event)
+    }
+
+    /// Takes a step under SC: it reads the latest write and writes behind it.
+    pub fn follow(&mut self, action: Action) -> Result<(), NoSuchStep> {
+        let Action::Step { thread, transition, choice } = action else {
+            return Err(NoSuchStep { thread: String::new(), why: "there are no store buffers under SC".to_owned() });
+        };
+        let name = self.program.threads[thread.0].name.clone();
+        let refused = |why: &str| NoSuchStep { thread: name.clone(), why: why.to_owned() };
+        let step = &self.program.threads[thread.0].transitions[transition.0];
+        if step.from != self.threads[thread.0].location {
+            return Err(refused("it is not at its start"));
+        }
+        // The value of a havoc is the run's, and so is whether a weak compare-exchange fails.
+        let chosen = match &step.instruction {
+            Instruction::Havoc { reg, .. } => Instruction::Havoc { reg: *reg, lo: choice, hi: choice },
+            other => other.clone(),
+        };
+        let address = self.local(thread).read_address(&chosen).map_err(|fault| refused(&fault.to_string()))?;
+        let source = address.map(|address| self.latest(address));
+        let outcomes = self.local(thread).outcomes(&chosen, self.value(source));
+        let fails = |outcome: &Outcome| matches!(outcome.label, Some(Label::Read { .. }));
+        let compares = matches!(chosen, Instruction::CompareExchange { .. });
+        let outcome = match (compares, choice) {
+            (true, 1) => outcomes.into_iter().find(fails),
+            _ => outcomes.into_iter().next(),
+        };
+        let Some(Outcome { label, registers }) = outcome else { return Err(refused("it is blocked")) };
+        let registers = registers.map_err(|failure| refused(&failure.to_string()))?;
+        if let Some(label) = label {
+            let position = label.address().filter(|_| label.writes()).map(|address| {
+                self.latest(address);
+                self.graph.writes[&address].len()
+            });
+            // Making the initial write may have moved the source.
+            let source = label.address().filter(|_| label.reads()).map(|address| self.latest(address));
+            self.graph.extend(self.event(thread, transition, label), source, position);
+        }
+        self.threads[thread.0] = ThreadState { location: step.to, registers, failure: None };
+        Ok(())
+    }
+
+    /// All graphs with the event of one more step, whatever it reads and wherever in modification order it writes, those
+    /// closest to SC first. Nothing is said about their consistency. A step that fails because of what it read
+    /// is there as well: its event is.
+    pub fn extensions(&self, thread: ThreadId, transition: TransitionId) -> Vec<Graph> {
+        let mut grown = self.clone();
+        let mut extensions = Vec::new();
+        let instruction = &self.program.threads[thread.0].transitions[transition.0].instruction;
+        let Ok(address) = self.local(thread).read_address(instruction) else { return extensions };
+        let sources: Vec<Option<usize>> = match address {
+            None => vec![None],
+            Some(address) => {
+                grown.latest(address);
+                grown.graph.writes[&address].iter().rev().map(|&write| Some(write)).collect()
+            }
+        };
+        for source in sources {
+            for outcome in grown.local(thread).outcomes(instruction, grown.value(source)) {
+                let Some(label) = outcome.label else { continue };
+                let mut grown = grown.clone();
+                let positions: Vec<Option<usize>> = match (label.address().filter(|_| label.writes()), source) {
+                    (None, _) => vec![None],
+                    (Some(address), None) => {
+                        grown.latest(address);
+                        (1..=grown.graph.writes[&address].len()).rev().map(Some).collect()
+                    }
+                    (Some(address), Some(source)) => {
+                        let read = grown.graph.writes[&address].iter().position(|&write| write == source);
+                        read.map(|read| Some(read + 1)).into_iter().collect()
+                    }
+                };
+                for position in positions {
+                    let mut graph = grown.graph.clone();
+                    graph.extend(self.event(thread, transition, label), source, position);
+                    extensions.push(graph);
+                }
+            }
+        }
+        extensions
+    }
+
+    fn local(&self, thread: ThreadId) -> Local<'_> {
+        let registers = &self.threads[thread.0].registers;
+        Local { program: self.program, thread: &self.program.threads[thread.0], registers }
+    }
+
+    fn event(&self, thread: ThreadId, transition: TransitionId, label: Label) -> Event {
+        let span = self.program.threads[thread.0].transitions[transition.0].span;
+        Event { thread: Some(thread), label, transition: Some(transition), span }
+    }
+
+    /// The latest write of an address, which gets its initial one if it has none.
+    fn latest(&mut self, address: Value) -> usize {
+        if !self.graph.writes.contains_key(&address) {
+            self.graph.initialise(address, initial_value(self.program, address));
+        }
+        self.graph.writes[&address].last().copied().unwrap_or(0)
+    }
+
+    fn value(&self, write: Option<usize>) -> Value {
+        write.and_then(|write| self.graph.events[write].label.value_written()).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rc20::{Reading, rc20_consistent, sc_consistent};
+    use ravelin_program::{Expr, Order, ProgramBuilder, Variable};
+
+    /// Store buffering: after p and q's store, q's load may read 0, which no SC run does.
+    #[test]
+    fn the_last_step_may_be_stale() {
+        let mut builder = ProgramBuilder::new("sb");
+        let cells = [builder.variable(Variable::scalar("x")), builder.variable(Variable::scalar("y"))];
+        for me in 0..2 {
+            let mut thread = builder.thread(format!("t{me}"));
+            let r = thread.register("r");
+            thread.store(cells[me], Expr::Const(1), Order::Release);
+            thread.load(r, cells[1 - me], Order::Acquire);
+            thread.finish();
+        }
+        let program = builder.finish().expect("a valid program");
+        let step = |thread: usize, transition: usize| Action::Step {
+            thread: ThreadId(thread),
+            transition: TransitionId(transition),
+            choice: 0,
+        };
+        let mut grown = Grown::new(&program, &[]);
+        for action in [step(0, 0), step(0, 1), step(1, 0)] {
+            grown.follow(action).expect("an SC run");
+        }
+        assert!(sc_consistent(grown.graph()));
+        let ends = grown.extensions(ThreadId(1), TransitionId(1));
+        let judged: Vec<_> =
+            ends.iter().map(|graph| (rc20_consistent(graph, Reading::Written), sc_consistent(graph))).collect();
+        assert_eq!(judged, [(true, true), (true, false)], "1 is read, or 0");
+        assert!(grown.follow(step(0, 0)).is_err(), "it is over");
+    }
+}
