@@ -39,7 +39,7 @@ const MOST_BUFFERED: usize = 64;
 
 /// A program compiled for one model and purpose.
 pub struct Machine {
-    /// After [`lower_for_hardware`]; its transition ids are those of actions.
+    /// After [`lower_for_hardware`], but for [`Purpose::Monitor`]; its transition ids are those of actions.
     pub(crate) program: Program,
     pub(crate) settings: Settings,
     pub(crate) layout: Layout,
@@ -193,7 +193,8 @@ impl Machine {
         if settings.buffer > MOST_BUFFERED {
             return Err(BuildError::BufferTooLarge(settings.buffer));
         }
-        let program = lower_for_hardware(program);
+        // C11 orders mean what they say to a monitor; to all others, what hardware makes of them.
+        let program = if settings.purpose == Purpose::Monitor { program.clone() } else { lower_for_hardware(program) };
         let initial: u64 = program
             .memory
             .variables

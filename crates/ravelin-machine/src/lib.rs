@@ -5,7 +5,8 @@
 //! ravelin-analysis asks, and ravelin-semantics judges every run that comes out.
 //!
 //! Reading order: [`layout`](mod@layout) (how a state is packed), [`code`](mod@code) (expressions), `compile` and `step` (instructions),
-//! `expand` (successors of a state), then the reductions: `fuse` and `chain`, `liveness`, `persistent`, `symmetry`.
+//! `expand` (successors of a state), then the reductions: `fuse` and `chain`, `liveness`, `persistent`, `symmetry`. Beside the state:
+//! [`attack`] (delayed stores, for TSO and PSO) and [`monitor`] (what each thread knows, for C11).
 //!
 //! What it must never know: where a program came from, and what an answer looks like.
 
@@ -18,6 +19,7 @@ mod expand;
 mod fuse;
 mod layout;
 mod liveness;
+pub mod monitor;
 mod observe;
 mod persistent;
 mod ranges;

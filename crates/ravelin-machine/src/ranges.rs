@@ -198,7 +198,7 @@ impl Ranges {
         *slot = slot.join(fit(value, domain, *slot));
     }
 
-    fn load(&self, program: &Program, thread: usize, address: &Address) -> Interval {
+    pub fn load(&self, program: &Program, thread: usize, address: &Address) -> Interval {
         let addresses = self.addresses(program, thread, address);
         let mut value: Option<Interval> = None;
         let mut named = 0i128;
@@ -237,7 +237,7 @@ impl Ranges {
         interval
     }
 
-    fn eval(&self, program: &Program, thread: usize, expr: &Expr) -> Interval {
+    pub fn eval(&self, program: &Program, thread: usize, expr: &Expr) -> Interval {
         match expr {
             Expr::Const(value) => Interval::point(*value),
             Expr::Atom(register) => self.registers[thread][register.0],

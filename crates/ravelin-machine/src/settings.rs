@@ -21,6 +21,8 @@ pub enum Purpose {
     /// All SC states, and the steps from them with which an attack delays stores as this model allows; with SC, runs in which
     /// every store and load is watched. The program's goals do not matter.
     Attacks(Model),
+    /// All SC states and all that a C11 monitor looks at. The program is taken as written, without the mapping to hardware.
+    Monitor,
 }
 
 /// Ways to store fewer states without changing an answer, each with its switch.

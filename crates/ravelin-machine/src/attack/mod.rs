@@ -26,6 +26,7 @@ mod view;
 
 pub use footprint::{Cells, Footprint, footprints};
 pub use instrumented::{Query, query};
+pub(crate) use log::Accesses;
 pub use read_back::{AttackRun, AttackStep, Part, Unread};
 pub use shared::{Extent, Fate, Hunt, Settled, hunt};
 pub use triangular::{TriangularRace, TriangularSearch, triangular_races};

@@ -1,0 +1,102 @@
+//! What is wrong in a state: an access that may be stale, or a race.
+//!
+//! A thread about to access x may do so in a way that no SC run has if the latest write to x is SC-before it (x ∈ `T_sc`) but a
+//! write that it would have to respect is not known (the fact ∉ `cur`): theorem 2.2 of the paper, with the
+//! conditions of sections 4.1 and 4.3 in the fact. Whether the access can be done *now* does not matter for what waits for a value:
+//! it is asked whether a stale one would let it pass.
+
+use super::Monitor;
+use super::deed::{Deed, Mode};
+use super::plan::Class;
+use crate::compile::{Op, Place, Step};
+use crate::layout::Outgrown;
+use crate::step::{Attempt, Outcome, admit};
+use ravelin_program::Value;
+
+impl Monitor<'_> {
+    /// Whether a step of a thread, which is at its start, may be stale.
+    #[inline]
+    pub(super) fn may_be_stale(&self, thread: usize, index: usize, state: &[u64]) -> Result<bool, Outgrown> {
+        let step = &self.machine.threads[thread].steps[index];
+        let place = match &step.op {
+            Op::Load { place, .. }
+            | Op::Store { place, .. }
+            | Op::Rmw { place, .. }
+            | Op::CompareExchange { place, .. }
+            | Op::Wait { place, .. }
+            | Op::BlockingCas { place, .. } => place,
+            _ => return Ok(false),
+        };
+        match self.asked_and_unknown(thread, index, step, place, state) {
+            Ok(stale) => Ok(stale),
+            Err(Outcome::Outgrown(outgrown)) => Err(outgrown),
+            // A step that goes wrong, or that no value could let pass, is no access.
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn asked_and_unknown(
+        &self,
+        thread: usize,
+        index: usize,
+        step: &Step,
+        place: &Place,
+        state: &[u64],
+    ) -> Attempt<bool> {
+        let machine = self.machine;
+        let slot = machine.slot(place, state)?;
+        let Some(cell) = self.plan.cell_of[slot] else { return Ok(false) };
+        let Some(column) = self.plan.cells[cell].sc_column else { return Ok(false) };
+        if !self.rows.thread_sc[thread].contains(state, column) {
+            return Ok(false);
+        }
+        let admits = |value: Value| admit(machine.cell_domains[slot], value).is_ok();
+        let eval = |code: &crate::code::Code| -> Attempt<Value> { Ok(code.eval(machine.arithmetic, state)?) };
+        let unknown = |mode: Mode, squeezes: bool, class: Class| {
+            let Some(fact) = self.plan.fact(cell, squeezes, class).filter(|_| mode.atomic) else { return false };
+            let known = match mode.fence_before {
+                true => self.behind_fence(thread, state).known,
+                false => self.rows.cur[thread].known.get(state),
+            };
+            known >> fact & 1 == 0
+        };
+        Ok(match (&step.op, self.plan.deeds[thread][index]) {
+            (Op::Load { target, .. }, Deed::Read(mode)) => unknown(mode, false, Class::admitted(Some(target.domain))),
+            (Op::Store { value, .. }, Deed::Write(mode)) => unknown(mode, true, Class::ANY) && admits(eval(value)?),
+            (Op::Rmw { operand, old, op, .. }, Deed::Update(mode)) => {
+                let operand = eval(operand)?;
+                unknown(mode, true, Class::admitted(old.map(|old| old.domain)))
+                    && (op.binary().is_some() || admits(operand))
+            }
+            (Op::Wait { values, old, .. }, Deed::Read(mode)) => {
+                let admitted = Class::admitted(old.map(|old| old.domain));
+                let mut stale = false;
+                for value in values {
+                    let value = eval(value)?;
+                    stale |= admitted.contains(value) && unknown(mode, false, Class::only(value));
+                }
+                stale
+            }
+            (Op::BlockingCas { expected, new, .. }, Deed::Update(mode)) => {
+                let (expected, new) = (eval(expected)?, eval(new)?);
+                unknown(mode, true, Class::only(expected)) && admits(new)
+            }
+            (Op::CompareExchange { expected, new, weak, old, .. }, Deed::Compare(success, failure)) => {
+                let admitted = Class::admitted(old.map(|old| old.domain));
+                let (expected, new) = (eval(expected)?, eval(new)?);
+                let failing = if *weak { admitted } else { admitted.but(expected) };
+                unknown(failure, false, failing)
+                    || admitted.contains(expected) && unknown(success, true, Class::only(expected)) && admits(new)
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether the access that has just led to this state races with an earlier one. Its own acquiring counts.
+    pub(super) fn races(&self, thread: usize, step: usize, slot: usize, writes: bool, next: &[u64]) -> bool {
+        let Some(cell) = self.plan.cell_of[slot] else { return false };
+        let atomic = self.plan.deeds[thread][step].accesses().next().is_some_and(|(mode, ..)| mode.atomic);
+        let conflicts = self.conflicts[thread][cell][usize::from(atomic)][usize::from(writes)];
+        conflicts & !self.rows.cur[thread].known.get(next) != 0
+    }
+}

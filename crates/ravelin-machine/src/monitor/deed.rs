@@ -1,0 +1,135 @@
+//! What each instruction is to the monitor: a read, a write, an update or a fence, with the strength it counts with.
+//!
+//! Strengths are those of the model: as written under RC20, release/acquire for every atomic access under RA. RC20 has no
+//! seq_cst accesses; one is taken as the release/acquire access with a hidden seq_cst fence before or after it, or without
+//! one ([`SeqCst`]).
+
+use ravelin_program::{Instruction, Order};
+
+/// The model of a monitored search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum C11Model {
+    /// Every atomic access is a release or acquire one, whatever is written. Fences are as written.
+    ReleaseAcquire,
+    /// Orders as written.
+    Rc20,
+}
+
+/// How a seq_cst access is read under RC20, in one search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SeqCst {
+    /// A release/acquire access followed by a seq_cst fence.
+    After,
+    /// A release/acquire access behind a seq_cst fence.
+    Before,
+    /// A release/acquire access.
+    Ignored,
+}
+
+/// What a monitored search is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct C11Settings {
+    pub model: C11Model,
+    pub seq_cst: SeqCst,
+    /// Look for data races on non-atomic accesses too.
+    pub races: bool,
+}
+
+/// How strongly one access counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mode {
+    pub atomic: bool,
+    pub acquire: bool,
+    pub release: bool,
+    /// A hidden seq_cst fence stands before the access, or after it.
+    pub fence_before: bool,
+    pub fence_after: bool,
+}
+
+/// What a transition does in the eyes of the monitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    Nothing,
+    Fence {
+        acquire: bool,
+        release: bool,
+        seq_cst: bool,
+    },
+    Read(Mode),
+    Write(Mode),
+    /// A read-modify-write that always writes.
+    Update(Mode),
+    /// A compare-exchange: an update with the first mode or a read with the second.
+    Compare(Mode, Mode),
+}
+
+impl Deed {
+    /// Instructions without a meaning in C11 are refused before; here they do nothing.
+    pub fn of(instruction: &Instruction, settings: C11Settings) -> Deed {
+        let mode = |order| Mode::of(order, settings);
+        match instruction {
+            Instruction::Fence(order) => Deed::Fence {
+                acquire: order.is_acquire(),
+                release: order.is_release(),
+                seq_cst: *order == Order::SeqCst,
+            },
+            Instruction::Load { order, .. } | Instruction::Wait { order, .. } => Deed::Read(mode(*order)),
+            Instruction::Store { order, .. } => Deed::Write(mode(*order)),
+            Instruction::Unlock(_) => Deed::Write(mode(Order::Release)),
+            Instruction::Rmw { order, .. } | Instruction::BlockingCas { order, .. } => Deed::Update(mode(*order)),
+            Instruction::Lock(_) => Deed::Update(mode(Order::Acquire)),
+            Instruction::CompareExchange { success, failure, .. } => Deed::Compare(mode(*success), mode(*failure)),
+            _ => Deed::Nothing,
+        }
+    }
+
+    /// The accesses it can be: with their mode, whether they read, and whether they write.
+    pub fn accesses(&self) -> impl Iterator<Item = (Mode, bool, bool)> {
+        let (first, second) = match *self {
+            Deed::Nothing | Deed::Fence { .. } => (None, None),
+            Deed::Read(mode) => (Some((mode, true, false)), None),
+            Deed::Write(mode) => (Some((mode, false, true)), None),
+            Deed::Update(mode) => (Some((mode, true, true)), None),
+            Deed::Compare(success, failure) => (Some((success, true, true)), Some((failure, true, false))),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// Acts as a seq_cst fence, hidden ones included.
+    pub fn fences_seq_cst(&self) -> bool {
+        match self {
+            Deed::Fence { seq_cst, .. } => *seq_cst,
+            _ => self.accesses().any(|(mode, ..)| mode.has_hidden_fence()),
+        }
+    }
+
+    /// Acts as an acquire fence, hidden ones included.
+    pub fn fences_acquire(&self) -> bool {
+        matches!(self, Deed::Fence { acquire: true, .. }) || self.fences_seq_cst()
+    }
+
+    /// Acts as a release fence, hidden ones included.
+    pub fn fences_release(&self) -> bool {
+        matches!(self, Deed::Fence { release: true, .. }) || self.fences_seq_cst()
+    }
+}
+
+impl Mode {
+    fn of(order: Order, settings: C11Settings) -> Mode {
+        let atomic = order != Order::NonAtomic;
+        if settings.model == C11Model::ReleaseAcquire {
+            return Mode { atomic, acquire: atomic, release: atomic, fence_before: false, fence_after: false };
+        }
+        Mode {
+            atomic,
+            acquire: order.is_acquire(),
+            release: order.is_release(),
+            fence_before: order == Order::SeqCst && settings.seq_cst == SeqCst::Before,
+            fence_after: order == Order::SeqCst && settings.seq_cst == SeqCst::After,
+        }
+    }
+
+    pub fn has_hidden_fence(&self) -> bool {
+        self.fence_before || self.fence_after
+    }
+}

@@ -1,0 +1,98 @@
+//! Robustness against release/acquire and RC20: the SC state space with a monitor of finite size beside it (*Dynamic Robustness
+//! Verification against Weak Memory*, PLDI 2025, sections 2.3 and 4).
+//!
+//! A program is not robust exactly if some SC run leads to a state in which a thread is about to access a cell whose latest write is
+//! SC-before the thread but not known to it (theorem 2.2). The monitor keeps who knows what, as sets behind the packed state:
+//!
+//! - [`deed`]: what an instruction is to the monitor, under each model;
+//! - [`plan`]: which cells and which facts about them are kept;
+//! - [`rows`]: where they stand, and which of them can still matter;
+//! - [`view`], [`update`]: how they change;
+//! - [`check`]: when a state is a violation, and when there is a race;
+//! - [`search`]: the whole as a system to explore.
+//!
+//! **Reductions.** Steps within a thread are fused with the step before them: they change neither what others see nor any set but the
+//! thread's own, and others' steps only take elements out of these sets, from all of them alike; so the two orders
+//! lead to the same state. Fences are such steps, and so are accesses to a cell that no other thread touches. Dead
+//! registers are forgotten, and so is every bit that no access to come can look at. The orders of steps are not
+//! reduced: that a write is the *latest* one when an access comes is a matter of order (example 3.1 of the paper).
+
+mod check;
+mod deed;
+mod plan;
+mod refusal;
+mod rows;
+mod search;
+mod update;
+mod view;
+
+pub use deed::{C11Model, C11Settings, SeqCst};
+pub use refusal::Refusal;
+pub use search::{Found, FoundKind, MonitorError, MonitorSearch, monitor};
+
+use crate::compile::Machine;
+use plan::{Class, Plan};
+use rows::Rows;
+
+/// By thread, cell, atomicity and whether it writes.
+type ByAccess<T> = Vec<Vec<[[T; 2]; 2]>>;
+
+/// A machine with a monitor.
+pub(crate) struct Monitor<'a> {
+    machine: &'a Machine,
+    plan: Plan,
+    rows: Rows,
+    /// By cell, and whether the write is an RMW: what it clears whatever value it overwrites, as a mask.
+    lost: Vec<[Vec<u64>; 2]>,
+    /// By cell: facts that depend on the value overwritten.
+    by_value: Vec<Vec<usize>>,
+    /// The column of an access's own mark, and the marks that it conflicts with.
+    marks: ByAccess<Option<usize>>,
+    conflicts: ByAccess<u128>,
+}
+
+impl<'a> Monitor<'a> {
+    fn new(machine: &'a Machine, settings: C11Settings) -> Result<Monitor<'a>, Refusal> {
+        let plan = Plan::new(machine, settings)?;
+        let rows = Rows::new(machine, &plan);
+        let always = |fact: usize| plan.facts[fact].class == Class::ANY;
+        let lost = (plan.cells.iter().zip(&rows.sc_columns))
+            .map(|(cell, sc_column)| {
+                [false, true].map(|update| {
+                    let mut lost = sc_column.clone();
+                    for &fact in &cell.facts {
+                        if always(fact) && !(update && plan.facts[fact].squeezes) {
+                            lost.iter_mut().zip(&rows.columns[fact]).for_each(|(word, column)| *word |= column);
+                        }
+                    }
+                    lost
+                })
+            })
+            .collect();
+        let by_value = (plan.cells.iter())
+            .map(|cell| cell.facts.iter().copied().filter(|&fact| !always(fact)).collect())
+            .collect();
+        let marks = by_access(machine, &plan, |thread, cell, atomic, writes| plan.mark(cell, thread, atomic, writes));
+        let conflicts =
+            by_access(machine, &plan, |thread, cell, atomic, writes| plan.conflicts(cell, thread, atomic, writes));
+        Ok(Monitor { machine, plan, rows, lost, by_value, marks, conflicts })
+    }
+
+    /// Nothing can go wrong: no fact can be false and nothing can race.
+    fn is_idle(&self) -> bool {
+        self.plan.facts.is_empty() && self.plan.marks.is_empty() && !self.plan.leads_elsewhere
+    }
+}
+
+fn by_access<T>(machine: &Machine, plan: &Plan, of: impl Fn(usize, usize, bool, bool) -> T) -> ByAccess<T> {
+    let of = &of;
+    let threads = 0..machine.threads.len();
+    threads
+        .map(|thread| {
+            let cells = 0..plan.cells.len();
+            cells
+                .map(|cell| [false, true].map(|atomic| [false, true].map(|writes| of(thread, cell, atomic, writes))))
+                .collect()
+        })
+        .collect()
+}

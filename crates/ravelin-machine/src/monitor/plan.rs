@@ -1,0 +1,381 @@
+//! What the monitor has to remember of a program: which cells, and which facts about each.
+//!
+//! A cell is tracked if several threads touch it and one writes it. In a cell that one thread has for itself nothing is
+//! ever stale, and one that nobody writes passes nothing on.
+//!
+//! A *fact* is one column of every view. It belongs to a cell and says that the view knows a write that is newer than every
+//! write a stale access could use. What such an access could use depends on the access:
+//!
+//! - it reads (a load), or it also writes (a store, an RMW) and then has to squeeze in before a write that is not an RMW:
+//!   the two copies of section 4.1 of the paper ([`Fact::squeezes`]);
+//! - any value will do, or only some: those that let a `wait`, a `bcas` or a strong compare-exchange pass or fail, section
+//!   4.3 ([`Class`]). For value v of cell x the fact is lost when a write overwrites v, because only then is there
+//!   a new stale v; all other writes leave it as it is.
+//!
+//! Only facts that some access asks for exist, and only if another thread can make them false. The `_sc` sets have one column
+//! a cell, whatever the access: if a write is SC-before a thread, then so are all modification-order-earlier writes, and a
+//! run in which the *latest* one is can be had by leaving out what is not SC-before the thread.
+//!
+//! Marks for data races are further columns: one for each cell, thread and kind of access, saying that the view
+//! happens after that thread's last such access. One a cell would not do: two atomic writes may race with one non-atomic read
+//! although the later of them is known.
+
+use super::deed::{C11Settings, Deed};
+use super::refusal::Refusal;
+use crate::access::slots;
+use crate::compile::Machine;
+use crate::ranges::{Interval, Ranges};
+use ravelin_program::{Address, Domain, Escape, Expr, Instruction, Order, Program, Value};
+
+/// Columns of a view.
+pub(crate) const MOST_FACTS: usize = 128;
+/// Values of one expression that a wait or a compare-exchange may ask for.
+const MOST_VALUES: i128 = 64;
+
+pub(crate) struct Plan {
+    /// By slot: its number among the tracked cells.
+    pub cell_of: Vec<Option<usize>>,
+    pub cells: Vec<Cell>,
+    pub facts: Vec<Fact>,
+    /// Columns behind those of the facts.
+    pub marks: Vec<Mark>,
+    /// Cells that have facts: the columns of the `_sc` sets.
+    pub sc_columns: usize,
+    /// By thread and step.
+    pub deeds: Vec<Vec<Deed>>,
+    /// Some access can lead to cells that are not known yet.
+    pub leads_elsewhere: bool,
+}
+
+pub(crate) struct Cell {
+    pub slot: usize,
+    /// Its column in the `_sc` sets, if it has facts.
+    pub sc_column: Option<usize>,
+    /// Its facts.
+    pub facts: Vec<usize>,
+    /// The same as a set of columns.
+    pub own: u128,
+    /// The values it can hold.
+    interval: Interval,
+    /// Some access to it may be an RMW.
+    updated: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fact {
+    pub cell: usize,
+    /// Lost by writes that are not RMWs only.
+    pub squeezes: bool,
+    pub class: Class,
+}
+
+/// Which stale values matter: those of `lo..=hi` but one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Class {
+    pub lo: Value,
+    pub hi: Value,
+    pub except: Option<Value>,
+}
+
+impl Class {
+    pub const ANY: Class = Class { lo: Value::MIN, hi: Value::MAX, except: None };
+
+    pub fn only(value: Value) -> Class {
+        Class { lo: value, hi: value, except: None }
+    }
+
+    pub fn but(self, value: Value) -> Class {
+        Class { except: Some(value), ..self }
+    }
+
+    /// Those that a register takes. One that faults counts: a fault that only weak memory has is no SC behaviour.
+    pub fn admitted(domain: Option<Domain>) -> Class {
+        match domain {
+            Some(Domain { lo, hi, escape: Escape::Block }) => Class { lo, hi, except: None },
+            _ => Class::ANY,
+        }
+    }
+
+    #[inline]
+    pub fn contains(&self, value: Value) -> bool {
+        (self.lo..=self.hi).contains(&value) && self.except != Some(value)
+    }
+
+    /// The same class for a cell that holds only some values; `None` if it is empty.
+    fn within(self, interval: Interval) -> Option<Class> {
+        let except = self.except.filter(|value| (interval.lo..=interval.hi).contains(value));
+        let all = self.lo <= interval.lo && interval.hi <= self.hi;
+        let class = if all { Class { except, ..Class::ANY } } else { Class { except, ..self } };
+        (self.lo.max(interval.lo) <= self.hi.min(interval.hi)).then_some(class)
+    }
+}
+
+/// That a thread's last access of a kind happens before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub cell: usize,
+    pub thread: usize,
+    pub atomic: bool,
+    pub writes: bool,
+}
+
+impl Mark {
+    fn conflicts(&self, thread: usize, atomic: bool, writes: bool) -> bool {
+        self.thread != thread && (self.writes || writes) && !(self.atomic && atomic)
+    }
+}
+
+/// What one thread may do to one cell.
+#[derive(Clone, Copy, Default)]
+struct Touch {
+    /// By atomicity and whether it writes.
+    kinds: [[bool; 2]; 2],
+    /// Writes without reading.
+    plain: bool,
+    updates: bool,
+}
+
+impl Touch {
+    fn touches(&self) -> bool {
+        self.kinds.iter().flatten().any(|kind| *kind)
+    }
+
+    fn writes(&self) -> bool {
+        self.kinds.iter().any(|kind| kind[1])
+    }
+}
+
+impl Plan {
+    pub fn new(machine: &Machine, settings: C11Settings) -> Result<Plan, Refusal> {
+        let program = &machine.program;
+        let ranges = Ranges::infer(program);
+        let deeds: Vec<Vec<Deed>> = (program.threads.iter())
+            .map(|thread| thread.transitions.iter().map(|t| Deed::of(&t.instruction, settings)).collect())
+            .collect();
+        let (touches, leads_elsewhere) = touches(machine, &ranges, &deeds);
+        let mut plan = Plan {
+            cell_of: vec![None; touches.len()],
+            cells: Vec::new(),
+            facts: Vec::new(),
+            marks: Vec::new(),
+            sc_columns: 0,
+            deeds,
+            leads_elsewhere,
+        };
+        for (slot, by_thread) in touches.iter().enumerate() {
+            let shared = by_thread.iter().filter(|touch| touch.touches()).count() > 1;
+            if shared && by_thread.iter().any(Touch::writes) {
+                plan.cell_of[slot] = Some(plan.cells.len());
+                let address = machine.layout.addresses[slot];
+                plan.cells.push(Cell {
+                    slot,
+                    sc_column: None,
+                    facts: Vec::new(),
+                    own: 0,
+                    interval: ranges.cells.get(&address).copied().unwrap_or(ranges.others),
+                    updated: by_thread.iter().any(|touch| touch.updates),
+                });
+            }
+        }
+        for (number, thread) in program.threads.iter().enumerate() {
+            for transition in &thread.transitions {
+                plan.add_facts(machine, &ranges, &touches, number, &transition.instruction)?;
+            }
+        }
+        if settings.races {
+            plan.add_marks(&touches);
+        }
+        if plan.facts.len() + plan.marks.len() > MOST_FACTS {
+            return Err(Refusal::TooManyFacts { facts: plan.facts.len() + plan.marks.len(), limit: MOST_FACTS });
+        }
+        for cell in &mut plan.cells {
+            cell.own = cell.facts.iter().map(|fact| 1u128 << fact).sum();
+            if !cell.facts.is_empty() {
+                cell.sc_column = Some(plan.sc_columns);
+                plan.sc_columns += 1;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The fact an access asks for, if it can ever be false.
+    #[inline]
+    pub fn fact(&self, cell: usize, squeezes: bool, class: Class) -> Option<usize> {
+        let known = &self.cells[cell];
+        let class = class.within(known.interval)?;
+        let wanted = Fact { cell, squeezes: squeezes && known.updated, class };
+        known.facts.iter().copied().find(|&fact| self.facts[fact] == wanted)
+    }
+
+    /// The column of a thread's accesses of a kind.
+    pub fn mark(&self, cell: usize, thread: usize, atomic: bool, writes: bool) -> Option<usize> {
+        let wanted = Mark { cell, thread, atomic, writes };
+        self.marks.iter().position(|mark| *mark == wanted).map(|mark| self.facts.len() + mark)
+    }
+
+    /// The marks that an access has to know.
+    pub fn conflicts(&self, cell: usize, thread: usize, atomic: bool, writes: bool) -> u128 {
+        let conflicting = |mark: &Mark| mark.cell == cell && mark.conflicts(thread, atomic, writes);
+        let columns = (self.marks.iter().enumerate()).filter(|(_, mark)| conflicting(mark));
+        columns.map(|(mark, _)| 1u128 << (self.facts.len() + mark)).sum()
+    }
+
+    /// Every column, and those that are no marks.
+    pub fn all_columns(&self) -> u128 {
+        ones(self.facts.len() + self.marks.len())
+    }
+
+    pub fn fact_columns(&self) -> u128 {
+        ones(self.facts.len())
+    }
+
+    fn add_facts(
+        &mut self,
+        machine: &Machine,
+        ranges: &Ranges,
+        touches: &[Vec<Touch>],
+        thread: usize,
+        instruction: &Instruction,
+    ) -> Result<(), Refusal> {
+        let program = &machine.program;
+        for asked in asked(program, ranges, thread, instruction)? {
+            for slot in slots(program, thread, asked.address, ranges, &machine.layout).iter() {
+                let Some(cell) = self.cell_of[slot] else { continue };
+                let others = || touches[slot].iter().enumerate().filter(|(other, _)| *other != thread);
+                let lost = others().any(|(_, touch)| if asked.squeezes { touch.plain } else { touch.writes() });
+                if !lost {
+                    continue;
+                }
+                for class in &asked.classes {
+                    self.add_fact(cell, asked.squeezes, *class);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_fact(&mut self, cell: usize, squeezes: bool, class: Class) {
+        let Some(class) = class.within(self.cells[cell].interval) else { return };
+        let fact = Fact { cell, squeezes: squeezes && self.cells[cell].updated, class };
+        if !self.cells[cell].facts.iter().any(|&known| self.facts[known] == fact) {
+            self.cells[cell].facts.push(self.facts.len());
+            self.facts.push(fact);
+        }
+    }
+
+    fn add_marks(&mut self, touches: &[Vec<Touch>]) {
+        for (cell, Cell { slot, .. }) in self.cells.iter().enumerate() {
+            let can = |thread: usize, atomic: bool, writes: bool| {
+                touches[*slot][thread].kinds[usize::from(atomic)][usize::from(writes)]
+            };
+            let kinds = [(false, false), (false, true), (true, false), (true, true)];
+            for thread in 0..touches[*slot].len() {
+                for (atomic, writes) in kinds {
+                    let mark = Mark { cell, thread, atomic, writes };
+                    let met = (0..touches[*slot].len())
+                        .any(|other| kinds.iter().any(|&(a, w)| can(other, a, w) && mark.conflicts(other, a, w)));
+                    if can(thread, atomic, writes) && met {
+                        self.marks.push(mark);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A question that an instruction asks of a cell.
+struct Asked<'a> {
+    address: &'a Address,
+    squeezes: bool,
+    classes: Vec<Class>,
+}
+
+fn asked<'a>(
+    program: &Program,
+    ranges: &Ranges,
+    thread: usize,
+    instruction: &'a Instruction,
+) -> Result<Vec<Asked<'a>>, Refusal> {
+    let domain = |register: &ravelin_program::RegId| program.threads[thread].registers[register.0].domain;
+    let admitted = |register: &Option<ravelin_program::RegId>| Class::admitted(register.as_ref().map(domain));
+    let values = |address: &Address, expr: &Expr| -> Result<Vec<Value>, Refusal> {
+        let wanted = ranges.eval(program, thread, expr);
+        let cells = ranges.load(program, thread, address);
+        let (lo, hi) = (wanted.lo.max(cells.lo), wanted.hi.min(cells.hi));
+        if i128::from(hi) - i128::from(lo) >= MOST_VALUES {
+            let name = program.threads[thread].name.clone();
+            return Err(Refusal::TooManyValues { thread: name, limit: MOST_VALUES as usize });
+        }
+        Ok((lo..=hi).collect())
+    };
+    let one = |address, squeezes, classes| Ok(vec![Asked { address, squeezes, classes }]);
+    match instruction {
+        Instruction::Load { order, .. } | Instruction::Wait { order, .. } if *order == Order::NonAtomic => {
+            Ok(Vec::new())
+        }
+        Instruction::Store { order: Order::NonAtomic, .. } => Ok(Vec::new()),
+        Instruction::Load { reg, address, .. } => one(address, false, vec![Class::admitted(Some(domain(reg)))]),
+        Instruction::Wait { address, values: wanted, .. } => {
+            let mut classes = Vec::new();
+            for expr in wanted {
+                classes.extend(values(address, expr)?.into_iter().map(Class::only));
+            }
+            one(address, false, classes)
+        }
+        Instruction::Store { address, .. } | Instruction::Unlock(address) => one(address, true, vec![Class::ANY]),
+        Instruction::Rmw { address, old, .. } => one(address, true, vec![admitted(old)]),
+        Instruction::BlockingCas { address, expected, .. } => {
+            let classes = values(address, expected)?.into_iter().map(Class::only).collect();
+            one(address, true, classes)
+        }
+        Instruction::Lock(address) => one(address, true, vec![Class::only(0)]),
+        // What could succeed with a stale value could as well fail with it, unless failing has the hidden fence alone.
+        Instruction::CompareExchange { address, old, weak: true, success, failure, .. }
+            if *failure != Order::SeqCst || *success == Order::SeqCst =>
+        {
+            one(address, false, vec![admitted(old)])
+        }
+        Instruction::CompareExchange { address, expected, old, weak, .. } => {
+            let values = values(address, expected)?;
+            let pass = values.iter().map(|&value| Class::only(value)).collect();
+            // A value that the cells cannot hold makes it fail always, as a load does.
+            let (wanted, cells) = (ranges.eval(program, thread, expected), ranges.load(program, thread, address));
+            let foreign = *weak || wanted.lo < cells.lo || wanted.hi > cells.hi;
+            let fail = values.iter().map(|&value| admitted(old).but(value)).chain(foreign.then(|| admitted(old)));
+            let fail = fail.collect();
+            Ok(vec![
+                Asked { address, squeezes: true, classes: pass },
+                Asked { address, squeezes: false, classes: fail },
+            ])
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// By slot and thread; and whether unknown cells can be touched.
+fn touches(machine: &Machine, ranges: &Ranges, deeds: &[Vec<Deed>]) -> (Vec<Vec<Touch>>, bool) {
+    let program = &machine.program;
+    let mut touches = vec![vec![Touch::default(); program.threads.len()]; machine.layout.cells.len()];
+    let mut leads_elsewhere = false;
+    for (number, thread) in program.threads.iter().enumerate() {
+        for (transition, deed) in thread.transitions.iter().zip(&deeds[number]) {
+            for access in transition.instruction.accesses() {
+                let reached = slots(program, number, access.address, ranges, &machine.layout);
+                leads_elsewhere |= reached.leads_elsewhere();
+                for slot in reached.iter() {
+                    let touch = &mut touches[slot][number];
+                    for (mode, reads, writes) in deed.accesses() {
+                        touch.kinds[usize::from(mode.atomic)][usize::from(writes)] = true;
+                        touch.plain |= writes && !reads;
+                        touch.updates |= writes && reads;
+                    }
+                }
+            }
+        }
+    }
+    (touches, leads_elsewhere)
+}
+
+fn ones(count: usize) -> u128 {
+    if count >= 128 { u128::MAX } else { (1 << count) - 1 }
+}

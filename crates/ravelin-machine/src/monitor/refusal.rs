@@ -1,0 +1,54 @@
+//! Programs that the monitor does not take.
+
+use ravelin_program::{Escape, Instruction, Program, RmwOp, Span};
+use thiserror::Error;
+
+/// Why a program cannot be monitored.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    #[error("thread `{thread}` uses {what}, which C11 does not have; write it with compare_exchange, lock or an RMW")]
+    NotC11 { thread: String, what: &'static str, span: Span },
+    #[error(
+        "an RMW in thread `{thread}` computes with a cell whose type blocks; use a type that wraps or reports an error"
+    )]
+    BlockingUpdate { thread: String, span: Span },
+    #[error(
+        "thread `{thread}` waits for, or compares with, more than {limit} values; declare smaller types for the cells and \
+         registers involved"
+    )]
+    TooManyValues { thread: String, limit: usize },
+    #[error(
+        "{facts} facts about shared cells have to be remembered, and at most {limit} can be; use fewer or smaller arrays"
+    )]
+    TooManyFacts { facts: usize, limit: usize },
+}
+
+/// What can be seen before anything is compiled.
+pub(super) fn refuse(program: &Program) -> Result<(), Refusal> {
+    for thread in &program.threads {
+        for transition in &thread.transitions {
+            let name = || thread.name.clone();
+            let what = match &transition.instruction {
+                Instruction::BusLock | Instruction::BusUnlock => "the bus lock",
+                Instruction::Locked { .. } => "a locked block",
+                Instruction::Rmw { op, address, .. } if *op != RmwOp::Exchange => {
+                    let blocks = |domain: ravelin_program::Domain| domain.escape == Escape::Block && !domain.is_full();
+                    let cells = match address.within {
+                        Some(variable) => blocks(program.memory.variables[variable.0].domain),
+                        None => {
+                            program.memory.variables.iter().any(|variable| blocks(variable.domain))
+                                || blocks(program.memory.unnamed)
+                        }
+                    };
+                    if cells {
+                        return Err(Refusal::BlockingUpdate { thread: name(), span: transition.span });
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            return Err(Refusal::NotC11 { thread: name(), what, span: transition.span });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,201 @@
+//! How the sets change with each step: figure 2 of the paper for the `_sc` sets, the views of section 4.2 for happens-before.
+//!
+//! A load adds its cell to `cur` and `acq`, and the cell's message to `acq`, and to `cur` if it acquires. A write removes its
+//! cell from every set, adds it to the writer's `cur` and `acq`, and leaves a message: `rel`, or `cur` if it releases. An RMW
+//! does both, and joins the message it leaves with the one it read: that is the release sequence. An acquire fence makes `cur`
+//! be `acq`, a release fence `rel` be `cur`.
+//!
+//! Non-atomic accesses count in the views, where they are relaxed ones that carry no message, and not in the `_sc` sets: they are
+//! watched for races, not for robustness. Without a race everything they order is ordered by happens-before anyway.
+
+use super::Monitor;
+use super::deed::{Deed, Mode};
+use super::view::View;
+use crate::attack::Accesses;
+use ravelin_program::Value;
+
+impl Monitor<'_> {
+    /// The sets of the initial state: every view knows every initial write.
+    pub(super) fn start(&self, state: &mut [u64]) {
+        let rows = &self.rows;
+        let all = View { known: self.plan.all_columns(), fenced: 0 };
+        for view in rows.cur.iter().chain(rows.acq.iter().flatten()).chain(&rows.rel).chain(&rows.msg) {
+            view.set(state, all);
+        }
+        for row in rows.thread_sc.iter().chain(&rows.write_sc).chain(&rows.access_sc) {
+            row.set(state, u128::MAX);
+        }
+        rows.forget(self.machine, state);
+    }
+
+    /// Changes the sets of `next`, which a step of a thread has led to. `overwritten` is what a written cell held before.
+    pub(super) fn update(
+        &self,
+        thread: usize,
+        step: usize,
+        accesses: &Accesses,
+        overwritten: impl Fn(usize) -> Value,
+        next: &mut [u64],
+    ) {
+        let deed = self.plan.deeds[thread][step];
+        if let Deed::Fence { acquire, release, seq_cst } = deed {
+            return self.fence(thread, acquire, release, seq_cst, next);
+        }
+        let Some((slot, _)) = accesses.iter().next() else { return };
+        let writes = accesses.iter().any(|(_, writes)| writes);
+        let (mode, update) = match deed {
+            Deed::Nothing | Deed::Fence { .. } => return,
+            Deed::Read(mode) | Deed::Write(mode) => (mode, false),
+            Deed::Update(mode) => (mode, true),
+            Deed::Compare(success, failure) => (if writes { success } else { failure }, writes),
+        };
+        if mode.fence_before {
+            self.hidden_fence(thread, next);
+        }
+        if let Some(cell) = self.plan.cell_of[slot] {
+            if writes {
+                self.write(thread, cell, mode, update, overwritten(slot), next);
+            } else {
+                self.read(thread, cell, mode, next);
+            }
+        }
+        if mode.fence_after {
+            self.hidden_fence(thread, next);
+        }
+    }
+
+    fn read(&self, thread: usize, cell: usize, mode: Mode, state: &mut [u64]) {
+        let rows = &self.rows;
+        let mark = self.renew_mark(thread, cell, mode, false, state);
+        let own = self.plan.cells[cell].own | mark;
+        let found = rows.write_fenced[cell].get(state);
+        let cur = self.acquire(thread, cell, mode, state).learn(own).expect(found);
+        rows.cur[thread].set(state, cur);
+        if let Some(acq) = rows.acq[thread] {
+            acq.set(state, acq.get(state).learn(own).expect(found));
+        }
+        rows.access_fenced[cell].add(state, cur.fences_knew());
+        if mode.atomic {
+            let known = rows.thread_sc[thread].get(state) | rows.write_sc[cell].get(state);
+            rows.thread_sc[thread].set(state, known);
+            rows.access_sc[cell].add(state, known);
+        }
+    }
+
+    fn write(&self, thread: usize, cell: usize, mode: Mode, update: bool, old: Value, state: &mut [u64]) {
+        let (rows, plan) = (&self.rows, &self.plan);
+        let mut cur = rows.cur[thread].get(state);
+        if update {
+            cur = self.acquire(thread, cell, mode, state);
+        }
+        let found = rows.access_fenced[cell].get(state);
+        let fences_knew = found | cur.fences_knew();
+        rows.access_fenced[cell].set(state, fences_knew);
+        rows.write_fenced[cell].set(state, fences_knew);
+        rows.cur[thread].set(state, cur.expect(found));
+        if let Some(acq) = rows.acq[thread] {
+            acq.set(state, acq.get(state).expect(found));
+        }
+        if mode.atomic {
+            rows.thread_sc[thread].add(state, rows.access_sc[cell].get(state));
+        }
+
+        // The cell leaves every set: of facts those that this write makes false.
+        rows.clear(state, &self.lost[cell][usize::from(update)]);
+        for &fact in &self.by_value[cell] {
+            let fact_is = &plan.facts[fact];
+            if fact_is.class.contains(old) && !(update && fact_is.squeezes) {
+                rows.clear(state, &rows.columns[fact]);
+            }
+        }
+        let mark = self.renew_mark(thread, cell, mode, true, state);
+
+        let own = plan.cells[cell].own;
+        let cur = rows.cur[thread].get(state).learn(own | mark);
+        rows.cur[thread].set(state, cur);
+        if let Some(acq) = rows.acq[thread] {
+            acq.set(state, acq.get(state).learn(own | mark));
+        }
+        let mut message = match mode {
+            Mode { atomic: false, .. } => View::default(),
+            Mode { release: true, .. } => cur,
+            _ => rows.rel[thread].get(state),
+        };
+        if update {
+            message = message.join(rows.msg[cell].get(state));
+        }
+        rows.msg[cell].set(state, message.learn(own));
+
+        if mode.atomic {
+            let column = plan.cells[cell].sc_column.map_or(0, |column| 1 << column);
+            let known = rows.thread_sc[thread].get(state) | column;
+            rows.thread_sc[thread].set(state, known);
+            rows.write_sc[cell].set(state, known);
+            rows.access_sc[cell].set(state, known);
+        } else {
+            rows.write_sc[cell].set(state, 0);
+        }
+    }
+
+    /// The message of a cell goes to `acq`, and to `cur`, which is given back and not yet stored, if the access acquires.
+    fn acquire(&self, thread: usize, cell: usize, mode: Mode, state: &mut [u64]) -> View {
+        let cur = self.rows.cur[thread].get(state);
+        if !mode.atomic {
+            return cur;
+        }
+        let message = self.rows.msg[cell].get(state);
+        if let Some(acq) = self.rows.acq[thread] {
+            acq.set(state, acq.get(state).join(message));
+        }
+        if mode.acquire { cur.join(message) } else { cur }
+    }
+
+    /// A thread's access of a kind is new to every other view; its own views get the mark that is given back.
+    fn renew_mark(&self, thread: usize, cell: usize, mode: Mode, writes: bool, state: &mut [u64]) -> u128 {
+        match self.marks[thread][cell][usize::from(mode.atomic)][usize::from(writes)] {
+            None => 0,
+            Some(mark) => {
+                self.rows.clear(state, &self.rows.columns[mark]);
+                1 << mark
+            }
+        }
+    }
+
+    fn fence(&self, thread: usize, acquire: bool, release: bool, seq_cst: bool, state: &mut [u64]) {
+        let rows = &self.rows;
+        let mut cur = rows.cur[thread].get(state);
+        if let (true, Some(acq)) = (acquire, rows.acq[thread]) {
+            cur = acq.get(state);
+        }
+        if seq_cst {
+            cur = cur.fence(self.plan.fact_columns());
+            if let Some(acq) = rows.acq[thread] {
+                acq.set(state, cur);
+            }
+        }
+        rows.cur[thread].set(state, cur);
+        if release {
+            rows.rel[thread].set(state, cur);
+        }
+    }
+
+    /// A seq_cst fence that nobody wrote: it strengthens what is known of stale writes, and synchronises nothing.
+    fn hidden_fence(&self, thread: usize, state: &mut [u64]) {
+        let (rows, facts) = (&self.rows, self.plan.fact_columns());
+        let cur = rows.cur[thread].get(state);
+        let fenced = self.behind_fence(thread, state);
+        rows.cur[thread].set(state, fenced.over(facts, cur));
+        if let Some(acq) = rows.acq[thread] {
+            acq.set(state, fenced.over(facts, acq.get(state)));
+        }
+        let rel = rows.rel[thread];
+        rel.set(state, fenced.over(facts, rel.get(state)));
+    }
+
+    /// What `cur` would be behind a seq_cst fence.
+    #[inline]
+    pub(super) fn behind_fence(&self, thread: usize, state: &[u64]) -> View {
+        let view = self.rows.acq[thread].unwrap_or(self.rows.cur[thread]);
+        view.get(state).fence(self.plan.fact_columns())
+    }
+}

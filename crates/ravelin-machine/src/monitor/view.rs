@@ -1,0 +1,74 @@
+//! What a view knows: of each cell whether its latest write is known (per fact, see `plan.rs`), and what seq_cst fences have to do
+//! with that.
+//!
+//! The rule for seq_cst fences is exact for RC11's psc axiom. A fence f knows all that the fences g knew for which g psc f: those
+//! that happen before f, and those with g hb a eco b hb f for accesses a, b of one cell. So a view carries, beside what it
+//! *knows*, what fences that happen before it *knew* (it leaves traces at the cells that are accessed afterwards) and what is
+//! *pending*: found at a cell that was accessed, and known from the next seq_cst fence on. Pending knowledge travels with
+//! synchronisation like the rest, because b hb f may lead through other threads.
+//!
+//! What fences knew is known, and what is known need not be pending, so one bit beside the known one tells both.
+
+use super::rows::ViewRows;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct View {
+    pub known: u128,
+    /// Of what is known: fences knew it. Of the rest: it is pending.
+    pub fenced: u128,
+}
+
+impl View {
+    /// What seq_cst fences that happen before this view knew: `FK`.
+    #[inline]
+    pub fn fences_knew(self) -> u128 {
+        self.known & self.fenced
+    }
+
+    #[inline]
+    pub fn join(self, other: View) -> View {
+        let known = self.known | other.known;
+        let pending = (self.fenced & !self.known | other.fenced & !other.known) & !known;
+        View { known, fenced: self.fences_knew() | other.fences_knew() | pending }
+    }
+
+    #[inline]
+    pub fn learn(self, facts: u128) -> View {
+        let new = facts & !self.known;
+        View { known: self.known | facts, fenced: self.fenced & !new }
+    }
+
+    #[inline]
+    pub fn expect(self, facts: u128) -> View {
+        View { fenced: self.fenced | facts & !self.known, ..self }
+    }
+
+    /// After a seq_cst fence. Only facts take part, marks of races do not.
+    #[inline]
+    pub fn fence(self, facts: u128) -> View {
+        let known = self.known | self.fenced;
+        View { known, fenced: known & facts }
+    }
+
+    /// These columns of this view, all others of another.
+    #[inline]
+    pub fn over(self, columns: u128, other: View) -> View {
+        View {
+            known: self.known & columns | other.known & !columns,
+            fenced: self.fenced & columns | other.fenced & !columns,
+        }
+    }
+}
+
+impl ViewRows {
+    #[inline]
+    pub fn get(&self, state: &[u64]) -> View {
+        View { known: self.known.get(state), fenced: self.fenced.get(state) }
+    }
+
+    #[inline]
+    pub fn set(&self, state: &mut [u64], view: View) {
+        self.known.set(state, view.known);
+        self.fenced.set(state, view.fenced);
+    }
+}
