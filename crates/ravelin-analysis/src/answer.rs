@@ -33,6 +33,8 @@ pub enum AnalysisError {
     NotFinite(#[from] crate::reachability::NotFinite),
     #[error("the engine `{0}` is for tso; for pso there are `bounded` and `sb`")]
     EngineIsForTso(&'static str),
+    #[error(transparent)]
+    NotC11(#[from] ravelin_machine::monitor::Refusal),
     #[error("internal error, please report it: {0}")]
     Internal(InternalError),
 }

@@ -9,6 +9,7 @@
 
 mod answer;
 pub mod fences;
+pub mod c11;
 pub mod reachability;
 pub mod robustness;
 pub mod simulation;

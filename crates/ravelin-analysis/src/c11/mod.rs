@@ -1,0 +1,34 @@
+//! Robustness against the C11-style models: release/acquire, and RC20.
+//!
+//! From *Dynamic Robustness Verification against Weak Memory* (Margalit, Kokologiannakis, Itzhaky, Lahav; PLDI 2025): a program is
+//! robust if each of its execution graphs that the model allows is one of SC. The search runs the program under SC with a monitor
+//! beside it (`ravelin_machine::monitor`); what it finds becomes a graph that the axioms of `ravelin_semantics::rc20` judge.
+//!
+//! Reading order: `question` (what can be asked), `witness` (how an answer is made good), `graph` (edges and cycles of a graph),
+//! `sentence` (in words); then `spin` (loops that wait, rewritten to instructions that wait).
+//!
+//! ```
+//! use ravelin_analysis::Verdict;
+//! use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness};
+//!
+//! let text = "
+//!     static x; static y;
+//!     thread p { x.store(1, release); let a = y.load(acquire); }
+//!     thread q { y.store(1, release); let b = x.load(acquire); }";
+//! let source = ravelin_program::Source::new("sb.rav", text);
+//! let program = ravelin_frontend::parse(source, ravelin_frontend::Language::Rav).program.expect("a program");
+//! let answer = c11_robustness(&program, &C11Question::new(C11Model::Rc20)).expect("an answer");
+//! assert_eq!(answer.verdict, Verdict::Violated);
+//! ```
+
+mod graph;
+mod question;
+mod sentence;
+mod spin;
+mod witness;
+
+pub use graph::{EdgeKind, GraphEdge, edges};
+pub use question::{C11Answer, C11Question, C11Violation, SeqCstReading, c11_robustness};
+pub use ravelin_machine::monitor::{C11Model, Refusal};
+pub use spin::{SpinLoop, SpinShape, with_waits};
+pub use witness::{C11Race, C11Witness, GraphEvent};

@@ -1,0 +1,207 @@
+//! The question: is a program robust against release/acquire or RC20, and free of data races?
+//!
+//! Seq_cst *accesses* are outside RC20. Each is taken as the release/acquire access with a hidden seq_cst fence behind it, or in front
+//! of it ([`SeqCstReading`]). Neither raises a false alarm against RC11, and neither finds all violations: an answer "holds" for
+//! a program with such accesses is about the reading, which the answer names.
+
+use super::witness::{C11Race, C11Witness, race, stale};
+use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_explore::{Limit, Limits, Options, Progress, Statistics, Until};
+use ravelin_machine::monitor::{C11Model, C11Settings, Found, FoundKind, MonitorError, SeqCst, monitor};
+use ravelin_program::{Copies, Instruction, Order, Program};
+use ravelin_semantics::rc20::Reading;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// How seq_cst accesses are read under RC20.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SeqCstReading {
+    /// Release/acquire, with a seq_cst fence after each.
+    After,
+    /// Release/acquire, with a seq_cst fence before each.
+    Before,
+    /// What either of these finds.
+    #[default]
+    Both,
+    /// Release/acquire, and nothing else.
+    RelAcq,
+}
+
+impl SeqCstReading {
+    pub const ALL: [SeqCstReading; 4] =
+        [SeqCstReading::After, SeqCstReading::Before, SeqCstReading::Both, SeqCstReading::RelAcq];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            SeqCstReading::After => "after",
+            SeqCstReading::Before => "before",
+            SeqCstReading::Both => "both",
+            SeqCstReading::RelAcq => "rel-acq",
+        }
+    }
+}
+
+/// What is asked, and how hard to try.
+#[derive(Clone, Copy)]
+pub struct C11Question<'a> {
+    pub model: C11Model,
+    pub seq_cst: SeqCstReading,
+    /// Look for data races on non-atomic accesses. Without, they are taken to be absent.
+    pub races: bool,
+    pub limits: Limits,
+    pub workers: usize,
+    pub stop: Option<&'a AtomicBool>,
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+}
+
+impl C11Question<'_> {
+    pub fn new(model: C11Model) -> Self {
+        C11Question {
+            model,
+            seq_cst: SeqCstReading::default(),
+            races: true,
+            limits: Limits::default(),
+            workers: 1,
+            stop: None,
+            progress: None,
+        }
+    }
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct C11Answer {
+    /// Holds: robust, and without data races if they were asked for.
+    pub verdict: Verdict,
+    pub model: C11Model,
+    /// The reading of seq_cst accesses that the answer is about; `None` if there are none or they need no reading.
+    pub seq_cst: Option<SeqCstReading>,
+    pub violation: Option<C11Violation>,
+    pub limit: Option<Limit>,
+    /// Of all searches.
+    pub statistics: Statistics,
+}
+
+#[derive(Clone, Debug)]
+pub enum C11Violation {
+    /// An access that may be stale.
+    NotRobust(Box<C11Witness>),
+    /// Two accesses that race. Nothing is said about robustness then: such a program has no meaning.
+    Race(Box<C11Race>),
+}
+
+impl C11Answer {
+    pub fn witness(&self) -> Option<&C11Witness> {
+        match &self.violation {
+            Some(C11Violation::NotRobust(witness)) => Some(witness),
+            _ => None,
+        }
+    }
+
+    pub fn race(&self) -> Option<&C11Race> {
+        match &self.violation {
+            Some(C11Violation::Race(race)) => Some(race),
+            _ => None,
+        }
+    }
+}
+
+/// Asks whether a program is robust.
+pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11Answer, AnalysisError> {
+    if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
+        return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
+    }
+    let start = Instant::now();
+    let matters = question.model == C11Model::Rc20 && has_seq_cst_accesses(program);
+    let searches: &[SeqCst] = match question.seq_cst {
+        _ if !matters => &[SeqCst::Ignored],
+        SeqCstReading::After => &[SeqCst::After],
+        SeqCstReading::Before => &[SeqCst::Before],
+        SeqCstReading::Both => &[SeqCst::After, SeqCst::Before],
+        SeqCstReading::RelAcq => &[SeqCst::Ignored],
+    };
+    let reading = match (question.model, question.seq_cst) {
+        (C11Model::ReleaseAcquire, _) => Reading::ReleaseAcquire,
+        (C11Model::Rc20, SeqCstReading::RelAcq) => Reading::SeqCstAsReleaseAcquire,
+        (C11Model::Rc20, _) => Reading::Written,
+    };
+    let mut answer = C11Answer {
+        verdict: Verdict::Holds,
+        model: question.model,
+        seq_cst: matters.then_some(question.seq_cst),
+        violation: None,
+        limit: None,
+        statistics: Statistics::default(),
+    };
+    for (number, &seq_cst) in searches.iter().enumerate() {
+        // Hidden fences have no part in races, so one search settles them.
+        let races = question.races && (number == 0 || answer.limit.is_some());
+        let settings = C11Settings { model: question.model, seq_cst, races };
+        let mut limits = question.limits;
+        limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
+        let options = Options {
+            limits,
+            workers: question.workers,
+            until: Until::FirstFinding,
+            stop: question.stop,
+            progress: question.progress,
+        };
+        let search = monitor(program, settings, &options).map_err(refused)?;
+        add(&mut answer.statistics, &search.statistics);
+        answer.limit = answer.limit.or(search.limit).map(|limit| match (limit, question.limits.time) {
+            (Limit::Time(_), Some(whole)) => Limit::Time(whole),
+            (limit, _) => limit,
+        });
+        if let Some(found) = search.found {
+            answer.violation = Some(violation(program, reading, &found)?);
+            break;
+        }
+    }
+    answer.verdict = match (&answer.violation, answer.limit) {
+        (Some(_), _) => Verdict::Violated,
+        (None, Some(_)) => Verdict::Unknown,
+        (None, None) => Verdict::Holds,
+    };
+    if answer.verdict != Verdict::Unknown {
+        answer.limit = None;
+    }
+    answer.statistics.elapsed = start.elapsed();
+    Ok(answer)
+}
+
+fn violation(program: &Program, reading: Reading, found: &Found) -> Result<C11Violation, InternalError> {
+    match found.kind {
+        FoundKind::Stale => Ok(C11Violation::NotRobust(Box::new(stale(program, reading, found)?))),
+        FoundKind::Race => Ok(C11Violation::Race(Box::new(race(program, reading, found)?))),
+    }
+}
+
+fn has_seq_cst_accesses(program: &Program) -> bool {
+    let mut instructions = program.threads.iter().flat_map(|thread| &thread.transitions).map(|t| &t.instruction);
+    instructions.any(|instruction| match instruction {
+        Instruction::Load { order, .. }
+        | Instruction::Store { order, .. }
+        | Instruction::Rmw { order, .. }
+        | Instruction::Wait { order, .. }
+        | Instruction::BlockingCas { order, .. } => *order == Order::SeqCst,
+        Instruction::CompareExchange { success, failure, .. } => *success == Order::SeqCst || *failure == Order::SeqCst,
+        _ => false,
+    })
+}
+
+fn add(all: &mut Statistics, one: &Statistics) {
+    all.states += one.states;
+    all.transitions += one.transitions;
+    all.depth = all.depth.max(one.depth);
+    all.frontier += one.frontier;
+    all.bytes = all.bytes.max(one.bytes);
+    all.workers = all.workers.max(one.workers);
+}
+
+fn refused(error: MonitorError) -> AnalysisError {
+    match error {
+        MonitorError::Build(error) => error.into(),
+        MonitorError::Refused(refusal) => refusal.into(),
+        MonitorError::Unreadable(unreadable) => InternalError(unreadable.to_string()).into(),
+    }
+}

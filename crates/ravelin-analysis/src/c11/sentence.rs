@@ -1,0 +1,94 @@
+//! What a witness shows, in one sentence.
+
+use super::graph::{EdgeKind, GraphEdge};
+use ravelin_program::Program;
+use ravelin_semantics::rc20::{Event, Graph, Label};
+
+/// "q may read 0 from `x` on line 4 although p has stored 1 there on line 2, since …".
+pub(super) fn of_stale(program: &Program, graph: &Graph, access: usize, cycle: &[GraphEdge]) -> String {
+    let words = Words { program, graph };
+    let event = &graph.events[access];
+    let Some(first) = cycle.first() else { return String::new() };
+    let what = match event.label {
+        Label::Read { address, value, .. } => format!("may read {value} from `{}`", words.cell(address)),
+        Label::Write { address, value, .. } => format!("may store {value} to `{}`", words.cell(address)),
+        Label::Rmw { address, read, .. } => format!("may update `{}` from {read}", words.cell(address)),
+        Label::Fence { .. } => "may fence".to_owned(),
+    };
+    let ignored = words.deed(first.to);
+    let joint = if event.label.reads() { "although" } else { "and be overwritten by an older store:" };
+    let mut sentence = format!("{} {what}{} {joint} {ignored}", words.thread(event), words.line(event));
+    // From the ignored write along the cycle back to the access.
+    let mut last = graph.events[first.to].thread;
+    for edge in &cycle[1..] {
+        if edge.to == access {
+            break;
+        }
+        let next = &graph.events[edge.to];
+        match edge.kind {
+            EdgeKind::Po if next.thread == last => sentence.push_str(" and then "),
+            _ => sentence.push_str(", "),
+        }
+        if next.thread == last {
+            sentence.push_str(&words.did(edge.to));
+        } else {
+            sentence.push_str(&words.deed(edge.to));
+        }
+        last = next.thread;
+        match edge.kind {
+            EdgeKind::Rf => sentence.push_str(", seeing that"),
+            EdgeKind::Fr => sentence.push_str(" after that"),
+            _ => {}
+        }
+    }
+    sentence.push_str(", which under SC all comes before.");
+    sentence
+}
+
+/// "p and q both access `x` …".
+pub(super) fn of_race(program: &Program, graph: &Graph, first: usize, second: usize) -> String {
+    let words = Words { program, graph };
+    format!(
+        "{}, and {}, and no synchronisation orders the two although one of them is not atomic.",
+        words.deed(first),
+        words.deed(second)
+    )
+}
+
+struct Words<'a> {
+    program: &'a Program,
+    graph: &'a Graph,
+}
+
+impl Words<'_> {
+    fn cell(&self, address: i64) -> String {
+        self.program.memory.name_of(address)
+    }
+
+    fn thread(&self, event: &Event) -> String {
+        event.thread.map_or("the start".to_owned(), |thread| self.program.threads[thread.0].name.clone())
+    }
+
+    fn line(&self, event: &Event) -> String {
+        let position = self.program.source.position(event.span);
+        position.map(|position| format!(" on line {}", position.line)).unwrap_or_default()
+    }
+
+    /// "p stores 1 to `x` on line 3".
+    fn deed(&self, event: usize) -> String {
+        format!("{} {}", self.thread(&self.graph.events[event]), self.did(event))
+    }
+
+    fn did(&self, event: usize) -> String {
+        let event = &self.graph.events[event];
+        let what = match event.label {
+            Label::Read { address, value, .. } => format!("reads {value} from `{}`", self.cell(address)),
+            Label::Write { address, value, .. } => format!("stores {value} to `{}`", self.cell(address)),
+            Label::Rmw { address, read, written, .. } => {
+                format!("updates `{}` from {read} to {written}", self.cell(address))
+            }
+            Label::Fence { .. } => "fences".to_owned(),
+        };
+        format!("{what}{}", self.line(event))
+    }
+}

@@ -1,0 +1,147 @@
+//! From what a search found to a witness: the SC run, replayed, and the graph that the access after it makes, judged by the axioms.
+//!
+//! Nothing that the search says is taken on trust. The run is replayed on the reference semantics and grown into a graph; the access
+//! is tried with every write it could read and every place in modification order it could take, those closest to SC first; and what
+//! becomes a witness is a graph that the model allows and SC does not. For a race it is the graph of the run and the access itself,
+//! with no happens-before between the two accesses.
+
+use super::graph::{GraphEdge, cycle_through, edges};
+use super::sentence;
+use crate::InternalError;
+use crate::witness::{Narrated, narrate, start_of};
+use ravelin_machine::Run;
+use ravelin_machine::monitor::Found;
+use ravelin_program::{Position, Program, Value};
+use ravelin_semantics::Action;
+use ravelin_semantics::operational::Reference;
+use ravelin_semantics::rc20::{
+    Graph, Grown, Label, Reading, atomics_sc_consistent, races, rc20_consistent, sc_consistent,
+};
+
+/// A graph that the model allows and SC does not.
+#[derive(Clone, Debug)]
+pub struct C11Witness {
+    /// The SC run that leads there.
+    pub steps: Vec<Narrated>,
+    pub actions: Vec<Action>,
+    pub graph: Graph,
+    /// The graph's events, told.
+    pub events: Vec<GraphEvent>,
+    /// The graph's edges.
+    pub edges: Vec<GraphEdge>,
+    /// The stale access, as an event of the graph.
+    pub access: usize,
+    /// The write that it should have read, or come after: the first on the cycle.
+    pub ignored: usize,
+    /// A cycle of po, rf, mo and fr. The first edge leaves the access.
+    pub cycle: Vec<GraphEdge>,
+    /// What happens, in one sentence.
+    pub sentence: String,
+}
+
+/// Two accesses, one of them not atomic, that no synchronisation orders.
+#[derive(Clone, Debug)]
+pub struct C11Race {
+    pub steps: Vec<Narrated>,
+    pub actions: Vec<Action>,
+    pub graph: Graph,
+    pub events: Vec<GraphEvent>,
+    pub edges: Vec<GraphEdge>,
+    /// The two, in the order of the run.
+    pub first: usize,
+    pub second: usize,
+    pub sentence: String,
+}
+
+/// An event of a graph for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphEvent {
+    /// `None` for an initial write.
+    pub thread: Option<String>,
+    pub position: Option<Position>,
+    /// `W x = 1 (release)`, `R y = 0 (relaxed)`, `U z 0 → 1 (acq_rel)`, `F (seq_cst)`.
+    pub text: String,
+}
+
+/// The witness that an access may be stale.
+pub(super) fn stale(program: &Program, reading: Reading, found: &Found) -> Result<C11Witness, InternalError> {
+    let internal = |what: String| InternalError(format!("a violation of robustness does not hold: {what}"));
+    let steps = replay(program, &found.run).map_err(internal)?;
+    let grown = grow(program, &found.run).map_err(internal)?;
+    let violates = |graph: &Graph| !atomics_sc_consistent(graph) && rc20_consistent(graph, reading);
+    let graph = grown
+        .extensions(found.thread, found.transition)
+        .into_iter()
+        .find(violates)
+        .ok_or_else(|| internal("no graph with the access is allowed by the model and not by SC".to_owned()))?;
+    let parts = Grown::newest(&graph, found.thread)
+        .and_then(|access| Some((access, cycle_through(&graph, access)?)))
+        .and_then(|(access, cycle)| Some((access, cycle.first()?.to, cycle)));
+    let (access, ignored, cycle) = parts.ok_or_else(|| internal("its graph has no cycle".to_owned()))?;
+    let events = tell(program, &graph);
+    let sentence = sentence::of_stale(program, &graph, access, &cycle);
+    let actions = found.run.actions.clone();
+    Ok(C11Witness { steps, actions, events, edges: edges(&graph), access, ignored, cycle, sentence, graph })
+}
+
+/// The witness of a race.
+pub(super) fn race(program: &Program, reading: Reading, found: &Found) -> Result<C11Race, InternalError> {
+    let internal = |what: String| InternalError(format!("a data race does not hold: {what}"));
+    let steps = replay(program, &found.run).map_err(internal)?;
+    let grown = grow(program, &found.run).map_err(internal)?;
+    let racing = |graph: &Graph| {
+        let second = Grown::newest(graph, found.thread)?;
+        let pairs = races(graph, reading);
+        let pair = pairs.iter().find(|&&(a, b)| a == second || b == second)?;
+        Some((if pair.0 == second { pair.1 } else { pair.0 }, second))
+    };
+    let happens = |graph: &Graph| sc_consistent(graph) && rc20_consistent(graph, reading);
+    let (graph, (first, second)) = (grown.extensions(found.thread, found.transition).into_iter())
+        .filter(happens)
+        .find_map(|graph| racing(&graph).map(|pair| (graph, pair)))
+        .ok_or_else(|| internal("the access is ordered with all before".to_owned()))?;
+    let events = tell(program, &graph);
+    let sentence = sentence::of_race(program, &graph, first, second);
+    let actions = found.run.actions.clone();
+    Ok(C11Race { steps, actions, events, edges: edges(&graph), first, second, sentence, graph })
+}
+
+fn replay(program: &Program, run: &Run) -> Result<Vec<Narrated>, String> {
+    let reference = Reference::as_written(program).map_err(|error| error.to_string())?;
+    let mut state = start_of(&reference, &run.start)?;
+    let mut steps = Vec::with_capacity(run.actions.len());
+    for (number, &action) in run.actions.iter().enumerate() {
+        let next = reference.apply(&state, action).map_err(|refusal| format!("step {}: {refusal}", number + 1))?;
+        steps.push(narrate(&reference, &state, action, &next));
+        state = next;
+    }
+    Ok(steps)
+}
+
+fn grow<'a>(program: &'a Program, run: &Run) -> Result<Grown<'a>, String> {
+    let memory: Vec<(Value, Value)> = run.start.memory.clone();
+    let mut grown = Grown::new(program, &memory);
+    for (number, &action) in run.actions.iter().enumerate() {
+        grown.follow(action).map_err(|error| format!("step {}: {error}", number + 1))?;
+    }
+    Ok(grown)
+}
+
+fn tell(program: &Program, graph: &Graph) -> Vec<GraphEvent> {
+    let cell = |address: Value| program.memory.name_of(address);
+    (graph.events.iter())
+        .map(|event| GraphEvent {
+            thread: event.thread.map(|thread| program.threads[thread.0].name.clone()),
+            position: program.source.position(event.span),
+            text: match event.label {
+                Label::Write { address, value, .. } if event.is_initial() => format!("{} = {value}", cell(address)),
+                Label::Write { address, value, order } => format!("W {} = {value} ({})", cell(address), order.name()),
+                Label::Read { address, value, order } => format!("R {} = {value} ({})", cell(address), order.name()),
+                Label::Rmw { address, read, written, order } => {
+                    format!("U {} {read} → {written} ({})", cell(address), order.name())
+                }
+                Label::Fence { order } => format!("F ({})", order.name()),
+            },
+        })
+        .collect()
+}
