@@ -107,10 +107,11 @@ impl Local<'_> {
             Instruction::CompareExchange { address, expected, new, success, failure, weak, old, ok } => {
                 let address = self.address(address)?;
                 let matches = self.eval(expected)? == read;
+                // Computed whether it is needed or not, as by the operational semantics.
+                let new = self.eval(new)?;
                 let mut outcomes = Vec::new();
                 if matches {
-                    let written = self.eval(new);
-                    outcomes.extend(self.update(address, read, written, *success, &[(*old, read), (*ok, 1)]));
+                    outcomes.extend(self.update(address, read, Ok(new), *success, &[(*old, read), (*ok, 1)]));
                 }
                 if !matches || *weak {
                     let label = Label::Read { address, value: read, order: *failure };
@@ -121,7 +122,8 @@ impl Local<'_> {
             Instruction::BlockingCas { address, expected, new, order } => {
                 let address = self.address(address)?;
                 let matches = self.eval(expected)? == read;
-                one(if matches { self.update(address, read, self.eval(new), *order, &[]) } else { None })
+                let new = self.eval(new)?;
+                one(if matches { self.update(address, read, Ok(new), *order, &[]) } else { None })
             }
             Instruction::Lock(address) => {
                 let address = self.address(address)?;
