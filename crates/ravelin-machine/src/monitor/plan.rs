@@ -43,6 +43,8 @@ pub(crate) struct Plan {
     pub sc_columns: usize,
     /// By thread and step.
     pub deeds: Vec<Vec<Deed>>,
+    /// By thread and step: the facts that it asks for.
+    pub asked: Vec<Vec<Vec<usize>>>,
     /// Some access can lead to cells that are not known yet.
     pub leads_elsewhere: bool,
 }
@@ -160,6 +162,7 @@ impl Plan {
             marks: Vec::new(),
             sc_columns: 0,
             deeds,
+            asked: Vec::new(),
             leads_elsewhere,
         };
         for (slot, by_thread) in touches.iter().enumerate() {
@@ -178,9 +181,11 @@ impl Plan {
             }
         }
         for (number, thread) in program.threads.iter().enumerate() {
+            let mut asked = Vec::with_capacity(thread.transitions.len());
             for transition in &thread.transitions {
-                plan.add_facts(machine, &ranges, &touches, number, &transition.instruction)?;
+                asked.push(plan.add_facts(machine, &ranges, &touches, number, &transition.instruction)?);
             }
+            plan.asked.push(asked);
         }
         if settings.races {
             plan.add_marks(&touches);
@@ -236,8 +241,9 @@ impl Plan {
         touches: &[Vec<Touch>],
         thread: usize,
         instruction: &Instruction,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Vec<usize>, Refusal> {
         let program = &machine.program;
+        let mut facts = Vec::new();
         for asked in asked(program, ranges, thread, instruction)? {
             for slot in slots(program, thread, asked.address, ranges, &machine.layout).iter() {
                 let Some(cell) = self.cell_of[slot] else { continue };
@@ -246,21 +252,21 @@ impl Plan {
                 if !lost {
                     continue;
                 }
-                for class in &asked.classes {
-                    self.add_fact(cell, asked.squeezes, *class);
-                }
+                facts.extend(asked.classes.iter().filter_map(|class| self.add_fact(cell, asked.squeezes, *class)));
             }
         }
-        Ok(())
+        Ok(facts)
     }
 
-    fn add_fact(&mut self, cell: usize, squeezes: bool, class: Class) {
-        let Some(class) = class.within(self.cells[cell].interval) else { return };
+    fn add_fact(&mut self, cell: usize, squeezes: bool, class: Class) -> Option<usize> {
+        let class = class.within(self.cells[cell].interval)?;
         let fact = Fact { cell, squeezes: squeezes && self.cells[cell].updated, class };
-        if !self.cells[cell].facts.iter().any(|&known| self.facts[known] == fact) {
+        let known = self.cells[cell].facts.iter().copied().find(|&known| self.facts[known] == fact);
+        Some(known.unwrap_or_else(|| {
             self.cells[cell].facts.push(self.facts.len());
             self.facts.push(fact);
-        }
+            self.facts.len() - 1
+        }))
     }
 
     fn add_marks(&mut self, touches: &[Vec<Touch>]) {

@@ -108,15 +108,18 @@ pub(crate) struct Rows {
     pub columns: Vec<Vec<u64>>,
     /// By cell: its bits in the `_sc` sets.
     pub sc_columns: Vec<Vec<u64>>,
+    /// What the words are where everything is settled.
+    settled: Vec<u64>,
     /// By thread and location.
     live: Vec<Vec<Live>>,
 }
 
-/// Masks over the words of the monitor.
+/// What one thread may still do. Masks are over the words of the monitor.
 #[derive(Clone)]
 struct Live {
     rows: Vec<u64>,
-    columns: Vec<u64>,
+    /// Facts and marks that the thread may ask for.
+    asked: u128,
     /// All but what only seq_cst fences look at, or really all.
     fenced: Vec<u64>,
 }
@@ -165,6 +168,7 @@ impl Rows {
             write_fenced,
             columns: Vec::new(),
             sc_columns: Vec::new(),
+            settled: Vec::new(),
             live: Vec::new(),
         };
         let of_views: Vec<Row> =
@@ -174,6 +178,8 @@ impl Rows {
         rows.sc_columns = (plan.cells.iter())
             .map(|cell| rows.bits(of_sc.iter(), cell.sc_column.map_or(0, |column| 1 << column)))
             .collect();
+        let known: Vec<Row> = rows.views().map(|view| view.known).chain(of_sc).collect();
+        rows.settled = rows.bits(known.iter(), u128::MAX);
         rows.live = live(machine, plan, &rows);
         rows
     }
@@ -206,18 +212,35 @@ impl Rows {
     }
 
     /// Forgets what no access to come can look at, so that states are equal that differ in nothing that matters.
+    ///
+    /// A fact that every thread knows that may still ask for it is *settled*: nothing can come of it before a write makes it false
+    /// for all but the writer. It is then taken to be known everywhere, and so is a cell in the `_sc` sets if all its facts are
+    /// settled. Rows that no step to come reads are emptied.
     #[inline]
-    pub fn forget(&self, machine: &Machine, state: &mut [u64]) {
+    pub fn forget(&self, machine: &Machine, plan: &Plan, state: &mut [u64]) {
+        let mut open = 0;
+        for ((live, location), cur) in self.live.iter().zip(&machine.layout.locations).zip(&self.cur) {
+            open |= live[location.get(state) as usize].asked & !cur.known.get(state);
+        }
         for word in self.sc_words..self.words {
             let index = word - self.sc_words;
-            let (mut rows, mut columns, mut fenced) = (0, 0, 0);
+            let (mut rows, mut fenced) = (0, 0);
             for (live, location) in self.live.iter().zip(&machine.layout.locations) {
                 let live = &live[location.get(state) as usize];
                 rows |= live.rows[index];
-                columns |= live.columns[index];
                 fenced |= live.fenced[index];
             }
-            state[word] &= rows & columns & fenced;
+            let mut columns = 0;
+            let mut left = open;
+            while left != 0 {
+                let column = left.trailing_zeros() as usize;
+                columns |= self.columns[column][index];
+                if let Some(fact) = plan.facts.get(column) {
+                    columns |= self.sc_columns[fact.cell][index];
+                }
+                left &= left - 1;
+            }
+            state[word] = (state[word] & columns | self.settled[index] & !columns) & rows & fenced;
         }
     }
 }
@@ -226,8 +249,7 @@ fn is_relaxed_write(deed: &Deed) -> bool {
     deed.accesses().any(|(mode, _, writes)| writes && mode.atomic && !mode.release)
 }
 
-/// By thread and location: the rows that its own future needs, the columns that it may ask for, and whether seq_cst
-/// fences are to come.
+/// By thread and location: the rows that its own future needs, what it may ask for, and whether seq_cst fences are to come.
 fn live(machine: &Machine, plan: &Plan, rows: &Rows) -> Vec<Vec<Live>> {
     let program = &machine.program;
     let ranges = Ranges::infer(program);
@@ -264,13 +286,14 @@ fn live(machine: &Machine, plan: &Plan, rows: &Rows) -> Vec<Vec<Live>> {
                         if cells[transition].is_empty() {
                             continue;
                         }
+                        asked |= plan.asked[number][transition].iter().fold(0, |asked, fact| asked | 1 << fact);
                         needed.extend([rows.thread_sc[number], rows.cur[number].known, rows.cur[number].fenced]);
                         for (mode, reads, writes) in deed.accesses() {
                             if writes && mode.atomic && !mode.release {
                                 needed.extend([rows.rel[number].known, rows.rel[number].fenced]);
                             }
                             for &cell in &cells[transition] {
-                                asked |= plan.cells[cell].own | plan.conflicts(cell, number, mode.atomic, writes);
+                                asked |= plan.conflicts(cell, number, mode.atomic, writes);
                                 if reads && mode.atomic && (mode.acquire || writes || rows.acq[number].is_some()) {
                                     needed.extend([rows.msg[cell].known, rows.msg[cell].fenced]);
                                 }
@@ -282,20 +305,8 @@ fn live(machine: &Machine, plan: &Plan, rows: &Rows) -> Vec<Vec<Live>> {
                             }
                         }
                     }
-                    let mut columns = rows.bits([].iter(), 0);
-                    let add = |mask: &[u64], columns: &mut Vec<u64>| {
-                        columns.iter_mut().zip(mask).for_each(|(word, mask)| *word |= mask);
-                    };
-                    for column in (0..rows.columns.len()).filter(|column| asked >> column & 1 == 1) {
-                        add(&rows.columns[column], &mut columns);
-                    }
-                    for (cell, column) in rows.sc_columns.iter().enumerate() {
-                        if plan.cells[cell].own & asked != 0 {
-                            add(column, &mut columns);
-                        }
-                    }
                     let fenced = if fences { all.clone() } else { plain.clone() };
-                    Live { rows: rows.bits(needed.iter(), every), columns, fenced }
+                    Live { rows: rows.bits(needed.iter(), every), asked, fenced }
                 })
                 .collect()
         })
