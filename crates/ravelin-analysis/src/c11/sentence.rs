@@ -15,33 +15,32 @@ pub(super) fn of_stale(program: &Program, graph: &Graph, access: usize, cycle: &
         Label::Rmw { address, read, .. } => format!("may update `{}` from {read}", words.cell(address)),
         Label::Fence { .. } => "may fence".to_owned(),
     };
-    let ignored = words.deed(first.to);
-    let joint = if event.label.reads() { "although" } else { "and be overwritten by an older store:" };
-    let mut sentence = format!("{} {what}{} {joint} {ignored}", words.thread(event), words.line(event));
+    let joint = if event.label.reads() { "although" } else { "and be overwritten, although" };
+    let mut sentence = format!("{} {what}{} {joint} {}", words.thread(event), words.line(event), words.deed(first.to));
     // From the ignored write along the cycle back to the access.
     let mut last = graph.events[first.to].thread;
-    for edge in &cycle[1..] {
-        if edge.to == access {
-            break;
-        }
+    for edge in cycle[1..].iter().filter(|edge| edge.to != access) {
         let next = &graph.events[edge.to];
-        match edge.kind {
-            EdgeKind::Po if next.thread == last => sentence.push_str(" and then "),
-            _ => sentence.push_str(", "),
-        }
-        if next.thread == last {
-            sentence.push_str(&words.did(edge.to));
-        } else {
-            sentence.push_str(&words.deed(edge.to));
+        let same = next.thread == last;
+        sentence.push_str(match edge.kind {
+            EdgeKind::Po => " and then ",
+            EdgeKind::Rf => ", which ",
+            EdgeKind::Mo | EdgeKind::Fr => ", before ",
+        });
+        // "p stores 1 to `x`, which q reads" says what was read already.
+        match (edge.kind, &next.label) {
+            (EdgeKind::Rf, Label::Read { .. }) => {
+                sentence.push_str(&format!("{} reads{}", words.thread(next), words.line(next)));
+            }
+            (EdgeKind::Rf, _) => {
+                sentence.push_str(&format!("{} finds when it {}", words.thread(next), words.did(edge.to)));
+            }
+            _ if same && edge.kind == EdgeKind::Po => sentence.push_str(&words.did(edge.to)),
+            _ => sentence.push_str(&words.deed(edge.to)),
         }
         last = next.thread;
-        match edge.kind {
-            EdgeKind::Rf => sentence.push_str(", seeing that"),
-            EdgeKind::Fr => sentence.push_str(" after that"),
-            _ => {}
-        }
     }
-    sentence.push_str(", which under SC all comes before.");
+    sentence.push('.');
     sentence
 }
 
