@@ -52,13 +52,23 @@ impl Monitor<'_> {
         }
         let admits = |value: Value| admit(machine.cell_domains[slot], value).is_ok();
         let eval = |code: &crate::code::Code| -> Attempt<Value> { Ok(code.eval(machine.arithmetic, state)?) };
-        let unknown = |mode: Mode, squeezes: bool, class: Class| {
-            let Some(fact) = self.plan.fact(cell, squeezes, class).filter(|_| mode.atomic) else { return false };
+        let unknown_fact = |mode: Mode, fact: Option<usize>| {
+            let Some(fact) = fact.filter(|_| mode.atomic) else { return false };
             let known = match mode.fence_before {
                 true => self.behind_fence(thread, state).known,
                 false => self.rows.cur[thread].known.get(state),
             };
             known >> fact & 1 == 0
+        };
+        let unknown =
+            |mode: Mode, squeezes: bool, class: Class| unknown_fact(mode, self.plan.fact(cell, squeezes, class));
+        // A stale value other than this one: there may be a fact for it, or the one about different values tells.
+        let other_than = |expected: Value, admitted: Class| {
+            let different = || {
+                let ((any, different), last) = self.plan.cells[cell].different.zip(self.rows.last_stale[cell])?;
+                Some(if last.get(state) == expected { different } else { any })
+            };
+            self.plan.fact(cell, false, admitted.but(expected)).or_else(different)
         };
         Ok(match (&step.op, self.plan.deeds[thread][index]) {
             (Op::Load { target, .. }, Deed::Read(mode)) => unknown(mode, false, Class::admitted(Some(target.domain))),
@@ -84,8 +94,9 @@ impl Monitor<'_> {
             (Op::CompareExchange { expected, new, weak, old, .. }, Deed::Compare(success, failure)) => {
                 let admitted = Class::admitted(old.map(|old| old.domain));
                 let (expected, new) = (eval(expected)?, eval(new)?);
-                let failing = if *weak { admitted } else { admitted.but(expected) };
-                unknown(failure, false, failing)
+                let failing =
+                    if *weak { self.plan.fact(cell, false, admitted) } else { other_than(expected, admitted) };
+                unknown_fact(failure, failing)
                     || admitted.contains(expected) && unknown(success, true, Class::only(expected)) && admits(new)
             }
             _ => false,

@@ -5,7 +5,7 @@
 //! SC-before the thread but not known to it (theorem 2.2). The monitor keeps who knows what, as sets behind the packed state:
 //!
 //! - [`deed`]: what an instruction is to the monitor, under each model;
-//! - [`plan`]: which cells and which facts about them are kept;
+//! - [`plan`], [`asked`]: which cells and which facts about them are kept;
 //! - [`rows`]: where they stand, and which of them can still matter;
 //! - [`view`], [`update`]: how they change;
 //! - [`check`]: when a state is a violation, and when there is a race;
@@ -17,6 +17,7 @@
 //! registers are forgotten, and so is every bit that no access to come can look at. The orders of steps are not
 //! reduced: that a write is the *latest* one when an access comes is a matter of order (example 3.1 of the paper).
 
+mod asked;
 mod check;
 mod deed;
 mod plan;

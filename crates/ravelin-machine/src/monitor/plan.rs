@@ -20,17 +20,16 @@
 //! happens after that thread's last such access. One a cell would not do: two atomic writes may race with one non-atomic read
 //! although the later of them is known.
 
+use super::asked::{Asked, Values, asked};
 use super::deed::{C11Settings, Deed};
 use super::refusal::Refusal;
 use crate::access::slots;
 use crate::compile::Machine;
 use crate::ranges::{Interval, Ranges};
-use ravelin_program::{Address, Domain, Escape, Expr, Instruction, Order, Program, Value};
+use ravelin_program::{Domain, Escape, TransitionId, Value};
 
 /// Columns of a view.
 pub(crate) const MOST_FACTS: usize = 128;
-/// Values of one expression that a wait or a compare-exchange may ask for.
-const MOST_VALUES: i128 = 64;
 
 pub(crate) struct Plan {
     /// By slot: its number among the tracked cells.
@@ -61,6 +60,8 @@ pub(crate) struct Cell {
     interval: Interval,
     /// Some access to it may be an RMW.
     updated: bool,
+    /// Facts about any stale value, and about one that differs from the last; see [`Class::DIFFERENT`].
+    pub different: Option<(usize, usize)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,11 @@ pub(crate) struct Class {
 
 impl Class {
     pub const ANY: Class = Class { lo: Value::MIN, hi: Value::MAX, except: None };
+
+    /// All values but that of the last stale write, which is kept beside the fact. With the fact about any stale value it says
+    /// what a compare-exchange needs that expects one of many values and may fail: if the last stale value is another than the
+    /// expected one, any will do, and else one that differs from it. Not a class of values that stays the same.
+    pub const DIFFERENT: Class = Class { lo: Value::MAX, hi: Value::MIN, except: None };
 
     pub fn only(value: Value) -> Class {
         Class { lo: value, hi: value, except: None }
@@ -177,13 +183,14 @@ impl Plan {
                     own: 0,
                     interval: ranges.cells.get(&address).copied().unwrap_or(ranges.others),
                     updated: by_thread.iter().any(|touch| touch.updates),
+                    different: None,
                 });
             }
         }
         for (number, thread) in program.threads.iter().enumerate() {
             let mut asked = Vec::with_capacity(thread.transitions.len());
-            for transition in &thread.transitions {
-                asked.push(plan.add_facts(machine, &ranges, &touches, number, &transition.instruction)?);
+            for transition in 0..thread.transitions.len() {
+                asked.push(plan.add_facts(machine, &ranges, &touches, number, TransitionId(transition))?);
             }
             plan.asked.push(asked);
         }
@@ -240,33 +247,61 @@ impl Plan {
         ranges: &Ranges,
         touches: &[Vec<Touch>],
         thread: usize,
-        instruction: &Instruction,
+        transition: TransitionId,
     ) -> Result<Vec<usize>, Refusal> {
         let program = &machine.program;
         let mut facts = Vec::new();
-        for asked in asked(program, ranges, thread, instruction)? {
-            for slot in slots(program, thread, asked.address, ranges, &machine.layout).iter() {
+        for Asked { address, squeezes, admitted, values } in asked(program, ranges, thread, transition) {
+            for slot in slots(program, thread, address, ranges, &machine.layout).iter() {
                 let Some(cell) = self.cell_of[slot] else { continue };
                 let others = || touches[slot].iter().enumerate().filter(|(other, _)| *other != thread);
-                let lost = others().any(|(_, touch)| if asked.squeezes { touch.plain } else { touch.writes() });
+                let lost = others().any(|(_, touch)| if squeezes { touch.plain } else { touch.writes() });
                 if !lost {
                     continue;
                 }
-                facts.extend(asked.classes.iter().filter_map(|class| self.add_fact(cell, asked.squeezes, *class)));
+                match &values {
+                    Values::All => facts.extend(self.add_fact(cell, squeezes, admitted)),
+                    Values::Only(Some(values)) => {
+                        let admitted = values.iter().filter(|&&value| admitted.contains(value));
+                        facts.extend(admitted.filter_map(|&value| self.add_fact(cell, squeezes, Class::only(value))));
+                    }
+                    Values::But(Some(values)) if values.len() <= 1 || admitted != Class::ANY => {
+                        facts.extend(values.iter().filter_map(|&v| self.add_fact(cell, squeezes, admitted.but(v))));
+                    }
+                    Values::But(_) if admitted == Class::ANY && !squeezes => {
+                        facts.extend(self.add_fact(cell, false, Class::ANY));
+                        facts.extend(self.add_different(cell));
+                    }
+                    Values::Only(None) | Values::But(_) => {
+                        return Err(Refusal::TooManyValues { thread: program.threads[thread].name.clone() });
+                    }
+                }
             }
         }
         Ok(facts)
+    }
+
+    fn add_different(&mut self, cell: usize) -> Option<usize> {
+        let any = self.fact(cell, false, Class::ANY)?;
+        let different = match self.cells[cell].different {
+            Some((_, different)) => different,
+            None => self.push(Fact { cell, squeezes: false, class: Class::DIFFERENT }),
+        };
+        self.cells[cell].different = Some((any, different));
+        Some(different)
     }
 
     fn add_fact(&mut self, cell: usize, squeezes: bool, class: Class) -> Option<usize> {
         let class = class.within(self.cells[cell].interval)?;
         let fact = Fact { cell, squeezes: squeezes && self.cells[cell].updated, class };
         let known = self.cells[cell].facts.iter().copied().find(|&known| self.facts[known] == fact);
-        Some(known.unwrap_or_else(|| {
-            self.cells[cell].facts.push(self.facts.len());
-            self.facts.push(fact);
-            self.facts.len() - 1
-        }))
+        Some(known.unwrap_or_else(|| self.push(fact)))
+    }
+
+    fn push(&mut self, fact: Fact) -> usize {
+        self.cells[fact.cell].facts.push(self.facts.len());
+        self.facts.push(fact);
+        self.facts.len() - 1
     }
 
     fn add_marks(&mut self, touches: &[Vec<Touch>]) {
@@ -286,75 +321,6 @@ impl Plan {
                 }
             }
         }
-    }
-}
-
-/// A question that an instruction asks of a cell.
-struct Asked<'a> {
-    address: &'a Address,
-    squeezes: bool,
-    classes: Vec<Class>,
-}
-
-fn asked<'a>(
-    program: &Program,
-    ranges: &Ranges,
-    thread: usize,
-    instruction: &'a Instruction,
-) -> Result<Vec<Asked<'a>>, Refusal> {
-    let domain = |register: &ravelin_program::RegId| program.threads[thread].registers[register.0].domain;
-    let admitted = |register: &Option<ravelin_program::RegId>| Class::admitted(register.as_ref().map(domain));
-    let values = |address: &Address, expr: &Expr| -> Result<Vec<Value>, Refusal> {
-        let wanted = ranges.eval(program, thread, expr);
-        let cells = ranges.load(program, thread, address);
-        let (lo, hi) = (wanted.lo.max(cells.lo), wanted.hi.min(cells.hi));
-        if i128::from(hi) - i128::from(lo) >= MOST_VALUES {
-            let name = program.threads[thread].name.clone();
-            return Err(Refusal::TooManyValues { thread: name, limit: MOST_VALUES as usize });
-        }
-        Ok((lo..=hi).collect())
-    };
-    let one = |address, squeezes, classes| Ok(vec![Asked { address, squeezes, classes }]);
-    match instruction {
-        Instruction::Load { order, .. } | Instruction::Wait { order, .. } if *order == Order::NonAtomic => {
-            Ok(Vec::new())
-        }
-        Instruction::Store { order: Order::NonAtomic, .. } => Ok(Vec::new()),
-        Instruction::Load { reg, address, .. } => one(address, false, vec![Class::admitted(Some(domain(reg)))]),
-        Instruction::Wait { address, values: wanted, .. } => {
-            let mut classes = Vec::new();
-            for expr in wanted {
-                classes.extend(values(address, expr)?.into_iter().map(Class::only));
-            }
-            one(address, false, classes)
-        }
-        Instruction::Store { address, .. } | Instruction::Unlock(address) => one(address, true, vec![Class::ANY]),
-        Instruction::Rmw { address, old, .. } => one(address, true, vec![admitted(old)]),
-        Instruction::BlockingCas { address, expected, .. } => {
-            let classes = values(address, expected)?.into_iter().map(Class::only).collect();
-            one(address, true, classes)
-        }
-        Instruction::Lock(address) => one(address, true, vec![Class::only(0)]),
-        // What could succeed with a stale value could as well fail with it, unless failing has the hidden fence alone.
-        Instruction::CompareExchange { address, old, weak: true, success, failure, .. }
-            if *failure != Order::SeqCst || *success == Order::SeqCst =>
-        {
-            one(address, false, vec![admitted(old)])
-        }
-        Instruction::CompareExchange { address, expected, old, weak, .. } => {
-            let values = values(address, expected)?;
-            let pass = values.iter().map(|&value| Class::only(value)).collect();
-            // A value that the cells cannot hold makes it fail always, as a load does.
-            let (wanted, cells) = (ranges.eval(program, thread, expected), ranges.load(program, thread, address));
-            let foreign = *weak || wanted.lo < cells.lo || wanted.hi > cells.hi;
-            let fail = values.iter().map(|&value| admitted(old).but(value)).chain(foreign.then(|| admitted(old)));
-            let fail = fail.collect();
-            Ok(vec![
-                Asked { address, squeezes: true, classes: pass },
-                Asked { address, squeezes: false, classes: fail },
-            ])
-        }
-        _ => Ok(Vec::new()),
     }
 }
 

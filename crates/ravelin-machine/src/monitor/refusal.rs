@@ -13,10 +13,10 @@ pub enum Refusal {
     )]
     BlockingUpdate { thread: String, span: Span },
     #[error(
-        "thread `{thread}` waits for, or compares with, more than {limit} values; declare smaller types for the cells and \
+        "thread `{thread}` waits for, or compares with, too many values to list; declare smaller types for the cells and \
          registers involved"
     )]
-    TooManyValues { thread: String, limit: usize },
+    TooManyValues { thread: String },
     #[error(
         "{facts} facts about shared cells have to be remembered, and at most {limit} can be; use fewer or smaller arrays"
     )]

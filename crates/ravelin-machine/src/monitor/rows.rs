@@ -9,7 +9,7 @@ use crate::access::slots;
 use crate::compile::Machine;
 use crate::layout::{Field, Packer};
 use crate::ranges::{Interval, Ranges};
-use ravelin_program::LocId;
+use ravelin_program::{LocId, Value};
 
 /// A set of columns. One without room is always empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,10 +104,14 @@ pub(crate) struct Rows {
     /// `EM`, `EW`: what the fences before accesses of a cell, and before those its latest write comes after, knew.
     pub access_fenced: Vec<Row>,
     pub write_fenced: Vec<Row>,
+    /// By cell with a fact about a different value: the last value that was overwritten.
+    pub last_stale: Vec<Option<Field>>,
     /// By fact or mark: its bits in all words of the monitor.
     pub columns: Vec<Vec<u64>>,
     /// By cell: its bits in the `_sc` sets.
     pub sc_columns: Vec<Vec<u64>>,
+    /// All rows that have columns of facts.
+    view_rows: Vec<Row>,
     /// What the words are where everything is settled.
     settled: Vec<u64>,
     /// By thread and location.
@@ -154,6 +158,12 @@ impl Rows {
         let msg = (0..cells).map(|_| view(true)).collect();
         let access_fenced = many(cells, fenced);
         let write_fenced = many(cells, fenced);
+        let last_stale = (plan.cells.iter())
+            .map(|cell| {
+                let Field { lo, mask, .. } = machine.layout.cells[cell.slot];
+                cell.different.map(|_| packer.field(Interval { lo, hi: lo.wrapping_add(mask as Value) }))
+            })
+            .collect();
         let mut rows = Rows {
             sc_words: machine.layout.words,
             words: packer.words(),
@@ -166,20 +176,28 @@ impl Rows {
             msg,
             access_fenced,
             write_fenced,
+            last_stale,
             columns: Vec::new(),
             sc_columns: Vec::new(),
+            view_rows: Vec::new(),
             settled: Vec::new(),
             live: Vec::new(),
         };
         let of_views: Vec<Row> =
             rows.views().flat_map(|view| [view.known, view.fenced]).chain(rows.eco_rows()).collect();
         rows.columns = (0..columns).map(|column| rows.bits(of_views.iter(), 1 << column)).collect();
+        for (cell, field) in rows.last_stale.iter().enumerate() {
+            if let (Some((any, _)), Some(field)) = (plan.cells[cell].different, field) {
+                rows.columns[any][field.word as usize - rows.sc_words] |= field.mask << field.shift;
+            }
+        }
         let of_sc: Vec<Row> = rows.sc_rows().collect();
         rows.sc_columns = (plan.cells.iter())
             .map(|cell| rows.bits(of_sc.iter(), cell.sc_column.map_or(0, |column| 1 << column)))
             .collect();
         let known: Vec<Row> = rows.views().map(|view| view.known).chain(of_sc).collect();
         rows.settled = rows.bits(known.iter(), u128::MAX);
+        rows.view_rows = of_views;
         rows.live = live(machine, plan, &rows);
         rows
     }
@@ -201,6 +219,14 @@ impl Rows {
         let mut state = vec![0; self.words];
         rows.for_each(|row| row.add(&mut state, columns));
         state[self.sc_words..].to_vec()
+    }
+
+    /// One column of all views becomes what another is.
+    pub fn copy_column(&self, from: usize, to: usize, state: &mut [u64]) {
+        for row in &self.view_rows {
+            let columns = row.get(state);
+            row.set(state, columns & !(1 << to) | (columns >> from & 1) << to);
+        }
     }
 
     /// Clears columns: a mask over the words of the monitor.
@@ -257,8 +283,13 @@ fn live(machine: &Machine, plan: &Plan, rows: &Rows) -> Vec<Vec<Live>> {
     let unfenced: Vec<Row> = rows.views().map(|view| view.known).chain(rows.sc_rows()).collect();
     let everything: Vec<Row> =
         unfenced.iter().copied().chain(rows.views().map(|view| view.fenced)).chain(rows.eco_rows()).collect();
-    let plain = rows.bits(unfenced.iter(), every);
-    let all = rows.bits(everything.iter(), every);
+    let mut plain = rows.bits(unfenced.iter(), every);
+    let mut all = rows.bits(everything.iter(), every);
+    for field in rows.last_stale.iter().flatten() {
+        let word = field.word as usize - rows.sc_words;
+        plain[word] |= field.mask << field.shift;
+        all[word] |= field.mask << field.shift;
+    }
     (program.threads.iter().enumerate())
         .map(|(number, thread)| {
             let cells_of = |transition: usize| -> Vec<usize> {
@@ -306,7 +337,13 @@ fn live(machine: &Machine, plan: &Plan, rows: &Rows) -> Vec<Vec<Live>> {
                         }
                     }
                     let fenced = if fences { all.clone() } else { plain.clone() };
-                    Live { rows: rows.bits(needed.iter(), every), asked, fenced }
+                    let mut needed = rows.bits(needed.iter(), every);
+                    for (cell, field) in plan.cells.iter().zip(&rows.last_stale) {
+                        if let Some(field) = field.filter(|_| cell.own & asked != 0) {
+                            needed[field.word as usize - rows.sc_words] |= field.mask << field.shift;
+                        }
+                    }
+                    Live { rows: needed, asked, fenced }
                 })
                 .collect()
         })

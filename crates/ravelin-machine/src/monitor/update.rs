@@ -100,6 +100,13 @@ impl Monitor<'_> {
             rows.thread_sc[thread].add(state, rows.access_sc[cell].get(state));
         }
 
+        // The last stale value before this one is the last that differs, if it does.
+        let last_stale = rows.last_stale[cell];
+        if let (Some((any, different)), Some(last)) = (plan.cells[cell].different, last_stale)
+            && last.get(state) != old
+        {
+            rows.copy_column(any, different, state);
+        }
         // The cell leaves every set: of facts those that this write makes false.
         rows.clear(state, &self.lost[cell][usize::from(update)]);
         for &fact in &self.by_value[cell] {
@@ -107,6 +114,9 @@ impl Monitor<'_> {
             if fact_is.class.contains(old) && !(update && fact_is.squeezes) {
                 rows.clear(state, &rows.columns[fact]);
             }
+        }
+        if let Some(last) = last_stale {
+            last.set(state, old);
         }
         let mark = self.renew_mark(thread, cell, mode, true, state);
 

@@ -1,0 +1,160 @@
+//! Which stale values each access asks about.
+//!
+//! A `wait`, a `bcas` or a compare-exchange asks about the values that it may expect where it stands. Intervals say too much there:
+//! a thread that has just made sure that a counter is even expects no odd one, and facts about odd values would only
+//! tell states apart. So the values of the register that is expected are followed through the thread's guards.
+
+use super::plan::Class;
+use crate::ranges::{Interval, Ranges};
+use ravelin_program::{Address, Expr, Instruction, LocId, Order, Program, RegId, TransitionId, Value};
+use std::collections::BTreeSet;
+
+/// Registers with more values than this are not followed, and expressions with more are not listed.
+const MOST_VALUES: i128 = 1024;
+
+/// A question that an instruction asks of a cell.
+pub(super) struct Asked<'a> {
+    pub address: &'a Address,
+    /// It writes.
+    pub squeezes: bool,
+    /// Values that a register takes.
+    pub admitted: Class,
+    pub values: Values,
+}
+
+/// Of these, the stale ones that matter; without a list there are too many to list.
+pub(super) enum Values {
+    All,
+    /// For each of these by itself.
+    Only(Option<Vec<Value>>),
+    /// For each of these, all others.
+    But(Option<Vec<Value>>),
+}
+
+pub(super) fn asked<'a>(
+    program: &'a Program,
+    ranges: &Ranges,
+    thread: usize,
+    transition: TransitionId,
+) -> Vec<Asked<'a>> {
+    let code = &program.threads[thread];
+    let step = &code.transitions[transition.0];
+    let admitted = |register: &Option<RegId>| Class::admitted(register.map(|reg| code.registers[reg.0].domain));
+    let expected = |address: &Address, expr: &Expr| expected(program, ranges, thread, step.from, address, expr);
+    let one = |address, squeezes, admitted, values| vec![Asked { address, squeezes, admitted, values }];
+    match &step.instruction {
+        Instruction::Load { order, .. } | Instruction::Wait { order, .. } if *order == Order::NonAtomic => Vec::new(),
+        Instruction::Store { order: Order::NonAtomic, .. } => Vec::new(),
+        Instruction::Load { reg, address, .. } => one(address, false, admitted(&Some(*reg)), Values::All),
+        Instruction::Wait { address, values, old, .. } => {
+            let all: Option<Vec<Vec<Value>>> = values.iter().map(|expr| expected(address, expr)).collect();
+            one(address, false, admitted(old), Values::Only(all.map(|values| values.concat())))
+        }
+        Instruction::Store { address, .. } | Instruction::Unlock(address) => {
+            one(address, true, Class::ANY, Values::All)
+        }
+        Instruction::Rmw { address, old, .. } => one(address, true, admitted(old), Values::All),
+        Instruction::BlockingCas { address, expected: expr, .. } => {
+            one(address, true, Class::ANY, Values::Only(expected(address, expr)))
+        }
+        Instruction::Lock(address) => one(address, true, Class::ANY, Values::Only(Some(vec![0]))),
+        Instruction::CompareExchange { address, expected: expr, old, weak, success, failure, .. } => {
+            let pass = || Asked {
+                address,
+                squeezes: true,
+                admitted: admitted(old),
+                values: Values::Only(expected(address, expr)),
+            };
+            let fail = |values| Asked { address, squeezes: false, admitted: admitted(old), values };
+            if *weak {
+                // What could succeed with a stale value could as well fail with it, unless failing has the hidden fence alone.
+                let alone = *failure == Order::SeqCst && *success != Order::SeqCst;
+                return [fail(Values::All)].into_iter().chain(alone.then(pass)).collect();
+            }
+            // A value that the cells cannot hold makes it fail always, as a load does.
+            let (wanted, cells) = (ranges.eval(program, thread, expr), ranges.load(program, thread, address));
+            let foreign = wanted.lo < cells.lo || wanted.hi > cells.hi;
+            let always = foreign.then(|| fail(Values::All));
+            [pass(), fail(Values::But(expected(address, expr)))].into_iter().chain(always).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The values of an expression at a location that the cells of an address can hold.
+fn expected(
+    program: &Program,
+    ranges: &Ranges,
+    thread: usize,
+    location: LocId,
+    address: &Address,
+    expr: &Expr,
+) -> Option<Vec<Value>> {
+    let cells = ranges.load(program, thread, address);
+    let mut registers = BTreeSet::new();
+    expr.for_each_atom(&mut |register| {
+        registers.insert(*register);
+    });
+    let followed = match registers.first() {
+        Some(&register) if registers.len() == 1 => follow(program, ranges, thread, register).map(|values| {
+            let at = values[location.0].iter();
+            let results = at.filter_map(|&value| expr.eval(program.arithmetic, &mut |_| value).ok());
+            results.filter(|value| (cells.lo..=cells.hi).contains(value)).collect::<BTreeSet<Value>>()
+        }),
+        _ => None,
+    };
+    match followed {
+        Some(values) => Some(values.into_iter().collect()),
+        None => {
+            let wanted = ranges.eval(program, thread, expr);
+            listed(Interval { lo: wanted.lo.max(cells.lo), hi: wanted.hi.min(cells.hi) })
+        }
+    }
+}
+
+fn listed(interval: Interval) -> Option<Vec<Value>> {
+    let size = i128::from(interval.hi) - i128::from(interval.lo) + 1;
+    (size <= MOST_VALUES).then(|| (interval.lo..=interval.hi).collect())
+}
+
+/// By location: the values that a register can hold there, as far as the thread's own guards tell.
+fn follow(program: &Program, ranges: &Ranges, thread: usize, register: RegId) -> Option<Vec<BTreeSet<Value>>> {
+    let code = &program.threads[thread];
+    let every: BTreeSet<Value> = listed(ranges.registers[thread][register.0])?.into_iter().collect();
+    let mut values = vec![BTreeSet::new(); code.locations.len()];
+    values[code.initial.0].insert(code.registers[register.0].initial);
+    loop {
+        let mut changed = false;
+        for transition in &code.transitions {
+            let before = &values[transition.from.0];
+            if before.is_empty() {
+                continue;
+            }
+            let after: BTreeSet<Value> = match &transition.instruction {
+                instruction if instruction.written_registers().contains(&register) => every.clone(),
+                Instruction::Assume(condition) if is_about(condition, register) => {
+                    let holds = |value: &Value| {
+                        let held = condition.eval(program.arithmetic, &mut |_| *value);
+                        held.is_ok_and(|held| held != 0)
+                    };
+                    before.iter().copied().filter(holds).collect()
+                }
+                _ => before.clone(),
+            };
+            let known = &mut values[transition.to.0];
+            let size = known.len();
+            known.extend(after);
+            changed |= known.len() > size;
+        }
+        if !changed {
+            return Some(values);
+        }
+    }
+}
+
+/// Mentions this register and no other.
+fn is_about(condition: &Expr, register: RegId) -> bool {
+    let mut only = true;
+    condition.for_each_atom(&mut |atom| only &= *atom == register);
+    only
+}
