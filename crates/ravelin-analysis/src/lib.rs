@@ -8,8 +8,8 @@
 //! was written down (ravelin-frontend).
 
 mod answer;
-pub mod fences;
 pub mod c11;
+pub mod fences;
 pub mod reachability;
 pub mod robustness;
 pub mod simulation;

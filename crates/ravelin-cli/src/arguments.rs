@@ -1,6 +1,8 @@
 //! The command line.
 
+use crate::model::AnyModel;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ravelin_analysis::c11::SeqCstReading;
 use ravelin_analysis::reachability;
 use ravelin_analysis::robustness::Engine;
 use ravelin_frontend::Language;
@@ -13,7 +15,8 @@ With several files or models the worst counts, in the order 2, 1, 3, 0.";
 
 /// Does weak memory change what my program does?
 ///
-/// Ravelin explores concurrent programs under sequential consistency (sc), x86-TSO (tso) and PSO (pso). It proves that weak memory
+/// Ravelin explores concurrent programs under sequential consistency (sc), x86-TSO (tso), PSO (pso), release/acquire (ra) and RC20 (rc20,
+/// C11). It proves that weak memory
 /// changes nothing (check), or that nothing forbidden can happen (reach), or shows a run in which it does and finds the cheapest fences
 /// that stop it (fence).
 #[derive(Debug, Parser)]
@@ -46,15 +49,29 @@ pub enum Command {
 pub struct Check {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Memory models, tso and pso, separated by commas
-    #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL")]
-    pub models: Vec<ModelName>,
+    /// Memory models, separated by commas: tso, pso, ra (all accesses release/acquire), rc20 (C11) [default: what the language is about;
+    /// tso for x86 litmus tests, Trencher and Memorax, else tso,rc20]
+    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL")]
+    pub models: Vec<CheckModel>,
     /// `robust`: every computation has the trace of one under sc; `trf`: no triangular races, which is stronger and cheaper
     #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect")]
     pub property: PropertyName,
-    /// Settle every attack, instead of stopping at the first feasible one, and list them
+    /// tso and pso: settle every attack, instead of stopping at the first feasible one, and list them
     #[arg(long, conflicts_with = "expect")]
     pub attacks: bool,
+    /// ra and rc20: look for data races on non-atomic accesses, too; this is so unless --no-races says otherwise
+    #[arg(long, conflicts_with = "no_races")]
+    pub races: bool,
+    /// ra and rc20: take data races to be absent
+    #[arg(long)]
+    pub no_races: bool,
+    /// rc20: how seq_cst accesses are read: as release/acquire with a hidden seq_cst fence `after` each, `before` each, `both` one after the
+    /// other, or with none, `rel-acq`
+    #[arg(long, value_name = "READING", default_value = "both")]
+    pub seq_cst: SeqCstName,
+    /// ra and rc20: rewrite loops that only wait (`while x.load() != 1 {}`) to `wait` and `bcas`, of which only the attempt that passes counts
+    #[arg(long)]
+    pub auto_wait: bool,
     /// How attacks are searched: `shared` explores the states under sc once for all of them, `attacks` searches one instrumented
     /// program an attack, `single` one for all attacks [default: shared]
     #[arg(long, value_name = "ENGINE")]
@@ -338,6 +355,35 @@ pub enum ModelName {
     Pso,
 }
 
+/// The models of `check` and `fence`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckModel {
+    Sc,
+    Tso,
+    Pso,
+    Ra,
+    Rc20,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SeqCstName {
+    After,
+    Before,
+    Both,
+    RelAcq,
+}
+
+impl std::convert::From<SeqCstName> for SeqCstReading {
+    fn from(name: SeqCstName) -> SeqCstReading {
+        match name {
+            SeqCstName::After => SeqCstReading::After,
+            SeqCstName::Before => SeqCstReading::Before,
+            SeqCstName::Both => SeqCstReading::Both,
+            SeqCstName::RelAcq => SeqCstReading::RelAcq,
+        }
+    }
+}
+
 impl std::convert::From<ModelName> for Model {
     fn from(name: ModelName) -> Model {
         match name {
@@ -438,6 +484,10 @@ pub enum Color {
 
 impl Models {
     pub fn all(&self) -> Vec<Model> {
+        self.models.iter().map(|&model| model.into()).collect()
+    }
+
+    pub fn any(&self) -> Vec<AnyModel> {
         self.models.iter().map(|&model| model.into()).collect()
     }
 }

@@ -20,11 +20,11 @@ pub enum Shown {
 }
 
 /// What is asked about, and the ways to watch and to end the search.
-pub struct Subject<'a> {
+pub struct Subject<'a, M = Model> {
     pub file: &'a str,
     pub program: &'a Program,
     pub language: Language,
-    pub model: Model,
+    pub model: M,
     pub style: text::Style,
     pub stop: &'a AtomicBool,
     pub progress: &'a (dyn Fn(&Progress) + Sync),
@@ -47,12 +47,12 @@ impl<'a> Subject<'a> {
 
 /// Asks the same of every file under every model, prints each answer as it comes (or all of them as one JSON document), and
 /// gives the worst exit code. A file that cannot be read does not keep the others from being asked.
-pub fn for_each_subject(
+pub fn for_each_subject<M: Copy>(
     command: &str,
     inputs: &Inputs,
-    models: &[Model],
+    models: &dyn Fn(&Program, Language) -> Vec<M>,
     output: &Output,
-    answer: &dyn Fn(&Subject) -> anyhow::Result<(Exit, Shown)>,
+    answer: &dyn Fn(&Subject<M>) -> anyhow::Result<(Exit, Shown)>,
 ) -> anyhow::Result<Exit> {
     let stop = progress::stop_on_ctrl_c();
     let style = text::Style { color: output.paints() };
@@ -73,7 +73,7 @@ pub fn for_each_subject(
                 continue;
             }
         };
-        for &model in models {
+        for model in models(&program, language) {
             let line = progress::Line::new(format!("{file} {command}"));
             let show = |progress: &Progress| line.show(progress);
             let subject = Subject { file: &file, program: &program, language, model, style, stop, progress: &show };

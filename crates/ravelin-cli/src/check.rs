@@ -1,50 +1,72 @@
 //! `ravelin check`.
 
-use crate::arguments::{Check, Format, ModelName, PropertyName};
+use crate::arguments::{Check, Format, PropertyName};
 use crate::ask::{Shown, Subject, for_each_subject};
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
+use crate::model::AnyModel;
 use anyhow::bail;
+use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness, with_waits};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
+use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_program::lower_for_hardware;
 use ravelin_report::robustness::{json, text};
+use ravelin_report::table::Table;
+use ravelin_report::{c11, json::not_applicable};
 use ravelin_semantics::Model;
+use std::cell::RefCell;
+use std::io::Write;
 
 pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
-    refuse(arguments)?;
-    let Check { inputs, models, property, engine, expect, resources, output, .. } = arguments;
-    let models: Vec<Model> = models.iter().map(|&model| model.into()).collect();
-    let engine = engine.map(Into::into).unwrap_or_default();
+    let models: Vec<AnyModel> = arguments.models.iter().map(|&model| model.into()).collect();
+    refuse(arguments, &models)?;
+    let Check { inputs, property, expect, resources, output, .. } = arguments;
     if *expect {
-        return expect::run(Asked::Check { engine }, inputs, &models, resources, output);
+        let models = if models.is_empty() { AnyModel::WEAK.to_vec() } else { models };
+        let engine = arguments.engine.map(Into::into).unwrap_or_default();
+        let asked = Asked::Check { engine, seq_cst: arguments.seq_cst.into(), races: !arguments.no_races };
+        return expect::run(asked, inputs, &models, resources, output);
     }
-    for_each_subject("check", inputs, &models, output, &|subject| {
-        let question = RobustnessQuestion {
-            model: subject.model,
-            engine,
-            all: arguments.attacks,
-            limits: resources.limits(),
-            workers: resources.workers(),
-            stop: Some(subject.stop),
-            progress: Some(subject.progress),
+    // Attacks, their engines and triangular races are about hardware.
+    let hardware = *property == PropertyName::Trf || arguments.attacks || arguments.engine.is_some();
+    let models = |program: &ravelin_program::Program, language| match (models.is_empty(), hardware) {
+        (false, _) => models.clone(),
+        (true, true) => vec![AnyModel::TSO],
+        (true, false) => AnyModel::by_language(language, program),
+    };
+    let answers = RefCell::new(Vec::new());
+    let exit = for_each_subject("check", inputs, &models, output, &|subject: &Subject<AnyModel>| {
+        let (exit, word, shown) = match (subject.model, property) {
+            (AnyModel::Hardware(model), PropertyName::Robust) => robust(arguments, subject, model)?,
+            (AnyModel::Hardware(model), PropertyName::Trf) => free_of_races(arguments, subject, model)?,
+            (AnyModel::C11(model), _) => robust_c11(arguments, subject, model)?,
         };
-        match property {
-            PropertyName::Robust => robust(arguments, subject, &question),
-            PropertyName::Trf => free_of_races(arguments, subject, &question),
-        }
-    })
+        answers.borrow_mut().push([subject.file.to_owned(), subject.model.name().to_owned(), word.to_owned()]);
+        Ok((exit, shown))
+    })?;
+    if output.format != Format::Json {
+        std::io::stdout().lock().write_all(compared(&answers.into_inner()).as_bytes())?;
+    }
+    Ok(exit)
 }
 
 /// Combinations that mean nothing.
-fn refuse(arguments: &Check) -> anyhow::Result<()> {
+fn refuse(arguments: &Check, models: &[AnyModel]) -> anyhow::Result<()> {
     if arguments.output.format == Format::Herd {
         bail!("herd's layout is for final states: use it with `ravelin states`");
     }
-    if arguments.models.contains(&ModelName::Sc) {
-        bail!("every program is robust against sc, by definition; ask about tso or pso");
+    if models.contains(&AnyModel::Hardware(Model::Sc)) {
+        bail!("every program is robust against sc, by definition; ask about tso, pso, ra or rc20");
+    }
+    let c11 = models.iter().any(|model| matches!(model, AnyModel::C11(_)));
+    if c11 && arguments.attacks {
+        bail!("attacks are about tso and pso; leave --attacks away, or ask about these models");
+    }
+    if c11 && arguments.engine.is_some() {
+        bail!("engines search attacks, which are about tso and pso; leave --engine away, or ask about these models");
     }
     if arguments.property == PropertyName::Trf {
-        if arguments.models.iter().any(|model| *model != ModelName::Tso) {
+        if models.iter().any(|model| *model != AnyModel::TSO) {
             bail!("triangular races are about tso; leave --model away");
         }
         if arguments.attacks {
@@ -59,8 +81,23 @@ fn refuse(arguments: &Check) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn robust(arguments: &Check, subject: &Subject, question: &RobustnessQuestion) -> anyhow::Result<(Exit, Shown)> {
-    let answer = robustness(subject.program, question)?;
+/// An exit code, the answer in a word or two, and the whole answer.
+type Answered = (Exit, &'static str, Shown);
+
+fn question<'a>(arguments: &Check, subject: &Subject<'a, AnyModel>, model: Model) -> RobustnessQuestion<'a> {
+    RobustnessQuestion {
+        model,
+        engine: arguments.engine.map(Into::into).unwrap_or_default(),
+        all: arguments.attacks,
+        limits: arguments.resources.limits(),
+        workers: arguments.resources.workers(),
+        stop: Some(subject.stop),
+        progress: Some(subject.progress),
+    }
+}
+
+fn robust(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyhow::Result<Answered> {
+    let answer = robustness(subject.program, &question(arguments, subject, model))?;
     // Attacks speak of the program after the x86 mapping.
     let lowered = lower_for_hardware(subject.program);
     let shown = match arguments.output.format {
@@ -74,14 +111,85 @@ fn robust(arguments: &Check, subject: &Subject, question: &RobustnessQuestion) -
             Shown::Text(shown)
         }
     };
-    Ok((answer.verdict.into(), shown))
+    Ok((answer.verdict.into(), word(answer.verdict), shown))
 }
 
-fn free_of_races(arguments: &Check, subject: &Subject, question: &RobustnessQuestion) -> anyhow::Result<(Exit, Shown)> {
-    let answer = race_freedom(subject.program, question)?;
+fn free_of_races(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyhow::Result<Answered> {
+    let answer = race_freedom(subject.program, &question(arguments, subject, model))?;
     let shown = match arguments.output.format {
         Format::Json => Shown::Json(json::race_freedom(subject.file, &answer)),
         Format::Text | Format::Herd => Shown::Text(text::race_freedom(subject.file, &answer, subject.style)),
     };
-    Ok((answer.verdict.into(), shown))
+    Ok((answer.verdict.into(), if answer.verdict == Verdict::Holds { "free" } else { "race" }, shown))
+}
+
+fn robust_c11(arguments: &Check, subject: &Subject<AnyModel>, model: C11Model) -> anyhow::Result<Answered> {
+    let (waiting, spins) = with_waits(subject.program);
+    let program = if arguments.auto_wait { &waiting } else { subject.program };
+    let question = C11Question {
+        seq_cst: arguments.seq_cst.into(),
+        races: !arguments.no_races,
+        limits: arguments.resources.limits(),
+        workers: arguments.resources.workers(),
+        stop: Some(subject.stop),
+        progress: Some(subject.progress),
+        ..C11Question::new(model)
+    };
+    let answer = match c11_robustness(program, &question) {
+        // Nobody asked for this model by name, and the program has no meaning in it.
+        Err(AnalysisError::NotC11(refusal)) if arguments.models.is_empty() => {
+            let message = refusal.to_string();
+            let shown = match arguments.output.format {
+                Format::Json => Shown::Json(not_applicable(subject.file, subject.model.name(), &message)),
+                Format::Text | Format::Herd => {
+                    Shown::Text(format!("{} under {}: does not apply: {message}\n", subject.file, subject.model.name()))
+                }
+            };
+            return Ok((Exit::Holds, "does not apply", shown));
+        }
+        answer => answer?,
+    };
+    let shown =
+        c11::Shown { file: subject.file, program, answer: &answer, spins: &spins, rewritten: arguments.auto_wait };
+    let shown = match arguments.output.format {
+        Format::Json => Shown::Json(c11::json::robustness(&shown)),
+        Format::Text | Format::Herd => Shown::Text(c11::text::robustness(&shown, subject.style)),
+    };
+    let word = if answer.race().is_some() { "data race" } else { word(answer.verdict) };
+    Ok((answer.verdict.into(), word, shown))
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "robust",
+        Verdict::Violated => "not robust",
+        Verdict::Unknown => "unknown",
+    }
+}
+
+/// All answers side by side, if several models were asked about: a line a file, a column a model.
+fn compared(answers: &[[String; 3]]) -> String {
+    let mut models: Vec<&String> = Vec::new();
+    let mut files: Vec<&String> = Vec::new();
+    for [file, model, _] in answers {
+        if !models.contains(&model) {
+            models.push(model);
+        }
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    if models.len() < 2 {
+        return String::new();
+    }
+    let mut table = Table::new(&[]);
+    table.row([String::new()].into_iter().chain(models.iter().map(|model| (*model).clone())));
+    for file in files {
+        let answer = |model: &&String| {
+            let found = answers.iter().find(|[of, under, _]| of == file && under == *model);
+            found.map(|[.., answer]| answer.clone()).unwrap_or_default()
+        };
+        table.row([file.clone()].into_iter().chain(models.iter().map(answer)));
+    }
+    table.render("")
 }

@@ -10,6 +10,7 @@ mod expect;
 mod fence;
 mod input;
 mod limits;
+mod model;
 mod profile;
 mod progress;
 mod reach;

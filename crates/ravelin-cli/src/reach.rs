@@ -1,7 +1,7 @@
 //! `ravelin reach`.
 
 use crate::arguments::{Format, Reach};
-use crate::ask::{Shown, for_each_subject};
+use crate::ask::{Shown, Subject, for_each_subject};
 use crate::certificate;
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
@@ -19,12 +19,12 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     }
     if *expect {
         let asked = Asked::Reach { engine, buffer: models.buffer, reductions: search.reductions() };
-        return expect::run(asked, inputs, &models.all(), &search.resources, output);
+        return expect::run(asked, inputs, &models.any(), &search.resources, output);
     }
     if certify.is_some() && (inputs.files.len() != 1 || models.all() != [Model::Tso]) {
         bail!("--certify writes a proof about one program under tso: name one file, and no other model");
     }
-    for_each_subject("reach", inputs, &models.all(), output, &|subject| {
+    for_each_subject("reach", inputs, &|_, _| models.all(), output, &|subject: &Subject| {
         let answer = answer(subject.program, &subject.reachability(models, search), engine)?;
         if let Some(path) = certify
             && answer.reachability.verdict == Verdict::Holds

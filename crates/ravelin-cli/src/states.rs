@@ -1,7 +1,7 @@
 //! `ravelin states`.
 
 use crate::arguments::{Format, States};
-use crate::ask::{Shown, for_each_subject};
+use crate::ask::{Shown, Subject, for_each_subject};
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
 use ravelin_analysis::states::states;
@@ -11,9 +11,9 @@ pub fn run(arguments: &States) -> anyhow::Result<Exit> {
     let States { inputs, expect, models, search, output } = arguments;
     if *expect {
         let asked = Asked::States { buffer: models.buffer, reductions: search.reductions() };
-        return expect::run(asked, inputs, &models.all(), &search.resources, output);
+        return expect::run(asked, inputs, &models.any(), &search.resources, output);
     }
-    for_each_subject("states", inputs, &models.all(), output, &|subject| {
+    for_each_subject("states", inputs, &|_, _| models.all(), output, &|subject: &Subject| {
         let answer = states(subject.program, &subject.reachability(models, search))?;
         let complete = answer.limit.is_none() && !answer.cut_off;
         let shown = match output.format {

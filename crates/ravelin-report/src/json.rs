@@ -20,6 +20,11 @@ pub fn error(file: &str, message: &str) -> Value {
     json!({ "file": file, "verdict": "error", "message": message })
 }
 
+/// An answer that is none: the program has no meaning under a model that was not asked for by name.
+pub fn not_applicable(file: &str, model: &str, message: &str) -> Value {
+    json!({ "file": file, "model": model, "verdict": "not_applicable", "message": message })
+}
+
 pub fn final_states(file: &str, answer: &FinalStates) -> Value {
     json!({
         "file": file,

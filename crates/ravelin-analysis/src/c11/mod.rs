@@ -23,6 +23,7 @@
 
 mod graph;
 mod question;
+mod remedy;
 mod sentence;
 mod spin;
 mod witness;
@@ -30,5 +31,6 @@ mod witness;
 pub use graph::{EdgeKind, GraphEdge, edges};
 pub use question::{C11Answer, C11Question, C11Violation, SeqCstReading, c11_robustness};
 pub use ravelin_machine::monitor::{C11Model, Refusal};
+pub use remedy::{Remedy, remedy};
 pub use spin::{SpinLoop, SpinShape, with_waits};
 pub use witness::{C11Race, C11Witness, GraphEvent};

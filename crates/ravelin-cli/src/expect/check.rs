@@ -1,11 +1,12 @@
 //! What is expected of `check`, in headers and tables, and what is answered, in the same words.
 
 use super::table::Table;
+use crate::model::AnyModel;
+use ravelin_analysis::c11::{C11Question, c11_robustness};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_frontend::Expectation;
 use ravelin_program::Program;
-use ravelin_semantics::Model;
 use std::path::Path;
 
 /// What a program should have.
@@ -40,7 +41,7 @@ pub fn expected(
     headers: &[&Expectation],
     tables: &[Table],
     path: &Path,
-    model: Model,
+    model: AnyModel,
 ) -> (Vec<(Property, String)>, usize) {
     let mut expected = Vec::new();
     let mut pending = 0;
@@ -54,14 +55,20 @@ pub fn expected(
     for table in tables {
         let answers = table.answers(path, "check", model.name());
         expected.extend(answers.into_iter().map(|answer| (Property::Robust, answer)));
-        // The other columns speak of TSO only.
-        if model != Model::Tso {
-            continue;
-        }
-        match table.trace_robust(path) {
+        let column = match model.name() {
+            "tso" => "trace_robust",
+            "ra" => "ra_trace_robust",
+            "rc20" => "rc11_trace_robust",
+            _ => continue,
+        };
+        match table.robust(path, column) {
             Some("yes") => expected.push((Property::Robust, "robust".to_owned())),
             Some("no") => expected.push((Property::Robust, "not robust".to_owned())),
             _ => {}
+        }
+        // The questions of Trencher are about TSO.
+        if model != AnyModel::TSO {
+            continue;
         }
         for (question, verdict) in table.questions(path) {
             match (question, verdict) {
@@ -95,4 +102,30 @@ pub fn answers(
         all.extend(these.map(|(_, expected)| (property, expected.clone(), found.to_owned())));
     }
     Ok(all)
+}
+
+/// Each expected answer under a C11 model beside the one found.
+pub fn c11_answers(
+    program: &Program,
+    question: &C11Question,
+    expected: Vec<(Property, String)>,
+) -> Result<Vec<(String, String)>, AnalysisError> {
+    let expected: Vec<String> =
+        expected.into_iter().filter(|(of, _)| *of == Property::Robust).map(|(_, answer)| answer).collect();
+    if expected.is_empty() {
+        return Ok(Vec::new());
+    }
+    let answer = c11_robustness(program, question)?;
+    // A program with a race is not robust; whoever expects `race` wants to know which of the two it is.
+    let found = |expected: &str| match answer.race() {
+        Some(_) if expected != "not robust" => "race",
+        _ => Property::Robust.answer(answer.verdict),
+    };
+    Ok(expected
+        .into_iter()
+        .map(|expected| {
+            let found = found(&expected).to_owned();
+            (expected, found)
+        })
+        .collect())
 }

@@ -6,7 +6,9 @@ mod table;
 
 use crate::arguments::{Format, Inputs, Output, Resources};
 use crate::exit::Exit;
+use crate::model::AnyModel;
 use crate::{input, progress};
+use ravelin_analysis::c11::{C11Question, SeqCstReading};
 use ravelin_analysis::reachability::{self, Question, answer};
 use ravelin_analysis::robustness::{Engine, RobustnessQuestion};
 use ravelin_analysis::states::{FinalStates, final_goal, states};
@@ -30,7 +32,7 @@ use table::Table;
 pub enum Asked {
     Reach { engine: reachability::Engine, buffer: usize, reductions: Reductions },
     States { buffer: usize, reductions: Reductions },
-    Check { engine: Engine },
+    Check { engine: Engine, seq_cst: SeqCstReading, races: bool },
     Fence { engine: reachability::Engine },
 }
 
@@ -66,7 +68,7 @@ impl Effort {
 /// One answer beside what was expected.
 struct Comparison {
     file: String,
-    model: Model,
+    model: AnyModel,
     /// Which part of the answer: `reach`, `states`, `condition`, `check`, `trf`, `fence`.
     part: &'static str,
     expected: String,
@@ -90,7 +92,7 @@ struct Outcome {
 pub fn run(
     asked: Asked,
     inputs: &Inputs,
-    models: &[Model],
+    models: &[AnyModel],
     resources: &Resources,
     output: &Output,
 ) -> anyhow::Result<Exit> {
@@ -118,7 +120,14 @@ pub fn run(
 }
 
 /// Compares one file under every model.
-fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables: &[Table], effort: Effort) -> Outcome {
+fn compare(
+    asked: Asked,
+    path: &Path,
+    inputs: &Inputs,
+    models: &[AnyModel],
+    tables: &[Table],
+    effort: Effort,
+) -> Outcome {
     let mut outcome = Outcome { comparisons: Vec::new(), errors: Vec::new(), pending: 0 };
     let file = path.display().to_string();
     let parsed = match input::parse_quietly(path, inputs.from.map(Into::into)) {
@@ -146,8 +155,8 @@ fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables:
             .filter(|expectation| expectation.command == asked.name() && expectation.model == model.name())
             .collect();
         outcome.pending += relevant.iter().filter(|expectation| expectation.pending).count();
-        let result = match asked {
-            Asked::Reach { engine, buffer: usual, reductions } => {
+        let result = match (asked, model) {
+            (Asked::Reach { engine, buffer: usual, reductions }, AnyModel::Hardware(model)) => {
                 let mut all = Vec::new();
                 let headers = relevant.iter().filter(|expectation| !expectation.pending);
                 let headers = headers.map(|expectation| (buffer_option(expectation), expectation.answer.clone()));
@@ -163,8 +172,8 @@ fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables:
                 }
                 Ok(all)
             }
-            Asked::States { buffer, reductions } => states(&program, &effort.reachability(model, buffer, reductions))
-                .map(|answer| {
+            (Asked::States { buffer, reductions }, AnyModel::Hardware(model)) => {
+                states(&program, &effort.reachability(model, buffer, reductions)).map(|answer| {
                     let mut all = Vec::new();
                     for expectation in relevant.iter().filter(|expectation| !expectation.pending) {
                         all.push(add("states", expectation.answer.clone(), summary(&answer)));
@@ -180,9 +189,10 @@ fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables:
                         }
                     }
                     all
-                }),
-            Asked::Check { engine } => {
-                let (expected, pending) = check::expected(&relevant, tables, path, model);
+                })
+            }
+            (Asked::Check { engine, .. }, AnyModel::Hardware(model)) => {
+                let (expected, pending) = check::expected(&relevant, tables, path, model.into());
                 outcome.pending += pending;
                 let answers = check::answers(&program, &effort.robustness(model, engine), expected);
                 answers.map(|answers| {
@@ -190,7 +200,20 @@ fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables:
                     answers.map(|(property, expected, found)| add(property.part(), expected, found)).collect()
                 })
             }
-            Asked::Fence { engine } => {
+            (Asked::Check { seq_cst, races, .. }, AnyModel::C11(model)) => {
+                let (expected, pending) = check::expected(&relevant, tables, path, model.into());
+                outcome.pending += pending;
+                let question = C11Question {
+                    seq_cst,
+                    races,
+                    limits: effort.limits,
+                    stop: Some(effort.stop),
+                    ..C11Question::new(model)
+                };
+                check::c11_answers(&program, &question, expected)
+                    .map(|answers| answers.into_iter().map(|(expected, found)| add("check", expected, found)).collect())
+            }
+            (Asked::Fence { engine }, AnyModel::Hardware(model)) => {
                 match fence::expected(&relevant, tables, path, model, engine, inputs.copies) {
                     Ok((expected, pending)) => {
                         outcome.pending += pending;
@@ -205,6 +228,8 @@ fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables:
                 }
                 Ok(Vec::new())
             }
+            // What is asked about has no answer under such a model.
+            (_, AnyModel::C11(_)) => Ok(Vec::new()),
         };
         match result {
             Ok(comparisons) => outcome.comparisons.extend(comparisons),

@@ -3,7 +3,7 @@
 //! Three kinds of rows are understood, and other columns are ignored. With `test` (the name of a file without folder and
 //! extension): `states_sc` lists final states as herd shows them, ` | ` between them, `extra_states_tso` and
 //! `extra_states_pso` what other models add; `cond_sc`, `cond_tso`, `cond_pso` say `Ok` or `No`; `trace_robust` says `yes`
-//! or `no` about tso. With `file`, `command`, `model` and `answer`: what a command answers about a file. With `file`,
+//! or `no` about tso, `ra_trace_robust` about ra, `rc11_trace_robust` about rc20. With `file`, `command`, `model` and `answer`: what a command answers about a file. With `file`,
 //! `question` and `verdict`: what Trencher answers, about tso.
 
 use anyhow::{Context, bail};
@@ -75,9 +75,9 @@ impl Table {
         rows.filter(fits).filter_map(|row| self.cell(row, "answer")).map(str::to_owned).collect()
     }
 
-    /// Whether a test is robust against TSO: `yes` or `no`.
-    pub fn trace_robust(&self, path: &Path) -> Option<&str> {
-        self.cell(self.rows_of(path).first()?, "trace_robust")
+    /// Whether a test is robust, as a column says: `yes` or `no`.
+    pub fn robust(&self, path: &Path, column: &str) -> Option<&str> {
+        self.cell(self.rows_of(path).first()?, column)
     }
 
     /// Trencher's questions about a file, and its verdicts.

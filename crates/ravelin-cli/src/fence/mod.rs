@@ -10,6 +10,7 @@ use crate::arguments::{Fence, Format, ModelName, PropertyName, PurposeName, Repa
 use crate::ask::{Shown, Subject, for_each_subject};
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
+use crate::model::AnyModel;
 use anyhow::bail;
 use ravelin_analysis::fences::{FenceQuestion, Fences, Offer, Outcome, Purpose, Sets, fences, without};
 use ravelin_frontend::sites::Repair;
@@ -22,10 +23,11 @@ pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
     let Fence { inputs, models, resources, output, .. } = arguments;
     let models: Vec<Model> = models.iter().map(|&model| model.into()).collect();
     if arguments.expect {
+        let models: Vec<AnyModel> = models.iter().map(|&model| model.into()).collect();
         return expect::run(Asked::Fence { engine: arguments.engine.into() }, inputs, &models, resources, output);
     }
     let plan = plan(arguments)?;
-    for_each_subject("fence", inputs, &models, output, &|subject| answer(arguments, subject, &plan))
+    for_each_subject("fence", inputs, &|_, _| models.clone(), output, &|subject| answer(arguments, subject, &plan))
 }
 
 /// Combinations that mean nothing.

@@ -125,7 +125,8 @@ fn expectation(claim: Claim) -> Expectation {
         model: model.to_owned(),
         options: observational.into_iter().collect(),
         answer: if claim.robust { "robust" } else { "not robust" }.to_owned(),
-        pending: true,
+        // Observational robustness is not asked about yet.
+        pending: claim.observational,
         span: claim.span,
     }
 }

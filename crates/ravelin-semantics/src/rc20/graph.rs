@@ -165,6 +165,13 @@ impl Graph {
         }
     }
 
+    /// Adds a fence to an event's thread, right before the event.
+    pub fn add_fence(&mut self, before: usize, order: Order) {
+        let Event { thread, span, .. } = self.events[before];
+        debug_assert!(thread.is_some());
+        self.insert(before, Event { thread, label: Label::Fence { order }, transition: None, span }, None);
+    }
+
     /// Makes room at an index and renames the events behind it.
     fn insert(&mut self, index: usize, event: Event, source: Option<usize>) {
         let moved = |event: &mut usize| *event += usize::from(*event >= index);

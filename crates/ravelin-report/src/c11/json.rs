@@ -1,0 +1,73 @@
+//! Robustness against release/acquire and RC20 as JSON. The fields are described in docs/json.md.
+
+use super::{Shown, model_name};
+use crate::json::{limit, statistics, step};
+use ravelin_analysis::c11::{C11Race, C11Witness, GraphEdge, GraphEvent, remedy};
+use serde_json::{Value, json};
+
+/// The answer to `check --model ra` or `rc20`.
+pub fn robustness(shown: &Shown) -> Value {
+    let answer = shown.answer;
+    let spins = shown.spins.iter().map(|spin| {
+        json!({
+            "thread": shown.program.threads[spin.thread.0].name,
+            "line": spin.position.map(|position| position.line),
+            "became": spin.became,
+        })
+    });
+    json!({
+        "file": shown.file,
+        "model": model_name(answer.model),
+        "property": "robust",
+        "verdict": answer.verdict.name(),
+        "seq_cst": answer.seq_cst.map(|reading| reading.name()),
+        "witness": answer.witness().map(|witness| stale(shown, witness)),
+        "race": answer.race().map(race),
+        "waiting_loops": spins.collect::<Vec<_>>(),
+        "rewritten": shown.rewritten,
+        "limit": answer.limit.map(limit),
+        "statistics": statistics(&answer.statistics, None),
+    })
+}
+
+fn stale(shown: &Shown, witness: &C11Witness) -> Value {
+    let remedy = remedy(shown.answer).map(|remedy| {
+        let strengthen =
+            remedy.strengthen.iter().map(|(event, order)| json!({ "event": event, "order": order.name() }));
+        json!({ "strengthen": strengthen.collect::<Vec<_>>(), "fence_before": remedy.fences })
+    });
+    json!({
+        "sentence": witness.sentence,
+        "access": witness.access,
+        "ignored": witness.ignored,
+        "steps": witness.steps.iter().map(step).collect::<Vec<_>>(),
+        "events": witness.events.iter().map(event).collect::<Vec<_>>(),
+        "edges": witness.edges.iter().map(edge).collect::<Vec<_>>(),
+        "cycle": witness.cycle.iter().map(edge).collect::<Vec<_>>(),
+        "remedy": remedy,
+    })
+}
+
+fn race(race: &C11Race) -> Value {
+    json!({
+        "sentence": race.sentence,
+        "first": race.first,
+        "second": race.second,
+        "steps": race.steps.iter().map(step).collect::<Vec<_>>(),
+        "events": race.events.iter().map(event).collect::<Vec<_>>(),
+        "edges": race.edges.iter().map(edge).collect::<Vec<_>>(),
+    })
+}
+
+fn event(event: &GraphEvent) -> Value {
+    json!({
+        "thread": event.thread,
+        "line": event.position.map(|position| position.line),
+        "column": event.position.map(|position| position.column),
+        "text": event.text,
+    })
+}
+
+fn edge(edge: &GraphEdge) -> Value {
+    json!({ "from": edge.from, "to": edge.to, "kind": edge.kind.name() })
+}

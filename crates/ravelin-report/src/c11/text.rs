@@ -1,0 +1,175 @@
+//! Robustness against release/acquire and RC20 as text for a terminal.
+
+use super::{Shown, model_name};
+use crate::numbers::counted;
+use crate::table::Table;
+use crate::text::{Style, explored, narrated};
+use ravelin_analysis::Verdict;
+use ravelin_analysis::c11::{C11Race, C11Violation, C11Witness, EdgeKind, GraphEdge, GraphEvent, SpinLoop, remedy};
+use std::fmt::Write;
+
+/// The answer to `check --model ra` or `rc20`.
+pub fn robustness(shown: &Shown, style: Style) -> String {
+    let answer = shown.answer;
+    let word = match (&answer.violation, answer.verdict) {
+        (Some(C11Violation::Race(_)), _) => "data race",
+        (_, Verdict::Holds) => "robust",
+        (_, Verdict::Violated) => "not robust",
+        (_, Verdict::Unknown) => "unknown",
+    };
+    let mut text = format!("{} under {}: {}", shown.file, model_name(answer.model), style.word(answer.verdict, word));
+    if let Some(limit) = answer.limit {
+        let _ = write!(text, ": {limit}");
+    }
+    text.push('\n');
+    match &answer.violation {
+        Some(C11Violation::NotRobust(witness)) => text.push_str(&stale(shown, witness)),
+        Some(C11Violation::Race(found)) => text.push_str(&race(found)),
+        None => {}
+    }
+    if let Some(reading) = answer.seq_cst {
+        let _ = writeln!(
+            text,
+            "  seq_cst accesses are outside RC20; they were read as release/acquire with {}.",
+            match reading.name() {
+                "rel-acq" => "no fence",
+                "both" => "a hidden seq_cst fence behind each, and then with one in front of each",
+                "before" => "a hidden seq_cst fence in front of each",
+                _ => "a hidden seq_cst fence behind each",
+            }
+        );
+    }
+    text.push_str(&spins(shown));
+    let _ = writeln!(text, "  {}.", explored(&answer.statistics));
+    text
+}
+
+fn stale(shown: &Shown, witness: &C11Witness) -> String {
+    let mut text = format!("  {}\n", witness.sentence);
+    let mut roles = Table::new(&[]);
+    for (role, event) in [("stale access", witness.access), ("ignored", witness.ignored)] {
+        let [number, thread, line, what] = row(&witness.events[event], event);
+        let line = if line.is_empty() { line } else { format!("line {line}") };
+        roles.row([role.to_owned(), number, thread, line, what]);
+    }
+    text.push_str(&roles.render("    "));
+    text.push_str(&run(&witness.steps, "up to the access"));
+    let _ = writeln!(text, "  execution graph that {} allows:", model_name(shown.answer.model));
+    text.push_str(&graph(&witness.events, &witness.edges));
+    text.push_str("  cycle that sc forbids:\n");
+    text.push_str(&cycle(witness));
+    if let Some(spin) = shown.spinning().filter(|_| !shown.rewritten) {
+        let _ = writeln!(
+            text,
+            "  The access is in a loop that only waits. Reading a stale value there does no harm: write `{}` instead, or ask with --auto-wait.",
+            spin.became
+        );
+    } else {
+        text.push_str(&remedies(shown, witness));
+    }
+    text
+}
+
+fn race(race: &C11Race) -> String {
+    let mut text = format!("  {}\n", race.sentence);
+    let mut table = Table::new(&[]);
+    for (role, event) in [("first", race.first), ("second", race.second)] {
+        let [number, thread, line, what] = row(&race.events[event], event);
+        let line = if line.is_empty() { line } else { format!("line {line}") };
+        table.row([role.to_owned(), number, thread, line, what]);
+    }
+    text.push_str(&table.render("    "));
+    text.push_str(&run(&race.steps, "up to the second access"));
+    text.push_str("  execution graph:\n");
+    text.push_str(&graph(&race.events, &race.edges));
+    text.push_str("  A program with a data race has no meaning in C11; robustness was not settled.\n");
+    text
+}
+
+fn run(steps: &[ravelin_analysis::witness::Narrated], until: &str) -> String {
+    if steps.is_empty() {
+        return String::new();
+    }
+    format!("  run under sc {until}:\n{}", narrated(steps, false))
+}
+
+fn row(event: &GraphEvent, number: usize) -> [String; 4] {
+    [
+        format!("e{number}"),
+        event.thread.clone().unwrap_or_else(|| "initially".to_owned()),
+        event.position.map(|position| position.line.to_string()).unwrap_or_default(),
+        event.text.clone(),
+    ]
+}
+
+/// The events, each with the edges that leave it. Program order goes down the table and is left out.
+fn graph(events: &[GraphEvent], edges: &[GraphEdge]) -> String {
+    let mut table = Table::new(&[2]);
+    table.row(["event", "thread", "line", "what", "edges"].map(str::to_owned));
+    for (number, event) in events.iter().enumerate() {
+        let leaving = edges.iter().filter(|edge| edge.from == number && edge.kind != EdgeKind::Po);
+        let leaving: Vec<String> = leaving.map(|edge| format!("{} e{}", edge.kind, edge.to)).collect();
+        let [name, thread, line, what] = row(event, number);
+        table.row([name, thread, line, what, leaving.join(", ")]);
+    }
+    table.render("    ")
+}
+
+fn cycle(witness: &C11Witness) -> String {
+    let mut table = Table::new(&[2]);
+    table.row(["event", "thread", "line", "what", "edge to the next"].map(str::to_owned));
+    for edge in &witness.cycle {
+        let [name, thread, line, what] = row(&witness.events[edge.from], edge.from);
+        table.row([name, thread, line, what, edge.kind.name().to_owned()]);
+    }
+    table.render("    ")
+}
+
+/// What would forbid the graph.
+fn remedies(shown: &Shown, witness: &C11Witness) -> String {
+    let Some(remedy) = remedy(shown.answer) else { return String::new() };
+    let place = |event: usize| {
+        let event = &witness.events[event];
+        let line = event.position.map(|position| format!(" on line {}", position.line)).unwrap_or_default();
+        (event.thread.clone().unwrap_or_default(), line)
+    };
+    let mut parts: Vec<String> = Vec::new();
+    for &(event, order) in &remedy.strengthen {
+        let (thread, line) = place(event);
+        let access = match witness.events[event].text.chars().next() {
+            Some('R') => "load",
+            Some('W') => "store",
+            _ => "read-modify-write",
+        };
+        parts.push(format!("{} for the {access}{line} of {thread}", order.name()));
+    }
+    for &event in &remedy.fences {
+        let (thread, line) = place(event);
+        parts.push(format!("a seq_cst fence before the access{line} of {thread}"));
+    }
+    let verb = if parts.len() == 1 { "forbids" } else { "together forbid" };
+    let mut list = parts.join(" and ");
+    if let Some(first) = list.get_mut(0..1) {
+        first.make_ascii_uppercase();
+    }
+    format!(
+        "  {list} {verb} this graph; others may remain (`ravelin fence --model {}` finds the cheapest changes).\n",
+        model_name(shown.answer.model)
+    )
+}
+
+/// Loops that only wait.
+fn spins(shown: &Shown) -> String {
+    if shown.spins.is_empty() {
+        return String::new();
+    }
+    let did = |spin: &SpinLoop| {
+        let line = spin.position.map(|position| format!("line {}: ", position.line)).unwrap_or_default();
+        format!("{line}{}", spin.became)
+    };
+    let mut told: Vec<String> = shown.spins.iter().map(did).collect();
+    told.dedup();
+    let loops = counted(told.len() as u64, "loop");
+    let what = if shown.rewritten { "rewritten to" } else { "that only wait, and could be written as" };
+    format!("  {loops} {what} {}.\n", told.join("; "))
+}
