@@ -51,7 +51,13 @@ fn without_faulting_domains(program: &mut Program) {
 fn ask(program: &Program, model: C11Model, seq_cst: SeqCstReading, races: bool) -> Result<Option<Verdict>, String> {
     let question = C11Question { seq_cst, races, ..C11Question::new(model) };
     match c11_robustness(program, &question) {
-        Ok(answer) => Ok(Some(answer.verdict)),
+        Ok(answer) => {
+            let plain = c11_robustness(program, &C11Question { symmetry: false, ..question });
+            match plain {
+                Ok(plain) if plain.verdict == answer.verdict => Ok(Some(answer.verdict)),
+                other => Err(format!("{:?} with symmetry, without: {other:?}", answer.verdict)),
+            }
+        }
         Err(AnalysisError::NotC11(_)) => Ok(None),
         Err(error) => Err(format!("{model:?} {seq_cst:?} races {races}: {error}")),
     }
@@ -95,11 +101,12 @@ fn disagreement(program: &Program) -> Option<String> {
     }
 }
 
-fn compare(config: Config, programs: std::ops::Range<u64>) {
+fn compare(config: Config, programs: std::ops::Range<u64>, change: impl Fn(&mut Program)) {
     let generator = Generator::new(config);
     for seed in programs {
         let mut program = generator.program(seed);
         without_faulting_domains(&mut program);
+        change(&mut program);
         if let Some(what) = disagreement(&program) {
             let small = shrink(&program, &mut |program| disagreement(program).is_some());
             let said = disagreement(&small).unwrap_or(what);
@@ -115,12 +122,23 @@ fn programs(default: u64) -> std::ops::Range<u64> {
 
 #[test]
 fn verdicts_are_those_of_all_graphs() {
-    compare(Config::c11(), programs(1000));
+    compare(Config::c11(), programs(800), |_| {});
 }
 
 /// Atomic accesses and fences alone, more of them.
 #[test]
 fn verdicts_are_those_of_all_graphs_of_more_events() {
     let config = Config { max_events: 8, non_atomic: false, arrays: false, domains: false, ..Config::c11() };
-    compare(config, programs(1000));
+    compare(config, programs(800), |_| {});
+}
+
+/// The first thread twice.
+#[test]
+fn identical_threads_need_not_be_told_apart() {
+    let config = Config { threads: 1..=2, total_instructions: 6, max_events: 5, non_atomic: false, ..Config::c11() };
+    compare(config, programs(400), |program| {
+        let mut twin = program.threads[0].clone();
+        twin.name = "twin".to_owned();
+        program.threads.push(twin);
+    });
 }

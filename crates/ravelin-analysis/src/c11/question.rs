@@ -48,6 +48,8 @@ pub struct C11Question<'a> {
     pub seq_cst: SeqCstReading,
     /// Look for data races on non-atomic accesses. Without, they are taken to be absent.
     pub races: bool,
+    /// Store states once that differ by a permutation of identical threads.
+    pub symmetry: bool,
     pub limits: Limits,
     pub workers: usize,
     pub stop: Option<&'a AtomicBool>,
@@ -60,6 +62,7 @@ impl C11Question<'_> {
             model,
             seq_cst: SeqCstReading::default(),
             races: true,
+            symmetry: true,
             limits: Limits::default(),
             workers: 1,
             stop: None,
@@ -136,7 +139,7 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
     for (number, &seq_cst) in searches.iter().enumerate() {
         // Hidden fences have no part in races, so one search settles them.
         let races = question.races && (number == 0 || answer.limit.is_some());
-        let settings = C11Settings { model: question.model, seq_cst, races };
+        let settings = C11Settings { model: question.model, seq_cst, races, symmetry: question.symmetry };
         let mut limits = question.limits;
         limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
         let options = Options {

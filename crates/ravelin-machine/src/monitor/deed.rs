@@ -33,6 +33,8 @@ pub struct C11Settings {
     pub seq_cst: SeqCst,
     /// Look for data races on non-atomic accesses too.
     pub races: bool,
+    /// Store states once that differ by a permutation of identical threads.
+    pub symmetry: bool,
 }
 
 /// How strongly one access counts.

@@ -9,12 +9,13 @@
 //! - [`rows`]: where they stand, and which of them can still matter;
 //! - [`view`], [`update`]: how they change;
 //! - [`check`]: when a state is a violation, and when there is a race;
-//! - [`search`]: the whole as a system to explore.
+//! - [`search`], [`symmetry`]: the whole as a system to explore.
 //!
 //! **Reductions.** Steps within a thread are fused with the step before them: they change neither what others see nor any set but the
 //! thread's own, and others' steps only take elements out of these sets, from all of them alike; so the two orders
 //! lead to the same state. Fences are such steps, and so are accesses to a cell that no other thread touches. Dead
-//! registers are forgotten, and so is every bit that no access to come can look at. The orders of steps are not
+//! registers are forgotten, and so is every bit that no access to come can look at ([`rows`]). Identical threads are not told
+//! apart. The orders of steps are not
 //! reduced: that a write is the *latest* one when an access comes is a matter of order (example 3.1 of the paper).
 
 mod asked;
@@ -24,6 +25,7 @@ mod plan;
 mod refusal;
 mod rows;
 mod search;
+mod symmetry;
 mod update;
 mod view;
 
@@ -34,6 +36,7 @@ pub use search::{Found, FoundKind, MonitorError, MonitorSearch, monitor};
 use crate::compile::Machine;
 use plan::{Class, Plan};
 use rows::Rows;
+use symmetry::Symmetry;
 
 /// By thread, cell, atomicity and whether it writes.
 type ByAccess<T> = Vec<Vec<[[T; 2]; 2]>>;
@@ -50,6 +53,7 @@ pub(crate) struct Monitor<'a> {
     /// The column of an access's own mark, and the marks that it conflicts with.
     marks: ByAccess<Option<usize>>,
     conflicts: ByAccess<u128>,
+    symmetry: Symmetry,
 }
 
 impl<'a> Monitor<'a> {
@@ -76,7 +80,8 @@ impl<'a> Monitor<'a> {
         let marks = by_access(machine, &plan, |thread, cell, atomic, writes| plan.mark(cell, thread, atomic, writes));
         let conflicts =
             by_access(machine, &plan, |thread, cell, atomic, writes| plan.conflicts(cell, thread, atomic, writes));
-        Ok(Monitor { machine, plan, rows, lost, by_value, marks, conflicts })
+        let symmetry = if settings.symmetry { Symmetry::find(machine, &plan, &rows) } else { Symmetry::default() };
+        Ok(Monitor { machine, plan, rows, lost, by_value, marks, conflicts, symmetry })
     }
 
     /// Nothing can go wrong: no fact can be false and nothing can race.

@@ -18,11 +18,12 @@ pub(crate) struct Row {
     high: Spot,
 }
 
+/// Some bits of one word.
 #[derive(Clone, Copy, Debug, Default)]
-struct Spot {
-    word: u32,
-    shift: u32,
-    mask: u64,
+pub(crate) struct Spot {
+    pub word: u32,
+    pub shift: u32,
+    pub mask: u64,
 }
 
 impl Spot {
@@ -37,12 +38,12 @@ impl Spot {
     }
 
     #[inline]
-    fn get(&self, state: &[u64]) -> u64 {
+    pub fn get(&self, state: &[u64]) -> u64 {
         (state[self.word as usize] >> self.shift) & self.mask
     }
 
     #[inline]
-    fn set(&self, state: &mut [u64], bits: u64) {
+    pub fn set(&self, state: &mut [u64], bits: u64) {
         let word = &mut state[self.word as usize];
         *word = *word & !(self.mask << self.shift) | (bits & self.mask) << self.shift;
     }
@@ -52,6 +53,10 @@ impl Row {
     fn new(packer: &mut Packer, columns: usize) -> Row {
         let low = Spot::new(packer, columns.min(64));
         Row { low, high: Spot::new(packer, columns.saturating_sub(64)) }
+    }
+
+    pub fn spots(&self) -> [Spot; 2] {
+        [self.low, self.high]
     }
 
     #[inline]

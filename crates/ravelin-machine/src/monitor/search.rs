@@ -81,7 +81,7 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
         };
         // Of several in one level a stale access says more than a race.
         let found = match space.findings.iter().min_by_key(|finding| finding.kind % 2) {
-            Some(finding) => Some(monitor.read_back(&space.path(finding.state), finding.kind)?),
+            Some(finding) => Some(monitor.read_back(&space.path(finding.state), kind_of(finding.kind))?),
             None => None,
         };
         return Ok(MonitorSearch { found, limit, statistics: space.statistics });
@@ -152,13 +152,13 @@ impl Scratch {
 }
 
 impl Monitor<'_> {
-    /// All successors by a thread: `emit` gets the scratch and which of its states is one. `report` gets findings.
+    /// All successors by a thread: `emit` gets each with the scratch and the number of the last state on the way. `report` gets findings.
     fn expand_thread(
         &self,
         thread: usize,
         state: &[u64],
         scratch: &mut Scratch,
-        mut emit: impl FnMut(&Scratch, &[u64], usize),
+        mut emit: impl FnMut(&Scratch, &mut [u64], usize),
         mut report: impl FnMut(u32),
     ) -> Result<(), Outgrown> {
         let code = &self.machine.threads[thread];
@@ -186,7 +186,7 @@ impl Monitor<'_> {
                     let mut next = std::mem::take(&mut scratch.next);
                     scratch.links.push(Link { parent: 0, step: index, choice, end: true });
                     self.rows.forget(self.machine, &self.plan, &mut next);
-                    emit(scratch, &next, 0);
+                    emit(scratch, &mut next, 0);
                     scratch.next = next;
                     continue;
                 }
@@ -196,7 +196,7 @@ impl Monitor<'_> {
                 for node in (0..scratch.links.len()).filter(|&node| scratch.links[node].end) {
                     next.copy_from_slice(scratch.state(node));
                     self.rows.forget(self.machine, &self.plan, &mut next);
-                    emit(scratch, &next, node);
+                    emit(scratch, &mut next, node);
                 }
                 scratch.next = next;
             }
@@ -253,37 +253,61 @@ impl Monitor<'_> {
         Ok(())
     }
 
-    fn number(&self, thread: usize, step: usize, kind: FoundKind) -> u32 {
-        let before: usize = self.machine.threads[..thread].iter().map(|code| code.steps.len()).sum();
-        ((before + step) * 2 + usize::from(kind == FoundKind::Race)) as u32
-    }
-
-    fn read_back(&self, path: &[&[u64]], number: u32) -> Result<Found, Unreadable> {
-        let Some(first) = path.first() else { return Err(Unreadable { step: 0 }) };
+    /// The run along a path of stored states, which are representatives; the run is made of states that really follow one another.
+    fn read_back(&self, path: &[&[u64]], kind: FoundKind) -> Result<Found, Unreadable> {
+        let Some((first, rest)) = path.split_first() else { return Err(Unreadable { step: 0 }) };
         let (mut run, _) = self.machine.read_back(&[&first[..self.rows.sc_words]])?;
         let mut scratch = Scratch::new(self.rows.words);
-        for (step, pair) in path.windows(2).enumerate() {
-            let mut actions = None;
-            for thread in 0..self.machine.threads.len() {
-                let look = |scratch: &Scratch, next: &[u64], node: usize| {
-                    if actions.is_none() && next == pair[1] {
-                        actions = Some(scratch.actions(thread, node));
+        let threads = 0..self.machine.threads.len();
+        let mut state = first.to_vec();
+        for (step, target) in rest.iter().enumerate() {
+            let unreadable = Unreadable { step: step + 1 };
+            let mut reached = None;
+            for thread in threads.clone() {
+                let look = |scratch: &Scratch, next: &mut [u64], node: usize| {
+                    let actual = next.to_vec();
+                    self.symmetry.canonicalise(next);
+                    if reached.is_none() && next == *target {
+                        reached = Some((actual, scratch.actions(thread, node)));
                     }
                 };
-                self.expand_thread(thread, pair[0], &mut scratch, look, |_| {})
-                    .map_err(|_| Unreadable { step: step + 1 })?;
+                self.expand_thread(thread, &state, &mut scratch, look, |_| {}).map_err(|_| unreadable.clone())?;
             }
-            run.actions.extend(actions.ok_or(Unreadable { step: step + 1 })?);
+            let (next, actions) = reached.ok_or(unreadable)?;
+            state = next;
+            run.actions.extend(actions);
         }
-        let mut step = number as usize / 2;
-        let mut thread = 0;
-        while step >= self.machine.threads[thread].steps.len() {
-            step -= self.machine.threads[thread].steps.len();
-            thread += 1;
+        // What was reported of a representative may hold of another thread in the run itself.
+        let mut shown = None;
+        for thread in threads {
+            let report = |number: u32| {
+                let (step, reported) = self.reported(thread, number);
+                if shown.is_none() && reported == kind {
+                    shown = Some((ThreadId(thread), TransitionId(step)));
+                }
+            };
+            let outgrown = |_| Unreadable { step: path.len() };
+            self.expand_thread(thread, &state, &mut scratch, |_, _, _| {}, report).map_err(outgrown)?;
         }
-        let kind = if number.is_multiple_of(2) { FoundKind::Stale } else { FoundKind::Race };
-        Ok(Found { run, thread: ThreadId(thread), transition: TransitionId(step), kind })
+        let (thread, transition) = shown.ok_or(Unreadable { step: path.len() })?;
+        Ok(Found { run, thread, transition, kind })
     }
+
+    fn number(&self, thread: usize, step: usize, kind: FoundKind) -> u32 {
+        ((self.steps_before(thread) + step) * 2 + usize::from(kind == FoundKind::Race)) as u32
+    }
+
+    fn reported(&self, thread: usize, number: u32) -> (usize, FoundKind) {
+        (number as usize / 2 - self.steps_before(thread), kind_of(number))
+    }
+
+    fn steps_before(&self, thread: usize) -> usize {
+        self.machine.threads[..thread].iter().map(|code| code.steps.len()).sum()
+    }
+}
+
+fn kind_of(number: u32) -> FoundKind {
+    if number.is_multiple_of(2) { FoundKind::Stale } else { FoundKind::Race }
 }
 
 impl System for Monitor<'_> {
@@ -313,7 +337,10 @@ impl System for Monitor<'_> {
     fn expand(&self, state: &[u64], scratch: &mut Scratch, sink: &mut Sink) -> Result<(), Outgrown> {
         let mut reports = Vec::new();
         for thread in 0..self.machine.threads.len() {
-            let emit = |_: &Scratch, next: &[u64], _: usize| sink.push(next);
+            let emit = |_: &Scratch, next: &mut [u64], _: usize| {
+                self.symmetry.canonicalise(next);
+                sink.push(next);
+            };
             self.expand_thread(thread, state, scratch, emit, |number| reports.push(number))?;
         }
         reports.into_iter().for_each(|number| sink.report(number));
