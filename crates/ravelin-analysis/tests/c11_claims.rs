@@ -236,6 +236,12 @@ const CLAIMS: &[(&str, &str, Verdict, Verdict)] = &[
         Holds,
         Violated,
     ),
+    (
+        "a compare-exchange whose new value cannot be computed is no access",
+        "thread p { x.compare_exchange(0, 0 / 0); x.write(0); } thread q { x.store(1); }",
+        Holds,
+        Holds,
+    ),
     // Arrays and loops.
     (
         "cells of an array are told apart",

@@ -48,7 +48,7 @@ pub(super) fn of_stale(program: &Program, graph: &Graph, access: usize, cycle: &
 pub(super) fn of_race(program: &Program, graph: &Graph, first: usize, second: usize) -> String {
     let words = Words { program, graph };
     format!(
-        "{}, and {}, and no synchronisation orders the two although one of them is not atomic.",
+        "{}, and {}: no synchronisation orders the two, and not both are atomic.",
         words.deed(first),
         words.deed(second)
     )

@@ -11,6 +11,9 @@ use crate::layout::{Field, Packer};
 use crate::ranges::{Interval, Ranges};
 use ravelin_program::{LocId, Value};
 
+/// Words that are looked at together.
+const AT_ONCE: usize = 8;
+
 /// A set of columns. One without room is always empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Row {
@@ -117,6 +120,9 @@ pub(crate) struct Rows {
     pub sc_columns: Vec<Vec<u64>>,
     /// All rows that have columns of facts.
     view_rows: Vec<Row>,
+    /// By fact or mark: what is kept while it is not settled, its cell's bits in the `_sc` sets too.
+    open: Vec<Vec<u64>>,
+    has_fences: bool,
     /// What the words are where everything is settled.
     settled: Vec<u64>,
     /// By thread and location.
@@ -185,6 +191,8 @@ impl Rows {
             columns: Vec::new(),
             sc_columns: Vec::new(),
             view_rows: Vec::new(),
+            open: Vec::new(),
+            has_fences: fenced > 0,
             settled: Vec::new(),
             live: Vec::new(),
         };
@@ -203,6 +211,10 @@ impl Rows {
         let known: Vec<Row> = rows.views().map(|view| view.known).chain(of_sc).collect();
         rows.settled = rows.bits(known.iter(), u128::MAX);
         rows.view_rows = of_views;
+        rows.open = rows.columns.clone();
+        for (open, fact) in rows.open.iter_mut().zip(&plan.facts) {
+            open.iter_mut().zip(&rows.sc_columns[fact.cell]).for_each(|(open, column)| *open |= column);
+        }
         rows.live = live(machine, plan, &rows);
         rows
     }
@@ -248,31 +260,41 @@ impl Rows {
     /// for all but the writer. It is then taken to be known everywhere, and so is a cell in the `_sc` sets if all its facts are
     /// settled. Rows that no step to come reads are emptied.
     #[inline]
-    pub fn forget(&self, machine: &Machine, plan: &Plan, state: &mut [u64]) {
+    pub fn forget(&self, machine: &Machine, state: &mut [u64]) {
         let mut open = 0;
         for ((live, location), cur) in self.live.iter().zip(&machine.layout.locations).zip(&self.cur) {
             open |= live[location.get(state) as usize].asked & !cur.known.get(state);
         }
-        for word in self.sc_words..self.words {
-            let index = word - self.sc_words;
-            let (mut rows, mut fenced) = (0, 0);
+        // A few words at a time, so that the masks need no memory.
+        for start in (self.sc_words..self.words).step_by(AT_ONCE) {
+            let words = start - self.sc_words..(start - self.sc_words + AT_ONCE).min(self.words - self.sc_words);
+            let (mut rows, mut columns) = ([0; AT_ONCE], [0; AT_ONCE]);
+            let mut fenced = [if self.has_fences { 0 } else { u64::MAX }; AT_ONCE];
             for (live, location) in self.live.iter().zip(&machine.layout.locations) {
                 let live = &live[location.get(state) as usize];
-                rows |= live.rows[index];
-                fenced |= live.fenced[index];
+                add(&live.rows[words.clone()], &mut rows);
+                if self.has_fences {
+                    add(&live.fenced[words.clone()], &mut fenced);
+                }
             }
-            let mut columns = 0;
             let mut left = open;
             while left != 0 {
-                let column = left.trailing_zeros() as usize;
-                columns |= self.columns[column][index];
-                if let Some(fact) = plan.facts.get(column) {
-                    columns |= self.sc_columns[fact.cell][index];
-                }
+                add(&self.open[left.trailing_zeros() as usize][words.clone()], &mut columns);
                 left &= left - 1;
             }
-            state[word] = (state[word] & columns | self.settled[index] & !columns) & rows & fenced;
+            let settled = &self.settled[words];
+            let masks = rows.iter().zip(&columns).zip(&fenced);
+            for ((word, settled), ((rows, columns), fenced)) in state[start..].iter_mut().zip(settled).zip(masks) {
+                *word = (*word & columns | settled & !columns) & rows & fenced;
+            }
         }
+    }
+}
+
+#[inline]
+fn add(masks: &[u64], to: &mut [u64; AT_ONCE]) {
+    for (to, mask) in to.iter_mut().zip(masks) {
+        *to |= mask;
     }
 }
 

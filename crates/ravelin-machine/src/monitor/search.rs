@@ -185,7 +185,7 @@ impl Monitor<'_> {
                 if !code.fusible[to] {
                     let mut next = std::mem::take(&mut scratch.next);
                     scratch.links.push(Link { parent: 0, step: index, choice, end: true });
-                    self.rows.forget(self.machine, &self.plan, &mut next);
+                    self.rows.forget(self.machine, &mut next);
                     emit(scratch, &mut next, 0);
                     scratch.next = next;
                     continue;
@@ -195,7 +195,7 @@ impl Monitor<'_> {
                 let mut next = std::mem::take(&mut scratch.next);
                 for node in (0..scratch.links.len()).filter(|&node| scratch.links[node].end) {
                     next.copy_from_slice(scratch.state(node));
-                    self.rows.forget(self.machine, &self.plan, &mut next);
+                    self.rows.forget(self.machine, &mut next);
                     emit(scratch, &mut next, node);
                 }
                 scratch.next = next;

@@ -25,7 +25,7 @@ impl Monitor<'_> {
         for row in rows.thread_sc.iter().chain(&rows.write_sc).chain(&rows.access_sc) {
             row.set(state, u128::MAX);
         }
-        rows.forget(self.machine, &self.plan, state);
+        rows.forget(self.machine, state);
     }
 
     /// Changes the sets of `next`, which a step of a thread has led to. `overwritten` is what a written cell held before.
