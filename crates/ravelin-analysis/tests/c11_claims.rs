@@ -256,6 +256,20 @@ const CLAIMS: &[(&str, &str, Verdict, Verdict)] = &[
         Holds,
         Holds,
     ),
+    (
+        "addresses that are computed",
+        "thread p { let i = 50; while i < 52 { mem[i].store(1, release); i = i + 1; } let a = mem[i].load(acquire); }
+         thread q { mem[52].store(1, release); let b = mem[51].load(acquire); }",
+        Violated,
+        Violated,
+    ),
+    (
+        "addresses that are loaded",
+        "thread p { mem[70].store(1, release); x.store(70, release); }
+         thread q { let a = x.load(acquire); if a != 0 { let b = mem[a].load(); } }",
+        Holds,
+        Holds,
+    ),
     ("nobody writes", "thread p { let a = x.load(); } thread q { let a = x.load(); }", Holds, Holds),
 ];
 
@@ -354,6 +368,17 @@ fn what_c11_does_not_have_is_refused() {
             Err(AnalysisError::NotC11(Refusal::NotC11 { what: said, .. })) => assert_eq!(said, what),
             other => panic!("{text}: {other:?}"),
         }
+    }
+}
+
+#[test]
+fn more_cells_than_can_be_remembered_are_refused() {
+    let body = "havoc i in 0..200; a[i].store(1); let r = a[i].load();";
+    let program =
+        program(&format!("static a: [bool; 200]; thread p {{ let i = 0; {body} }} thread q {{ let i = 0; {body} }}"));
+    match c11_robustness(&program, &C11Question::new(C11Model::Rc20)) {
+        Err(AnalysisError::NotC11(Refusal::TooManyFacts { facts, limit })) => assert!(facts > limit),
+        other => panic!("{other:?}"),
     }
 }
 
