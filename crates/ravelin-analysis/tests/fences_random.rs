@@ -101,6 +101,17 @@ fn check(program: &Program, case: Case) -> Result<usize, Option<String>> {
     let minimal: Vec<usize> = (0..serves.len())
         .filter(|&bits| serves[bits] && !(0..offers.len()).any(|o| bits >> o & 1 == 1 && serves[bits & !(1 << o)]))
         .collect();
+    // A full fence where a store-store fence does is not minimal either.
+    let weaker = |full: usize| {
+        let is_weak = |offer: &Offer| offer.site == offers[full].site && offer.strength < offers[full].strength;
+        offers.iter().position(is_weak)
+    };
+    let is_weakest = |&bits: &usize| {
+        !(0..offers.len())
+            .filter(|offer| bits >> offer & 1 == 1)
+            .any(|full| weaker(full).is_some_and(|weak| serves[bits & !(1 << full) | 1 << weak]))
+    };
+    let minimal: Vec<usize> = minimal.into_iter().filter(is_weakest).collect();
     let mut found: Vec<usize> = answer.sets.iter().map(|set| set.offers.iter().map(|offer| 1 << offer).sum()).collect();
     found.sort_unstable();
     let expected = match answer.outcome {

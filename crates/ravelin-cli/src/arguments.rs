@@ -113,7 +113,8 @@ Two questions with different answers. --for robustness: with the fences nothing 
 safety: with the fences no goal can be reached, no assertion fails; other behaviour may still differ, so fewer may do.
 
 Places are called by the line before which a fence goes (L13, or L13.9 with a column), or as in t1:q4 by thread and state.
-A cost file has one place and a positive number a line (`L13 250`); a placement file has one place a line. # starts a comment.
+A cost file has one place and a positive number a line (`L13 250`); a placement file has one place a line. A word that
+starts with # begins a comment. --max-states and --max-memory are for each query, --timeout is for all of them together.
 
 Exit codes: 0 a set was found or none is needed, 1 no set does it, 2 the input or the command line is wrong, 3 unknown.";
 
@@ -131,9 +132,9 @@ pub struct Fence {
     /// `robust`, or `trf`: enough fences that there are no triangular races
     #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect")]
     pub property: PropertyName,
-    /// Who answers about safety, as in `ravelin reach`
-    #[arg(long, default_value = "auto", value_name = "ENGINE")]
-    pub engine: ReachEngine,
+    /// Who answers about safety, as in `ravelin reach` [default: auto]
+    #[arg(long, value_name = "ENGINE")]
+    pub engine: Option<ReachEngine>,
     /// All sets of least cost (robustness), all minimal sets (safety)
     #[arg(long, conflicts_with = "expect")]
     pub all: bool,
@@ -143,9 +144,9 @@ pub struct Fence {
     /// Where fences may go: `anywhere`, `after-stores`, `before-loads`, `outside-loops`, or the places in a file
     #[arg(long, default_value = "anywhere", value_name = "PLACEMENT", conflicts_with = "expect")]
     pub placement: String,
-    /// pso: what a full fence and a store-store fence cost, relative to each other
-    #[arg(long, default_value = "2,1", value_name = "FULL,STORE", value_parser = parse_weights)]
-    pub weights: (u64, u64),
+    /// pso: what a full fence and a store-store fence cost, relative to each other [default: 2,1]
+    #[arg(long, value_name = "FULL,STORE", value_parser = parse_weights)]
+    pub weights: Option<(u64, u64)>,
     /// What to do: insert a `fence`, or `rmw`: turn a store into a locked exchange
     #[arg(long, default_value = "fence", value_name = "REPAIR", conflicts_with = "expect")]
     pub repair: RepairName,
@@ -190,9 +191,9 @@ pub enum RepairName {
 
 /// Two positive numbers.
 fn parse_weights(text: &str) -> Result<(u64, u64), String> {
-    let positive = |text: &str| text.trim().parse::<u64>().ok().filter(|&number| number > 0);
+    let positive = |text: &str| text.trim().parse::<u64>().ok().filter(|number| (1..=1000).contains(number));
     let parts = text.split_once(',').and_then(|(full, store)| Some((positive(full)?, positive(store)?)));
-    parts.ok_or_else(|| format!("`{text}` is not two positive numbers such as 2,1"))
+    parts.ok_or_else(|| format!("`{text}` is not two positive numbers up to 1000 such as 2,1"))
 }
 
 #[derive(Debug, Args)]

@@ -54,6 +54,9 @@ pub fn for_each_subject<M: Copy>(
     output: &Output,
     answer: &dyn Fn(&Subject<M>) -> anyhow::Result<(Exit, Shown)>,
 ) -> anyhow::Result<Exit> {
+    if inputs.files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        anyhow::bail!("standard input can be read only once");
+    }
     let stop = progress::stop_on_ctrl_c();
     let style = text::Style { color: output.paints() };
     let mut worst = Exit::Holds;

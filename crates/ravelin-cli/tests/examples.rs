@@ -35,6 +35,11 @@ fn parse(path: &Path) -> (Program, String) {
     (parsed.program.expect("a program"), text)
 }
 
+/// About the models of C11, which `check --expect` is tested with.
+fn is_c11(expectation: &Expectation) -> bool {
+    matches!(expectation.model.as_str(), "ra" | "rc20")
+}
+
 /// What the tool answers, in the words of the header.
 fn answer(program: &Program, expectation: &Expectation) -> String {
     let model = Model::ALL.into_iter().find(|model| model.name() == expectation.model).expect("sc, tso or pso");
@@ -90,7 +95,7 @@ fn every_example_does_what_its_header_says() {
         assert!(diagnostics.is_empty(), "{}: {diagnostics:?}", path.display());
         assert!(expectations.iter().any(|line| !line.pending), "{} expects nothing", path.display());
         // What is said about fences is compared where `fence --expect` is tested.
-        for expectation in expectations.iter().filter(|line| !line.pending && line.command != "fence") {
+        for expectation in expectations.iter().filter(|line| !line.pending && line.command != "fence" && !is_c11(line)) {
             let answer = answer(&program, expectation);
             checked += 1;
             if answer != expectation.answer {

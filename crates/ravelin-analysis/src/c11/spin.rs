@@ -12,8 +12,8 @@
 //! - the same with a compare-exchange that is tried until it succeeds.
 
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Expr, Instruction, LocId, Location, Position, Program, RegId, Thread, ThreadId,
-    Transition, UnaryOp, Value,
+    Address, Arithmetic, BinaryOp, Expr, Instruction, LocId, Location, Position, Program, RegId, Span, Thread,
+    ThreadId, Transition, UnaryOp, Value,
 };
 
 /// Cells with at most so many values have their conditions tried out.
@@ -249,7 +249,9 @@ fn mentions(expr: &Expr, register: RegId) -> bool {
 }
 
 fn apply(program: &mut Program, number: usize, found: Rewriting) -> SpinLoop {
-    let became = program.show_instruction(&program.threads[number], &found.becomes);
+    let thread = &program.threads[number];
+    let told = Transition { from: thread.initial, to: thread.initial, instruction: found.becomes.clone(), span: Span::NOWHERE };
+    let became = program.tell_transition(thread, &told);
     let thread = &mut program.threads[number];
     let span = thread.transitions[found.attempts[0]].span;
     // The registers are assigned from the end backwards, each step leading to the one behind it.

@@ -2,11 +2,11 @@
 
 use super::cover::Cost;
 use super::loops::LoopDepths;
-use ravelin_program::{Change, Program, Site, Strength};
+use ravelin_program::{Change, Edge, Instruction, Order, Program, Site, Strength, TransitionId};
 use std::collections::BTreeMap;
 
-/// Loops deeper than this cost no more.
-const DEEPEST: u32 = 12;
+/// Loops deeper than this cost no more, so that sums stay far below what a number can hold.
+const DEEPEST: u32 = 9;
 /// A place that more transitions lead to is no worse, as a tie goes.
 const MOST_PATHS: u64 = 1 << 10;
 
@@ -64,10 +64,47 @@ pub fn offers(program: &Program, sites: &[Site], allowed: &[usize], by: &CostBy,
             let cost = Cost { main: once.saturating_mul(weight.max(1)), tie };
             offers.push(Offer { site: number, strength, cost });
         };
-        offer(Strength::Full, weights.full);
-        if let (Some(weight), Change::Insert { .. }) = (weights.store_store, site.change) {
-            offer(Strength::StoreStore, weight);
+        let stands_there = || standing(program, site);
+        match site.change {
+            Change::Insert { .. } => {
+                if !repeats_a_fence(program, sites, site) {
+                    offer(Strength::Full, weights.full);
+                }
+                if let Some(weight) = weights.store_store {
+                    offer(Strength::StoreStore, weight);
+                }
+            }
+            Change::Keep if stands_there() == Strength::StoreStore => {
+                offer(Strength::StoreStore, weights.store_store.unwrap_or(weights.full));
+            }
+            Change::Keep | Change::Lock => offer(Strength::Full, weights.full),
         }
     }
     offers
+}
+
+/// What a fence that stands there is worth.
+fn standing(program: &Program, site: &Site) -> Strength {
+    let is_full = |edge: &Edge| {
+        let transition = &program.threads[edge.thread.0].transitions[edge.transition.0];
+        matches!(transition.instruction, Instruction::Fence(Order::SeqCst))
+    };
+    if site.edges.iter().any(is_full) { Strength::Full } else { Strength::StoreStore }
+}
+
+/// All ways to a full fence that may be kept pass the site, and nothing else does: a full fence here would be the same again.
+fn repeats_a_fence(program: &Program, sites: &[Site], site: &Site) -> bool {
+    let kept = |edge: Edge| sites.iter().any(|other| other.change == Change::Keep && other.edges.contains(&edge));
+    site.edges.iter().all(|edge| {
+        let thread = &program.threads[edge.thread.0];
+        let to = thread.transitions[edge.transition.0].to;
+        let mut next = thread.outgoing(to);
+        let fence = next.next().is_some_and(|(transition, next)| {
+            matches!(next.instruction, Instruction::Fence(Order::SeqCst)) && kept(Edge { thread: edge.thread, transition })
+        });
+        let all_ways = (0..thread.transitions.len()).map(TransitionId).all(|transition| {
+            thread.transitions[transition.0].to != to || site.edges.contains(&Edge { thread: edge.thread, transition })
+        });
+        fence && next.next().is_none() && all_ways
+    })
 }

@@ -31,6 +31,13 @@ impl Cost {
     }
 }
 
+/// The search was told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GivenUp;
+
+/// Nodes of a search between two looks at the clock.
+const BETWEEN_LOOKS: u64 = 256;
+
 /// Clauses over the offers `0..costs.len()`.
 #[derive(Clone, Debug)]
 pub struct Covers {
@@ -67,21 +74,23 @@ impl Covers {
         self.clauses.len()
     }
 
-    /// A cheapest cover, sorted, if there is one at all.
-    pub fn cheapest(&self) -> Option<Vec<usize>> {
+    /// A cheapest cover, sorted, if there is one at all. `give_up` is asked now and then; if it says so there is no answer.
+    pub fn cheapest(&self, give_up: &dyn Fn() -> bool) -> Result<Option<Vec<usize>>, GivenUp> {
         let mut search = Search {
             covers: self,
             state: vec![State::Free; self.costs.len()],
             chosen: Vec::new(),
             cost: Cost::default(),
             best: None,
+            give_up,
+            nodes: 0,
         };
-        search.descend();
-        search.best.map(|(_, mut cover)| {
+        search.descend()?;
+        Ok(search.best.map(|(_, mut cover)| {
             cover.sort_unstable();
             debug_assert!(self.clauses.iter().all(|clause| clause.iter().any(|offer| cover.contains(offer))));
             cover
-        })
+        }))
     }
 
     pub fn cost(&self, cover: &[usize]) -> Cost {
@@ -109,26 +118,32 @@ struct Search<'a> {
     chosen: Vec<usize>,
     cost: Cost,
     best: Option<(Cost, Vec<usize>)>,
+    give_up: &'a dyn Fn() -> bool,
+    nodes: u64,
 }
 
 impl Search<'_> {
-    fn descend(&mut self) {
+    fn descend(&mut self) -> Result<(), GivenUp> {
+        self.nodes += 1;
+        if self.nodes.is_multiple_of(BETWEEN_LOOKS) && (self.give_up)() {
+            return Err(GivenUp);
+        }
         let covers = self.covers;
         let taken = |offer: &usize| self.state[*offer] == State::Taken;
         if covers.excluded.iter().any(|set| set.iter().all(taken)) {
-            return;
+            return Ok(());
         }
         let open: Vec<&Vec<usize>> = covers.clauses.iter().filter(|clause| !clause.iter().any(taken)).collect();
         if let Some((best, _)) = &self.best
             && self.cost.weight().saturating_add(self.at_least(&open)) >= best.weight()
         {
-            return;
+            return Ok(());
         }
         let free = |clause: &[usize]| clause.iter().filter(|offer| self.state[**offer] == State::Free).count();
         let Some(tightest) = open.iter().min_by_key(|clause| free(clause)) else {
             // Cheaper than the best, or it would have been cut off above.
             self.best = Some((self.cost, self.chosen.clone()));
-            return;
+            return Ok(());
         };
         let mut choices: Vec<usize> =
             tightest.iter().copied().filter(|offer| self.state[*offer] == State::Free).collect();
@@ -138,7 +153,7 @@ impl Search<'_> {
             self.state[offer] = State::Taken;
             self.chosen.push(offer);
             self.cost = before + covers.costs[offer];
-            self.descend();
+            self.descend()?;
             self.chosen.pop();
             self.state[offer] = State::Refused;
         }
@@ -146,6 +161,7 @@ impl Search<'_> {
         for &offer in &choices {
             self.state[offer] = State::Free;
         }
+        Ok(())
     }
 
     /// What the open clauses cost at least: each is given as much as its cheapest choice has left, and its choices have that much less.
@@ -190,7 +206,7 @@ mod tests {
             (&[1], &[&[0], &[]], None),
         ];
         for (costs, clauses, expected) in cases {
-            assert_eq!(covers(costs, clauses).cheapest().as_deref(), expected, "{costs:?} {clauses:?}");
+            assert_eq!(covers(costs, clauses).cheapest(&|| false).expect("an answer").as_deref(), expected, "{costs:?} {clauses:?}");
         }
     }
 
@@ -198,14 +214,14 @@ mod tests {
     fn ties_are_broken_by_the_second_cost() {
         let mut covers = Covers::new(vec![Cost { main: 1, tie: 10 }, Cost { main: 1, tie: 1 }]);
         covers.require(vec![0, 1]);
-        assert_eq!(covers.cheapest(), Some(vec![1]));
+        assert_eq!(covers.cheapest(&|| false).expect("an answer"), Some(vec![1]));
     }
 
     #[test]
     fn excluding_covers_lists_the_minimal_ones_by_cost() {
         let mut covers = covers(&[1, 1, 1, 5], &[&[0, 1], &[2, 3]]);
         let mut found = Vec::new();
-        while let Some(cover) = covers.cheapest() {
+        while let Some(cover) = covers.cheapest(&|| false).expect("an answer") {
             covers.exclude(cover.clone());
             found.push(cover);
         }
@@ -248,7 +264,7 @@ mod tests {
                     && !covers.excluded.iter().any(|excluded| is_subset(excluded, set))
             };
             let best = (0..1u32 << offers).map(subset).filter(is_cover).map(|set| covers.cost(&set)).min();
-            assert_eq!(covers.cheapest().map(|cover| covers.cost(&cover)), best, "{clauses:?} {costs:?}");
+            assert_eq!(covers.cheapest(&|| false).expect("an answer").map(|cover| covers.cost(&cover)), best, "{clauses:?} {costs:?}");
         }
     }
 }

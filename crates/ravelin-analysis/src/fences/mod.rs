@@ -18,7 +18,7 @@ mod placement;
 mod synthesis;
 
 pub use cost::{CostBy, Offer, Weights, offers};
-pub use cover::{Cost, Covers};
+pub use cover::{Cost, Covers, GivenUp};
 pub use loops::LoopDepths;
 pub use oracle::{Purpose, Trouble};
 pub use placement::{Placement, UnknownSite, apart, automaton_sites};

@@ -162,6 +162,14 @@ impl Oracle<'_> {
         }
     }
 
+    /// The limit that ends everything: time, or the wish of somebody.
+    pub fn is_late(&self) -> Option<Limit> {
+        let asked = self.question;
+        let stopped = asked.stop.is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed));
+        let late = asked.limits.time.filter(|&time| self.start.elapsed() > time);
+        if stopped { Some(Limit::Stopped) } else { late.map(Limit::Time) }
+    }
+
     /// All queries together may take the time that was given.
     fn limits(&self) -> Limits {
         let limits = self.question.limits;

@@ -2,7 +2,7 @@
 
 use super::loops::LoopDepths;
 use crate::robustness::{is_delayable, is_overtaking_load};
-use ravelin_program::{Change, Edge, Instruction, LocId, Program, Site, Thread, ThreadId, TransitionId};
+use ravelin_program::{Change, Edge, Instruction, LocId, Order, Program, Site, Thread, ThreadId, TransitionId};
 use std::collections::BTreeSet;
 use thiserror::Error;
 
@@ -30,11 +30,18 @@ pub struct UnknownSite {
 }
 
 impl UnknownSite {
-    /// Complains about the first of the names that no site has.
-    pub fn among<'a>(names: impl IntoIterator<Item = &'a String>, sites: &[Site]) -> Result<(), UnknownSite> {
-        let there_are = || sites.iter().map(|site| site.name.clone()).collect();
-        match names.into_iter().find(|name| !sites.iter().any(|site| site.name == **name)) {
-            Some(name) => Err(UnknownSite { name: name.clone(), there_are: there_are() }),
+    /// Complains about the first of the names that neither a site nor one of the others has.
+    pub fn among<'a>(
+        names: impl IntoIterator<Item = &'a String>,
+        sites: &[Site],
+        others: &[Site],
+    ) -> Result<(), UnknownSite> {
+        let known = |name: &str| sites.iter().chain(others).any(|site| site.name == name);
+        match names.into_iter().find(|name| !known(name)) {
+            Some(name) => {
+                let there_are = sites.iter().map(|site| site.name.clone()).collect();
+                Err(UnknownSite { name: name.clone(), there_are })
+            }
             None => Ok(()),
         }
     }
@@ -44,7 +51,7 @@ impl Placement {
     /// The numbers of the sites that may be used.
     pub fn allowed(&self, program: &Program, sites: &[Site]) -> Result<Vec<usize>, UnknownSite> {
         if let Placement::Listed(names) = self {
-            UnknownSite::among(names, sites)?;
+            UnknownSite::among(names, sites, &[])?;
         }
         let depths = LoopDepths::of(program);
         let allows = |site: &Site| site.change == Change::Keep || self.allows(program, &depths, site);
@@ -55,7 +62,7 @@ impl Placement {
         let transition = |edge: &Edge| &program.threads[edge.thread.0].transitions[edge.transition.0];
         match self {
             Placement::Anywhere => true,
-            Placement::AfterStores => site.edges.iter().all(|edge| is_delayable(&transition(edge).instruction)),
+            Placement::AfterStores => site.edges.iter().all(|edge| is_plain_store(&transition(edge).instruction)),
             Placement::BeforeLoads => site.edges.iter().all(|edge| {
                 let thread = &program.threads[edge.thread.0];
                 let mut next = thread.outgoing(transition(edge).to);
@@ -65,6 +72,11 @@ impl Placement {
             Placement::Listed(names) => names.contains(&site.name),
         }
     }
+}
+
+/// A seq_cst store has its fence already.
+fn is_plain_store(instruction: &Instruction) -> bool {
+    is_delayable(instruction) && !matches!(instruction, Instruction::Store { order: Order::SeqCst, .. })
 }
 
 /// The sites of a program that is given as automata: every location that is entered somewhere, and, where several transitions enter

@@ -8,7 +8,7 @@
 
 use super::clause::Clauses;
 use super::cost::Offer;
-use super::cover::{Cost, Covers};
+use super::cover::{Cost, Covers, GivenUp};
 use super::oracle::{Oracle, Purpose, Said, Trouble};
 use crate::AnalysisError;
 use ravelin_explore::{Limit, Limits, Progress};
@@ -18,7 +18,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Sets that are listed at most.
-const MOST_SETS: usize = 10_000;
+const MOST_SETS: usize = 1_000;
+
+/// Store-store fences of a set that are looked at for a full one in their place.
+const MOST_EXCHANGED: usize = 10;
 
 /// What is asked, and how hard to try.
 #[derive(Clone, Copy)]
@@ -64,6 +67,8 @@ pub struct Fences {
     pub outcome: Outcome,
     /// By cost. Empty unless the outcome is [`Outcome::Found`] or a limit was met on the way to all sets.
     pub sets: Vec<FenceSet>,
+    /// There are more; these are the cheapest of them.
+    pub truncated: bool,
     pub effort: Effort,
 }
 
@@ -91,7 +96,7 @@ pub struct Why {
 }
 
 /// A set of fences.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FenceSet {
     /// Numbers of offers.
     pub offers: Vec<usize>,
@@ -135,19 +140,36 @@ pub fn fences(
     let mut covers = Covers::new(offers.iter().map(|offer| offer.cost).collect());
     let mut sets: Vec<FenceSet> = Vec::new();
     let mut knows_sc = false;
+    let mut truncated = false;
     let outcome = loop {
-        let Some(cover) = covers.cheapest() else { break Outcome::Found };
+        let cover = match covers.cheapest(&|| oracle.is_late().is_some()) {
+            Ok(Some(cover)) => cover,
+            Ok(None) => break Outcome::Found,
+            Err(GivenUp) => {
+                let unchecked = sets.last().cloned().unwrap_or_default();
+                break Outcome::Unknown(Why { limit: oracle.is_late(), one_delaying_thread: false, unchecked });
+            }
+        };
         let set = FenceSet { cost: covers.cost(&cover), offers: cover };
         let dearer = sets.first().is_some_and(|cheapest| set.cost.main > cheapest.cost.main);
-        if dearer && question.sets == Sets::AllCheapest || sets.len() == MOST_SETS {
+        if dearer && question.sets == Sets::AllCheapest {
             break Outcome::Found;
+        }
+        if sets.len() == MOST_SETS {
+            truncated = true;
+            break Outcome::Found;
+        }
+        if let Some(limit) = oracle.is_late() {
+            break Outcome::Unknown(Why { limit: Some(limit), one_delaying_thread: false, unchecked: set });
         }
         let unknown =
             |limit, one_delaying_thread| Outcome::Unknown(Why { limit, one_delaying_thread, unchecked: set.clone() });
         match oracle.ask(&repaired(program, sites, &set.choices(offers)))? {
             Said::Fine if set.offers.is_empty() => break Outcome::NotNeeded,
             Said::Fine => {
-                covers.exclude(set.offers.clone());
+                for stronger in as_strong(&set.offers, offers) {
+                    covers.exclude(stronger);
+                }
                 sets.push(set);
                 if question.sets == Sets::Cheapest {
                     break Outcome::Found;
@@ -189,7 +211,20 @@ pub fn fences(
         states: oracle.states,
         elapsed: oracle.start.elapsed(),
     };
-    Ok(Fences { outcome, sets, effort })
+    Ok(Fences { outcome, sets, truncated, effort })
+}
+
+/// The set, and those with a full fence in place of a store-store fence: they do nothing that the set does not do.
+fn as_strong(set: &[usize], offers: &[Offer]) -> Vec<Vec<usize>> {
+    let mut all = vec![set.to_vec()];
+    for &weak in set.iter().filter(|&&offer| offers[offer].strength == Strength::StoreStore).take(MOST_EXCHANGED) {
+        let is_full = |offer: &Offer| offer.site == offers[weak].site && offer.strength == Strength::Full;
+        let Some(full) = offers.iter().position(is_full) else { continue };
+        let exchanged: Vec<Vec<usize>> =
+            all.iter().map(|set| set.iter().map(|&offer| if offer == weak { full } else { offer }).collect()).collect();
+        all.extend(exchanged);
+    }
+    all
 }
 
 /// What goes wrong if one fence of a set is left out: the reason why it is there.

@@ -1,9 +1,12 @@
-//! Files that name places: costs (`L13 250`) and placements (`L13`), one a line, `#` before a comment.
+//! Files that name places: costs (`L13 250`) and placements (`L13`), one a line, ` #` before a comment.
 
 use anyhow::{Context, bail};
 use ravelin_analysis::fences::{CostBy, Placement};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+/// Sums of costs are far below what a number can hold.
+const MOST_COST: u64 = 1_000_000_000;
 
 /// `size`, `loops`, or a file.
 pub fn cost(text: &str) -> anyhow::Result<CostBy> {
@@ -16,10 +19,13 @@ pub fn cost(text: &str) -> anyhow::Result<CostBy> {
                 let [name, cost] = words.as_slice() else {
                     bail!("{path}:{number}: a line has a place and its cost, such as `L13 250`");
                 };
-                match cost.parse::<u64>() {
-                    Ok(cost) if cost > 0 => costs.insert(name.clone(), cost),
-                    _ => bail!("{path}:{number}: `{cost}` is not a positive number"),
+                let cost = match cost.parse::<u64>() {
+                    Ok(cost) if (1..=MOST_COST).contains(&cost) => cost,
+                    _ => bail!("{path}:{number}: `{cost}` is not a positive number of at most {MOST_COST}"),
                 };
+                if costs.insert(name.clone(), cost).is_some() {
+                    bail!("{path}:{number}: `{name}` has a cost already");
+                }
             }
             Ok(CostBy::Listed(costs))
         }
@@ -51,9 +57,10 @@ pub fn placement(text: &str) -> anyhow::Result<Placement> {
 fn lines(path: &str, kinds: &str) -> anyhow::Result<Vec<(usize, Vec<String>)>> {
     let text = std::fs::read_to_string(Path::new(path)).with_context(|| format!("{kinds}; {path}"))?;
     let words = |line: &str| -> Vec<String> {
-        let code = line.split('#').next().unwrap_or_default();
-        code.split_whitespace().map(str::to_owned).collect()
+        // Names may contain the sign of comments: only a word that starts with it begins one.
+        line.split_whitespace().take_while(|word| !word.starts_with('#')).map(str::to_owned).collect()
     };
+    let text = text.trim_start_matches('\u{feff}');
     let numbered = text.lines().enumerate().map(|(number, line)| (number + 1, words(line)));
     Ok(numbered.filter(|(_, words)| !words.is_empty()).collect())
 }

@@ -13,6 +13,7 @@ use crate::expect::{self, Asked};
 use crate::model::AnyModel;
 use anyhow::bail;
 use ravelin_analysis::fences::{FenceQuestion, Fences, Offer, Outcome, Purpose, Sets, fences, without};
+use ravelin_analysis::reachability::Engine;
 use ravelin_frontend::sites::Repair;
 use ravelin_program::{Site, Strength};
 use ravelin_report::fences::{Needed, Shown as ShownFences, json, text};
@@ -24,7 +25,7 @@ pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
     let models: Vec<Model> = models.iter().map(|&model| model.into()).collect();
     if arguments.expect {
         let models: Vec<AnyModel> = models.iter().map(|&model| model.into()).collect();
-        return expect::run(Asked::Fence { engine: arguments.engine.into() }, inputs, &models, resources, output);
+        return expect::run(Asked::Fence { engine: engine(arguments) }, inputs, &models, resources, output);
     }
     let plan = plan(arguments)?;
     for_each_subject("fence", inputs, &|_, _| models.clone(), output, &|subject| answer(arguments, subject, &plan))
@@ -56,6 +57,15 @@ fn refuse(arguments: &Fence) -> anyhow::Result<()> {
             bail!("--repair rmw changes stores; fences go before loads");
         }
     }
+    if arguments.weights.is_some() && !arguments.models.contains(&ModelName::Pso) {
+        bail!("--weights tells two kinds of fences apart, of which only one is of use under tso; leave it away");
+    }
+    if arguments.engine.is_some() && arguments.purpose == PurposeName::Robustness && !arguments.expect {
+        bail!("--engine is about --for safety; leave it away");
+    }
+    if arguments.write.as_deref() == Some(std::path::Path::new("-")) {
+        bail!("--write takes the name of a file; --diff shows the change");
+    }
     let one = arguments.inputs.files.len() == 1 && arguments.models.len() == 1;
     if arguments.write.is_some() && !one {
         bail!("--write writes one program: name one file and one model");
@@ -63,9 +73,13 @@ fn refuse(arguments: &Fence) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn engine(arguments: &Fence) -> Engine {
+    arguments.engine.map(Into::into).unwrap_or_default()
+}
+
 fn plan(arguments: &Fence) -> anyhow::Result<Plan> {
     let purpose = match (arguments.purpose, arguments.property) {
-        (PurposeName::Safety, _) => Purpose::Safe(arguments.engine.into()),
+        (PurposeName::Safety, _) => Purpose::Safe(engine(arguments)),
         (PurposeName::Robustness, PropertyName::Robust) => Purpose::Robust,
         (PurposeName::Robustness, PropertyName::Trf) => Purpose::RaceFree,
     };
@@ -85,7 +99,7 @@ fn plan(arguments: &Fence) -> anyhow::Result<Plan> {
         },
         minimise: arguments.minimise,
         apart: arguments.apart,
-        weights: arguments.weights,
+        weights: arguments.weights.unwrap_or((2, 1)),
         copies: arguments.inputs.copies,
     })
 }
@@ -114,23 +128,31 @@ fn answer(arguments: &Fence, subject: &Subject, plan: &Plan) -> anyhow::Result<(
             reasons.push(Needed { offer, trouble });
         }
     }
+    if let (Some(reason), Outcome::NoSet(_) | Outcome::WrongUnderSc(_)) = (&task.not_expressible, &answer.outcome) {
+        bail!("{reason}");
+    }
     let choices = chosen(&answer, offers);
-    let (mut checked, mut diff) = (None, None);
+    let (mut checked, mut diff, mut written) = (None, None, Ok(()));
     if let Some(choices) = choices.filter(|_| !arguments.apart) {
         let changed = task.text(&choices)?;
         if changed != subject.program.source.text {
             checked = Some(written::check(subject, arguments.inputs.copies, &changed, &question)?);
         }
         if let Some(path) = &arguments.write {
-            written::write(path, &changed)?;
+            written = written::write(path, &changed);
         }
         diff = arguments.diff.then(|| written::diff(subject.file, &subject.program.source.text, &changed));
     }
-    let exit = match answer.outcome {
-        Outcome::NotNeeded | Outcome::Found => Exit::Holds,
-        Outcome::WrongUnderSc(_) | Outcome::NoSet(_) => Exit::Violated,
-        Outcome::Unknown(_) => Exit::Unknown,
+    let exit = match (&answer.outcome, &written) {
+        (_, Err(_)) => Exit::Wrong,
+        (Outcome::NotNeeded | Outcome::Found, _) => Exit::Holds,
+        (Outcome::WrongUnderSc(_) | Outcome::NoSet(_), _) => Exit::Violated,
+        (Outcome::Unknown(_), _) => Exit::Unknown,
     };
+    // The answer is not lost because it could not be written.
+    if let Err(error) = &written {
+        eprintln!("error: {error:#}");
+    }
     let shown = ShownFences {
         file: subject.file,
         program: subject.program,

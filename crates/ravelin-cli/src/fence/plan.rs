@@ -4,7 +4,7 @@ use super::lists;
 use ravelin_analysis::fences::{CostBy, Offer, Placement, Purpose, Sets, UnknownSite, Weights, apart, offers};
 use ravelin_analysis::reachability::Engine;
 use ravelin_frontend::Language;
-use ravelin_frontend::sites::{NoText, Repair, Request, Sites as SourceSites, sites};
+use ravelin_frontend::sites::{NoSites, NoText, Repair, Request, Sites as SourceSites, sites};
 use ravelin_program::{Change, Edge, Instruction, Order, Program, Site, Strength};
 use ravelin_semantics::Model;
 
@@ -26,19 +26,26 @@ pub struct Plan {
 
 /// What can be done to a program, and at which cost.
 pub struct Task {
-    pub source: SourceSites,
+    /// None if the language cannot express such a repair; it may turn out that none is needed.
+    source: Option<SourceSites>,
+    pub not_expressible: Option<NoSites>,
     /// Those of the source, or those for each thread apart.
     pub sites: Vec<Site>,
     pub offers: Vec<Offer>,
     /// Fences that stand there, order something that this model leaves in order anyway, and are none of its business.
     untouched: Vec<usize>,
+    /// The text as it is.
+    unchanged: String,
 }
 
 impl Task {
     /// The text with these changes.
     pub fn text(&self, choices: &[(usize, Strength)]) -> Result<String, NoText> {
         let untouched = self.untouched.iter().map(|&site| (site, Strength::Full));
-        self.source.text(&choices.iter().copied().chain(untouched).collect::<Vec<_>>())
+        match &self.source {
+            Some(source) => source.text(&choices.iter().copied().chain(untouched).collect::<Vec<_>>()),
+            None => Ok(self.unchanged.clone()),
+        }
     }
 }
 
@@ -82,8 +89,12 @@ impl Plan {
     /// Where fences can go in a program, and what they cost there.
     pub fn task(&self, program: &Program, language: Language, model: Model) -> anyhow::Result<Task> {
         let request = Request { repair: self.repair, existing: self.minimise, copies: self.copies };
-        let source = sites(&program.source, language, &request)?;
-        let mut all = source.sites.clone();
+        let (source, not_expressible) = match sites(&program.source, language, &request) {
+            Ok(source) => (Some(source), None),
+            Err(reason @ NoSites::NotExpressible(_)) => (None, Some(reason)),
+            Err(error) => return Err(error.into()),
+        };
+        let mut all = source.as_ref().map(|source| source.sites.clone()).unwrap_or_default();
         let untouched: Vec<usize> =
             (0..all.len()).filter(|&number| is_untouched(program, &all[number], model)).collect();
         for &number in &untouched {
@@ -94,22 +105,25 @@ impl Plan {
         }
         if let CostBy::Listed(costs) = &self.cost {
             // A profile lists the places of every kind of repair.
-            let mut known = all.clone();
+            let mut others = Vec::new();
             for (repair, existing) in [(Repair::Fence, true), (Repair::Rmw, false)] {
-                let others = sites(&program.source, language, &Request { repair, existing, copies: self.copies });
-                known.extend(others.map(|others| others.sites).unwrap_or_default());
+                let found = sites(&program.source, language, &Request { repair, existing, copies: self.copies });
+                others.extend(found.map(|found| found.sites).unwrap_or_default());
             }
-            UnknownSite::among(costs.keys(), &known)?;
+            UnknownSite::among(costs.keys(), &all, &others)?;
         }
         let mut allowed = self.placement.allowed(program, &all)?;
         allowed.retain(|&site| !all[site].edges.is_empty());
         let (full, store) = self.weights;
         let weights = match model {
-            Model::Pso => Weights { full, store_store: source.offers(Strength::StoreStore).then_some(store) },
+            Model::Pso => {
+                let has_store_store = source.as_ref().is_some_and(|source| source.offers(Strength::StoreStore));
+                Weights { full, store_store: has_store_store.then_some(store) }
+            }
             _ => Weights::FULL_ONLY,
         };
         let offers = offers(program, &all, &allowed, &self.cost, weights);
-        Ok(Task { source, sites: all, offers, untouched })
+        Ok(Task { source, not_expressible, sites: all, offers, untouched, unchanged: program.source.text.clone() })
     }
 }
 

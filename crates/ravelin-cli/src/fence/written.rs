@@ -21,7 +21,14 @@ pub fn check(subject: &Subject, copies: Option<usize>, text: &str, question: &Fe
     };
     let (verdict, quality) = verdict(&program, question)?;
     match verdict {
-        Verdict::Holds => Ok(format!("Checked from scratch: the repaired program is {quality}.")),
+        Verdict::Holds => {
+            let with = copies.map(|copies| format!(" with {copies} copies")).unwrap_or_default();
+            let mut said = format!("Checked from scratch: the repaired program is {quality}{with}.");
+            if parsed.expectations.iter().any(|expectation| !expectation.pending) {
+                said.push_str(" Its `//! expect` lines still speak of the program as it was.");
+            }
+            Ok(said)
+        }
         Verdict::Unknown => Ok("The repaired program could not be checked from scratch within the limits.".to_owned()),
         Verdict::Violated => bail!("internal error, please report it: the repaired program is not {quality}"),
     }

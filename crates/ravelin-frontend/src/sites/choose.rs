@@ -124,20 +124,21 @@ impl Facts<'_> {
         Some(after_label)
     }
 
-    /// A full fence stands directly before or after it anyway.
+    /// A full fence stands directly before or after it anyway. One after it that may be taken away does not count: a weaker one may do
+    /// in its place.
     fn is_useless(&self, edges: &[Edge]) -> bool {
         let is_fence = |instruction: &Instruction| *instruction == Instruction::Fence(Order::SeqCst);
         let thread = |id: ThreadId| &self.program.threads[id.0];
         let follows =
             edges.iter().all(|edge| is_fence(&thread(edge.thread).transitions[edge.transition.0].instruction));
         let precedes = || {
-            self.targets(edges).iter().all(|(&(id, to), &count)| {
+            self.targets(edges).keys().all(|&(id, to)| {
                 let mut ways = thread(id).outgoing(to);
                 let fence = ways.next().is_some_and(|(_, transition)| is_fence(&transition.instruction));
-                fence && ways.next().is_none() && (!self.existing || count == self.threads[id.0].count[to.0])
+                fence && ways.next().is_none()
             })
         };
-        follows || precedes()
+        follows || (!self.existing && precedes())
     }
 }
 

@@ -119,6 +119,13 @@ fn widen(text: &str, pieces: &mut [Owned]) {
         let blank = blank.then(|| range.start..range.end + 1);
         if let Some(wide) = [line_of(text, &range), blank].into_iter().flatten().find(free) {
             pieces[index].0.range = wide;
+        } else if let Some((before, _)) = index.checked_sub(1).map(|before| &mut pieces[before])
+            && before.range.end == range.start
+            && let Some(Part::Text(end)) = before.parts.last_mut()
+            && is_blank(end)
+        {
+            // What was put in right before it takes its place, and needs no line of its own.
+            end.clear();
         }
     }
 }

@@ -36,6 +36,7 @@ pub fn fences(shown: &Shown) -> Value {
         "purpose": purpose,
         "outcome": outcome,
         "sets": answer.sets.iter().map(|found| set(shown, found)).collect::<Vec<_>>(),
+        "truncated": answer.truncated,
         "trouble": trouble.map(|trouble| told(&shown.lowered(&[]), trouble)),
         "unknown": why.map(|why| json!({
             "limit": why.limit.map(limit),

@@ -104,6 +104,9 @@ fn found(shown: &Shown, style: Style) -> String {
                 let _ = writeln!(text, "  set {}: {fences}, cost {}", place + 1, set.cost.main);
                 text.push_str(&table(shown, set));
             }
+            if shown.answer.truncated {
+                let _ = writeln!(text, "  There are more; these are the cheapest.");
+            }
             if number > MOST_SHOWN {
                 let _ = writeln!(text, "  … and {} more (--format json lists all).", number - MOST_SHOWN);
             }
@@ -113,7 +116,7 @@ fn found(shown: &Shown, style: Style) -> String {
         Purpose::Robust if !shown.program.goals.is_empty() => {
             let _ = writeln!(
                 text,
-                "  With {fences} nothing differs from sc. To keep its goals from being reached, fewer may do (--for safety)."
+                "  With {fences} nothing differs from sc. To keep its goals from being reached, fewer or none may do (--for safety)."
             );
         }
         Purpose::Safe(_) => {
@@ -157,8 +160,12 @@ fn unknown(shown: &Shown, why: &Why, style: Style) -> String {
         }
         None if why.one_delaying_thread => {
             text.push_str(": robustness against pso is not proved where several threads can delay stores\n");
-            text.push_str("  These fences stop all that one thread can do by delaying its stores:\n");
-            text.push_str(&table(shown, &why.unchecked));
+            if why.unchecked.offers.is_empty() {
+                text.push_str("  No fence is needed against what one thread can do by delaying its stores.\n");
+            } else {
+                text.push_str("  These fences stop all that one thread can do by delaying its stores:\n");
+                text.push_str(&table(shown, &why.unchecked));
+            }
         }
         None => text.push_str(": the engine cannot settle it\n"),
     }
