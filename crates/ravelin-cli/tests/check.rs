@@ -9,8 +9,20 @@ use serde_json::Value;
 fn exit_codes_are_the_contract() {
     let cases: &[(&[&str], i32)] = &[
         (&["check", "examples/dekker.rav"], 1),
-        (&["check", "examples/dekker-fenced.rav"], 0),
-        (&["check", "examples/dekker-fenced.rav", "examples/dekker.rav"], 1),
+        (&["check", "examples/dekker-fenced.rav"], 1),
+        (&["check", "examples/dekker-fenced.rav", "--model", "tso"], 0),
+        (&["check", "examples/dekker-fenced.rav", "examples/dekker.rav", "--model", "tso"], 1),
+        (&["check", "examples/dekker-fenced.rav", "--model", "tso,rc20"], 1),
+        (&["check", "examples/sb-fenced.rav"], 0),
+        (&["check", "examples/mp.rav", "--model", "ra"], 0),
+        (&["check", "examples/mp.rav", "--model", "rc20"], 1),
+        (&["check", "examples/mp.rav", "--model", "rc20", "--attacks"], 2),
+        (&["check", "examples/mp.rav", "--model", "rc20", "--engine", "shared"], 2),
+        (&["check", "examples/mp.rav", "--model", "rc20", "--property", "trf"], 2),
+        (&["check", "examples/mp.rav", "--model", "rc20", "--races", "--no-races"], 2),
+        (&["check", "examples/mp.rav", "--model", "arm"], 2),
+        (&["check", "examples/robustness-c11/seqlock.rav", "--model", "rc20", "--max-states", "10"], 3),
+        (&["check", "examples/robustness-c11/seqlock.rav", "--model", "rc20", "--timeout", "0"], 3),
         (&["check", "examples/mp.rav", "--model", "tso,pso"], 1),
         (&["check", "examples/clh-lock.rav", "--model", "tso,pso"], 3),
         (&["check", "examples/missing.rav", "examples/dekker.rav"], 2),
@@ -25,8 +37,8 @@ fn exit_codes_are_the_contract() {
         (&["check", "examples/mp.rav", "--property", "trf", "--attacks"], 2),
         (&["check", "examples/mp.rav", "--property", "trf", "--engine", "single"], 2),
         (&["check", "examples/mp.rav", "--property", "trf", "--max-states", "3"], 3),
-        (&["check", "examples/mcs-lock.rav", "--max-states", "10"], 3),
-        (&["check", "examples/mcs-lock.rav", "--timeout", "0"], 3),
+        (&["check", "examples/mcs-lock.rav", "--model", "tso", "--max-states", "10"], 3),
+        (&["check", "examples/mcs-lock.rav", "--model", "tso", "--timeout", "0"], 3),
     ];
     for (arguments, expected) in cases {
         let output = ravelin(arguments, "");

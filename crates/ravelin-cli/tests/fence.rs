@@ -33,8 +33,13 @@ fn exit_codes_are_the_contract() {
         (&["fence", "examples/dekker.rav", "--format", "herd"], 2),
         (&["fence", "examples/dekker.rav", "--cost", "missing.costs"], 2),
         (&["fence", "examples/dekker.rav", "--placement", "everywhere"], 2),
-        (&["fence", "examples/dekker.rav", "--weights", "0,1"], 2),
-        (&["fence", "examples/dekker.rav", "--weights", "1"], 2),
+        (&["fence", "examples/dekker.rav", "--model", "pso", "--weights", "0,1"], 2),
+        (&["fence", "examples/dekker.rav", "--model", "pso", "--weights", "18446744073709551615,1"], 2),
+        (&["fence", "examples/dekker.rav", "--weights", "2,1"], 2),
+        (&["fence", "examples/dekker.rav", "--engine", "dual"], 2),
+        (&["fence", "examples/dekker.rav", "--write", "-"], 2),
+        (&["fence", "-", "-", "--from", "rav"], 2),
+        (&["fence", "examples/dekker.rav", "--model", "pso", "--weights", "1"], 2),
         (&["fence", "examples/dekker.rav", "--for", "safety", "--property", "trf"], 2),
         (&["fence", "examples/dekker.rav", "--model", "pso", "--property", "trf"], 2),
         (&["fence", "examples/dekker.rav", "--repair", "rmw", "--minimise"], 2),
@@ -154,6 +159,53 @@ fn superfluous_fences_are_removed() {
     assert!(!std::fs::read_to_string(&after).expect("a file").contains("fence"));
 }
 
+/// Where a full fence stands and a weaker one does, and where a weak one stands already.
+#[test]
+fn under_pso_fences_are_exchanged_for_weaker_ones() {
+    let scratch = Scratch::new("fence-weaker");
+    let program = |fence: &str| {
+        format!("static x; static y;\nthread a {{\n    x.store(1);\n    {fence}\n    y.store(1);\n}}\nthread b {{\n    let q = y.load();\n    let r = x.load();\n}}\n")
+    };
+    let after = scratch.write("after.rav", "");
+    for (fence, change) in [("fence();", "insert store-store fence"), ("fence(release);", "keep fence")] {
+        let before = scratch.write("before.rav", &program(fence));
+        let answer = json(&["fence", &before, "--model", "pso", "--minimise", "--write", &after]);
+        assert_eq!(answer["sets"][0]["cost"], 1, "{answer}");
+        assert_eq!(answer["sets"][0]["changes"][0]["change"], change, "{answer}");
+        assert_eq!(std::fs::read_to_string(&after).expect("a file"), program("fence(release);"));
+    }
+}
+
+#[test]
+fn many_sets_are_listed_within_the_limits() {
+    let thread = |number: usize| {
+        let (mine, other) = if number.is_multiple_of(2) { ("x", "y") } else { ("y", "x") };
+        format!("thread t{number} {{ {mine}.store(1); nop; nop; nop; nop; nop; let r = {other}.load(); }}\n")
+    };
+    let text: String = (0..6).map(thread).collect();
+    let output = on_text(&format!("static x; static y;\n{text}"), &["fence", "--all", "--format", "json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).expect("an answer");
+    let answer = &document["answers"][0];
+    assert_eq!(answer["truncated"], true);
+    assert_eq!(answer["sets"].as_array().map(Vec::len), Some(1_000));
+}
+
+#[test]
+fn an_answer_is_not_lost_because_it_cannot_be_written() {
+    let output = ravelin(&["fence", "examples/sb.rav", "--write", "/nowhere/at/all"], "");
+    assert_eq!(code(&output), 2);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("2 fences make it robust"), "{output:?}");
+    assert!(!output.stderr.is_empty());
+}
+
+#[test]
+fn what_cannot_be_expressed_may_not_be_needed() {
+    let robust = "X86_64 one\n{}\n P0 | P1 ;\n movl $1,(x) | movl $1,(y) ;\nexists ([x]=0)\n";
+    let output = ravelin(&["fence", "-", "--from", "litmus", "--repair", "rmw"], robust);
+    assert_eq!(code(&output), 0, "{output:?}");
+    assert_eq!(code(&ravelin(&["fence", "-", "--from", "litmus", "--repair", "rmw"], SB)), 2);
+}
+
 #[test]
 fn costs_decide() {
     // The fence of `p` may go before either load.
@@ -179,7 +231,7 @@ fn costs_decide() {
     let all = json(&["fence", &file, "--all"]);
     assert_eq!(all["sets"].as_array().map(Vec::len), Some(2), "{all}");
     for (wrong, what) in
-        [("L99 1\n", "L99"), ("L3\n", "a place and its cost"), ("L3 0\n", "positive"), ("L3 x\n", "positive")]
+        [("L99 1\n", "L99"), ("L3\n", "a place and its cost"), ("L3 0\n", "positive"), ("L4 1\nL4 2\n", "already"), ("L4 18446744073709551615\n", "at most"), ("L3 x\n", "positive")]
     {
         let list = scratch.write("wrong.costs", wrong);
         let output = ravelin(&["fence", &file, "--cost", &list], "");
