@@ -49,7 +49,7 @@ pub use hardware::lower_for_hardware;
 pub use instruction::{Access, Address, Instruction, Order, RmwOp};
 pub use memory::{Initial, Memory, VarId, Variable};
 pub use program::Program;
-pub use repair::{Change, Edge, Site, Strength, repaired};
+pub use repair::{Change, Edge, Site, Strength, repaired, strengthened};
 pub use span::{Position, Source, Span};
 pub use thread::{Copies, LocId, Location, RegId, Register, Thread, ThreadId, Transition, TransitionId};
 pub use validate::{Invalid, validate};

@@ -1,4 +1,4 @@
-//! Changes that keep a store and a later access in order: a fence, or a store that becomes a locked exchange.
+//! Changes that keep accesses in order: a fence, a store that becomes a locked exchange, or an access whose order becomes stronger.
 //!
 //! A [`Site`] is a place where one change can be made. What is one place in a source text can be several in the program: a thread
 //! that is written once may run in several copies, and a loop that is written once may have been unrolled. A change is made at all of
@@ -40,13 +40,19 @@ pub enum Change {
     Keep,
     /// The edges are plain stores, and become locked exchanges.
     Lock,
+    /// The edges are atomic accesses, and get a stronger order: what [`strengthened`] makes of them.
+    Strengthen,
 }
 
-/// Which fence.
+/// Which fence. A change that is no fence has only one form, and its strength says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Strength {
-    /// Stores before it reach memory before stores after it. Of use under PSO only.
+    /// An acquire fence: loads before it come before all that follows. Of use under RC20 only.
+    Acquire,
+    /// A release fence. Stores before it reach memory before stores after it: of use under PSO and RC20.
     StoreStore,
+    /// Both. Under PSO it is a store-store fence.
+    AcqRel,
     /// Nothing passes it.
     Full,
 }
@@ -55,8 +61,19 @@ impl Strength {
     /// The order of the fence.
     pub fn order(self) -> Order {
         match self {
+            Strength::Acquire => Order::Acquire,
             Strength::StoreStore => Order::Release,
+            Strength::AcqRel => Order::AcqRel,
             Strength::Full => Order::SeqCst,
+        }
+    }
+
+    /// The weakest fence that does what two do that stand side by side.
+    pub fn join(self, other: Strength) -> Strength {
+        match (self, other) {
+            _ if self == other => self,
+            (Strength::Full, _) | (_, Strength::Full) => Strength::Full,
+            _ => Strength::AcqRel,
         }
     }
 }
@@ -88,10 +105,55 @@ pub fn repaired(program: &Program, sites: &[Site], chosen: &[(usize, Strength)])
                     program.threads[edge.thread.0].transitions[edge.transition.0].instruction = Instruction::Nop;
                 }
             }
-            (Change::Keep, Some(_)) | (Change::Insert { .. } | Change::Lock, None) => {}
+            (Change::Strengthen, Some(_)) => {
+                for edge in &site.edges {
+                    let instruction = &mut program.threads[edge.thread.0].transitions[edge.transition.0].instruction;
+                    if let Some(stronger) = strengthened(instruction) {
+                        *instruction = stronger;
+                    }
+                }
+            }
+            (Change::Keep, Some(_)) | (Change::Insert { .. } | Change::Lock | Change::Strengthen, None) => {}
         }
     }
     program
+}
+
+/// An access with the strongest order that release and acquire give it; `None` if it has that already, or has no order.
+///
+/// | access | becomes |
+/// | --- | --- |
+/// | relaxed load or wait | acquire |
+/// | relaxed store | release |
+/// | relaxed, acquire or release RMW or blocking compare-exchange | acq_rel |
+/// | compare-exchange | the same if it succeeds; a relaxed failure becomes acquire |
+///
+/// Seq_cst is not among them: what a seq_cst access means depends on who asks, and a seq_cst fence beside it does more.
+pub fn strengthened(instruction: &Instruction) -> Option<Instruction> {
+    let mut stronger = instruction.clone();
+    let raise = |order: &mut Order, weaker: &[Order], to: Order| {
+        let weak = weaker.contains(order);
+        if weak {
+            *order = to;
+        }
+        weak
+    };
+    const BELOW_ACQ_REL: [Order; 3] = [Order::Relaxed, Order::Acquire, Order::Release];
+    let changed = match &mut stronger {
+        Instruction::Load { order, .. } | Instruction::Wait { order, .. } => {
+            raise(order, &[Order::Relaxed], Order::Acquire)
+        }
+        Instruction::Store { order, .. } => raise(order, &[Order::Relaxed], Order::Release),
+        Instruction::Rmw { order, .. } | Instruction::BlockingCas { order, .. } => {
+            raise(order, &BELOW_ACQ_REL, Order::AcqRel)
+        }
+        Instruction::CompareExchange { success, failure, .. } => {
+            let success = raise(success, &BELOW_ACQ_REL, Order::AcqRel);
+            raise(failure, &[Order::Relaxed], Order::Acquire) || success
+        }
+        _ => false,
+    };
+    changed.then_some(stronger)
 }
 
 /// One fence for all edges that lead to the same location.
@@ -143,4 +205,69 @@ fn lock(instruction: &mut Instruction) {
         _ => return,
     };
     *instruction = Instruction::Rmw { op: RmwOp::Exchange, address, operand, order: Order::SeqCst, old: None };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Address, RegId};
+
+    #[test]
+    fn every_order_becomes_the_strongest_below_seq_cst() {
+        let address = Address::computed(Expr::Const(1));
+        let exchange = |success, failure| Instruction::CompareExchange {
+            address: address.clone(),
+            expected: Expr::Const(0),
+            new: Expr::Const(1),
+            success,
+            failure,
+            weak: true,
+            old: None,
+            ok: None,
+        };
+        use Order::{AcqRel, Acquire, NonAtomic, Relaxed, Release, SeqCst};
+        for (from, to) in [(Relaxed, Some(Acquire)), (Acquire, None), (SeqCst, None), (NonAtomic, None)] {
+            let load = |order| Instruction::Load { reg: RegId(0), address: address.clone(), order };
+            assert_eq!(strengthened(&load(from)), to.map(load));
+            let wait = |order| Instruction::Wait { address: address.clone(), values: Vec::new(), order, old: None };
+            assert_eq!(strengthened(&wait(from)), to.map(wait));
+        }
+        for (from, to) in [(Relaxed, Some(Release)), (Release, None), (SeqCst, None), (NonAtomic, None)] {
+            let store = |order| Instruction::Store { address: address.clone(), value: Expr::Const(1), order };
+            assert_eq!(strengthened(&store(from)), to.map(store));
+        }
+        for (from, weak) in [(Relaxed, true), (Acquire, true), (Release, true), (AcqRel, false), (SeqCst, false)] {
+            let rmw = |order| Instruction::Rmw {
+                op: RmwOp::Add,
+                address: address.clone(),
+                operand: Expr::Const(1),
+                order,
+                old: None,
+            };
+            assert_eq!(strengthened(&rmw(from)), weak.then(|| rmw(AcqRel)));
+        }
+        for (from, to) in [
+            ((Relaxed, Relaxed), Some((AcqRel, Acquire))),
+            ((Release, Relaxed), Some((AcqRel, Acquire))),
+            ((Acquire, Acquire), Some((AcqRel, Acquire))),
+            ((AcqRel, Relaxed), Some((AcqRel, Acquire))),
+            ((SeqCst, Relaxed), Some((SeqCst, Acquire))),
+            ((Relaxed, SeqCst), Some((AcqRel, SeqCst))),
+            ((AcqRel, Acquire), None),
+        ] {
+            let made = to.map(|(success, failure)| exchange(success, failure));
+            assert_eq!(strengthened(&exchange(from.0, from.1)), made);
+        }
+        assert_eq!(strengthened(&Instruction::Unlock(address.clone())), None);
+        assert_eq!(strengthened(&Instruction::Fence(Acquire)), None);
+    }
+
+    #[test]
+    fn fences_join() {
+        use Strength::{AcqRel, Acquire, Full, StoreStore};
+        assert_eq!(Acquire.join(StoreStore), AcqRel);
+        assert_eq!(AcqRel.join(Acquire), AcqRel);
+        assert_eq!(StoreStore.join(StoreStore), StoreStore);
+        assert_eq!(Full.join(Acquire), Full);
+    }
 }

@@ -23,7 +23,8 @@ use cursor::Cursor;
 use header::{Dialect, Header};
 use ravelin_program::{Arithmetic, Domain, Escape, Memory, Program, Source, Thread, Value, validate};
 
-pub(crate) use outline::{CCode, Cell, Exchange, Outline, Role, Row, outline};
+pub(crate) use c::Operation;
+pub(crate) use outline::{CCode, Cell, Exchange, Ordered, Outline, Role, Row, outline};
 
 /// More errors than this are not shown.
 const MAX_DIAGNOSTICS: usize = 100;

@@ -1,10 +1,10 @@
 //! The code of a test as it is written: where statements and cells stand, for those who change the text.
 
-use super::c::{self, Operation, Statement};
+use super::c::{self, Expression, ExpressionKind, Operation, Statement};
 use super::cursor::Cursor;
 use super::header::{self, Dialect};
 use super::{condition, init, lexer};
-use ravelin_program::Span;
+use ravelin_program::{Order, Span};
 
 pub(crate) enum Outline {
     C(CCode),
@@ -16,6 +16,7 @@ pub(crate) enum Outline {
 pub(crate) struct CCode {
     pub statements: Vec<Written>,
     pub stores: Vec<Exchange>,
+    pub ordered: Vec<Ordered>,
 }
 
 /// A statement, or the end of a block.
@@ -43,6 +44,15 @@ pub(crate) struct Exchange {
     pub store: Span,
     pub place: Span,
     pub value: Span,
+}
+
+/// An atomic access whose orders are written.
+pub(crate) struct Ordered {
+    /// Where its step starts: it may be a whole statement.
+    pub step: u32,
+    pub span: Span,
+    pub operation: Operation,
+    pub orders: Vec<(Span, Order)>,
 }
 
 /// A row of the table of an x86 test.
@@ -77,6 +87,7 @@ pub(crate) fn outline(text: &str) -> Option<Outline> {
     let mut code = CCode::default();
     for function in c::parser::functions(&mut cursor) {
         stores(&function.body, &mut code.stores);
+        ordered(&function.body, &mut code.ordered);
         code.statements.extend(function.written);
     }
     Some(Outline::C(code))
@@ -102,6 +113,52 @@ fn stores(statements: &[Statement], found: &mut Vec<Exchange>) {
             }
             Statement::While { body, .. } | Statement::Do { body, .. } => stores(body, found),
             _ => {}
+        }
+    }
+}
+
+fn ordered(statements: &[Statement], found: &mut Vec<Ordered>) {
+    for statement in statements {
+        match statement {
+            Statement::Declare { name, value: Some(value) } | Statement::Assign { name, value } => {
+                // What is loaded straight into a variable is one step with the assignment.
+                let step = matches!(value.kind, ExpressionKind::Call(_)).then_some(name.span.start);
+                ordered_in(value, step, found);
+            }
+            Statement::Store { place, value, .. } => {
+                ordered_in(place, None, found);
+                ordered_in(value, None, found);
+            }
+            Statement::If { condition, then, otherwise } => {
+                ordered_in(condition, None, found);
+                ordered(then, found);
+                ordered(otherwise, found);
+            }
+            Statement::While { condition, body } | Statement::Do { body, condition } => {
+                ordered_in(condition, None, found);
+                ordered(body, found);
+            }
+            Statement::Evaluate(expression) => ordered_in(expression, None, found),
+            Statement::Declare { value: None, .. } | Statement::Return(_) => {}
+        }
+    }
+}
+
+fn ordered_in(expression: &Expression, step: Option<u32>, found: &mut Vec<Ordered>) {
+    match &expression.kind {
+        ExpressionKind::Number(_) | ExpressionKind::Name(_) | ExpressionKind::AddressOf(_) => {}
+        ExpressionKind::Deref(inner) | ExpressionKind::Not(inner) => ordered_in(inner, None, found),
+        ExpressionKind::Index(left, right) | ExpressionKind::Binary(_, left, right) => {
+            ordered_in(left, None, found);
+            ordered_in(right, None, found);
+        }
+        ExpressionKind::Call(call) => {
+            call.arguments.iter().for_each(|argument| ordered_in(argument, None, found));
+            let orders: Vec<(Span, Order)> = call.orders.iter().copied().zip([call.order, call.failure]).collect();
+            let (span, operation) = (expression.span, call.operation);
+            if !orders.is_empty() && operation != Operation::Fence {
+                found.push(Ordered { step: step.unwrap_or(span.start), span, operation, orders });
+            }
         }
     }
 }

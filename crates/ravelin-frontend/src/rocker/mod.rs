@@ -12,7 +12,7 @@ mod metadata;
 mod parser;
 
 use crate::{Diagnostic, Language, Parsed};
-use ravelin_program::Source;
+use ravelin_program::{Source, Span};
 use std::collections::HashSet;
 
 /// More errors than this are not shown: nobody reads them, and each costs a search for what was meant.
@@ -39,6 +39,13 @@ pub fn parse(source: Source) -> Parsed {
 /// what could be understood; [`parse`] tells what is wrong with the rest.
 pub fn tree(text: &str) -> ast::File {
     parser::parse_file(text).0
+}
+
+/// The words, numbers and symbols of a text, and where each starts.
+pub(crate) fn words(text: &str) -> Vec<(&str, usize)> {
+    let tokens = lexer::lex(text).tokens.into_iter();
+    let word = |span: Span| Some((text.get(span.start as usize..span.end as usize)?, span.start as usize));
+    tokens.filter_map(|token| word(token.span)).collect()
 }
 
 /// Sorts, and drops what was said before.

@@ -1,14 +1,15 @@
 //! Where a litmus test in C can be changed: before every statement and at the end of every block. A statement that stands without
-//! braces under an `if` or a loop gets braces.
+//! braces under an `if` or a loop gets braces. Orders can be changed where they are written: what has none is seq_cst or not atomic.
 
 use super::edit::{Piece, Place, at_end, before, next, wrap_after, wrap_before};
 use super::{Outline, Words};
-use crate::litmus::{CCode, Exchange, Role};
-use ravelin_program::Span;
+use crate::litmus::{CCode, Exchange, Operation, Ordered, Role};
+use ravelin_program::{Order, Span};
 
 pub fn outline(text: &str, code: &CCode) -> Outline {
     let fence = |order: &str| format!("atomic_thread_fence(memory_order_{order});");
-    let mut outline = Outline::new(Words { full: fence("seq_cst"), store_store: Some(fence("release")) });
+    let mut outline =
+        Outline::new(Words::with_orders(fence("seq_cst"), fence("release"), fence("acquire"), fence("acq_rel")));
     for statement in &code.statements {
         let range = statement.span.start as usize..statement.span.end as usize;
         let at = range.start;
@@ -42,7 +43,29 @@ pub fn outline(text: &str, code: &CCode) -> Outline {
         let range = store.start as usize..store.end as usize;
         outline.lock(range.start, vec![Piece::replace(range, &exchange)]);
     }
+    for access in &code.ordered {
+        outline.strengthen(access.step as usize, access.span.start as usize, stronger(access));
+    }
     outline
+}
+
+fn stronger(access: &Ordered) -> Vec<Piece> {
+    let first = match access.operation {
+        Operation::Load => "acquire",
+        Operation::Store => "release",
+        _ => "acq_rel",
+    };
+    let is_strong = |order: Order| matches!(order, Order::AcqRel | Order::SeqCst);
+    let mut pieces = Vec::new();
+    for (&(span, order), (name, enough)) in
+        access.orders.iter().zip([(first, is_strong as fn(Order) -> bool), ("acquire", Order::is_acquire)])
+    {
+        if !enough(order) {
+            let range = span.start as usize..span.end as usize;
+            pieces.push(Piece::replace(range, &format!("memory_order_{name}")));
+        }
+    }
+    pieces
 }
 
 fn quote(text: &str, span: Span) -> &str {

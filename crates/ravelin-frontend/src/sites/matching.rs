@@ -7,7 +7,9 @@
 //! Fences on the way from one location to the next make a chain. A fence that stands between a choice and one of its branches is in no
 //! chain: no set of transitions passes it and nothing else, so it is refused. The cost is linear in the programs and in what is found.
 
-use ravelin_program::{Edge, Instruction, LocId, Order, Program, RmwOp, Span, Thread, ThreadId, Transition};
+use ravelin_program::{
+    Edge, Instruction, LocId, Order, Program, RmwOp, Span, Thread, ThreadId, Transition, strengthened,
+};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// How many fences all transitions together may pass.
@@ -46,8 +48,10 @@ pub struct Differ {
 pub struct Changes<'a> {
     /// The place of a fence, by where it is written.
     pub owner: &'a dyn Fn(Span) -> Option<usize>,
-    /// The stores that were turned into exchanges, by where they start in the original.
-    pub locked: &'a HashMap<u32, usize>,
+    /// The accesses that were changed, by where they start in the original.
+    pub accesses: &'a HashMap<u32, usize>,
+    /// They have stronger orders. Else they are stores that were turned into exchanges.
+    pub stronger: bool,
 }
 
 pub fn compare(original: &Program, changed: &Program, changes: &Changes<'_>) -> Result<Matched, Differ> {
@@ -217,13 +221,16 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn agrees(&mut self, before: &Transition, after: &Transition) -> bool {
-        if !matches!(before.instruction, Instruction::Store { .. } | Instruction::Unlock(_)) {
-            return before.instruction == after.instruction;
-        }
-        let Some(&place) = self.changes.locked.get(&before.span.start) else {
-            return before.instruction == after.instruction;
+        let (old, new) = (&before.instruction, &after.instruction);
+        let Some(&place) = self.changes.accesses.get(&before.span.start) else { return old == new };
+        let agrees = match (self.changes.stronger, old) {
+            (true, _) => match strengthened(old) {
+                Some(stronger) => stronger == *new,
+                None => return old == new,
+            },
+            (false, Instruction::Store { .. } | Instruction::Unlock(_)) => is_locked(old, new),
+            (false, _) => return old == new,
         };
-        let agrees = is_locked(&before.instruction, &after.instruction);
         if !agrees {
             self.differ.suspects.push(place);
         }

@@ -1,9 +1,10 @@
-//! Where a text can be changed to keep stores and later accesses in order, and the text with such changes.
+//! Where a text can be changed to keep accesses in order, and the text with such changes.
 //!
 //! An *outline* of each language ([`rav`], [`rocker`], [`litmus_c`], [`litmus_x86`], [`memorax`]) lists the places at which its grammar
 //! takes a fence. The places are tried: the text with all fences is read and compared with the program ([`matching`], [`search`]), which
 //! tells the transitions that pass each fence. So what a site does in the program is never assumed; it is what the front end makes of
-//! the text. [`choose`] makes sites of the places. Trencher's automata need no such detour ([`trencher`]).
+//! the text. [`choose`] makes sites of the places. Trencher's automata need no such detour ([`trencher`]). Stores that become exchanges and
+//! accesses that get a stronger order are tried in the same way.
 //!
 //! For every choice of sites, reading [`Sites::text`] gives the program that [`ravelin_program::repaired`] makes, but for numbers of
 //! locations, a fence before a thread's first step (where it does nothing), and steps that do nothing in place of fences taken away.
@@ -38,6 +39,7 @@ use litmus_x86::Table;
 use matching::{Changes, Differ, Matched, compare};
 use ravelin_program::{
     Change, Copies, Edge, Instruction, Order, Program, Site, Source, Span, Strength, ThreadId, TransitionId,
+    strengthened,
 };
 use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
@@ -49,6 +51,8 @@ pub enum Repair {
     Fence,
     /// Plain stores become locked exchanges.
     Rmw,
+    /// Fences are put in, and atomic accesses get stronger orders ([`ravelin_program::strengthened`]).
+    Strengthen,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +80,7 @@ pub enum NoText {
     NoSuchSite(usize),
     #[error("the site {0} is chosen twice")]
     Twice(String),
-    #[error("the language has no fence that orders stores only; use a full fence at {0}")]
+    #[error("the language has no such fence; use a full one at {0}")]
     NotOffered(String),
 }
 
@@ -107,6 +111,11 @@ pub fn sites(source: &Source, language: Language, request: &Request) -> Result<S
             let mut drafts = match request.repair {
                 Repair::Fence => finder.insertions(request.existing),
                 Repair::Rmw => finder.locks(),
+                Repair::Strengthen => {
+                    let mut drafts = finder.insertions(request.existing);
+                    drafts.extend(finder.strengthenings());
+                    drafts
+                }
             };
             if request.existing {
                 drafts.extend(finder.removals());
@@ -119,7 +128,7 @@ pub fn sites(source: &Source, language: Language, request: &Request) -> Result<S
     if let Some((copies, _)) = &instance {
         of_instance(&program, *copies, &mut drafts);
     }
-    let (sites, places) = name::sites(&source.text, drafts);
+    let (sites, places) = name::sites(&source.text, &program, drafts);
     let program = instance.map_or(program, |(_, instance)| instance);
     Ok(Sites { program, sites, places, text: source.text.clone(), words, table })
 }
@@ -141,21 +150,21 @@ impl Sites {
         for (number, (site, place)) in self.sites.iter().zip(&self.places).enumerate() {
             match (site.change, strengths[number]) {
                 (Change::Keep, None) => removed.push(place),
-                (Change::Insert { .. } | Change::Lock, Some(_)) => added.push((number, place)),
+                (Change::Insert { .. } | Change::Lock | Change::Strengthen, Some(_)) => added.push((number, place)),
                 _ => {}
             }
         }
         let pieces = pieces(&self.text, self.table.as_ref(), &added, &removed);
-        let fence = |number: usize| match strengths.get(number) {
-            Some(Some(Strength::StoreStore)) => self.words.store_store.as_deref().unwrap_or(&self.words.full),
-            _ => &self.words.full,
+        let fence = |number: usize| {
+            let strength = strengths.get(number).copied().flatten().unwrap_or(Strength::Full);
+            self.words.of(strength).unwrap_or(&self.words.full)
         };
         Ok(write(&self.text, pieces, fence).text)
     }
 
     /// Whether the language of the text has such a fence.
     pub fn offers(&self, strength: Strength) -> bool {
-        strength == Strength::Full || self.words.store_store.is_some()
+        self.words.of(strength).is_some()
     }
 }
 
@@ -164,11 +173,28 @@ impl Sites {
 struct Words {
     full: String,
     store_store: Option<String>,
+    /// Acquire and acq_rel fences: of languages with the orders of C11.
+    weak: Option<[String; 2]>,
 }
 
 impl Words {
+    /// Of a language of hardware.
     fn new(full: &str, store_store: Option<&str>) -> Words {
-        Words { full: full.to_owned(), store_store: store_store.map(str::to_owned) }
+        Words { full: full.to_owned(), store_store: store_store.map(str::to_owned), weak: None }
+    }
+
+    /// Of a language with fences of every order.
+    fn with_orders(full: String, release: String, acquire: String, acq_rel: String) -> Words {
+        Words { full, store_store: Some(release), weak: Some([acquire, acq_rel]) }
+    }
+
+    fn of(&self, strength: Strength) -> Option<&str> {
+        match strength {
+            Strength::Full => Some(&self.full),
+            Strength::StoreStore => self.store_store.as_deref(),
+            Strength::Acquire => self.weak.as_ref().map(|[acquire, _]| acquire.as_str()),
+            Strength::AcqRel => self.weak.as_ref().map(|[_, acq_rel]| acq_rel.as_str()),
+        }
     }
 }
 
@@ -179,12 +205,14 @@ struct Outline {
     /// By where the statement starts, as transitions know it.
     removals: Vec<(usize, Place)>,
     locks: Vec<(usize, Place)>,
+    strengthenings: Vec<(usize, Place)>,
     table: Option<Table>,
 }
 
 impl Outline {
     fn new(words: Words) -> Outline {
-        Outline { words, insertions: Vec::new(), removals: Vec::new(), locks: Vec::new(), table: None }
+        let (insertions, removals, locks, strengthenings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Outline { words, insertions, removals, locks, strengthenings, table: None }
     }
 
     fn remove(&mut self, at: usize, pieces: Vec<Piece>) {
@@ -193,6 +221,11 @@ impl Outline {
 
     fn lock(&mut self, at: usize, pieces: Vec<Piece>) {
         self.locks.push((at, Place { at, pieces, ..Place::default() }));
+    }
+
+    /// `start`: where the step that accesses memory starts; `at`: the access itself.
+    fn strengthen(&mut self, start: usize, at: usize, pieces: Vec<Piece>) {
+        self.strengthenings.push((start, Place { at, pieces, ..Place::default() }));
     }
 }
 
@@ -207,24 +240,33 @@ struct Draft {
 /// The outline of a text that can be repaired this way; `None` for Trencher's automata.
 fn outline(text: &str, language: Language, repair: Repair) -> Result<Option<Outline>, NoSites> {
     let refuse = |reason| match repair {
-        Repair::Fence => Ok(()),
+        Repair::Fence | Repair::Strengthen => Ok(()),
         Repair::Rmw => Err(NoSites::NotExpressible(reason)),
+    };
+    let without_orders = |reason| match repair {
+        Repair::Fence | Repair::Rmw => Ok(()),
+        Repair::Strengthen => Err(NoSites::NotExpressible(reason)),
     };
     Ok(Some(match language {
         Language::Rav => rav::outline(text, &crate::rav::parse(Source::new("", text)).ast),
-        Language::Memorax => memorax::outline(text),
+        Language::Memorax => {
+            without_orders("accesses in Memorax's language have no orders that could be made stronger; use fences")?;
+            memorax::outline(text)
+        }
         Language::Rocker => {
             refuse("TPL has no exchange of order seq_cst, so stores cannot be locked; use fences")?;
             rocker::outline(text, &crate::rocker::tree(text))
         }
         Language::Trencher => {
             refuse("Trencher has no exchange in one step, so stores cannot be locked; use fences")?;
+            without_orders("accesses in Trencher's language have no orders that could be made stronger; use fences")?;
             return Ok(None);
         }
         Language::Litmus => match crate::litmus::outline(text) {
             Some(crate::litmus::Outline::C(code)) => litmus_c::outline(text, &code),
             Some(crate::litmus::Outline::X86(rows)) => {
                 refuse("`xchg` needs a register that is free, so stores of an x86 test are not locked; use fences")?;
+                without_orders("instructions of x86 have no orders that could be made stronger; use fences")?;
                 litmus_x86::outline(text, rows)
             }
             None => Outline::new(Words::new("", None)),
@@ -245,7 +287,7 @@ impl Finder<'_> {
         let places = &self.outline.insertions;
         let attempt = |numbers: &[usize]| {
             let chosen: Vec<(usize, &Place)> = numbers.iter().map(|&number| (number, &places[number])).collect();
-            self.attempt(&chosen, &HashMap::new())
+            self.attempt(&chosen, &HashMap::new(), false)
         };
         let (good, mut matched) = search::search(places.len(), self.source.text.len(), attempt);
         // A fence that nothing leads to can still part a label from what it names, so it is left out and all looked at again.
@@ -269,23 +311,32 @@ impl Finder<'_> {
             Instruction::Unlock(_) => true,
             _ => false,
         };
-        let mut stores = self.by_start(is_plain);
-        let locks: Vec<(u32, Vec<Edge>, &Place)> = self
-            .outline
-            .locks
+        self.accesses(&self.outline.locks, Change::Lock, is_plain)
+    }
+
+    fn strengthenings(&self) -> Vec<Draft> {
+        let can_be_stronger = |instruction: &Instruction| strengthened(instruction).is_some();
+        self.accesses(&self.outline.strengthenings, Change::Strengthen, can_be_stronger)
+    }
+
+    /// Accesses that are written differently, each by where its step starts.
+    fn accesses(&self, known: &[(usize, Place)], change: Change, wanted: impl Fn(&Instruction) -> bool) -> Vec<Draft> {
+        let mut steps = self.by_start(wanted);
+        let accesses: Vec<(u32, Vec<Edge>, &Place)> = known
             .iter()
             .filter_map(|(at, place)| {
                 let start = Span::new(*at, *at).start;
-                Some((start, stores.remove(&start)?, place))
+                Some((start, steps.remove(&start)?, place))
             })
             .collect();
-        let (good, _) = search::search(locks.len(), self.source.text.len(), |numbers| {
-            let chosen: Vec<(usize, &Place)> = numbers.iter().map(|&number| (number, locks[number].2)).collect();
-            self.attempt(&chosen, &numbers.iter().map(|&number| (locks[number].0, number)).collect())
+        let (good, _) = search::search(accesses.len(), self.source.text.len(), |numbers| {
+            let chosen: Vec<(usize, &Place)> = numbers.iter().map(|&number| (number, accesses[number].2)).collect();
+            let starts = numbers.iter().map(|&number| (accesses[number].0, number)).collect();
+            self.attempt(&chosen, &starts, change == Change::Strengthen)
         });
         let draft = |number: usize| {
-            let (_, edges, place) = &locks[number];
-            Draft { name: None, change: Change::Lock, edges: edges.clone(), place: (*place).clone() }
+            let (_, edges, place) = &accesses[number];
+            Draft { name: None, change, edges: edges.clone(), place: (*place).clone() }
         };
         good.into_iter().map(draft).collect()
     }
@@ -333,7 +384,12 @@ impl Finder<'_> {
     }
 
     /// Makes changes and sees what became of the program.
-    fn attempt(&self, places: &[(usize, &Place)], locked: &HashMap<u32, usize>) -> Result<Matched, Differ> {
+    fn attempt(
+        &self,
+        places: &[(usize, &Place)],
+        accesses: &HashMap<u32, usize>,
+        stronger: bool,
+    ) -> Result<Matched, Differ> {
         let pieces = pieces(&self.source.text, self.outline.table.as_ref(), places, &[]);
         let written = write(&self.source.text, pieces, |_| &self.outline.words.full);
         let parsed = parse(Source::new(self.source.name.clone(), written.text), self.language);
@@ -344,7 +400,7 @@ impl Finder<'_> {
             let (range, owner) = written.fences.get(after.checked_sub(1)?)?;
             range.contains(&start).then_some(*owner)
         };
-        compare(self.program, &changed, &Changes { owner: &owner, locked })
+        compare(self.program, &changed, &Changes { owner: &owner, accesses, stronger })
     }
 }
 

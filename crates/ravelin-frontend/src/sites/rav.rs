@@ -1,14 +1,21 @@
 //! Where a `.rav` text can be changed: before every statement, at the end of every block and before the condition of a `while` loop, but
-//! not in `locked { … }`.
+//! not in `locked { … }`. The orders of accesses can be changed wherever accesses stand.
 
 use super::edit::{Part, Piece, Place, at_end, before};
 use super::{Outline, Words};
-use crate::rav::ast::{Access, Block, Expr, ExprKind, File, ItemKind, Method, Statement, StatementKind};
+use crate::rav::ast::{
+    self, Access, Block, Else, Expr, ExprKind, File, ItemKind, Method, Name, Outcome, Statement, StatementKind,
+};
 use crate::rav::for_each_block;
 use ravelin_program::Span;
 
 pub fn outline(text: &str, file: &File) -> Outline {
-    let mut outline = Outline::new(Words::new("fence();", Some("fence(release);")));
+    let mut outline = Outline::new(Words::with_orders(
+        "fence();".to_owned(),
+        "fence(release);".to_owned(),
+        "fence(acquire);".to_owned(),
+        "fence(acq_rel);".to_owned(),
+    ));
     for item in &file.items {
         if let ItemKind::Thread(thread) = &item.kind {
             block(text, &thread.body, &mut outline);
@@ -30,6 +37,7 @@ fn block(text: &str, block: &Block, outline: &mut Outline) {
 
 fn statement(text: &str, statement: &Statement, outline: &mut Outline) {
     let at = statement.span.start as usize;
+    orders(statement, outline);
     match &statement.kind {
         StatementKind::Locked(_) => {}
         StatementKind::Fence(_) => outline.remove(at, vec![Piece::remove(at..statement.span.end as usize)]),
@@ -85,6 +93,91 @@ fn exchange(text: &str, access: &Access, value: &Expr) -> Vec<Piece> {
         None => return Vec::new(),
     };
     vec![Piece::replace(renamed, "swap"), order]
+}
+
+/// The orders of the accesses that a statement makes before its blocks.
+fn orders(statement: &Statement, outline: &mut Outline) {
+    let start = statement.span.start as usize;
+    match &statement.kind {
+        // The step of an access that is all of a statement starts where the statement does.
+        StatementKind::Effect(expr)
+        | StatementKind::Let { value: Some(expr), .. }
+        | StatementKind::Assign { value: expr, .. } => {
+            let whole = expr.bare();
+            let detour = matches!(&whole.kind, ExprKind::Access(access) if access.outcome == Some(Outcome::IsErr));
+            let is_effect = matches!(statement.kind, StatementKind::Effect(_));
+            orders_in(whole, (is_effect || !detour).then_some(start), outline);
+        }
+        StatementKind::CompoundAssign { value, .. } => orders_in(value, None, outline),
+        StatementKind::Assume(condition) | StatementKind::Assert(condition) => orders_in(condition, None, outline),
+        StatementKind::While { condition, .. } => orders_in(condition, None, outline),
+        StatementKind::If(first) => {
+            let mut conditional = Some(first);
+            while let Some(current) = conditional.take() {
+                orders_in(&current.condition, None, outline);
+                if let Some(Else::If(next)) = current.otherwise.as_deref() {
+                    conditional = Some(next);
+                }
+            }
+        }
+        StatementKind::Lock(place) | StatementKind::Unlock(place) => orders_in_index(place, outline),
+        _ => {}
+    }
+}
+
+/// `step`: where the step of the expression starts, if that is not the expression itself.
+fn orders_in(expr: &Expr, step: Option<usize>, outline: &mut Outline) {
+    let (start, end) = (expr.span.start as usize, expr.span.end as usize);
+    match &expr.kind {
+        ExprKind::Access(access) => {
+            orders_in_index(&access.place, outline);
+            access.arguments.iter().for_each(|argument| orders_in(argument, None, outline));
+            let last = access.arguments.last().map(|argument| argument.span.end as usize);
+            let first = |order: &str| match (access.orders.first(), last) {
+                (Some(written), _) => replace(written, order),
+                (None, Some(last)) => Piece::replace(last..last, &format!(", {order}")),
+                (None, None) => Piece::replace(end.saturating_sub(1)..end.saturating_sub(1), order),
+            };
+            let pieces = match access.method {
+                Method::Load => vec![first("acquire")],
+                Method::Store => vec![first("release")],
+                Method::Rmw(_) | Method::Bcas => vec![first("acq_rel")],
+                Method::CompareExchange { .. } => {
+                    let is_strong = |written: &Name| matches!(written.text.as_str(), "acq_rel" | "seq_cst");
+                    let success = (!access.orders.first().is_some_and(is_strong)).then(|| first("acq_rel"));
+                    let failure = access.orders.get(1).filter(|written| written.text == "relaxed");
+                    success.into_iter().chain(failure.map(|written| replace(written, "acquire"))).collect()
+                }
+                Method::Read | Method::Write => return,
+            };
+            outline.strengthen(step.unwrap_or(start), start, pieces);
+        }
+        ExprKind::Wait(wait) => {
+            orders_in_index(&wait.place, outline);
+            wait.values.iter().for_each(|value| orders_in(value, None, outline));
+            let last = wait.values.last().map_or(end, |value| value.span.end as usize);
+            let added = || Piece::replace(last..last, ", acquire");
+            let piece = wait.order.as_ref().map_or_else(added, |written| replace(written, "acquire"));
+            outline.strengthen(step.unwrap_or(start), start, vec![piece]);
+        }
+        ExprKind::Unary(_, operand) | ExprKind::Paren(operand) => orders_in(operand, None, outline),
+        ExprKind::Binary(_, left, right) => {
+            orders_in(left, None, outline);
+            orders_in(right, None, outline);
+        }
+        ExprKind::AddressOf(place) | ExprKind::Place(place) => orders_in_index(place, outline),
+        _ => {}
+    }
+}
+
+fn orders_in_index(place: &ast::Place, outline: &mut Outline) {
+    if let Some(index) = &place.index {
+        orders_in(index, None, outline);
+    }
+}
+
+fn replace(written: &Name, order: &str) -> Piece {
+    Piece::replace(written.span.start as usize..written.span.end as usize, order)
 }
 
 fn quote(text: &str, span: Span) -> &str {

@@ -4,7 +4,7 @@
 use crate::same::check;
 use ravelin_frontend::sites::{NoSites, Repair, Request, Sites, sites};
 use ravelin_frontend::{Language, parse, print};
-use ravelin_program::{Instruction, Order, Source};
+use ravelin_program::{Change, Edge, Instruction, Order, Source, ThreadId, TransitionId, strengthened};
 use ravelin_semantics::generate::{Config, Generator};
 use std::collections::HashSet;
 use std::fs;
@@ -63,16 +63,19 @@ fn check_files(folder: &str, rounds: u64) -> usize {
 
 /// Checks with every request that the language can serve.
 fn check_all(name: &str, text: &str, language: Language, rounds: u64) {
-    for repair in [Repair::Fence, Repair::Rmw] {
+    for repair in [Repair::Fence, Repair::Rmw, Repair::Strengthen] {
         for (existing, copies) in [(false, None), (true, Some(2))] {
             let request = Request { repair, existing, copies };
             if let Err(NoSites::NotExpressible(_)) = sites(&Source::new(name, text), language, &request) {
-                assert_eq!(repair, Repair::Rmw, "{name}");
+                assert_ne!(repair, Repair::Fence, "{name}");
                 continue;
             }
             let found = check(name, text, language, &request, rounds);
-            if repair == Repair::Fence {
+            if repair != Repair::Rmw {
                 every_store_can_be_fenced(name, &found);
+            }
+            if repair == Repair::Strengthen {
+                every_order_can_be_stronger(name, &found);
             }
         }
     }
@@ -96,4 +99,20 @@ fn every_store_can_be_fenced(name: &str, found: &Sites) {
             assert!(!store || followed || fenced.contains(&(number, id)), "{name}: {} step {id}", thread.name);
         }
     }
+}
+
+/// Every access that is not as strong as it can be belongs to one site.
+fn every_order_can_be_stronger(name: &str, found: &Sites) {
+    let sites = found.sites.iter().filter(|site| site.change == Change::Strengthen);
+    let mut edges: Vec<Edge> = sites.flat_map(|site| site.edges.iter().copied()).collect();
+    edges.sort_unstable();
+    let mut expected = Vec::new();
+    for (number, thread) in found.program.threads.iter().enumerate() {
+        for (id, transition) in thread.transitions.iter().enumerate() {
+            if strengthened(&transition.instruction).is_some() {
+                expected.push(Edge { thread: ThreadId(number), transition: TransitionId(id) });
+            }
+        }
+    }
+    assert_eq!(edges, expected, "{name}");
 }

@@ -6,6 +6,7 @@ use ravelin_frontend::sites::{NoSites, NoText, Repair, Request, sites};
 use ravelin_program::{Change, Source, Strength};
 
 const FENCES: Request = Request { repair: Repair::Fence, existing: true, copies: None };
+const STRONGER: Request = Request { repair: Repair::Strengthen, existing: true, copies: None };
 const LOCKS: Request = Request { repair: Repair::Rmw, existing: true, copies: None };
 
 #[test]
@@ -78,7 +79,7 @@ fn odd_layouts_change_nothing_but_the_statements() {
         "static x; thread t { @a; while x.load() == 0 { x.store /* store( */ (1); } @b; @c; x.store((1), release); }",
     ];
     for text in texts {
-        for request in [FENCES, LOCKS] {
+        for request in [FENCES, LOCKS, STRONGER] {
             let found = check(text, text, Language::Rav, &request, 20);
             let kept: Vec<(usize, Strength)> = (0..found.sites.len())
                 .filter(|&number| found.sites[number].change == Change::Keep)
@@ -128,5 +129,9 @@ fn what_cannot_be_done_is_said() {
         (&Source::new("p", "global x; fn p { x.store(1); }"), Language::Rocker),
     ] {
         assert!(matches!(sites(source, language, &LOCKS), Err(NoSites::NotExpressible(_))));
+    }
+    let rmm = Source::new("m", "forbidden A\ndata x = 0\nprocess text\nA: write: x := 1\n");
+    for (source, language) in [(&txt, Language::Trencher), (&x86, Language::Litmus), (&rmm, Language::Memorax)] {
+        assert!(matches!(sites(source, language, &STRONGER), Err(NoSites::NotExpressible(_))));
     }
 }

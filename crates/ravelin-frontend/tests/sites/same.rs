@@ -26,8 +26,10 @@ pub fn check(name: &str, text: &str, language: Language, request: &Request, roun
         let mut chosen = Vec::new();
         for number in 0..found.sites.len() {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let strength = match found.offers(Strength::StoreStore) && (random >> 40) & 1 == 0 {
-                true => Strength::StoreStore,
+            let kinds = [Strength::StoreStore, Strength::Acquire, Strength::AcqRel, Strength::Full];
+            let kind = kinds[(random >> 43) as usize & 3];
+            let strength = match found.offers(kind) && (random >> 40) & 1 == 0 {
+                true => kind,
                 false => Strength::Full,
             };
             if (random >> 41) & 3 == 0 {

@@ -8,6 +8,7 @@ use ravelin_program::{Change, Strength};
 
 const FENCES: Request = Request { repair: Repair::Fence, existing: false, copies: None };
 const EXISTING: Request = Request { repair: Repair::Fence, existing: true, copies: None };
+const STRONGER: Request = Request { repair: Repair::Strengthen, existing: false, copies: None };
 const LOCKS: Request = Request { repair: Repair::Rmw, existing: false, copies: None };
 
 /// The sites, the text with all of them, and the text with none.
@@ -20,6 +21,7 @@ fn claim(text: &str, language: Language, request: &Request, all: Expect, none: O
             Change::Insert { after_label: false } => "",
             Change::Keep => " kept",
             Change::Lock => " locked",
+            Change::Strengthen => " stronger",
         };
         format!("{}{change} ({})", site.name, site.edges.len())
     });
@@ -527,5 +529,127 @@ end
         transition q4 q0 unlock
         end
     "#]]),
+    );
+}
+
+/// The text with all orders as strong as they can be, and no fence.
+fn claim_orders(text: &str, language: Language, expected: Expect) {
+    let found = check("text", text, language, &STRONGER, 20);
+    let stronger: Vec<usize> =
+        (0..found.sites.len()).filter(|&number| found.sites[number].change == Change::Strengthen).collect();
+    let names: Vec<&str> = stronger.iter().map(|&number| found.sites[number].name.as_str()).collect();
+    let chosen: Vec<(usize, Strength)> = stronger.iter().map(|&number| (number, Strength::Full)).collect();
+    expected.assert_eq(&format!("{}\n{}", names.join(", "), found.text(&chosen).expect("a text")));
+}
+
+#[test]
+fn orders_of_rav_are_added_or_replaced() {
+    let text = "static x; static a: [_; 2];
+thread p[2] {
+    x.store(a[x.load()].load(/* why */), relaxed);
+    let r = (x.fetch_add(1, acquire));
+    let (old, ok) = x.compare_exchange(0, 1);
+    if x.compare_exchange_weak(0, 1, release, relaxed).is_err() && wait(x == 1 || x == 2) == r {
+        let f = x.compare_exchange(0, 1, acq_rel).is_err();
+        x.bcas(1, 2,);
+    } else if x.swap(1, seq_cst) == 0 { x.write(x.read()); }
+    while a[1].load(relaxed) == 1 { r += x.load(acquire); }
+    x.compare_exchange(0, 1, seq_cst, relaxed);
+    lock(a[x.load()]);
+}
+";
+    claim_orders(
+        text,
+        Language::Rav,
+        expect![[r#"
+        L3.15:acquire, L3.13:acquire, L3.5:release, L4:acq_rel, L5:acq_rel, L6.8:acq_rel, L6.68:acquire, L8:acq_rel, L10:acquire, L11:acq_rel, L12:acquire
+        static x; static a: [_; 2];
+        thread p[2] {
+            x.store(a[x.load(acquire)].load(/* why */acquire), release);
+            let r = (x.fetch_add(1, acq_rel));
+            let (old, ok) = x.compare_exchange(0, 1, acq_rel);
+            if x.compare_exchange_weak(0, 1, acq_rel, acquire).is_err() && wait(x == 1 || x == 2, acquire) == r {
+                let f = x.compare_exchange(0, 1, acq_rel).is_err();
+                x.bcas(1, 2, acq_rel,);
+            } else if x.swap(1, seq_cst) == 0 { x.write(x.read()); }
+            while a[1].load(acquire) == 1 { r += x.load(acquire); }
+            x.compare_exchange(0, 1, seq_cst, acquire);
+            lock(a[x.load(acquire)]);
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn orders_of_c_are_replaced_where_they_are_written() {
+    let text = "C orders
+{}
+P0 (atomic_int* x, atomic_int* y, int* z) {
+  int r = atomic_load_explicit(x, memory_order_relaxed);
+  atomic_store_explicit(y, (atomic_load_explicit(x, memory_order_relaxed)) + 1, memory_order_relaxed);
+  r = atomic_fetch_add_explicit(x, 1, memory_order_release);
+  if (atomic_compare_exchange_strong_explicit(x, z, 1, memory_order_acq_rel, memory_order_relaxed) || *z) atomic_store(x, 1);
+  while (atomic_exchange_explicit(y, 1, memory_order_relaxed) == 1) *z = atomic_load(y);
+  r = atomic_load_explicit(x, memory_order_acquire);
+}
+exists (x=1)
+";
+    claim_orders(
+        text,
+        Language::Litmus,
+        expect![[r#"
+        L4:acquire, L5.28:acquire, L5.3:release, L6:acq_rel, L7:acq_rel, L8:acq_rel
+        C orders
+        {}
+        P0 (atomic_int* x, atomic_int* y, int* z) {
+          int r = atomic_load_explicit(x, memory_order_acquire);
+          atomic_store_explicit(y, (atomic_load_explicit(x, memory_order_acquire)) + 1, memory_order_release);
+          r = atomic_fetch_add_explicit(x, 1, memory_order_acq_rel);
+          if (atomic_compare_exchange_strong_explicit(x, z, 1, memory_order_acq_rel, memory_order_acquire) || *z) atomic_store(x, 1);
+          while (atomic_exchange_explicit(y, 1, memory_order_acq_rel) == 1) *z = atomic_load(y);
+          r = atomic_load_explicit(x, memory_order_acquire);
+        }
+        exists (x=1)
+    "#]],
+    );
+}
+
+#[test]
+fn orders_of_tpl_are_added_or_replaced() {
+    let text = "global x, y;
+na z;
+fn p {
+  local r;
+  x.store((r));
+  r = x.load(rlx); r = y.load( // )
+  );
+  A: r = CAS(x, 0, (1));
+  BCAS(y, 0, 1, rlx, rel);
+  wait(x, 0, 1);
+  r = FADD(x, 1, acq, rlx);
+  r = z.naload();
+  exchange(x, 1, acq, rel);
+}
+";
+    claim_orders(
+        text,
+        Language::Rocker,
+        expect![[r#"
+        L5:release, L6.3:acquire, L6.20:acquire, L8:acq_rel, L9:acq_rel, L10:acquire, L11:acq_rel
+        global x, y;
+        na z;
+        fn p {
+          local r;
+          x.store((r), rel);
+          r = x.load(acq); r = y.load( // )
+          acq);
+          A: r = CAS(x, 0, (1), acq, rel);
+          BCAS(y, 0, 1, acq, rel);
+          wait(x, 0, 1, acq);
+          r = FADD(x, 1, acq, rel);
+          r = z.naload();
+          exchange(x, 1, acq, rel);
+        }
+    "#]],
     );
 }

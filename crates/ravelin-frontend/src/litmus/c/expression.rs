@@ -172,7 +172,8 @@ fn call(parser: &mut Parser<'_, '_, '_>, name: Name, depth: usize) -> Option<Exp
         parser.cursor.report(diagnostic);
         return None;
     }
-    let call = Call { operation, arguments, order: written, failure };
+    let orders = given.iter().map(|(_, span)| *span).collect();
+    let call = Call { operation, arguments, order: written, failure, orders };
     Some(Expression { kind: ExpressionKind::Call(Box::new(call)), span })
 }
 

@@ -90,6 +90,8 @@ pub struct Call {
     pub order: Order,
     /// Of a compare-exchange that fails.
     pub failure: Order,
+    /// Where orders are written.
+    pub orders: Vec<Span>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
