@@ -5,7 +5,8 @@
 //! beside it (`ravelin_machine::monitor`); what it finds becomes a graph that the axioms of `ravelin_semantics::rc20` judge.
 //!
 //! Reading order: `question` (what can be asked), `witness` (how an answer is made good), `graph` (edges and cycles of a graph),
-//! `sentence` (in words); then `spin` (loops that wait, rewritten to instructions that wait).
+//! `sentence` (in words); then `spin` (loops that wait, rewritten to instructions that wait); then the repair of a program that is not
+//! robust: `repair` (the question and the loop), `offers` (what can be done), `sighting` (what is learned from a violation).
 //!
 //! ```
 //! use ravelin_analysis::Verdict;
@@ -22,15 +23,20 @@
 //! ```
 
 mod graph;
+mod offers;
 mod question;
 mod remedy;
+mod repair;
 mod sentence;
+mod sighting;
 mod spin;
 mod witness;
 
 pub use graph::{EdgeKind, GraphEdge, edges};
+pub use offers::{C11Weights, c11_offers, order_sites};
 pub use question::{C11Answer, C11Question, C11Violation, SeqCstReading, c11_robustness};
 pub use ravelin_machine::monitor::{C11Model, Refusal};
 pub use remedy::{Remedy, remedy};
+pub use repair::{StrengthenOutcome, StrengthenQuestion, Strengthened, strengthen, strengthen_without};
 pub use spin::{SpinLoop, SpinShape, with_waits};
 pub use witness::{C11Race, C11Witness, GraphEvent};

@@ -79,6 +79,8 @@ impl<'a> Clauses<'a> {
                         Change::Lock => {
                             self.forbids(&deeds, Strength::Full, time) || self.forbids(&deeds, Strength::Full, next)
                         }
+                        // A release store waits for the stores before it; of no other order do these models take notice.
+                        Change::Strengthen => self.forbids(&deeds, Strength::StoreStore, time),
                     };
                     if forbids {
                         clause.push(number);
@@ -104,6 +106,7 @@ impl<'a> Clauses<'a> {
                     }
                     Change::Keep => (from + 1..to).contains(&time) && self.strength_of(edge) == Some(Strength::Full),
                     Change::Lock => (from..to).contains(&time),
+                    Change::Strengthen => false,
                 };
                 if passed {
                     clause.push(number);
@@ -123,8 +126,8 @@ impl<'a> Clauses<'a> {
         let overtaken_by_load = |store: &Stored| deeds.loads.iter().any(|&load| load >= time && load < store.reached);
         let mut pending = deeds.stores.iter().filter(pending);
         match (strength, self.model) {
-            (Strength::StoreStore, Model::Pso) => pending.any(overtaken_by_store),
-            (Strength::StoreStore, _) => false,
+            (Strength::StoreStore | Strength::AcqRel, Model::Pso) => pending.any(overtaken_by_store),
+            (Strength::Acquire | Strength::StoreStore | Strength::AcqRel, _) => false,
             (Strength::Full, _) if self.holds_bus => pending.next().is_some(),
             (Strength::Full, _) => pending.any(|store| overtaken_by_load(store) || overtaken_by_store(store)),
         }

@@ -47,9 +47,36 @@ impl Weights {
 
 /// The offers at some of the sites.
 pub fn offers(program: &Program, sites: &[Site], allowed: &[usize], by: &CostBy, weights: Weights) -> Vec<Offer> {
-    let depths = LoopDepths::of(program);
-    let mut offers = Vec::new();
+    let mut weighed = Vec::new();
     for &number in allowed {
+        let site = &sites[number];
+        match site.change {
+            Change::Insert { .. } => {
+                if !repeats_a_fence(program, sites, site) {
+                    weighed.push((number, Strength::Full, weights.full));
+                }
+                weighed.extend(weights.store_store.map(|weight| (number, Strength::StoreStore, weight)));
+            }
+            Change::Keep if standing(program, site) == Strength::StoreStore => {
+                weighed.push((number, Strength::StoreStore, weights.store_store.unwrap_or(weights.full)));
+            }
+            Change::Keep | Change::Lock => weighed.push((number, Strength::Full, weights.full)),
+            // Orders do nothing under TSO and PSO that a fence would not do.
+            Change::Strengthen => {}
+        }
+    }
+    offers_of(program, sites, by, weighed)
+}
+
+/// Offers for changes, each of which is given by a site, a kind of fence, and its weight.
+pub(crate) fn offers_of(
+    program: &Program,
+    sites: &[Site],
+    by: &CostBy,
+    weighed: impl IntoIterator<Item = (usize, Strength, u64)>,
+) -> Vec<Offer> {
+    let depths = LoopDepths::of(program);
+    let offer = |(number, strength, weight): (usize, Strength, u64)| {
         let site = &sites[number];
         let threads = site.threads() as u64;
         let looped = threads.saturating_mul(10u64.pow(depths.deepest(&site.edges).min(DEEPEST)));
@@ -60,27 +87,9 @@ pub fn offers(program: &Program, sites: &[Site], allowed: &[usize], by: &CostBy,
         };
         let paths = (site.edges.len() as u64).min(MOST_PATHS);
         let tie = looped.saturating_mul(4 * MOST_PATHS) + 2 * paths + u64::from(site.change != Change::Keep);
-        let mut offer = |strength: Strength, weight: u64| {
-            let cost = Cost { main: once.saturating_mul(weight.max(1)), tie };
-            offers.push(Offer { site: number, strength, cost });
-        };
-        let stands_there = || standing(program, site);
-        match site.change {
-            Change::Insert { .. } => {
-                if !repeats_a_fence(program, sites, site) {
-                    offer(Strength::Full, weights.full);
-                }
-                if let Some(weight) = weights.store_store {
-                    offer(Strength::StoreStore, weight);
-                }
-            }
-            Change::Keep if stands_there() == Strength::StoreStore => {
-                offer(Strength::StoreStore, weights.store_store.unwrap_or(weights.full));
-            }
-            Change::Keep | Change::Lock => offer(Strength::Full, weights.full),
-        }
-    }
-    offers
+        Offer { site: number, strength, cost: Cost { main: once.saturating_mul(weight.max(1)), tie } }
+    };
+    weighed.into_iter().map(offer).collect()
 }
 
 /// What a fence that stands there is worth.

@@ -17,6 +17,7 @@ mod oracle;
 mod placement;
 mod synthesis;
 
+pub(crate) use cost::offers_of;
 pub use cost::{CostBy, Offer, Weights, offers};
 pub use cover::{Cost, Covers, GivenUp};
 pub use loops::LoopDepths;

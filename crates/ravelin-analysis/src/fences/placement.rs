@@ -6,7 +6,8 @@ use ravelin_program::{Change, Edge, Instruction, LocId, Order, Program, Site, Th
 use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// Which of the sites may be used. Fences that stand there already may be kept in any case.
+/// Which of the sites may be used. Fences that stand there already may be kept in any case; that an access may have a stronger order
+/// is for a list alone to say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     #[default]
@@ -61,6 +62,8 @@ impl Placement {
     fn allows(&self, program: &Program, depths: &LoopDepths, site: &Site) -> bool {
         let transition = |edge: &Edge| &program.threads[edge.thread.0].transitions[edge.transition.0];
         match self {
+            Placement::Listed(names) => names.contains(&site.name),
+            _ if site.change == Change::Strengthen => true,
             Placement::Anywhere => true,
             Placement::AfterStores => site.edges.iter().all(|edge| is_plain_store(&transition(edge).instruction)),
             Placement::BeforeLoads => site.edges.iter().all(|edge| {
@@ -69,7 +72,6 @@ impl Placement {
                 next.any(|(_, next)| is_overtaking_load(&next.instruction))
             }),
             Placement::OutsideLoops => depths.deepest(&site.edges) == 0,
-            Placement::Listed(names) => names.contains(&site.name),
         }
     }
 }

@@ -104,9 +104,16 @@ pub struct FenceSet {
 }
 
 impl FenceSet {
-    /// The sites and kinds of fences, as [`repaired`] wants them.
+    /// The sites and kinds of fences, as [`repaired`] wants them: of two fences at one site, the one that does what both do.
     pub fn choices(&self, offers: &[Offer]) -> Vec<(usize, Strength)> {
-        self.offers.iter().map(|&offer| (offers[offer].site, offers[offer].strength)).collect()
+        let mut choices: Vec<(usize, Strength)> = Vec::with_capacity(self.offers.len());
+        for offer in self.offers.iter().map(|&offer| &offers[offer]) {
+            match choices.iter_mut().find(|(site, _)| *site == offer.site) {
+                Some((_, strength)) => *strength = strength.join(offer.strength),
+                None => choices.push((offer.site, offer.strength)),
+            }
+        }
+        choices
     }
 
     /// How many fences it is: a site in several threads counts for each.

@@ -1,0 +1,207 @@
+//! Repair: the cheapest stronger orders and fences that make a program robust, and free of data races.
+//!
+//! The loop is that of `fences`: take the cheapest offers that satisfy all clauses, ask whether the program with them is robust, and
+//! learn clauses from what is found (`sighting.rs`). Violations that were found before are looked at first, because following one run
+//! is much cheaper than a search. Every clause holds for every set that makes the program robust, so the first cover that does is a
+//! cheapest one. A program with a data race is not robust; synchronisation may be what it lacks, so races are repaired like
+//! violations if they are asked for.
+//!
+//! With seq_cst accesses, that a program is robust is about a reading of them (`question.rs`). A violation is one by the axioms in any case,
+//! so the clauses hold for every set that makes the program robust by the axioms.
+//!
+//! ```
+//! use ravelin_analysis::c11::{C11Model, C11Weights, StrengthenQuestion, c11_offers, order_sites, strengthen};
+//! use ravelin_analysis::fences::CostBy;
+//!
+//! let text = "static x; static y;
+//!     thread p { x.store(1); y.store(1); }
+//!     thread q { let a = y.load(); let b = x.load(); }";
+//! let source = ravelin_program::Source::new("mp.rav", text);
+//! let program = ravelin_frontend::parse(source, ravelin_frontend::Language::Rav).program.expect("a program");
+//! let sites = order_sites(&program);
+//! let all: Vec<usize> = (0..sites.len()).collect();
+//! let offers = c11_offers(&program, &sites, &all, &CostBy::Size, C11Weights::default(), C11Model::Rc20);
+//! let answer = strengthen(&program, &sites, &offers, &StrengthenQuestion::new(C11Model::Rc20)).expect("an answer");
+//! assert_eq!(answer.sets[0].cost.main, 2, "the second store releases, the first load acquires");
+//! ```
+
+use super::question::{C11Answer, C11Question, C11Violation, SeqCstReading, c11_robustness};
+use super::sighting::{Changes, Sighting};
+use crate::fences::{Covers, Effort, FenceSet, Offer, Sets};
+use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_explore::{Limit, Limits};
+use ravelin_machine::monitor::C11Model;
+use ravelin_program::{Program, Site};
+use ravelin_semantics::rc20::Reading;
+use std::time::Instant;
+
+/// Sets that are listed at most.
+const MOST_SETS: usize = 10_000;
+
+/// What is asked, and how hard to try.
+#[derive(Clone, Copy)]
+pub struct StrengthenQuestion<'a> {
+    /// What the program with the changes has to be. Its limit on time is for all searches together.
+    pub robust: C11Question<'a>,
+    pub sets: Sets,
+}
+
+impl StrengthenQuestion<'_> {
+    pub fn new(model: C11Model) -> Self {
+        StrengthenQuestion { robust: C11Question::new(model), sets: Sets::Cheapest }
+    }
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct Strengthened {
+    pub outcome: StrengthenOutcome,
+    /// By cost. Empty unless the outcome is [`StrengthenOutcome::Found`] or a limit was met on the way to all sets.
+    pub sets: Vec<FenceSet>,
+    /// The reading of seq_cst accesses that the answer is about, as in [`C11Answer`].
+    pub seq_cst: Option<SeqCstReading>,
+    pub effort: Effort,
+}
+
+#[derive(Clone, Debug)]
+pub enum StrengthenOutcome {
+    /// The program is robust, and without races if they were asked for, as it is.
+    NotNeeded,
+    /// Here they are, all that were asked for.
+    Found,
+    /// This remains if all that is offered is taken.
+    NoSet(Box<C11Violation>),
+    Unknown {
+        limit: Option<Limit>,
+        /// Every set costs at least as much as this one, which could not be checked.
+        unchecked: FenceSet,
+    },
+}
+
+/// Finds the cheapest changes. The sites that `offers` speak of are those of `program` as it was read.
+pub fn strengthen(
+    program: &Program,
+    sites: &[Site],
+    offers: &[Offer],
+    question: &StrengthenQuestion,
+) -> Result<Strengthened, AnalysisError> {
+    let mut judge = Judge::new(program, sites, offers, question);
+    let mut covers = Covers::new(offers.iter().map(|offer| offer.cost).collect());
+    let mut sightings: Vec<Sighting> = Vec::new();
+    let mut sets: Vec<FenceSet> = Vec::new();
+    let outcome = loop {
+        let Some(cover) = covers.cheapest() else { break StrengthenOutcome::Found };
+        let set = FenceSet { cost: covers.cost(&cover), offers: cover };
+        let dearer = sets.first().is_some_and(|cheapest| set.cost.main > cheapest.cost.main);
+        if dearer && question.sets == Sets::AllCheapest || sets.len() == MOST_SETS {
+            break StrengthenOutcome::Found;
+        }
+        let known = sightings.iter().find(|sighting| judge.changes.leave(sighting, &set.offers));
+        let clauses = match known {
+            Some(sighting) => judge.changes.clauses(sighting, &set.offers),
+            None => {
+                let answer = judge.ask(&set.offers)?;
+                let Some(violation) = answer.violation else {
+                    match answer.verdict {
+                        Verdict::Holds if set.offers.is_empty() => break StrengthenOutcome::NotNeeded,
+                        Verdict::Holds => {}
+                        _ => break StrengthenOutcome::Unknown { limit: judge.as_given(answer.limit), unchecked: set },
+                    }
+                    covers.exclude(set.offers.clone());
+                    sets.push(set);
+                    if question.sets == Sets::Cheapest {
+                        break StrengthenOutcome::Found;
+                    }
+                    continue;
+                };
+                let sighting = judge.changes.sighting(&violation)?;
+                if !judge.changes.leave(&sighting, &set.offers) {
+                    let what = "a violation of robustness is not there when it is looked at again";
+                    return Err(InternalError(what.to_owned()).into());
+                }
+                let clauses = judge.changes.clauses(&sighting, &set.offers);
+                sightings.push(sighting);
+                if clauses.iter().any(Vec::is_empty) {
+                    break StrengthenOutcome::NoSet(Box::new(judge.whatever_is_taken()?.unwrap_or(violation)));
+                }
+                clauses
+            }
+        };
+        for clause in clauses {
+            covers.require(clause);
+        }
+    };
+    let effort = Effort {
+        queries: judge.queries,
+        clauses: covers.clauses(),
+        states: judge.states,
+        elapsed: judge.start.elapsed(),
+    };
+    Ok(Strengthened { outcome, sets, seq_cst: judge.seq_cst, effort })
+}
+
+/// What goes wrong if one change of a set is left out: the reason why it is there.
+pub fn strengthen_without(
+    program: &Program,
+    sites: &[Site],
+    offers: &[Offer],
+    set: &FenceSet,
+    left_out: usize,
+    question: &StrengthenQuestion,
+) -> Result<Option<C11Violation>, AnalysisError> {
+    let rest: Vec<usize> = set.offers.iter().copied().filter(|&offer| offer != left_out).collect();
+    Ok(Judge::new(program, sites, offers, question).ask(&rest)?.violation)
+}
+
+/// Asks about programs with changes, and counts.
+struct Judge<'a> {
+    changes: Changes<'a>,
+    question: &'a C11Question<'a>,
+    start: Instant,
+    queries: usize,
+    states: u64,
+    seq_cst: Option<SeqCstReading>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(
+        program: &'a Program,
+        sites: &'a [Site],
+        offers: &'a [Offer],
+        question: &'a StrengthenQuestion,
+    ) -> Judge<'a> {
+        let question = &question.robust;
+        let reading = match (question.model, question.seq_cst) {
+            (C11Model::ReleaseAcquire, _) => Reading::ReleaseAcquire,
+            (C11Model::Rc20, SeqCstReading::RelAcq) => Reading::SeqCstAsReleaseAcquire,
+            (C11Model::Rc20, _) => Reading::Written,
+        };
+        let changes = Changes { program, sites, offers, reading, races: question.races };
+        Judge { changes, question, start: Instant::now(), queries: 0, states: 0, seq_cst: None }
+    }
+
+    fn ask(&mut self, taken: &[usize]) -> Result<C11Answer, AnalysisError> {
+        let limits = self.question.limits;
+        let time = limits.time.map(|time| time.saturating_sub(self.start.elapsed()));
+        let question = C11Question { limits: Limits { time, ..limits }, ..*self.question };
+        let answer = c11_robustness(&self.changes.made(taken), &question)?;
+        self.queries += 1;
+        self.states += answer.statistics.states;
+        self.seq_cst = answer.seq_cst;
+        Ok(answer)
+    }
+
+    /// A violation of the program with all offers, if the search finds one.
+    fn whatever_is_taken(&mut self) -> Result<Option<C11Violation>, AnalysisError> {
+        let all: Vec<usize> = (0..self.changes.offers.len()).collect();
+        Ok(self.ask(&all)?.violation)
+    }
+
+    /// A limit as it was given: the last search had only what was left of the time.
+    fn as_given(&self, limit: Option<Limit>) -> Option<Limit> {
+        limit.map(|limit| match (limit, self.question.limits.time) {
+            (Limit::Time(_), Some(time)) => Limit::Time(time),
+            (limit, _) => limit,
+        })
+    }
+}

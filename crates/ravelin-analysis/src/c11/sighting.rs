@@ -1,0 +1,190 @@
+//! A violation that was seen once, looked for again in programs with other changes: which sets of offers leave it, and so what to learn.
+//!
+//! A sighting is the SC run up to an access, and the access. Changes keep the numbers of the program's transitions; the fences that are put
+//! in are steps that a thread takes right behind the edge that they stand at. So the run can be followed in the program with any set of
+//! changes, and the axioms say whether the access may still be stale, or race.
+//!
+//! **Clauses.** Stronger orders and fences add to sw, hb and psc and take nothing away, and no axiom is violated by having less of these;
+//! what SC says about a graph does not depend on them. So a graph that violates robustness, or has a race, in the program with a set
+//! M of offers is one in the program with any subset of M as well, with weaker labels and without the fences: whoever wants
+//! the program robust has to take an offer that is not in M. The clause is what is not in M, and small if M is large:
+//! M is grown from the set under which the violation was seen, by one offer after the other, as long as the same run still shows it.
+//! Cheap offers come first, so that what remains in the clause is dear and raises the bound. One run gives several clauses: the next
+//! one is grown from M with the whole first clause taken, if the violation survives that, as it does where a release and an
+//! acquire are both missing.
+
+use super::question::C11Violation;
+use crate::InternalError;
+use crate::fences::{FenceSet, Offer};
+use ravelin_program::{Program, Site, ThreadId, TransitionId, Value, repaired};
+use ravelin_semantics::Action;
+use ravelin_semantics::rc20::{
+    Event, Graph, Grown, Label, NoSuchStep, Reading, atomics_sc_consistent, races, rc20_consistent, sc_consistent,
+};
+use std::collections::HashSet;
+
+/// A program and what can be changed.
+#[derive(Clone, Copy)]
+pub(super) struct Changes<'a> {
+    pub program: &'a Program,
+    pub sites: &'a [Site],
+    pub offers: &'a [Offer],
+    pub reading: Reading,
+    /// Races are violations.
+    pub races: bool,
+}
+
+/// A run of the program, without what was put in, and the access after it.
+#[derive(Clone, Debug)]
+pub(super) struct Sighting {
+    /// What cells hold at first.
+    memory: Vec<(Value, Value)>,
+    steps: Vec<Action>,
+    thread: ThreadId,
+    transition: TransitionId,
+}
+
+impl Changes<'_> {
+    /// The program with some of the offers.
+    pub fn made(&self, taken: &[usize]) -> Program {
+        let set = FenceSet { offers: taken.to_vec(), cost: crate::fences::Cost::default() };
+        repaired(self.program, self.sites, &set.choices(self.offers))
+    }
+
+    /// What was seen in the program with some changes.
+    pub fn sighting(&self, violation: &C11Violation) -> Result<Sighting, InternalError> {
+        let (actions, graph, access) = match violation {
+            C11Violation::NotRobust(witness) => (&witness.actions, &witness.graph, witness.access),
+            C11Violation::Race(race) => (&race.actions, &race.graph, race.second),
+        };
+        let initial = |event: &Event| match event.label {
+            Label::Write { address, value, .. } if event.is_initial() => Some((address, value)),
+            _ => None,
+        };
+        let own = |action: &&Action| match action {
+            Action::Step { thread, transition, .. } => transition.0 < self.program.threads[thread.0].transitions.len(),
+            Action::Flush { .. } => false,
+        };
+        let Event { thread: Some(thread), transition: Some(transition), .. } = graph.events[access] else {
+            return Err(InternalError("a violation of robustness is no step of a thread".to_owned()));
+        };
+        Ok(Sighting {
+            memory: graph.events.iter().filter_map(initial).collect(),
+            steps: actions.iter().filter(own).copied().collect(),
+            thread,
+            transition,
+        })
+    }
+
+    /// The sighting is a violation of the program with these offers, too.
+    pub fn leave(&self, sighting: &Sighting, taken: &[usize]) -> bool {
+        let program = self.made(taken);
+        let Ok(grown) = self.follow(&program, sighting) else { return false };
+        let violates = |graph: &Graph| {
+            if !atomics_sc_consistent(graph) {
+                return rc20_consistent(graph, self.reading);
+            }
+            self.races && has_race(graph, sighting.thread, self.reading)
+        };
+        grown.extensions(sighting.thread, sighting.transition).iter().any(violates)
+    }
+
+    /// Clauses that hold for every set of offers that makes the program robust and that a set which leaves the sighting does not
+    /// satisfy. They have no offer in common. An empty one says that there is no such set.
+    pub fn clauses(&self, sighting: &Sighting, taken: &[usize]) -> Vec<Vec<usize>> {
+        let mut clauses: Vec<Vec<usize>> = Vec::new();
+        let mut base = taken.to_vec();
+        while clauses.is_empty() || self.leave(sighting, &base) {
+            let clause = self.clause(sighting, &base);
+            let is_last = clause.is_empty();
+            base.extend(&clause);
+            clauses.push(clause);
+            if is_last {
+                break;
+            }
+        }
+        clauses
+    }
+
+    fn clause(&self, sighting: &Sighting, base: &[usize]) -> Vec<usize> {
+        let mut open: Vec<usize> = (0..self.offers.len()).filter(|offer| !base.contains(offer)).collect();
+        open.sort_by_key(|&offer| (self.offers[offer].cost, offer));
+        // What the run does not pass leaves no trace in its graph.
+        let mut passed: HashSet<(ThreadId, TransitionId)> = sighting
+            .steps
+            .iter()
+            .filter_map(|step| match step {
+                Action::Step { thread, transition, .. } => Some((*thread, *transition)),
+                Action::Flush { .. } => None,
+            })
+            .collect();
+        passed.insert((sighting.thread, sighting.transition));
+        let is_passed = |offer: &usize| {
+            self.sites[self.offers[*offer].site]
+                .edges
+                .iter()
+                .any(|edge| passed.contains(&(edge.thread, edge.transition)))
+        };
+        let (open, irrelevant): (Vec<usize>, Vec<usize>) = open.into_iter().partition(is_passed);
+        let mut grown: Vec<usize> = base.iter().copied().chain(irrelevant).collect();
+        let mut clause = Vec::new();
+        self.grow(sighting, &mut grown, &open, &mut clause);
+        clause.sort_unstable();
+        clause
+    }
+
+    /// Takes as many of the offers as leave the sighting, the first ones first; the others go to the clause. What can be taken together is
+    /// tried together: that it makes no difference follows from the same argument as that of the clauses.
+    fn grow(&self, sighting: &Sighting, grown: &mut Vec<usize>, open: &[usize], clause: &mut Vec<usize>) {
+        if open.is_empty() {
+            return;
+        }
+        let before = grown.len();
+        grown.extend(open);
+        if self.leave(sighting, grown) {
+            return;
+        }
+        grown.truncate(before);
+        if let [only] = open {
+            clause.push(*only);
+            return;
+        }
+        let (first, second) = open.split_at(open.len() / 2);
+        self.grow(sighting, grown, first, clause);
+        self.grow(sighting, grown, second, clause);
+    }
+
+    /// Follows the run in the program with changes.
+    fn follow<'p>(&self, program: &'p Program, sighting: &Sighting) -> Result<Grown<'p>, NoSuchStep> {
+        let mut grown = Grown::new(program, &sighting.memory);
+        for thread in (0..program.threads.len()).map(ThreadId) {
+            self.pass_fences(program, &mut grown, thread)?;
+        }
+        for &step in &sighting.steps {
+            grown.follow(step)?;
+            self.pass_fences(program, &mut grown, step.thread())?;
+        }
+        Ok(grown)
+    }
+
+    /// Takes the steps of a thread that were put in where it stands. They are fences, each the only way on. It makes no difference
+    /// for the graph when they are taken, and one that nothing follows is in nobody's way.
+    fn pass_fences(&self, program: &Program, grown: &mut Grown<'_>, thread: ThreadId) -> Result<(), NoSuchStep> {
+        let locations = self.program.threads[thread.0].locations.len();
+        loop {
+            let location = grown.threads()[thread.0].location;
+            if location.0 < locations {
+                return Ok(());
+            }
+            let Some((transition, _)) = program.threads[thread.0].outgoing(location).next() else { return Ok(()) };
+            grown.follow(Action::Step { thread, transition, choice: 0 })?;
+        }
+    }
+}
+
+/// The newest event of a thread races in a graph that SC has.
+fn has_race(graph: &Graph, thread: ThreadId, reading: Reading) -> bool {
+    let Some(newest) = Grown::newest(graph, thread) else { return false };
+    let takes_part = |&(first, second): &(usize, usize)| first == newest || second == newest;
+    sc_consistent(graph) && rc20_consistent(graph, reading) && races(graph, reading).iter().any(takes_part)
+}

@@ -1,0 +1,271 @@
+//! Programs that are not robust, and the cheapest changes that make them so, side by side. Each is checked again with the changes
+//! written into its text, by a search and, where there are no loops, by all graphs.
+
+use ravelin_analysis::Verdict;
+use ravelin_analysis::c11::{
+    C11Model, C11Question, C11Violation, C11Weights, StrengthenOutcome, StrengthenQuestion, Strengthened, c11_offers,
+    c11_robustness, strengthen, strengthen_without,
+};
+use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Placement, Sets};
+use ravelin_explore::Limits;
+use ravelin_frontend::sites::{Repair, Request, Sites as Places, sites};
+use ravelin_frontend::{Language, parse};
+use ravelin_program::{Change, Program, Source, Strength};
+use ravelin_semantics::rc20::{self, Reading};
+
+fn places(text: &str) -> Places {
+    let request = Request { repair: Repair::Strengthen, existing: false, copies: None };
+    sites(&Source::new("claim.rav", text), Language::Rav, &request).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn offers(places: &Places, model: C11Model, weights: C11Weights) -> Vec<Offer> {
+    let allowed = Placement::Anywhere.allowed(&places.program, &places.sites).expect("no list");
+    c11_offers(&places.program, &places.sites, &allowed, &CostBy::Size, weights, model)
+}
+
+fn ask(places: &Places, offers: &[Offer], model: C11Model, sets: Sets) -> Strengthened {
+    let question = StrengthenQuestion { sets, ..StrengthenQuestion::new(model) };
+    strengthen(&places.program, &places.sites, offers, &question).expect("an answer")
+}
+
+/// The changes of a set in words: the site, and the kind of fence if it is one.
+fn told(places: &Places, offers: &[Offer], set: &FenceSet) -> String {
+    let kind = |strength| match strength {
+        Strength::Full => "",
+        Strength::AcqRel => "=acq_rel",
+        Strength::StoreStore => "=release",
+        Strength::Acquire => "=acquire",
+    };
+    let mut names: Vec<String> = (set.choices(offers).into_iter())
+        .map(|(site, strength)| format!("{}{}", places.sites[site].name, kind(strength)))
+        .collect();
+    names.sort();
+    names.join(" ")
+}
+
+fn is_robust(program: &Program, model: C11Model) -> bool {
+    let verdict = c11_robustness(program, &C11Question::new(model)).expect("an answer").verdict;
+    if program.is_acyclic() {
+        let reading = if model == C11Model::Rc20 { Reading::Written } else { Reading::ReleaseAcquire };
+        let limits = rc20::Limits::default();
+        let races = rc20::enumerate(program, reading, limits).expect("few graphs").has_race(reading);
+        let robust = rc20::robust(program, reading, limits).expect("few graphs").is_robust();
+        assert_eq!(verdict == Verdict::Holds, robust && !races);
+    }
+    verdict == Verdict::Holds
+}
+
+/// All cheapest sets, after they were written into the text and looked at again.
+fn cheapest(text: &str, model: C11Model, weights: C11Weights) -> (Option<u64>, Vec<String>) {
+    let places = places(text);
+    let offers = offers(&places, model, weights);
+    let answer = ask(&places, &offers, model, Sets::AllCheapest);
+    match answer.outcome {
+        StrengthenOutcome::NotNeeded => return (Some(0), Vec::new()),
+        StrengthenOutcome::NoSet(_) => return (None, Vec::new()),
+        StrengthenOutcome::Found => {}
+        StrengthenOutcome::Unknown { .. } => panic!("there is no limit"),
+    }
+    for set in &answer.sets {
+        let text = places.text(&set.choices(&offers)).expect("a text");
+        let changed = parse(Source::new("changed.rav", text.clone()), Language::Rav).program.expect("a program");
+        assert!(is_robust(&changed, model), "{text}");
+        for &left_out in &set.offers {
+            let question = StrengthenQuestion::new(model);
+            let why = strengthen_without(&places.program, &places.sites, &offers, set, left_out, &question);
+            assert!(why.expect("an answer").is_some(), "a change that is not needed: {text}");
+        }
+    }
+    let mut sets: Vec<String> = answer.sets.iter().map(|set| told(&places, &offers, set)).collect();
+    sets.sort();
+    (answer.sets.first().map(|set| set.cost.main), sets)
+}
+
+/// Threads, each on lines of their own from line 2 on; the least cost against RC20, and the sets that cost no more.
+type Claim = (&'static str, &'static str, Option<u64>, &'static [&'static str]);
+
+const CELLS: &str = "static x; static y; static z;\n";
+
+const CLAIMS: &[Claim] = &[
+    ("nothing is needed", "thread p { x.store(1); }\nthread q { let a = x.load(); }", Some(0), &[]),
+    (
+        "MP: one release, one acquire",
+        "thread p {\nx.store(1);\ny.store(1);\n}\nthread q {\nlet a = y.load();\nlet b = x.load();\n}",
+        Some(2),
+        &["L4:release L7:acquire"],
+    ),
+    (
+        "SB: a seq_cst fence in each thread",
+        "thread p {\nx.store(1);\nlet a = y.load();\n}\nthread q {\ny.store(1);\nlet b = x.load();\n}",
+        Some(8),
+        &["L4 L8"],
+    ),
+    ("2+2W", "thread p {\nx.store(1);\ny.store(2);\n}\nthread q {\ny.store(1);\nx.store(2);\n}", Some(8), &["L4 L8"]),
+    (
+        "S",
+        "thread p {\nx.store(2);\ny.store(1);\n}\nthread q {\nlet a = y.load();\nx.store(1);\n}",
+        Some(2),
+        &["L4:release L7:acquire"],
+    ),
+    (
+        "R",
+        "thread p {\nx.store(1);\ny.store(1);\n}\nthread q {\ny.store(2);\nlet a = x.load();\n}",
+        Some(8),
+        &["L4 L8"],
+    ),
+    (
+        "LB: nothing is read that is not written yet",
+        "thread p {\nlet a = x.load();\ny.store(1);\n}\nthread q {\nlet b = y.load();\nx.store(1);\n}",
+        Some(0),
+        &[],
+    ),
+    (
+        "IRIW: the readers alone need fences",
+        "thread p {\nx.store(1);\n}\nthread q {\ny.store(1);\n}\nthread r {\nlet a = x.load();\nlet b = y.load();\n}\nthread s {\nlet c = y.load();\nlet d = x.load();\n}",
+        Some(8),
+        &["L10 L14"],
+    ),
+    (
+        "WRC: what is read before a release is known behind it",
+        "thread p {\nx.store(1);\n}\nthread q {\nlet a = x.load();\ny.store(1);\n}\nthread r {\nlet b = y.load();\nlet c = x.load();\n}",
+        Some(2),
+        &["L10:acquire L7:release"],
+    ),
+    (
+        "ISA2",
+        "thread p {\nx.store(1);\ny.store(1);\n}\nthread q {\nlet a = y.load();\nz.store(1);\n}\nthread r {\nlet b = z.load();\nlet c = x.load();\n}",
+        Some(4),
+        &["L11:acquire L4:release L7:acquire L8:release"],
+    ),
+    (
+        "RWC",
+        "thread p {\nx.store(1);\n}\nthread q {\nlet a = x.load();\nlet b = y.load();\n}\nthread r {\ny.store(1);\nlet c = x.load();\n}",
+        Some(8),
+        &["L11 L7"],
+    ),
+    (
+        "a relaxed RMW continues a release sequence",
+        "thread p {\nx.store(1);\ny.store(1);\n}\nthread q {\ny.fetch_add(1);\n}\nthread r {\nif y.load() == 2 {\nlet a = x.load();\n}\n}",
+        Some(2),
+        &["L10:acquire L4:release"],
+    ),
+    (
+        "a flag around data that is not atomic",
+        "thread p {\nx.write(1);\ny.store(1);\n}\nthread q {\nwait(y == 1);\nlet a = x.read();\n}",
+        Some(2),
+        &["L4:release L7:acquire"],
+    ),
+    (
+        "a spin lock, written once for two threads",
+        "thread p[2] {\nloop {\ny.bcas(0, 1);\nz.store(x.load());\ny.store(0);\n}\n}",
+        Some(4),
+        &["L4:acq_rel L6:release"],
+    ),
+    (
+        "SB with exchanges: they read nothing old, but the loads may",
+        "thread p {\nx.swap(1);\nlet a = y.load();\n}\nthread q {\ny.swap(1);\nlet b = x.load();\n}",
+        Some(8),
+        &["L4 L8"],
+    ),
+    ("a race that nothing removes", "thread p {\nx.write(1);\n}\nthread q {\nlet a = x.read();\n}", None, &[]),
+];
+
+#[test]
+fn the_cheapest_changes_against_rc20() {
+    for (name, threads, cost, sets) in CLAIMS {
+        let found = cheapest(&format!("{CELLS}{threads}"), C11Model::Rc20, C11Weights::default());
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        assert_eq!(found, (*cost, sets), "{name}");
+    }
+}
+
+const MP: &str = "thread p {\nx.store(1);\ny.store(1);\n}\nthread q {\nlet a = y.load();\nlet b = x.load();\n}";
+const SB: &str = "thread p {\nx.store(1);\nlet a = y.load();\n}\nthread q {\ny.store(1);\nlet b = x.load();\n}";
+
+#[test]
+fn only_seq_cst_fences_help_against_release_acquire() {
+    let weights = C11Weights { weak_fences: true, ..C11Weights::default() };
+    let found = |threads: &str| cheapest(&format!("{CELLS}{threads}"), C11Model::ReleaseAcquire, weights);
+    assert_eq!(found(MP), (Some(0), vec![]));
+    assert_eq!(found(SB), (Some(8), vec!["L4 L8".to_owned()]));
+    let places = places(&format!("{CELLS}{SB}"));
+    assert!(offers(&places, C11Model::ReleaseAcquire, weights).iter().all(|offer| offer.strength == Strength::Full));
+}
+
+#[test]
+fn one_fence_may_be_cheaper_than_many_orders() {
+    let text = format!(
+        "{CELLS}thread p {{\nx.store(1);\ny.store(1);\ny.store(2);\ny.store(3);\n}}\nthread q {{\nlet a = y.load();\nlet b = x.load();\n}}"
+    );
+    let orders = cheapest(&text, C11Model::Rc20, C11Weights::default());
+    assert_eq!(orders, (Some(4), vec!["L4:release L5:release L6:release L9:acquire".to_owned()]));
+    let weights = C11Weights { weak_fences: true, ..C11Weights::default() };
+    let fences = cheapest(&text, C11Model::Rc20, weights);
+    assert_eq!(fences, (Some(3), vec!["L4=acq_rel L9:acquire".to_owned(), "L4=release L9:acquire".to_owned()]));
+    // And where accesses cannot be changed.
+    let places = places(&format!("{CELLS}{MP}"));
+    let mut offers = offers(&places, C11Model::Rc20, weights);
+    offers.retain(|offer| matches!(places.sites[offer.site].change, Change::Insert { .. }));
+    let answer = ask(&places, &offers, C11Model::Rc20, Sets::AllCheapest);
+    let mut sets: Vec<String> = answer.sets.iter().map(|set| told(&places, &offers, set)).collect();
+    sets.sort();
+    assert_eq!(
+        sets,
+        ["L4=acq_rel L8=acq_rel", "L4=acq_rel L8=acquire", "L4=release L8=acq_rel", "L4=release L8=acquire"]
+    );
+}
+
+#[test]
+fn costs_decide() {
+    let places = places(&format!("{CELLS}{MP}"));
+    let allowed: Vec<usize> = (0..places.sites.len()).collect();
+    let dear = CostBy::Listed([("L4:release".to_owned(), 9)].into());
+    let weights = C11Weights::default();
+    let offers = c11_offers(&places.program, &places.sites, &allowed, &dear, weights, C11Model::Rc20);
+    let answer = ask(&places, &offers, C11Model::Rc20, Sets::Cheapest);
+    let sets: Vec<String> = answer.sets.iter().map(|set| told(&places, &offers, set)).collect();
+    assert_eq!(sets, ["L4 L7:acquire"], "a fence before the second store for 4, instead of a release for 9");
+}
+
+#[test]
+fn races_count_if_they_are_asked_for() {
+    let places = places(
+        "static x; static y;\nthread p {\nx.write(1);\ny.store(1);\n}\nthread q {\nwait(y == 1);\nlet a = x.read();\n}",
+    );
+    let offers = offers(&places, C11Model::Rc20, C11Weights::default());
+    let mut question = StrengthenQuestion::new(C11Model::Rc20);
+    let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
+    assert!(matches!(found.outcome, StrengthenOutcome::Found));
+    question.robust.races = false;
+    let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
+    assert!(matches!(found.outcome, StrengthenOutcome::NotNeeded));
+}
+
+#[test]
+fn what_remains_is_shown() {
+    let places = places(&format!("{CELLS}{SB}"));
+    let mut offers = offers(&places, C11Model::Rc20, C11Weights::default());
+    offers.retain(|offer| places.sites[offer.site].change == Change::Strengthen);
+    let answer = ask(&places, &offers, C11Model::Rc20, Sets::AllMinimal);
+    let StrengthenOutcome::NoSet(remains) = answer.outcome else { panic!("orders do not repair SB") };
+    let C11Violation::NotRobust(witness) = *remains else { panic!("there is nothing to race for") };
+    let strong = witness.events.iter().filter(|event| event.text.contains("release") || event.text.contains("acquire"));
+    assert_eq!(strong.count(), 4, "all orders are as strong as they can be");
+}
+
+#[test]
+fn a_limit_leaves_a_lower_bound() {
+    let loops =
+        "thread p[2] {\nloop {\ny.bcas(0, 1);\nx.store(x.load());\nz.fetch_add(1);\nz.store(0);\ny.store(0);\n}\n}";
+    let places = places(&format!("{CELLS}{loops}"));
+    let offers = offers(&places, C11Model::Rc20, C11Weights::default());
+    let mut question = StrengthenQuestion::new(C11Model::Rc20);
+    let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
+    assert!(matches!(found.outcome, StrengthenOutcome::Found));
+    question.robust.limits = Limits { states: Some(5), ..Limits::default() };
+    let answer = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
+    let StrengthenOutcome::Unknown { limit: Some(_), unchecked } = answer.outcome else {
+        panic!("{:?}", answer.outcome)
+    };
+    assert!(unchecked.cost <= found.sets[0].cost && answer.sets.is_empty());
+}
