@@ -72,7 +72,7 @@ fn check(program: &Program, case: Case, seed: u64) -> Result<(usize, usize), Opt
         offers.remove((random >> 33) as usize % offers.len());
     }
     // A set that holds one that is enough is enough. That is what the clauses stand on, so it is not always taken for granted.
-    let doubtful = seed % 8 == 0;
+    let doubtful = seed.is_multiple_of(8);
     let mut serves: Vec<bool> = Vec::with_capacity(1 << offers.len());
     for bits in 0..1usize << offers.len() {
         let below = (0..offers.len()).filter(|offer| bits >> offer & 1 == 1).any(|offer| serves[bits & !(1 << offer)]);
