@@ -123,9 +123,9 @@ Exit codes: 0 a set was found or none is needed, 1 no set does it, 2 the input o
 pub struct Fence {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Memory models, tso and pso, separated by commas
+    /// Memory models, tso, pso, ra and rc20, separated by commas; under rc20 accesses may get a stronger order, too
     #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL")]
-    pub models: Vec<ModelName>,
+    pub models: Vec<CheckModel>,
     /// What the fences are for: `robustness` or `safety`
     #[arg(long = "for", default_value = "robustness", value_name = "PURPOSE", conflicts_with = "expect")]
     pub purpose: PurposeName,
@@ -144,9 +144,16 @@ pub struct Fence {
     /// Where fences may go: `anywhere`, `after-stores`, `before-loads`, `outside-loops`, or the places in a file
     #[arg(long, default_value = "anywhere", value_name = "PLACEMENT", conflicts_with = "expect")]
     pub placement: String,
-    /// pso: what a full fence and a store-store fence cost, relative to each other [default: 2,1]
-    #[arg(long, value_name = "FULL,STORE", value_parser = parse_weights)]
+    /// pso: what a full fence and a store-store fence cost, relative to each other [default: 2,1]; ra and rc20: what a seq_cst fence and
+    /// a stronger order of an access cost [default: 4,1]
+    #[arg(long, value_name = "STRONG,WEAK", value_parser = parse_weights)]
     pub weights: Option<(u64, u64)>,
+    /// rc20: how seq_cst accesses are read, as in `ravelin check` [default: both]
+    #[arg(long, value_name = "READING")]
+    pub seq_cst: Option<SeqCstName>,
+    /// ra and rc20: take data races to be absent
+    #[arg(long)]
+    pub no_races: bool,
     /// What to do: insert a `fence`, or `rmw`: turn a store into a locked exchange
     #[arg(long, default_value = "fence", value_name = "REPAIR", conflicts_with = "expect")]
     pub repair: RepairName,

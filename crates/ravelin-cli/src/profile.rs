@@ -37,7 +37,7 @@ pub fn write(
     }
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let count = |site: &Site| site.edges.iter().map(|edge| taken.get(edge).copied().unwrap_or(0)).sum::<u64>();
-    for (repair, existing) in [(Repair::Fence, true), (Repair::Rmw, false)] {
+    for (repair, existing) in [(Repair::Fence, true), (Repair::Rmw, false), (Repair::Strengthen, false)] {
         let request = Request { repair, existing, copies: arguments.copies };
         match sites(&program.source, language, &request) {
             Ok(found) => {
@@ -46,7 +46,7 @@ pub fn write(
                     *known = count(site).max(*known);
                 }
             }
-            // Not every language has locked exchanges; all have fences.
+            // Not every language has locked exchanges or orders; all have fences.
             Err(error) if repair == Repair::Fence => return Err(error.into()),
             Err(_) => {}
         }

@@ -95,7 +95,8 @@ fn every_example_does_what_its_header_says() {
         assert!(diagnostics.is_empty(), "{}: {diagnostics:?}", path.display());
         assert!(expectations.iter().any(|line| !line.pending), "{} expects nothing", path.display());
         // What is said about fences is compared where `fence --expect` is tested.
-        for expectation in expectations.iter().filter(|line| !line.pending && line.command != "fence" && !is_c11(line)) {
+        for expectation in expectations.iter().filter(|line| !line.pending && line.command != "fence" && !is_c11(line))
+        {
             let answer = answer(&program, expectation);
             checked += 1;
             if answer != expectation.answer {

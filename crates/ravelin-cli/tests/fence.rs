@@ -164,7 +164,9 @@ fn superfluous_fences_are_removed() {
 fn under_pso_fences_are_exchanged_for_weaker_ones() {
     let scratch = Scratch::new("fence-weaker");
     let program = |fence: &str| {
-        format!("static x; static y;\nthread a {{\n    x.store(1);\n    {fence}\n    y.store(1);\n}}\nthread b {{\n    let q = y.load();\n    let r = x.load();\n}}\n")
+        format!(
+            "static x; static y;\nthread a {{\n    x.store(1);\n    {fence}\n    y.store(1);\n}}\nthread b {{\n    let q = y.load();\n    let r = x.load();\n}}\n"
+        )
     };
     let after = scratch.write("after.rav", "");
     for (fence, change) in [("fence();", "insert store-store fence"), ("fence(release);", "keep fence")] {
@@ -230,9 +232,14 @@ fn costs_decide() {
     assert_eq!(second["sets"][0]["cost"], 1);
     let all = json(&["fence", &file, "--all"]);
     assert_eq!(all["sets"].as_array().map(Vec::len), Some(2), "{all}");
-    for (wrong, what) in
-        [("L99 1\n", "L99"), ("L3\n", "a place and its cost"), ("L3 0\n", "positive"), ("L4 1\nL4 2\n", "already"), ("L4 18446744073709551615\n", "at most"), ("L3 x\n", "positive")]
-    {
+    for (wrong, what) in [
+        ("L99 1\n", "L99"),
+        ("L3\n", "a place and its cost"),
+        ("L3 0\n", "positive"),
+        ("L4 1\nL4 2\n", "already"),
+        ("L4 18446744073709551615\n", "at most"),
+        ("L3 x\n", "positive"),
+    ] {
         let list = scratch.write("wrong.costs", wrong);
         let output = ravelin(&["fence", &file, "--cost", &list], "");
         assert_eq!(code(&output), 2, "{wrong}");

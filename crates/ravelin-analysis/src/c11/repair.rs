@@ -27,7 +27,7 @@
 
 use super::question::{C11Answer, C11Question, C11Violation, SeqCstReading, c11_robustness};
 use super::sighting::{Changes, Sighting};
-use crate::fences::{Covers, Effort, FenceSet, Offer, Sets};
+use crate::fences::{Covers, Effort, FenceSet, GivenUp, Offer, Sets};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Limits};
 use ravelin_machine::monitor::C11Model;
@@ -36,7 +36,7 @@ use ravelin_semantics::rc20::Reading;
 use std::time::Instant;
 
 /// Sets that are listed at most.
-const MOST_SETS: usize = 10_000;
+const MOST_SETS: usize = 1_000;
 
 /// What is asked, and how hard to try.
 #[derive(Clone, Copy)]
@@ -58,6 +58,8 @@ pub struct Strengthened {
     pub outcome: StrengthenOutcome,
     /// By cost. Empty unless the outcome is [`StrengthenOutcome::Found`] or a limit was met on the way to all sets.
     pub sets: Vec<FenceSet>,
+    /// There are more; these are the cheapest of them.
+    pub truncated: bool,
     /// The reading of seq_cst accesses that the answer is about, as in [`C11Answer`].
     pub seq_cst: Option<SeqCstReading>,
     pub effort: Effort,
@@ -89,12 +91,27 @@ pub fn strengthen(
     let mut covers = Covers::new(offers.iter().map(|offer| offer.cost).collect());
     let mut sightings: Vec<Sighting> = Vec::new();
     let mut sets: Vec<FenceSet> = Vec::new();
+    let mut truncated = false;
     let outcome = loop {
-        let Some(cover) = covers.cheapest() else { break StrengthenOutcome::Found };
+        let cover = match covers.cheapest(&|| judge.is_late().is_some()) {
+            Ok(Some(cover)) => cover,
+            Ok(None) => break StrengthenOutcome::Found,
+            Err(GivenUp) => {
+                let unchecked = sets.last().cloned().unwrap_or_default();
+                break StrengthenOutcome::Unknown { limit: judge.is_late(), unchecked };
+            }
+        };
         let set = FenceSet { cost: covers.cost(&cover), offers: cover };
         let dearer = sets.first().is_some_and(|cheapest| set.cost.main > cheapest.cost.main);
-        if dearer && question.sets == Sets::AllCheapest || sets.len() == MOST_SETS {
+        if dearer && question.sets == Sets::AllCheapest {
             break StrengthenOutcome::Found;
+        }
+        if sets.len() == MOST_SETS {
+            truncated = true;
+            break StrengthenOutcome::Found;
+        }
+        if let Some(limit) = judge.is_late() {
+            break StrengthenOutcome::Unknown { limit: Some(limit), unchecked: set };
         }
         let known = sightings.iter().find(|sighting| judge.changes.leave(sighting, &set.offers));
         let clauses = match known {
@@ -137,7 +154,7 @@ pub fn strengthen(
         states: judge.states,
         elapsed: judge.start.elapsed(),
     };
-    Ok(Strengthened { outcome, sets, seq_cst: judge.seq_cst, effort })
+    Ok(Strengthened { outcome, sets, truncated, seq_cst: judge.seq_cst, effort })
 }
 
 /// What goes wrong if one change of a set is left out: the reason why it is there.
@@ -195,6 +212,13 @@ impl<'a> Judge<'a> {
     fn whatever_is_taken(&mut self) -> Result<Option<C11Violation>, AnalysisError> {
         let all: Vec<usize> = (0..self.changes.offers.len()).collect();
         Ok(self.ask(&all)?.violation)
+    }
+
+    /// The limit that ends everything: time, or the wish of somebody.
+    fn is_late(&self) -> Option<Limit> {
+        let stopped = self.question.stop.is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed));
+        let late = self.question.limits.time.filter(|&time| self.start.elapsed() > time);
+        if stopped { Some(Limit::Stopped) } else { late.map(Limit::Time) }
     }
 
     /// A limit as it was given: the last search had only what was left of the time.

@@ -250,7 +250,12 @@ fn mentions(expr: &Expr, register: RegId) -> bool {
 
 fn apply(program: &mut Program, number: usize, found: Rewriting) -> SpinLoop {
     let thread = &program.threads[number];
-    let told = Transition { from: thread.initial, to: thread.initial, instruction: found.becomes.clone(), span: Span::NOWHERE };
+    let told = Transition {
+        from: thread.initial,
+        to: thread.initial,
+        instruction: found.becomes.clone(),
+        span: Span::NOWHERE,
+    };
     let became = program.tell_transition(thread, &told);
     let thread = &mut program.threads[number];
     let span = thread.transitions[found.attempts[0]].span;

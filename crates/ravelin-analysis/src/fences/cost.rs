@@ -109,7 +109,8 @@ fn repeats_a_fence(program: &Program, sites: &[Site], site: &Site) -> bool {
         let to = thread.transitions[edge.transition.0].to;
         let mut next = thread.outgoing(to);
         let fence = next.next().is_some_and(|(transition, next)| {
-            matches!(next.instruction, Instruction::Fence(Order::SeqCst)) && kept(Edge { thread: edge.thread, transition })
+            matches!(next.instruction, Instruction::Fence(Order::SeqCst))
+                && kept(Edge { thread: edge.thread, transition })
         });
         let all_ways = (0..thread.transitions.len()).map(TransitionId).all(|transition| {
             thread.transitions[transition.0].to != to || site.edges.contains(&Edge { thread: edge.thread, transition })

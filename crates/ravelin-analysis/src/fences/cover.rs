@@ -206,7 +206,11 @@ mod tests {
             (&[1], &[&[0], &[]], None),
         ];
         for (costs, clauses, expected) in cases {
-            assert_eq!(covers(costs, clauses).cheapest(&|| false).expect("an answer").as_deref(), expected, "{costs:?} {clauses:?}");
+            assert_eq!(
+                covers(costs, clauses).cheapest(&|| false).expect("an answer").as_deref(),
+                expected,
+                "{costs:?} {clauses:?}"
+            );
         }
     }
 
@@ -264,7 +268,11 @@ mod tests {
                     && !covers.excluded.iter().any(|excluded| is_subset(excluded, set))
             };
             let best = (0..1u32 << offers).map(subset).filter(is_cover).map(|set| covers.cost(&set)).min();
-            assert_eq!(covers.cheapest(&|| false).expect("an answer").map(|cover| covers.cost(&cover)), best, "{clauses:?} {costs:?}");
+            assert_eq!(
+                covers.cheapest(&|| false).expect("an answer").map(|cover| covers.cost(&cover)),
+                best,
+                "{clauses:?} {costs:?}"
+            );
         }
     }
 }

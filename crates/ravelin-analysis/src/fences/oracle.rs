@@ -1,6 +1,7 @@
 //! Whether a program with some fences will do, asked of the analysis that knows.
 
 use super::clause::Clauses;
+use crate::c11::C11Violation;
 use crate::reachability::{self, Question};
 use crate::robustness::{
     AttackFate, AttackWitness, RaceWitness, RobustnessQuestion, attacks_against, race_freedom, robustness,
@@ -34,6 +35,8 @@ pub enum Trouble {
     Attack(Box<AttackWitness>),
     Race(Box<RaceWitness>),
     Run(Box<Witness>),
+    /// Under a model of C11 (`c11/repair.rs`).
+    C11(Box<C11Violation>),
 }
 
 impl Trouble {
@@ -43,6 +46,8 @@ impl Trouble {
             Trouble::Attack(witness) => clauses.of_run(&witness.computation),
             Trouble::Run(witness) => clauses.of_run(&witness.computation),
             Trouble::Race(race) => clauses.between(&race.actions, race.from, race.to),
+            // What orders and fences do together there is learned by following the run.
+            Trouble::C11(_) => Vec::new(),
         }
     }
 }

@@ -60,7 +60,7 @@ pub fn answer(
     plan: &Plan,
     effort: Effort,
 ) -> anyhow::Result<String> {
-    let Task { sites, offers, .. } = plan.task(program, language, model)?;
+    let Task { sites, offers, .. } = plan.task(program, language, model.into())?;
     let question = FenceQuestion {
         sets: plan.sets,
         limits: effort.limits,

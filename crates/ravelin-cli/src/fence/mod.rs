@@ -1,43 +1,45 @@
 //! `ravelin fence`.
 
+mod ask;
 mod lists;
 mod plan;
 mod written;
 
 pub use plan::{Plan, Task};
 
-use crate::arguments::{Fence, Format, ModelName, PropertyName, PurposeName, RepairName};
+use crate::arguments::{Fence, Format, PropertyName, PurposeName, RepairName};
 use crate::ask::{Shown, Subject, for_each_subject};
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
 use crate::model::AnyModel;
 use anyhow::bail;
-use ravelin_analysis::fences::{FenceQuestion, Fences, Offer, Outcome, Purpose, Sets, fences, without};
+use ravelin_analysis::fences::{Fences, Offer, Outcome, Purpose, Sets};
 use ravelin_analysis::reachability::Engine;
 use ravelin_frontend::sites::Repair;
 use ravelin_program::{Site, Strength};
-use ravelin_report::fences::{Needed, Shown as ShownFences, json, text};
+use ravelin_report::fences::{Shown as ShownFences, json, text};
 use ravelin_semantics::Model;
 
 pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
-    refuse(arguments)?;
-    let Fence { inputs, models, resources, output, .. } = arguments;
-    let models: Vec<Model> = models.iter().map(|&model| model.into()).collect();
+    let models: Vec<AnyModel> = arguments.models.iter().map(|&model| model.into()).collect();
+    refuse(arguments, &models)?;
+    let Fence { inputs, resources, output, .. } = arguments;
     if arguments.expect {
-        let models: Vec<AnyModel> = models.iter().map(|&model| model.into()).collect();
         return expect::run(Asked::Fence { engine: engine(arguments) }, inputs, &models, resources, output);
     }
     let plan = plan(arguments)?;
-    for_each_subject("fence", inputs, &|_, _| models.clone(), output, &|subject| answer(arguments, subject, &plan))
+    for_each_subject("fence", inputs, &|_, _| models.clone(), output, &|subject: &Subject<AnyModel>| {
+        answer(arguments, subject, &plan)
+    })
 }
 
 /// Combinations that mean nothing.
-fn refuse(arguments: &Fence) -> anyhow::Result<()> {
+fn refuse(arguments: &Fence, models: &[AnyModel]) -> anyhow::Result<()> {
     if arguments.output.format == Format::Herd {
         bail!("herd's layout is for final states: use it with `ravelin states`");
     }
-    if arguments.models.contains(&ModelName::Sc) {
-        bail!("under sc fences do nothing; ask about tso or pso");
+    if models.contains(&AnyModel::Hardware(Model::Sc)) {
+        bail!("under sc fences do nothing; ask about tso, pso, ra or rc20");
     }
     if arguments.property == PropertyName::Trf {
         if arguments.purpose == PurposeName::Safety {
@@ -45,7 +47,7 @@ fn refuse(arguments: &Fence) -> anyhow::Result<()> {
                 "--property says what --for robustness has to reach; leave one of --property trf and --for safety away"
             );
         }
-        if arguments.models.iter().any(|model| *model != ModelName::Tso) {
+        if models.iter().any(|model| *model != AnyModel::TSO) {
             bail!("triangular races are about tso; leave --model away");
         }
     }
@@ -57,7 +59,15 @@ fn refuse(arguments: &Fence) -> anyhow::Result<()> {
             bail!("--repair rmw changes stores; fences go before loads");
         }
     }
-    if arguments.weights.is_some() && !arguments.models.contains(&ModelName::Pso) {
+    if models.iter().any(|model| matches!(model, AnyModel::C11(_))) {
+        if arguments.purpose == PurposeName::Safety {
+            bail!("--for safety is about tso and pso; under ra and rc20 programs are made robust");
+        }
+        if arguments.repair == RepairName::Rmw {
+            bail!("--repair rmw is about tso and pso; under ra and rc20 orders get stronger");
+        }
+    }
+    if arguments.weights.is_some() && models.iter().all(|model| *model == AnyModel::TSO) {
         bail!("--weights tells two kinds of fences apart, of which only one is of use under tso; leave it away");
     }
     if arguments.engine.is_some() && arguments.purpose == PurposeName::Robustness && !arguments.expect {
@@ -99,35 +109,19 @@ fn plan(arguments: &Fence) -> anyhow::Result<Plan> {
         },
         minimise: arguments.minimise,
         apart: arguments.apart,
-        weights: arguments.weights.unwrap_or((2, 1)),
+        weights: arguments.weights,
         copies: arguments.inputs.copies,
     })
 }
 
-fn answer(arguments: &Fence, subject: &Subject, plan: &Plan) -> anyhow::Result<(Exit, Shown)> {
+fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow::Result<(Exit, Shown)> {
     let task = plan.task(subject.program, subject.language, subject.model)?;
     if arguments.places {
         return Ok((Exit::Holds, places(arguments, subject, &task)));
     }
-    let question = FenceQuestion {
-        sets: plan.sets,
-        limits: arguments.resources.limits(),
-        workers: arguments.resources.workers(),
-        stop: Some(subject.stop),
-        progress: Some(subject.progress),
-        ..FenceQuestion::new(subject.model, plan.purpose)
-    };
     let Task { sites, offers, .. } = &task;
-    let answer = fences(subject.program, sites, offers, &question)?;
-    let mut reasons = Vec::new();
-    if arguments.explain
-        && let Some(set) = answer.sets.first()
-    {
-        for &offer in &set.offers {
-            let trouble = without(subject.program, sites, offers, set, offer, &question)?;
-            reasons.push(Needed { offer, trouble });
-        }
-    }
+    let question = ask::Question::new(arguments, subject, plan);
+    let ask::Found { answer, seq_cst, reasons } = question.ask(subject.program, &task, arguments.explain)?;
     if let (Some(reason), Outcome::NoSet(_) | Outcome::WrongUnderSc(_)) = (&task.not_expressible, &answer.outcome) {
         bail!("{reason}");
     }
@@ -162,6 +156,7 @@ fn answer(arguments: &Fence, subject: &Subject, plan: &Plan) -> anyhow::Result<(
         sites,
         offers,
         answer: &answer,
+        seq_cst,
         reasons,
         checked,
         diff,
@@ -183,7 +178,7 @@ fn chosen(answer: &Fences, offers: &[Offer]) -> Option<Vec<(usize, Strength)>> {
 }
 
 /// The places that may be used.
-fn places(arguments: &Fence, subject: &Subject, task: &Task) -> Shown {
+fn places(arguments: &Fence, subject: &Subject<AnyModel>, task: &Task) -> Shown {
     let allowed = task.offers.iter().filter(|offer| offer.strength == Strength::Full);
     let places: Vec<(&Site, u64)> = allowed.map(|offer| (&task.sites[offer.site], offer.cost.main)).collect();
     match arguments.output.format {

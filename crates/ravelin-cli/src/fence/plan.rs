@@ -1,6 +1,8 @@
 //! What is asked of `fence`, from the command line or from an expectation, and what can be done about a program.
 
 use super::lists;
+use crate::model::AnyModel;
+use ravelin_analysis::c11::{C11Weights, c11_offers};
 use ravelin_analysis::fences::{CostBy, Offer, Placement, Purpose, Sets, UnknownSite, Weights, apart, offers};
 use ravelin_analysis::reachability::Engine;
 use ravelin_frontend::Language;
@@ -19,8 +21,8 @@ pub struct Plan {
     pub minimise: bool,
     /// Each copy of a thread has its own fences.
     pub apart: bool,
-    /// Of a full fence and of a store-store fence, under PSO.
-    pub weights: (u64, u64),
+    /// Of a full fence and of a store-store fence, under PSO; of a seq_cst fence and of a stronger order, under RC20.
+    pub weights: Option<(u64, u64)>,
     pub copies: Option<usize>,
 }
 
@@ -60,7 +62,7 @@ impl Plan {
             repair: Repair::Fence,
             minimise: false,
             apart: false,
-            weights: (2, 1),
+            weights: None,
             copies,
         }
     }
@@ -87,8 +89,9 @@ impl Plan {
     }
 
     /// Where fences can go in a program, and what they cost there.
-    pub fn task(&self, program: &Program, language: Language, model: Model) -> anyhow::Result<Task> {
-        let request = Request { repair: self.repair, existing: self.minimise, copies: self.copies };
+    pub fn task(&self, program: &Program, language: Language, model: AnyModel) -> anyhow::Result<Task> {
+        let repair = if let AnyModel::C11(_) = model { Repair::Strengthen } else { self.repair };
+        let request = Request { repair, existing: self.minimise, copies: self.copies };
         let (source, not_expressible) = match sites(&program.source, language, &request) {
             Ok(source) => (Some(source), None),
             Err(reason @ NoSites::NotExpressible(_)) => (None, Some(reason)),
@@ -106,7 +109,7 @@ impl Plan {
         if let CostBy::Listed(costs) = &self.cost {
             // A profile lists the places of every kind of repair.
             let mut others = Vec::new();
-            for (repair, existing) in [(Repair::Fence, true), (Repair::Rmw, false)] {
+            for (repair, existing) in [(Repair::Fence, true), (Repair::Rmw, false), (Repair::Strengthen, false)] {
                 let found = sites(&program.source, language, &Request { repair, existing, copies: self.copies });
                 others.extend(found.map(|found| found.sites).unwrap_or_default());
             }
@@ -114,26 +117,32 @@ impl Plan {
         }
         let mut allowed = self.placement.allowed(program, &all)?;
         allowed.retain(|&site| !all[site].edges.is_empty());
-        let (full, store) = self.weights;
-        let weights = match model {
-            Model::Pso => {
-                let has_store_store = source.as_ref().is_some_and(|source| source.offers(Strength::StoreStore));
-                Weights { full, store_store: has_store_store.then_some(store) }
+        let offers = match model {
+            AnyModel::C11(model) => {
+                let (seq_cst, order) = self.weights.unwrap_or((4, 1));
+                let weights = C11Weights { seq_cst, order, ..C11Weights::default() };
+                c11_offers(program, &all, &allowed, &self.cost, weights, model)
             }
-            _ => Weights::FULL_ONLY,
+            AnyModel::Hardware(Model::Pso) => {
+                let (full, store) = self.weights.unwrap_or((2, 1));
+                let has_store_store = source.as_ref().is_some_and(|source| source.offers(Strength::StoreStore));
+                let weights = Weights { full, store_store: has_store_store.then_some(store) };
+                offers(program, &all, &allowed, &self.cost, weights)
+            }
+            AnyModel::Hardware(_) => offers(program, &all, &allowed, &self.cost, Weights::FULL_ONLY),
         };
-        let offers = offers(program, &all, &allowed, &self.cost, weights);
         Ok(Task { source, not_expressible, sites: all, offers, untouched, unchanged: program.source.text.clone() })
     }
 }
 
 /// A fence that stands there and does nothing under this model; it may be there for the compiler, or for another model.
-fn is_untouched(program: &Program, site: &Site, model: Model) -> bool {
+fn is_untouched(program: &Program, site: &Site, model: AnyModel) -> bool {
     let does_something = |edge: &Edge| {
         let transition = &program.threads[edge.thread.0].transitions[edge.transition.0];
         match transition.instruction {
             Instruction::Fence(Order::SeqCst) => true,
-            Instruction::Fence(Order::Release | Order::AcqRel) => model == Model::Pso,
+            Instruction::Fence(Order::Release | Order::AcqRel) => model != AnyModel::TSO,
+            Instruction::Fence(Order::Acquire) => matches!(model, AnyModel::C11(_)),
             _ => false,
         }
     };

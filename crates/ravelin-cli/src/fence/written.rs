@@ -1,16 +1,20 @@
 //! The repaired program as a text: checked from scratch, written to a file, shown as a diff.
 
+use super::ask::Question;
 use crate::ask::Subject;
+use crate::model::AnyModel;
 use anyhow::{Context, bail};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::fences::{FenceQuestion, Purpose};
-use ravelin_analysis::reachability::{Question, answer};
-use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
-use ravelin_program::{Program, Source};
+use ravelin_program::Source;
 use std::path::Path;
 
 /// Reads the text and asks about it what anybody would ask who had got it from somewhere. Says what was answered.
-pub fn check(subject: &Subject, copies: Option<usize>, text: &str, question: &FenceQuestion) -> anyhow::Result<String> {
+pub fn check(
+    subject: &Subject<AnyModel>,
+    copies: Option<usize>,
+    text: &str,
+    question: &Question,
+) -> anyhow::Result<String> {
     let parsed = ravelin_frontend::parse(Source::new(subject.file, text), subject.language);
     let Some(program) = parsed.program else {
         bail!("internal error, please report it: the repaired program cannot be read");
@@ -19,7 +23,7 @@ pub fn check(subject: &Subject, copies: Option<usize>, text: &str, question: &Fe
         Some(copies) if program.is_parameterised() => program.instance(copies),
         _ => program,
     };
-    let (verdict, quality) = verdict(&program, question)?;
+    let (verdict, quality) = question.check(&program)?;
     match verdict {
         Verdict::Holds => {
             let with = copies.map(|copies| format!(" with {copies} copies")).unwrap_or_default();
@@ -32,19 +36,6 @@ pub fn check(subject: &Subject, copies: Option<usize>, text: &str, question: &Fe
         Verdict::Unknown => Ok("The repaired program could not be checked from scratch within the limits.".to_owned()),
         Verdict::Violated => bail!("internal error, please report it: the repaired program is not {quality}"),
     }
-}
-
-fn verdict(program: &Program, question: &FenceQuestion) -> anyhow::Result<(Verdict, &'static str)> {
-    let FenceQuestion { limits, workers, stop, progress, .. } = *question;
-    let robust = RobustnessQuestion { limits, workers, stop, progress, ..RobustnessQuestion::new(question.model) };
-    Ok(match question.purpose {
-        Purpose::Robust => (robustness(program, &robust)?.verdict, "robust"),
-        Purpose::RaceFree => (race_freedom(program, &robust)?.verdict, "free of triangular races"),
-        Purpose::Safe(engine) => {
-            let reach = Question { limits, workers, stop, progress, ..Question::new(question.model) };
-            (answer(program, &reach, engine)?.reachability.verdict, "safe")
-        }
-    })
 }
 
 pub fn write(path: &Path, text: &str) -> anyhow::Result<()> {

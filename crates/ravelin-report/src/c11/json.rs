@@ -2,7 +2,7 @@
 
 use super::{Shown, model_name};
 use crate::json::{limit, statistics, step};
-use ravelin_analysis::c11::{C11Race, C11Witness, GraphEdge, GraphEvent, remedy};
+use ravelin_analysis::c11::{C11Race, C11Violation, C11Witness, GraphEdge, GraphEvent, Remedy, remedy};
 use serde_json::{Value, json};
 
 /// The answer to `check --model ra` or `rc20`.
@@ -21,7 +21,7 @@ pub fn robustness(shown: &Shown) -> Value {
         "property": "robust",
         "verdict": answer.verdict.name(),
         "seq_cst": answer.seq_cst.map(|reading| reading.name()),
-        "witness": answer.witness().map(|witness| stale(shown, witness)),
+        "witness": answer.witness().map(|witness| stale(witness, remedy(answer))),
         "race": answer.race().map(race),
         "waiting_loops": spins.collect::<Vec<_>>(),
         "rewritten": shown.rewritten,
@@ -30,8 +30,16 @@ pub fn robustness(shown: &Shown) -> Value {
     })
 }
 
-fn stale(shown: &Shown, witness: &C11Witness) -> Value {
-    let remedy = remedy(shown.answer).map(|remedy| {
+/// What is wrong.
+pub(crate) fn violation(violation: &C11Violation) -> Value {
+    match violation {
+        C11Violation::NotRobust(witness) => json!({ "stale": stale(witness, None) }),
+        C11Violation::Race(found) => json!({ "data_race": race(found) }),
+    }
+}
+
+fn stale(witness: &C11Witness, remedy: Option<Remedy>) -> Value {
+    let remedy = remedy.map(|remedy| {
         let strengthen =
             remedy.strengthen.iter().map(|(event, order)| json!({ "event": event, "order": order.name() }));
         json!({ "strengthen": strengthen.collect::<Vec<_>>(), "fence_before": remedy.fences })

@@ -5,7 +5,9 @@ use crate::numbers::counted;
 use crate::table::Table;
 use crate::text::{Style, explored, narrated};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::c11::{C11Race, C11Violation, C11Witness, EdgeKind, GraphEdge, GraphEvent, SpinLoop, remedy};
+use ravelin_analysis::c11::{
+    C11Race, C11Violation, C11Witness, EdgeKind, GraphEdge, GraphEvent, SeqCstReading, SpinLoop, remedy,
+};
 use std::fmt::Write;
 
 /// The answer to `check --model ra` or `rc20`.
@@ -23,28 +25,41 @@ pub fn robustness(shown: &Shown, style: Style) -> String {
     }
     text.push('\n');
     match &answer.violation {
-        Some(C11Violation::NotRobust(witness)) => text.push_str(&stale(shown, witness)),
+        Some(C11Violation::NotRobust(witness)) => {
+            text.push_str(&stale(witness));
+            text.push_str(&help(shown, witness));
+        }
         Some(C11Violation::Race(found)) => text.push_str(&race(found)),
         None => {}
     }
-    if let Some(reading) = answer.seq_cst {
-        let _ = writeln!(
-            text,
-            "  seq_cst accesses are outside RC20; they were read as release/acquire with {}.",
-            match reading.name() {
-                "rel-acq" => "no fence",
-                "both" => "a hidden seq_cst fence behind each, and then with one in front of each",
-                "before" => "a hidden seq_cst fence in front of each",
-                _ => "a hidden seq_cst fence behind each",
-            }
-        );
+    if let Some(seq_cst) = answer.seq_cst {
+        text.push_str(&reading(seq_cst));
     }
     text.push_str(&spins(shown));
     let _ = writeln!(text, "  {}.", explored(&answer.statistics));
     text
 }
 
-fn stale(shown: &Shown, witness: &C11Witness) -> String {
+/// What a reading of seq_cst accesses means.
+pub(crate) fn reading(reading: SeqCstReading) -> String {
+    let with = match reading {
+        SeqCstReading::RelAcq => "no fence",
+        SeqCstReading::Both => "a hidden seq_cst fence behind each, and then with one in front of each",
+        SeqCstReading::Before => "a hidden seq_cst fence in front of each",
+        SeqCstReading::After => "a hidden seq_cst fence behind each",
+    };
+    format!("  seq_cst accesses are outside RC20; they were read as release/acquire with {with}.\n")
+}
+
+/// What is wrong, without what would help.
+pub(crate) fn violation(violation: &C11Violation) -> String {
+    match violation {
+        C11Violation::NotRobust(witness) => stale(witness),
+        C11Violation::Race(found) => race(found),
+    }
+}
+
+fn stale(witness: &C11Witness) -> String {
     let mut text = format!("  {}\n", witness.sentence);
     let mut roles = Table::new(&[]);
     for (role, event) in [("stale access", witness.access), ("ignored", witness.ignored)] {
@@ -54,19 +69,10 @@ fn stale(shown: &Shown, witness: &C11Witness) -> String {
     }
     text.push_str(&roles.render("    "));
     text.push_str(&run(&witness.steps, "up to the access"));
-    let _ = writeln!(text, "  execution graph that {} allows:", model_name(shown.answer.model));
+    text.push_str("  execution graph that the model allows:\n");
     text.push_str(&graph(&witness.events, &witness.edges));
     text.push_str("  cycle that sc forbids:\n");
     text.push_str(&cycle(witness));
-    if let Some(spin) = shown.spinning().filter(|_| !shown.rewritten) {
-        let _ = writeln!(
-            text,
-            "  The access is in a loop that only waits. Reading a stale value there does no harm: write `{}` instead, or ask with --auto-wait.",
-            spin.became
-        );
-    } else {
-        text.push_str(&remedies(shown, witness));
-    }
     text
 }
 
@@ -123,6 +129,17 @@ fn cycle(witness: &C11Witness) -> String {
         table.row([name, thread, line, what, edge.kind.name().to_owned()]);
     }
     table.render("    ")
+}
+
+/// What would help.
+fn help(shown: &Shown, witness: &C11Witness) -> String {
+    match shown.spinning().filter(|_| !shown.rewritten) {
+        Some(spin) => format!(
+            "  The access is in a loop that only waits. Reading a stale value there does no harm: write `{}` instead, or ask with --auto-wait.\n",
+            spin.became
+        ),
+        None => remedies(shown, witness),
+    }
 }
 
 /// What would forbid the graph.

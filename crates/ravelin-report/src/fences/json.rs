@@ -34,6 +34,7 @@ pub fn fences(shown: &Shown) -> Value {
         "file": shown.file,
         "model": shown.model,
         "purpose": purpose,
+        "seq_cst": shown.seq_cst.map(|reading| reading.name()),
         "outcome": outcome,
         "sets": answer.sets.iter().map(|found| set(shown, found)).collect::<Vec<_>>(),
         "truncated": answer.truncated,
@@ -92,6 +93,7 @@ fn told(program: &Program, trouble: &Trouble) -> Value {
     match trouble {
         Trouble::Attack(found) => json!({ "attack": attack_witness(program, found) }),
         Trouble::Race(found) => json!({ "race": race(found) }),
+        Trouble::C11(found) => crate::c11::json::violation(found),
         Trouble::Run(found) => json!({ "run": witness(found) }),
     }
 }

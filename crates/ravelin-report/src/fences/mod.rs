@@ -3,6 +3,7 @@
 pub mod json;
 pub mod text;
 
+use ravelin_analysis::c11::SeqCstReading;
 use ravelin_analysis::fences::{FenceSet, Fences, Offer, Purpose, Sets, Trouble};
 use ravelin_program::{Change, Program, Site, Strength, lower_for_hardware, repaired};
 
@@ -16,6 +17,8 @@ pub struct Shown<'a> {
     pub sites: &'a [Site],
     pub offers: &'a [Offer],
     pub answer: &'a Fences,
+    /// The reading of seq_cst accesses that an answer under rc20 is about.
+    pub seq_cst: Option<SeqCstReading>,
     /// What goes wrong without each fence of the first set.
     pub reasons: Vec<Needed>,
     /// The repaired program was written down, read again and found right, as this says.
@@ -43,7 +46,8 @@ impl Shown<'_> {
                 (Change::Lock, Some(_)) => Done::Lock,
                 (Change::Keep, Some(_)) => Done::Keep,
                 (Change::Keep, None) => Done::Remove,
-                (Change::Insert { .. } | Change::Lock, None) => continue,
+                (Change::Strengthen, Some(_)) => Done::Strengthen,
+                (Change::Insert { .. } | Change::Lock | Change::Strengthen, None) => continue,
             };
             changes.push((number, done));
         }
@@ -51,11 +55,12 @@ impl Shown<'_> {
         changes
     }
 
-    /// The lowered program with a set of fences, of which a witness may speak.
+    /// The program with a set of fences, of which a witness may speak; lowered, unless it is about C11.
     fn lowered(&self, set: &[usize]) -> Program {
         let choices: Vec<(usize, Strength)> =
             set.iter().map(|&offer| (self.offers[offer].site, self.offers[offer].strength)).collect();
-        lower_for_hardware(&repaired(self.program, self.sites, &choices))
+        let program = repaired(self.program, self.sites, &choices);
+        if matches!(self.model, "ra" | "rc20") { program } else { lower_for_hardware(&program) }
     }
 }
 
@@ -66,6 +71,7 @@ enum Done {
     Keep,
     Remove,
     Lock,
+    Strengthen,
 }
 
 impl Done {
@@ -73,9 +79,12 @@ impl Done {
         match self {
             Done::Insert(Strength::Full) => "insert fence",
             Done::Insert(Strength::StoreStore) => "insert store-store fence",
+            Done::Insert(Strength::Acquire) => "insert acquire fence",
+            Done::Insert(Strength::AcqRel) => "insert acq_rel fence",
             Done::Keep => "keep fence",
             Done::Remove => "remove fence",
             Done::Lock => "lock store",
+            Done::Strengthen => "strengthen",
         }
     }
 }

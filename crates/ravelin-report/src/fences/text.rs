@@ -35,6 +35,9 @@ pub fn fences(shown: &Shown, style: Style) -> String {
         }
         Outcome::Unknown(why) => text.push_str(&unknown(shown, why, style)),
     }
+    if let Some(reading) = shown.seq_cst {
+        text.push_str(&crate::c11::text::reading(reading));
+    }
     if let Some(checked) = &shown.checked {
         let _ = writeln!(text, "  {checked}");
     }
@@ -81,7 +84,12 @@ fn quality(purpose: Purpose) -> &'static str {
 fn found(shown: &Shown, style: Style) -> String {
     let sets = &shown.answer.sets;
     let Some(first) = sets.first() else { return "no set\n".to_owned() };
-    let what = if shown.sites.iter().any(|site| site.change == Change::Lock) { "locked store" } else { "fence" };
+    let has = |change: Change| first.offers.iter().any(|&offer| shown.sites[shown.offers[offer].site].change == change);
+    let what = match () {
+        () if has(Change::Lock) => "locked store",
+        () if has(Change::Strengthen) => "change",
+        () => "fence",
+    };
     let fences = counted(first.fences(shown.offers, shown.sites) as u64, what);
     let make = if fences.starts_with("1 ") { "makes" } else { "make" };
     let word = format!("{fences} {make} it {}", quality(shown.purpose));
@@ -113,7 +121,7 @@ fn found(shown: &Shown, style: Style) -> String {
         }
     }
     match shown.purpose {
-        Purpose::Robust if !shown.program.goals.is_empty() => {
+        Purpose::Robust if !shown.program.goals.is_empty() && !matches!(shown.model, "ra" | "rc20") => {
             let _ = writeln!(
                 text,
                 "  With {fences} nothing differs from sc. To keep its goals from being reached, fewer or none may do (--for safety)."
@@ -139,7 +147,7 @@ fn table(shown: &Shown, set: &FenceSet) -> String {
         let after = after(shown.program, site);
         let detail = match done {
             Done::Insert(_) => format!("after {after}"),
-            Done::Keep | Done::Remove | Done::Lock => after,
+            Done::Keep | Done::Remove | Done::Lock | Done::Strengthen => after,
         };
         table.row([site.name.clone(), done.name().to_owned(), detail, threads(shown.program, site).join(", ")]);
     }
@@ -201,6 +209,7 @@ fn told(program: &Program, trouble: &Trouble) -> String {
     match trouble {
         Trouble::Attack(witness) => attack_witness(program, witness),
         Trouble::Race(race) => race_witness(race),
+        Trouble::C11(violation) => crate::c11::text::violation(violation),
         Trouble::Run(witness) => format!("  {}\n{}", violation(&witness.violation), run(witness)),
     }
 }
