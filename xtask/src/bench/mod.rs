@@ -9,6 +9,7 @@ mod fences;
 mod handwritten;
 mod lamport;
 mod measure;
+mod rc20;
 mod reach;
 mod robustness;
 mod spin;
@@ -23,6 +24,8 @@ pub enum Benchmark {
     Explore(explore::Arguments),
     /// Fences: the cheapest set for robustness, all minimal sets for safety
     Fences(fences::Arguments),
+    /// Robustness against release/acquire and RC20
+    Rc20(rc20::Arguments),
     /// Reachability under TSO with unbounded buffers: engines side by side, growth
     Reach(reach::Arguments),
     /// Robustness against TSO: all attacks, engines side by side, growth with the number of threads
@@ -33,6 +36,7 @@ pub fn run(benchmark: &Benchmark) -> Result<()> {
     match benchmark {
         Benchmark::Explore(arguments) => explore::run(arguments),
         Benchmark::Fences(arguments) => fences::run(arguments),
+        Benchmark::Rc20(arguments) => rc20::run(arguments),
         Benchmark::Reach(arguments) => reach::run(arguments),
         Benchmark::Robustness(arguments) => robustness::run(arguments),
     }

@@ -1,0 +1,179 @@
+//! Robustness against release/acquire and RC20 as its users ask for it: which models are asked about, what is shown, what is refused.
+
+mod running;
+
+use running::{Scratch, code, on_text, ravelin};
+use serde_json::Value;
+
+fn answers(arguments: &[&str]) -> Vec<Value> {
+    let output = ravelin(&[arguments, &["--format", "json"]].concat(), "");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+    document["answers"].as_array().cloned().expect("answers")
+}
+
+fn said(text: &str, arguments: &[&str]) -> (i32, String) {
+    let output = on_text(text, arguments);
+    (code(&output), String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn the_default_models_follow_the_language() {
+    let scratch = Scratch::new("c11-models");
+    let trencher = scratch.write("sb.txt", "thread t1\ninitial a\ntransition a b write 1 0\nend\n");
+    let rocker = scratch.write("sb.tpl", "max_value 2;\nglobal x;\nfn p { x.store(1); }\n");
+    let c = scratch.write(
+        "one.litmus",
+        "C one\n{}\nP0(atomic_int* x) {\n  atomic_store_explicit(x, 1, memory_order_relaxed);\n}\nexists ([x]=1)\n",
+    );
+    let x86 = scratch.write("two.litmus", running::SB);
+    let cases: [(&str, &[&str]); 5] = [
+        ("examples/mp.rav", &["tso", "rc20"]),
+        (&rocker, &["tso", "rc20"]),
+        (&c, &["tso", "rc20"]),
+        (&x86, &["tso"]),
+        (&trencher, &["tso"]),
+    ];
+    for (file, expected) in cases {
+        let found = answers(&["check", file]);
+        let models: Vec<&str> = found.iter().filter_map(|answer| answer["model"].as_str()).collect();
+        assert_eq!(models, expected, "{file}");
+    }
+}
+
+#[test]
+fn several_models_are_compared_in_one_table() {
+    let output = ravelin(&["check", "examples/mp.rav", "examples/sb-fenced.rav", "--model", "tso,pso,ra,rc20"], "");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .rev()
+        .take(3)
+        .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
+        .collect();
+    assert_eq!(lines[2], ["tso", "pso", "ra", "rc20"]);
+    assert_eq!(lines[1], ["examples/mp.rav", "robust", "not robust", "robust", "not robust"]);
+    assert_eq!(lines[0][0], "examples/sb-fenced.rav");
+}
+
+/// What C11 does not have is a matter for whoever asks about C11 by name.
+#[test]
+fn programs_without_a_meaning_in_c11_are_told_so() {
+    let text = "static x; thread p { locked { x.store(1); } }";
+    let (exit, shown) = said(text, &["check"]);
+    assert_eq!(exit, 0);
+    assert!(shown.contains("under rc20: does not apply"), "{shown}");
+    let (exit, shown) = said(text, &["check", "--model", "rc20"]);
+    assert_eq!(exit, 2);
+    assert!(shown.contains("locked block"), "{shown}");
+}
+
+#[test]
+fn a_witness_is_a_graph_with_a_cycle_and_a_remedy() {
+    let witness = answers(&["check", "examples/mp.rav", "--model", "rc20"])[0]["witness"].clone();
+    let events = witness["events"].as_array().expect("events");
+    assert_eq!(events.len(), 6);
+    let cycle = witness["cycle"].as_array().expect("a cycle");
+    assert!(cycle.windows(2).all(|pair| pair[0]["to"] == pair[1]["from"]));
+    assert_eq!(cycle.first().expect("an edge")["from"], cycle.last().expect("an edge")["to"]);
+    let orders = witness["remedy"]["strengthen"].as_array().expect("orders");
+    let orders: Vec<&str> = orders.iter().filter_map(|order| order["order"].as_str()).collect();
+    assert_eq!(orders, ["release", "acquire"]);
+    let fences = &answers(&["check", "examples/sb.rav", "--model", "rc20"])[0]["witness"]["remedy"];
+    assert_eq!(fences["fence_before"].as_array().map(Vec::len), Some(2), "{fences}");
+}
+
+#[test]
+fn races_are_found_unless_they_are_taken_to_be_absent() {
+    let text = "static x; thread p { x.write(1); } thread q { let r = x.read(); }";
+    assert_eq!(said(text, &["check", "--model", "rc20"]).0, 1);
+    assert!(said(text, &["check", "--model", "rc20", "--races"]).1.contains("data race"));
+    assert_eq!(said(text, &["check", "--model", "rc20", "--no-races"]).0, 0);
+    // Synchronisation is what this one lacks.
+    let flag = "static x; static f; thread p { x.write(1); f.store(1); } thread q { wait(f == 1); let r = x.read(); }";
+    assert_eq!(said(flag, &["check", "--model", "rc20"]).0, 1);
+    let (exit, shown) = said(flag, &["fence", "--model", "rc20", "--diff"]);
+    assert_eq!(exit, 0, "{shown}");
+    assert!(shown.contains("f.store(1, release)") && shown.contains("wait(f == 1, acquire)"), "{shown}");
+}
+
+#[test]
+fn loops_that_only_wait_are_recognised() {
+    let text = "static x; static y;\nthread p { x.store(1, release); y.store(1, release); }\nthread q { while y.load(acquire) != 1 {} while x.load(acquire) != 1 {} }\nthread r { while x.load(acquire) != 1 {} }";
+    let (exit, shown) = said(text, &["check", "--model", "rc20", "--auto-wait"]);
+    assert_eq!(exit, 0, "{shown}");
+    assert!(shown.contains("rewritten to") && shown.contains("wait(y == 1"), "{shown}");
+    let spin = "static x; static y;\nthread p { x.store(1); while y.load() != 1 {} }\nthread q { y.store(1); while x.load() != 1 {} }";
+    let (exit, shown) = said(spin, &["check", "--model", "rc20"]);
+    assert_eq!(exit, 1, "{shown}");
+    assert!(shown.contains("in a loop that only waits"), "{shown}");
+    assert_eq!(said(spin, &["check", "--model", "rc20", "--auto-wait"]).0, 0);
+}
+
+#[test]
+fn the_reading_of_seq_cst_accesses_is_said() {
+    let text = "static x; static y;\nthread p { x.store(1, seq_cst); let r = y.load(seq_cst); }\nthread q { y.store(1, seq_cst); let r = x.load(seq_cst); }";
+    let (exit, shown) = said(text, &["check", "--model", "rc20"]);
+    assert_eq!(exit, 0, "{shown}");
+    assert!(shown.contains("outside RC20"), "{shown}");
+    assert_eq!(said(text, &["check", "--model", "rc20", "--seq-cst", "rel-acq"]).0, 1);
+}
+
+#[test]
+fn hostile_programs_get_an_answer_or_a_message() {
+    let cases: &[(&str, i32)] = &[
+        ("", 0),
+        ("thread t { loop {} }", 0),
+        ("static x: [u8; 5000]; thread p[2] { for i in 0..5000 { x[i].store(1); let r = x[0].load(); } }", 2),
+        ("static x; static y; thread p[*] { x.store(1); let r = y.load(); }", 2),
+        ("static x; thread p { let r = x.fetch_add(1); r = 1 / r; }", 0),
+        (
+            "thread p[2] { mem[0 - 5].store(1); let r = mem[1_000_000_007].load(); mem[1_000_000_007].store(2); r = mem[0 - 5].load(); }",
+            1,
+        ),
+    ];
+    for (text, expected) in cases {
+        for command in [&["check"][..], &["fence"]] {
+            let output = on_text(text, &[command, &["--model", "rc20", "--max-states", "100000"]].concat());
+            assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{text}: {output:?}");
+            if command == ["check"] {
+                assert_eq!(code(&output), *expected, "{text}: {output:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn fences_against_c11_are_refused_what_they_cannot_do() {
+    let cases: &[&[&str]] = &[
+        &["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety"],
+        &["fence", "examples/mp.rav", "--model", "rc20", "--repair", "rmw"],
+        &["fence", "examples/mp.rav", "--model", "rc20", "--property", "trf"],
+    ];
+    for arguments in cases {
+        assert_eq!(code(&ravelin(arguments, "")), 2, "{arguments:?}");
+    }
+    let dear = &answers(&["fence", "examples/mp.rav", "--model", "rc20", "--weights", "1,9"])[0];
+    assert_eq!(dear["sets"][0]["cost"], 2, "two fences are cheaper than two orders: {dear}");
+}
+
+#[test]
+fn examples_are_as_robust_against_c11_as_they_say() {
+    let mut files: Vec<String> = Vec::new();
+    for folder in ["examples", "examples/robustness-c11"] {
+        let root = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
+        for entry in std::fs::read_dir(root).expect("examples") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|extension| extension == "rav") {
+                files.push(path.display().to_string());
+            }
+        }
+    }
+    let mut arguments = vec!["check", "--expect", "--model", "ra,rc20"];
+    arguments.extend(files.iter().map(String::as_str));
+    let output = ravelin(&arguments, "");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(code(&output), 0, "{shown}");
+    let compared: usize =
+        shown.split("files, ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).expect("a number");
+    assert!(compared > 80, "{shown}");
+}
