@@ -18,7 +18,8 @@ pub fn fences(shown: &Shown, style: Style) -> String {
     let mut text = format!("{} under {}: ", shown.file, shown.model);
     match &shown.answer.outcome {
         Outcome::NotNeeded => {
-            let word = format!("{} without fences", quality(shown.purpose));
+            let how = if matches!(shown.model, "ra" | "rc20") { "as it is" } else { "without fences" };
+            let word = format!("{} {how}", quality(shown.purpose));
             let _ = writeln!(text, "{}", style.word(Verdict::Holds, &word));
             text.push_str(&superfluous(shown));
         }
