@@ -19,6 +19,9 @@ pub enum Shown {
     Json(Value),
 }
 
+/// An exit code and what is shown, or why there is no answer.
+pub type Answered = anyhow::Result<(Exit, Shown)>;
+
 /// What is asked about, and the ways to watch and to end the search.
 pub struct Subject<'a, M = Model> {
     pub file: &'a str,
@@ -52,7 +55,7 @@ pub fn for_each_subject<M: Copy>(
     inputs: &Inputs,
     models: &dyn Fn(&Program, Language) -> Vec<M>,
     output: &Output,
-    answer: &dyn Fn(&Subject<M>) -> anyhow::Result<(Exit, Shown)>,
+    answer: &dyn Fn(&Subject<M>) -> Answered,
 ) -> anyhow::Result<Exit> {
     if inputs.files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         anyhow::bail!("standard input can be read only once");
