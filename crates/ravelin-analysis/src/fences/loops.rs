@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(depths(&[(0, 1), (1, 1), (1, 2)]), [0, 1, 0]);
         assert_eq!(depths(&[(0, 1), (1, 2), (2, 1), (2, 3)]), [0, 1, 1, 0]);
         // A loop in a loop, and one that starts where the thread starts.
-        assert_eq!(depths(&[(0, 1), (1, 2), (2, 3), (3, 2), (3, 1), (1, 4)]), [0, 1, 2, 2, 1, 0]);
+        assert_eq!(depths(&[(0, 1), (1, 2), (1, 4), (2, 3), (3, 2), (3, 1)]), [0, 1, 0, 2, 2, 1]);
         assert_eq!(depths(&[(0, 1), (1, 0)]), [1, 1]);
     }
 
