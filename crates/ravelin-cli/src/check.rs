@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use std::io::Write;
 
 pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
-    let models: Vec<AnyModel> = arguments.models.iter().map(|&model| model.into()).collect();
+    let models = AnyModel::each(&arguments.models);
     refuse(arguments, &models)?;
     let Check { inputs, property, expect, resources, output, .. } = arguments;
     if *expect {

@@ -19,6 +19,18 @@ impl AnyModel {
     pub const WEAK: [AnyModel; 4] =
         [AnyModel::TSO, AnyModel::Hardware(Model::Pso), AnyModel::C11(C11Model::ReleaseAcquire), AnyModel::RC20];
 
+    /// The models that were named, each once.
+    pub fn each(named: &[CheckModel]) -> Vec<AnyModel> {
+        let mut models: Vec<AnyModel> = Vec::new();
+        for &model in named {
+            let model = model.into();
+            if !models.contains(&model) {
+                models.push(model);
+            }
+        }
+        models
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             AnyModel::Hardware(model) => model.name(),

@@ -130,7 +130,7 @@ fn expected_answers_are_read_from_the_first_comments() {
         .iter()
         .map(|one| format!("{} {} {:?}: {} pending={}", one.command, one.model, one.options, one.answer, one.pending))
         .collect();
-    assert_eq!(shown, ["check ra []: not robust pending=true", "check rc20 []: not robust pending=true"]);
+    assert_eq!(shown, ["check ra []: not robust pending=false", "check rc20 []: not robust pending=false"]);
     let (_, parsed) = read("t.tpl", "// ROBUSTNESS wegr: robust: ra.\nglobal x;\nfn p { skip; }");
     assert_eq!(parsed.expectations[0].options, [("property".to_owned(), "observational".to_owned())]);
     assert_eq!(parsed.source.quote(parsed.expectations[0].span), "// ROBUSTNESS wegr: robust: ra.");

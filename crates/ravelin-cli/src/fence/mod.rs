@@ -21,7 +21,7 @@ use ravelin_report::fences::{Shown as ShownFences, json, text};
 use ravelin_semantics::Model;
 
 pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
-    let models: Vec<AnyModel> = arguments.models.iter().map(|&model| model.into()).collect();
+    let models = AnyModel::each(&arguments.models);
     refuse(arguments, &models)?;
     let Fence { inputs, resources, output, .. } = arguments;
     if arguments.expect {

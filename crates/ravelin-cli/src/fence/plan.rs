@@ -120,7 +120,7 @@ impl Plan {
         let offers = match model {
             AnyModel::C11(model) => {
                 let (seq_cst, order) = self.weights.unwrap_or((4, 1));
-                let weights = C11Weights { seq_cst, order, ..C11Weights::default() };
+                let weights = C11Weights { seq_cst, order, weak_fence: seq_cst.min(2 * order), weak_fences: false };
                 c11_offers(program, &all, &allowed, &self.cost, weights, model)
             }
             AnyModel::Hardware(Model::Pso) => {

@@ -20,7 +20,8 @@ pub struct Chosen {
 }
 
 /// `existing`: fences that stand there may be taken away.
-pub fn choose(program: &Program, places: &[Place], matched: &Matched, existing: bool) -> Vec<Chosen> {
+/// `exchange`: a fence may be put right before one that is taken away.
+pub fn choose(program: &Program, places: &[Place], matched: &Matched, existing: bool, exchange: bool) -> Vec<Chosen> {
     let mut edges: BTreeMap<usize, Vec<Edge>> = BTreeMap::new();
     for (edge, chain) in &matched.chains {
         for &place in chain {
@@ -29,7 +30,7 @@ pub fn choose(program: &Program, places: &[Place], matched: &Matched, existing: 
     }
     let at_start: Vec<HashSet<usize>> = matched.at_start.iter().map(|chain| chain.iter().copied().collect()).collect();
     let threads: Vec<Entered> = program.threads.iter().map(Entered::of).collect();
-    let facts = Facts { program, threads, matched, at_start, existing };
+    let facts = Facts { program, threads, matched, at_start, existing, exchange };
 
     let mut best: HashMap<Vec<Edge>, (bool, bool, bool, usize, usize)> = HashMap::new();
     for (place, mut edges) in edges {
@@ -53,6 +54,7 @@ struct Facts<'a> {
     matched: &'a Matched,
     at_start: Vec<HashSet<usize>>,
     existing: bool,
+    exchange: bool,
 }
 
 /// About each location of a thread.
@@ -124,21 +126,20 @@ impl Facts<'_> {
         Some(after_label)
     }
 
-    /// A full fence stands directly before or after it anyway. One after it that may be taken away does not count: a weaker one may do
-    /// in its place.
+    /// A full fence stands directly before or after it anyway. One after it that may be exchanged for a weaker one does not count.
     fn is_useless(&self, edges: &[Edge]) -> bool {
         let is_fence = |instruction: &Instruction| *instruction == Instruction::Fence(Order::SeqCst);
         let thread = |id: ThreadId| &self.program.threads[id.0];
         let follows =
             edges.iter().all(|edge| is_fence(&thread(edge.thread).transitions[edge.transition.0].instruction));
         let precedes = || {
-            self.targets(edges).keys().all(|&(id, to)| {
+            self.targets(edges).iter().all(|(&(id, to), &count)| {
                 let mut ways = thread(id).outgoing(to);
                 let fence = ways.next().is_some_and(|(_, transition)| is_fence(&transition.instruction));
-                fence && ways.next().is_none()
+                fence && ways.next().is_none() && (!self.existing || count == self.threads[id.0].count[to.0])
             })
         };
-        follows || (!self.existing && precedes())
+        follows || (!self.exchange && precedes())
     }
 }
 

@@ -295,7 +295,9 @@ impl Finder<'_> {
         if passed.len() < good.len() {
             matched = attempt(&passed).unwrap_or_default();
         }
-        let chosen = choose::choose(self.program, places, &matched, existing);
+        // Where statements end with a semicolon of their own, one can take the place of another.
+        let exchange = existing && self.language == Language::Rav;
+        let chosen = choose::choose(self.program, places, &matched, existing, exchange);
         let draft = |site: choose::Chosen| Draft {
             name: None,
             change: Change::Insert { after_label: site.after_label },

@@ -93,17 +93,18 @@ thread t {
         Language::Rav,
         &EXISTING,
         expect![[r#"
-        L6.5 (1), L7 (1), L4 kept (1), L5 kept (1), L6.17 kept (1)
-        static x;
-        thread t {
-            x.store(1);
-            fence();
-            fence(release); // in order
-            fence();
-            x.store(2); fence(); x.store(3);
-            fence();
-        }
-    "#]],
+            L4.5 (1), L6.5 (1), L6.17 (1), L7 (1), L4.5#2 kept (1), L5 kept (1), L6.17#2 kept (1)
+            static x;
+            thread t {
+                x.store(1);
+                fence();
+                fence();
+                fence(release); // in order
+                fence();
+                x.store(2); fence(); fence(); x.store(3);
+                fence();
+            }
+        "#]],
         Some(expect![[r#"
         static x;
         thread t {

@@ -21,6 +21,7 @@ pub fn robustness(shown: &Shown) -> Value {
         "property": "robust",
         "verdict": answer.verdict.name(),
         "seq_cst": answer.seq_cst.map(|reading| reading.name()),
+        "may_miss_violations": answer.seq_cst.is_some(),
         "witness": answer.witness().map(|witness| stale(witness, remedy(answer))),
         "race": answer.race().map(race),
         "waiting_loops": spins.collect::<Vec<_>>(),

@@ -48,7 +48,9 @@ pub(crate) fn reading(reading: SeqCstReading) -> String {
         SeqCstReading::Before => "a hidden seq_cst fence in front of each",
         SeqCstReading::After => "a hidden seq_cst fence behind each",
     };
-    format!("  seq_cst accesses are outside RC20; they were read as release/acquire with {with}.\n")
+    format!(
+        "  seq_cst accesses are outside RC20; they were read as release/acquire with {with}. Violations of RC11 may be missed.\n"
+    )
 }
 
 /// What is wrong, without what would help.
@@ -187,6 +189,10 @@ fn spins(shown: &Shown) -> String {
     let mut told: Vec<String> = shown.spins.iter().map(did).collect();
     told.dedup();
     let loops = counted(told.len() as u64, "loop");
-    let what = if shown.rewritten { "rewritten to" } else { "that only wait, and could be written as" };
+    let what = match (shown.rewritten, told.len()) {
+        (true, _) => "rewritten to",
+        (false, 1) => "that only waits, and could be written as",
+        (false, _) => "that only wait, and could be written as",
+    };
     format!("  {loops} {what} {}.\n", told.join("; "))
 }
