@@ -1,7 +1,8 @@
 //! How far an exploration may go, and how far it has come.
 
 use std::fmt;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Limits; without a value there is none. Reaching one ends the exploration in order, never by an abort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,6 +11,27 @@ pub struct Limits {
     /// Bytes.
     pub memory: Option<u64>,
     pub time: Option<Duration>,
+}
+
+impl Limits {
+    /// What is left of them after a start: the same, with less time.
+    pub fn left(self, start: Instant) -> Limits {
+        Limits { time: self.time.map(|time| time.saturating_sub(start.elapsed())), ..self }
+    }
+
+    /// A limit that was reached with what was left of these, as it was given.
+    pub fn as_given(self, limit: Limit) -> Limit {
+        match (limit, self.time) {
+            (Limit::Time(_), Some(time)) => Limit::Time(time),
+            (limit, _) => limit,
+        }
+    }
+
+    /// Whether it is time to stop, for those who explore several times.
+    pub fn reached(self, start: Instant, stop: Option<&AtomicBool>) -> Option<Limit> {
+        let late = self.time.filter(|&time| start.elapsed() > time);
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) { Some(Limit::Stopped) } else { late.map(Limit::Time) }
+    }
 }
 
 /// Which limit ended an exploration.

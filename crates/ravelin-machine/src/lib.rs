@@ -17,6 +17,7 @@ mod code;
 mod compile;
 mod expand;
 mod fuse;
+mod growing;
 mod layout;
 mod liveness;
 pub mod monitor;

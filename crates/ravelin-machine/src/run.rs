@@ -3,41 +3,32 @@
 use crate::chain::Chain;
 use crate::compile::{BuildError, Machine};
 use crate::expand::{Moved, Report};
+use crate::growing::{Attempt, growing};
 use crate::layout::{Growth, Outgrown};
 use crate::settings::{Purpose, Settings};
 use crate::step::Outcome;
 use crate::symmetry::Scratch;
-use ravelin_explore::{End, Limit, Options, Space, Statistics, System, explore};
+use ravelin_explore::{End, Limit, Limits, Options, Space, Statistics, System, explore};
 use ravelin_program::{Fault, LocId, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 
-/// Explores a program. When a value or an address outgrows the layout, a wider one is made and the exploration begins
-/// again; widths double and addresses are extrapolated, so what is thrown away is small beside what follows. The time limit
-/// is that of all attempts.
+/// Explores a program.
 pub fn run(program: &Program, settings: Settings, options: &Options) -> Result<Explored, BuildError> {
-    let start = std::time::Instant::now();
-    let mut growth = Growth::default();
-    loop {
-        let machine = Machine::new(program, settings, &growth)?;
-        if let Err(outgrown) = machine.fused_initial_states(&mut |_| {}) {
-            growth.grow(outgrown, &machine.program, &machine.layout);
-            continue;
-        }
-        let mut limits = options.limits;
-        limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
-        let space = explore(&machine, &Options { limits, ..*options });
-        match space.end {
-            End::Interrupted(outgrown) => growth.grow(outgrown, &machine.program, &machine.layout),
-            _ => return Ok(Explored { machine, space, time_limit: options.limits.time }),
-        }
-    }
+    let build = |growth: &Growth| Machine::new(program, settings, growth);
+    growing(options, build, |machine, left| {
+        let space = explore(&machine, left);
+        Ok(match space.end {
+            End::Interrupted(outgrown) => Attempt::Outgrown(machine, outgrown),
+            _ => Attempt::Done(Explored { machine, space, limits: options.limits }),
+        })
+    })
 }
 
 /// An explored program.
 pub struct Explored {
     pub(crate) machine: Machine,
     space: Space<Outgrown>,
-    time_limit: Option<std::time::Duration>,
+    limits: Limits,
 }
 
 /// What was violated.
@@ -90,9 +81,8 @@ impl Explored {
 
     /// The limit that ended the exploration, if one did.
     pub fn limit(&self) -> Option<Limit> {
-        match (&self.space.end, self.time_limit) {
-            (End::Limit(Limit::Time(_)), Some(whole)) => Some(Limit::Time(whole)),
-            (End::Limit(limit), _) => Some(*limit),
+        match self.space.end {
+            End::Limit(limit) => Some(self.limits.as_given(limit)),
             _ => None,
         }
     }

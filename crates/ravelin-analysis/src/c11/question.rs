@@ -123,11 +123,7 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
         SeqCstReading::Both => &[SeqCst::After, SeqCst::Before],
         SeqCstReading::RelAcq => &[SeqCst::Ignored],
     };
-    let reading = match (question.model, question.seq_cst) {
-        (C11Model::ReleaseAcquire, _) => Reading::ReleaseAcquire,
-        (C11Model::Rc20, SeqCstReading::RelAcq) => Reading::SeqCstAsReleaseAcquire,
-        (C11Model::Rc20, _) => Reading::Written,
-    };
+    let reading = reading(question.model, question.seq_cst);
     let mut answer = C11Answer {
         verdict: Verdict::Holds,
         model: question.model,
@@ -140,10 +136,8 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
         // Hidden fences have no part in races, so one search settles them.
         let races = question.races && (number == 0 || answer.limit.is_some());
         let settings = C11Settings { model: question.model, seq_cst, races, symmetry: question.symmetry };
-        let mut limits = question.limits;
-        limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
         let options = Options {
-            limits,
+            limits: question.limits.left(start),
             workers: question.workers,
             until: Until::FirstFinding,
             stop: question.stop,
@@ -151,10 +145,7 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
         };
         let search = monitor(program, settings, &options).map_err(refused)?;
         add(&mut answer.statistics, &search.statistics);
-        answer.limit = answer.limit.or(search.limit).map(|limit| match (limit, question.limits.time) {
-            (Limit::Time(_), Some(whole)) => Limit::Time(whole),
-            (limit, _) => limit,
-        });
+        answer.limit = answer.limit.or(search.limit).map(|limit| question.limits.as_given(limit));
         if let Some(found) = search.found {
             answer.violation = Some(violation(program, reading, &found)?);
             break;
@@ -170,6 +161,15 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
     }
     answer.statistics.elapsed = start.elapsed();
     Ok(answer)
+}
+
+/// How the axioms count the orders of a graph.
+pub(super) fn reading(model: C11Model, seq_cst: SeqCstReading) -> Reading {
+    match (model, seq_cst) {
+        (C11Model::ReleaseAcquire, _) => Reading::ReleaseAcquire,
+        (C11Model::Rc20, SeqCstReading::RelAcq) => Reading::SeqCstAsReleaseAcquire,
+        (C11Model::Rc20, _) => Reading::Written,
+    }
 }
 
 fn violation(program: &Program, reading: Reading, found: &Found) -> Result<C11Violation, InternalError> {

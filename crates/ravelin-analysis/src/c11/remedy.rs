@@ -4,8 +4,7 @@
 //! taken back one by one; if not, seq_cst fences are put before every event, and then taken away likewise. What is left forbids this graph;
 //! others may remain. The cheapest changes that forbid all of them are another question.
 
-use super::question::{C11Answer, SeqCstReading};
-use ravelin_machine::monitor::C11Model;
+use super::question::{C11Answer, reading};
 use ravelin_program::Order;
 use ravelin_semantics::rc20::{Graph, Label, Reading, rc20_consistent};
 
@@ -20,12 +19,8 @@ pub struct Remedy {
 
 /// Changes that forbid the graph of an answer's witness, if there are any.
 pub fn remedy(answer: &C11Answer) -> Option<Remedy> {
-    let reading = match (answer.model, answer.seq_cst) {
-        (C11Model::ReleaseAcquire, _) => Reading::ReleaseAcquire,
-        (C11Model::Rc20, Some(SeqCstReading::RelAcq)) => Reading::SeqCstAsReleaseAcquire,
-        (C11Model::Rc20, _) => Reading::Written,
-    };
-    of_graph(&answer.witness()?.graph, reading)
+    // Where there are no seq_cst accesses, it does not matter how they are read.
+    of_graph(&answer.witness()?.graph, reading(answer.model, answer.seq_cst.unwrap_or_default()))
 }
 
 fn of_graph(graph: &Graph, reading: Reading) -> Option<Remedy> {

@@ -1,6 +1,6 @@
 //! Repair: the cheapest stronger orders and fences that make a program robust, and free of data races.
 //!
-//! The loop is that of `fences`: take the cheapest offers that satisfy all clauses, ask whether the program with them is robust, and
+//! The loop is that of `fences/listing.rs`: take the cheapest offers that satisfy all clauses, ask whether the program with them is robust, and
 //! learn clauses from what is found (`sighting.rs`). Violations that were found before are looked at first, because following one run
 //! is much cheaper than a search. Every clause holds for every set that makes the program robust, so the first cover that does is a
 //! cheapest one. A program with a data race is not robust; synchronisation may be what it lacks, so races are repaired like
@@ -25,18 +25,14 @@
 //! assert_eq!(answer.sets[0].cost.main, 2, "the second store releases, the first load acquires");
 //! ```
 
-use super::question::{C11Answer, C11Question, C11Violation, SeqCstReading, c11_robustness};
+use super::question::{C11Answer, C11Question, C11Violation, SeqCstReading, c11_robustness, reading};
 use super::sighting::{Changes, Sighting};
-use crate::fences::{Covers, Effort, FenceSet, GivenUp, Offer, Sets};
+use crate::fences::{Effort, End, FenceSet, Judged, Offer, Sets, list};
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_explore::{Limit, Limits};
+use ravelin_explore::Limit;
 use ravelin_machine::monitor::C11Model;
 use ravelin_program::{Program, Site};
-use ravelin_semantics::rc20::Reading;
 use std::time::Instant;
-
-/// Sets that are listed at most.
-const MOST_SETS: usize = 1_000;
 
 /// What is asked, and how hard to try.
 #[derive(Clone, Copy)]
@@ -75,7 +71,7 @@ pub enum StrengthenOutcome {
     NoSet(Box<C11Violation>),
     Unknown {
         limit: Option<Limit>,
-        /// Every set costs at least as much as this one, which could not be checked.
+        /// Every other set costs at least as much as this one, which was to be checked next or was found last.
         unchecked: FenceSet,
     },
 }
@@ -88,73 +84,44 @@ pub fn strengthen(
     question: &StrengthenQuestion,
 ) -> Result<Strengthened, AnalysisError> {
     let mut judge = Judge::new(program, sites, offers, question);
-    let mut covers = Covers::new(offers.iter().map(|offer| offer.cost).collect());
+    let (start, asked) = (judge.start, question.robust);
     let mut sightings: Vec<Sighting> = Vec::new();
-    let mut sets: Vec<FenceSet> = Vec::new();
-    let mut truncated = false;
-    let outcome = loop {
-        let cover = match covers.cheapest(&|| judge.is_late().is_some()) {
-            Ok(Some(cover)) => cover,
-            Ok(None) => break StrengthenOutcome::Found,
-            Err(GivenUp) => {
-                let unchecked = sets.last().cloned().unwrap_or_default();
-                break StrengthenOutcome::Unknown { limit: judge.is_late(), unchecked };
+    let late = || asked.limits.reached(start, asked.stop);
+    let listing = list(offers, question.sets, &late, &mut |set| {
+        if let Some(sighting) = sightings.iter().find(|sighting| judge.changes.leave(sighting, &set.offers)) {
+            return Ok(Judged::Wrong(judge.changes.clauses(sighting, &set.offers)));
+        }
+        let answer = judge.ask(&set.offers)?;
+        let violation = match (answer.violation, answer.verdict) {
+            (Some(violation), _) => violation,
+            (None, Verdict::Holds) => return Ok(Judged::Right(vec![set.offers.clone()])),
+            (None, _) => {
+                let limit = answer.limit.map(|limit| asked.limits.as_given(limit));
+                return Ok(Judged::End(StrengthenOutcome::Unknown { limit, unchecked: set.clone() }));
             }
         };
-        let set = FenceSet { cost: covers.cost(&cover), offers: cover };
-        let dearer = sets.first().is_some_and(|cheapest| set.cost.main > cheapest.cost.main);
-        if dearer && question.sets == Sets::AllCheapest {
-            break StrengthenOutcome::Found;
+        let sighting = judge.changes.sighting(&violation)?;
+        if !judge.changes.leave(&sighting, &set.offers) {
+            let what = "a violation of robustness is not there when it is looked at again";
+            return Err(InternalError(what.to_owned()).into());
         }
-        if sets.len() == MOST_SETS {
-            truncated = true;
-            break StrengthenOutcome::Found;
+        let clauses = judge.changes.clauses(&sighting, &set.offers);
+        sightings.push(sighting);
+        if clauses.iter().any(Vec::is_empty) {
+            let remains = judge.whatever_is_taken()?.unwrap_or(violation);
+            return Ok(Judged::End(StrengthenOutcome::NoSet(Box::new(remains))));
         }
-        if let Some(limit) = judge.is_late() {
-            break StrengthenOutcome::Unknown { limit: Some(limit), unchecked: set };
-        }
-        let known = sightings.iter().find(|sighting| judge.changes.leave(sighting, &set.offers));
-        let clauses = match known {
-            Some(sighting) => judge.changes.clauses(sighting, &set.offers),
-            None => {
-                let answer = judge.ask(&set.offers)?;
-                let Some(violation) = answer.violation else {
-                    match answer.verdict {
-                        Verdict::Holds if set.offers.is_empty() => break StrengthenOutcome::NotNeeded,
-                        Verdict::Holds => {}
-                        _ => break StrengthenOutcome::Unknown { limit: judge.as_given(answer.limit), unchecked: set },
-                    }
-                    covers.exclude(set.offers.clone());
-                    sets.push(set);
-                    if question.sets == Sets::Cheapest {
-                        break StrengthenOutcome::Found;
-                    }
-                    continue;
-                };
-                let sighting = judge.changes.sighting(&violation)?;
-                if !judge.changes.leave(&sighting, &set.offers) {
-                    let what = "a violation of robustness is not there when it is looked at again";
-                    return Err(InternalError(what.to_owned()).into());
-                }
-                let clauses = judge.changes.clauses(&sighting, &set.offers);
-                sightings.push(sighting);
-                if clauses.iter().any(Vec::is_empty) {
-                    break StrengthenOutcome::NoSet(Box::new(judge.whatever_is_taken()?.unwrap_or(violation)));
-                }
-                clauses
-            }
-        };
-        for clause in clauses {
-            covers.require(clause);
-        }
+        Ok(Judged::Wrong(clauses))
+    })?;
+    let outcome = match listing.end {
+        End::NotNeeded => StrengthenOutcome::NotNeeded,
+        End::Found => StrengthenOutcome::Found,
+        End::Late(limit, unchecked) => StrengthenOutcome::Unknown { limit, unchecked },
+        End::Other(outcome) => outcome,
     };
-    let effort = Effort {
-        queries: judge.queries,
-        clauses: covers.clauses(),
-        states: judge.states,
-        elapsed: judge.start.elapsed(),
-    };
-    Ok(Strengthened { outcome, sets, truncated, seq_cst: judge.seq_cst, effort })
+    let effort =
+        Effort { queries: judge.queries, clauses: listing.clauses, states: judge.states, elapsed: start.elapsed() };
+    Ok(Strengthened { outcome, sets: listing.sets, truncated: listing.truncated, seq_cst: judge.seq_cst, effort })
 }
 
 /// What goes wrong if one change of a set is left out: the reason why it is there.
@@ -188,19 +155,13 @@ impl<'a> Judge<'a> {
         question: &'a StrengthenQuestion,
     ) -> Judge<'a> {
         let question = &question.robust;
-        let reading = match (question.model, question.seq_cst) {
-            (C11Model::ReleaseAcquire, _) => Reading::ReleaseAcquire,
-            (C11Model::Rc20, SeqCstReading::RelAcq) => Reading::SeqCstAsReleaseAcquire,
-            (C11Model::Rc20, _) => Reading::Written,
-        };
+        let reading = reading(question.model, question.seq_cst);
         let changes = Changes { program, sites, offers, reading, races: question.races };
         Judge { changes, question, start: Instant::now(), queries: 0, states: 0, seq_cst: None }
     }
 
     fn ask(&mut self, taken: &[usize]) -> Result<C11Answer, AnalysisError> {
-        let limits = self.question.limits;
-        let time = limits.time.map(|time| time.saturating_sub(self.start.elapsed()));
-        let question = C11Question { limits: Limits { time, ..limits }, ..*self.question };
+        let question = C11Question { limits: self.question.limits.left(self.start), ..*self.question };
         let answer = c11_robustness(&self.changes.made(taken), &question)?;
         self.queries += 1;
         self.states += answer.statistics.states;
@@ -212,20 +173,5 @@ impl<'a> Judge<'a> {
     fn whatever_is_taken(&mut self) -> Result<Option<C11Violation>, AnalysisError> {
         let all: Vec<usize> = (0..self.changes.offers.len()).collect();
         Ok(self.ask(&all)?.violation)
-    }
-
-    /// The limit that ends everything: time, or the wish of somebody.
-    fn is_late(&self) -> Option<Limit> {
-        let stopped = self.question.stop.is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed));
-        let late = self.question.limits.time.filter(|&time| self.start.elapsed() > time);
-        if stopped { Some(Limit::Stopped) } else { late.map(Limit::Time) }
-    }
-
-    /// A limit as it was given: the last search had only what was left of the time.
-    fn as_given(&self, limit: Option<Limit>) -> Option<Limit> {
-        limit.map(|limit| match (limit, self.question.limits.time) {
-            (Limit::Time(_), Some(time)) => Limit::Time(time),
-            (limit, _) => limit,
-        })
     }
 }

@@ -5,13 +5,14 @@
 //! *Counter-Example Guided Fence Insertion*): with the fences, no goal can be reached; behaviour that SC does not have
 //! may remain as long as it does no harm, so fewer fences may do. A third one makes a program free of triangular races.
 //!
-//! All three are answered by the same loop (`synthesis.rs`): take the cheapest fences that forbid every run seen so far
+//! All three are answered by the same loop (`listing.rs`, `synthesis.rs`): take the cheapest fences that forbid every run seen so far
 //! (`cover.rs`), look for a run that is still wrong, and learn from it which fences would forbid it (`clause.rs`). What the loop
 //! ends with is an optimum of equation 14, without trying all subsets of the labels of all attacks.
 
 mod clause;
 mod cost;
 mod cover;
+mod listing;
 mod loops;
 mod oracle;
 mod placement;
@@ -20,6 +21,7 @@ mod synthesis;
 pub(crate) use cost::offers_of;
 pub use cost::{CostBy, Offer, Weights, offers};
 pub use cover::{Cost, Covers, GivenUp};
+pub(crate) use listing::{End, Judged, list};
 pub use loops::LoopDepths;
 pub use oracle::{Purpose, Trouble};
 pub use placement::{Placement, UnknownSite, apart, automaton_sites};

@@ -114,7 +114,7 @@ impl Oracle<'_> {
             _ if !troubles.is_empty() => Said::Wrong(troubles),
             Verdict::Holds => Said::Fine,
             _ if answer.one_delaying_thread => Said::OneDelayingThread,
-            _ => Said::Unknown(answer.limit.map(|limit| self.as_given(limit))),
+            _ => Said::Unknown(answer.limit.map(|limit| self.question.limits.as_given(limit))),
         })
     }
 
@@ -125,7 +125,7 @@ impl Oracle<'_> {
         Ok(match (answer.verdict, answer.race) {
             (_, Some(race)) => Said::Wrong(vec![Trouble::Race(Box::new(race))]),
             (Verdict::Holds, None) => Said::Fine,
-            _ => Said::Unknown(answer.limit.map(|limit| self.as_given(limit))),
+            _ => Said::Unknown(answer.limit.map(|limit| self.question.limits.as_given(limit))),
         })
     }
 
@@ -144,7 +144,7 @@ impl Oracle<'_> {
         Ok(match (answer.reachability.verdict, answer.reachability.witness) {
             (_, Some(witness)) => Said::Wrong(vec![Trouble::Run(Box::new(witness))]),
             (Verdict::Holds, None) => Said::Fine,
-            _ => Said::Unknown(answer.reachability.limit.map(|limit| self.as_given(limit))),
+            _ => Said::Unknown(answer.reachability.limit.map(|limit| self.question.limits.as_given(limit))),
         })
     }
 
@@ -159,25 +159,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// A limit as it was given: the last query had only what was left of the time.
-    fn as_given(&self, limit: Limit) -> Limit {
-        match (limit, self.question.limits.time) {
-            (Limit::Time(_), Some(time)) => Limit::Time(time),
-            (limit, _) => limit,
-        }
-    }
-
-    /// The limit that ends everything: time, or the wish of somebody.
-    pub fn is_late(&self) -> Option<Limit> {
-        let asked = self.question;
-        let stopped = asked.stop.is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed));
-        let late = asked.limits.time.filter(|&time| self.start.elapsed() > time);
-        if stopped { Some(Limit::Stopped) } else { late.map(Limit::Time) }
-    }
-
     /// All queries together may take the time that was given.
     fn limits(&self) -> Limits {
-        let limits = self.question.limits;
-        Limits { time: limits.time.map(|time| time.saturating_sub(self.start.elapsed())), ..limits }
+        self.question.limits.left(self.start)
     }
 }

@@ -1,14 +1,9 @@
-//! The loop: solve, check, learn.
-//!
-//! Every clause is in force for every set of fences that serves the purpose (`clause.rs`), so a cheapest cover of the clauses costs
-//! no more than the best set. If the program with that cover is right, the cover is a best set. If not, the runs that are still wrong
-//! give clauses that the cover misses, since it did not forbid them; there are finitely many. To list all minimal sets, those that were
-//! found are excluded together with what contains them, and the loop goes on: the cheapest cover left is minimal again, since
-//! a smaller one would have been cheaper.
+//! Fences against TSO and PSO: what is asked, what is answered, and how a set of fences is judged in the loop of `listing.rs`.
 
 use super::clause::Clauses;
 use super::cost::Offer;
-use super::cover::{Cost, Covers, GivenUp};
+use super::cover::Cost;
+use super::listing::{End, Judged, list};
 use super::oracle::{Oracle, Purpose, Said, Trouble};
 use crate::AnalysisError;
 use ravelin_explore::{Limit, Limits, Progress};
@@ -16,9 +11,6 @@ use ravelin_program::{Copies, Program, Site, Strength, repaired};
 use ravelin_semantics::Model;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-
-/// Sets that are listed at most.
-const MOST_SETS: usize = 1_000;
 
 /// Store-store fences of a set that are looked at for a full one in their place.
 const MOST_EXCHANGED: usize = 10;
@@ -91,7 +83,7 @@ pub struct Why {
     pub limit: Option<Limit>,
     /// PSO, robustness: the set below stops whatever one thread can do by delaying stores; that several cannot do harm together is not proved.
     pub one_delaying_thread: bool,
-    /// Every set costs at least as much as this one, which could not be checked.
+    /// Every other set costs at least as much as this one, which was to be checked next or, if time ran out before that, was found last.
     pub unchecked: FenceSet,
 }
 
@@ -142,83 +134,56 @@ pub fn fences(
     if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
         return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
     }
-    let mut oracle = Oracle { question, start: Instant::now(), queries: 0, states: 0 };
+    let start = Instant::now();
+    let mut oracle = Oracle { question, start, queries: 0, states: 0 };
     let clauses = Clauses::new(program, question.model, sites, offers);
-    let mut covers = Covers::new(offers.iter().map(|offer| offer.cost).collect());
-    let mut sets: Vec<FenceSet> = Vec::new();
     let mut knows_sc = false;
-    let mut truncated = false;
-    let outcome = loop {
-        let cover = match covers.cheapest(&|| oracle.is_late().is_some()) {
-            Ok(Some(cover)) => cover,
-            Ok(None) => break Outcome::Found,
-            Err(GivenUp) => {
-                let unchecked = sets.last().cloned().unwrap_or_default();
-                break Outcome::Unknown(Why { limit: oracle.is_late(), one_delaying_thread: false, unchecked });
-            }
+    let late = || question.limits.reached(start, question.stop);
+    let listing = list(offers, question.sets, &late, &mut |set| {
+        let unknown = |limit, one_delaying_thread| {
+            Judged::End(Outcome::Unknown(Why { limit, one_delaying_thread, unchecked: set.clone() }))
         };
-        let set = FenceSet { cost: covers.cost(&cover), offers: cover };
-        let dearer = sets.first().is_some_and(|cheapest| set.cost.main > cheapest.cost.main);
-        if dearer && question.sets == Sets::AllCheapest {
-            break Outcome::Found;
-        }
-        if sets.len() == MOST_SETS {
-            truncated = true;
-            break Outcome::Found;
-        }
-        if let Some(limit) = oracle.is_late() {
-            break Outcome::Unknown(Why { limit: Some(limit), one_delaying_thread: false, unchecked: set });
-        }
-        let unknown =
-            |limit, one_delaying_thread| Outcome::Unknown(Why { limit, one_delaying_thread, unchecked: set.clone() });
-        match oracle.ask(&repaired(program, sites, &set.choices(offers)))? {
-            Said::Fine if set.offers.is_empty() => break Outcome::NotNeeded,
-            Said::Fine => {
-                for stronger in as_strong(&set.offers, offers) {
-                    covers.exclude(stronger);
-                }
-                sets.push(set);
-                if question.sets == Sets::Cheapest {
-                    break Outcome::Found;
-                }
-            }
-            Said::Unknown(limit) => break unknown(limit, false),
-            Said::OneDelayingThread => break unknown(None, true),
-            Said::Wrong(troubles) => {
-                if !knows_sc && matches!(question.purpose, Purpose::Safe(_)) {
-                    knows_sc = true;
-                    if let Said::Wrong(mut under_sc) = oracle.ask_sc(program)?
-                        && let Some(trouble) = under_sc.pop()
-                    {
-                        break Outcome::WrongUnderSc(Box::new(trouble));
-                    }
-                }
-                let mut incurable = None;
-                for trouble in troubles {
-                    let clause = trouble.clause(&clauses);
-                    if clause.iter().any(|offer| set.offers.contains(offer)) {
-                        let what = "a run passes a fence that should have forbidden it".to_owned();
-                        return Err(crate::InternalError(what).into());
-                    }
-                    if clause.is_empty() {
-                        incurable = Some(trouble);
-                        break;
-                    }
-                    covers.require(clause);
-                }
-                if let Some(trouble) = incurable {
-                    break Outcome::NoSet(Box::new(trouble));
-                }
+        let troubles = match oracle.ask(&repaired(program, sites, &set.choices(offers)))? {
+            Said::Fine => return Ok(Judged::Right(as_strong(&set.offers, offers))),
+            Said::Unknown(limit) => return Ok(unknown(limit, false)),
+            Said::OneDelayingThread => return Ok(unknown(None, true)),
+            Said::Wrong(troubles) => troubles,
+        };
+        if !knows_sc && matches!(question.purpose, Purpose::Safe(_)) {
+            knows_sc = true;
+            if let Said::Wrong(mut under_sc) = oracle.ask_sc(program)?
+                && let Some(trouble) = under_sc.pop()
+            {
+                return Ok(Judged::End(Outcome::WrongUnderSc(Box::new(trouble))));
             }
         }
+        let mut learned = Vec::new();
+        for trouble in troubles {
+            let clause = trouble.clause(&clauses);
+            if clause.iter().any(|offer| set.offers.contains(offer)) {
+                let what = "a run passes a fence that should have forbidden it".to_owned();
+                return Err(crate::InternalError(what).into());
+            }
+            if clause.is_empty() {
+                return Ok(Judged::End(Outcome::NoSet(Box::new(trouble))));
+            }
+            learned.push(clause);
+        }
+        Ok(Judged::Wrong(learned))
+    })?;
+    let outcome = match listing.end {
+        End::NotNeeded => Outcome::NotNeeded,
+        End::Found => Outcome::Found,
+        End::Late(limit, unchecked) => Outcome::Unknown(Why { limit, one_delaying_thread: false, unchecked }),
+        End::Other(outcome) => outcome,
     };
     let effort = Effort {
         queries: oracle.queries,
-        clauses: covers.clauses(),
+        clauses: listing.clauses,
         states: oracle.states,
-        elapsed: oracle.start.elapsed(),
+        elapsed: start.elapsed(),
     };
-    Ok(Fences { outcome, sets, truncated, effort })
+    Ok(Fences { outcome, sets: listing.sets, truncated: listing.truncated, effort })
 }
 
 /// The set, and those with a full fence in place of a store-store fence: they do nothing that the set does not do.

@@ -12,7 +12,7 @@ use super::lazy::{Lazy, Unsettled, lazy};
 use super::pso::pso;
 use super::sb::sb;
 use crate::{AnalysisError, Verdict};
-use ravelin_explore::{Limit, Limits, Statistics};
+use ravelin_explore::{Limits, Statistics};
 use ravelin_program::Program;
 use ravelin_semantics::Model;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -98,8 +98,7 @@ fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
         return Ok(first);
     }
     let halt = AtomicBool::new(false);
-    let time = asked.limits.time.map(|time| time.saturating_sub(start.elapsed()));
-    let question = Question { limits: Limits { time, ..asked.limits }, stop: Some(&halt), ..*asked };
+    let question = Question { limits: asked.limits.left(start), stop: Some(&halt), ..*asked };
     let answer = std::thread::scope(|scope| {
         let (send, receive) = channel();
         let begin = |engine: fn(&Program, &Question) -> Result<Answer, AnalysisError>| {
@@ -148,7 +147,10 @@ fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
         halt.store(true, Ordering::Relaxed);
         Ok(last)
     });
-    answer.map(|answer| with_time_limit(answer, asked))
+    answer.map(|mut answer| {
+        answer.reachability.limit = answer.reachability.limit.map(|limit| asked.limits.as_given(limit));
+        answer
+    })
 }
 
 /// A question that takes a moment.
@@ -163,14 +165,6 @@ fn is_settled(answer: &Answer) -> bool {
 
 fn is_stopped(question: &Question) -> bool {
     question.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-}
-
-/// The time limit as the user gave it.
-fn with_time_limit(mut answer: Answer, asked: &Question) -> Answer {
-    if let (Some(Limit::Time(_)), Some(time)) = (answer.reachability.limit, asked.limits.time) {
-        answer.reachability.limit = Some(Limit::Time(time));
-    }
-    answer
 }
 
 /// Where an engine cannot try, the bounded one does what it can within the limits that were given.

@@ -69,12 +69,6 @@ impl RobustnessQuestion<'_> {
         }
     }
 
-    fn time_is_up(&self, start: Instant) -> Option<Limit> {
-        let stopped = self.stop.is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed));
-        let late = self.limits.time.filter(|&time| start.elapsed() > time);
-        if stopped { Some(Limit::Stopped) } else { late.map(Limit::Time) }
-    }
-
     pub(super) fn options(&self) -> Options<'_> {
         Options {
             limits: self.limits,
@@ -200,7 +194,7 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
                 for (number, fate) in fates.into_iter().enumerate() {
                     // Replaying takes its time too; one witness is worth it in any case.
                     let feasible = matches!(fate, Fate::Feasible(_));
-                    let late = question.time_is_up(start).filter(|_| feasible && shown);
+                    let late = question.limits.reached(start, question.stop).filter(|_| feasible && shown);
                     limit = limit.or(late);
                     settle(number, if late.is_some() { Fate::Open } else { fate })?;
                     shown |= feasible;
@@ -310,13 +304,11 @@ fn ask(
     explored: &mut Explored,
 ) -> Result<machine::Query, AnalysisError> {
     let mut options = question.options();
-    options.limits.time = options.limits.time.map(|time| time.saturating_sub(start.elapsed()));
+    options.limits = options.limits.left(start);
     let mut found = query(program, question.model, targets, &options).map_err(unread)?;
     explored.states += found.statistics.states;
     explored.bytes = explored.bytes.max(found.statistics.bytes);
-    if let (Some(Limit::Time(_)), Some(time)) = (found.limit, question.limits.time) {
-        found.limit = Some(Limit::Time(time));
-    }
+    found.limit = found.limit.map(|limit| question.limits.as_given(limit));
     Ok(found)
 }
 

@@ -54,10 +54,7 @@ pub fn race_freedom(program: &Program, question: &RobustnessQuestion) -> Result<
         (None, None) => Verdict::Holds,
         (None, Some(_)) => Verdict::Unknown,
     };
-    let limit = match (found.limit, question.limits.time) {
-        (Some(Limit::Time(_)), Some(time)) => Some(Limit::Time(time)),
-        (limit, _) => limit,
-    };
+    let limit = found.limit.map(|limit| question.limits.as_given(limit));
     Ok(RaceFreedom {
         verdict,
         limit: limit.filter(|_| race.is_none()),

@@ -52,8 +52,7 @@ impl<'a> Clock<'a> {
         let limits = &self.options.limits;
         let limits = Limits {
             states: Some(limits.states.map_or(size, |states| states.min(size))),
-            memory: limits.memory,
-            time: limits.time.map(|time| time.saturating_sub(self.start.elapsed())),
+            ..limits.left(self.start)
         };
         let workers = if size <= SMALL_STAGE { 1 } else { self.options.workers };
         explore(machine, &Options { limits, workers, until: Until::Exhausted, ..*self.options })
@@ -71,10 +70,7 @@ impl<'a> Clock<'a> {
 
     /// The limit as the user gave it.
     pub fn named(&self, limit: Limit) -> Limit {
-        match (limit, self.options.limits.time) {
-            (Limit::Time(_), Some(time)) => Limit::Time(time),
-            _ => limit,
-        }
+        self.options.limits.as_given(limit)
     }
 
     pub fn look(&self, used: &Used) -> Result<(), Stop> {

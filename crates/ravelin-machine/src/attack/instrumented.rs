@@ -12,6 +12,7 @@ use super::successors::{Successors, Trail, delaying};
 use super::view::View;
 use super::{Attacks, Target};
 use crate::compile::{BuildError, Machine};
+use crate::growing::{Attempt, growing};
 use crate::layout::{Growth, Outgrown};
 use ravelin_explore::{End, Limit, Options, Sink, Statistics, System, Until, explore};
 use ravelin_program::Program;
@@ -27,32 +28,21 @@ pub struct Query {
 
 /// Asks whether one of the attacks is feasible.
 pub fn query(program: &Program, model: Model, targets: &[Target], options: &Options) -> Result<Query, Unread> {
-    let start = std::time::Instant::now();
-    let mut growth = Growth::default();
-    loop {
-        let machine = super::machine(program, model, &growth)?;
+    let build = |growth: &Growth| Ok(super::machine(program, model, growth)?);
+    growing(options, build, |machine, left| {
         let system = Instrumented::new(&machine, model, targets);
-        if let Err(outgrown) = machine.fused_initial_states(&mut |_| {}) {
-            growth.grow(outgrown, &machine.program, &machine.layout);
-            continue;
-        }
-        let mut limits = options.limits;
-        limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
-        let space = explore(&system, &Options { limits, until: Until::FirstFinding, ..*options });
+        let space = explore(&system, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
-            End::Interrupted(outgrown) => {
-                growth.grow(outgrown, &machine.program, &machine.layout);
-                continue;
-            }
-            End::Limit(limit) => Some(limit),
+            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(machine, outgrown)),
+            End::Limit(limit) => Some(options.limits.as_given(limit)),
             _ => None,
         };
         let found = match space.findings.first() {
             Some(finding) => Some(system.read_back(&space.path(finding.state))?),
             None => None,
         };
-        return Ok(Query { found, limit, statistics: space.statistics });
-    }
+        Ok(Attempt::Done(Query { found, limit, statistics: space.statistics }))
+    })
 }
 
 struct Instrumented<'a> {

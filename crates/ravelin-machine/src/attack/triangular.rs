@@ -15,6 +15,7 @@ use super::read_back::Unread;
 use super::successors::{Successors, Trail, plainly};
 use super::view::View;
 use crate::compile::{Machine, Op, Step};
+use crate::growing::{Attempt, growing};
 use crate::layout::{Growth, Outgrown};
 use crate::run::{Run, Unreadable};
 use crate::step::Outcome;
@@ -41,32 +42,21 @@ pub struct TriangularRace {
 
 /// Looks for a triangular race.
 pub fn triangular_races(program: &Program, options: &Options) -> Result<TriangularSearch, Unread> {
-    let start = std::time::Instant::now();
-    let mut growth = Growth::default();
-    loop {
-        let machine = super::machine(program, Model::Sc, &growth)?;
+    let build = |growth: &Growth| Ok(super::machine(program, Model::Sc, growth)?);
+    growing(options, build, |machine, left| {
         let system = Watch::new(&machine);
-        if let Err(outgrown) = machine.fused_initial_states(&mut |_| {}) {
-            growth.grow(outgrown, &machine.program, &machine.layout);
-            continue;
-        }
-        let mut limits = options.limits;
-        limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
-        let space = explore(&system, &Options { limits, until: Until::FirstFinding, ..*options });
+        let space = explore(&system, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
-            End::Interrupted(outgrown) => {
-                growth.grow(outgrown, &machine.program, &machine.layout);
-                continue;
-            }
-            End::Limit(limit) => Some(limit),
+            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(machine, outgrown)),
+            End::Limit(limit) => Some(options.limits.as_given(limit)),
             _ => None,
         };
         let race = match space.findings.first() {
             Some(finding) => Some(system.read_back(&space.path(finding.state))?),
             None => None,
         };
-        return Ok(TriangularSearch { race, limit, statistics: space.statistics });
-    }
+        Ok(Attempt::Done(TriangularSearch { race, limit, statistics: space.statistics }))
+    })
 }
 
 /// The fields of a [`View`] serve another purpose here: `delayed` marks the cells stored to since the watch began (their values do

@@ -5,6 +5,7 @@ use super::deed::C11Settings;
 use super::refusal::{Refusal, refuse};
 use crate::attack::Accesses;
 use crate::compile::{BuildError, Machine};
+use crate::growing::{Attempt, growing};
 use crate::layout::{Growth, Outgrown};
 use crate::run::{Run, Unreadable};
 use crate::settings::{Purpose, Reductions, Settings};
@@ -53,30 +54,18 @@ pub enum MonitorError {
 /// Looks for an access that may be stale, or races.
 pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> Result<MonitorSearch, MonitorError> {
     refuse(program)?;
-    let start = std::time::Instant::now();
     let mut program = program.clone();
     program.goals.clear();
-    let mut growth = Growth::default();
-    loop {
-        let machine = Machine::new(&program, machine_settings(), &growth)?;
-        if let Err(outgrown) = machine.fused_initial_states(&mut |_| {}) {
-            growth.grow(outgrown, &machine.program, &machine.layout);
-            continue;
-        }
+    let build = |growth: &Growth| Ok(Machine::new(&program, machine_settings(), growth)?);
+    growing(options, build, |machine, left| {
         let monitor = Monitor::new(&machine, settings)?;
         if monitor.is_idle() {
-            return Ok(MonitorSearch { found: None, limit: None, statistics: Statistics::default() });
+            return Ok(Attempt::Done(MonitorSearch { found: None, limit: None, statistics: Statistics::default() }));
         }
-        let mut limits = options.limits;
-        limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
-        let space = explore(&monitor, &Options { limits, until: Until::FirstFinding, ..*options });
+        let space = explore(&monitor, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
-            End::Interrupted(outgrown) => {
-                growth.grow(outgrown, &machine.program, &machine.layout);
-                continue;
-            }
-            End::Limit(Limit::Time(_)) => options.limits.time.map(Limit::Time),
-            End::Limit(limit) => Some(limit),
+            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(machine, outgrown)),
+            End::Limit(limit) => Some(options.limits.as_given(limit)),
             _ => None,
         };
         // Of several in one level a stale access says more than a race.
@@ -84,8 +73,8 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
             Some(finding) => Some(monitor.read_back(&space.path(finding.state), kind_of(finding.kind))?),
             None => None,
         };
-        return Ok(MonitorSearch { found, limit, statistics: space.statistics });
-    }
+        Ok(Attempt::Done(MonitorSearch { found, limit, statistics: space.statistics }))
+    })
 }
 
 fn machine_settings() -> Settings {

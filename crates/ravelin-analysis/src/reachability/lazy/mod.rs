@@ -230,8 +230,7 @@ impl<'a> Inquiry<'a> {
         let used = self.lazy.sc_states + self.lazy.oracle_states;
         Limits {
             states: limits.states.map(|states| states.saturating_sub(used).max(1)),
-            memory: limits.memory,
-            time: limits.time.map(|time| time.saturating_sub(self.start.elapsed())),
+            ..limits.left(self.start)
         }
     }
 

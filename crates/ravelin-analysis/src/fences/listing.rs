@@ -1,0 +1,96 @@
+//! The loop: solve, check, learn.
+//!
+//! Every clause is in force for every set of changes that serves the purpose, so a cheapest cover of the clauses costs no more than
+//! the best set. If the program with that cover is right, the cover is a best set. If not, what is still wrong gives clauses that the
+//! cover misses, since it did not forbid it; there are finitely many. To list all minimal sets, those that were found are excluded together with what
+//! contains them, and the loop goes on: the cheapest cover left is minimal again, since a smaller one would have been cheaper.
+//!
+//! Who judges a set, and how clauses are learned, is left to others: `synthesis.rs` for TSO and PSO, `c11/repair.rs` for C11.
+
+use super::cost::Offer;
+use super::cover::{Covers, GivenUp};
+use super::synthesis::{FenceSet, Sets};
+use crate::AnalysisError;
+use ravelin_explore::Limit;
+
+/// Sets that are listed at most.
+const MOST_SETS: usize = 1_000;
+
+/// What was found out about a set.
+pub(crate) enum Judged<E> {
+    /// It serves the purpose. What contains one of these is not wanted any more; the set itself is among them.
+    Right(Vec<Vec<usize>>),
+    /// One of each of these must be taken, and none of them is in the set.
+    Wrong(Vec<Vec<usize>>),
+    /// There is nothing more to look for.
+    End(E),
+}
+
+/// How the loop ended.
+pub(crate) enum End<E> {
+    /// The empty set does.
+    NotNeeded,
+    /// All that were wanted are listed.
+    Found,
+    /// A limit was met. No other set costs less than this one, which is the last that was found or was to be judged next.
+    Late(Option<Limit>, FenceSet),
+    Other(E),
+}
+
+pub(crate) struct Listing<E> {
+    pub end: End<E>,
+    /// By cost.
+    pub sets: Vec<FenceSet>,
+    /// There are more.
+    pub truncated: bool,
+    pub clauses: usize,
+}
+
+/// Lists the sets of offers that are wanted, cheapest first.
+pub(crate) fn list<E>(
+    offers: &[Offer],
+    wanted: Sets,
+    late: &dyn Fn() -> Option<Limit>,
+    judge: &mut dyn FnMut(&FenceSet) -> Result<Judged<E>, AnalysisError>,
+) -> Result<Listing<E>, AnalysisError> {
+    let mut covers = Covers::new(offers.iter().map(|offer| offer.cost).collect());
+    let mut sets: Vec<FenceSet> = Vec::new();
+    let mut truncated = false;
+    let end = loop {
+        let cover = match covers.cheapest(&|| late().is_some()) {
+            Ok(Some(cover)) => cover,
+            Ok(None) => break End::Found,
+            Err(GivenUp) => break End::Late(late(), sets.last().cloned().unwrap_or_default()),
+        };
+        let set = FenceSet { cost: covers.cost(&cover), offers: cover };
+        let dearer = sets.first().is_some_and(|cheapest| set.cost.main > cheapest.cost.main);
+        if dearer && wanted == Sets::AllCheapest {
+            break End::Found;
+        }
+        if sets.len() == MOST_SETS {
+            truncated = true;
+            break End::Found;
+        }
+        if let Some(limit) = late() {
+            break End::Late(Some(limit), set);
+        }
+        match judge(&set)? {
+            Judged::Right(_) if set.offers.is_empty() => break End::NotNeeded,
+            Judged::Right(excluded) => {
+                excluded.into_iter().for_each(|set| covers.exclude(set));
+                sets.push(set);
+                if wanted == Sets::Cheapest {
+                    break End::Found;
+                }
+            }
+            Judged::Wrong(clauses) => {
+                for clause in clauses {
+                    debug_assert!(!clause.iter().any(|offer| set.offers.contains(offer)));
+                    covers.require(clause);
+                }
+            }
+            Judged::End(end) => break End::Other(end),
+        }
+    };
+    Ok(Listing { end, sets, truncated, clauses: covers.clauses() })
+}

@@ -1,0 +1,36 @@
+//! Exploring with a layout that grows: where a value or an address does not fit, a wider layout is made and the exploration begins
+//! again. Widths double and addresses are extrapolated, so what is thrown away is small beside what follows. The time limit is that
+//! of all attempts.
+
+use crate::compile::Machine;
+use crate::layout::{Growth, Outgrown};
+use ravelin_explore::Options;
+use std::time::Instant;
+
+/// What came of one attempt.
+pub(crate) enum Attempt<T> {
+    Done(T),
+    /// Something did not fit into the layout of this machine.
+    Outgrown(Machine, Outgrown),
+}
+
+/// Builds machines and searches with them until everything fits.
+pub(crate) fn growing<T, E>(
+    options: &Options,
+    build: impl Fn(&Growth) -> Result<Machine, E>,
+    mut search: impl FnMut(Machine, &Options) -> Result<Attempt<T>, E>,
+) -> Result<T, E> {
+    let start = Instant::now();
+    let mut growth = Growth::default();
+    loop {
+        let machine = build(&growth)?;
+        let attempt = match machine.fused_initial_states(&mut |_| {}) {
+            Err(outgrown) => Attempt::Outgrown(machine, outgrown),
+            Ok(()) => search(machine, &Options { limits: options.limits.left(start), ..*options })?,
+        };
+        match attempt {
+            Attempt::Done(found) => return Ok(found),
+            Attempt::Outgrown(machine, outgrown) => growth.grow(outgrown, &machine.program, &machine.layout),
+        }
+    }
+}
