@@ -177,12 +177,8 @@ pub fn fences(
         End::Late(limit, unchecked) => Outcome::Unknown(Why { limit, one_delaying_thread: false, unchecked }),
         End::Other(outcome) => outcome,
     };
-    let effort = Effort {
-        queries: oracle.queries,
-        clauses: listing.clauses,
-        states: oracle.states,
-        elapsed: start.elapsed(),
-    };
+    let effort =
+        Effort { queries: oracle.queries, clauses: listing.clauses, states: oracle.states, elapsed: start.elapsed() };
     Ok(Fences { outcome, sets: listing.sets, truncated: listing.truncated, effort })
 }
 

@@ -50,10 +50,8 @@ impl<'a> Clock<'a> {
 
     pub fn explore(&self, machine: &Machine, size: u64) -> Space<Outgrown> {
         let limits = &self.options.limits;
-        let limits = Limits {
-            states: Some(limits.states.map_or(size, |states| states.min(size))),
-            ..limits.left(self.start)
-        };
+        let limits =
+            Limits { states: Some(limits.states.map_or(size, |states| states.min(size))), ..limits.left(self.start) };
         let workers = if size <= SMALL_STAGE { 1 } else { self.options.workers };
         explore(machine, &Options { limits, workers, until: Until::Exhausted, ..*self.options })
     }

@@ -228,10 +228,7 @@ impl<'a> Inquiry<'a> {
     fn left(&self) -> Limits {
         let limits = self.question.limits;
         let used = self.lazy.sc_states + self.lazy.oracle_states;
-        Limits {
-            states: limits.states.map(|states| states.saturating_sub(used).max(1)),
-            ..limits.left(self.start)
-        }
+        Limits { states: limits.states.map(|states| states.saturating_sub(used).max(1)), ..limits.left(self.start) }
     }
 
     fn spent(&self) -> Option<Limit> {

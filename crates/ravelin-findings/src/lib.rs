@@ -1,0 +1,62 @@
+//! What a watched program leaves behind: a file of findings.
+//!
+//! The runtime inside the program writes it, `ravelin run` reads it. The file is mapped into the program's memory and
+//! every finding is complete in it the moment it is made, so nothing is lost when the program is killed. This crate
+//! knows the layout and nothing else: no memory model, no source lines, no operating system; it allocates only vectors.
+//!
+//! # Layout
+//!
+//! Everything is 64-bit words in the machine's byte order. First a header of [`header::WORDS`] words (offsets in
+//! [`header`]), then records one after the other, each `[tag, number of words that follow, words…]`. The header's
+//! [`header::USED`] says how many words are in use; a record is written completely before that number grows, so a
+//! reader of a file that is still being written sees whole records only. Two words of a finding change later, in
+//! place: how often it was seen and what is known about spinning.
+
+mod read;
+mod record;
+mod write;
+
+pub use read::{Findings, Unreadable, read};
+pub use record::{
+    Access, AccessKind, Finding, Module, Order, Place, Problem, Record, Spinning, Step, StepKind, Thread,
+};
+pub use write::{COUNT_WORD, SPINNING_WORD, encode};
+
+/// Where the words of the header are.
+pub mod header {
+    /// The first word of every findings file.
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVELIN\x08");
+    /// Words in the header; the first record follows.
+    pub const WORDS: usize = 64;
+
+    /// Index of the magic word.
+    pub const MAGIC_AT: usize = 0;
+    /// Index of the process number.
+    pub const PROCESS: usize = 1;
+    /// Index of the number of words in use, header included.
+    pub const USED: usize = 2;
+    /// Index of how the program ended: 0 while it runs (or if it was killed), 1 when the runtime saw its end.
+    pub const ENDED: usize = 3;
+    /// Index of the number of threads that were started, the first one included.
+    pub const THREADS: usize = 4;
+    /// Index of the number of findings for which there was no room left.
+    pub const DROPPED: usize = 5;
+    /// Index of the notes: an or of the constants in [`super::notes`].
+    pub const NOTES: usize = 6;
+    /// Index of the number of atomic accesses that were checked (0 if not counted).
+    pub const ACCESSES: usize = 7;
+    /// Index of the number of atomic locations alive at most.
+    pub const LOCATIONS: usize = 8;
+}
+
+/// What a user should know besides the findings.
+pub mod notes {
+    /// The program forked; the child was not watched.
+    pub const FORKED: u64 = 1;
+    /// So many threads were never joined that their numbers ran out; later threads were not watched.
+    pub const OUT_OF_THREADS: u64 = 2;
+    /// No memory was left for the runtime; what came after was not watched.
+    pub const OUT_OF_MEMORY: u64 = 4;
+    /// The stack of an earlier access was older than what is remembered.
+    pub const STACK_LOST: u64 = 8;
+}

@@ -1,0 +1,204 @@
+//! Words into records.
+//!
+//! The file was written by a program that may have overwritten any of it, so nothing in it is believed: what does not
+//! make sense ends the reading with an error that says where, and everything before it is kept.
+
+use crate::header;
+use crate::record::{
+    Access, AccessKind, Finding, Module, Order, Place, Problem, Record, Spinning, Step, StepKind, Thread,
+};
+use crate::write::{FINDING, MODULE, THREAD};
+
+/// Everything in a findings file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Number of the process that wrote it.
+    pub process: u64,
+    /// Whether the runtime saw the end of the program (not so if it was killed).
+    pub ended: bool,
+    /// Threads that were started, the first one included.
+    pub threads_started: u64,
+    /// Findings for which there was no room.
+    pub dropped: u64,
+    /// An or of the constants in [`crate::notes`].
+    pub notes: u64,
+    /// Atomic accesses that were checked.
+    pub accesses: u64,
+    /// Atomic locations alive at most.
+    pub locations: u64,
+    /// The findings, in the order in which they were made.
+    pub findings: Vec<Finding>,
+    /// The loaded files.
+    pub modules: Vec<Module>,
+    /// The threads that appear.
+    pub threads: Vec<Thread>,
+    /// Where reading had to stop, if the file is damaged.
+    pub damaged_at: Option<usize>,
+}
+
+/// The bytes are not a findings file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreadable;
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("this is not a file of findings, or one of another version of Ravelin")
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// Reads a findings file.
+pub fn read(bytes: &[u8]) -> Result<Findings, Unreadable> {
+    let words: Vec<u64> =
+        bytes.chunks_exact(8).map(|chunk| u64::from_ne_bytes(chunk.try_into().expect("eight bytes"))).collect();
+    if words.len() < header::WORDS || words[header::MAGIC_AT] != header::MAGIC {
+        return Err(Unreadable);
+    }
+    let mut findings = Findings {
+        process: words[header::PROCESS],
+        ended: words[header::ENDED] == 1,
+        threads_started: words[header::THREADS],
+        dropped: words[header::DROPPED],
+        notes: words[header::NOTES],
+        accesses: words[header::ACCESSES],
+        locations: words[header::LOCATIONS],
+        ..Findings::default()
+    };
+    let used = usize::try_from(words[header::USED]).unwrap_or(usize::MAX).min(words.len());
+    let mut at = header::WORDS;
+    while at < used {
+        let Some((record, next)) = record_at(&words[..used], at) else {
+            findings.damaged_at = Some(at);
+            break;
+        };
+        match record {
+            Record::Finding(finding) => findings.findings.push(finding),
+            Record::Module(module) => findings.modules.push(module),
+            Record::Thread(thread) => findings.threads.push(thread),
+        }
+        at = next;
+    }
+    Ok(findings)
+}
+
+fn record_at(words: &[u64], at: usize) -> Option<(Record, usize)> {
+    let tag = *words.get(at)?;
+    let length = usize::try_from(*words.get(at + 1)?).ok()?;
+    let next = (at + 2).checked_add(length)?;
+    let mut cursor = Cursor { words: words.get(at + 2..next)? };
+    let record = match tag {
+        FINDING => Record::Finding(cursor.finding()?),
+        MODULE => Record::Module(cursor.module()?),
+        THREAD => Record::Thread(cursor.thread()?),
+        _ => return None,
+    };
+    Some((record, next))
+}
+
+struct Cursor<'a> {
+    words: &'a [u64],
+}
+
+impl Cursor<'_> {
+    fn word(&mut self) -> Option<u64> {
+        let (&first, rest) = self.words.split_first()?;
+        self.words = rest;
+        Some(first)
+    }
+
+    /// A word that chooses one of some possibilities.
+    fn choice<T: Copy>(&mut self, among: &[T]) -> Option<T> {
+        let word = usize::try_from(self.word()?).ok()?;
+        among.get(word).copied()
+    }
+
+    fn list(&mut self) -> Option<Vec<u64>> {
+        let length = usize::try_from(self.word()?).ok()?;
+        let list = self.words.get(..length)?.to_vec();
+        self.words = &self.words[length..];
+        Some(list)
+    }
+
+    fn bytes(&mut self) -> Option<Vec<u8>> {
+        let length = usize::try_from(self.word()?).ok()?;
+        let words = self.words.get(..length.div_ceil(8))?;
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        bytes.truncate(length);
+        self.words = &self.words[length.div_ceil(8)..];
+        Some(bytes)
+    }
+
+    fn finding(&mut self) -> Option<Finding> {
+        use Problem::*;
+        Some(Finding {
+            count: self.word()?,
+            spinning: self.choice(&[Spinning::No, Spinning::Harmless])?,
+            problem: self.choice(&[StaleRead, StaleWrite, StaleUpdate, Race])?,
+            address: self.word()?,
+            access: self.access()?,
+            other: self.access()?,
+            place: self.place()?,
+            path: {
+                let steps = self.word()?;
+                (0..steps).map(|_| self.step()).collect::<Option<_>>()?
+            },
+        })
+    }
+
+    fn access(&mut self) -> Option<Access> {
+        use AccessKind::*;
+        Some(Access {
+            thread: self.word()?,
+            kind: self.choice(&[
+                Load,
+                Store,
+                Update,
+                CompareExchange,
+                Wait,
+                BlockingCompareExchange,
+                PlainRead,
+                PlainWrite,
+                Free,
+            ])?,
+            order: self.choice(&[
+                Order::Plain,
+                Order::Relaxed,
+                Order::Acquire,
+                Order::Release,
+                Order::AcqRel,
+                Order::SeqCst,
+            ])?,
+            size: self.word()?,
+            stack: self.list()?,
+        })
+    }
+
+    fn place(&mut self) -> Option<Place> {
+        match self.word()? {
+            0 => Some(Place::Other),
+            1 => {
+                Some(Place::Heap { start: self.word()?, size: self.word()?, thread: self.word()?, stack: self.list()? })
+            }
+            2 => Some(Place::Stack { thread: self.word()? }),
+            _ => None,
+        }
+    }
+
+    fn step(&mut self) -> Option<Step> {
+        Some(Step {
+            kind: self.choice(&[StepKind::ReadsFrom, StepKind::Overwrites, StepKind::OverwritesRead])?,
+            address: self.word()?,
+            before: self.access()?,
+            after: self.access()?,
+        })
+    }
+
+    fn module(&mut self) -> Option<Module> {
+        Some(Module { bias: self.word()?, start: self.word()?, end: self.word()?, path: self.bytes()? })
+    }
+
+    fn thread(&mut self) -> Option<Thread> {
+        Some(Thread { number: self.word()?, parent: self.word()?, name: self.bytes()?, stack: self.list()? })
+    }
+}

@@ -1,0 +1,184 @@
+//! The records: findings, and the modules and threads they speak of.
+
+/// One record of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// A robustness violation or a data race.
+    Finding(Finding),
+    /// A loaded file whose code appears in the findings.
+    Module(Module),
+    /// A thread that appears in the findings.
+    Thread(Thread),
+}
+
+/// A robustness violation or a data race, one for each pair of places in the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How often this pair was seen. Grows in place while the program runs.
+    pub count: u64,
+    /// What is known about spinning at [`Finding::access`]. Changes in place.
+    pub spinning: Spinning,
+    /// What is wrong.
+    pub problem: Problem,
+    /// The address of the first byte both touch.
+    pub address: u64,
+    /// The access that was about to be made: the one that may miss [`Finding::other`], or the later one of a race.
+    pub access: Access,
+    /// The write that may be missed, or the earlier access of a race.
+    pub other: Access,
+    /// What kind of memory the address is in.
+    pub place: Place,
+    /// Why `other` comes before `access` in every sequentially consistent run, last step first; empty for a race.
+    pub path: Vec<Step>,
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// A load, or a compare-exchange that fails, may read a value older than the write.
+    StaleRead,
+    /// A store may end up before the write in modification order.
+    StaleWrite,
+    /// A read-modify-write may read a value older than the write.
+    StaleUpdate,
+    /// Conflicting accesses, at least one of them non-atomic, unordered by happens-before.
+    Race,
+}
+
+/// Whether a stale read only lets a waiting loop go round once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spinning {
+    /// Nothing speaks for it.
+    No,
+    /// Every value that may be read here was always followed by the same read again, so it is harmless.
+    Harmless,
+}
+
+/// One access: who, where, how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Number of the thread; the first one is 0.
+    pub thread: u64,
+    /// What was done.
+    pub kind: AccessKind,
+    /// With which order.
+    pub order: Order,
+    /// How many bytes.
+    pub size: u64,
+    /// Return addresses, innermost first: the first is where the access is, the others are calls. Empty if forgotten.
+    pub stack: Vec<u64>,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// An atomic load.
+    Load,
+    /// An atomic store.
+    Store,
+    /// An atomic read-modify-write other than compare-exchange.
+    Update,
+    /// A compare-exchange.
+    CompareExchange,
+    /// A marked wait for a value.
+    Wait,
+    /// A marked compare-exchange that is repeated until it succeeds.
+    BlockingCompareExchange,
+    /// A non-atomic read.
+    PlainRead,
+    /// A non-atomic write.
+    PlainWrite,
+    /// The release of the memory.
+    Free,
+}
+
+/// The order of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Not atomic.
+    Plain,
+    /// `memory_order_relaxed`.
+    Relaxed,
+    /// `memory_order_acquire` (and `consume`).
+    Acquire,
+    /// `memory_order_release`.
+    Release,
+    /// `memory_order_acq_rel`.
+    AcqRel,
+    /// `memory_order_seq_cst`.
+    SeqCst,
+}
+
+/// What kind of memory an address is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A global variable, or unknown: the modules' symbols may tell.
+    Other,
+    /// A block of the heap.
+    Heap {
+        /// Its first byte.
+        start: u64,
+        /// Its length.
+        size: u64,
+        /// Who allocated it.
+        thread: u64,
+        /// Where.
+        stack: Vec<u64>,
+    },
+    /// A thread's stack.
+    Stack {
+        /// Whose.
+        thread: u64,
+    },
+}
+
+/// One step of the path that orders two accesses under sequential consistency: `before` happened, then `after`, on the
+/// same address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// How they are ordered.
+    pub kind: StepKind,
+    /// The address both accessed.
+    pub address: u64,
+    /// The earlier one (its stack has one entry at most).
+    pub before: Access,
+    /// The later one (its stack has one entry at most).
+    pub after: Access,
+}
+
+/// How two accesses of one location are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// `after` read what `before` wrote, or something newer (rf).
+    ReadsFrom,
+    /// `after` overwrote what `before` wrote (mo).
+    Overwrites,
+    /// `after` overwrote what `before` had read (fr).
+    OverwritesRead,
+}
+
+/// A file loaded into the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// What to subtract from an address to get the file's own.
+    pub bias: u64,
+    /// First address in use.
+    pub start: u64,
+    /// First address after it.
+    pub end: u64,
+    /// The file's path; empty for the program itself if its name is not known.
+    pub path: Vec<u8>,
+}
+
+/// A thread of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its number; the first one is 0.
+    pub number: u64,
+    /// Who started it.
+    pub parent: u64,
+    /// Its name, if it has one.
+    pub name: Vec<u8>,
+    /// Where it was started.
+    pub stack: Vec<u64>,
+}

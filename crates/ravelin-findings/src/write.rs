@@ -1,0 +1,77 @@
+//! Records into words.
+
+use crate::record::{Access, Finding, Module, Place, Record, Step, Thread};
+
+/// Index of a finding's count, from the record's first word (its tag).
+pub const COUNT_WORD: usize = 2;
+/// Index of what is known about spinning, from the record's first word.
+pub const SPINNING_WORD: usize = 3;
+
+pub(crate) const FINDING: u64 = 1;
+pub(crate) const MODULE: u64 = 2;
+pub(crate) const THREAD: u64 = 3;
+
+/// The words of a record, tag and length included.
+pub fn encode(record: &Record) -> Vec<u64> {
+    let mut words = vec![0, 0];
+    words[0] = match record {
+        Record::Finding(finding) => put_finding(&mut words, finding),
+        Record::Module(module) => put_module(&mut words, module),
+        Record::Thread(thread) => put_thread(&mut words, thread),
+    };
+    words[1] = words.len() as u64 - 2;
+    words
+}
+
+fn put_finding(words: &mut Vec<u64>, finding: &Finding) -> u64 {
+    words.extend([finding.count, finding.spinning as u64, finding.problem as u64, finding.address]);
+    put_access(words, &finding.access);
+    put_access(words, &finding.other);
+    match &finding.place {
+        Place::Other => words.push(0),
+        Place::Heap { start, size, thread, stack } => {
+            words.extend([1, *start, *size, *thread]);
+            put_list(words, stack);
+        }
+        Place::Stack { thread } => words.extend([2, *thread]),
+    }
+    words.push(finding.path.len() as u64);
+    for Step { kind, address, before, after } in &finding.path {
+        words.extend([*kind as u64, *address]);
+        put_access(words, before);
+        put_access(words, after);
+    }
+    FINDING
+}
+
+fn put_module(words: &mut Vec<u64>, module: &Module) -> u64 {
+    words.extend([module.bias, module.start, module.end]);
+    put_bytes(words, &module.path);
+    MODULE
+}
+
+fn put_thread(words: &mut Vec<u64>, thread: &Thread) -> u64 {
+    words.extend([thread.number, thread.parent]);
+    put_bytes(words, &thread.name);
+    put_list(words, &thread.stack);
+    THREAD
+}
+
+fn put_access(words: &mut Vec<u64>, access: &Access) {
+    words.extend([access.thread, access.kind as u64, access.order as u64, access.size]);
+    put_list(words, &access.stack);
+}
+
+fn put_list(words: &mut Vec<u64>, list: &[u64]) {
+    words.push(list.len() as u64);
+    words.extend(list);
+}
+
+fn put_bytes(words: &mut Vec<u64>, bytes: &[u8]) {
+    words.push(bytes.len() as u64);
+    words.extend(bytes.chunks(8).map(|chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_ne_bytes(word)
+    }));
+}

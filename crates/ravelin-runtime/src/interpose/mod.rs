@@ -1,0 +1,1 @@
+//! The C library's functions that matter, and what happens around each.
