@@ -1,1 +1,38 @@
-//! Clocks.
+//! Location clocks for programs that run: what each thread may not know yet.
+//!
+//! The paper (Margalit, Kokologiannakis, Itzhaky, Lahav: *Dynamic Robustness Verification against Weak Memory*, PLDI
+//! 2025) gives every thread and location maps from locations to timestamps. Here the maps are never built. Threads
+//! carry ordinary vector clocks over *threads*; a location remembers who saw which of its writes and when (its
+//! [history](history)); the timestamp a location clock would hold is looked up in the history when an access is checked:
+//! it is that of the newest sighting the vector clock covers. That makes an access cost what a vector clock costs, and
+//! nothing at all where nobody learns anything new, however many locations there are.
+//!
+//! | in the paper | here |
+//! | --- | --- |
+//! | `T_c`, `T_a`, `T_r` (4.2) | [`Thread`]'s `cur`, `acq`, `rel`, each a [`Knows`] |
+//! | `T_HB(t)(x)` | [`history::History`] looked up with `cur` |
+//! | `T_SC(t)(x)` | the same with the thread's `sc` |
+//! | `W_HB(x)` | the location's `message` |
+//! | `W_SC(x)`, `M_SC(x)` | the location's `written` and `touched` |
+//! | the RMW clocks (4.1) | the `plain` count of a sighting |
+//! | `T_val(t)(x, v)` (4.3) | the values in the history between what is known in the two ways |
+//! | the hidden location of seq_cst fences | [`Hidden`] |
+//!
+//! Happens-before for data races is that of C11 proper: hidden fences do not feed it. [`Knows`] keeps both, and one
+//! clock for both until a seq_cst fence makes them differ.
+//!
+//! This crate knows nothing of addresses, locks or operating systems, and contains no `unsafe` code.
+
+mod clock;
+pub mod history;
+mod knows;
+mod location;
+mod order;
+mod thread;
+
+pub use clock::{Clock, Epoch, Snapshot, Tid};
+pub use history::{Sighting, Site};
+pub use knows::{Knows, Published};
+pub use location::{CasKind, Location, Violation};
+pub use order::Order;
+pub use thread::{Ended, Hidden, Lesson, Link, Mode, Released, Thread};

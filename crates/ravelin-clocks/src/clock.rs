@@ -1,0 +1,173 @@
+//! Vector clocks over threads, and what a thread hands out of them.
+//!
+//! A component `u@e` in a clock means: everything thread `u` knew (in the clock's sense) at its epoch `e` is known.
+//! Epochs advance at every event, so a component stands for one moment. A [`Snapshot`] is a thread's clock at such a
+//! moment; whoever covers the moment covers the snapshot, so joining it again costs nothing. The own component is not
+//! kept in a thread's clock: it would change at every event, and a snapshot can be handed out again as long as nothing
+//! else has changed.
+
+use std::sync::Arc;
+
+/// Which thread; numbers are used again when a thread is gone and everybody who matters knows.
+pub type Tid = u16;
+/// A moment of a thread.
+pub type Epoch = u32;
+
+/// A vector clock.
+#[derive(Clone, Debug, Default)]
+pub struct Clock {
+    epochs: Vec<Epoch>,
+    /// The same epochs, to be handed out; `None` when they have changed since.
+    frozen: Option<Arc<[Epoch]>>,
+}
+
+impl Clock {
+    /// The component of a thread.
+    #[inline]
+    pub fn get(&self, tid: Tid) -> Epoch {
+        self.epochs.get(tid as usize).copied().unwrap_or(0)
+    }
+
+    /// All components; those beyond the end are 0.
+    pub fn epochs(&self) -> &[Epoch] {
+        &self.epochs
+    }
+
+    /// Raises one component.
+    pub fn raise(&mut self, tid: Tid, epoch: Epoch) -> bool {
+        let index = tid as usize;
+        if self.get(tid) >= epoch {
+            return false;
+        }
+        if self.epochs.len() <= index {
+            self.epochs.resize(index + 1, 0);
+        }
+        self.epochs[index] = epoch;
+        self.frozen = None;
+        true
+    }
+
+    /// Learns a snapshot; whether there was anything new in it.
+    #[inline]
+    pub fn join(&mut self, snapshot: &Snapshot) -> bool {
+        if self.covers(snapshot) {
+            return false;
+        }
+        self.join_new(snapshot)
+    }
+
+    fn join_new(&mut self, snapshot: &Snapshot) -> bool {
+        let mut changed = self.join_epochs(&snapshot.epochs);
+        if snapshot.at > 0 {
+            changed |= self.raise(snapshot.by, snapshot.at);
+        }
+        changed
+    }
+
+    /// Learns components one by one; whether any was new.
+    pub fn join_epochs(&mut self, epochs: &[Epoch]) -> bool {
+        if self.epochs.len() < epochs.len() {
+            self.epochs.resize(epochs.len(), 0);
+        }
+        let mut changed = false;
+        for (mine, theirs) in self.epochs.iter_mut().zip(epochs) {
+            changed |= *mine < *theirs;
+            *mine = (*mine).max(*theirs);
+        }
+        if changed {
+            self.frozen = None;
+        }
+        changed
+    }
+
+    /// Whether a snapshot of one moment is known. Never true of a mixed snapshot, which is of no moment.
+    #[inline]
+    pub fn covers(&self, snapshot: &Snapshot) -> bool {
+        snapshot.at > 0 && self.get(snapshot.by) >= snapshot.at
+    }
+
+    /// Whether every component is known, looked at one by one.
+    pub fn covers_all(&self, snapshot: &Snapshot) -> bool {
+        (snapshot.at == 0 || self.get(snapshot.by) >= snapshot.at)
+            && snapshot
+                .epochs
+                .iter()
+                .enumerate()
+                .all(|(index, &epoch)| epoch <= self.epochs.get(index).copied().unwrap_or(0))
+    }
+
+    /// This clock, owned by `by`, at its epoch `at`.
+    #[inline]
+    pub fn freeze(&mut self, by: Tid, at: Epoch) -> Snapshot {
+        let epochs = match &self.frozen {
+            Some(frozen) => frozen.clone(),
+            None => self.freeze_anew(),
+        };
+        Snapshot { epochs, by, at }
+    }
+
+    fn freeze_anew(&mut self) -> Arc<[Epoch]> {
+        let frozen: Arc<[Epoch]> = self.epochs.as_slice().into();
+        self.frozen = Some(frozen.clone());
+        frozen
+    }
+
+    /// Makes `old` what [`Clock::freeze`] would give, without touching the reference count if nothing has changed.
+    #[inline]
+    pub fn freeze_into(&mut self, by: Tid, at: Epoch, old: &mut Snapshot) {
+        match &self.frozen {
+            Some(frozen) if Arc::ptr_eq(frozen, &old.epochs) => {
+                old.by = by;
+                old.at = at;
+            }
+            _ => *old = self.freeze(by, at),
+        }
+    }
+}
+
+/// What a thread's clock was at one of its epochs; or, if `at` is 0, the join of several such.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    epochs: Arc<[Epoch]>,
+    by: Tid,
+    at: Epoch,
+}
+
+impl Default for Snapshot {
+    fn default() -> Snapshot {
+        Snapshot { epochs: Arc::new([]), by: 0, at: 0 }
+    }
+}
+
+impl Snapshot {
+    /// The component of a thread.
+    #[inline]
+    pub fn get(&self, tid: Tid) -> Epoch {
+        let inherited = self.epochs.get(tid as usize).copied().unwrap_or(0);
+        if tid == self.by { inherited.max(self.at) } else { inherited }
+    }
+
+    /// Who handed it out and when; `None` if it is the join of several.
+    pub fn moment(&self) -> Option<(Tid, Epoch)> {
+        (self.at > 0).then_some((self.by, self.at))
+    }
+
+    /// The components other than that of the moment.
+    pub fn epochs(&self) -> &Arc<[Epoch]> {
+        &self.epochs
+    }
+
+    /// The join of two snapshots; one of them if it covers the other.
+    pub fn joined(&self, other: &Snapshot) -> Snapshot {
+        if other.at > 0 && self.get(other.by) >= other.at {
+            return self.clone();
+        }
+        if self.at > 0 && other.get(self.by) >= self.at {
+            return other.clone();
+        }
+        let mut clock = Clock::default();
+        clock.join_new(self);
+        clock.join_new(other);
+        Snapshot { epochs: clock.epochs.into(), by: 0, at: 0 }
+    }
+}

@@ -1,0 +1,129 @@
+//! A view of the release/acquire world, kept twice: as C11's happens-before, and with what seq_cst fences add.
+//!
+//! The two differ only once a seq_cst fence has carried something that no synchronisation carries; until then there is
+//! one clock for both.
+
+use crate::clock::{Clock, Epoch, Snapshot, Tid};
+
+/// What a thread knows in one of its views.
+#[derive(Clone, Debug, Default)]
+pub struct Knows {
+    /// Happens-before: for data races.
+    pub hb: Clock,
+    /// Happens-before and hidden fences: for robustness. `None`: the same as `hb`.
+    pub view: Option<Clock>,
+}
+
+/// What a thread hands to others.
+#[derive(Clone, Debug, Default)]
+pub struct Published {
+    /// Happens-before.
+    pub hb: Snapshot,
+    /// With hidden fences. `None`: the same as `hb`.
+    pub view: Option<Snapshot>,
+}
+
+impl Published {
+    /// What the view holds.
+    pub fn view(&self) -> &Snapshot {
+        self.view.as_ref().unwrap_or(&self.hb)
+    }
+
+    /// The join of two.
+    pub fn joined(&self, other: &Published) -> Published {
+        let view = (self.view.is_some() || other.view.is_some()).then(|| self.view().joined(other.view()));
+        Published { hb: self.hb.joined(&other.hb), view }
+    }
+
+    /// Calls `visit` with every snapshot in it.
+    pub fn visit(&self, visit: &mut impl FnMut(&Snapshot)) {
+        visit(&self.hb);
+        if let Some(view) = &self.view {
+            visit(view);
+        }
+    }
+}
+
+impl Knows {
+    /// The clock that robustness looks at.
+    #[inline]
+    pub fn view(&self) -> &Clock {
+        self.view.as_ref().unwrap_or(&self.hb)
+    }
+
+    /// Whether what was published is certainly known.
+    #[inline]
+    pub fn covers(&self, published: &Published) -> bool {
+        self.hb.covers(&published.hb)
+            && match (&self.view, &published.view) {
+                (None, None) => true,
+                (Some(view), _) => view.covers(published.view()),
+                (None, Some(theirs)) => self.hb.covers_all(theirs),
+            }
+    }
+
+    /// Learns what was published; whether anything was new.
+    #[inline]
+    pub fn join(&mut self, published: &Published) -> bool {
+        let mut changed = self.hb.join(&published.hb);
+        match (&mut self.view, &published.view) {
+            (None, None) => {}
+            (Some(view), _) => changed |= view.join(published.view()),
+            (None, Some(theirs)) => {
+                // Covering the moment in `hb` says nothing about what fences added to `theirs`.
+                if !self.hb.covers_all(theirs) {
+                    let mut view = self.hb.clone();
+                    view.join(theirs);
+                    self.view = Some(view);
+                    changed = true;
+                }
+            }
+        }
+        changed
+    }
+
+    /// Learns what was published through a hidden fence: it feeds the view only.
+    #[inline]
+    pub fn join_hidden(&mut self, published: &Published) {
+        match &mut self.view {
+            Some(view) => {
+                view.join(published.view());
+            }
+            None => {
+                let known = match &published.view {
+                    None => self.hb.covers(&published.hb) || self.hb.covers_all(&published.hb),
+                    Some(theirs) => self.hb.covers_all(theirs),
+                };
+                if !known {
+                    let mut view = self.hb.clone();
+                    view.join(published.view());
+                    self.view = Some(view);
+                }
+            }
+        }
+    }
+
+    /// Raises a component in both.
+    pub fn raise(&mut self, tid: Tid, epoch: Epoch) {
+        self.hb.raise(tid, epoch);
+        if let Some(view) = &mut self.view {
+            view.raise(tid, epoch);
+        }
+    }
+
+    /// What `by` publishes at its epoch `at`.
+    #[inline]
+    pub fn freeze(&mut self, by: Tid, at: Epoch) -> Published {
+        Published { hb: self.hb.freeze(by, at), view: self.view.as_mut().map(|view| view.freeze(by, at)) }
+    }
+
+    /// Makes `old` what [`Knows::freeze`] would give.
+    #[inline]
+    pub fn freeze_into(&mut self, by: Tid, at: Epoch, old: &mut Published) {
+        self.hb.freeze_into(by, at, &mut old.hb);
+        match (&mut self.view, &mut old.view) {
+            (Some(view), Some(old)) => view.freeze_into(by, at, old),
+            (view, old) => *old = view.as_mut().map(|view| view.freeze(by, at)),
+        }
+    }
+}

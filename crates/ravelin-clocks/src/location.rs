@@ -1,0 +1,420 @@
+//! One atomic location: its message, its sc clocks, its history, and the rules of Figure 4 with the extensions of
+//! section 4.
+//!
+//! Each operation first looks for a violation and then does what the operation does to the clocks of the thread and the
+//! location. Nothing else is touched, so a lock for each location is all the caller needs.
+//!
+//! A seq_cst access is the release/acquire access followed by a hidden seq_cst fence; the caller does the fence
+//! ([`Thread::fence`]), because the hidden location has a lock of its own.
+
+use crate::clock::{Clock, Epoch, Snapshot, Tid};
+use crate::history::{History, Sighting, Site};
+use crate::knows::Published;
+use crate::order::Order;
+use crate::thread::{Lesson, Link, Mode, Thread};
+
+/// How many stale values a violation lists.
+pub const VALUES: usize = 4;
+
+/// The clocks of one location.
+#[derive(Debug)]
+pub struct Location {
+    place: u64,
+    timestamp: u64,
+    plain: u64,
+    history: History,
+    /// What a reader learns. `None`: nothing.
+    message: Option<Published>,
+    /// `W_SC`.
+    written: Snapshot,
+    /// `M_SC`.
+    touched: Touched,
+    last_read: (Tid, Epoch, Site),
+    last_write: (Tid, Epoch, Site),
+}
+
+/// `M_SC` of a location: what is known to whoever touched it last.
+#[derive(Debug)]
+enum Touched {
+    /// Nobody read it since it was written: the same as `written`.
+    Written,
+    /// One thread, which knows all that the others before knew.
+    By(Snapshot),
+    /// Several.
+    Mixed(Clock),
+}
+
+/// What may go wrong at an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Whether it is the read part of the access that may be stale.
+    pub reads: bool,
+    /// The newest write that the access may miss.
+    pub missed: Sighting,
+    /// Whether it shows only in another run with the same beginning.
+    pub predicted: bool,
+    /// Values that may be read instead, newest first; meaningful if `reads`.
+    pub values: [u64; VALUES],
+    /// How many of them.
+    pub listed: usize,
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+/// What a compare-exchange may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CasKind {
+    /// Fails only if the value differs.
+    Strong,
+    /// May fail for no reason.
+    Weak,
+    /// Waits until it succeeds.
+    Blocking,
+}
+
+impl Location {
+    /// A location that has its initial value, known to everybody. `place` names it in [`Lesson`]s.
+    pub fn new(place: u64, initial: u64) -> Location {
+        Location {
+            place,
+            timestamp: 0,
+            plain: 0,
+            history: History::new(initial),
+            message: None,
+            written: Snapshot::default(),
+            touched: Touched::Written,
+            last_read: (0, 0, 0),
+            last_write: (0, 0, 0),
+        }
+    }
+
+    /// Its history.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Its history, to prune it.
+    pub fn history_mut(&mut self) -> &mut History {
+        &mut self.history
+    }
+
+    /// A load.
+    #[inline]
+    pub fn load(&mut self, thread: &mut Thread, order: Order, site: Site, mode: Mode) -> Option<Violation> {
+        let mut violation = None;
+        if !self.history.knows_newest(thread.tid, thread.cur.view()) {
+            violation = self.stale_read(thread, mode, |_| true);
+            self.see(thread);
+        }
+        self.read(thread, order, site);
+        thread.advance();
+        violation
+    }
+
+    /// One try of a wait for `value`; `passes` if that is what was read. A try that does not pass is no event.
+    pub fn wait(
+        &mut self,
+        thread: &mut Thread,
+        order: Order,
+        site: Site,
+        mode: Mode,
+        value: u64,
+        passes: bool,
+    ) -> Option<Violation> {
+        let violation = self.stale_read(thread, mode, |stale| stale == value);
+        if passes {
+            if !self.history.knows_newest(thread.tid, thread.cur.view()) {
+                self.see(thread);
+            }
+            self.read(thread, order, site);
+            thread.advance();
+        }
+        violation
+    }
+
+    /// A store.
+    #[inline]
+    pub fn store(
+        &mut self,
+        thread: &mut Thread,
+        order: Order,
+        site: Site,
+        mode: Mode,
+        value: u64,
+    ) -> Option<Violation> {
+        let violation = self.stale_write(thread, mode);
+        self.learn_from_touched(thread, site);
+        if order.releases() {
+            self.publish(thread);
+        } else {
+            self.message.clone_from(&thread.rel);
+        }
+        self.plain += 1;
+        self.write(thread, site, value);
+        thread.advance();
+        violation
+    }
+
+    /// A read-modify-write that always writes.
+    #[inline]
+    pub fn update(
+        &mut self,
+        thread: &mut Thread,
+        order: Order,
+        site: Site,
+        mode: Mode,
+        value: u64,
+    ) -> Option<Violation> {
+        let violation = self.stale_write(thread, mode).map(|violation| Violation { reads: true, ..violation });
+        self.modify(thread, order, site, value);
+        violation
+    }
+
+    /// A compare-exchange with `expected`; `written` is what it wrote if it succeeded. `order` is that of success or of
+    /// failure, whichever happened.
+    #[expect(clippy::too_many_arguments, reason = "a compare-exchange has that many")]
+    pub fn compare_exchange(
+        &mut self,
+        thread: &mut Thread,
+        order: Order,
+        site: Site,
+        mode: Mode,
+        kind: CasKind,
+        expected: u64,
+        written: Option<u64>,
+    ) -> Option<Violation> {
+        let known = self.history.knows_newest(thread.tid, thread.cur.view());
+        let violation = if known {
+            None
+        } else {
+            let failing = match kind {
+                CasKind::Strong => self.stale_read(thread, mode, |stale| stale != expected),
+                CasKind::Weak => self.stale_read(thread, mode, |_| true),
+                CasKind::Blocking => None,
+            };
+            failing.or_else(|| self.stale_exchange(thread, mode, expected))
+        };
+        match (written, kind) {
+            (Some(value), _) => self.modify(thread, order, site, value),
+            (None, CasKind::Blocking) => {}
+            (None, _) => {
+                if !known {
+                    self.see(thread);
+                }
+                self.read(thread, order, site);
+                thread.advance();
+            }
+        }
+        violation
+    }
+
+    /// Calls `clock` with every clock of the location and `visit` with every snapshot it holds.
+    pub fn visit(&self, clock: &mut impl FnMut(&Clock), visit: &mut impl FnMut(&Snapshot)) {
+        if let Some(message) = &self.message {
+            message.visit(visit);
+        }
+        visit(&self.written);
+        match &self.touched {
+            Touched::Written => {}
+            Touched::By(snapshot) => visit(snapshot),
+            Touched::Mixed(mixed) => clock(mixed),
+        }
+    }
+
+    /// Whether a write with one of the values that matter may be read though a newer one is forced.
+    fn stale_read(&self, thread: &Thread, mode: Mode, matters: impl Fn(u64) -> bool) -> Option<Violation> {
+        let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
+        let predicted = gap.forced.timestamp != self.timestamp;
+        if predicted && mode == Mode::Standard {
+            return None;
+        }
+        let mut stale = self.history.stale(&gap);
+        let mut values = [0; VALUES];
+        let mut listed = 0;
+        let mut complete = true;
+        for write in stale.by_ref().filter(|write| matters(write.value)) {
+            if listed < VALUES {
+                values[listed] = write.value;
+                listed += 1;
+            } else {
+                complete = false;
+                break;
+            }
+        }
+        (listed > 0).then(|| Violation {
+            reads: true,
+            missed: *gap.forced,
+            predicted,
+            values,
+            listed,
+            complete: complete && stale.complete(),
+        })
+    }
+
+    /// Whether a write may be put before one that is forced (4.1: not between an update and what it read).
+    fn stale_write(&self, thread: &Thread, mode: Mode) -> Option<Violation> {
+        let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
+        if gap.forced.plain <= gap.known_plain() {
+            return None;
+        }
+        let predicted = gap.forced.plain != self.plain;
+        if predicted && mode == Mode::Standard {
+            return None;
+        }
+        Some(Violation {
+            reads: false,
+            missed: *gap.forced,
+            predicted,
+            values: [0; VALUES],
+            listed: 0,
+            complete: false,
+        })
+    }
+
+    /// Whether a compare-exchange may succeed on a stale write.
+    fn stale_exchange(&self, thread: &Thread, mode: Mode, expected: u64) -> Option<Violation> {
+        let violation = self.stale_write(thread, mode)?;
+        let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
+        self.history.stale(&gap).any(|write| write.open && write.value == expected).then_some(Violation {
+            reads: true,
+            values: [expected, 0, 0, 0],
+            listed: 1,
+            ..violation
+        })
+    }
+
+    /// The thread now knows the newest write.
+    fn see(&mut self, thread: &Thread) {
+        if let Some(newest) = self.history.sightings().last().copied() {
+            self.history.push(Sighting { tid: thread.tid, epoch: thread.epoch, ..newest });
+        }
+    }
+
+    /// What a read does to the clocks.
+    #[inline]
+    fn read(&mut self, thread: &mut Thread, order: Order, site: Site) {
+        self.learn_message(thread, order);
+        if thread.sc.join(&self.written) {
+            thread.sc_changed = thread.epoch;
+            self.teach(thread, Link::ReadsFrom, self.last_write, site);
+        }
+        self.touch(thread);
+        self.last_read = (thread.tid, thread.epoch, site);
+    }
+
+    /// What a read-modify-write does to the clocks.
+    fn modify(&mut self, thread: &mut Thread, order: Order, site: Site, value: u64) {
+        self.learn_message(thread, order);
+        self.learn_from_touched(thread, site);
+        match (order.acquires(), order.releases()) {
+            // What was read is part of what is known.
+            (true, true) => self.publish(thread),
+            (_, releases) => {
+                let own = if releases { Some(thread.cur.freeze(thread.tid, thread.epoch)) } else { thread.rel.clone() };
+                self.message = match (self.message.take(), own) {
+                    (Some(read), Some(own)) => Some(read.joined(&own)),
+                    (read, own) => read.or(own),
+                };
+            }
+        }
+        self.write(thread, site, value);
+        thread.advance();
+    }
+
+    #[inline]
+    fn learn_message(&self, thread: &mut Thread, order: Order) {
+        let Some(message) = &self.message else { return };
+        if order.acquires() {
+            thread.cur.join(message);
+            if let Some(acq) = &mut thread.acq {
+                acq.join(message);
+            }
+        } else if !thread.cur.covers(message) {
+            let acq = thread.acq.get_or_insert_with(|| thread.cur.clone());
+            acq.join(message);
+        }
+    }
+
+    #[inline]
+    fn learn_from_touched(&mut self, thread: &mut Thread, site: Site) {
+        let (learnt, link, teacher) = match &self.touched {
+            Touched::Written => (thread.sc.join(&self.written), Link::Overwrites, self.last_write),
+            Touched::By(snapshot) => (thread.sc.join(snapshot), Link::OverwritesRead, self.last_read),
+            Touched::Mixed(mixed) => (thread.sc.join_epochs(mixed.epochs()), Link::OverwritesRead, self.last_read),
+        };
+        if learnt {
+            thread.sc_changed = thread.epoch;
+            self.teach(thread, link, teacher, site);
+        }
+    }
+
+    fn teach(&self, thread: &mut Thread, link: Link, by: (Tid, Epoch, Site), site: Site) {
+        let (teacher, taught_at, taught_site) = by;
+        thread.learn(Lesson {
+            link,
+            place: self.place,
+            teacher,
+            taught_at,
+            taught_site,
+            learnt_at: thread.epoch,
+            learnt_site: site,
+        });
+    }
+
+    /// `M_SC(x) := M_SC(x) ⊔ T_SC(t)`, after the thread has learnt `W_SC(x)`.
+    #[inline]
+    fn touch(&mut self, thread: &mut Thread) {
+        let (tid, epoch) = (thread.tid, thread.epoch);
+        match &mut self.touched {
+            Touched::Written => self.touched = Touched::By(thread.sc.freeze(tid, epoch)),
+            Touched::By(snapshot)
+                if snapshot.moment().is_some_and(|(by, _)| by == tid) || thread.sc.covers(snapshot) =>
+            {
+                thread.sc.freeze_into(tid, epoch, snapshot);
+            }
+            Touched::By(snapshot) => {
+                let mut mixed = Clock::default();
+                mixed.join(snapshot);
+                mixed.join_epochs(thread.sc.epochs());
+                mixed.raise(tid, epoch);
+                self.touched = Touched::Mixed(mixed);
+            }
+            Touched::Mixed(mixed) => {
+                // If the thread was here since its clock last changed, only its own component is new.
+                if mixed.get(tid) < thread.sc_changed {
+                    mixed.join_epochs(thread.sc.epochs());
+                }
+                mixed.raise(tid, epoch);
+            }
+        }
+    }
+
+    /// The message becomes what the thread knows.
+    #[inline]
+    fn publish(&mut self, thread: &mut Thread) {
+        match &mut self.message {
+            None => self.message = Some(thread.cur.freeze(thread.tid, thread.epoch)),
+            Some(message) => thread.cur.freeze_into(thread.tid, thread.epoch, message),
+        }
+    }
+
+    /// The part of a write that is the same for stores and updates; `plain` is counted before.
+    #[inline]
+    fn write(&mut self, thread: &mut Thread, site: Site, value: u64) {
+        self.timestamp += 1;
+        self.history.push(Sighting {
+            tid: thread.tid,
+            writer: thread.tid,
+            epoch: thread.epoch,
+            written_at: thread.epoch,
+            timestamp: self.timestamp,
+            plain: self.plain,
+            value,
+            site,
+        });
+        self.history.fold(thread.tid);
+        thread.sc.freeze_into(thread.tid, thread.epoch, &mut self.written);
+        self.touched = Touched::Written;
+        self.last_write = (thread.tid, thread.epoch, site);
+    }
+}

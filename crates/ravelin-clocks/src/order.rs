@@ -1,0 +1,28 @@
+//! Memory orders.
+
+/// The order of an atomic access or fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// No ordering.
+    Relaxed,
+    /// Reads acquire.
+    Acquire,
+    /// Writes release.
+    Release,
+    /// Both.
+    AcqRel,
+    /// Both, and part of the order of all such operations.
+    SeqCst,
+}
+
+impl Order {
+    /// Whether a read with this order acquires.
+    pub fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Whether a write with this order releases.
+    pub fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+}

@@ -1,0 +1,251 @@
+//! What one thread carries: its views, its sc clock, and how it came to know.
+//!
+//! Every event has an epoch of its own: [`Thread::advance`] is called at the end of each. Advancing only at releases
+//! would let others seem to know what came after the release.
+
+use crate::clock::{Clock, Epoch, Snapshot, Tid};
+use crate::history::Site;
+use crate::knows::{Knows, Published};
+use crate::order::Order;
+
+/// How many lessons a thread remembers.
+const LESSONS: usize = 8;
+
+/// The clocks of one thread.
+#[derive(Debug)]
+pub struct Thread {
+    /// Its number.
+    pub tid: Tid,
+    /// The epoch of its next event.
+    pub epoch: Epoch,
+    /// `T_c`: what it knows.
+    pub cur: Knows,
+    /// `T_a`: what it will know after an acquire fence. `None`: the same as `cur`.
+    pub(crate) acq: Option<Knows>,
+    /// `T_r`: what it knew at its last release fence. `None`: nothing.
+    pub(crate) rel: Option<Published>,
+    /// `T_SC`: what must come earlier in every sequentially consistent run.
+    pub(crate) sc: Clock,
+    /// The event at which `sc` last changed.
+    pub(crate) sc_changed: Epoch,
+    lessons: [Option<Lesson>; LESSONS],
+    next_lesson: usize,
+}
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Extended witnesses: violations of other runs with the same beginning count too (Theorem 3.1).
+    Predict,
+    /// Standard witnesses only (Theorem 2.2).
+    Standard,
+}
+
+/// How a thread came to know, in the sc sense, what another had done: it accessed a location after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lesson {
+    /// How the two accesses are ordered.
+    pub link: Link,
+    /// The location, as its creator named it.
+    pub place: u64,
+    /// Who accessed it earlier.
+    pub teacher: Tid,
+    /// When, in the teacher's time.
+    pub taught_at: Epoch,
+    /// Where.
+    pub taught_site: Site,
+    /// When the learner accessed it.
+    pub learnt_at: Epoch,
+    /// Where.
+    pub learnt_site: Site,
+}
+
+/// How two accesses of a location are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// The later reads what the earlier wrote.
+    ReadsFrom,
+    /// The later overwrites what the earlier wrote.
+    Overwrites,
+    /// The later overwrites what the earlier read.
+    OverwritesRead,
+}
+
+/// Everything a thread knows at an unlock, at its end, or when it starts another.
+#[derive(Clone, Debug, Default)]
+pub struct Released {
+    published: Published,
+    sc: Snapshot,
+}
+
+/// What an ended thread knew.
+pub type Ended = Released;
+
+/// The location that seq_cst fences update and nothing else does. It takes part in the views only.
+#[derive(Debug, Default)]
+pub struct Hidden {
+    message: Option<Published>,
+}
+
+impl Released {
+    /// The join of two.
+    pub fn joined(&self, other: &Released) -> Released {
+        Released { published: self.published.joined(&other.published), sc: self.sc.joined(&other.sc) }
+    }
+
+    /// Whether `thread` knows all of this by happens-before.
+    pub fn known_to(&self, thread: &Thread) -> bool {
+        thread.cur.covers(&self.published)
+    }
+
+    /// Calls `visit` with every snapshot in it.
+    pub fn visit(&self, visit: &mut impl FnMut(&Snapshot)) {
+        self.published.visit(visit);
+        visit(&self.sc);
+    }
+}
+
+impl Hidden {
+    /// Calls `visit` with every snapshot in it.
+    pub fn visit(&self, visit: &mut impl FnMut(&Snapshot)) {
+        if let Some(message) = &self.message {
+            message.visit(visit);
+        }
+    }
+}
+
+impl Thread {
+    /// A thread that knows nothing, which is right for the first one.
+    pub fn new(tid: Tid, epoch: Epoch) -> Thread {
+        debug_assert!(epoch > 0);
+        Thread {
+            tid,
+            epoch,
+            cur: Knows::default(),
+            acq: None,
+            rel: None,
+            sc: Clock::default(),
+            sc_changed: epoch,
+            lessons: [None; LESSONS],
+            next_lesson: 0,
+        }
+    }
+
+    /// The next event begins.
+    #[inline]
+    pub fn advance(&mut self) {
+        self.epoch += 1;
+    }
+
+    /// Everything this thread knows, for a lock, a child or whoever joins it.
+    pub fn release(&mut self) -> Released {
+        let released =
+            Released { published: self.cur.freeze(self.tid, self.epoch), sc: self.sc.freeze(self.tid, self.epoch) };
+        self.advance();
+        released
+    }
+
+    /// [`Thread::release`] in place of what was there.
+    pub fn release_into(&mut self, released: &mut Released) {
+        self.cur.freeze_into(self.tid, self.epoch, &mut released.published);
+        self.sc.freeze_into(self.tid, self.epoch, &mut released.sc);
+        self.advance();
+    }
+
+    /// Learns everything that was released: by a lock, by the parent at its start, by a joined thread.
+    pub fn acquire(&mut self, released: &Released) {
+        self.cur.join(&released.published);
+        if let Some(acq) = &mut self.acq {
+            acq.join(&released.published);
+        }
+        if self.sc.join(&released.sc) {
+            self.sc_changed = self.epoch;
+        }
+        self.advance();
+    }
+
+    /// A fence.
+    pub fn fence(&mut self, order: Order, hidden: &mut Hidden) {
+        if order.acquires() {
+            self.acquire_fence();
+        }
+        if order == Order::SeqCst {
+            self.update_hidden(hidden);
+        }
+        if order.releases() {
+            self.release_fence();
+        }
+        self.advance();
+    }
+
+    fn acquire_fence(&mut self) {
+        if let Some(acq) = self.acq.take() {
+            self.cur = acq;
+        }
+    }
+
+    fn update_hidden(&mut self, hidden: &mut Hidden) {
+        match &mut hidden.message {
+            None => hidden.message = Some(self.cur.freeze(self.tid, self.epoch)),
+            Some(message) => {
+                self.cur.join_hidden(message);
+                self.cur.freeze_into(self.tid, self.epoch, message);
+            }
+        }
+    }
+
+    fn release_fence(&mut self) {
+        match &mut self.rel {
+            None => self.rel = Some(self.cur.freeze(self.tid, self.epoch)),
+            Some(rel) => self.cur.freeze_into(self.tid, self.epoch, rel),
+        }
+    }
+
+    /// The thread goes on under another number, because its epochs are used up.
+    pub fn rename(&mut self, tid: Tid, epoch: Epoch) {
+        let (old, end) = (self.tid, self.epoch);
+        self.cur.raise(old, end);
+        if let Some(acq) = &mut self.acq {
+            acq.raise(old, end);
+        }
+        self.sc.raise(old, end);
+        self.tid = tid;
+        self.epoch = epoch;
+        self.sc_changed = epoch;
+    }
+
+    /// Whether a non-atomic access of `tid` at `epoch` happens before what this thread does now.
+    #[inline]
+    pub fn happens_after(&self, tid: Tid, epoch: Epoch) -> bool {
+        tid == self.tid || self.cur.hb.get(tid) >= epoch
+    }
+
+    /// Remembers how something became known.
+    pub(crate) fn learn(&mut self, lesson: Lesson) {
+        self.lessons[self.next_lesson] = Some(lesson);
+        self.next_lesson = (self.next_lesson + 1) % LESSONS;
+    }
+
+    /// How the thread came to know, in the sc sense, what `tid` did at `epoch`: the latest lesson that tells it, or else
+    /// the latest of all.
+    pub fn lesson_about(&self, tid: Tid, epoch: Epoch) -> Option<&Lesson> {
+        let latest_first =
+            (1..=LESSONS).filter_map(|back| self.lessons[(self.next_lesson + LESSONS - back) % LESSONS].as_ref());
+        latest_first
+            .clone()
+            .find(|lesson| lesson.teacher == tid && lesson.taught_at >= epoch)
+            .or_else(|| latest_first.clone().next())
+    }
+
+    /// Calls `clock` with every clock of the thread and `visit` with every snapshot it holds.
+    pub fn visit(&self, clock: &mut impl FnMut(&Clock), visit: &mut impl FnMut(&Snapshot)) {
+        for knows in std::iter::once(&self.cur).chain(&self.acq) {
+            clock(&knows.hb);
+            knows.view.iter().for_each(&mut *clock);
+        }
+        clock(&self.sc);
+        if let Some(rel) = &self.rel {
+            rel.visit(visit);
+        }
+    }
+}
