@@ -106,6 +106,11 @@ impl Released {
 }
 
 impl Hidden {
+    /// No fence was made yet.
+    pub const fn new() -> Hidden {
+        Hidden { message: None }
+    }
+
     /// Calls `visit` with every snapshot in it.
     pub fn visit(&self, visit: &mut impl FnMut(&Snapshot)) {
         if let Some(message) = &self.message {

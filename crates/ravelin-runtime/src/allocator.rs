@@ -1,30 +1,189 @@
-//! The runtime's own memory.
+//! The runtime's own memory: never the program's `malloc`.
+//!
+//! Small blocks come in classes; a thread keeps some free blocks of each class to itself and exchanges them with the
+//! common stock in batches, so that most allocations touch no lock. Large blocks are mappings.
+
+use crate::mapping;
+use crate::spin::Spin;
+use crate::this_thread;
 use std::alloc::{GlobalAlloc, Layout};
+use std::ptr::null_mut;
+
+/// Sizes are multiples of this; so are addresses.
+const STEP: usize = 16;
+/// Classes 0 to 31 are the multiples of 16 up to 512; the others are powers of two up to [`LARGEST`].
+const FINE: usize = 32;
+const LARGEST: usize = 1 << 16;
+pub const CLASSES: usize = FINE + 7;
+/// How many blocks go between a thread and the stock at a time.
+const BATCH: usize = 32;
+/// How much is taken from the kernel at a time.
+const CHUNK: usize = 1 << 20;
 
 struct Own;
 
 #[global_allocator]
 static OWN: Own = Own;
 
-// SAFETY: each block is a mapping of its own, so it is aligned to a page, disjoint from all others and big enough.
+struct Free {
+    next: *mut Free,
+}
+
+/// The free blocks of one thread.
+pub struct Cache {
+    heads: [*mut Free; CLASSES],
+    counts: [u32; CLASSES],
+}
+
+impl Cache {
+    /// No blocks.
+    pub const fn new() -> Cache {
+        Cache { heads: [null_mut(); CLASSES], counts: [0; CLASSES] }
+    }
+
+    fn pop(&mut self, class: usize) -> *mut u8 {
+        if self.heads[class].is_null() {
+            self.refill(class);
+        }
+        let head = self.heads[class];
+        if !head.is_null() {
+            // SAFETY: blocks in the list are free and hold a link.
+            self.heads[class] = unsafe { (*head).next };
+            self.counts[class] -= 1;
+        }
+        head.cast()
+    }
+
+    fn push(&mut self, class: usize, block: *mut u8) {
+        let block: *mut Free = block.cast();
+        // SAFETY: the block is free now, big enough for a link and aligned.
+        unsafe { (*block).next = self.heads[class] };
+        self.heads[class] = block;
+        self.counts[class] += 1;
+        if self.counts[class] as usize >= 2 * BATCH {
+            self.give_back(class, BATCH);
+        }
+    }
+
+    #[cold]
+    fn refill(&mut self, class: usize) {
+        let mut stock = STOCK[class].lock();
+        for _ in 0..BATCH {
+            let block: *mut Free = stock.take(class);
+            if block.is_null() {
+                return;
+            }
+            // SAFETY: the block is free and big enough for a link.
+            unsafe { (*block).next = self.heads[class] };
+            self.heads[class] = block;
+            self.counts[class] += 1;
+        }
+    }
+
+    #[cold]
+    fn give_back(&mut self, class: usize, how_many: usize) {
+        let mut stock = STOCK[class].lock();
+        for _ in 0..how_many {
+            let block = self.heads[class];
+            if block.is_null() {
+                return;
+            }
+            // SAFETY: blocks in the list are free and hold a link.
+            unsafe {
+                self.heads[class] = (*block).next;
+                (*block).next = stock.free;
+            }
+            stock.free = block;
+            self.counts[class] -= 1;
+        }
+    }
+
+    /// Gives everything back: the thread ends.
+    pub fn drain(&mut self) {
+        for class in 0..CLASSES {
+            self.give_back(class, usize::MAX);
+        }
+    }
+}
+
+/// The common stock of one class.
+struct Stock {
+    free: *mut Free,
+    fresh: usize,
+    end: usize,
+}
+
+// SAFETY: the pointers lead to free blocks that nobody else refers to.
+unsafe impl Send for Stock {}
+
+static STOCK: [Spin<Stock>; CLASSES] = [const { Spin::new(Stock { free: null_mut(), fresh: 0, end: 0 }) }; CLASSES];
+
+impl Stock {
+    fn take(&mut self, class: usize) -> *mut Free {
+        if !self.free.is_null() {
+            let block = self.free;
+            // SAFETY: blocks in the list are free and hold a link.
+            self.free = unsafe { (*block).next };
+            return block;
+        }
+        let size = size_of_class(class);
+        if self.end - self.fresh < size {
+            let chunk = mapping::map(CHUNK) as usize;
+            if chunk == 0 {
+                return null_mut();
+            }
+            self.fresh = chunk;
+            self.end = chunk + CHUNK;
+        }
+        let block = self.fresh;
+        self.fresh += size;
+        block as *mut Free
+    }
+}
+
+fn class_of(size: usize) -> usize {
+    let size = size.max(1);
+    if size <= FINE * STEP {
+        (size - 1) / STEP
+    } else {
+        FINE + (usize::BITS - (size - 1).leading_zeros()) as usize - 10
+    }
+}
+
+fn size_of_class(class: usize) -> usize {
+    if class < FINE { (class + 1) * STEP } else { 1 << (class - FINE + 10) }
+}
+
+// SAFETY: blocks of a class are disjoint pieces of mapped chunks, at least as big as asked for, and aligned to 16;
+// whoever wants more of either gets a mapping.
 unsafe impl GlobalAlloc for Own {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: an anonymous mapping at an address the kernel chooses touches no memory in use.
-        let block = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                layout.size(),
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
-        };
-        if block == libc::MAP_FAILED { std::ptr::null_mut() } else { block.cast() }
+        if layout.size() > LARGEST || layout.align() > STEP {
+            return mapping::map(layout.size());
+        }
+        let class = class_of(layout.size());
+        match this_thread::cache() {
+            Some(cache) => cache.pop(class),
+            None => STOCK[class].lock().take(class).cast(),
+        }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: `block` was mapped by `alloc` with this size.
-        unsafe { libc::munmap(block.cast(), layout.size()) };
+        if layout.size() > LARGEST || layout.align() > STEP {
+            // SAFETY: `alloc` mapped it with this length.
+            unsafe { mapping::unmap(block, layout.size()) };
+            return;
+        }
+        let class = class_of(layout.size());
+        match this_thread::cache() {
+            Some(cache) => cache.push(class, block),
+            None => {
+                let block: *mut Free = block.cast();
+                let mut stock = STOCK[class].lock();
+                // SAFETY: the block is free now and big enough for a link.
+                unsafe { (*block).next = stock.free };
+                stock.free = block;
+            }
+        }
     }
 }

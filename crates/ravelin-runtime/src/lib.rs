@@ -1,17 +1,34 @@
 //! The sanitizer that a watched program links.
 //!
-//! Compilers call it at every access of a program built with `-fsanitize=thread`; the C library's thread functions are
-//! interposed. It keeps the clocks of `ravelin-clocks` for every thread and location and writes what it finds into the
-//! file of `ravelin-findings`. It prints nothing: `ravelin run` does.
+//! Compilers call it at every access of a program built with `-fsanitize=thread` ([`plain`], [`atomics`]); the C
+//! library's functions for threads, locks and memory are interposed ([`interpose`]). It keeps the clocks of
+//! `ravelin-clocks` for every thread ([`this_thread`], [`threads`]) and location ([`records`]), compares non-atomic
+//! accesses ([`race`]), and writes what it finds into the file of `ravelin-findings` ([`report`], [`file`]). It prints
+//! nothing: `ravelin run` does.
 //!
-//! Invariants: it never enters the program's `malloc` (its own allocator takes memory from `mmap`); it takes no global
-//! lock at an access; it never unwinds.
-
-#![allow(clippy::missing_safety_doc)]
+//! Invariants: it never enters the program's `malloc` ([`allocator`]); it takes no global lock at an access but a
+//! seq_cst one; it never unwinds; the only functions it needs are the C library's.
 
 mod allocator;
+mod atomics;
+mod blocks;
+mod collect;
+mod file;
 mod interpose;
+mod mapping;
+mod marks;
 mod memory;
+mod options;
+mod plain;
+mod process;
+mod race;
+mod records;
+mod report;
+mod shadow;
+mod spin;
+mod spinning;
 mod sync;
 mod this_thread;
 mod threads;
+mod trace;
+mod word;

@@ -1,13 +1,58 @@
 //! Memory of the program that comes and goes.
 
+use crate::blocks::{self, Block, CALLS};
+use crate::race;
+use crate::records;
+use crate::shadow;
+use crate::this_thread;
+
+/// At most so many bytes of a block are compared with earlier accesses when it is given back.
+const COMPARED: usize = 1024;
+
 /// A block of the heap was handed out, by a call that returns to `pc`.
-pub fn allocated(_address: usize, _size: usize, _pc: usize) {}
+pub fn allocated(address: usize, size: usize, pc: usize) {
+    if address == 0 {
+        return;
+    }
+    let Some(mut inside) = this_thread::enter() else {
+        return;
+    };
+    let thread = inside.thread();
+    let mut calls = [0; CALLS];
+    calls[0] = pc;
+    for (call, frame) in calls[1..].iter_mut().zip(thread.calls().iter().rev()) {
+        *call = frame.pc;
+    }
+    blocks::insert(Block { start: address, size, calls, thread: thread.number as u32 });
+}
 
 /// A block of the heap is about to be given back, by a call that returns to `pc`: its clocks are forgotten.
-pub fn freed(_address: usize, _size: usize, _pc: usize) {}
+pub fn freed(address: usize, size: usize, pc: usize) {
+    if address == 0 {
+        return;
+    }
+    let Some(mut inside) = this_thread::enter() else {
+        return;
+    };
+    race::check_free(inside.thread(), address, size.min(COMPARED), pc);
+    blocks::remove(address);
+    forget_inside(address, size);
+}
 
 /// Memory is gone or new (munmap, mmap, a thread's stack): its clocks are forgotten.
-pub fn forget(_address: usize, _length: usize) {}
+pub fn forget(address: usize, length: usize) {
+    if let Some(_inside) = this_thread::enter() {
+        forget_inside(address, length);
+    }
+}
+
+/// The same for a thread that is inside.
+pub fn forget_inside(address: usize, length: usize) {
+    records::forget(address, length);
+    shadow::clear_cells(address, length);
+}
 
 /// `length` bytes are read (or written) by one call that returns to `pc`.
-pub fn range(_address: usize, _length: usize, _write: bool, _pc: usize) {}
+pub fn range(address: usize, length: usize, write: bool, pc: usize) {
+    race::access_range(address, length, u64::from(write), pc);
+}

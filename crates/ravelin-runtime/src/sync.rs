@@ -3,15 +3,65 @@
 //! Each function is for the calling thread, does nothing if it is not watched, and enters the runtime by itself. An
 //! object is known by its address; the memory it is in may be forgotten at any time.
 
+use crate::atomics;
+use crate::records;
+use crate::this_thread;
+
 /// The calling thread learns what was released at `object`.
-pub fn acquire(_object: usize) {}
+pub fn acquire(object: usize) {
+    let Some(mut inside) = this_thread::enter() else {
+        return;
+    };
+    let thread = inside.thread();
+    thread.spin.left();
+    records::with(object, |record| {
+        if let Some(released) = record.released() {
+            thread.clocks.acquire(released);
+        }
+    });
+    thread.new_epoch();
+}
 
 /// What the calling thread knows replaces what was released at `object`: right for whoever had acquired it (unlock).
-pub fn release(_object: usize) {}
+pub fn release(object: usize) {
+    let Some(mut inside) = this_thread::enter() else {
+        return;
+    };
+    let thread = inside.thread();
+    thread.spin.left();
+    records::with(object, |record| {
+        match record.released() {
+            Some(released) => thread.clocks.release_into(released),
+            none => *none = Some(thread.clocks.release()),
+        };
+    });
+    thread.new_epoch();
+}
 
 /// What the calling thread knows is added to what was released at `object` (semaphores, readers, barriers).
-pub fn release_join(_object: usize) {}
+pub fn release_join(object: usize) {
+    let Some(mut inside) = this_thread::enter() else {
+        return;
+    };
+    let thread = inside.thread();
+    thread.spin.left();
+    records::with(object, |record| {
+        let mine = thread.clocks.release();
+        let joined = match record.released() {
+            Some(released) => released.joined(&mine),
+            None => mine,
+        };
+        *record.released() = Some(joined);
+    });
+    thread.new_epoch();
+}
 
 /// An atomic store with release order of one byte that code without instrumentation made (the guard of a static
 /// variable): later instrumented loads read from it.
-pub fn stored_byte(_address: usize) {}
+pub fn stored_byte(address: usize) {
+    if this_thread::watched() {
+        let at = address as *mut u8;
+        // SAFETY: the caller has just written this byte.
+        atomics::store_from_outside(at, unsafe { at.read_volatile() });
+    }
+}

@@ -1,20 +1,330 @@
 //! The thread that runs: its state, and whether it is inside the runtime.
+//!
+//! Two thread-local words lead to a thread's [`Watched`]: `self`, from its beginning, for its calls; `active`, from the
+//! moment the program has a second thread, for its accesses. What the first thread does before that happens before
+//! everything and needs no clocks.
+//!
+//! A thread is *inside* while it handles an event. Signal handlers are put off meanwhile, interposed functions do only
+//! what the C library does, and whoever wants all clocks to stand still ([`stop_others`]) waits for those inside. To
+//! enter costs two plain memory accesses: the fence they would need is paid by the one who stops the others, with the
+//! `membarrier` system call.
+
+use crate::allocator::Cache;
+use crate::interpose::signals;
+use crate::spin;
+use crate::threads;
+use crate::trace::{Frame, Trace};
+use ravelin_clocks::Thread;
+use std::arch::{asm, global_asm};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
+
+global_asm!(
+    ".section .tbss,\"awT\",@nobits",
+    ".p2align 3",
+    ".hidden __ravelin_self",
+    ".globl __ravelin_self",
+    ".type __ravelin_self,@object",
+    ".size __ravelin_self,8",
+    "__ravelin_self: .zero 8",
+    ".hidden __ravelin_active",
+    ".globl __ravelin_active",
+    ".type __ravelin_active,@object",
+    ".size __ravelin_active,8",
+    "__ravelin_active: .zero 8",
+    ".text",
+);
+
+/// Frames a thread's stack of calls has room for.
+const DEPTH: usize = 1 << 16;
+
+/// The state of one thread.
+#[repr(C)]
+pub struct Watched {
+    /// Its number and epoch where they stand in a slot of a cell.
+    pub stamp: u64,
+    /// Whether it is inside.
+    inside: AtomicU32,
+    /// How many calls are on its stack; may exceed [`DEPTH`].
+    depth: usize,
+    frames: *mut Frame,
+    /// What it did lately.
+    pub trace: Trace,
+    /// Its clocks.
+    pub clocks: Thread,
+    /// Its free blocks.
+    cache: Cache,
+    /// Its number among all threads ever started.
+    pub number: u64,
+    /// Bounds of its stack, if known.
+    pub stack: (usize, usize),
+    /// What the program said about the accesses that follow.
+    pub mark: crate::marks::Mark,
+    /// The read that may be the body of a waiting loop.
+    pub spin: crate::spinning::Last,
+}
+
+impl Watched {
+    /// A thread with these clocks; `None` without memory.
+    pub fn new(clocks: Thread, number: u64, trace: Option<Trace>) -> Option<Box<Watched>> {
+        let frames = crate::mapping::map(DEPTH * size_of::<Frame>()).cast::<Frame>();
+        if frames.is_null() {
+            return None;
+        }
+        let mut trace = match trace {
+            Some(trace) => trace,
+            None => Trace::new()?,
+        };
+        trace.begin(clocks.epoch);
+        let mut watched = Box::new(Watched {
+            stamp: 0,
+            inside: AtomicU32::new(0),
+            depth: 0,
+            frames,
+            trace,
+            clocks,
+            cache: Cache::new(),
+            number,
+            stack: (0, 0),
+            mark: crate::marks::Mark::default(),
+            spin: crate::spinning::Last::default(),
+        });
+        watched.new_epoch();
+        Some(watched)
+    }
+
+    /// The calls that have not returned, outermost first.
+    #[inline(always)]
+    pub fn calls(&self) -> &'static [Frame] {
+        // SAFETY: the frames are mapped as long as the thread lives, and that many are written.
+        unsafe { std::slice::from_raw_parts(self.frames, self.depth.min(DEPTH)) }
+    }
+
+    /// The stack of an access at `pc` now, innermost first.
+    pub fn stack_at(&self, pc: usize) -> Vec<u64> {
+        let calls = self.calls().iter().rev().map(|frame| frame.pc as u64);
+        std::iter::once(pc as u64).chain(calls).take(256).collect()
+    }
+
+    /// After the clocks have gone to another epoch.
+    #[inline(always)]
+    pub fn new_epoch(&mut self) {
+        self.stamp = crate::race::stamp(self.clocks.tid, self.clocks.epoch);
+        self.trace.epoch(self.calls(), self.clocks.epoch);
+        if self.clocks.epoch >= threads::LAST_EPOCH {
+            threads::renew(self);
+        }
+    }
+
+    /// A function was entered that returns to `pc`; the stack pointer was `sp`.
+    #[inline(always)]
+    pub fn enter_function(&mut self, pc: usize, sp: usize) {
+        self.trace.enter(pc, self.calls(), self.clocks.epoch);
+        // Frames below the stack pointer were left by longjmp.
+        // SAFETY: the frames below `depth` are written.
+        while self.depth > 0 && self.depth <= DEPTH && unsafe { (*self.frames.add(self.depth - 1)).sp } <= sp {
+            self.depth -= 1;
+        }
+        if self.depth < DEPTH {
+            // SAFETY: there is room for `DEPTH` frames.
+            unsafe { *self.frames.add(self.depth) = Frame { pc, sp } };
+        }
+        self.depth += 1;
+    }
+
+    /// A function is left.
+    #[inline(always)]
+    pub fn leave_function(&mut self) {
+        self.trace.leave(self.calls(), self.clocks.epoch);
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Forgets all calls: the thread begins.
+    pub fn is_inside(&self) -> bool {
+        self.inside.load(Ordering::Relaxed) != 0
+    }
+
+    /// Gives back what the thread kept for itself; its trace stays.
+    pub fn finish(&mut self) {
+        self.cache.drain();
+        // SAFETY: the frames were mapped with this length, and the thread makes no more calls that we see.
+        unsafe { crate::mapping::unmap(self.frames.cast(), DEPTH * size_of::<Frame>()) };
+        self.frames = null_mut();
+        self.depth = 0;
+    }
+}
+
+macro_rules! thread_local_word {
+    ($get:ident, $set:ident, $symbol:literal) => {
+        #[inline(always)]
+        fn $get() -> *mut Watched {
+            let word: *mut Watched;
+            // SAFETY: reads a word of the thread's own storage, which the assembly above defines.
+            unsafe {
+                asm!(
+                    concat!("mov {word}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),
+                    "mov {word}, qword ptr fs:[{word}]",
+                    word = out(reg) word,
+                    options(pure, readonly, nostack, preserves_flags),
+                );
+            }
+            word
+        }
+
+        fn $set(value: *mut Watched) {
+            // SAFETY: writes a word of the thread's own storage, which the assembly above defines.
+            unsafe {
+                asm!(
+                    concat!("mov {word}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),
+                    "mov qword ptr fs:[{word}], {value}",
+                    word = out(reg) _,
+                    value = in(reg) value,
+                    options(nostack, preserves_flags),
+                );
+            }
+        }
+    };
+}
+
+thread_local_word!(get_self, set_self, "__ravelin_self");
+thread_local_word!(get_active, set_active, "__ravelin_active");
+
+/// The calling thread, whether or not its accesses are watched; null if the runtime does not know it.
+#[inline(always)]
+pub fn me() -> *mut Watched {
+    get_self()
+}
+
+/// The calling thread if its accesses are watched, else null.
+#[inline(always)]
+pub fn active() -> *mut Watched {
+    get_active()
+}
+
+/// Makes `watched` the state of the calling thread.
+pub fn set_me(watched: *mut Watched) {
+    set_self(watched);
+}
+
+/// Switches watching on or off for the calling thread.
+pub fn set_watched(on: bool) {
+    set_active(if on { get_self() } else { null_mut() });
+}
 
 /// Whether accesses of the calling thread are watched: false before the first thread is started, inside the runtime,
 /// in a forked child, and in threads the runtime does not know.
+#[inline(always)]
 pub fn watched() -> bool {
-    false
+    let thread = get_active();
+    // SAFETY: a thread's own state lives as long as the word leads to it.
+    !thread.is_null() && !unsafe { (*thread).is_inside() }
 }
 
-/// Marks the calling thread as inside the runtime until dropped; interposed functions called meanwhile do only what
-/// the C library does. `None` if it is inside already or not watched.
+/// Whether the calling thread is inside.
+pub fn inside() -> bool {
+    let thread = get_self();
+    // SAFETY: a thread's own state lives as long as the word leads to it.
+    !thread.is_null() && unsafe { (*thread).is_inside() }
+}
+
+/// The calling thread's free blocks, if it may use them now.
+#[inline]
+pub fn cache() -> Option<&'static mut Cache> {
+    let thread = get_self();
+    // SAFETY: the cache belongs to the calling thread; being inside keeps signal handlers away from it.
+    (!thread.is_null() && unsafe { (*thread).is_inside() }).then(|| unsafe { &mut (*thread).cache })
+}
+
+/// The calling thread is inside until this is dropped.
+pub struct Inside(*mut Watched);
+
+/// Marks the calling thread as inside until dropped; `None` if it is inside already or not watched.
+#[inline(always)]
 pub fn enter() -> Option<Inside> {
-    None
+    enter_as(get_active())
 }
 
-/// See [`enter`].
-pub struct Inside(());
+/// The same for a thread whose accesses need not be watched yet.
+pub fn enter_unwatched() -> Option<Inside> {
+    enter_as(get_self())
+}
+
+#[inline(always)]
+fn enter_as(thread: *mut Watched) -> Option<Inside> {
+    // SAFETY: a thread's own state lives as long as the word leads to it.
+    if thread.is_null() || unsafe { (*thread).is_inside() } {
+        return None;
+    }
+    loop {
+        // SAFETY: as above.
+        unsafe { (*thread).inside.store(1, Ordering::Relaxed) };
+        compiler_fence(Ordering::SeqCst);
+        if !STOP.load(Ordering::Relaxed) {
+            return Some(Inside(thread));
+        }
+        // SAFETY: as above.
+        unsafe { (*thread).inside.store(0, Ordering::Release) };
+        let mut spins = 0;
+        while STOP.load(Ordering::Acquire) {
+            spin::pause(&mut spins);
+        }
+    }
+}
+
+impl Inside {
+    /// The thread's state.
+    #[inline(always)]
+    pub fn thread(&mut self) -> &mut Watched {
+        // SAFETY: only the thread itself makes an `Inside`, one at a time, and borrows through it.
+        unsafe { &mut *self.0 }
+    }
+}
 
 impl Drop for Inside {
-    fn drop(&mut self) {}
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: as in `thread`.
+        unsafe { (*self.0).inside.store(0, Ordering::Release) };
+        compiler_fence(Ordering::SeqCst);
+        if signals::pending() {
+            signals::deliver_pending();
+        }
+    }
+}
+
+static STOP: AtomicBool = AtomicBool::new(false);
+static CAN_STOP: AtomicBool = AtomicBool::new(false);
+
+const MEMBARRIER_REGISTER: i32 = 16;
+const MEMBARRIER_EXPEDITED: i32 = 8;
+
+/// Prepares [`stop_others`].
+pub fn allow_stopping() {
+    // SAFETY: a system call without pointers.
+    let done = unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_REGISTER, 0, 0) } == 0;
+    CAN_STOP.store(done, Ordering::SeqCst);
+}
+
+/// Runs `work` while no other thread is inside. Does nothing if the kernel cannot help or another thread is stopping
+/// the others already. The caller is inside.
+pub fn stop_others(me: *const Watched, work: impl FnOnce()) -> bool {
+    if !CAN_STOP.load(Ordering::Relaxed)
+        || STOP.compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst).is_err()
+    {
+        return false;
+    }
+    // SAFETY: a system call without pointers.
+    unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_EXPEDITED, 0, 0) };
+    threads::for_each_running(|thread| {
+        if !std::ptr::eq(thread, me) {
+            let mut spins = 0;
+            // SAFETY: the table of threads is locked, so the thread's state stays.
+            while unsafe { (*thread).inside.load(Ordering::Acquire) } != 0 {
+                spin::pause(&mut spins);
+            }
+        }
+    });
+    work();
+    STOP.store(false, Ordering::Release);
+    true
 }

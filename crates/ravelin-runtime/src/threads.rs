@@ -1,33 +1,432 @@
 //! Threads: their numbers, what they inherit and leave.
+//!
+//! A thread has a *number*, never used twice, for people; and a *tid*, its place in vector clocks. A tid is used again,
+//! with epochs going on, when its thread has ended and whoever starts the new one knows everything the old one did: then
+//! nobody can mistake the new thread's knowledge for the old one's. So programs that join their threads need few.
+
+use crate::file;
+use crate::spin::Spin;
+use crate::this_thread::{self, Watched};
+use crate::trace::Trace;
+use ravelin_clocks::{Epoch, Released, Thread, Tid};
+use ravelin_findings::{Record, header, notes};
+use std::collections::VecDeque;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The epoch at which a thread goes on under another tid.
+pub const LAST_EPOCH: Epoch = Epoch::MAX - 16;
+/// Tids that can be given out.
+const MOST: usize = Tid::MAX as usize;
+/// How many ended threads are looked at for a tid to use again.
+const CANDIDATES: usize = 8;
+/// How many threads a tid's past is remembered for.
+const PAST: usize = 1024;
 
 /// What a new thread needs to know; made by its parent, used once by the child.
-pub struct Seed(());
+pub struct Seed {
+    released: Released,
+    number: u64,
+    tid: Tid,
+    epoch: Epoch,
+    /// Length of its stack, if known; set by whoever starts the thread.
+    pub stack_size: usize,
+}
+
+struct Slot {
+    /// The state of the thread that has the tid or had it last; never freed, because others may be looking at it.
+    thread: *mut Watched,
+    running: bool,
+    next_epoch: Epoch,
+    /// Which thread had the tid from which epoch on.
+    past: VecDeque<(Epoch, u64)>,
+}
+
+struct Person {
+    number: u64,
+    parent: u64,
+    name: Vec<u8>,
+    calls: Vec<u64>,
+    /// What it knew at its end, until it is joined or detached.
+    ended: Option<Released>,
+    detached: bool,
+    described: bool,
+}
+
+struct Table {
+    slots: Vec<Slot>,
+    /// Tids of ended threads, longest ended first, and what the thread knew.
+    free: VecDeque<(Tid, Released)>,
+    people: Vec<Person>,
+    next_number: u64,
+}
+
+// SAFETY: the pointers lead to states that are never freed.
+unsafe impl Send for Table {}
+
+static TABLE: Spin<Table> =
+    Spin::new(Table { slots: Vec::new(), free: VecDeque::new(), people: Vec::new(), next_number: 0 });
+
+static OFF: AtomicBool = AtomicBool::new(false);
+
+/// Makes the calling thread, the first of the program, known.
+pub fn begin_first() {
+    let mut table = TABLE.lock();
+    if !table.slots.is_empty() {
+        return;
+    }
+    let Some(mut watched) = Watched::new(Thread::new(0, 1), 0, None) else {
+        return;
+    };
+    let here = (&raw const watched) as usize;
+    watched.stack = (here.saturating_sub(8 << 20), here + (1 << 20));
+    let thread = Box::into_raw(watched);
+    table.slots.push(Slot { thread, running: true, next_epoch: 0, past: VecDeque::from([(0, 0)]) });
+    table.people.push(Person {
+        number: 0,
+        parent: 0,
+        name: b"main".to_vec(),
+        calls: Vec::new(),
+        ended: None,
+        detached: false,
+        described: false,
+    });
+    table.next_number = 1;
+    drop(table);
+    this_thread::set_me(thread);
+}
+
+/// Nothing is watched any more in this process.
+pub fn switch_off() {
+    OFF.store(true, Ordering::SeqCst);
+    this_thread::set_watched(false);
+}
 
 /// The calling thread is about to start another, by a call that returns to `pc`. The first call of all makes the
 /// program watched. `None` if the new thread cannot be watched.
-pub fn starting(_pc: usize) -> Option<Box<Seed>> {
-    None
+pub fn starting(pc: usize) -> Option<Box<Seed>> {
+    if OFF.load(Ordering::Relaxed) {
+        return None;
+    }
+    crate::process::begin_watching();
+    let mut inside = this_thread::enter()?;
+    let thread = inside.thread();
+    let released = thread.clocks.release();
+    let mut table = TABLE.lock();
+    let (tid, epoch) = table.tid_for(&thread.clocks)?;
+    let number = table.next_number;
+    table.next_number += 1;
+    table.slots[tid as usize].begin(epoch, number);
+    table.people.push(Person {
+        number,
+        parent: thread.number,
+        name: Vec::new(),
+        calls: thread.stack_at(pc),
+        ended: None,
+        detached: false,
+        described: false,
+    });
+    file::set(header::THREADS, number + 1);
+    drop(table);
+    thread.new_epoch();
+    Some(Box::new(Seed { released, number, tid, epoch, stack_size: 0 }))
 }
 
 /// Starting failed: the seed is given back.
-pub fn not_started(_seed: Box<Seed>) {}
+pub fn not_started(seed: Box<Seed>) {
+    let Some(_inside) = this_thread::enter() else {
+        return;
+    };
+    let mut table = TABLE.lock();
+    let Seed { released, tid, epoch, number, .. } = *seed;
+    table.slots[tid as usize].next_epoch = epoch;
+    table.slots[tid as usize].running = false;
+    table.free.push_back((tid, released));
+    table.people.retain(|person| person.number != number);
+}
 
 /// The new thread begins, as its first act.
-pub fn begin(_seed: Box<Seed>) {}
+pub fn begin(seed: Box<Seed>) {
+    let mut clocks = Thread::new(seed.tid, seed.epoch);
+    clocks.acquire(&seed.released);
+    let state = {
+        let table = TABLE.lock();
+        table.slots[seed.tid as usize].thread
+    };
+    let here = (&raw const clocks) as usize;
+    let thread = if state.is_null() {
+        match Watched::new(clocks, seed.number, None) {
+            Some(watched) => Box::into_raw(watched),
+            None => {
+                file::note(notes::OUT_OF_MEMORY);
+                return;
+            }
+        }
+    } else {
+        // SAFETY: the old thread has ended, and the new one is not visible yet: only its trace may be looked at, under
+        // the lock of the table.
+        let _table = TABLE.lock();
+        unsafe {
+            let trace = std::mem::replace(&mut (*state).trace, Trace::none());
+            match Watched::new(clocks, seed.number, Some(trace)) {
+                Some(watched) => state.write(*watched),
+                None => {
+                    file::note(notes::OUT_OF_MEMORY);
+                    return;
+                }
+            }
+        }
+        state
+    };
+    // SAFETY: the state is the calling thread's own now.
+    unsafe {
+        (*thread).stack = stack_around(here, seed.stack_size);
+    }
+    let mut table = TABLE.lock();
+    let slot = &mut table.slots[seed.tid as usize];
+    slot.thread = thread;
+    slot.running = true;
+    drop(table);
+    this_thread::set_me(thread);
+    this_thread::set_watched(true);
+    // The seed goes back to the allocator with the thread inside, as every block does.
+    let inside = this_thread::enter();
+    drop(seed);
+    drop(inside);
+}
+
+/// The stack of the calling thread: what lies between the lowest address it may use and its control block.
+fn stack_around(here: usize, size: usize) -> (usize, usize) {
+    /// The thread-local variables and the control block lie above the first frame.
+    const ABOVE: usize = 128 << 10;
+    let control: usize;
+    // SAFETY: the first word of the control block is its own address.
+    unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) control, options(pure, readonly, nostack)) };
+    let low = if size > 2 * ABOVE { here - size + ABOVE } else { here - ABOVE / 16 };
+    let high = if control > here && control - here < 64 << 20 { control } else { here };
+    (low, high)
+}
 
 /// The calling thread is about to end (after its own destructors, as late as possible).
-pub fn end() {}
+pub fn end() {
+    let Some(mut inside) = this_thread::enter() else {
+        return;
+    };
+    let thread = inside.thread();
+    thread.spin.left();
+    let released = thread.clocks.release();
+    let (low, high) = thread.stack;
+    crate::memory::forget_inside(low, high.saturating_sub(low));
+    let mut table = TABLE.lock();
+    let tid = thread.clocks.tid;
+    let number = thread.number;
+    if let Some(person) = table.person(number) {
+        if !person.detached {
+            person.ended = Some(released.clone());
+        }
+    }
+    table.slots[tid as usize].running = false;
+    table.slots[tid as usize].next_epoch = thread.clocks.epoch + 1;
+    table.free.push_back((tid, released));
+    drop(table);
+    thread.finish();
+    drop(inside);
+    this_thread::set_watched(false);
+    this_thread::set_me(null_mut());
+}
 
-/// The parent learned the handle of the thread with this seed's number; called before anybody can join it.
-pub fn number_of(_seed: &Seed) -> u32 {
-    0
+/// The number of the thread that a seed is for.
+pub fn number_of(seed: &Seed) -> u32 {
+    seed.number as u32
 }
 
 /// The calling thread has joined the thread with this number: it knows everything that thread knew.
-pub fn joined(_number: u32) {}
+pub fn joined(number: u32) {
+    let Some(mut inside) = this_thread::enter() else {
+        return;
+    };
+    let ended = TABLE.lock().person(u64::from(number)).and_then(|person| person.ended.take());
+    if let Some(ended) = ended {
+        let thread = inside.thread();
+        thread.spin.left();
+        thread.clocks.acquire(&ended);
+        thread.new_epoch();
+    }
+    TABLE.lock().forget_some();
+}
 
 /// Nobody will join this thread.
-pub fn detached(_number: u32) {}
+pub fn detached(number: u32) {
+    let Some(_inside) = this_thread::enter() else {
+        return;
+    };
+    if let Some(person) = TABLE.lock().person(u64::from(number)) {
+        person.detached = true;
+        person.ended = None;
+    }
+}
 
 /// The thread got a name.
-pub fn named(_number: u32, _name: &[u8]) {}
+pub fn named(number: u32, name: &[u8]) {
+    let Some(_inside) = this_thread::enter_unwatched() else {
+        return;
+    };
+    if let Some(person) = TABLE.lock().person(u64::from(number)) {
+        person.name = name.to_vec();
+    }
+}
+
+/// A thread whose epochs are used up goes on under another tid.
+#[cold]
+pub fn renew(thread: &mut Watched) {
+    let mut table = TABLE.lock();
+    let Some(tid) = table.fresh_tid() else {
+        file::note(notes::OUT_OF_THREADS);
+        drop(table);
+        switch_off();
+        return;
+    };
+    let old = thread.clocks.tid;
+    thread.clocks.rename(tid, 1);
+    table.slots[old as usize].running = false;
+    table.slots[tid as usize].thread = thread;
+    table.slots[tid as usize].begin(1, thread.number);
+    drop(table);
+    thread.stamp = crate::race::stamp(tid, 1);
+    thread.trace.begin(1);
+}
+
+/// Calls `work` with every running thread.
+pub fn for_each_running(mut work: impl FnMut(*mut Watched)) {
+    let running: Vec<*mut Watched> = {
+        let table = TABLE.lock();
+        let slots = table.slots.iter();
+        slots.filter(|slot| slot.running && !slot.thread.is_null()).map(|slot| slot.thread).collect()
+    };
+    running.into_iter().for_each(&mut work);
+}
+
+/// Calls `work` with what every ended thread left.
+pub fn for_each_left(mut work: impl FnMut(&Released)) {
+    let table = TABLE.lock();
+    table.free.iter().for_each(|(_, released)| work(released));
+    table.people.iter().filter_map(|person| person.ended.as_ref()).for_each(work);
+}
+
+/// Looks at the trace of whoever has a tid or had it last.
+pub fn trace_of<R>(tid: Tid, look: impl FnOnce(&Trace) -> R) -> Option<R> {
+    let table = TABLE.lock();
+    let thread = table.slots.get(tid as usize)?.thread;
+    // SAFETY: states are never freed, and a new thread takes over the trace under the lock.
+    (!thread.is_null()).then(|| look(unsafe { &(*thread).trace }))
+}
+
+/// Which thread had a tid at an epoch.
+pub fn number_of_tid(tid: Tid, epoch: Epoch) -> u64 {
+    let table = TABLE.lock();
+    let Some(slot) = table.slots.get(tid as usize) else {
+        return 0;
+    };
+    let mut past = slot.past.iter().rev();
+    past.find(|(from, _)| *from <= epoch).or(slot.past.front()).map_or(0, |(_, number)| *number)
+}
+
+/// Whose stack an address is on.
+pub fn stack_owner(address: usize) -> Option<u64> {
+    let mut owner = None;
+    for_each_running(|thread| {
+        // SAFETY: states are never freed; a bound read while it changes only misnames a place.
+        let (bounds, number) = unsafe { ((*thread).stack, (*thread).number) };
+        if bounds.0 <= address && address < bounds.1 {
+            owner = Some(number);
+        }
+    });
+    owner
+}
+
+/// Writes a thread, and those that started it, into the findings file, once.
+pub fn describe(number: u64) {
+    let mut next = Some(number);
+    while let Some(number) = next {
+        let record = {
+            let mut table = TABLE.lock();
+            let Some(person) = table.person(number) else {
+                return;
+            };
+            if std::mem::replace(&mut person.described, true) {
+                return;
+            }
+            next = (person.parent != number).then_some(person.parent);
+            Record::Thread(ravelin_findings::Thread {
+                number,
+                parent: person.parent,
+                name: person.name.clone(),
+                stack: person.calls.clone(),
+            })
+        };
+        file::write(&record);
+    }
+}
+
+impl Slot {
+    fn begin(&mut self, epoch: Epoch, number: u64) {
+        self.running = false;
+        self.next_epoch = epoch;
+        if self.past.len() == PAST {
+            self.past.pop_front();
+        }
+        self.past.push_back((epoch, number));
+    }
+}
+
+impl Table {
+    /// A tid that a child of `parent` can have, and its first epoch.
+    fn tid_for(&mut self, parent: &Thread) -> Option<(Tid, Epoch)> {
+        let usable = self
+            .free
+            .iter()
+            .take(CANDIDATES)
+            .position(|(tid, left)| left.known_to(parent) && self.slots[*tid as usize].next_epoch < LAST_EPOCH / 2);
+        if let Some(index) = usable {
+            let (tid, _) = self.free.remove(index)?;
+            return Some((tid, self.slots[tid as usize].next_epoch));
+        }
+        let tid = self.fresh_tid();
+        if tid.is_none() {
+            file::note(notes::OUT_OF_THREADS);
+        }
+        tid.map(|tid| (tid, 1))
+    }
+
+    fn fresh_tid(&mut self) -> Option<Tid> {
+        let tid = self.slots.len();
+        if tid >= MOST {
+            return None;
+        }
+        self.slots.push(Slot { thread: null_mut(), running: false, next_epoch: 1, past: VecDeque::new() });
+        Some(tid as Tid)
+    }
+
+    fn person(&mut self, number: u64) -> Option<&mut Person> {
+        // Numbers grow, and old ones are dropped from the front.
+        let index = self.people.binary_search_by_key(&number, |person| person.number).ok()?;
+        Some(&mut self.people[index])
+    }
+
+    /// Keeps the list of threads from growing for ever: those that ended long ago and were joined are forgotten.
+    fn forget_some(&mut self) {
+        const KEPT: usize = 4096;
+        if self.people.len() < 2 * KEPT {
+            return;
+        }
+        let running: Vec<u64> = (self.slots.iter())
+            .filter(|slot| slot.running)
+            .filter_map(|slot| slot.past.back())
+            .map(|(_, number)| *number)
+            .collect();
+        let last = self.next_number.saturating_sub(KEPT as u64);
+        self.people.retain(|person| {
+            person.number >= last || person.number == 0 || person.ended.is_some() || running.contains(&person.number)
+        });
+    }
+}

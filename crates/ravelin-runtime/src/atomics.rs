@@ -1,0 +1,346 @@
+//! What compilers call for atomic accesses and fences.
+//!
+//! An access locks the record of its location, does what the program asked for, lets the clocks do the same, and
+//! reports what they find. The small pieces of assembly below are the entry points: they pass on the return address,
+//! which is the place in the program.
+
+use crate::collect;
+use crate::marks::Mark;
+use crate::options;
+use crate::race;
+use crate::records;
+use crate::report::{self, Done};
+use crate::spin::Spin;
+use crate::this_thread::{self, Watched};
+use crate::trace;
+use crate::word::Word;
+use ravelin_clocks::{CasKind, Hidden, Location, Order, Site, Thread, Violation};
+use ravelin_findings::AccessKind;
+use std::arch::global_asm;
+
+/// What seq_cst fences meet at.
+pub static HIDDEN: Spin<Hidden> = Spin::new(Hidden::new());
+
+#[inline(always)]
+fn order(code: i32) -> Order {
+    match code & 0x7fff {
+        0 => Order::Relaxed,
+        1 | 2 => Order::Acquire,
+        3 => Order::Release,
+        4 => Order::AcqRel,
+        _ => Order::SeqCst,
+    }
+}
+
+/// One atomic access of the calling thread: `raw` does it and says what it did, `clocks` tells the clocks.
+#[inline(always)]
+fn access<T: Word, R>(
+    at: *mut T,
+    pc: usize,
+    writes: bool,
+    kind: AccessKind,
+    raw: impl FnOnce() -> R,
+    order_of: impl FnOnce(&R) -> Order,
+    clocks: impl FnOnce(&mut Location, &mut Thread, &mut Mark, Order, Site, &R) -> Option<Violation>,
+    spins: impl FnOnce(&mut Watched, &R),
+) -> R {
+    let Some(mut inside) = this_thread::enter() else {
+        return raw();
+    };
+    let thread = inside.thread();
+    let address = at as usize;
+    let size = size_of::<T>();
+    let mine = race::atomic_slot(thread, address, size.min(8), u64::from(writes));
+    let shape = u64::from(writes) | trace::ATOMIC | race::size_code(size) << trace::SIZE_SHIFT;
+    thread.trace.access(pc, address, shape, thread.calls(), thread.clocks.epoch);
+    let raced = race::check_atomic(thread, address, mine);
+    let Some(mut locked) = records::lock(address) else {
+        return raw();
+    };
+    let record = locked.record();
+    race::note_atomic(thread, record, mine);
+    // SAFETY: the program accesses these bytes now, so they can be read.
+    let location = record.location(|| unsafe { T::load(at) }.low());
+    let result = raw();
+    let order = order_of(&result);
+    let site = report::site(pc, kind, order, size);
+    let epoch = thread.clocks.epoch;
+    let violation = clocks(location, &mut thread.clocks, &mut thread.mark, order, site, &result);
+    drop(locked);
+    if let Some(violation) = violation {
+        report::violation(thread, address, &violation, Done { pc, kind, order, size });
+    }
+    if let Some(slot) = raced {
+        report::race_of_atomic(thread, address, slot, Done { pc, kind, order, size });
+    }
+    // A wait that does not pass is no event, and no fence follows it.
+    if order == Order::SeqCst && thread.clocks.epoch != epoch {
+        thread.clocks.fence(Order::SeqCst, &mut HIDDEN.lock());
+    }
+    spins(thread, &result);
+    thread.new_epoch();
+    collect::perhaps(thread);
+    result
+}
+
+extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
+    access(
+        at,
+        pc,
+        false,
+        AccessKind::Load,
+        // SAFETY: the program's own access.
+        || unsafe { T::load(at) },
+        |_| order(code),
+        |location, thread, mark, order, site, value| match mark.waits_for(at as usize) {
+            None => location.load(thread, order, site, options::mode()),
+            Some(wanted) => location.wait(thread, order, site, options::mode(), wanted, value.low() == wanted),
+        },
+        |thread, value| thread.spin.loaded(pc, at as usize, value.low()),
+    )
+}
+
+extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
+    access(
+        at,
+        pc,
+        true,
+        AccessKind::Store,
+        // SAFETY: the program's own access.
+        || unsafe { T::store(at, value) },
+        |()| order(code),
+        |location, thread, _, order, site, ()| location.store(thread, order, site, options::mode(), value.low()),
+        |thread, ()| thread.spin.left(),
+    );
+}
+
+#[inline(always)]
+fn update<T: Word>(at: *mut T, code: i32, pc: usize, change: impl Fn(T) -> T) -> T {
+    access(
+        at,
+        pc,
+        true,
+        AccessKind::Update,
+        // SAFETY: the program's own access.
+        || unsafe { T::update(at, &change) },
+        |_| order(code),
+        |location, thread, _, order, site, old| {
+            location.update(thread, order, site, options::mode(), change(*old).low())
+        },
+        |thread, _| thread.spin.left(),
+    )
+}
+
+extern "C" fn exchange<T: Word>(at: *mut T, value: T, code: i32, pc: usize) -> T {
+    update(at, code, pc, |_| value)
+}
+
+macro_rules! fetch {
+    ($($name:ident: $change:ident),*) => {
+        $(extern "C" fn $name<T: Word>(at: *mut T, value: T, code: i32, pc: usize) -> T {
+            update(at, code, pc, |old| old.$change(value))
+        })*
+    };
+}
+
+fetch!(fetch_add: add, fetch_sub: sub, fetch_and: and, fetch_or: or, fetch_xor: xor, fetch_nand: nand);
+
+/// What a compiler tells of a compare-exchange, and the program may tell better.
+#[inline(always)]
+fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32), kind: CasKind, pc: usize) -> T {
+    access(
+        at,
+        pc,
+        true,
+        AccessKind::CompareExchange,
+        // SAFETY: the program's own access.
+        || unsafe { T::exchange_if(at, expected, new) },
+        |found| order(if *found == expected { codes.0 } else { codes.1 }),
+        |location, thread, mark, order, site, found| {
+            let said = mark.take_cas();
+            let kind = if mark.blocks_on(at as usize) {
+                CasKind::Blocking
+            } else {
+                match said {
+                    Some(true) => CasKind::Strong,
+                    Some(false) => CasKind::Weak,
+                    None => kind,
+                }
+            };
+            let written = (*found == expected).then_some(new.low());
+            location.compare_exchange(thread, order, site, options::mode(), kind, expected.low(), written)
+        },
+        |thread, found| {
+            if *found == expected {
+                thread.spin.left();
+            } else {
+                thread.spin.loaded(pc, at as usize, found.low());
+            }
+        },
+    )
+}
+
+/// clang and rustc do not say whether it is strong or weak. Taking it as strong never reports too much.
+extern "C" fn compare_exchange_val<T: Word>(
+    at: *mut T,
+    expected: T,
+    new: T,
+    success: i32,
+    failure: i32,
+    pc: usize,
+) -> T {
+    compare_exchange(at, expected, new, (success, failure), CasKind::Strong, pc)
+}
+
+#[inline(always)]
+fn compare_exchange_at<T: Word>(
+    at: *mut T,
+    expected: *mut T,
+    new: T,
+    codes: (i32, i32),
+    kind: CasKind,
+    pc: usize,
+) -> i32 {
+    // SAFETY: the program gives a pointer to the value it expects.
+    let wanted = unsafe { *expected };
+    let found = compare_exchange(at, wanted, new, codes, kind, pc);
+    if found == wanted {
+        return 1;
+    }
+    // SAFETY: as above.
+    unsafe { *expected = found };
+    0
+}
+
+extern "C" fn compare_exchange_strong<T: Word>(
+    at: *mut T,
+    expected: *mut T,
+    new: T,
+    success: i32,
+    failure: i32,
+    pc: usize,
+) -> i32 {
+    compare_exchange_at(at, expected, new, (success, failure), CasKind::Strong, pc)
+}
+
+extern "C" fn compare_exchange_weak<T: Word>(
+    at: *mut T,
+    expected: *mut T,
+    new: T,
+    success: i32,
+    failure: i32,
+    pc: usize,
+) -> i32 {
+    compare_exchange_at(at, expected, new, (success, failure), CasKind::Weak, pc)
+}
+
+/// A store that code without instrumentation made.
+pub fn store_from_outside(at: *mut u8, value: u8) {
+    store::<u8>(at, value, 3, 0);
+}
+
+extern "C" fn thread_fence(code: i32) {
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    let Some(mut inside) = this_thread::enter() else {
+        return;
+    };
+    let thread = inside.thread();
+    let order = order(code);
+    if order == Order::SeqCst {
+        thread.clocks.fence(order, &mut HIDDEN.lock());
+    } else {
+        thread.clocks.fence(order, &mut Hidden::new());
+    }
+    thread.new_epoch();
+}
+
+/// Fences between a thread and its own signal handlers order nothing between threads.
+extern "C" fn signal_fence(_code: i32) {}
+
+/// An entry point: puts the return address into a register and goes on.
+macro_rules! entry {
+    ($symbol:expr, $register:literal, $function:path) => {
+        global_asm!(
+            concat!(".globl ", $symbol),
+            concat!(".type ", $symbol, ",@function"),
+            concat!($symbol, ":"),
+            concat!("mov ", $register, ", qword ptr [rsp]"),
+            "jmp {function}",
+            function = sym $function,
+        );
+    };
+}
+
+macro_rules! entries {
+    ($($bits:literal $word:ty),*) => {$(
+        entry!(concat!("__tsan_atomic", $bits, "_load"), "rdx", load::<$word>);
+        entry!(concat!("__tsan_atomic", $bits, "_store"), "rcx", store::<$word>);
+        entry!(concat!("__tsan_atomic", $bits, "_exchange"), "rcx", exchange::<$word>);
+        entry!(concat!("__tsan_atomic", $bits, "_fetch_add"), "rcx", fetch_add::<$word>);
+        entry!(concat!("__tsan_atomic", $bits, "_fetch_sub"), "rcx", fetch_sub::<$word>);
+        entry!(concat!("__tsan_atomic", $bits, "_fetch_and"), "rcx", fetch_and::<$word>);
+        entry!(concat!("__tsan_atomic", $bits, "_fetch_or"), "rcx", fetch_or::<$word>);
+        entry!(concat!("__tsan_atomic", $bits, "_fetch_xor"), "rcx", fetch_xor::<$word>);
+        entry!(concat!("__tsan_atomic", $bits, "_fetch_nand"), "rcx", fetch_nand::<$word>);
+        entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_val"), "r9", compare_exchange_val::<$word>);
+        entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_strong"), "r9", compare_exchange_strong::<$word>);
+        entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_weak"), "r9", compare_exchange_weak::<$word>);
+    )*};
+}
+
+entries!("8" u8, "16" u16, "32" u32, "64" u64);
+
+// Sixteen bytes take two registers, so the return address is the argument after them.
+entry!("__tsan_atomic128_load", "rdx", load::<u128>);
+entry!("__tsan_atomic128_store", "r8", store::<u128>);
+entry!("__tsan_atomic128_exchange", "r8", exchange::<u128>);
+entry!("__tsan_atomic128_fetch_add", "r8", fetch_add::<u128>);
+entry!("__tsan_atomic128_fetch_sub", "r8", fetch_sub::<u128>);
+entry!("__tsan_atomic128_fetch_and", "r8", fetch_and::<u128>);
+entry!("__tsan_atomic128_fetch_or", "r8", fetch_or::<u128>);
+entry!("__tsan_atomic128_fetch_xor", "r8", fetch_xor::<u128>);
+entry!("__tsan_atomic128_fetch_nand", "r8", fetch_nand::<u128>);
+
+// With two of them the last argument is on the stack; it is pushed again with the return address after it.
+macro_rules! entry_with_stack {
+    ($symbol:literal, $function:path) => {
+        global_asm!(
+            concat!(".globl ", $symbol),
+            concat!(".type ", $symbol, ",@function"),
+            concat!($symbol, ":"),
+            "mov rax, qword ptr [rsp]",
+            "mov r10, qword ptr [rsp + 8]",
+            "sub rsp, 8",
+            "push rax",
+            "push r10",
+            "call {function}",
+            "add rsp, 24",
+            "ret",
+            function = sym $function,
+        );
+    };
+}
+
+entry_with_stack!("__tsan_atomic128_compare_exchange_val", compare_exchange_val::<u128>);
+
+// gcc's variants pass a pointer, one pair of registers and two orders: the return address goes to the stack.
+macro_rules! entry_seventh {
+    ($symbol:literal, $function:path) => {
+        global_asm!(
+            concat!(".globl ", $symbol),
+            concat!(".type ", $symbol, ",@function"),
+            concat!($symbol, ":"),
+            "push qword ptr [rsp]",
+            "call {function}",
+            "add rsp, 8",
+            "ret",
+            function = sym $function,
+        );
+    };
+}
+
+entry_seventh!("__tsan_atomic128_compare_exchange_strong", compare_exchange_strong::<u128>);
+entry_seventh!("__tsan_atomic128_compare_exchange_weak", compare_exchange_weak::<u128>);
+
+entry!("__tsan_atomic_thread_fence", "rsi", thread_fence);
+entry!("__tsan_atomic_signal_fence", "rsi", signal_fence);

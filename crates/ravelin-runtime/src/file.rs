@@ -1,0 +1,169 @@
+//! The findings file, mapped into memory.
+
+use crate::mapping;
+use crate::spin::Spin;
+use ravelin_findings::{COUNT_WORD, Module, Record, SPINNING_WORD, Spinning, encode, header};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+const WORDS: usize = 1 << 20;
+
+static WORDS_AT: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
+static WRITING: Spin<()> = Spin::new(());
+/// Modules in the file already, by where they begin.
+static MODULES: Spin<Vec<u64>> = Spin::new(Vec::new());
+
+/// A record in the file; empty if there was no room.
+pub struct Written(usize);
+
+impl Written {
+    /// Where the finding's count is; 0 if nowhere.
+    pub fn count_address(&self) -> usize {
+        if self.0 == 0 { 0 } else { self.0 + 8 * COUNT_WORD }
+    }
+
+    /// Changes what is known about spinning.
+    pub fn set_spinning(&self, spinning: Spinning) {
+        if self.0 != 0 {
+            // SAFETY: the record is in the mapping, which stays.
+            let word = unsafe { &*((self.0 + 8 * SPINNING_WORD) as *const AtomicU64) };
+            word.store(spinning as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Creates `<directory>/<process>.findings`; whether that was possible.
+pub fn create(directory: &[u8]) -> bool {
+    let mut path = directory.to_vec();
+    path.extend_from_slice(b"/");
+    path.extend_from_slice(std::process::id().to_string().as_bytes());
+    path.extend_from_slice(b".findings\0");
+    // SAFETY: the path ends with a zero byte; the file is used through its mapping only.
+    let words = unsafe {
+        let file =
+            libc::open(path.as_ptr().cast(), libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC, 0o600);
+        if file < 0 || libc::ftruncate(file, (WORDS * 8) as i64) != 0 {
+            return false;
+        }
+        let words = mapping::map_file(file, WORDS * 8).cast::<AtomicU64>();
+        libc::close(file);
+        words
+    };
+    if words.is_null() {
+        return false;
+    }
+    WORDS_AT.store(words, Ordering::Release);
+    set(header::PROCESS, u64::from(std::process::id()));
+    set(header::USED, header::WORDS as u64);
+    set(header::THREADS, 1);
+    set(header::MAGIC_AT, header::MAGIC);
+    true
+}
+
+/// Leaves the file to the parent: this process is a forked child.
+pub fn abandon() {
+    WORDS_AT.store(std::ptr::null_mut(), Ordering::Release);
+}
+
+fn word(index: usize) -> Option<&'static AtomicU64> {
+    let words = WORDS_AT.load(Ordering::Acquire);
+    // SAFETY: the mapping has `WORDS` words and stays.
+    (!words.is_null() && index < WORDS).then(|| unsafe { &*words.add(index) })
+}
+
+/// Sets a word of the header.
+pub fn set(index: usize, value: u64) {
+    if let Some(word) = word(index) {
+        word.store(value, Ordering::Release);
+    }
+}
+
+/// Adds a note to the header.
+pub fn note(note: u64) {
+    if let Some(word) = word(header::NOTES) {
+        word.fetch_or(note, Ordering::Relaxed);
+    }
+}
+
+/// Counts a finding once more.
+pub fn count(address: usize) {
+    if address != 0 {
+        // SAFETY: `address` came from `Written::count_address`, in the mapping, which stays.
+        unsafe { &*(address as *const AtomicU64) }.fetch_add(1, Ordering::Relaxed);
+    } else if let Some(word) = word(header::DROPPED) {
+        word.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Appends a record.
+pub fn write(record: &Record) -> Written {
+    let words = encode(record);
+    let _writing = WRITING.lock();
+    let Some(used) = word(header::USED) else {
+        return Written(0);
+    };
+    let start = used.load(Ordering::Relaxed) as usize;
+    if start + words.len() > WORDS {
+        if let Some(dropped) = word(header::DROPPED) {
+            dropped.fetch_add(1, Ordering::Relaxed);
+        }
+        return Written(0);
+    }
+    for (index, value) in words.iter().enumerate() {
+        set(start + index, *value);
+    }
+    used.store((start + words.len()) as u64, Ordering::Release);
+    Written(word(start).map_or(0, |word| word as *const AtomicU64 as usize))
+}
+
+/// Writes down the loaded files that are not in the file yet.
+pub fn write_modules() {
+    let mut found: Vec<Module> = Vec::new();
+    // SAFETY: the callback gets the vector back and is not called after this returns.
+    unsafe {
+        libc::dl_iterate_phdr(Some(collect_module), (&raw mut found).cast());
+    }
+    for module in found {
+        let mut known = MODULES.lock();
+        if !known.contains(&module.start) {
+            known.push(module.start);
+            drop(known);
+            write(&Record::Module(module));
+        }
+    }
+}
+
+unsafe extern "C" fn collect_module(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> i32 {
+    // SAFETY: the C library gives a valid description, and `found` is the vector of `write_modules`.
+    let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<Module>>()) };
+    let (mut start, mut end) = (u64::MAX, 0);
+    for header in 0..usize::from(info.dlpi_phnum) {
+        // SAFETY: there are that many headers.
+        let header = unsafe { &*info.dlpi_phdr.add(header) };
+        if header.p_type == libc::PT_LOAD {
+            start = start.min(info.dlpi_addr + header.p_vaddr);
+            end = end.max(info.dlpi_addr + header.p_vaddr + header.p_memsz);
+        }
+    }
+    if start < end {
+        let mut path = if info.dlpi_name.is_null() {
+            Vec::new()
+        } else {
+            // SAFETY: a string of the C library.
+            unsafe { std::ffi::CStr::from_ptr(info.dlpi_name) }.to_bytes().to_vec()
+        };
+        if path.is_empty() {
+            path = own_path();
+        }
+        found.push(Module { bias: info.dlpi_addr, start, end, path });
+    }
+    0
+}
+
+/// The path of the program.
+fn own_path() -> Vec<u8> {
+    let mut path = vec![0u8; 4096];
+    // SAFETY: at most that many bytes are written.
+    let length = unsafe { libc::readlink(c"/proc/self/exe".as_ptr(), path.as_mut_ptr().cast(), path.len()) };
+    path.truncate(length.max(0) as usize);
+    path
+}

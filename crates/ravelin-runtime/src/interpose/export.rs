@@ -1,0 +1,68 @@
+//! The macro that makes an interposed function.
+//!
+//! Rust has no weak definitions, so the symbol is a piece of assembly that jumps to the Rust function. It leaves the
+//! arguments where they are and, when the function asks for it, adds the return address as one more.
+
+/// `fn name(arg: Type, …; pc) -> Type { body }`: a weak `name` with this body. In the body `real(arg, …)` calls the next
+/// definition of `name`, and `pc` is the address the call returns to. Pointers the body only passes on are `usize`.
+/// `fn name @ "VERSION" (…)` asks for a version of the symbol.
+macro_rules! interpose {
+    ($($(#[$meta:meta])* fn $name:ident $(@ $version:literal)? ($($arg:ident: $type:ty),* $(; $pc:ident)?)
+        $(-> $result:ty)? $body:block)*) => {$(
+        $(#[$meta])*
+        #[allow(non_snake_case, clippy::too_many_arguments)]
+        unsafe extern "C" fn $name($($arg: $type,)* $($pc: usize)?) $(-> $result)? {
+            #[unsafe(link_section = "ravelin_real")]
+            static REAL: $crate::interpose::real::Real =
+                $crate::interpose::real::Real::new(concat!(stringify!($name), "\0"), concat!($($version,)? "\0"));
+
+            #[allow(dead_code, clippy::too_many_arguments)]
+            #[inline(always)]
+            fn real($($arg: $type),*) $(-> $result)? {
+                // SAFETY: the address is that of the function with this name and so of this type, and the arguments
+                // are those for which the caller of the interposed function keeps that function's promises.
+                unsafe {
+                    let real: unsafe extern "C" fn($($type),*) $(-> $result)? = std::mem::transmute(REAL.address());
+                    real($($arg),*)
+                }
+            }
+
+            $body
+        }
+
+        std::arch::global_asm!(
+            concat!(".pushsection .text.", stringify!($name), ",\"ax\",@progbits"),
+            ".p2align 4",
+            concat!(".weak ", stringify!($name)),
+            concat!(".type ", stringify!($name), ",@function"),
+            concat!(stringify!($name), ":"),
+            ".cfi_startproc",
+            "endbr64",
+            load_return_address!(($($arg)*) $($pc)?),
+            "jmp {function}",
+            ".cfi_endproc",
+            concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            ".popsection",
+            function = sym $name,
+        );
+    )*};
+}
+
+/// The instruction that puts the return address into the register after those of the arguments, if it is asked for.
+macro_rules! load_return_address {
+    (($($arg:ident)*)) => {
+        ""
+    };
+    (($a:ident) $pc:ident) => {
+        "mov rsi, qword ptr [rsp]"
+    };
+    (($a:ident $b:ident) $pc:ident) => {
+        "mov rdx, qword ptr [rsp]"
+    };
+    (($a:ident $b:ident $c:ident) $pc:ident) => {
+        "mov rcx, qword ptr [rsp]"
+    };
+    (($a:ident $b:ident $c:ident $d:ident) $pc:ident) => {
+        "mov r8, qword ptr [rsp]"
+    };
+}

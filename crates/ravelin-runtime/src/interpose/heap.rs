@@ -1,0 +1,197 @@
+//! The heap: what is handed out and what is given back.
+//!
+//! C++'s operators call these functions and are not interposed. If the program brings its own allocator, none of this
+//! is linked or called. `dlsym`, which finds the functions behind ours, may allocate: until they are found, memory comes
+//! from a small buffer, and `free` knows it again. Everything is done in `open`: a call before the process's start-up
+//! opens the heap itself.
+
+use crate::memory;
+use libc::{c_int, c_void};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+
+interpose! {
+    fn malloc(size: usize; pc) -> usize {
+        if !open() {
+            return early(size, ALIGNMENT);
+        }
+        handed_out(real(size), size, pc)
+    }
+
+    fn calloc(count: usize, size: usize; pc) -> usize {
+        if !open() {
+            return early(count.saturating_mul(size), ALIGNMENT);
+        }
+        handed_out(real(count, size), count.wrapping_mul(size), pc)
+    }
+
+    fn realloc(block: usize, size: usize; pc) -> usize {
+        if block == 0 || is_early(block) || !open() {
+            // SAFETY: the caller's promises about the block are those of `realloc`.
+            return unsafe { realloc_early(block, size, pc) };
+        }
+        moved(block, size, pc, || real(block, size))
+    }
+
+    fn reallocarray(block: usize, count: usize, size: usize; pc) -> usize {
+        let whole = count.saturating_mul(size);
+        if block == 0 || is_early(block) || !open() {
+            // SAFETY: the caller's promises about the block are those of `realloc`.
+            return unsafe { realloc_early(block, whole, pc) };
+        }
+        moved(block, whole, pc, || real(block, count, size))
+    }
+
+    fn free(block: usize; pc) {
+        // What is freed before the heap is open was not allocated through us: it is left to itself.
+        if block == 0 || is_early(block) || !open() {
+            return;
+        }
+        memory::freed(block, usable(block), pc);
+        real(block);
+    }
+
+    fn posix_memalign(place: usize, alignment: usize, size: usize; pc) -> c_int {
+        if !open() {
+            return libc::ENOMEM;
+        }
+        let status = real(place, alignment, size);
+        if status == 0 {
+            // SAFETY: the call has succeeded, so the block's address is there.
+            handed_out(unsafe { (place as *const usize).read() }, size, pc);
+        }
+        status
+    }
+
+    fn aligned_alloc(alignment: usize, size: usize; pc) -> usize {
+        if !open() {
+            return early(size, alignment);
+        }
+        handed_out(real(alignment, size), size, pc)
+    }
+
+    fn memalign(alignment: usize, size: usize; pc) -> usize {
+        if !open() {
+            return early(size, alignment);
+        }
+        handed_out(real(alignment, size), size, pc)
+    }
+
+    fn valloc(size: usize; pc) -> usize {
+        if !open() {
+            return 0;
+        }
+        handed_out(real(size), size, pc)
+    }
+
+    fn pvalloc(size: usize; pc) -> usize {
+        if !open() {
+            return 0;
+        }
+        handed_out(real(size), size, pc)
+    }
+}
+
+/// Whether the real functions are known; finds them if nobody is at it.
+#[inline(always)]
+pub fn open() -> bool {
+    STATE.load(Ordering::Acquire) == OPEN || try_to_open()
+}
+
+const SHUT: u8 = 0;
+const OPENING: u8 = 1;
+const OPEN: u8 = 2;
+static STATE: AtomicU8 = AtomicU8::new(SHUT);
+
+#[cold]
+fn try_to_open() -> bool {
+    if STATE.compare_exchange(SHUT, OPENING, Ordering::Acquire, Ordering::Acquire).is_err() {
+        return STATE.load(Ordering::Acquire) == OPEN;
+    }
+    super::real::find_all();
+    STATE.store(OPEN, Ordering::Release);
+    true
+}
+
+#[inline(always)]
+fn handed_out(block: usize, size: usize, pc: usize) -> usize {
+    if block != 0 {
+        memory::allocated(block, size, pc);
+    }
+    block
+}
+
+/// A block that exists is given back and another handed out, which may be at the same place. Giving back comes before
+/// the real function, which frees the old place; if that fails the block is handed out again where it was.
+#[inline(always)]
+fn moved(block: usize, size: usize, pc: usize, realloc: impl FnOnce() -> usize) -> usize {
+    let before = usable(block);
+    memory::range(block, before.min(size), false, pc);
+    memory::freed(block, before, pc);
+    let place = realloc();
+    if place != 0 {
+        memory::allocated(place, size, pc);
+    } else if size != 0 {
+        memory::allocated(block, before, pc);
+    }
+    place
+}
+
+fn usable(block: usize) -> usize {
+    // SAFETY: the program is about to free the block, so it is one of the heap.
+    unsafe { libc::malloc_usable_size(block as *mut c_void) }
+}
+
+const ALIGNMENT: usize = 16;
+const BUFFER: usize = 1 << 16;
+
+/// The buffer for early blocks. Each has its size in the sixteen bytes before it; none is used twice.
+#[repr(align(16))]
+struct Early(UnsafeCell<[u8; BUFFER]>);
+
+// SAFETY: every byte belongs to the one thread whose `early` took it.
+unsafe impl Sync for Early {}
+
+static EARLY: Early = Early(UnsafeCell::new([0; BUFFER]));
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+/// A block of zeros, or zero if the buffer is used up.
+#[cold]
+fn early(size: usize, alignment: usize) -> usize {
+    let alignment = alignment.max(ALIGNMENT);
+    let Some(whole) = size.checked_add(2 * alignment) else {
+        return 0;
+    };
+    let whole = whole.next_multiple_of(ALIGNMENT);
+    if whole > BUFFER {
+        return 0;
+    }
+    let from = TAKEN.fetch_add(whole, Ordering::Relaxed);
+    if from > BUFFER - whole {
+        return 0;
+    }
+    let block = (EARLY.0.get() as usize + from + ALIGNMENT).next_multiple_of(alignment);
+    // SAFETY: the sixteen bytes before the block are part of what was taken.
+    unsafe { ((block - ALIGNMENT) as *mut usize).write(size) };
+    block
+}
+
+#[inline(always)]
+fn is_early(block: usize) -> bool {
+    block.wrapping_sub(EARLY.0.get() as usize) < BUFFER
+}
+
+/// `realloc` where there is no block of the heap to start from.
+#[cold]
+unsafe fn realloc_early(block: usize, size: usize, pc: usize) -> usize {
+    // SAFETY: any size is allowed.
+    let place = unsafe { malloc(size, pc) };
+    if place != 0 && is_early(block) {
+        // SAFETY: an early block has its size in front, and both blocks have at least as many bytes as are copied.
+        unsafe {
+            let before = ((block - ALIGNMENT) as *const usize).read();
+            std::ptr::copy_nonoverlapping(block as *const u8, place as *mut u8, before.min(size));
+        }
+    }
+    place
+}

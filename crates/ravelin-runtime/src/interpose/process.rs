@@ -1,0 +1,56 @@
+//! The process: its end, and its children.
+//!
+//! `exit` and the return from `main` are noticed by a function registered before any of the program's, which therefore
+//! runs after them; the ways to end without such functions are interposed. A child of `fork` is noticed by a function
+//! too, because the C library forks by itself at times. `vfork` is left alone: its child may do nothing but leave.
+
+use super::barrier::BARRIERS;
+use super::threads::HANDLES;
+use crate::process;
+use libc::c_int;
+
+interpose! {
+    fn _exit(status: c_int) {
+        process::ending();
+        real(status)
+    }
+
+    fn _Exit(status: c_int) {
+        process::ending();
+        real(status)
+    }
+
+    fn quick_exit(status: c_int) {
+        process::ending();
+        real(status)
+    }
+}
+
+/// When the process starts.
+pub fn prepare() {
+    // SAFETY: the functions are there as long as the process.
+    unsafe {
+        libc::atexit(ending);
+        libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(forked));
+    }
+}
+
+extern "C" fn ending() {
+    process::ending();
+}
+
+unsafe extern "C" fn before_fork() {
+    HANDLES.lock();
+    BARRIERS.lock();
+}
+
+unsafe extern "C" fn after_fork() {
+    BARRIERS.unlock();
+    HANDLES.unlock();
+}
+
+unsafe extern "C" fn forked() {
+    // SAFETY: the same thread locked both before.
+    unsafe { after_fork() };
+    process::forked();
+}

@@ -1,0 +1,83 @@
+//! Finding the C library's own functions behind the interposed ones.
+//!
+//! Every interposed function has one [`Real`] in a section of its own, so that all of them can be looked up when the
+//! process starts. Whatever is called earlier looks its function up itself, except for the functions `dlsym` needs,
+//! which have a way to do without.
+
+use std::ffi::{c_char, c_int};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The next definition of an interposed function after ours.
+pub struct Real {
+    /// Ends with a zero byte, as `version` does.
+    name: &'static str,
+    /// The symbol's version; empty for the default one.
+    version: &'static str,
+    address: AtomicUsize,
+}
+
+impl Real {
+    pub const fn new(name: &'static str, version: &'static str) -> Real {
+        Real { name, version, address: AtomicUsize::new(0) }
+    }
+
+    #[inline(always)]
+    pub fn address(&self) -> usize {
+        match self.address.load(Ordering::Relaxed) {
+            0 => self.find(),
+            address => address,
+        }
+    }
+
+    /// The address if it was looked up already.
+    #[inline(always)]
+    pub fn known(&self) -> Option<usize> {
+        match self.address.load(Ordering::Relaxed) {
+            0 => None,
+            address => Some(address),
+        }
+    }
+
+    #[cold]
+    fn find(&self) -> usize {
+        let name: *const c_char = self.name.as_ptr().cast();
+        let mut address = std::ptr::null_mut();
+        if self.version.len() > 1 {
+            // SAFETY: both strings end with a zero byte.
+            address = unsafe { libc::dlvsym(libc::RTLD_NEXT, name, self.version.as_ptr().cast()) };
+        }
+        if address.is_null() {
+            // SAFETY: the string ends with a zero byte.
+            address = unsafe { libc::dlsym(libc::RTLD_NEXT, name) };
+        }
+        let address = if address.is_null() { missing as *const () as usize } else { address as usize };
+        self.address.store(address, Ordering::Relaxed);
+        address
+    }
+}
+
+/// Stands for a function that this C library does not have.
+extern "C" fn missing() -> c_int {
+    libc::ENOSYS
+}
+
+unsafe extern "C" {
+    // The linker defines these for a section whose name is an identifier.
+    #[link_name = "__start_ravelin_real"]
+    static FIRST: u8;
+    #[link_name = "__stop_ravelin_real"]
+    static END: u8;
+}
+
+/// Looks all functions up.
+pub fn find_all() {
+    let mut real: *const Real = (&raw const FIRST).cast();
+    let end: *const Real = (&raw const END).cast();
+    while real < end {
+        // SAFETY: the section holds nothing but `Real`s, one after the other.
+        unsafe {
+            (*real).address();
+            real = real.add(1);
+        }
+    }
+}

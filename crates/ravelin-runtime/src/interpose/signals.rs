@@ -1,0 +1,205 @@
+//! Signals: no handler of the program runs while its thread is inside the runtime, whose locks it could need.
+//!
+//! The kernel is given a handler of ours in place of the program's. If the thread is inside and the signal is none
+//! that an instruction raises, ours sends the signal to the thread again and returns with all such signals
+//! blocked; on leaving the runtime the thread gets its old mask back, and the kernel delivers what has come meanwhile
+//! as it would have: on the right stack, with the right mask and a true context, queued if it is to be queued.
+//!
+//! A handler that is to be used once (`SA_RESETHAND`) is reset here, when it runs, and not by the kernel, which would do
+//! it when ours does.
+
+use crate::this_thread;
+use libc::{c_int, c_void, siginfo_t, ucontext_t};
+use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
+
+/// Whether a signal waits for the calling thread to leave the runtime.
+#[inline(always)]
+pub fn pending() -> bool {
+    // SAFETY: the thread's own word. Volatile, because a signal handler writes it.
+    unsafe { held_back().read_volatile() != 0 }
+}
+
+/// Lets the signals in that were held back. To be called when [`this_thread::inside`] is false already, or they are held
+/// back again.
+#[cold]
+pub fn deliver_pending() {
+    let words = held_back();
+    // SAFETY: the thread's own words, and its own `errno`, which a handler may change at a point where the program does
+    // not expect it. The kernel's signal sets have eight bytes.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let mask = words.add(1).read_volatile() as u64;
+        words.write_volatile(0);
+        compiler_fence(Ordering::SeqCst);
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const mask, 0_usize, size_of::<u64>());
+        *libc::__errno_location() = errno;
+    }
+}
+
+interpose! {
+    fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+        change(signal, new, old, |new, old| real(signal, new, old))
+    }
+
+    fn signal(signal: c_int, handler: usize) -> usize {
+        set(signal, handler, libc::SA_RESTART, true)
+    }
+
+    fn bsd_signal(signal: c_int, handler: usize) -> usize {
+        set(signal, handler, libc::SA_RESTART, true)
+    }
+
+    fn ssignal(signal: c_int, handler: usize) -> usize {
+        set(signal, handler, libc::SA_RESTART, true)
+    }
+
+    /// What `signal` is in programs compiled for the bare C standard.
+    fn __sysv_signal(signal: c_int, handler: usize) -> usize {
+        set(signal, handler, libc::SA_RESETHAND | libc::SA_NODEFER, false)
+    }
+
+    fn sysv_signal(signal: c_int, handler: usize) -> usize {
+        set(signal, handler, libc::SA_RESETHAND | libc::SA_NODEFER, false)
+    }
+}
+
+// Whether signals are held back, and the mask to return to.
+thread_words!(held_back, "ravelin_signals", 2);
+
+const SIGNALS: usize = 65;
+
+/// The program's handler of each signal, with two of its flags in the bits that no address has.
+static HANDLERS: [AtomicUsize; SIGNALS] = [const { AtomicUsize::new(0) }; SIGNALS];
+const TAKES_INFO: usize = 1 << 63;
+const ONCE: usize = 1 << 62;
+
+fn change(
+    signal: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+    real: impl Fn(*const libc::sigaction, *mut libc::sigaction) -> c_int,
+) -> c_int {
+    let Some(slot) = usize::try_from(signal).ok().and_then(|signal| HANDLERS.get(signal)) else {
+        return real(new, old);
+    };
+    let before = slot.load(Ordering::Acquire);
+    let mut replaced = None;
+    // SAFETY: the caller's pointer is null or that of an action.
+    let new = unsafe { new.as_ref() }.map(|new| {
+        let mut ours = *new;
+        if new.sa_sigaction > libc::SIG_IGN {
+            let mut handler = new.sa_sigaction;
+            if new.sa_flags & libc::SA_SIGINFO != 0 {
+                handler |= TAKES_INFO;
+            }
+            if new.sa_flags & libc::SA_RESETHAND != 0 {
+                handler |= ONCE;
+            }
+            replaced = Some(handler);
+            ours.sa_sigaction = arrived as *const () as usize;
+            ours.sa_flags = (new.sa_flags | libc::SA_SIGINFO) & !libc::SA_RESETHAND;
+        }
+        ours
+    });
+    // Before the kernel knows ours: it may be called at once.
+    if let Some(handler) = replaced {
+        slot.store(handler, Ordering::Release);
+    }
+    let status = real(new.as_ref().map_or(std::ptr::null(), std::ptr::from_ref), old);
+    if status != 0 {
+        if replaced.is_some() {
+            slot.store(before, Ordering::Release);
+        }
+        return status;
+    }
+    // SAFETY: the caller's pointer is null or has room for an action, and the C library has filled it.
+    if let Some(old) = unsafe { old.as_mut() }
+        && old.sa_sigaction == arrived as *const () as usize
+    {
+        old.sa_sigaction = before & !(TAKES_INFO | ONCE);
+        if before & TAKES_INFO == 0 {
+            old.sa_flags &= !libc::SA_SIGINFO;
+        }
+        if before & ONCE != 0 {
+            old.sa_flags |= libc::SA_RESETHAND;
+        }
+    }
+    status
+}
+
+/// `signal` in terms of `sigaction`: gives the old handler.
+fn set(signal: c_int, handler: usize, flags: c_int, blocks_itself: bool) -> usize {
+    // SAFETY: an action of zeros is one; the set is made by the C library's functions, which check the signal.
+    unsafe {
+        let mut new: libc::sigaction = std::mem::zeroed();
+        let mut old: libc::sigaction = std::mem::zeroed();
+        new.sa_sigaction = handler;
+        new.sa_flags = flags;
+        libc::sigemptyset(&raw mut new.sa_mask);
+        if blocks_itself && libc::sigaddset(&raw mut new.sa_mask, signal) != 0 {
+            return libc::SIG_ERR;
+        }
+        if sigaction(signal, &raw const new, &raw mut old) != 0 {
+            return libc::SIG_ERR;
+        }
+        old.sa_sigaction
+    }
+}
+
+/// The handler the kernel knows.
+unsafe extern "C" fn arrived(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's own pointers.
+    unsafe {
+        if this_thread::inside() && !RAISED.contains(&signal) && hold_back(signal, info, context.cast()) {
+            return;
+        }
+    }
+    let Some(slot) = HANDLERS.get(signal as usize) else {
+        return;
+    };
+    let handler = slot.load(Ordering::Acquire);
+    let address = handler & !(TAKES_INFO | ONCE);
+    if handler & ONCE != 0 {
+        set(signal, libc::SIG_DFL, 0, false);
+    }
+    // SAFETY: the program gave this address as that of a handler of this kind.
+    unsafe {
+        if handler & TAKES_INFO != 0 {
+            let handler: unsafe extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = std::mem::transmute(address);
+            handler(signal, info, context);
+        } else {
+            let handler: unsafe extern "C" fn(c_int) = std::mem::transmute(address);
+            handler(signal);
+        }
+    }
+}
+
+/// Signals that an instruction raises, or the thread itself when it gives up: they are never held back, because blocking
+/// them would end the process.
+const RAISED: [c_int; 7] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT, libc::SIGSYS];
+
+/// Sends the signal again, to be delivered when the mask is what it was. False if the kernel has no room for it.
+unsafe fn hold_back(signal: c_int, info: *const siginfo_t, context: *mut ucontext_t) -> bool {
+    // SAFETY: the kernel's own pointers, and the thread's own words. The kernel's signal sets have eight bytes, which
+    // are the first of the C library's.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let mask: *mut u64 = (&raw mut (*context).uc_sigmask).cast();
+        let interrupted = mask.read();
+        // While this runs, the signal may be unblocked (`SA_NODEFER`): it must not come again before the return.
+        let all = !0_u64;
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const all, 0_usize, size_of::<u64>());
+        let sent = libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), libc::gettid(), signal, info) == 0;
+        if sent {
+            let words = held_back();
+            if words.read_volatile() == 0 {
+                words.add(1).write_volatile(interrupted as usize);
+                words.write_volatile(1);
+            }
+            mask.write(RAISED.iter().fold(all, |mask, &signal| mask & !(1 << (signal - 1))));
+        }
+        *libc::__errno_location() = errno;
+        sent
+    }
+}

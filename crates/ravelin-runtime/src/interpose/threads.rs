@@ -1,0 +1,310 @@
+//! Threads: starting, joining, detaching, naming, and noticing their end.
+//!
+//! A new thread runs a function of ours first. It waits there until its parent has written down which number belongs to
+//! its handle, so that nobody can join or detach a handle that is not known yet. A handle that is in use again
+//! belongs to a new thread, so writing it down replaces what was known of the old one.
+//!
+//! The end is noticed by the destructor of a thread-specific value: it comes however the thread ends, after the
+//! destructors of C++'s `thread_local` variables, and it puts itself off to the last of the rounds in which the C
+//! library calls such destructors, so that those of the program come first. `pthread_exit` and `thrd_exit` need no
+//! wrapper therefore, and must have none: they unwind the stack.
+
+use super::table::Table;
+use crate::threads::Seed;
+use crate::{memory, this_thread, threads};
+use libc::c_int;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// The threads whose handles are still of use.
+pub static HANDLES: Table<Known> = Table::new();
+
+#[derive(Clone, Copy)]
+pub struct Known {
+    number: u32,
+    detached: bool,
+}
+
+interpose! {
+    fn pthread_create(handle: usize, attributes: usize, function: usize, argument: usize; pc) -> c_int {
+        // SAFETY: the program gave this address as one of a function of this type.
+        let function = Function::Posix(unsafe {
+            std::mem::transmute::<usize, unsafe extern "C" fn(usize) -> usize>(function)
+        });
+        let Some(start) = Start::new(function, argument, pc) else {
+            return real(handle, attributes, function.address(), argument);
+        };
+        let status = real(handle, attributes, child as *const () as usize, start as usize);
+        settle(start, handle, is_detached(attributes), status);
+        status
+    }
+
+    fn thrd_create(handle: usize, function: usize, argument: usize; pc) -> c_int {
+        // SAFETY: the program gave this address as one of a function of this type.
+        let function = Function::C11(unsafe {
+            std::mem::transmute::<usize, unsafe extern "C" fn(usize) -> c_int>(function)
+        });
+        let Some(start) = Start::new(function, argument, pc) else {
+            return real(handle, function.address(), argument);
+        };
+        let status = real(handle, child as *const () as usize, start as usize);
+        settle(start, handle, false, status);
+        status
+    }
+
+    fn pthread_join(handle: usize, result: usize) -> c_int {
+        let number = number_of(handle);
+        joined(handle, number, real(handle, result))
+    }
+
+    fn pthread_tryjoin_np(handle: usize, result: usize) -> c_int {
+        let number = number_of(handle);
+        joined(handle, number, real(handle, result))
+    }
+
+    fn pthread_timedjoin_np(handle: usize, result: usize, until: usize) -> c_int {
+        let number = number_of(handle);
+        joined(handle, number, real(handle, result, until))
+    }
+
+    fn pthread_clockjoin_np(handle: usize, result: usize, clock: c_int, until: usize) -> c_int {
+        let number = number_of(handle);
+        joined(handle, number, real(handle, result, clock, until))
+    }
+
+    fn thrd_join(handle: usize, result: usize) -> c_int {
+        let number = number_of(handle);
+        joined(handle, number, real(handle, result))
+    }
+
+    fn pthread_detach(handle: usize) -> c_int {
+        let number = number_of(handle);
+        mark(handle, number, true);
+        detached(handle, number, real(handle))
+    }
+
+    fn thrd_detach(handle: usize) -> c_int {
+        let number = number_of(handle);
+        mark(handle, number, true);
+        detached(handle, number, real(handle))
+    }
+
+    fn pthread_setname_np(handle: usize, name: usize) -> c_int {
+        let number = number_of(handle);
+        let status = real(handle, name);
+        if status == 0 && let Some(number) = number {
+            // SAFETY: the C library has accepted the name, so it is a string.
+            let name = unsafe { std::ffi::CStr::from_ptr(name as *const _) };
+            threads::named(number, name.to_bytes());
+        }
+        status
+    }
+}
+
+/// When the process starts: early keys need no memory in the threads.
+pub fn prepare() {
+    key();
+}
+
+/// What a thread is to run.
+#[derive(Clone, Copy)]
+enum Function {
+    Posix(unsafe extern "C" fn(usize) -> usize),
+    C11(unsafe extern "C" fn(usize) -> c_int),
+}
+
+impl Function {
+    fn address(self) -> usize {
+        match self {
+            Function::Posix(function) => function as usize,
+            Function::C11(function) => function as usize,
+        }
+    }
+}
+
+/// What a parent leaves for its child. The child owns it from when it is `settled`; before, the parent does.
+struct Start {
+    seed: Option<Box<Seed>>,
+    number: u32,
+    function: Function,
+    argument: usize,
+    settled: AtomicBool,
+}
+
+impl Start {
+    /// `None` if the new thread cannot be watched.
+    fn new(function: Function, argument: usize, pc: usize) -> Option<*mut Start> {
+        let seed = threads::starting(pc)?;
+        let _inside = this_thread::enter();
+        let number = threads::number_of(&seed);
+        let start = Start { seed: Some(seed), number, function, argument, settled: AtomicBool::new(false) };
+        Some(Box::into_raw(Box::new(start)))
+    }
+}
+
+/// The parent is back from starting the thread: it writes the handle down and lets the child go, or takes all back.
+fn settle(start: *mut Start, handle: usize, detached: bool, status: c_int) {
+    if status != 0 {
+        // SAFETY: there is no child, so the parent owns it.
+        let mut start = unsafe { Box::from_raw(start) };
+        let seed = start.seed.take();
+        {
+            let _inside = this_thread::enter();
+            drop(start);
+        }
+        if let Some(seed) = seed {
+            threads::not_started(seed);
+        }
+        return;
+    }
+    // SAFETY: the C library has stored the handle there, and the child leaves the start alone until it is settled.
+    let (handle, number) = unsafe { ((handle as *const usize).read(), (*start).number) };
+    HANDLES.insert(handle, Known { number, detached });
+    if detached {
+        threads::detached(number);
+    }
+    // SAFETY: as above; this is the last use.
+    unsafe { (*start).settled.store(true, Ordering::Release) };
+}
+
+/// The first function of a new thread.
+extern "C" fn child(start: *mut Start) -> usize {
+    let (function, argument) = begin(start);
+    // SAFETY: what the program asked for when it started the thread. Nothing is left to be done in this frame, which
+    // may be unwound.
+    unsafe {
+        match function {
+            Function::Posix(function) => function(argument),
+            Function::C11(function) => function(argument) as usize,
+        }
+    }
+}
+
+#[inline(never)]
+fn begin(start: *mut Start) -> (Function, usize) {
+    // SAFETY: the parent frees it only if there is no child.
+    while unsafe { !(*start).settled.load(Ordering::Acquire) } {
+        // SAFETY: always allowed.
+        unsafe { libc::sched_yield() };
+    }
+    // SAFETY: it is settled, so it is the child's.
+    let mut start = unsafe { Box::from_raw(start) };
+    let (function, argument) = (start.function, start.argument);
+    if let Some(seed) = start.seed.take() {
+        threads::begin(seed);
+    }
+    let stack = {
+        let _inside = this_thread::enter();
+        drop(start);
+        stack()
+    };
+    // The C library uses the stacks of ended threads again without unmapping them.
+    if let Some((address, length)) = stack {
+        memory::forget(address, length);
+    }
+    // SAFETY: the key exists as long as the process.
+    unsafe { libc::pthread_setspecific(key(), ROUNDS as *const _) };
+    (function, argument)
+}
+
+/// How often the C library calls destructors of values that destructors have set (`PTHREAD_DESTRUCTOR_ITERATIONS`).
+const ROUNDS: usize = 4;
+
+/// The key's destructor, with the number of rounds that are left.
+unsafe extern "C" fn end_of_round(rounds: *mut libc::c_void) {
+    let rounds = rounds as usize;
+    if rounds > 1 {
+        // SAFETY: the key exists as long as the process.
+        unsafe { libc::pthread_setspecific(key(), (rounds - 1) as *const _) };
+        return;
+    }
+    // SAFETY: always allowed.
+    let handle = unsafe { libc::pthread_self() } as usize;
+    HANDLES.remove_if(handle, |known| known.detached);
+    threads::end();
+}
+
+fn key() -> libc::pthread_key_t {
+    /// One more than the key; zero as long as there is none.
+    static KEY: AtomicU32 = AtomicU32::new(0);
+    let known = KEY.load(Ordering::Relaxed);
+    if known != 0 {
+        return known - 1;
+    }
+    let mut key = 0;
+    // SAFETY: the key is stored in a variable of its type.
+    unsafe { libc::pthread_key_create(&raw mut key, Some(end_of_round)) };
+    match KEY.compare_exchange(0, key + 1, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => key,
+        Err(first) => {
+            // SAFETY: nobody has seen this key.
+            unsafe { libc::pthread_key_delete(key) };
+            first - 1
+        }
+    }
+}
+
+/// The number of the thread with this handle. Threads that are not watched, as in a forked child, do not ask.
+fn number_of(handle: usize) -> Option<u32> {
+    if this_thread::watched() { HANDLES.get(handle).map(|known| known.number) } else { None }
+}
+
+fn joined(handle: usize, number: Option<u32>, status: c_int) -> c_int {
+    if status == 0
+        && let Some(number) = number
+    {
+        HANDLES.remove_if(handle, |known| known.number == number);
+        threads::joined(number);
+    }
+    status
+}
+
+/// Before the thread is detached, so that its end finds the mark.
+fn mark(handle: usize, number: Option<u32>, detached: bool) {
+    if number.is_some() {
+        HANDLES.change(handle, |known| {
+            if let Some(known) = known
+                && Some(known.number) == number
+            {
+                known.detached = detached;
+            }
+        });
+    }
+}
+
+fn detached(handle: usize, number: Option<u32>, status: c_int) -> c_int {
+    if status != 0 {
+        mark(handle, number, false);
+    } else if let Some(number) = number {
+        threads::detached(number);
+    }
+    status
+}
+
+fn is_detached(attributes: usize) -> bool {
+    let mut state = libc::PTHREAD_CREATE_JOINABLE;
+    if attributes != 0 {
+        // SAFETY: the program's attributes, with which it starts a thread.
+        unsafe { pthread_attr_getdetachstate(attributes, &raw mut state) };
+    }
+    state == libc::PTHREAD_CREATE_DETACHED
+}
+
+/// Where the calling thread's stack is, with the thread-local variables above it.
+fn stack() -> Option<(usize, usize)> {
+    let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+    let mut address = std::ptr::null_mut();
+    let mut length = 0;
+    // SAFETY: the attributes are filled by the first call, read if that has succeeded, and destroyed.
+    unsafe {
+        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
+            return None;
+        }
+        let status = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut address, &raw mut length);
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        (status == 0).then_some((address as usize, length))
+    }
+}
+
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(attributes: usize, state: *mut c_int) -> c_int;
+}

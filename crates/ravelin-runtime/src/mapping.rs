@@ -1,0 +1,64 @@
+//! Memory from the kernel.
+
+use std::ffi::c_void;
+
+/// Fresh zeroed memory, given to us page by page as it is touched; null if there is none.
+pub fn map(length: usize) -> *mut u8 {
+    map_at(0, length)
+}
+
+/// The same at a fixed address nobody uses, if `address` is not 0.
+pub fn map_at(address: usize, length: usize) -> *mut u8 {
+    let fixed = if address == 0 { 0 } else { libc::MAP_FIXED_NOREPLACE };
+    // SAFETY: an anonymous mapping that replaces nothing touches no memory in use.
+    let block = unsafe {
+        raw_mmap(
+            address,
+            length,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | fixed,
+            -1,
+        )
+    };
+    if block == usize::MAX || (address != 0 && block != address) {
+        return std::ptr::null_mut();
+    }
+    block as *mut u8
+}
+
+/// `length` bytes of an open file, shared with it; null if that is impossible.
+pub fn map_file(file: i32, length: usize) -> *mut u8 {
+    // SAFETY: a mapping at an address the kernel chooses touches no memory in use.
+    let block = unsafe { raw_mmap(0, length, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file) };
+    if block == usize::MAX { std::ptr::null_mut() } else { block as *mut u8 }
+}
+
+/// Gives memory back.
+///
+/// # Safety
+/// It was mapped by this module and is no longer used.
+pub unsafe fn unmap(block: *mut u8, length: usize) {
+    // The C library's `munmap` is interposed: it would come back to us.
+    // SAFETY: by the caller.
+    unsafe { libc::syscall(libc::SYS_munmap, block, length) };
+}
+
+/// Makes whole pages zero again and gives their memory back.
+///
+/// # Safety
+/// The pages were mapped by this module, and zero is a valid content for whoever uses them.
+pub unsafe fn clear_pages(address: usize, length: usize) {
+    // SAFETY: by the caller.
+    unsafe { libc::madvise(address as *mut c_void, length, libc::MADV_DONTNEED) };
+}
+
+/// The system call itself, because `mmap` is interposed.
+///
+/// # Safety
+/// As for `mmap`.
+unsafe fn raw_mmap(address: usize, length: usize, prot: i32, flags: i32, file: i32) -> usize {
+    // SAFETY: by the caller.
+    let result =
+        unsafe { libc::syscall(libc::SYS_mmap, address, length, prot as usize, flags as usize, file as isize, 0usize) };
+    if result < 0 { usize::MAX } else { result as usize }
+}

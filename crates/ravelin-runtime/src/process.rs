@@ -1,0 +1,114 @@
+//! The program as a whole: how watching begins and ends.
+
+use crate::blocks;
+use crate::collect;
+use crate::file;
+use crate::options;
+use crate::records;
+use crate::report;
+use crate::shadow;
+use crate::spin::Spin;
+use crate::this_thread;
+use crate::threads;
+use ravelin_findings::{header, notes};
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static PREPARED: Spin<bool> = Spin::new(false);
+static WATCHING: AtomicBool = AtomicBool::new(false);
+
+/// The first thread is made known, for its calls; nothing is watched yet. May come before the C library is ready.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tsan_init() {
+    threads::begin_first();
+}
+
+/// Run before the program's own constructors.
+extern "C" fn constructor() {
+    __tsan_init();
+    prepare();
+}
+
+// SAFETY: the entry is a function without arguments that the C library calls once.
+#[unsafe(link_section = ".init_array.00001")]
+#[used]
+static CONSTRUCTOR: extern "C" fn() = constructor;
+
+/// Creates the findings file and reads the options, once.
+fn prepare() {
+    let mut prepared = PREPARED.lock();
+    if *prepared {
+        return;
+    }
+    *prepared = true;
+    if let Some(words) = variable(c"RAVELIN_OPTIONS") {
+        options::read(&String::from_utf8_lossy(words));
+    }
+    if let Some(directory) = variable(c"RAVELIN_FINDINGS") {
+        file::create(directory);
+    }
+}
+
+fn variable(name: &CStr) -> Option<&'static [u8]> {
+    // SAFETY: the environment is not changed while the program starts.
+    unsafe {
+        let value = libc::getenv(name.as_ptr());
+        (!value.is_null()).then(|| CStr::from_ptr(value).to_bytes())
+    }
+}
+
+/// The program is about to have a second thread: from now on accesses are watched.
+pub fn begin_watching() {
+    if WATCHING.load(Ordering::Acquire) {
+        return;
+    }
+    threads::begin_first();
+    prepare();
+    if !(shadow::reserve() && records::reserve() && blocks::reserve()) {
+        file::note(notes::OUT_OF_MEMORY);
+        say("ravelin: no address space for the sanitizer (is it limited by ulimit -v?); nothing is watched\n");
+        threads::switch_off();
+    } else {
+        this_thread::allow_stopping();
+        this_thread::set_watched(true);
+    }
+    WATCHING.store(true, Ordering::Release);
+}
+
+/// The program ends, for whatever reason; may come several times.
+pub fn ending() {
+    let Some(_inside) = this_thread::enter_unwatched() else {
+        return;
+    };
+    report::settle();
+    file::set(header::ACCESSES, collect::accesses());
+    file::set(header::LOCATIONS, records::MOST_LOCATIONS.load(Ordering::Relaxed));
+    file::set(header::ENDED, 1);
+}
+
+/// Ends the program because of a finding.
+pub fn halt() -> ! {
+    report::settle();
+    file::set(header::ENDED, 1);
+    // SAFETY: ends the process without going back to the program.
+    unsafe {
+        libc::syscall(libc::SYS_exit_group, 1);
+    }
+    std::process::abort()
+}
+
+/// This process is a forked child: it is not watched.
+pub fn forked() {
+    threads::switch_off();
+    file::abandon();
+}
+
+/// This process has forked a child.
+pub fn forking() {
+    file::note(notes::FORKED);
+}
+
+fn say(text: &str) {
+    // SAFETY: writes bytes that exist.
+    unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
+}

@@ -1,0 +1,379 @@
+//! From what the clocks and cells say to findings.
+//!
+//! A finding is made once for each pair of places in the program; after that it is only counted, without a lock.
+
+use crate::blocks;
+use crate::file;
+use crate::options;
+use crate::race::{self, FREE, WRITE};
+use crate::spin::Spin;
+use crate::spinning;
+use crate::this_thread::Watched;
+use crate::threads;
+use crate::trace;
+use ravelin_clocks::{Lesson, Link, Order, Site, Violation};
+use ravelin_findings::{Access, AccessKind, Finding, Place, Problem, Record, Spinning, Step, StepKind, notes};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+const PC: u64 = (1 << 48) - 1;
+const KIND_SHIFT: u32 = 48;
+const ORDER_SHIFT: u32 = 52;
+const SIZE_SHIFT: u32 = 56;
+
+/// An access that was just made.
+#[derive(Clone, Copy)]
+pub struct Done {
+    pub pc: usize,
+    pub kind: AccessKind,
+    pub order: Order,
+    pub size: usize,
+}
+
+/// An access as the clocks remember it.
+#[inline(always)]
+pub fn site(pc: usize, kind: AccessKind, order: Order, size: usize) -> Site {
+    pc as u64 & PC | (kind as u64) << KIND_SHIFT | (order as u64) << ORDER_SHIFT | (size as u64) << SIZE_SHIFT
+}
+
+/// A robustness violation at an access.
+#[cold]
+pub fn violation(thread: &mut Watched, address: usize, violation: &Violation, done: Done) {
+    if !options::robustness() {
+        return;
+    }
+    let problem = match (done.kind, violation.reads) {
+        (AccessKind::Store, _) => Problem::StaleWrite,
+        (AccessKind::Load | AccessKind::CompareExchange, _) => Problem::StaleRead,
+        _ => Problem::StaleUpdate,
+    };
+    let missed = violation.missed;
+    let key = Key { access: done.pc as u64, other: missed.site & PC, problem };
+    let values = &violation.values[..violation.listed];
+    let complete = violation.complete && violation.reads;
+    if count(&key) {
+        note_values(&key, values, complete);
+        return;
+    }
+    let other = remembered(missed.writer, missed.written_at, missed.site, address);
+    let path =
+        thread.clocks.lesson_about(missed.writer, missed.written_at).copied().map(|lesson| step(thread, &lesson));
+    let finding = Finding {
+        count: 1,
+        spinning: Spinning::No,
+        problem,
+        address: address as u64,
+        access: Access {
+            thread: thread.number,
+            kind: done.kind,
+            order: finding_order(done.order),
+            size: done.size as u64,
+            stack: thread.stack_at(done.pc),
+        },
+        other,
+        place: place(address),
+        path: path.into_iter().collect(),
+    };
+    publish(key, finding, values, complete);
+}
+
+/// A race of a non-atomic access with the access in `slot`.
+#[cold]
+pub fn race(thread: &mut Watched, address: usize, size: usize, mine: u64, slot: u64, pc: usize) {
+    let kind = if mine & FREE != 0 {
+        AccessKind::Free
+    } else if mine & WRITE != 0 {
+        AccessKind::PlainWrite
+    } else {
+        AccessKind::PlainRead
+    };
+    let access = Access {
+        thread: thread.number,
+        kind,
+        order: ravelin_findings::Order::Plain,
+        size: size as u64,
+        stack: thread.stack_at(pc),
+    };
+    race_between(access, address, slot);
+}
+
+/// A race of an atomic access with the non-atomic one in `slot`.
+#[cold]
+pub fn race_of_atomic(thread: &mut Watched, address: usize, slot: u64, done: Done) {
+    let access = Access {
+        thread: thread.number,
+        kind: done.kind,
+        order: finding_order(done.order),
+        size: done.size as u64,
+        stack: thread.stack_at(done.pc),
+    };
+    race_between(access, address, slot);
+}
+
+fn race_between(access: Access, address: usize, slot: u64) {
+    if !options::races() {
+        return;
+    }
+    let pc = access.stack.first().copied().unwrap_or(0);
+    // Looking for the other access takes long, so a place that races all the time is only counted after a while.
+    if let Some(key) = frequent(pc) {
+        count(&key);
+        return;
+    }
+    let word = address & !7;
+    let (stack, shape) = threads::trace_of(race::tid(slot), |trace| {
+        trace.find(race::epoch(slot), |at, shape| {
+            let size = if shape >> trace::SIZE_SHIFT & 7 == 7 { 8 } else { 1 << (shape >> trace::SIZE_SHIFT & 7) };
+            let writes = (shape & trace::WRITES != 0) == (slot & WRITE != 0);
+            let atomic = (shape & trace::ATOMIC != 0) == (slot & race::ATOMIC != 0);
+            writes && atomic && at < word + 8 && at + size > word && {
+                let bits = if at >= word { race::mask(at, size) as u8 } else { 0xff };
+                bits & race::bytes(slot) != 0
+            }
+        })
+    })
+    .flatten()
+    .unwrap_or_default();
+    if stack.is_empty() {
+        file::note(notes::STACK_LOST);
+    }
+    let key = Key { access: pc, other: stack.first().copied().unwrap_or(0), problem: Problem::Race };
+    remember_frequent(pc, &key);
+    if count(&key) {
+        return;
+    }
+    let atomic = slot & race::ATOMIC != 0;
+    let kind = match (atomic, slot & WRITE != 0) {
+        (true, true) => AccessKind::Store,
+        (true, false) => AccessKind::Load,
+        (false, true) => AccessKind::PlainWrite,
+        (false, false) => AccessKind::PlainRead,
+    };
+    let size = match shape >> trace::SIZE_SHIFT & 7 {
+        7 => u64::from(race::bytes(slot).count_ones()),
+        code => 1 << code,
+    };
+    let other = Access {
+        thread: threads::number_of_tid(race::tid(slot), race::epoch(slot)),
+        kind,
+        order: if atomic { ravelin_findings::Order::Relaxed } else { ravelin_findings::Order::Plain },
+        size,
+        stack,
+    };
+    let finding = Finding {
+        count: 1,
+        spinning: Spinning::No,
+        problem: Problem::Race,
+        address: address as u64,
+        access,
+        other,
+        place: place(address),
+        path: Vec::new(),
+    };
+    publish(key, finding, &[], false);
+}
+
+/// The program ends: what is known about spinning is settled.
+pub fn settle() {
+    for known in KNOWN.lock().iter() {
+        known.settle();
+    }
+}
+
+/// An access that the clocks remember, with its stack if the trace still has it.
+fn remembered(tid: u16, epoch: u32, site: Site, address: usize) -> Access {
+    let pc = site & PC;
+    let stack = threads::trace_of(tid, |trace| {
+        trace.find(epoch, |at, shape| at == address & PC as usize && shape & trace::ATOMIC != 0)
+    })
+    .flatten()
+    .map(|(stack, _)| stack);
+    if stack.is_none() && pc != 0 {
+        file::note(notes::STACK_LOST);
+    }
+    let mut access = bare(tid, epoch, site);
+    if let Some(stack) = stack.filter(|stack| stack.first() == Some(&pc)) {
+        access.stack = stack;
+    }
+    access
+}
+
+/// The same without its callers.
+fn bare(tid: u16, epoch: u32, site: Site) -> Access {
+    const KINDS: [AccessKind; 4] =
+        [AccessKind::Load, AccessKind::Store, AccessKind::Update, AccessKind::CompareExchange];
+    const ORDERS: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+    let order = ORDERS[(site >> ORDER_SHIFT & 0xf).min(4) as usize];
+    Access {
+        thread: threads::number_of_tid(tid, epoch),
+        kind: KINDS[(site >> KIND_SHIFT & 0xf).min(3) as usize],
+        order: finding_order(order),
+        size: site >> SIZE_SHIFT,
+        stack: vec![site & PC],
+    }
+}
+
+fn step(thread: &Watched, lesson: &Lesson) -> Step {
+    Step {
+        kind: match lesson.link {
+            Link::ReadsFrom => StepKind::ReadsFrom,
+            Link::Overwrites => StepKind::Overwrites,
+            Link::OverwritesRead => StepKind::OverwritesRead,
+        },
+        address: lesson.place,
+        before: bare(lesson.teacher, lesson.taught_at, lesson.taught_site),
+        after: Access { thread: thread.number, ..bare(thread.clocks.tid, lesson.learnt_at, lesson.learnt_site) },
+    }
+}
+
+fn finding_order(order: Order) -> ravelin_findings::Order {
+    match order {
+        Order::Relaxed => ravelin_findings::Order::Relaxed,
+        Order::Acquire => ravelin_findings::Order::Acquire,
+        Order::Release => ravelin_findings::Order::Release,
+        Order::AcqRel => ravelin_findings::Order::AcqRel,
+        Order::SeqCst => ravelin_findings::Order::SeqCst,
+    }
+}
+
+fn place(address: usize) -> Place {
+    if let Some(block) = blocks::containing(address) {
+        return Place::Heap {
+            start: block.start as u64,
+            size: block.size as u64,
+            thread: u64::from(block.thread),
+            stack: block.calls.into_iter().take_while(|&pc| pc != 0).map(|pc| pc as u64).collect(),
+        };
+    }
+    match threads::stack_owner(address) {
+        Some(thread) => Place::Stack { thread },
+        None => Place::Other,
+    }
+}
+
+/// What makes two findings the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key {
+    access: u64,
+    other: u64,
+    problem: Problem,
+}
+
+impl Key {
+    fn hash(&self) -> u64 {
+        let mixed = self.access.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ self.other.wrapping_mul(0xc2b2_ae3d_27d4_eb4f)
+            ^ self.problem as u64;
+        mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
+    }
+}
+
+struct Known {
+    key: Key,
+    /// The finding in the file; null if there was no room.
+    record: file::Written,
+    values: Vec<u64>,
+    complete: bool,
+}
+
+impl Known {
+    fn settle(&self) {
+        let harmless = self.complete && spinning::harmless(self.key.access as usize, &self.values);
+        self.record.set_spinning(if harmless { Spinning::Harmless } else { Spinning::No });
+    }
+}
+
+static KNOWN: Spin<Vec<Known>> = Spin::new(Vec::new());
+
+const TABLE: usize = 1 << 14;
+/// Hashes of known findings and where their counts are; written under the lock of `KNOWN`.
+static HASHES: [AtomicU64; TABLE] = [const { AtomicU64::new(0) }; TABLE];
+static COUNTS: [AtomicUsize; TABLE] = [const { AtomicUsize::new(0) }; TABLE];
+
+/// Counts a known finding; false if it is not known.
+fn count(key: &Key) -> bool {
+    let hash = key.hash();
+    let mut at = (hash >> 32) as usize % TABLE;
+    for _ in 0..64 {
+        match HASHES[at].load(Ordering::Acquire) {
+            0 => return false,
+            found if found == hash => {
+                file::count(COUNTS[at].load(Ordering::Relaxed));
+                return true;
+            }
+            _ => at = (at + 1) % TABLE,
+        }
+    }
+    false
+}
+
+fn note_values(key: &Key, values: &[u64], complete: bool) {
+    const MOST: usize = 16;
+    let mut known = KNOWN.lock();
+    let Some(known) = known.iter_mut().find(|known| known.key == *key) else {
+        return;
+    };
+    if !known.complete {
+        return;
+    }
+    known.complete = complete;
+    for value in values {
+        if !known.values.contains(value) {
+            known.complete &= known.values.len() < MOST;
+            known.values.push(*value);
+        }
+    }
+}
+
+fn publish(key: Key, finding: Finding, values: &[u64], complete: bool) {
+    {
+        let mut known = KNOWN.lock();
+        if known.iter().any(|known| known.key == key) {
+            drop(known);
+            count(&key);
+            return;
+        }
+        for access in [&finding.access, &finding.other] {
+            threads::describe(access.thread);
+        }
+        if let Place::Heap { thread, .. } | Place::Stack { thread } = &finding.place {
+            threads::describe(*thread);
+        }
+        file::write_modules();
+        let record = file::write(&Record::Finding(finding));
+        let hash = key.hash();
+        let mut at = (hash >> 32) as usize % TABLE;
+        for _ in 0..64 {
+            if HASHES[at].load(Ordering::Relaxed) == 0 {
+                COUNTS[at].store(record.count_address(), Ordering::Relaxed);
+                HASHES[at].store(hash, Ordering::Release);
+                break;
+            }
+            at = (at + 1) % TABLE;
+        }
+        let new = Known { key, record, values: values.to_vec(), complete };
+        new.settle();
+        known.push(new);
+    }
+    if options::halt_on_first() {
+        crate::process::halt();
+    }
+}
+
+/// How often the other side of a race at one place is looked for.
+const PATIENCE: u64 = 64;
+static FREQUENT: Spin<Vec<(u64, u64, Option<Key>)>> = Spin::new(Vec::new());
+
+fn frequent(pc: u64) -> Option<Key> {
+    let mut frequent = FREQUENT.lock();
+    let (_, times, key) = frequent.iter_mut().find(|(place, ..)| *place == pc)?;
+    *times += 1;
+    if *times > PATIENCE { *key } else { None }
+}
+
+fn remember_frequent(pc: u64, key: &Key) {
+    let mut frequent = FREQUENT.lock();
+    match frequent.iter_mut().find(|(place, ..)| *place == pc) {
+        Some((_, _, last)) => *last = Some(*key),
+        None => frequent.push((pc, 1, Some(*key))),
+    }
+}

@@ -1,0 +1,132 @@
+//! Waiting loops that nobody marked.
+//!
+//! A load that a thread makes again at the same place in the program, with no write or other atomic access in between,
+//! was one round of a waiting loop, and the value it read is one that makes the loop go round. A stale read of such a
+//! value is harmless: the loop goes round once more. It is called so only if that value was never seen to leave the
+//! loop, anywhere in the run, and if all values that may be read are such values.
+
+use crate::spin::Spin;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Values remembered for each place.
+const VALUES: usize = 16;
+const FILTER: usize = 64;
+
+/// The last load of a thread.
+#[derive(Default)]
+pub struct Last {
+    pc: usize,
+    address: usize,
+    value: u64,
+    disturbed: bool,
+}
+
+struct Loop {
+    pc: usize,
+    /// Values after which the same load came again.
+    rounds: Vec<u64>,
+    /// Values after which something else came, by a hash of six bits: too many are better than too few.
+    left: u64,
+}
+
+static LOOPS: Spin<Vec<Loop>> = Spin::new(Vec::new());
+/// Places in `LOOPS`, by a hash, so that most loads need not look.
+static MAYBE: [AtomicU64; FILTER] = [const { AtomicU64::new(0) }; FILTER];
+
+impl Last {
+    /// The thread loads `value`.
+    #[inline(always)]
+    pub fn loaded(&mut self, pc: usize, address: usize, value: u64) {
+        if self.pc == pc && self.address == address && !self.disturbed {
+            if maybe_new(pc, self.value) {
+                went_round(pc, self.value);
+            }
+        } else {
+            self.left();
+        }
+        *self = Last { pc, address, value, disturbed: false };
+    }
+
+    /// The thread does something else that others can see.
+    #[inline(always)]
+    pub fn left(&mut self) {
+        if self.pc != 0 {
+            if is_loop(self.pc) {
+                left_with(self.pc, self.value);
+            }
+            self.pc = 0;
+        }
+    }
+
+    /// The thread writes memory. On its own stack that is part of the loop.
+    #[inline(always)]
+    pub fn disturbed(&mut self, address: usize, stack: (usize, usize)) {
+        self.disturbed |= address < stack.0 || address >= stack.1;
+    }
+}
+
+/// Whether reading any of these values at `pc` only makes a loop go round.
+pub fn harmless(pc: usize, values: &[u64]) -> bool {
+    if values.is_empty() || !is_loop(pc) {
+        return false;
+    }
+    let loops = LOOPS.lock();
+    loops
+        .iter()
+        .find(|one| one.pc == pc)
+        .is_some_and(|one| values.iter().all(|value| one.rounds.contains(value) && one.left & bit(*value) == 0))
+}
+
+fn bit(value: u64) -> u64 {
+    1 << (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
+}
+
+fn filter(pc: usize) -> (&'static AtomicU64, u64) {
+    let hash = (pc as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (&MAYBE[(hash >> 58) as usize], 1 << (hash >> 52 & 63))
+}
+
+#[inline(always)]
+fn is_loop(pc: usize) -> bool {
+    let (word, bit) = filter(pc);
+    word.load(Ordering::Relaxed) & bit != 0
+}
+
+/// Whether this round may not be known yet; the last ones are remembered in a small table.
+#[inline(always)]
+fn maybe_new(pc: usize, value: u64) -> bool {
+    static KNOWN: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+    let key = (pc as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(value) | 1;
+    let slot = &KNOWN[(key >> 7 & 63) as usize];
+    if slot.load(Ordering::Relaxed) == key {
+        return false;
+    }
+    slot.store(key, Ordering::Relaxed);
+    true
+}
+
+#[cold]
+fn went_round(pc: usize, value: u64) {
+    let mut loops = LOOPS.lock();
+    let index = match loops.iter().position(|one| one.pc == pc) {
+        Some(index) => index,
+        None => {
+            loops.push(Loop { pc, rounds: Vec::new(), left: 0 });
+            let (word, bit) = filter(pc);
+            word.fetch_or(bit, Ordering::Relaxed);
+            loops.len() - 1
+        }
+    };
+    let rounds = &mut loops[index].rounds;
+    if !rounds.contains(&value) && rounds.len() < VALUES {
+        rounds.push(value);
+    }
+}
+
+#[cold]
+fn left_with(pc: usize, value: u64) {
+    let mut loops = LOOPS.lock();
+    if let Some(one) = loops.iter_mut().find(|one| one.pc == pc) {
+        one.left |= bit(value);
+    }
+}

@@ -1,0 +1,246 @@
+//! What a thread did lately: enough to tell the stack of an access that turns out to matter later.
+//!
+//! A ring of words, in parts. A part begins with the stack and the epoch of that moment, so that it can be read without
+//! the parts before it. The owner writes; anyone may read while it goes on writing, and checks afterwards that the part
+//! was not overwritten meanwhile.
+
+use crate::mapping;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+const PARTS: usize = 8;
+const PART_WORDS: usize = 4096;
+/// No event takes more words.
+const RESERVE: usize = 4;
+/// Frames remembered at the beginning of a part.
+const FRAMES: usize = 256;
+
+const TAG: u64 = 0xf << 60;
+const ENTER: u64 = 1 << 60;
+const LEAVE: u64 = 2 << 60;
+const EPOCH: u64 = 3 << 60;
+const ACCESS: u64 = 4 << 60;
+const STACK: u64 = 5 << 60;
+/// In the first word of an access, beside the code address: its shape.
+const SHAPE_SHIFT: u32 = 48;
+const LOW: u64 = (1 << 48) - 1;
+
+/// Set in the shape of an access that writes.
+pub const WRITES: u64 = 1;
+/// Set in the shape of an atomic access.
+pub const ATOMIC: u64 = 2;
+/// Above this bit of a shape: the binary logarithm of the size, or 7 for a range.
+pub const SIZE_SHIFT: u32 = 2;
+
+/// One thread's ring.
+pub struct Trace {
+    words: *mut AtomicU64,
+    /// Where the next word goes.
+    next: *mut AtomicU64,
+    /// From here on, a new part begins.
+    limit: *mut AtomicU64,
+    /// How many words were written to `words`, counting whole parts; read by others.
+    part: AtomicUsize,
+}
+
+/// A call that has not returned: where to, and the stack pointer at that time.
+#[derive(Clone, Copy)]
+pub struct Frame {
+    /// The return address.
+    pub pc: usize,
+    /// The stack pointer.
+    pub sp: usize,
+}
+
+impl Trace {
+    /// An empty ring; `None` without memory.
+    pub fn new() -> Option<Trace> {
+        let words = mapping::map(PARTS * PART_WORDS * 8).cast::<AtomicU64>();
+        if words.is_null() {
+            return None;
+        }
+        Some(Trace {
+            words,
+            next: words,
+            // SAFETY: within the mapping.
+            limit: unsafe { words.add(PART_WORDS - RESERVE) },
+            part: AtomicUsize::new(0),
+        })
+    }
+
+    /// No ring at all: what is left where one was taken away.
+    pub fn none() -> Trace {
+        Trace {
+            words: std::ptr::null_mut(),
+            next: std::ptr::null_mut(),
+            limit: std::ptr::null_mut(),
+            part: AtomicUsize::new(0),
+        }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, word: u64) {
+        // SAFETY: `next` is below `limit` plus the reserve, within the mapping.
+        unsafe {
+            (*self.next).store(word, Ordering::Relaxed);
+            self.next = self.next.add(1);
+        }
+    }
+
+    /// Begins a part if this one is full.
+    #[inline(always)]
+    fn room(&mut self, stack: &[Frame], epoch: u32) {
+        if self.next >= self.limit {
+            self.begin_part(self.part.load(Ordering::Relaxed) + 1, stack, epoch);
+        }
+    }
+
+    /// Begins the ring anew for another thread, or a part.
+    #[cold]
+    fn begin_part(&mut self, part: usize, stack: &[Frame], epoch: u32) {
+        self.part.store(part, Ordering::SeqCst);
+        // SAFETY: the part lies within the mapping.
+        unsafe {
+            self.next = self.words.add(part % PARTS * PART_WORDS);
+            self.limit = self.next.add(PART_WORDS - RESERVE);
+        }
+        let frames = &stack[stack.len().saturating_sub(FRAMES)..];
+        self.put(STACK | frames.len() as u64);
+        for frame in frames {
+            self.put(frame.pc as u64);
+        }
+        self.put(EPOCH | u64::from(epoch));
+    }
+
+    /// A thread takes over the ring.
+    pub fn begin(&mut self, epoch: u32) {
+        let part = self.part.load(Ordering::Relaxed);
+        self.begin_part(part + 1, &[], epoch);
+    }
+
+    /// A function was entered.
+    #[inline(always)]
+    pub fn enter(&mut self, pc: usize, stack: &[Frame], epoch: u32) {
+        self.room(stack, epoch);
+        self.put(ENTER | pc as u64 & LOW);
+    }
+
+    /// A function was left.
+    #[inline(always)]
+    pub fn leave(&mut self, stack: &[Frame], epoch: u32) {
+        self.room(stack, epoch);
+        self.put(LEAVE);
+    }
+
+    /// An epoch begins.
+    #[inline(always)]
+    pub fn epoch(&mut self, stack: &[Frame], epoch: u32) {
+        self.room(stack, epoch);
+        self.put(EPOCH | u64::from(epoch));
+    }
+
+    /// An access.
+    #[inline(always)]
+    pub fn access(&mut self, pc: usize, address: usize, shape: u64, stack: &[Frame], epoch: u32) {
+        self.room(stack, epoch);
+        self.put(ACCESS | shape << SHAPE_SHIFT | pc as u64 & LOW);
+        self.put(address as u64 & LOW);
+    }
+
+    /// The stack of the last access at `epoch` that `wanted(address, shape)` accepts, innermost first, and its shape;
+    /// `None` if it is no longer remembered.
+    pub fn find(&self, epoch: u32, wanted: impl Fn(usize, u64) -> bool) -> Option<(Vec<u64>, u64)> {
+        if self.words.is_null() {
+            return None;
+        }
+        let newest = self.part.load(Ordering::SeqCst);
+        for part in (newest.saturating_sub(PARTS - 2)..=newest).rev() {
+            let found = self.find_in(part, epoch, &wanted);
+            // The part after the next one overwrites this one.
+            if self.part.load(Ordering::SeqCst) > part + PARTS - 1 {
+                return None;
+            }
+            match found {
+                Found::Here(stack, shape) => return Some((stack, shape)),
+                Found::Later => {}
+                Found::Nowhere => return None,
+            }
+        }
+        None
+    }
+
+    fn find_in(&self, part: usize, epoch: u32, wanted: &impl Fn(usize, u64) -> bool) -> Found {
+        let begin = part % PARTS * PART_WORDS;
+        let word = |index: usize| {
+            // SAFETY: within the part, as the callers check.
+            unsafe { (*self.words.add(begin + index)).load(Ordering::Relaxed) }
+        };
+        // SAFETY: the owner may be writing it, but a pointer is written whole.
+        let next = unsafe { std::ptr::read_volatile(&self.next) } as usize;
+        let end = match (next - self.words as usize) / 8 {
+            // Behind where the owner writes lies what an earlier round left.
+            index if (begin..begin + PART_WORDS).contains(&index) => index - begin,
+            _ => PART_WORDS,
+        };
+        let mut found = Found::Later;
+        let mut stack: Vec<u64> = Vec::new();
+        let mut now = 0;
+        let mut index = 0;
+        while index < end {
+            let event = word(index);
+            index += 1;
+            match event & TAG {
+                STACK => {
+                    let frames = (event & !TAG) as usize;
+                    if frames > FRAMES || index + frames > end {
+                        break;
+                    }
+                    stack.extend((0..frames).map(|frame| word(index + frame)));
+                    index += frames;
+                }
+                ENTER => stack.push(event & LOW),
+                LEAVE => {
+                    stack.pop();
+                }
+                EPOCH => {
+                    let next = event as u32;
+                    if next < now {
+                        break;
+                    }
+                    if now == 0 && next > epoch {
+                        // What is wanted lies before this part.
+                        return Found::Later;
+                    }
+                    if next > epoch {
+                        return match found {
+                            Found::Here(..) => found,
+                            _ => Found::Nowhere,
+                        };
+                    }
+                    now = next;
+                }
+                ACCESS => {
+                    if index >= end {
+                        break;
+                    }
+                    let address = word(index) as usize;
+                    index += 1;
+                    let shape = (event & !TAG) >> SHAPE_SHIFT;
+                    if now == epoch && wanted(address, shape) {
+                        let mut calls = vec![event & LOW];
+                        calls.extend(stack.iter().rev());
+                        found = Found::Here(calls, shape);
+                    }
+                }
+                _ => break,
+            }
+        }
+        found
+    }
+}
+
+enum Found {
+    Here(Vec<u64>, u64),
+    /// Not in this part, but maybe in one before it.
+    Later,
+    Nowhere,
+}

@@ -1,0 +1,145 @@
+//! The integers that programs access atomically, and the accesses themselves.
+//!
+//! All of them are sequentially consistent: the clocks assume it, and the locks around them make it so anyway.
+
+use std::arch::asm;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+
+/// An integer of 8 to 128 bits.
+pub trait Word: Copy + PartialEq + 'static {
+    /// The value where histories keep it: its low 64 bits.
+    fn low(self) -> u64;
+    /// Loads it.
+    ///
+    /// # Safety
+    /// For this and the other functions: `at` is valid and aligned, as the program promises to its compiler.
+    unsafe fn load(at: *mut Self) -> Self;
+    /// Stores it.
+    unsafe fn store(at: *mut Self, value: Self);
+    /// Replaces `expected` by `new`; gives what was there.
+    unsafe fn exchange_if(at: *mut Self, expected: Self, new: Self) -> Self;
+    /// Replaces it by what `change` makes of it; gives what was there.
+    unsafe fn update(at: *mut Self, change: impl Fn(Self) -> Self) -> Self {
+        // SAFETY: by the caller.
+        unsafe {
+            let mut old = Self::load(at);
+            loop {
+                let found = Self::exchange_if(at, old, change(old));
+                if found == old {
+                    return old;
+                }
+                old = found;
+            }
+        }
+    }
+    /// Arithmetic as C has it.
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    fn nand(self, other: Self) -> Self;
+}
+
+macro_rules! arithmetic {
+    () => {
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            self.wrapping_add(other)
+        }
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            self.wrapping_sub(other)
+        }
+        #[inline(always)]
+        fn and(self, other: Self) -> Self {
+            self & other
+        }
+        #[inline(always)]
+        fn or(self, other: Self) -> Self {
+            self | other
+        }
+        #[inline(always)]
+        fn xor(self, other: Self) -> Self {
+            self ^ other
+        }
+        #[inline(always)]
+        fn nand(self, other: Self) -> Self {
+            !(self & other)
+        }
+    };
+}
+
+macro_rules! word {
+    ($word:ty, $atomic:ty) => {
+        impl Word for $word {
+            #[inline(always)]
+            fn low(self) -> u64 {
+                u64::from(self)
+            }
+            #[inline(always)]
+            unsafe fn load(at: *mut Self) -> Self {
+                // SAFETY: by the caller.
+                unsafe { <$atomic>::from_ptr(at) }.load(SeqCst)
+            }
+            #[inline(always)]
+            unsafe fn store(at: *mut Self, value: Self) {
+                // SAFETY: by the caller.
+                unsafe { <$atomic>::from_ptr(at) }.store(value, SeqCst)
+            }
+            #[inline(always)]
+            unsafe fn exchange_if(at: *mut Self, expected: Self, new: Self) -> Self {
+                // SAFETY: by the caller.
+                let atomic = unsafe { <$atomic>::from_ptr(at) };
+                match atomic.compare_exchange(expected, new, SeqCst, SeqCst) {
+                    Ok(found) | Err(found) => found,
+                }
+            }
+            arithmetic!();
+        }
+    };
+}
+
+word!(u8, AtomicU8);
+word!(u16, AtomicU16);
+word!(u32, AtomicU32);
+word!(u64, AtomicU64);
+
+impl Word for u128 {
+    #[inline(always)]
+    fn low(self) -> u64 {
+        self as u64
+    }
+
+    unsafe fn load(at: *mut u128) -> u128 {
+        // Writing back what is there is how this processor reads sixteen bytes at once.
+        // SAFETY: by the caller.
+        unsafe { Self::exchange_if(at, 0, 0) }
+    }
+
+    unsafe fn store(at: *mut u128, value: u128) {
+        // SAFETY: by the caller.
+        unsafe { Self::update(at, |_| value) };
+    }
+
+    unsafe fn exchange_if(at: *mut u128, expected: u128, new: u128) -> u128 {
+        let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
+        // SAFETY: by the caller; rbx is put back, because the compiler does not let go of it.
+        unsafe {
+            asm!(
+                "xchg rbx, {new_low}",
+                "lock cmpxchg16b [{at}]",
+                "mov rbx, {new_low}",
+                new_low = inout(reg) new as u64 => _,
+                at = in(reg) at,
+                in("rcx") (new >> 64) as u64,
+                inout("rax") low,
+                inout("rdx") high,
+                options(nostack),
+            );
+        }
+        u128::from(low) | u128::from(high) << 64
+    }
+
+    arithmetic!();
+}
