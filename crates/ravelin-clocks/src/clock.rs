@@ -56,7 +56,8 @@ impl Clock {
         self.join_new(snapshot)
     }
 
-    fn join_new(&mut self, snapshot: &Snapshot) -> bool {
+    /// [`Clock::join`] where covering the moment says nothing, because this clock has it in another sense.
+    pub(crate) fn join_new(&mut self, snapshot: &Snapshot) -> bool {
         let mut changed = self.join_epochs(&snapshot.epochs);
         if snapshot.at > 0 {
             changed |= self.raise(snapshot.by, snapshot.at);
@@ -80,20 +81,22 @@ impl Clock {
         changed
     }
 
-    /// Whether a snapshot of one moment is known. Never true of a mixed snapshot, which is of no moment.
+    /// Whether a snapshot of one moment is known. Never true of a mixed snapshot, which is of no moment, unless there is
+    /// nothing in it.
     #[inline]
     pub fn covers(&self, snapshot: &Snapshot) -> bool {
-        snapshot.at > 0 && self.get(snapshot.by) >= snapshot.at
+        if snapshot.at > 0 { self.get(snapshot.by) >= snapshot.at } else { snapshot.epochs.is_empty() }
     }
 
     /// Whether every component is known, looked at one by one.
     pub fn covers_all(&self, snapshot: &Snapshot) -> bool {
-        (snapshot.at == 0 || self.get(snapshot.by) >= snapshot.at)
-            && snapshot
-                .epochs
-                .iter()
-                .enumerate()
-                .all(|(index, &epoch)| epoch <= self.epochs.get(index).copied().unwrap_or(0))
+        (snapshot.at == 0 || self.get(snapshot.by) >= snapshot.at) && self.covers_epochs(&snapshot.epochs)
+    }
+
+    /// Whether every one of these components is known.
+    pub fn covers_epochs(&self, epochs: &[Epoch]) -> bool {
+        let mine = self.epochs.iter().copied().chain(std::iter::repeat(0));
+        epochs.iter().zip(mine).all(|(&theirs, mine)| theirs <= mine)
     }
 
     /// This clock, owned by `by`, at its epoch `at`.
@@ -157,12 +160,16 @@ impl Snapshot {
         &self.epochs
     }
 
+    fn is_empty(&self) -> bool {
+        self.at == 0 && self.epochs.is_empty()
+    }
+
     /// The join of two snapshots; one of them if it covers the other.
     pub fn joined(&self, other: &Snapshot) -> Snapshot {
-        if other.at > 0 && self.get(other.by) >= other.at {
+        if other.is_empty() || other.at > 0 && self.get(other.by) >= other.at {
             return self.clone();
         }
-        if self.at > 0 && other.get(self.by) >= self.at {
+        if self.is_empty() || self.at > 0 && other.get(self.by) >= self.at {
             return other.clone();
         }
         let mut clock = Clock::default();

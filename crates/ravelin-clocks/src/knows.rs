@@ -73,7 +73,7 @@ impl Knows {
                 // Covering the moment in `hb` says nothing about what fences added to `theirs`.
                 if !self.hb.covers_all(theirs) {
                     let mut view = self.hb.clone();
-                    view.join(theirs);
+                    view.join_new(theirs);
                     self.view = Some(view);
                     changed = true;
                 }
@@ -96,11 +96,31 @@ impl Knows {
                 };
                 if !known {
                     let mut view = self.hb.clone();
-                    view.join(published.view());
+                    view.join_new(published.view());
                     self.view = Some(view);
                 }
             }
         }
+    }
+
+    /// Learns what another view of the same thread holds, in the view only.
+    pub fn join_view(&mut self, other: &Clock) {
+        match &mut self.view {
+            Some(view) => {
+                view.join_epochs(other.epochs());
+            }
+            None if self.hb.covers_epochs(other.epochs()) => {}
+            None => {
+                let mut view = self.hb.clone();
+                view.join_epochs(other.epochs());
+                self.view = Some(view);
+            }
+        }
+    }
+
+    /// The view alone, as `by` knows it at its epoch `at`.
+    pub fn freeze_view(&mut self, by: Tid, at: Epoch) -> Snapshot {
+        self.view.as_mut().unwrap_or(&mut self.hb).freeze(by, at)
     }
 
     /// Raises a component in both.

@@ -5,7 +5,7 @@
 //! location. Nothing else is touched, so a lock for each location is all the caller needs.
 //!
 //! A seq_cst access is the release/acquire access followed by a hidden seq_cst fence; the caller does the fence
-//! ([`Thread::fence`]), because the hidden location has a lock of its own.
+//! ([`Thread::hidden_fence`]), because the hidden location has a lock of its own.
 
 use crate::clock::{Clock, Epoch, Snapshot, Tid};
 use crate::history::{History, Sighting, Site};

@@ -183,6 +183,20 @@ impl Thread {
         self.advance();
     }
 
+    /// The seq_cst fence that stands behind a seq_cst access. Nobody wrote it: it feeds the views, and synchronises nothing.
+    pub fn hidden_fence(&mut self, hidden: &mut Hidden) {
+        if let Some(acq) = &self.acq {
+            self.cur.join_view(acq.view());
+        }
+        self.update_hidden(hidden);
+        if let Some(acq) = &mut self.acq {
+            acq.join_view(self.cur.view());
+        }
+        let view = self.cur.freeze_view(self.tid, self.epoch);
+        self.rel.get_or_insert_default().view = Some(view);
+        self.advance();
+    }
+
     fn acquire_fence(&mut self) {
         if let Some(acq) = self.acq.take() {
             self.cur = acq;

@@ -1,0 +1,84 @@
+//! The crate against its judges, on random traces: every operation gets the same answer from location clocks as the paper
+//! has them, from the execution graph, and (for standard witnesses) from Boolean matrices; happens-before is that of the
+//! graph; and nothing changes when histories are pruned, numbers are used again and threads are renamed.
+//!
+//! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many traces, and from where.
+
+mod judges;
+mod traces;
+mod watched;
+
+mod compare;
+
+use compare::{Against, compare};
+use traces::{Shape, generate, print, shrink};
+use watched::Habits;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Traces of the first test; the others have their share of them.
+const TRACES: u64 = 3_000;
+
+/// Compares on many traces, `share` of them if there are [`TRACES`] in the first test; shrinks one that fails.
+fn on_many(share: u64, shape: Shape, habits: Habits, against: Against) {
+    let first = number("RAVELIN_SEED", 0);
+    let count = (number("RAVELIN_PROGRAMS", TRACES) * share / TRACES).max(1);
+    let (mut asked, mut violations, mut predicted) = (0, 0, 0);
+    for seed in first..first + count {
+        let trace = generate(seed, shape);
+        match compare(&trace, habits, against) {
+            Ok(seen) => {
+                asked += seen.asked;
+                violations += seen.violations;
+                predicted += seen.predicted;
+            }
+            Err(_) => {
+                let small = shrink(trace, |trace| compare(trace, habits, against).is_err());
+                let Err(difference) = compare(&small, habits, against) else { unreachable!() };
+                panic!("\nseed {seed}: {difference}\n{}", print(&small));
+            }
+        }
+    }
+    println!("{count} traces, {asked} accesses, {violations} violations, {predicted} of them predicted");
+    assert!(count < 500 || predicted * 200 > asked / 10, "too few violations to mean anything");
+}
+
+const SHORT: Shape = Shape { shortest: 5, longest: 150, many_threads: false, renames: false, runs: false };
+const KEPT: Habits = Habits { prune: 0, reuse: false };
+
+#[test]
+fn all_judges_agree() {
+    on_many(TRACES, SHORT, KEPT, Against::All);
+}
+
+#[test]
+fn numbers_are_used_again() {
+    let shape = Shape { many_threads: true, ..SHORT };
+    on_many(1_500, shape, Habits { prune: 0, reuse: true }, Against::All);
+}
+
+#[test]
+fn threads_are_renamed() {
+    let shape = Shape { renames: true, ..SHORT };
+    on_many(1_500, shape, KEPT, Against::All);
+}
+
+#[test]
+fn pruning_changes_nothing() {
+    let shape = Shape { runs: true, renames: true, many_threads: true, ..SHORT };
+    on_many(1_500, shape, Habits { prune: 10, reuse: true }, Against::All);
+}
+
+#[test]
+fn pruning_changes_nothing_in_long_traces() {
+    let shape = Shape { shortest: 2_000, longest: 2_000, many_threads: true, renames: false, runs: true };
+    on_many(60, shape, Habits { prune: 30, reuse: true }, Against::LocationClocks);
+}
+
+#[test]
+fn long_runs_of_writes_are_folded() {
+    let shape = Shape { shortest: 100, longest: 400, many_threads: false, renames: false, runs: true };
+    on_many(500, shape, KEPT, Against::LocationClocks);
+}

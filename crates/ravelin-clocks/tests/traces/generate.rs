@@ -1,0 +1,175 @@
+//! Random traces.
+//!
+//! Each trace has a taste of its own: how many threads and locations, which orders and operations it prefers, how long a
+//! thread goes on before another has its turn. Traces of one even mixture would hardly ever depend on a relaxed RMW in a
+//! release sequence, on a fence, or on a long run of writes.
+
+use super::{LOCATIONS, LOCKS, Operation, Random, SEMAPHORES, Step, World};
+use ravelin_clocks::{CasKind, Order};
+
+/// What a generated trace may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub shortest: usize,
+    pub longest: usize,
+    /// Threads end and new ones start all the time.
+    pub many_threads: bool,
+    /// Threads are given new numbers.
+    pub renames: bool,
+    /// Some threads write the same location on and on.
+    pub runs: bool,
+}
+
+struct Taste {
+    threads: usize,
+    locations: usize,
+    orders: [usize; 3],
+    weights: [usize; 12],
+    stays: usize,
+    last_value: usize,
+}
+
+impl Taste {
+    fn new(random: &mut Random) -> Taste {
+        const ORDERS: [[usize; 3]; 6] = [[1, 1, 1], [1, 0, 0], [0, 1, 0], [4, 3, 1], [1, 1, 6], [2, 4, 0]];
+        const RANGES: [(usize, usize); 12] =
+            [(1, 8), (1, 8), (0, 5), (0, 4), (0, 4), (0, 5), (0, 1), (0, 1), (0, 1), (0, 2), (0, 1), (0, 1)];
+        let mut weights = RANGES.map(|(low, high)| random.within(low..=high));
+        if random.once_in(3) {
+            // What locks and threads order hides what fences and messages do not.
+            weights[7..].fill(0);
+        }
+        Taste {
+            threads: random.within(2..=6),
+            locations: random.within(1..=LOCATIONS),
+            orders: random.pick(&ORDERS),
+            weights,
+            stays: random.within(1..=5),
+            last_value: random.within(1..=3),
+        }
+    }
+
+    /// Relaxed, one-sided or two-sided, seq_cst.
+    fn strength(&self, random: &mut Random) -> usize {
+        let mut left = random.below(self.orders.iter().sum());
+        self.orders
+            .iter()
+            .position(|&weight| {
+                left < weight || {
+                    left -= weight;
+                    false
+                }
+            })
+            .unwrap_or(0)
+    }
+
+    fn load(&self, random: &mut Random) -> Order {
+        [Order::Relaxed, Order::Acquire, Order::SeqCst][self.strength(random)]
+    }
+
+    fn store(&self, random: &mut Random) -> Order {
+        [Order::Relaxed, Order::Release, Order::SeqCst][self.strength(random)]
+    }
+
+    fn update(&self, random: &mut Random) -> Order {
+        match self.strength(random) {
+            0 => Order::Relaxed,
+            1 => random.pick(&[Order::Acquire, Order::Release, Order::AcqRel]),
+            _ => Order::SeqCst,
+        }
+    }
+
+    fn operation(&self, random: &mut Random, thread: usize, world: &World) -> Operation {
+        let mut left = random.below(self.weights.iter().sum());
+        let choice = self
+            .weights
+            .iter()
+            .position(|&weight| {
+                left < weight || {
+                    left -= weight;
+                    false
+                }
+            })
+            .unwrap_or(0);
+        let x = random.below(self.locations);
+        let value = random.within(0..=self.last_value) as u64;
+        match choice {
+            0 => Operation::Load { x, order: self.load(random) },
+            1 => Operation::Store { x, order: self.store(random), value },
+            2 => Operation::Update { x, order: self.update(random), value },
+            3 | 4 => {
+                let kind = random.pick(&[CasKind::Strong, CasKind::Weak, CasKind::Blocking]);
+                let (success, failure) = (self.update(random), self.load(random));
+                let expected = random.within(0..=self.last_value) as u64;
+                Operation::CompareExchange { x, success, failure, kind, expected, value }
+            }
+            5 => Operation::Wait { x, order: self.load(random), value },
+            6 => {
+                let order =
+                    random.pick(&[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst]);
+                Operation::Fence { order }
+            }
+            7 => match world.unborn() {
+                Some(child) if world.running().len() < self.threads => Operation::Spawn { child },
+                _ => world.ended().map_or(Operation::Fence { order: Order::AcqRel }, |child| Operation::Join { child }),
+            },
+            8 if thread != 0 => Operation::End,
+            9 => {
+                let lock = random.below(LOCKS);
+                if random.once_in(2) { Operation::Lock { lock } } else { Operation::Unlock { lock } }
+            }
+            10 => Operation::Post { semaphore: random.below(SEMAPHORES) },
+            11 => Operation::Take { semaphore: random.below(SEMAPHORES) },
+            _ => Operation::Fence { order: Order::SeqCst },
+        }
+    }
+}
+
+/// The trace of a seed.
+pub fn generate(seed: u64, shape: Shape) -> Vec<Step> {
+    let mut random = Random::new(seed);
+    let taste = Taste::new(&mut random);
+    let length = random.within(shape.shortest..=shape.longest);
+    let mut world = World::new();
+    let mut trace = Vec::new();
+    let add = |step: Step, world: &mut World, trace: &mut Vec<Step>| {
+        if world.perform(step).is_some() {
+            trace.push(step);
+        }
+    };
+    // Most threads start early: they know little of each other.
+    for child in 1..random.within(2..=taste.threads) {
+        add(Step { thread: 0, operation: Operation::Spawn { child } }, &mut world, &mut trace);
+    }
+    let mut thread = 0;
+    while trace.len() < length {
+        let running = world.running();
+        if random.once_in(taste.stays) || !running.contains(&thread) {
+            thread = random.pick(&running);
+        }
+        let mut operation = taste.operation(&mut random, thread, &world);
+        if shape.many_threads && random.once_in(6) {
+            operation = match (world.ended(), world.unborn(), random.below(3)) {
+                (Some(child), _, 0 | 1) => Operation::Join { child },
+                (_, Some(child), 0 | 1) if running.len() < 6 => Operation::Spawn { child },
+                _ if thread != 0 => Operation::End,
+                _ => operation,
+            };
+        }
+        if shape.renames && random.once_in(12) {
+            operation = Operation::Rename;
+        }
+        if shape.runs && random.once_in(25) {
+            let (x, order) = (random.below(taste.locations), taste.store(&mut random));
+            for _ in 0..random.within(10..=40) {
+                let value = random.within(0..=taste.last_value) as u64;
+                let update = random.once_in(9);
+                let operation =
+                    if update { Operation::Update { x, order, value } } else { Operation::Store { x, order, value } };
+                add(Step { thread, operation }, &mut world, &mut trace);
+            }
+        }
+        add(Step { thread, operation }, &mut world, &mut trace);
+    }
+    trace
+}

@@ -1,0 +1,200 @@
+//! A trace as the crate sees it: what a runtime does with threads, locations, locks and numbers, for one operation after
+//! the other.
+
+use crate::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, THREADS};
+use ravelin_clocks::{Ended, Epoch, Hidden, Location, Mode, Order, Released, Thread, Tid, Violation};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the runtime does besides.
+#[derive(Clone, Copy, Debug)]
+pub struct Habits {
+    /// Prunes the histories of some locations, once in so many operations; 0 for never.
+    pub prune: usize,
+    /// Gives the numbers of ended threads to new ones.
+    pub reuse: bool,
+}
+
+pub struct Watched {
+    mode: Mode,
+    habits: Habits,
+    random: Random,
+    threads: Vec<Option<Thread>>,
+    locations: Vec<Location>,
+    hidden: Hidden,
+    locks: Vec<Released>,
+    semaphores: Vec<Released>,
+    ended: Vec<Option<(Tid, Epoch, Ended)>>,
+    /// Threads whose number another has got.
+    reused: BTreeSet<usize>,
+    next: Tid,
+    /// The number and epoch of every event, as the graph counts them.
+    pub moments: Vec<(Tid, Epoch)>,
+}
+
+impl Watched {
+    pub fn new(mode: Mode, habits: Habits) -> Watched {
+        let mut threads: Vec<Option<Thread>> = (0..THREADS).map(|_| None).collect();
+        threads[0] = Some(Thread::new(0, 2));
+        Watched {
+            mode,
+            habits,
+            random: Random::new(7),
+            threads,
+            locations: (0..LOCATIONS).map(|x| Location::new(x as u64, 0)).collect(),
+            hidden: Hidden::default(),
+            locks: vec![Released::default(); LOCKS],
+            semaphores: vec![Released::default(); SEMAPHORES],
+            ended: (0..THREADS).map(|_| None).collect(),
+            reused: BTreeSet::new(),
+            next: 1,
+            moments: vec![(0, 1)],
+        }
+    }
+
+    pub fn thread(&self, thread: usize) -> Option<&Thread> {
+        self.threads[thread].as_ref()
+    }
+
+    /// Whether every write to a location is still remembered with its value.
+    pub fn remembers_all(&self, x: usize) -> bool {
+        let sightings = self.locations[x].history().sightings();
+        let kept: BTreeSet<u64> = sightings.iter().map(|sighting| sighting.timestamp).collect();
+        sightings.last().is_none_or(|newest| kept.len() as u64 == newest.timestamp)
+    }
+
+    /// Does an event; `number` is its site.
+    pub fn perform(&mut self, event: Event, number: usize) -> Option<Violation> {
+        let Event { thread, act } = event;
+        let violation = match act {
+            Act::Access { x, ask, does } => self.access(thread, x, ask, does, number as u64),
+            Act::Spawn { child } => {
+                self.spawn(thread, child);
+                None
+            }
+            Act::End => {
+                self.mark(thread);
+                if let Some(mut end) = self.threads[thread].take() {
+                    let ended = end.release();
+                    self.ended[thread] = Some((end.tid, end.epoch, ended));
+                }
+                None
+            }
+            _ => {
+                self.order(thread, act);
+                None
+            }
+        };
+        if self.habits.prune > 0 && self.random.once_in(self.habits.prune) {
+            self.prune();
+        }
+        violation
+    }
+
+    /// Remembers the moment of the event that comes.
+    fn mark(&mut self, thread: usize) {
+        self.moments.extend(self.threads[thread].as_ref().map(|thread| (thread.tid, thread.epoch)));
+    }
+
+    fn access(&mut self, thread: usize, x: usize, ask: Ask, does: Does, site: u64) -> Option<Violation> {
+        if does != Does::Nothing {
+            self.mark(thread);
+        }
+        let (mode, location) = (self.mode, &mut self.locations[x]);
+        let seq_cst = does.order() == Some(Order::SeqCst);
+        let order = does.order().unwrap_or(Order::SeqCst);
+        let watched = self.threads[thread].as_mut()?;
+        let violation = match (ask, does.writes()) {
+            (Ask::Load, _) => location.load(watched, order, site, mode),
+            (Ask::Store, value) => location.store(watched, order, site, mode, value?),
+            (Ask::Update, value) => location.update(watched, order, site, mode, value?),
+            (Ask::Wait(value), _) => location.wait(watched, order, site, mode, value, does != Does::Nothing),
+            (Ask::CompareExchange(kind, expected), written) => {
+                location.compare_exchange(watched, order, site, mode, kind, expected, written)
+            }
+        };
+        if seq_cst {
+            self.mark(thread);
+            self.threads[thread].as_mut()?.hidden_fence(&mut self.hidden);
+        }
+        violation
+    }
+
+    fn order(&mut self, thread: usize, act: Act) {
+        if !matches!(act, Act::Rename) {
+            self.mark(thread);
+        }
+        let Some(watched) = &mut self.threads[thread] else { return };
+        match act {
+            Act::Fence { order } => watched.fence(order, &mut self.hidden),
+            Act::Join { child } => {
+                if let Some((_, _, ended)) = &self.ended[child] {
+                    watched.acquire(ended);
+                }
+            }
+            Act::Lock { lock } => watched.acquire(&self.locks[lock]),
+            Act::Unlock { lock } => watched.release_into(&mut self.locks[lock]),
+            Act::Post { semaphore } => {
+                let posted = watched.release();
+                self.semaphores[semaphore] = self.semaphores[semaphore].joined(&posted);
+            }
+            Act::Take { semaphore } => watched.acquire(&self.semaphores[semaphore]),
+            Act::Rename => {
+                watched.rename(self.next, 1 + self.random.below(3) as Epoch);
+                self.next += 1;
+            }
+            Act::Access { .. } | Act::Spawn { .. } | Act::End => {}
+        }
+    }
+
+    /// A new thread. It may have the number of one that is gone and whose end its creator knows.
+    fn spawn(&mut self, thread: usize, child: usize) {
+        self.mark(thread);
+        let Some(creator) = &mut self.threads[thread] else { return };
+        let released = creator.release();
+        let known = |&old: &usize| {
+            !self.reused.contains(&old) && self.ended[old].as_ref().is_some_and(|(_, _, ended)| ended.known_to(creator))
+        };
+        let old = (0..THREADS).filter(|_| self.habits.reuse).find(known);
+        let (tid, epoch) = match old.and_then(|old| self.ended[old].as_ref()) {
+            Some(&(tid, epoch, _)) => (tid, epoch),
+            None => (self.next, 1),
+        };
+        if old.is_none() {
+            self.next += 1;
+        }
+        self.reused.extend(old);
+        let mut new = Thread::new(tid, epoch);
+        self.moments.push((tid, epoch));
+        new.acquire(&released);
+        self.threads[child] = Some(new);
+    }
+
+    /// Prunes some histories, with all clocks there are.
+    fn prune(&mut self) {
+        let mut live: BTreeMap<Tid, BTreeSet<Epoch>> = BTreeMap::new();
+        let mut components: Vec<(usize, Epoch)> = Vec::new();
+        {
+            let all = std::cell::RefCell::new(&mut components);
+            let mut clock =
+                |clock: &ravelin_clocks::Clock| all.borrow_mut().extend(clock.epochs().iter().copied().enumerate());
+            let mut snapshot = |snapshot: &ravelin_clocks::Snapshot| {
+                all.borrow_mut().extend(snapshot.epochs().iter().copied().enumerate());
+                all.borrow_mut().extend(snapshot.moment().map(|(tid, epoch)| (tid as usize, epoch)));
+            };
+            self.threads.iter().flatten().for_each(|thread| thread.visit(&mut clock, &mut snapshot));
+            self.locations.iter().for_each(|location| location.visit(&mut clock, &mut snapshot));
+            self.hidden.visit(&mut snapshot);
+            self.locks.iter().chain(&self.semaphores).for_each(|released| released.visit(&mut snapshot));
+            self.ended.iter().flatten().for_each(|(_, _, ended)| ended.visit(&mut snapshot));
+        }
+        for (tid, epoch) in components {
+            live.entry(tid as Tid).or_default().insert(epoch);
+        }
+        for location in &mut self.locations {
+            if !self.random.once_in(4) {
+                let history = location.history_mut();
+                history.prune(|tid, from, to| live.get(&tid).is_some_and(|live| live.range(from..to).next().is_some()));
+            }
+        }
+    }
+}
