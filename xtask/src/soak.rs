@@ -40,7 +40,7 @@ const TARGETS: [Target; 11] = [
     Target::new("ravelin-analysis", "sb_random"),
     Target::new("ravelin-analysis", "pso_random"),
     Target::new("ravelin-analysis", "lazy_random"),
-    Target::new("ravelin-clocks", "random_traces"),
+    Target::new("ravelin-clocks", "judged"),
 ];
 
 pub fn run(arguments: &Arguments) -> Result<()> {

@@ -4,15 +4,9 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many traces, and from where.
 
-mod judges;
-mod traces;
-mod watched;
-
-mod compare;
-
-use compare::{Against, compare};
-use traces::{Shape, generate, print, shrink};
-use watched::Habits;
+use crate::compare::{Against, compare};
+use crate::traces::{Shape, generate, print, shrink};
+use crate::watched::Habits;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)

@@ -30,6 +30,7 @@ pub fn compare(trace: &[Step], habits: Habits, against: Against) -> Result<Seen,
 /// The violations of a trace, by the number of the step. All judges agree on them.
 pub fn violations(trace: &[Step]) -> Result<Vec<(usize, Violation)>, String> {
     let mut comparison = Comparison::new(Habits { prune: 0, reuse: false }, Against::All);
+    comparison.every_pair = true;
     comparison.run(trace)?;
     Ok(comparison.found)
 }
@@ -45,6 +46,8 @@ struct Comparison {
     /// Where the writes of each location are, in modification order.
     sites: Vec<Vec<usize>>,
     random: Random,
+    /// Happens-before is asked about all events and threads, not just some.
+    every_pair: bool,
     found: Vec<(usize, Violation)>,
 }
 
@@ -60,6 +63,7 @@ impl Comparison {
             matrices: Matrices::new(),
             sites: vec![vec![0]; LOCATIONS],
             random: Random::new(11),
+            every_pair: false,
             found: Vec::new(),
         }
     }
@@ -151,8 +155,13 @@ impl Comparison {
             return Err(format!("{} moments, {} events", self.predicting.moments.len(), self.graph.len()));
         }
         let running = self.world.running();
-        for _ in 0..4 {
-            let (event, thread) = (self.random.below(self.graph.len()), self.random.pick(&running));
+        let events = self.graph.len();
+        let pairs: Vec<(usize, usize)> = if self.every_pair {
+            (0..events).flat_map(|event| running.iter().map(move |&thread| (event, thread))).collect()
+        } else {
+            (0..4).map(|_| (self.random.below(events), self.random.pick(&running))).collect()
+        };
+        for (event, thread) in pairs {
             let (tid, epoch) = self.predicting.moments[event];
             let expected = self.graph.happens_before(event, thread);
             let got = self.predicting.thread(thread).is_some_and(|thread| thread.happens_after(tid, epoch));
