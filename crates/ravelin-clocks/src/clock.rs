@@ -47,10 +47,10 @@ impl Clock {
         true
     }
 
-    /// Learns a snapshot; whether there was anything new in it.
+    /// Learns a snapshot; whether there was anything new in it. `me` is whose clock this is.
     #[inline]
-    pub fn join(&mut self, snapshot: &Snapshot) -> bool {
-        if self.covers(snapshot) {
+    pub fn join(&mut self, me: Tid, snapshot: &Snapshot) -> bool {
+        if self.covers(me, snapshot) {
             return false;
         }
         self.join_new(snapshot)
@@ -81,22 +81,26 @@ impl Clock {
         changed
     }
 
-    /// Whether a snapshot of one moment is known. Never true of a mixed snapshot, which is of no moment, unless there is
-    /// nothing in it.
+    /// Whether a snapshot of one moment is known to `me`, whose clock this is. Never true of a mixed snapshot, which is of
+    /// no moment, unless there is nothing in it.
     #[inline]
-    pub fn covers(&self, snapshot: &Snapshot) -> bool {
-        if snapshot.at > 0 { self.get(snapshot.by) >= snapshot.at } else { snapshot.epochs.is_empty() }
+    pub fn covers(&self, me: Tid, snapshot: &Snapshot) -> bool {
+        match snapshot.at {
+            0 => snapshot.epochs.is_empty(),
+            at => snapshot.by == me || self.get(snapshot.by) >= at,
+        }
     }
 
-    /// Whether every component is known, looked at one by one.
-    pub fn covers_all(&self, snapshot: &Snapshot) -> bool {
-        (snapshot.at == 0 || self.get(snapshot.by) >= snapshot.at) && self.covers_epochs(&snapshot.epochs)
+    /// Whether every component is known to `me`, looked at one by one.
+    pub fn covers_all(&self, me: Tid, snapshot: &Snapshot) -> bool {
+        (snapshot.at == 0 || snapshot.by == me || self.get(snapshot.by) >= snapshot.at)
+            && self.covers_epochs(me, &snapshot.epochs)
     }
 
-    /// Whether every one of these components is known.
-    pub fn covers_epochs(&self, epochs: &[Epoch]) -> bool {
+    /// Whether every one of these components is known to `me`, who knows all its own.
+    pub fn covers_epochs(&self, me: Tid, epochs: &[Epoch]) -> bool {
         let mine = self.epochs.iter().copied().chain(std::iter::repeat(0));
-        epochs.iter().zip(mine).all(|(&theirs, mine)| theirs <= mine)
+        epochs.iter().zip(mine).enumerate().all(|(index, (&theirs, mine))| theirs <= mine || index == me as usize)
     }
 
     /// This clock, owned by `by`, at its epoch `at`.

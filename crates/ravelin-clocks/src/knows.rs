@@ -5,7 +5,7 @@
 
 use crate::clock::{Clock, Epoch, Snapshot, Tid};
 
-/// What a thread knows in one of its views.
+/// What a thread knows in one of its views. Where it learns, `me` is the thread: all that it ever handed out it knows.
 #[derive(Clone, Debug, Default)]
 pub struct Knows {
     /// Happens-before: for data races.
@@ -53,25 +53,25 @@ impl Knows {
 
     /// Whether what was published is certainly known.
     #[inline]
-    pub fn covers(&self, published: &Published) -> bool {
-        self.hb.covers(&published.hb)
+    pub fn covers(&self, me: Tid, published: &Published) -> bool {
+        self.hb.covers(me, &published.hb)
             && match (&self.view, &published.view) {
                 (None, None) => true,
-                (Some(view), _) => view.covers(published.view()),
-                (None, Some(theirs)) => self.hb.covers_all(theirs),
+                (Some(view), _) => view.covers(me, published.view()),
+                (None, Some(theirs)) => self.hb.covers_all(me, theirs),
             }
     }
 
     /// Learns what was published; whether anything was new.
     #[inline]
-    pub fn join(&mut self, published: &Published) -> bool {
-        let mut changed = self.hb.join(&published.hb);
+    pub fn join(&mut self, me: Tid, published: &Published) -> bool {
+        let mut changed = self.hb.join(me, &published.hb);
         match (&mut self.view, &published.view) {
             (None, None) => {}
-            (Some(view), _) => changed |= view.join(published.view()),
+            (Some(view), _) => changed |= view.join(me, published.view()),
             (None, Some(theirs)) => {
                 // Covering the moment in `hb` says nothing about what fences added to `theirs`.
-                if !self.hb.covers_all(theirs) {
+                if !self.hb.covers_all(me, theirs) {
                     let mut view = self.hb.clone();
                     view.join_new(theirs);
                     self.view = Some(view);
@@ -84,15 +84,15 @@ impl Knows {
 
     /// Learns what was published through a hidden fence: it feeds the view only.
     #[inline]
-    pub fn join_hidden(&mut self, published: &Published) {
+    pub fn join_hidden(&mut self, me: Tid, published: &Published) {
         match &mut self.view {
             Some(view) => {
-                view.join(published.view());
+                view.join(me, published.view());
             }
             None => {
                 let known = match &published.view {
-                    None => self.hb.covers(&published.hb) || self.hb.covers_all(&published.hb),
-                    Some(theirs) => self.hb.covers_all(theirs),
+                    None => self.hb.covers(me, &published.hb) || self.hb.covers_all(me, &published.hb),
+                    Some(theirs) => self.hb.covers_all(me, theirs),
                 };
                 if !known {
                     let mut view = self.hb.clone();
@@ -104,12 +104,12 @@ impl Knows {
     }
 
     /// Learns what another view of the same thread holds, in the view only.
-    pub fn join_view(&mut self, other: &Clock) {
+    pub fn join_view(&mut self, me: Tid, other: &Clock) {
         match &mut self.view {
             Some(view) => {
                 view.join_epochs(other.epochs());
             }
-            None if self.hb.covers_epochs(other.epochs()) => {}
+            None if self.hb.covers_epochs(me, other.epochs()) => {}
             None => {
                 let mut view = self.hb.clone();
                 view.join_epochs(other.epochs());

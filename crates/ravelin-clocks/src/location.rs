@@ -294,7 +294,7 @@ impl Location {
     #[inline]
     fn read(&mut self, thread: &mut Thread, order: Order, site: Site) {
         self.learn_message(thread, order);
-        if thread.sc.join(&self.written) {
+        if thread.sc.join(thread.tid, &self.written) {
             thread.sc_changed = thread.epoch;
             self.teach(thread, Link::ReadsFrom, self.last_write, site);
         }
@@ -325,21 +325,21 @@ impl Location {
     fn learn_message(&self, thread: &mut Thread, order: Order) {
         let Some(message) = &self.message else { return };
         if order.acquires() {
-            thread.cur.join(message);
+            thread.cur.join(thread.tid, message);
             if let Some(acq) = &mut thread.acq {
-                acq.join(message);
+                acq.join(thread.tid, message);
             }
-        } else if !thread.cur.covers(message) {
+        } else if !thread.cur.covers(thread.tid, message) {
             let acq = thread.acq.get_or_insert_with(|| thread.cur.clone());
-            acq.join(message);
+            acq.join(thread.tid, message);
         }
     }
 
     #[inline]
     fn learn_from_touched(&mut self, thread: &mut Thread, site: Site) {
         let (learnt, link, teacher) = match &self.touched {
-            Touched::Written => (thread.sc.join(&self.written), Link::Overwrites, self.last_write),
-            Touched::By(snapshot) => (thread.sc.join(snapshot), Link::OverwritesRead, self.last_read),
+            Touched::Written => (thread.sc.join(thread.tid, &self.written), Link::Overwrites, self.last_write),
+            Touched::By(snapshot) => (thread.sc.join(thread.tid, snapshot), Link::OverwritesRead, self.last_read),
             Touched::Mixed(mixed) => (thread.sc.join_epochs(mixed.epochs()), Link::OverwritesRead, self.last_read),
         };
         if learnt {
@@ -367,14 +367,12 @@ impl Location {
         let (tid, epoch) = (thread.tid, thread.epoch);
         match &mut self.touched {
             Touched::Written => self.touched = Touched::By(thread.sc.freeze(tid, epoch)),
-            Touched::By(snapshot)
-                if snapshot.moment().is_some_and(|(by, _)| by == tid) || thread.sc.covers(snapshot) =>
-            {
+            Touched::By(snapshot) if thread.sc.covers(tid, snapshot) => {
                 thread.sc.freeze_into(tid, epoch, snapshot);
             }
             Touched::By(snapshot) => {
                 let mut mixed = Clock::default();
-                mixed.join(snapshot);
+                mixed.join_new(snapshot);
                 mixed.join_epochs(thread.sc.epochs());
                 mixed.raise(tid, epoch);
                 self.touched = Touched::Mixed(mixed);

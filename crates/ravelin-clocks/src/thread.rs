@@ -95,7 +95,7 @@ impl Released {
 
     /// Whether `thread` knows all of this by happens-before.
     pub fn known_to(&self, thread: &Thread) -> bool {
-        thread.cur.covers(&self.published)
+        thread.cur.covers(thread.tid, &self.published)
     }
 
     /// Calls `visit` with every snapshot in it.
@@ -159,11 +159,11 @@ impl Thread {
 
     /// Learns everything that was released: by a lock, by the parent at its start, by a joined thread.
     pub fn acquire(&mut self, released: &Released) {
-        self.cur.join(&released.published);
+        self.cur.join(self.tid, &released.published);
         if let Some(acq) = &mut self.acq {
-            acq.join(&released.published);
+            acq.join(self.tid, &released.published);
         }
-        if self.sc.join(&released.sc) {
+        if self.sc.join(self.tid, &released.sc) {
             self.sc_changed = self.epoch;
         }
         self.advance();
@@ -186,11 +186,11 @@ impl Thread {
     /// The seq_cst fence that stands behind a seq_cst access. Nobody wrote it: it feeds the views, and synchronises nothing.
     pub fn hidden_fence(&mut self, hidden: &mut Hidden) {
         if let Some(acq) = &self.acq {
-            self.cur.join_view(acq.view());
+            self.cur.join_view(self.tid, acq.view());
         }
         self.update_hidden(hidden);
         if let Some(acq) = &mut self.acq {
-            acq.join_view(self.cur.view());
+            acq.join_view(self.tid, self.cur.view());
         }
         let view = self.cur.freeze_view(self.tid, self.epoch);
         self.rel.get_or_insert_default().view = Some(view);
@@ -207,7 +207,7 @@ impl Thread {
         match &mut hidden.message {
             None => hidden.message = Some(self.cur.freeze(self.tid, self.epoch)),
             Some(message) => {
-                self.cur.join_hidden(message);
+                self.cur.join_hidden(self.tid, message);
                 self.cur.freeze_into(self.tid, self.epoch, message);
             }
         }

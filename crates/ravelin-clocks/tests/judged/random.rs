@@ -66,6 +66,12 @@ fn pruning_changes_nothing() {
 }
 
 #[test]
+fn pruning_at_every_turn_changes_nothing() {
+    let shape = Shape { shortest: 50, longest: 400, runs: true, ..SHORT };
+    on_many(1_000, shape, Habits { prune: 2, reuse: false }, Against::LocationClocks);
+}
+
+#[test]
 fn pruning_changes_nothing_in_long_traces() {
     let shape = Shape { shortest: 2_000, longest: 2_000, many_threads: true, renames: false, runs: true };
     on_many(60, shape, Habits { prune: 30, reuse: true }, Against::LocationClocks);

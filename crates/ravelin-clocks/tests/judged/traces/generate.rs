@@ -27,6 +27,10 @@ struct Taste {
     weights: [usize; 12],
     stays: usize,
     last_value: usize,
+    /// Other locations than the first are accessed once in so many times, if not 0.
+    hot: usize,
+    /// Other threads than the first two have a turn once in so many times, if not 0. What they know is old.
+    busy: usize,
 }
 
 impl Taste {
@@ -46,6 +50,8 @@ impl Taste {
             weights,
             stays: random.within(1..=5),
             last_value: random.within(1..=3),
+            hot: random.pick(&[0, 0, 4, 12]),
+            busy: random.pick(&[0, 0, 10, 30]),
         }
     }
 
@@ -79,6 +85,16 @@ impl Taste {
         }
     }
 
+    fn location(&self, random: &mut Random) -> usize {
+        if self.hot > 0 && !random.once_in(self.hot) { 0 } else { random.below(self.locations) }
+    }
+
+    fn thread(&self, random: &mut Random, running: &[usize]) -> usize {
+        let busy = &running[..running.len().min(2)];
+        let among = if self.busy > 0 && !random.once_in(self.busy) { busy } else { running };
+        random.pick(among)
+    }
+
     fn operation(&self, random: &mut Random, thread: usize, world: &World) -> Operation {
         let mut left = random.below(self.weights.iter().sum());
         let choice = self
@@ -91,7 +107,7 @@ impl Taste {
                 }
             })
             .unwrap_or(0);
-        let x = random.below(self.locations);
+        let x = self.location(random);
         let value = random.within(0..=self.last_value) as u64;
         match choice {
             0 => Operation::Load { x, order: self.load(random) },
@@ -145,7 +161,7 @@ pub fn generate(seed: u64, shape: Shape) -> Vec<Step> {
     while trace.len() < length {
         let running = world.running();
         if random.once_in(taste.stays) || !running.contains(&thread) {
-            thread = random.pick(&running);
+            thread = taste.thread(&mut random, &running);
         }
         let mut operation = taste.operation(&mut random, thread, &world);
         if shape.many_threads && random.once_in(6) {
