@@ -26,9 +26,7 @@ interpose! {
     }
 
     fn munmap(address: usize, length: usize) -> c_int {
-        if !this_thread::inside() {
-            memory::forget(address, length);
-        }
+        forget(address, length);
         match REAL.known() {
             Some(_) => real(address, length),
             // SAFETY: the kernel checks everything.
@@ -38,9 +36,7 @@ interpose! {
 
     /// The fifth argument is there only with a flag; it is passed on in any case.
     fn mremap(old: usize, old_length: usize, length: usize, flags: c_int, new: usize) -> usize {
-        if !this_thread::inside() {
-            memory::forget(old, old_length);
-        }
+        forget(old, old_length);
         let place = match REAL.known() {
             Some(_) => real(old, old_length, length, flags, new),
             // SAFETY: the kernel checks everything.
@@ -52,8 +48,17 @@ interpose! {
 
 #[inline(always)]
 fn mapped(place: usize, length: usize) -> usize {
-    if place != FAILED && !this_thread::inside() {
-        memory::forget(place, length);
+    if place != FAILED {
+        forget(place, length);
     }
     place
+}
+
+/// Whole pages, as the kernel takes them; not those of the runtime itself.
+#[inline(always)]
+fn forget(address: usize, length: usize) {
+    const PAGE: usize = 4096;
+    if !this_thread::inside() {
+        memory::forget(address, length.checked_next_multiple_of(PAGE).unwrap_or(length));
+    }
 }

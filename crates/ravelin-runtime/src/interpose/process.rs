@@ -2,32 +2,39 @@
 //!
 //! `exit` and the return from `main` are noticed by a function registered before any of the program's, which therefore
 //! runs after them; the ways to end without such functions are interposed. A child of `fork` is noticed by a function
-//! too, because the C library forks by itself at times. `vfork` is left alone: its child may do nothing but leave.
+//! too, because the C library forks by itself at times. `vfork` is left alone: its child may do nothing but leave, and
+//! when it does so it has another process number, though its memory is still the parent's.
 
 use super::barrier::BARRIERS;
 use super::threads::HANDLES;
 use crate::process;
 use libc::c_int;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 interpose! {
     fn _exit(status: c_int) {
-        process::ending();
+        ending();
         real(status)
     }
 
     fn _Exit(status: c_int) {
-        process::ending();
+        ending();
         real(status)
     }
 
     fn quick_exit(status: c_int) {
-        process::ending();
+        ending();
         real(status)
     }
 }
 
+/// The number of the process that is watched.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
+
 /// When the process starts.
 pub fn prepare() {
+    // SAFETY: always allowed.
+    PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
     // SAFETY: the functions are there as long as the process.
     unsafe {
         libc::atexit(ending);
@@ -36,7 +43,10 @@ pub fn prepare() {
 }
 
 extern "C" fn ending() {
-    process::ending();
+    // SAFETY: always allowed.
+    if unsafe { libc::getpid() } == PROCESS.load(Ordering::Relaxed) {
+        process::ending();
+    }
 }
 
 unsafe extern "C" fn before_fork() {

@@ -56,7 +56,7 @@ impl<V: Copy> Table<V> {
         let mut tries = 0_u32;
         while self.locked.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             tries += 1;
-            if tries % 64 == 0 {
+            if tries.is_multiple_of(64) {
                 // SAFETY: always allowed.
                 unsafe { libc::sched_yield() };
             } else {
