@@ -13,6 +13,9 @@ pub type Tid = u16;
 /// A moment of a thread.
 pub type Epoch = u32;
 
+/// The owner of a clock that is no thread's.
+pub const NOBODY: Tid = Tid::MAX;
+
 /// A vector clock.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
@@ -53,22 +56,27 @@ impl Clock {
         if self.covers(me, snapshot) {
             return false;
         }
-        self.join_new(snapshot)
+        self.join_new(me, snapshot)
     }
 
     /// [`Clock::join`] where covering the moment says nothing, because this clock has it in another sense.
-    pub(crate) fn join_new(&mut self, snapshot: &Snapshot) -> bool {
-        let mut changed = self.join_epochs(&snapshot.epochs);
-        if snapshot.at > 0 {
+    pub(crate) fn join_new(&mut self, me: Tid, snapshot: &Snapshot) -> bool {
+        let mut changed = self.join_epochs(me, &snapshot.epochs);
+        if snapshot.at > 0 && snapshot.by != me {
             changed |= self.raise(snapshot.by, snapshot.at);
         }
         changed
     }
 
-    /// Learns components one by one; whether any was new.
-    pub fn join_epochs(&mut self, epochs: &[Epoch]) -> bool {
+    /// Learns components one by one; whether any was new to `me`, whose clock this is.
+    pub fn join_epochs(&mut self, me: Tid, epochs: &[Epoch]) -> bool {
         if self.epochs.len() < epochs.len() {
             self.epochs.resize(epochs.len(), 0);
+        }
+        // Its own component is nothing new to a thread.
+        if let Some(&own) = epochs.get(me as usize) {
+            let mine = &mut self.epochs[me as usize];
+            *mine = (*mine).max(own);
         }
         let mut changed = false;
         for (mine, theirs) in self.epochs.iter_mut().zip(epochs) {
@@ -154,6 +162,17 @@ impl Snapshot {
         if tid == self.by { inherited.max(self.at) } else { inherited }
     }
 
+    /// Makes this the same as `from`, without touching reference counts if they share the components.
+    #[inline]
+    pub(crate) fn assign(&mut self, from: &Snapshot) {
+        if Arc::ptr_eq(&self.epochs, &from.epochs) {
+            self.by = from.by;
+            self.at = from.at;
+        } else {
+            self.clone_from(from);
+        }
+    }
+
     /// Who handed it out and when; `None` if it is the join of several.
     pub fn moment(&self) -> Option<(Tid, Epoch)> {
         (self.at > 0).then_some((self.by, self.at))
@@ -177,8 +196,8 @@ impl Snapshot {
             return other.clone();
         }
         let mut clock = Clock::default();
-        clock.join_new(self);
-        clock.join_new(other);
+        clock.join_new(NOBODY, self);
+        clock.join_new(NOBODY, other);
         Snapshot { epochs: clock.epochs.into(), by: 0, at: 0 }
     }
 }

@@ -5,181 +5,266 @@
 //!
 //! A sighting is kept as long as some clock can tell it from the next one of the same thread: a clock is told apart by
 //! its component for that thread, and only components that are in use somewhere (or of the future) count.
-//! [`History::prune`] is given those. The last [`RECENT`] sightings always stay, for their values.
+//! [`History::prune`] is given those. Beside the sightings stand the values of the last [`VALUES`] writes, for waits and
+//! compare-exchanges.
 
 use crate::clock::{Clock, Epoch, Tid};
 
-/// Sightings at the end of a history that are never pruned: waits and strong compare-exchanges look at their values.
-pub const RECENT: usize = 16;
+/// Writes whose values are remembered, the initial one included.
+pub const VALUES: usize = 8;
 
 /// Where in the program something was done, as the caller wants to see it again.
 pub type Site = u64;
 
+const TID_BITS: u32 = 16;
+
 /// Thread `tid`, at its epoch `epoch`, knew the write numbered `timestamp`.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// The write's number, and who saw it in the low bits.
+    stamp: u64,
+    epoch: Epoch,
+    /// Who wrote it.
+    writer: Tid,
+    /// How many read-modify-writes it is after the last plain write (4.1); 0 if it is one itself.
+    updates: u16,
+    /// Where it was written.
+    site: Site,
+}
+
+impl Seen {
+    #[inline(always)]
+    fn timestamp(&self) -> u64 {
+        self.stamp >> TID_BITS
+    }
+
+    #[inline(always)]
+    fn tid(&self) -> Tid {
+        self.stamp as Tid
+    }
+
+    #[inline(always)]
+    fn known(&self, me: Tid, clock: &Clock) -> bool {
+        self.tid() == me || clock.get(self.tid()) >= self.epoch
+    }
+}
+
+/// A write that somebody knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// Who saw it.
-    pub tid: Tid,
-    /// Who wrote it.
-    pub writer: Tid,
-    /// When it was seen.
-    pub epoch: Epoch,
-    /// When it was written, in the writer's time.
-    pub written_at: Epoch,
     /// Its number in modification order; the initial write is 0.
     pub timestamp: u64,
-    /// How many writes up to it are not read-modify-writes (4.1).
-    pub plain: u64,
-    /// What was written.
-    pub value: u64,
-    /// Where.
+    /// Who wrote it.
+    pub writer: Tid,
+    /// When, in the writer's time, if that is remembered.
+    pub written_at: Option<Epoch>,
+    /// Who is known to have seen it, maybe the writer.
+    pub seen_by: Tid,
+    /// When, in that thread's time.
+    pub seen_at: Epoch,
+    /// Where it was written.
     pub site: Site,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Written {
+    value: u64,
+    at: Epoch,
+    plain: bool,
 }
 
 /// The sightings of one location, oldest first.
 #[derive(Clone, Debug)]
 pub struct History {
-    sightings: Vec<Sighting>,
-    /// The value of the initial write.
-    initial: u64,
+    newest: u64,
+    /// The number of the last plain write.
+    last_plain: u64,
+    seen: Vec<Seen>,
+    /// The last writes, each at its number modulo the length.
+    written: [Written; VALUES],
 }
 
 /// What a thread knows of a location in the two ways, where they differ.
 #[derive(Clone, Copy, Debug)]
-pub struct Gap<'a> {
-    /// The newest write known by happens-before.
-    pub known: Option<&'a Sighting>,
-    /// The newest write that must come earlier under sequential consistency.
-    pub forced: &'a Sighting,
-}
-
-impl Gap<'_> {
-    /// Timestamp of the newest write known by happens-before.
-    pub fn known_timestamp(&self) -> u64 {
-        self.known.map_or(0, |sighting| sighting.timestamp)
-    }
-
-    /// Plain writes among those known by happens-before.
-    pub fn known_plain(&self) -> u64 {
-        self.known.map_or(0, |sighting| sighting.plain)
-    }
+pub struct Gap {
+    /// Number of the newest write known by happens-before.
+    known: u64,
+    /// Where in `seen` the newest write is that must come earlier under sequential consistency.
+    forced: usize,
 }
 
 impl History {
     /// A location whose initial write is known to everybody.
     pub fn new(initial: u64) -> History {
-        History { sightings: Vec::new(), initial }
+        let mut written = [Written::default(); VALUES];
+        written[0].value = initial;
+        History { newest: 0, last_plain: 0, seen: Vec::new(), written }
     }
 
-    /// All sightings, oldest first.
-    pub fn sightings(&self) -> &[Sighting] {
-        &self.sightings
+    /// Number of the newest write.
+    pub fn newest(&self) -> u64 {
+        self.newest
+    }
+
+    /// How many sightings there are.
+    pub fn len(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.seen.is_empty()
     }
 
     /// Whether the newest write is known to `me` by its `view`.
     #[inline]
     pub fn knows_newest(&self, me: Tid, view: &Clock) -> bool {
-        let Some(last) = self.sightings.last() else {
-            return true;
-        };
-        self.sightings
-            .iter()
-            .rev()
-            .take_while(|sighting| sighting.timestamp == last.timestamp)
-            .any(|sighting| covers(view, me, sighting))
+        self.newest == 0
+            || self
+                .seen
+                .iter()
+                .rev()
+                .take_while(|seen| seen.timestamp() == self.newest)
+                .any(|seen| seen.known(me, view))
     }
 
     /// Where `sc` forces more than `view` knows; `None` if there is no such difference.
-    pub fn gap(&self, me: Tid, view: &Clock, sc: &Clock) -> Option<Gap<'_>> {
-        let mut forced: Option<&Sighting> = None;
-        for sighting in self.sightings.iter().rev() {
-            if covers(view, me, sighting) {
-                return forced
-                    .filter(|forced| forced.timestamp > sighting.timestamp)
-                    .map(|forced| Gap { known: Some(sighting), forced });
+    #[inline]
+    pub fn gap(&self, me: Tid, view: &Clock, sc: &Clock) -> Option<Gap> {
+        let mut forced: Option<usize> = None;
+        let mut known = 0;
+        for (index, seen) in self.seen.iter().enumerate().rev() {
+            if seen.known(me, view) {
+                known = seen.timestamp();
+                break;
             }
-            if forced.is_none() && covers(sc, me, sighting) {
-                forced = Some(sighting);
+            if forced.is_none() && seen.known(me, sc) {
+                forced = Some(index);
             }
         }
-        forced.filter(|forced| forced.timestamp > 0).map(|forced| Gap { known: None, forced })
+        forced.filter(|&forced| self.seen[forced].timestamp() > known).map(|forced| Gap { known, forced })
     }
 
-    /// The writes that may be read across a gap although a newer one is forced, newest first, as (timestamp, value,
-    /// whether the next write is known and plain); `complete` tells whether none of them is forgotten.
-    pub fn stale<'a>(&'a self, gap: &Gap<'a>) -> Stale<'a> {
-        Stale {
-            history: self,
-            from: gap.known_timestamp(),
-            next: Some(gap.forced),
-            at: self.sightings.len(),
-            complete: true,
-        }
-    }
-
-    /// Adds a sighting of the newest write, or the newest write itself.
-    pub fn push(&mut self, sighting: Sighting) {
-        debug_assert!(self.sightings.last().is_none_or(|last| last.timestamp <= sighting.timestamp));
-        self.sightings.push(sighting);
-    }
-
-    /// Forgets one old sighting if the last ones are all writes of `me`, at one epoch after the other: such an epoch was
-    /// handed out through this location only, so whoever meets it in a clock has also read a newer write here. This
-    /// keeps one thread that writes on and on from filling the history.
-    pub fn fold(&mut self, me: Tid) {
-        let Some(start) = self.sightings.len().checked_sub(RECENT + 2) else {
-            return;
+    /// The write that a gap forces.
+    pub fn forced(&self, gap: &Gap) -> Sighting {
+        let seen = &self.seen[gap.forced];
+        let timestamp = seen.timestamp();
+        let written_at = if seen.tid() == seen.writer && !self.remembers(timestamp) {
+            Some(seen.epoch)
+        } else {
+            self.remembers(timestamp).then(|| self.written[timestamp as usize % VALUES].at)
         };
-        let run = &self.sightings[start..];
-        // Mostly the newest pair settles it, and the older ones need not be fetched.
-        let mut pairs = run.iter().zip(&run[1..]).rev();
-        if pairs.all(|(one, next)| one.tid == me && next.tid == me && one.epoch + 1 == next.epoch) {
-            self.sightings.remove(start);
+        Sighting {
+            timestamp,
+            writer: seen.writer,
+            written_at,
+            seen_by: seen.tid(),
+            seen_at: seen.epoch,
+            site: seen.site,
+        }
+    }
+
+    /// Whether a plain write lies between what is known and what is forced; and whether it is the last one of all.
+    pub fn forced_plain(&self, gap: &Gap) -> Option<bool> {
+        let seen = &self.seen[gap.forced];
+        let last = seen.timestamp() - u64::from(seen.updates);
+        // Beyond what `updates` can count nothing is claimed.
+        (seen.updates < u16::MAX && last > gap.known).then_some(last == self.last_plain)
+    }
+
+    /// The writes that may be read across a gap although a newer one is forced, newest first.
+    pub fn stale(&self, gap: &Gap) -> Stale<'_> {
+        Stale { history: self, from: gap.known, next: self.seen[gap.forced].timestamp(), complete: true }
+    }
+
+    /// A write by `tid` at its epoch `epoch`.
+    #[inline]
+    pub fn write(&mut self, tid: Tid, epoch: Epoch, plain: bool, value: u64, site: Site) {
+        self.newest += 1;
+        if plain {
+            self.last_plain = self.newest;
+        }
+        self.written[self.newest as usize % VALUES] = Written { value, at: epoch, plain };
+        let seen = Seen {
+            stamp: self.newest << TID_BITS | u64::from(tid),
+            epoch,
+            writer: tid,
+            updates: u16::try_from(self.newest - self.last_plain).unwrap_or(u16::MAX),
+            site,
+        };
+        self.push(seen);
+    }
+
+    /// The newest write is seen by `tid` at its epoch `epoch`.
+    pub fn see(&mut self, tid: Tid, epoch: Epoch) {
+        if let Some(last) = self.seen.last() {
+            let seen = Seen { stamp: last.stamp >> TID_BITS << TID_BITS | u64::from(tid), epoch, ..*last };
+            self.push(seen);
+        }
+    }
+
+    /// Adds a sighting. If the thread's last event was here too, its epoch was handed out through this location only, and
+    /// whoever meets it in a clock has also seen something newer here: nobody can tell the two apart. This keeps one
+    /// thread that writes on and on from filling the history.
+    #[inline]
+    fn push(&mut self, seen: Seen) {
+        match self.seen.last_mut() {
+            Some(last) if last.tid() == seen.tid() && last.epoch + 1 == seen.epoch => *last = seen,
+            _ => self.seen.push(seen),
         }
     }
 
     /// Forgets what no clock can tell apart. `live(tid, from, to)` says whether a clock anywhere has a component for
     /// `tid` that is at least `from` and below `to`.
     pub fn prune(&mut self, mut live: impl FnMut(Tid, Epoch, Epoch) -> bool) {
-        let length = self.sightings.len();
-        if length <= RECENT {
+        if self.seen.len() < 2 {
             return;
         }
         // For each thread, the epoch of its next sighting, going backwards.
         let mut next: Vec<(Tid, Epoch)> = Vec::new();
-        let mut keep = vec![true; length];
-        for (index, sighting) in self.sightings.iter().enumerate().rev() {
-            match next.iter_mut().find(|(tid, _)| *tid == sighting.tid) {
-                None => next.push((sighting.tid, sighting.epoch)),
-                Some((_, epoch)) => {
-                    if index < length - RECENT && !live(sighting.tid, sighting.epoch, *epoch) {
-                        keep[index] = false;
-                    } else {
-                        *epoch = sighting.epoch;
-                    }
+        let mut kept = self.seen.len();
+        for index in (0..self.seen.len()).rev() {
+            let seen = self.seen[index];
+            let superfluous = match next.iter_mut().find(|(tid, _)| *tid == seen.tid()) {
+                None => {
+                    next.push((seen.tid(), seen.epoch));
+                    false
                 }
+                Some((_, epoch)) => {
+                    let superfluous = !live(seen.tid(), seen.epoch, *epoch);
+                    if !superfluous {
+                        *epoch = seen.epoch;
+                    }
+                    superfluous
+                }
+            };
+            if !superfluous {
+                kept -= 1;
+                self.seen[kept] = seen;
             }
         }
-        let mut index = 0;
-        self.sightings.retain(|_| {
-            index += 1;
-            keep[index - 1]
-        });
-        self.sightings.shrink_to(length.next_power_of_two() / 2);
+        self.seen.drain(..kept);
+        if self.seen.len() * 4 < self.seen.capacity() {
+            self.seen.shrink_to(self.seen.len() * 2);
+        }
     }
-}
 
-#[inline]
-fn covers(clock: &Clock, me: Tid, sighting: &Sighting) -> bool {
-    sighting.tid == me || clock.get(sighting.tid) >= sighting.epoch
+    /// Whether the values of all writes are remembered, the initial one included.
+    pub fn remembers_all(&self) -> bool {
+        self.remembers(0)
+    }
+
+    fn remembers(&self, timestamp: u64) -> bool {
+        self.newest - timestamp < VALUES as u64
+    }
 }
 
 /// See [`History::stale`].
 pub struct Stale<'a> {
     history: &'a History,
     from: u64,
-    next: Option<&'a Sighting>,
-    at: usize,
+    /// The write after the next one to be given.
+    next: u64,
     complete: bool,
 }
 
@@ -190,7 +275,7 @@ pub struct StaleWrite {
     pub timestamp: u64,
     /// What it wrote.
     pub value: u64,
-    /// Whether a write can come right after it in modification order: the next one is remembered and no RMW.
+    /// Whether a write can come right after it in modification order: the next one is no read-modify-write.
     pub open: bool,
 }
 
@@ -205,32 +290,17 @@ impl Iterator for Stale<'_> {
     type Item = StaleWrite;
 
     fn next(&mut self) -> Option<StaleWrite> {
-        let next = self.next?;
-        while self.at > 0 {
-            self.at -= 1;
-            let sighting = &self.history.sightings[self.at];
-            if sighting.timestamp >= next.timestamp {
-                continue;
-            }
-            if sighting.timestamp < self.from {
-                break;
-            }
-            let follows = sighting.timestamp + 1 == next.timestamp;
-            self.complete &= follows;
-            self.next = (sighting.timestamp > self.from).then_some(sighting);
-            return Some(StaleWrite {
-                timestamp: sighting.timestamp,
-                value: sighting.value,
-                open: follows && next.plain > sighting.plain,
-            });
-        }
-        self.next = None;
-        if self.from > 0 {
-            self.complete = false;
+        if self.next <= self.from {
             return None;
         }
-        let follows = next.timestamp == 1;
-        self.complete &= follows;
-        Some(StaleWrite { timestamp: 0, value: self.history.initial, open: follows && next.plain > 0 })
+        let timestamp = self.next - 1;
+        if !self.history.remembers(timestamp) {
+            self.complete = false;
+            self.next = 0;
+            return None;
+        }
+        let open = self.history.written[self.next as usize % VALUES].plain;
+        self.next = timestamp;
+        Some(StaleWrite { timestamp, value: self.history.written[timestamp as usize % VALUES].value, open })
     }
 }

@@ -35,6 +35,21 @@ impl Published {
         Published { hb: self.hb.joined(&other.hb), view }
     }
 
+    /// Makes `to` the same as `from`, without touching reference counts if they share everything.
+    #[inline]
+    pub fn assign(to: &mut Option<Published>, from: &Option<Published>) {
+        match (to, from) {
+            (Some(to), Some(from)) => {
+                to.hb.assign(&from.hb);
+                match (&mut to.view, &from.view) {
+                    (Some(to), Some(from)) => to.assign(from),
+                    (to, from) => to.clone_from(from),
+                }
+            }
+            (to, from) => to.clone_from(from),
+        }
+    }
+
     /// Calls `visit` with every snapshot in it.
     pub fn visit(&self, visit: &mut impl FnMut(&Snapshot)) {
         visit(&self.hb);
@@ -73,7 +88,7 @@ impl Knows {
                 // Covering the moment in `hb` says nothing about what fences added to `theirs`.
                 if !self.hb.covers_all(me, theirs) {
                     let mut view = self.hb.clone();
-                    view.join_new(theirs);
+                    view.join_new(me, theirs);
                     self.view = Some(view);
                     changed = true;
                 }
@@ -96,7 +111,7 @@ impl Knows {
                 };
                 if !known {
                     let mut view = self.hb.clone();
-                    view.join_new(published.view());
+                    view.join_new(me, published.view());
                     self.view = Some(view);
                 }
             }
@@ -107,12 +122,12 @@ impl Knows {
     pub fn join_view(&mut self, me: Tid, other: &Clock) {
         match &mut self.view {
             Some(view) => {
-                view.join_epochs(other.epochs());
+                view.join_epochs(me, other.epochs());
             }
             None if self.hb.covers_epochs(me, other.epochs()) => {}
             None => {
                 let mut view = self.hb.clone();
-                view.join_epochs(other.epochs());
+                view.join_epochs(me, other.epochs());
                 self.view = Some(view);
             }
         }

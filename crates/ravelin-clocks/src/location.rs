@@ -7,8 +7,8 @@
 //! A seq_cst access is the release/acquire access followed by a hidden seq_cst fence; the caller does the fence
 //! ([`Thread::hidden_fence`]), because the hidden location has a lock of its own.
 
-use crate::clock::{Clock, Epoch, Snapshot, Tid};
-use crate::history::{History, Sighting, Site};
+use crate::clock::{Clock, Epoch, NOBODY, Snapshot, Tid};
+use crate::history::{Gap, History, Sighting, Site};
 use crate::knows::Published;
 use crate::order::Order;
 use crate::thread::{Lesson, Link, Mode, Thread};
@@ -20,8 +20,6 @@ pub const VALUES: usize = 4;
 #[derive(Debug)]
 pub struct Location {
     place: u64,
-    timestamp: u64,
-    plain: u64,
     history: History,
     /// What a reader learns. `None`: nothing.
     message: Option<Published>,
@@ -77,8 +75,6 @@ impl Location {
     pub fn new(place: u64, initial: u64) -> Location {
         Location {
             place,
-            timestamp: 0,
-            plain: 0,
             history: History::new(initial),
             message: None,
             written: Snapshot::default(),
@@ -103,8 +99,8 @@ impl Location {
     pub fn load(&mut self, thread: &mut Thread, order: Order, site: Site, mode: Mode) -> Option<Violation> {
         let mut violation = None;
         if !self.history.knows_newest(thread.tid, thread.cur.view()) {
-            violation = self.stale_read(thread, mode, |_| true);
-            self.see(thread);
+            violation = self.stale_read(thread, mode);
+            self.history.see(thread.tid, thread.epoch);
         }
         self.read(thread, order, site);
         thread.advance();
@@ -121,10 +117,10 @@ impl Location {
         value: u64,
         passes: bool,
     ) -> Option<Violation> {
-        let violation = self.stale_read(thread, mode, |stale| stale == value);
+        let violation = self.stale_value(thread, mode, |stale| stale == value);
         if passes {
             if !self.history.knows_newest(thread.tid, thread.cur.view()) {
-                self.see(thread);
+                self.history.see(thread.tid, thread.epoch);
             }
             self.read(thread, order, site);
             thread.advance();
@@ -147,10 +143,9 @@ impl Location {
         if order.releases() {
             self.publish(thread);
         } else {
-            self.message.clone_from(&thread.rel);
+            Published::assign(&mut self.message, &thread.rel);
         }
-        self.plain += 1;
-        self.write(thread, site, value);
+        self.write(thread, site, true, value);
         thread.advance();
         violation
     }
@@ -188,8 +183,8 @@ impl Location {
             None
         } else {
             let failing = match kind {
-                CasKind::Strong => self.stale_read(thread, mode, |stale| stale != expected),
-                CasKind::Weak => self.stale_read(thread, mode, |_| true),
+                CasKind::Strong => self.stale_value(thread, mode, |stale| stale != expected),
+                CasKind::Weak => self.stale_read(thread, mode),
                 CasKind::Blocking => None,
             };
             failing.or_else(|| self.stale_exchange(thread, mode, expected))
@@ -199,7 +194,7 @@ impl Location {
             (None, CasKind::Blocking) => {}
             (None, _) => {
                 if !known {
-                    self.see(thread);
+                    self.history.see(thread.tid, thread.epoch);
                 }
                 self.read(thread, order, site);
                 thread.advance();
@@ -221,14 +216,25 @@ impl Location {
         }
     }
 
-    /// Whether a write with one of the values that matter may be read though a newer one is forced.
-    fn stale_read(&self, thread: &Thread, mode: Mode, matters: impl Fn(u64) -> bool) -> Option<Violation> {
+    /// Whether a write may be read though a newer one is forced.
+    fn stale_read(&self, thread: &Thread, mode: Mode) -> Option<Violation> {
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
-        let predicted = gap.forced.timestamp != self.timestamp;
+        self.stale_values(&gap, mode, |_| true)
+    }
+
+    /// The same where only some values matter: one of them must be known to be there.
+    fn stale_value(&self, thread: &Thread, mode: Mode, matters: impl Fn(u64) -> bool) -> Option<Violation> {
+        let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
+        self.stale_values(&gap, mode, matters).filter(|violation| violation.listed > 0)
+    }
+
+    fn stale_values(&self, gap: &Gap, mode: Mode, matters: impl Fn(u64) -> bool) -> Option<Violation> {
+        let missed = self.history.forced(gap);
+        let predicted = missed.timestamp != self.history.newest();
         if predicted && mode == Mode::Standard {
             return None;
         }
-        let mut stale = self.history.stale(&gap);
+        let mut stale = self.history.stale(gap);
         let mut values = [0; VALUES];
         let mut listed = 0;
         let mut complete = true;
@@ -241,34 +247,19 @@ impl Location {
                 break;
             }
         }
-        (listed > 0).then(|| Violation {
-            reads: true,
-            missed: *gap.forced,
-            predicted,
-            values,
-            listed,
-            complete: complete && stale.complete(),
-        })
+        let complete = complete && stale.complete();
+        Some(Violation { reads: true, missed, predicted, values, listed, complete })
     }
 
     /// Whether a write may be put before one that is forced (4.1: not between an update and what it read).
     fn stale_write(&self, thread: &Thread, mode: Mode) -> Option<Violation> {
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
-        if gap.forced.plain <= gap.known_plain() {
-            return None;
-        }
-        let predicted = gap.forced.plain != self.plain;
+        let predicted = !self.history.forced_plain(&gap)?;
         if predicted && mode == Mode::Standard {
             return None;
         }
-        Some(Violation {
-            reads: false,
-            missed: *gap.forced,
-            predicted,
-            values: [0; VALUES],
-            listed: 0,
-            complete: false,
-        })
+        let missed = self.history.forced(&gap);
+        Some(Violation { reads: false, missed, predicted, values: [0; VALUES], listed: 0, complete: false })
     }
 
     /// Whether a compare-exchange may succeed on a stale write.
@@ -281,13 +272,6 @@ impl Location {
             listed: 1,
             ..violation
         })
-    }
-
-    /// The thread now knows the newest write.
-    fn see(&mut self, thread: &Thread) {
-        if let Some(newest) = self.history.sightings().last().copied() {
-            self.history.push(Sighting { tid: thread.tid, epoch: thread.epoch, ..newest });
-        }
     }
 
     /// What a read does to the clocks.
@@ -317,7 +301,7 @@ impl Location {
                 };
             }
         }
-        self.write(thread, site, value);
+        self.write(thread, site, false, value);
         thread.advance();
     }
 
@@ -340,7 +324,9 @@ impl Location {
         let (learnt, link, teacher) = match &self.touched {
             Touched::Written => (thread.sc.join(thread.tid, &self.written), Link::Overwrites, self.last_write),
             Touched::By(snapshot) => (thread.sc.join(thread.tid, snapshot), Link::OverwritesRead, self.last_read),
-            Touched::Mixed(mixed) => (thread.sc.join_epochs(mixed.epochs()), Link::OverwritesRead, self.last_read),
+            Touched::Mixed(mixed) => {
+                (thread.sc.join_epochs(thread.tid, mixed.epochs()), Link::OverwritesRead, self.last_read)
+            }
         };
         if learnt {
             thread.sc_changed = thread.epoch;
@@ -372,15 +358,15 @@ impl Location {
             }
             Touched::By(snapshot) => {
                 let mut mixed = Clock::default();
-                mixed.join_new(snapshot);
-                mixed.join_epochs(thread.sc.epochs());
+                mixed.join_new(NOBODY, snapshot);
+                mixed.join_epochs(NOBODY, thread.sc.epochs());
                 mixed.raise(tid, epoch);
                 self.touched = Touched::Mixed(mixed);
             }
             Touched::Mixed(mixed) => {
                 // If the thread was here since its clock last changed, only its own component is new.
                 if mixed.get(tid) < thread.sc_changed {
-                    mixed.join_epochs(thread.sc.epochs());
+                    mixed.join_epochs(NOBODY, thread.sc.epochs());
                 }
                 mixed.raise(tid, epoch);
             }
@@ -396,23 +382,14 @@ impl Location {
         }
     }
 
-    /// The part of a write that is the same for stores and updates; `plain` is counted before.
+    /// The part of a write that is the same for stores and updates.
     #[inline]
-    fn write(&mut self, thread: &mut Thread, site: Site, value: u64) {
-        self.timestamp += 1;
-        self.history.push(Sighting {
-            tid: thread.tid,
-            writer: thread.tid,
-            epoch: thread.epoch,
-            written_at: thread.epoch,
-            timestamp: self.timestamp,
-            plain: self.plain,
-            value,
-            site,
-        });
-        self.history.fold(thread.tid);
+    fn write(&mut self, thread: &mut Thread, site: Site, plain: bool, value: u64) {
+        self.history.write(thread.tid, thread.epoch, plain, value, site);
         thread.sc.freeze_into(thread.tid, thread.epoch, &mut self.written);
-        self.touched = Touched::Written;
+        if !matches!(self.touched, Touched::Written) {
+            self.touched = Touched::Written;
+        }
         self.last_write = (thread.tid, thread.epoch, site);
     }
 }

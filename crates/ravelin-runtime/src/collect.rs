@@ -68,7 +68,7 @@ fn round() -> u64 {
         if let Some(location) = record.location_if_any() {
             let history = location.history_mut();
             history.prune(|tid, from, to| live.between(tid, from, to));
-            kept += history.sightings().len() as u64;
+            kept += history.len() as u64;
         }
     });
     kept

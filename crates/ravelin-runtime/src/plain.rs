@@ -4,6 +4,7 @@ use crate::race::{WRITE, access, access_range};
 use crate::this_thread;
 use std::arch::global_asm;
 
+// Compilers call these only for aligned accesses, which lie in one word.
 extern "C" fn read<const SIZE: usize>(address: usize, pc: usize) {
     access(address, SIZE, 0, pc);
 }
@@ -78,14 +79,14 @@ macro_rules! entries {
 
 entries! {
     "__tsan_read1" read::<1>,
-    "__tsan_read2" read_any::<2>,
-    "__tsan_read4" read_any::<4>,
-    "__tsan_read8" read_any::<8>,
+    "__tsan_read2" read::<2>,
+    "__tsan_read4" read::<4>,
+    "__tsan_read8" read::<8>,
     "__tsan_read16" read_any::<16>,
     "__tsan_write1" write::<1>,
-    "__tsan_write2" write_any::<2>,
-    "__tsan_write4" write_any::<4>,
-    "__tsan_write8" write_any::<8>,
+    "__tsan_write2" write::<2>,
+    "__tsan_write4" write::<4>,
+    "__tsan_write8" write::<8>,
     "__tsan_write16" write_any::<16>,
     "__tsan_unaligned_read2" read_any::<2>,
     "__tsan_unaligned_read4" read_any::<4>,
@@ -96,14 +97,14 @@ entries! {
     "__tsan_unaligned_write8" write_any::<8>,
     "__tsan_unaligned_write16" write_any::<16>,
     "__tsan_volatile_read1" read::<1>,
-    "__tsan_volatile_read2" read_any::<2>,
-    "__tsan_volatile_read4" read_any::<4>,
-    "__tsan_volatile_read8" read_any::<8>,
+    "__tsan_volatile_read2" read::<2>,
+    "__tsan_volatile_read4" read::<4>,
+    "__tsan_volatile_read8" read::<8>,
     "__tsan_volatile_read16" read_any::<16>,
     "__tsan_volatile_write1" write::<1>,
-    "__tsan_volatile_write2" write_any::<2>,
-    "__tsan_volatile_write4" write_any::<4>,
-    "__tsan_volatile_write8" write_any::<8>,
+    "__tsan_volatile_write2" write::<2>,
+    "__tsan_volatile_write4" write::<4>,
+    "__tsan_volatile_write8" write::<8>,
     "__tsan_volatile_write16" write_any::<16>,
     "__tsan_unaligned_volatile_read2" read_any::<2>,
     "__tsan_unaligned_volatile_read4" read_any::<4>,
@@ -122,7 +123,7 @@ entries! {
     "__tsan_unaligned_read_write4" read_write_any::<4>,
     "__tsan_unaligned_read_write8" read_write_any::<8>,
     "__tsan_unaligned_read_write16" read_write_any::<16>,
-    "__tsan_vptr_read" read_any::<8>,
+    "__tsan_vptr_read" read::<8>,
 }
 
 entry!("__tsan_read_range", "mov rdx, qword ptr [rsp]", read_range);

@@ -57,9 +57,7 @@ impl Watched {
 
     /// Whether every write to a location is still remembered with its value.
     pub fn remembers_all(&self, x: usize) -> bool {
-        let sightings = self.locations[x].history().sightings();
-        let kept: BTreeSet<u64> = sightings.iter().map(|sighting| sighting.timestamp).collect();
-        sightings.last().is_none_or(|newest| kept.len() as u64 == newest.timestamp)
+        self.locations[x].history().remembers_all()
     }
 
     /// Does an event; `number` is its site.
