@@ -70,13 +70,10 @@ pub fn access(address: usize, size: usize, flags: u64, pc: usize) {
     let cell = shadow::cell(address);
     // SAFETY: the calling thread's own state.
     let mine = unsafe { (*thread).stamp } | mask(address, size) << MASK_SHIFT | flags;
-    // A slot of the same thread, epoch and bytes that is a write if this is one: nothing new.
-    let same = |slot: u64| slot | WRITE == mine | WRITE && slot & WRITE >= flags & WRITE;
-    if same(cell[0].load(Ordering::Relaxed))
-        || same(cell[1].load(Ordering::Relaxed))
-        || same(cell[2].load(Ordering::Relaxed))
-        || same(cell[3].load(Ordering::Relaxed))
-    {
+    // A slot of the same thread, epoch and bytes says it already; that of a write, also for a read.
+    let either = !flags & WRITE;
+    let same = |slot: usize| cell[slot].load(Ordering::Relaxed) | either == mine | either;
+    if same(0) || same(1) || same(2) || same(3) {
         return;
     }
     new_access(cell, address, size, mine, pc);

@@ -54,9 +54,12 @@ pub fn violation(thread: &mut Watched, address: usize, violation: &Violation, do
         note_values(&key, values, complete);
         return;
     }
-    let other = remembered(missed.writer, missed.written_at, missed.site, address);
-    let path =
-        thread.clocks.lesson_about(missed.writer, missed.written_at).copied().map(|lesson| step(thread, &lesson));
+    let other = match missed.written_at {
+        Some(written_at) => remembered(missed.writer, written_at, missed.site, address),
+        None => bare(missed.writer, missed.seen_at, missed.site),
+    };
+    let lesson = thread.clocks.lesson_about(missed.seen_by, missed.seen_at).copied();
+    let path = lesson.map(|lesson| step(thread, &lesson));
     let finding = Finding {
         count: 1,
         spinning: Spinning::No,
