@@ -189,15 +189,19 @@ unsafe fn hold_back(signal: c_int, info: *const siginfo_t, context: *mut ucontex
         let interrupted = mask.read();
         // While this runs, the signal may be unblocked (`SA_NODEFER`): it must not come again before the return.
         let all = !0_u64;
-        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const all, 0_usize, size_of::<u64>());
+        let mut here = 0_u64;
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const all, &raw mut here, size_of::<u64>());
         let sent = libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), libc::gettid(), signal, info) == 0;
+        // When several signals come at once, the kernel lets the handler of each interrupt the one before it at its
+        // first instruction: the last to get here is the one that interrupted the thread, and its mask is the one to
+        // return to.
+        let words = held_back();
+        words.write_volatile(usize::from(sent));
         if sent {
-            let words = held_back();
-            if words.read_volatile() == 0 {
-                words.add(1).write_volatile(interrupted as usize);
-                words.write_volatile(1);
-            }
+            words.add(1).write_volatile(interrupted as usize);
             mask.write(RAISED.iter().fold(all, |mask, &signal| mask & !(1 << (signal - 1))));
+        } else {
+            libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const here, 0_usize, size_of::<u64>());
         }
         *libc::__errno_location() = errno;
         sent
