@@ -46,7 +46,7 @@ pub fn judge(writes: &[Write], known: usize, forced: usize, ask: Ask) -> Option<
         of.iter().map(|&write| writes[write].value).filter(|&value| matters(value)).collect()
     };
     let reading = |values: Vec<u64>| {
-        (!values.is_empty()).then(|| Judgement { missed: forced, predicted: forced != newest, reads: true, values })
+        (!values.is_empty()).then_some(Judgement { missed: forced, predicted: forced != newest, reads: true, values })
     };
     let writing = |reads: bool, values: Vec<u64>| Judgement {
         missed: forced,
