@@ -100,7 +100,7 @@ impl Location {
         let mut violation = None;
         if !self.history.knows_newest(thread.tid, thread.cur.view()) {
             violation = self.stale_read(thread, mode);
-            self.history.see(thread.tid, thread.epoch);
+            self.see(thread);
         }
         self.read(thread, order, site);
         thread.advance();
@@ -120,7 +120,7 @@ impl Location {
         let violation = self.stale_value(thread, mode, |stale| stale == value);
         if passes {
             if !self.history.knows_newest(thread.tid, thread.cur.view()) {
-                self.history.see(thread.tid, thread.epoch);
+                self.see(thread);
             }
             self.read(thread, order, site);
             thread.advance();
@@ -194,7 +194,7 @@ impl Location {
             (None, CasKind::Blocking) => {}
             (None, _) => {
                 if !known {
-                    self.history.see(thread.tid, thread.epoch);
+                    self.see(thread);
                 }
                 self.read(thread, order, site);
                 thread.advance();
@@ -274,12 +274,19 @@ impl Location {
         })
     }
 
+    /// The thread now knows the newest write.
+    fn see(&mut self, thread: &mut Thread) {
+        self.history.see(thread.tid, thread.epoch);
+        thread.changed = thread.epoch;
+    }
+
     /// What a read does to the clocks.
     #[inline]
     fn read(&mut self, thread: &mut Thread, order: Order, site: Site) {
         self.learn_message(thread, order);
         if thread.sc.join(thread.tid, &self.written) {
             thread.sc_changed = thread.epoch;
+            thread.changed = thread.epoch;
             self.teach(thread, Link::ReadsFrom, self.last_write, site);
         }
         self.touch(thread);
@@ -330,6 +337,7 @@ impl Location {
         };
         if learnt {
             thread.sc_changed = thread.epoch;
+            thread.changed = thread.epoch;
             self.teach(thread, link, teacher, site);
         }
     }
@@ -386,6 +394,7 @@ impl Location {
     #[inline]
     fn write(&mut self, thread: &mut Thread, site: Site, plain: bool, value: u64) {
         self.history.write(thread.tid, thread.epoch, plain, value, site);
+        thread.changed = thread.epoch;
         thread.sc.freeze_into(thread.tid, thread.epoch, &mut self.written);
         if !matches!(self.touched, Touched::Written) {
             self.touched = Touched::Written;

@@ -26,6 +26,8 @@ pub struct Thread {
     pub(crate) rel: Option<Published>,
     /// `T_SC`: what must come earlier in every sequentially consistent run.
     pub(crate) sc: Clock,
+    /// The last event that told the thread, or others through it, something new; fences do not count.
+    pub(crate) changed: Epoch,
     /// The event at which `sc` last changed.
     pub(crate) sc_changed: Epoch,
     lessons: [Option<Lesson>; LESSONS],
@@ -130,6 +132,7 @@ impl Thread {
             acq: None,
             rel: None,
             sc: Clock::default(),
+            changed: epoch,
             sc_changed: epoch,
             lessons: [None; LESSONS],
             next_lesson: 0,
@@ -140,6 +143,13 @@ impl Thread {
     #[inline]
     pub fn advance(&mut self) {
         self.epoch += 1;
+    }
+
+    /// The last event after which a load that was made before would be another event if made again. From then on, to load
+    /// a location again that nobody wrote meanwhile tells nothing new to anybody: every sighting of the thread is as old
+    /// as the first load or older, and so is what `sc` holds.
+    pub fn changed(&self) -> Epoch {
+        self.changed
     }
 
     /// Everything this thread knows, for a lock, a child or whoever joins it.
@@ -154,6 +164,7 @@ impl Thread {
     pub fn release_into(&mut self, released: &mut Released) {
         self.cur.freeze_into(self.tid, self.epoch, &mut released.published);
         self.sc.freeze_into(self.tid, self.epoch, &mut released.sc);
+        self.changed = self.epoch;
         self.advance();
     }
 
@@ -166,6 +177,7 @@ impl Thread {
         if self.sc.join(self.tid, &released.sc) {
             self.sc_changed = self.epoch;
         }
+        self.changed = self.epoch;
         self.advance();
     }
 
@@ -231,6 +243,7 @@ impl Thread {
         self.tid = tid;
         self.epoch = epoch;
         self.sc_changed = epoch;
+        self.changed = epoch;
     }
 
     /// Whether a non-atomic access of `tid` at `epoch` happens before what this thread does now.

@@ -17,9 +17,22 @@ use crate::word::Word;
 use ravelin_clocks::{CasKind, Hidden, Location, Order, Site, Thread, Violation};
 use ravelin_findings::AccessKind;
 use std::arch::global_asm;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What seq_cst fences meet at.
 pub static HIDDEN: Spin<Hidden> = Spin::new(Hidden::new());
+/// How many of them there were, counted from 1 on while `HIDDEN` is locked.
+static FENCES: AtomicU64 = AtomicU64::new(1);
+
+/// Does something with the hidden location; gives the number of the fence.
+#[inline(always)]
+fn fenced(work: impl FnOnce(&mut Hidden)) -> u64 {
+    let mut hidden = HIDDEN.lock();
+    work(&mut hidden);
+    let fences = FENCES.load(Ordering::Relaxed) + 1;
+    FENCES.store(fences, Ordering::Relaxed);
+    fences
+}
 
 #[inline(always)]
 fn order(code: i32) -> Order {
@@ -65,7 +78,13 @@ fn access<T: Word, R>(
     let order = order_of(&result);
     let site = report::site(pc, kind, order, size);
     let epoch = thread.clocks.epoch;
+    let newest = location.history().newest();
     let violation = clocks(location, &mut thread.clocks, &mut thread.mark, order, site, &result);
+    if location.history().newest() != newest {
+        locked.wrote();
+    } else if kind == AccessKind::Load && thread.clocks.epoch != epoch {
+        thread.loads.made(address, &locked, epoch, order.acquires());
+    }
     drop(locked);
     if let Some(violation) = violation {
         report::violation(thread, address, &violation, Done { pc, kind, order, size });
@@ -75,7 +94,8 @@ fn access<T: Word, R>(
     }
     // A wait that does not pass is no event, and no fence follows it.
     if order == Order::SeqCst && thread.clocks.epoch != epoch {
-        thread.clocks.fence(Order::SeqCst, &mut HIDDEN.lock());
+        let fences = fenced(|hidden| thread.clocks.hidden_fence(hidden));
+        thread.loads.fenced(address, fences);
     }
     spins(thread, &result);
     thread.new_epoch();
@@ -84,6 +104,20 @@ fn access<T: Word, R>(
 }
 
 extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
+    let thread = this_thread::active();
+    if !thread.is_null() {
+        // SAFETY: the calling thread's own state. A signal handler that comes now makes its own events and leaves.
+        let thread = unsafe { &mut *thread };
+        let order = order(code);
+        let fences = if order == Order::SeqCst { FENCES.load(Ordering::Relaxed) } else { 0 };
+        // SAFETY: the program's own access.
+        let load = || unsafe { T::load(at) };
+        let again = thread.loads.again(&thread.clocks, at as usize, order.acquires(), fences, load);
+        if let Some(value) = again.filter(|_| thread.mark.waits_for(at as usize).is_none()) {
+            thread.spin.loaded(pc, at as usize, value.low());
+            return value;
+        }
+    }
     access(
         at,
         pc,
@@ -247,7 +281,7 @@ extern "C" fn thread_fence(code: i32) {
     let thread = inside.thread();
     let order = order(code);
     if order == Order::SeqCst {
-        thread.clocks.fence(order, &mut HIDDEN.lock());
+        fenced(|hidden| thread.clocks.fence(order, hidden));
     } else {
         thread.clocks.fence(order, &mut Hidden::new());
     }

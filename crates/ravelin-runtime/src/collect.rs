@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Accesses between two looks at the common counter.
 const STRIDE: Epoch = 1 << 12;
 /// Accesses between two rounds, at least.
-const LEAST: u64 = 1 << 20;
+const LEAST: u64 = 1 << 17;
 
 static ACCESSES: AtomicU64 = AtomicU64::new(0);
 static NEXT: AtomicU64 = AtomicU64::new(LEAST);
@@ -40,7 +40,7 @@ fn look(thread: &Watched) {
     if made >= next && NEXT.compare_exchange(next, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
         let mut kept = 0;
         this_thread::stop_others(thread, || kept = round());
-        NEXT.store(accesses() + LEAST.max(kept), Ordering::Relaxed);
+        NEXT.store(accesses() + LEAST.max(2 * kept), Ordering::Relaxed);
     }
 }
 

@@ -15,6 +15,7 @@ mod blocks;
 mod collect;
 mod file;
 mod interpose;
+mod loads;
 mod mapping;
 mod marks;
 mod memory;

@@ -104,7 +104,8 @@ pub fn check_free(thread: &mut Watched, address: usize, length: usize, pc: usize
             return;
         }
         if slots.iter().any(|slot| slot & ELSEWHERE != 0) {
-            let raced = records::find(at, |record| first_race(thread, record, mine)).flatten();
+            let mut raced = None;
+            records::for_each_in_word(at, |record| raced = raced.or_else(|| first_race(thread, record, mine)));
             if let Some(slot) = raced {
                 report::race(thread, at, 8, mine, slot, pc);
                 return;

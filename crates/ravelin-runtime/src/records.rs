@@ -7,7 +7,7 @@
 
 use crate::mapping;
 use crate::shadow;
-use crate::spin::{RawSpin, Spin};
+use crate::spin::{Spin, pause};
 use ravelin_clocks::{Location, Released};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -30,8 +30,9 @@ pub struct Record {
     accesses: Vec<u64>,
 }
 
-struct Place {
-    lock: RawSpin,
+pub struct Place {
+    /// Odd while somebody uses the record; grows by two when what is kept in it changes for readers.
+    turn: AtomicU32,
     next: AtomicU32,
     /// The record's address again, readable without the lock; 0 if it is free.
     address: AtomicUsize,
@@ -102,21 +103,71 @@ impl Record {
 }
 
 /// A locked record.
-pub struct Locked(&'static Place);
+pub struct Locked {
+    place: &'static Place,
+    /// The turn to leave it with.
+    turn: u32,
+}
 
 impl Locked {
     /// The record.
     #[inline(always)]
     pub fn record(&mut self) -> &mut Record {
         // SAFETY: the place is locked by us.
-        unsafe { &mut *self.0.record.get() }
+        unsafe { &mut *self.place.record.get() }
+    }
+
+    /// The next reader finds something new.
+    #[inline(always)]
+    pub fn wrote(&mut self) {
+        self.turn = self.turn.wrapping_add(2);
+    }
+
+    /// Where the record is, and the turn it will have when it is unlocked.
+    #[inline(always)]
+    pub fn seen(&self) -> (&'static Place, u32) {
+        (self.place, self.turn)
     }
 }
 
 impl Drop for Locked {
     #[inline(always)]
     fn drop(&mut self) {
-        self.0.lock.unlock();
+        self.place.turn.store(self.turn, Ordering::Release);
+    }
+}
+
+impl Place {
+    #[inline(always)]
+    fn lock(&'static self) -> Locked {
+        let turn = self.turn.load(Ordering::Relaxed);
+        if turn & 1 == 0 && self.try_lock(turn) {
+            return Locked { place: self, turn };
+        }
+        self.wait()
+    }
+
+    #[inline(always)]
+    fn try_lock(&self, turn: u32) -> bool {
+        self.turn.compare_exchange(turn, turn | 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[cold]
+    fn wait(&'static self) -> Locked {
+        let mut spins = 0;
+        loop {
+            let turn = self.turn.load(Ordering::Relaxed);
+            if turn & 1 == 0 && self.try_lock(turn) {
+                return Locked { place: self, turn };
+            }
+            pause(&mut spins);
+        }
+    }
+
+    /// Whether nothing has changed since the record was left with this turn, and nobody is at it.
+    #[inline(always)]
+    pub fn is_at(&self, turn: u32) -> bool {
+        self.turn.load(Ordering::Acquire) == turn
     }
 }
 
@@ -135,11 +186,11 @@ pub fn lock(address: usize) -> Option<Locked> {
     while number != 0 {
         let place = place(number);
         if place.address.load(Ordering::Relaxed) == address {
-            place.lock.lock();
+            let locked = place.lock();
             if place.address.load(Ordering::Relaxed) == address {
-                return Some(Locked(place));
+                return Some(locked);
             }
-            place.lock.unlock();
+            drop(locked);
             number = head.load(Ordering::Acquire);
             continue;
         }
@@ -162,7 +213,7 @@ fn lock_new(address: usize) -> Option<Locked> {
         }
     };
     let new = place(number);
-    new.lock.lock();
+    let locked = new.lock();
     // SAFETY: the place is free and locked by us; what it holds is either zeroed memory or an empty record without
     // anything to drop.
     unsafe { new.record.get().write(Record::new(address)) };
@@ -175,25 +226,24 @@ fn lock_new(address: usize) -> Option<Locked> {
         while other != 0 {
             let place = place(other);
             if place.address.load(Ordering::Relaxed) == address {
-                give_back(number, new);
+                give_back(number, locked);
                 return lock(address);
             }
             other = place.next.load(Ordering::Acquire);
         }
         new.next.store(first, Ordering::Release);
         if head.compare_exchange(first, number, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            return Some(Locked(new));
+            return Some(locked);
         }
     }
 }
 
-/// The place is locked; it is free and open afterwards.
-fn give_back(number: u32, place: &'static Place) {
-    place.address.store(0, Ordering::Relaxed);
-    // SAFETY: the place is locked by us.
-    let record = unsafe { &mut *place.record.get() };
-    record.begin_anew();
-    place.lock.unlock();
+/// The record is free afterwards.
+fn give_back(number: u32, mut locked: Locked) {
+    locked.place.address.store(0, Ordering::Relaxed);
+    locked.record().begin_anew();
+    locked.wrote();
+    drop(locked);
     FREE.lock().push(number);
 }
 
@@ -207,24 +257,14 @@ pub fn for_each_in_word(address: usize, mut work: impl FnMut(&mut Record)) {
     let mut number = shadow::record(address).load(Ordering::Acquire);
     while number != 0 {
         let place = place(number);
-        place.lock.lock();
-        let mut locked = Locked(place);
+        let mut locked = place.lock();
         if place.address.load(Ordering::Relaxed) & !7 == address & !7 {
             work(locked.record());
+            // Whoever comes here may begin a new object.
+            locked.wrote();
         }
         number = place.next.load(Ordering::Acquire);
     }
-}
-
-/// Does something with the record of exactly this address, if there is one, or with the first of its word.
-pub fn find<R>(address: usize, mut work: impl FnMut(&mut Record) -> R) -> Option<R> {
-    let mut result = None;
-    for_each_in_word(address, |record| {
-        if result.is_none() {
-            result = Some(work(record));
-        }
-    });
-    result
 }
 
 /// Forgets the records of a range.
@@ -237,9 +277,9 @@ pub fn forget(address: usize, length: usize) {
             let mut number = head.swap(0, Ordering::AcqRel);
             while number != 0 {
                 let place = place(number);
-                place.lock.lock();
+                let locked = place.lock();
                 let next = place.next.load(Ordering::Acquire);
-                give_back(number, place);
+                give_back(number, locked);
                 number = next;
             }
         }
@@ -253,8 +293,7 @@ pub fn for_each(mut work: impl FnMut(&mut Record)) {
     for number in 1..used {
         let place = place(number);
         if place.address.load(Ordering::Relaxed) != 0 {
-            place.lock.lock();
-            work(Locked(place).record());
+            work(place.lock().record());
         }
     }
 }

@@ -60,6 +60,8 @@ pub struct Watched {
     pub stack: (usize, usize),
     /// What the program said about the accesses that follow.
     pub mark: crate::marks::Mark,
+    /// Loads that would be nothing new if made again.
+    pub loads: crate::loads::Loads,
     /// The read that may be the body of a waiting loop.
     pub spin: crate::spinning::Last,
 }
@@ -87,6 +89,7 @@ impl Watched {
             number,
             stack: (0, 0),
             mark: crate::marks::Mark::default(),
+            loads: crate::loads::Loads::new(),
             spin: crate::spinning::Last::default(),
         });
         watched.new_epoch();
