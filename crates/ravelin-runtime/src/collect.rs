@@ -40,7 +40,7 @@ fn look(thread: &Watched) {
     if made >= next && NEXT.compare_exchange(next, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
         let mut kept = 0;
         this_thread::stop_others(thread, || kept = round());
-        NEXT.store(accesses() + LEAST.max(2 * kept), Ordering::Relaxed);
+        NEXT.store(accesses() + LEAST.max(kept), Ordering::Relaxed);
     }
 }
 
@@ -63,7 +63,7 @@ fn round() -> u64 {
         }
     });
     live.sort();
-    let mut kept = live.size;
+    let mut kept = 0;
     records::for_each(|record| {
         if let Some(location) = record.location_if_any() {
             let history = location.history_mut();
@@ -80,7 +80,6 @@ struct Live {
     epochs: Vec<Vec<Epoch>>,
     /// Arrays looked at already, by their address.
     seen: HashSet<usize, BuildHasherDefault<Address>>,
-    size: u64,
 }
 
 impl Live {
@@ -96,7 +95,6 @@ impl Live {
     }
 
     fn array(&mut self, epochs: &[Epoch]) {
-        self.size += epochs.len() as u64;
         for (tid, &epoch) in epochs.iter().enumerate() {
             if epoch > 0 {
                 self.put(tid as Tid, epoch);

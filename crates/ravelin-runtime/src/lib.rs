@@ -15,6 +15,7 @@ mod blocks;
 mod collect;
 mod file;
 mod interpose;
+mod kernel;
 mod loads;
 mod mapping;
 mod marks;

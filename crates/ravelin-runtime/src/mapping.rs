@@ -1,6 +1,6 @@
 //! Memory from the kernel.
 
-use std::ffi::c_void;
+use crate::kernel;
 
 /// Fresh zeroed memory, given to us page by page as it is touched; null if there is none.
 pub fn map(length: usize) -> *mut u8 {
@@ -40,7 +40,7 @@ pub fn map_file(file: i32, length: usize) -> *mut u8 {
 pub unsafe fn unmap(block: *mut u8, length: usize) {
     // The C library's `munmap` is interposed: it would come back to us.
     // SAFETY: by the caller.
-    unsafe { libc::syscall(libc::SYS_munmap, block, length) };
+    unsafe { kernel::call(libc::SYS_munmap, [block as usize, length]) };
 }
 
 /// Makes whole pages zero again and gives their memory back.
@@ -49,7 +49,7 @@ pub unsafe fn unmap(block: *mut u8, length: usize) {
 /// The pages were mapped by this module, and zero is a valid content for whoever uses them.
 pub unsafe fn clear_pages(address: usize, length: usize) {
     // SAFETY: by the caller.
-    unsafe { libc::madvise(address as *mut c_void, length, libc::MADV_DONTNEED) };
+    unsafe { kernel::call(libc::SYS_madvise, [address, length, libc::MADV_DONTNEED as usize]) };
 }
 
 /// The system call itself, because `mmap` is interposed.
@@ -59,6 +59,6 @@ pub unsafe fn clear_pages(address: usize, length: usize) {
 unsafe fn raw_mmap(address: usize, length: usize, prot: i32, flags: i32, file: i32) -> usize {
     // SAFETY: by the caller.
     let result =
-        unsafe { libc::syscall(libc::SYS_mmap, address, length, prot as usize, flags as usize, file as isize, 0usize) };
+        unsafe { kernel::call(libc::SYS_mmap, [address, length, prot as usize, flags as usize, file as usize, 0]) };
     if result < 0 { usize::MAX } else { result as usize }
 }

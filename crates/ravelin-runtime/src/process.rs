@@ -3,6 +3,7 @@
 use crate::blocks;
 use crate::collect;
 use crate::file;
+use crate::kernel;
 use crate::options;
 use crate::records;
 use crate::report;
@@ -92,7 +93,7 @@ pub fn halt() -> ! {
     file::set(header::ENDED, 1);
     // SAFETY: ends the process without going back to the program.
     unsafe {
-        libc::syscall(libc::SYS_exit_group, 1);
+        kernel::call(libc::SYS_exit_group, [1]);
     }
     std::process::abort()
 }

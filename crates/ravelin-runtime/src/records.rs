@@ -25,7 +25,7 @@ pub struct Record {
     /// The clocks of an atomic location.
     location: Option<Location>,
     /// What a lock hands on.
-    released: Option<Released>,
+    released: Option<Box<Released>>,
     /// Accesses to the bytes of the record, as slots of a cell.
     accesses: Vec<u64>,
 }
@@ -82,7 +82,7 @@ impl Record {
     }
 
     /// What a lock hands on.
-    pub fn released(&mut self) -> &mut Option<Released> {
+    pub fn released(&mut self) -> &mut Option<Box<Released>> {
         &mut self.released
     }
 

@@ -11,6 +11,7 @@
 //! | records | 8 bytes | number of the first [`crate::records::Record`]: atomics, locks |
 //! | blocks | 16 bytes | number of the heap block that begins here ([`crate::blocks`]) |
 
+use crate::kernel;
 use crate::mapping;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -36,7 +37,7 @@ pub fn reserve() -> bool {
         let block = mapping::map_at(address, length);
         if !block.is_null() {
             // SAFETY: only tells the kernel that these pages do not belong into a core file.
-            unsafe { libc::madvise(block.cast(), length, libc::MADV_DONTDUMP) };
+            unsafe { kernel::call(libc::SYS_madvise, [block as usize, length, libc::MADV_DONTDUMP as usize]) };
         }
         !block.is_null()
     })

@@ -1,5 +1,6 @@
 //! A lock that works anywhere in the runtime: no allocation, no calls into the C library but to give up the processor.
 
+use crate::kernel;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -51,8 +52,7 @@ pub fn pause(spins: &mut u32) {
     if *spins < PATIENCE {
         std::hint::spin_loop();
     } else {
-        // SAFETY: a system call without arguments.
-        unsafe { libc::sched_yield() };
+        kernel::yield_now();
     }
 }
 

@@ -32,7 +32,7 @@ pub fn release(object: usize) {
     records::with(object, |record| {
         match record.released() {
             Some(released) => thread.clocks.release_into(released),
-            none => *none = Some(thread.clocks.release()),
+            none => *none = Some(Box::new(thread.clocks.release())),
         };
     });
     thread.new_epoch();
@@ -51,7 +51,7 @@ pub fn release_join(object: usize) {
             Some(released) => released.joined(&mine),
             None => mine,
         };
-        *record.released() = Some(joined);
+        *record.released() = Some(Box::new(joined));
     });
     thread.new_epoch();
 }

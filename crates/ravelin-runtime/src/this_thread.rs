@@ -11,6 +11,7 @@
 
 use crate::allocator::Cache;
 use crate::interpose::signals;
+use crate::kernel;
 use crate::spin;
 use crate::threads;
 use crate::trace::{Frame, Trace};
@@ -262,15 +263,12 @@ fn enter_as(thread: *mut Watched) -> Option<Inside> {
         // SAFETY: as above.
         unsafe { (*thread).inside.store(1, Ordering::Relaxed) };
         compiler_fence(Ordering::SeqCst);
-        if !STOP.load(Ordering::Relaxed) {
+        if STOP.load(Ordering::Relaxed) == 0 {
             return Some(Inside(thread));
         }
         // SAFETY: as above.
         unsafe { (*thread).inside.store(0, Ordering::Release) };
-        let mut spins = 0;
-        while STOP.load(Ordering::Acquire) {
-            spin::pause(&mut spins);
-        }
+        wait_for_go();
     }
 }
 
@@ -295,29 +293,30 @@ impl Drop for Inside {
     }
 }
 
-static STOP: AtomicBool = AtomicBool::new(false);
+/// 1 while one thread wants all others to stand still.
+static STOP: AtomicU32 = AtomicU32::new(0);
 static CAN_STOP: AtomicBool = AtomicBool::new(false);
 
-const MEMBARRIER_REGISTER: i32 = 16;
-const MEMBARRIER_EXPEDITED: i32 = 8;
+const MEMBARRIER_REGISTER: usize = 16;
+const MEMBARRIER_EXPEDITED: usize = 8;
+const WAIT: usize = (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as usize;
+const WAKE: usize = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
 
 /// Prepares [`stop_others`].
 pub fn allow_stopping() {
     // SAFETY: a system call without pointers.
-    let done = unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_REGISTER, 0, 0) } == 0;
+    let done = unsafe { kernel::call(libc::SYS_membarrier, [MEMBARRIER_REGISTER, 0, 0]) } == 0;
     CAN_STOP.store(done, Ordering::SeqCst);
 }
 
 /// Runs `work` while no other thread is inside. Does nothing if the kernel cannot help or another thread is stopping
 /// the others already. The caller is inside.
 pub fn stop_others(me: *const Watched, work: impl FnOnce()) -> bool {
-    if !CAN_STOP.load(Ordering::Relaxed)
-        || STOP.compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst).is_err()
-    {
+    if !CAN_STOP.load(Ordering::Relaxed) || STOP.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err() {
         return false;
     }
     // SAFETY: a system call without pointers.
-    unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_EXPEDITED, 0, 0) };
+    unsafe { kernel::call(libc::SYS_membarrier, [MEMBARRIER_EXPEDITED, 0, 0]) };
     threads::for_each_running(|thread| {
         if !std::ptr::eq(thread, me) {
             let mut spins = 0;
@@ -328,6 +327,17 @@ pub fn stop_others(me: *const Watched, work: impl FnOnce()) -> bool {
         }
     });
     work();
-    STOP.store(false, Ordering::Release);
+    STOP.store(0, Ordering::Release);
+    // SAFETY: wakes those who wait for this word.
+    unsafe { kernel::call(libc::SYS_futex, [(&raw const STOP) as usize, WAKE, i32::MAX as usize]) };
     true
+}
+
+/// Sleeps while others are stopped.
+#[cold]
+fn wait_for_go() {
+    while STOP.load(Ordering::Acquire) != 0 {
+        // SAFETY: waits as long as this word is 1, without a limit of time.
+        unsafe { kernel::call(libc::SYS_futex, [(&raw const STOP) as usize, WAIT, 1, 0]) };
+    }
 }
