@@ -187,17 +187,18 @@ impl Snapshot {
         self.at == 0 && self.epochs.is_empty()
     }
 
-    /// The join of two snapshots; one of them if it covers the other.
-    pub fn joined(&self, other: &Snapshot) -> Snapshot {
+    /// Learns what another snapshot holds: stays as it is or becomes the other if one covers the other.
+    pub fn join(&mut self, other: &Snapshot) {
         if other.is_empty() || other.at > 0 && self.get(other.by) >= other.at {
-            return self.clone();
+            return;
         }
         if self.is_empty() || self.at > 0 && other.get(self.by) >= self.at {
-            return other.clone();
+            self.assign(other);
+            return;
         }
         let mut clock = Clock::default();
         clock.join_new(NOBODY, self);
         clock.join_new(NOBODY, other);
-        Snapshot { epochs: clock.epochs.into(), by: 0, at: 0 }
+        *self = Snapshot { epochs: clock.epochs.into(), by: 0, at: 0 };
     }
 }

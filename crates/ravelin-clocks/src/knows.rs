@@ -29,10 +29,18 @@ impl Published {
         self.view.as_ref().unwrap_or(&self.hb)
     }
 
-    /// The join of two.
-    pub fn joined(&self, other: &Published) -> Published {
-        let view = (self.view.is_some() || other.view.is_some()).then(|| self.view().joined(other.view()));
-        Published { hb: self.hb.joined(&other.hb), view }
+    /// Learns what another holds.
+    pub fn join(&mut self, other: &Published) {
+        match (&mut self.view, &other.view) {
+            (Some(view), _) => view.join(other.view()),
+            (None, None) => {}
+            (None, Some(theirs)) => {
+                let mut view = self.hb.clone();
+                view.join(theirs);
+                self.view = Some(view);
+            }
+        }
+        self.hb.join(&other.hb);
     }
 
     /// Makes `to` the same as `from`, without touching reference counts if they share everything.
@@ -134,8 +142,12 @@ impl Knows {
     }
 
     /// The view alone, as `by` knows it at its epoch `at`.
-    pub fn freeze_view(&mut self, by: Tid, at: Epoch) -> Snapshot {
-        self.view.as_mut().unwrap_or(&mut self.hb).freeze(by, at)
+    pub fn freeze_view(&mut self, by: Tid, at: Epoch, old: &mut Option<Snapshot>) {
+        let view = self.view.as_mut().unwrap_or(&mut self.hb);
+        match old {
+            Some(old) => view.freeze_into(by, at, old),
+            None => *old = Some(view.freeze(by, at)),
+        }
     }
 
     /// Raises a component in both.

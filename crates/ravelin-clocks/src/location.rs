@@ -301,11 +301,18 @@ impl Location {
             // What was read is part of what is known.
             (true, true) => self.publish(thread),
             (_, releases) => {
-                let own = if releases { Some(thread.cur.freeze(thread.tid, thread.epoch)) } else { thread.rel.clone() };
-                self.message = match (self.message.take(), own) {
-                    (Some(read), Some(own)) => Some(read.joined(&own)),
-                    (read, own) => read.or(own),
+                let released;
+                let own = if releases {
+                    released = Some(thread.cur.freeze(thread.tid, thread.epoch));
+                    &released
+                } else {
+                    &thread.rel
                 };
+                match (&mut self.message, own) {
+                    (Some(read), Some(own)) => read.join(own),
+                    (Some(_), None) => {}
+                    (none, own) => none.clone_from(own),
+                }
             }
         }
         self.write(thread, site, false, value);

@@ -90,9 +90,10 @@ pub struct Hidden {
 }
 
 impl Released {
-    /// The join of two.
-    pub fn joined(&self, other: &Released) -> Released {
-        Released { published: self.published.joined(&other.published), sc: self.sc.joined(&other.sc) }
+    /// Learns what another holds.
+    pub fn join(&mut self, other: &Released) {
+        self.published.join(&other.published);
+        self.sc.join(&other.sc);
     }
 
     /// Whether `thread` knows all of this by happens-before.
@@ -204,8 +205,7 @@ impl Thread {
         if let Some(acq) = &mut self.acq {
             acq.join_view(self.tid, self.cur.view());
         }
-        let view = self.cur.freeze_view(self.tid, self.epoch);
-        self.rel.get_or_insert_default().view = Some(view);
+        self.cur.freeze_view(self.tid, self.epoch, &mut self.rel.get_or_insert_default().view);
         self.advance();
     }
 

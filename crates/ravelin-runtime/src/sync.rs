@@ -47,11 +47,10 @@ pub fn release_join(object: usize) {
     thread.spin.left();
     records::with(object, |record| {
         let mine = thread.clocks.release();
-        let joined = match record.released() {
-            Some(released) => released.joined(&mine),
-            None => mine,
-        };
-        *record.released() = Some(Box::new(joined));
+        match record.released() {
+            Some(released) => released.join(&mine),
+            none => *none = Some(Box::new(mine)),
+        }
     });
     thread.new_epoch();
 }

@@ -133,7 +133,7 @@ impl Watched {
             Act::Unlock { lock } => watched.release_into(&mut self.locks[lock]),
             Act::Post { semaphore } => {
                 let posted = watched.release();
-                self.semaphores[semaphore] = self.semaphores[semaphore].joined(&posted);
+                self.semaphores[semaphore].join(&posted);
             }
             Act::Take { semaphore } => watched.acquire(&self.semaphores[semaphore]),
             Act::Rename => {
