@@ -1,0 +1,269 @@
+//! What a compiler's command line asks for, as far as the sanitizer must know.
+//!
+//! Arguments are looked at, never changed: compilers have too many options to know them all. What matters is whether
+//! there is anything to compile or link, where the compiler will stop, and what cannot be had together with the sanitizer.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+/// Options whose argument is the next word, so that it is not taken for a file to compile.
+const WITH_ARGUMENT: &[&str] = &[
+    "-o",
+    "-x",
+    "-I",
+    "-L",
+    "-D",
+    "-U",
+    "-B",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-A",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-MJ",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-isysroot",
+    "-imultilib",
+    "-Xpreprocessor",
+    "-Xassembler",
+    "-Xclang",
+    "-mllvm",
+    "-target",
+    "-arch",
+    "-aux-info",
+    "-dumpbase",
+    "-dumpbase-ext",
+    "-dumpdir",
+    "-wrapper",
+    "--param",
+    "--sysroot",
+    "-include-pch",
+    "-Tbss",
+    "-Tdata",
+    "-Ttext",
+    "--target",
+    "-gcc-toolchain",
+    "-working-directory",
+    "-specs",
+    "--specs",
+    "-G",
+];
+
+/// Sanitizers that the compilers do not combine with `thread`.
+const INCOMPATIBLE: &[&str] =
+    &["address", "hwaddress", "kernel-address", "kernel-hwaddress", "kernel-memory", "leak", "memory", "dataflow"];
+
+/// Deepest nesting of response files (`@file`) that is followed.
+const DEEPEST: usize = 16;
+
+/// Where the compiler stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stops {
+    /// Nothing is compiled at all: a question such as `--version`, or no input.
+    AtOnce,
+    /// Before linking.
+    Compiled,
+    /// With a relocatable object (`-r`).
+    Relocatable,
+    /// With a shared library.
+    SharedLibrary,
+    /// With an executable.
+    Executable,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub stops: Stops,
+    /// The user decides about debug information.
+    pub debug_chosen: bool,
+}
+
+/// What cannot be done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error(
+        "{0} does not go together with the sanitizer, which takes the place of functions of a dynamic C library; leave {0} away"
+    )]
+    Static(String),
+    #[error("-fsanitize={0} does not go together with the sanitizer; build for each of them apart")]
+    OtherSanitizer(String),
+}
+
+/// Looks at the arguments.
+pub fn understand(arguments: &[OsString]) -> Result<Asked, Refused> {
+    let mut seen = Seen::default();
+    seen.look(arguments, DEEPEST);
+    if let Some(sanitizer) = seen.other_sanitizer {
+        return Err(Refused::OtherSanitizer(sanitizer));
+    }
+    let stops = match () {
+        () if !seen.input => Stops::AtOnce,
+        () if seen.compiles_only => Stops::Compiled,
+        () if seen.relocatable => Stops::Relocatable,
+        () if seen.shared => Stops::SharedLibrary,
+        () => Stops::Executable,
+    };
+    match seen.static_option {
+        Some(option) if stops == Stops::Executable => Err(Refused::Static(option)),
+        _ => Ok(Asked { stops, debug_chosen: seen.debug_chosen }),
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    input: bool,
+    compiles_only: bool,
+    relocatable: bool,
+    shared: bool,
+    debug_chosen: bool,
+    static_option: Option<String>,
+    other_sanitizer: Option<String>,
+}
+
+impl Seen {
+    fn look(&mut self, arguments: &[OsString], depth: usize) {
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            let text = word.to_string_lossy();
+            if let Some(file) = text.strip_prefix('@') {
+                self.response_file(file, depth);
+            } else if text == "-" || !text.starts_with('-') {
+                self.input = true;
+            } else if text == "-Xlinker" || text == "-l" {
+                // Whatever is handed to the linker makes the compilers link.
+                self.input = true;
+                words.next();
+            } else if WITH_ARGUMENT.contains(&&*text) {
+                words.next();
+            } else {
+                self.option(&text);
+            }
+        }
+    }
+
+    fn option(&mut self, option: &str) {
+        match option {
+            "-c" | "-S" | "-E" | "-M" | "-MM" | "-fsyntax-only" | "--compile" | "--assemble" | "--preprocess"
+            | "-emit-ast" | "--analyze" | "--precompile" => self.compiles_only = true,
+            "-r" => self.relocatable = true,
+            "-shared" | "--shared" | "-dynamiclib" => self.shared = true,
+            "-static" | "--static" | "-static-pie" => self.static_option = Some(option.to_owned()),
+            _ if option.starts_with("-l") || option.starts_with("-Wl,") => self.input = true,
+            _ if option.starts_with("-g") => self.debug_chosen = true,
+            _ => {
+                let sanitizers = option.strip_prefix("-fsanitize=").into_iter().flat_map(|list| list.split(','));
+                if let Some(other) = sanitizers.into_iter().find(|sanitizer| INCOMPATIBLE.contains(sanitizer)) {
+                    self.other_sanitizer = Some(other.to_owned());
+                }
+            }
+        }
+    }
+
+    /// Options may stand in a file. One that cannot be read is an input, as it is for the compilers.
+    fn response_file(&mut self, file: &str, depth: usize) {
+        match std::fs::read(Path::new(file)) {
+            Ok(bytes) if depth > 0 => self.look(&words(&bytes), depth - 1),
+            _ => self.input = true,
+        }
+    }
+}
+
+/// The words of a response file: separated by white space, with quotes and backslashes.
+fn words(bytes: &[u8]) -> Vec<OsString> {
+    let mut words = Vec::new();
+    let mut word: Option<Vec<u8>> = None;
+    let mut quote = None;
+    let mut bytes = bytes.iter().copied();
+    while let Some(byte) = bytes.next() {
+        match (byte, quote) {
+            (b'\\', _) => word.get_or_insert_default().extend(bytes.next()),
+            (_, Some(open)) if byte == open => quote = None,
+            (_, Some(_)) => word.get_or_insert_default().push(byte),
+            (b'"' | b'\'', None) => {
+                quote = Some(byte);
+                word.get_or_insert_default();
+            }
+            (_, None) if byte.is_ascii_whitespace() => words.extend(word.take().map(OsString::from_vec)),
+            (_, None) => word.get_or_insert_default().push(byte),
+        }
+    }
+    words.extend(word.map(OsString::from_vec));
+    words
+}
+
+/// Whether an argument asks for a static runtime of a sanitizer, of which there is none.
+pub fn is_about_the_runtime(argument: &OsStr) -> bool {
+    matches!(argument.as_bytes(), b"-static-libtsan" | b"-static-libsan" | b"-shared-libsan" | b"-shared-libasan")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(line: &str) -> Result<Asked, Refused> {
+        understand(&line.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn where_a_compiler_stops() {
+        use Stops::*;
+        let cases = [
+            ("", AtOnce),
+            ("--version", AtOnce),
+            ("-v", AtOnce),
+            ("-print-file-name=libtsan.so", AtOnce),
+            ("-dumpmachine", AtOnce),
+            ("-o x -I include -MF deps", AtOnce),
+            ("-c x.c", Compiled),
+            ("-MD -MT x.o -MF x.d -o x.o -c x.c", Compiled),
+            ("-E -dM -x c -", Compiled),
+            ("-S x.c", Compiled),
+            ("-M x.c", Compiled),
+            ("x.c", Executable),
+            ("-x c - -o x", Executable),
+            ("x.o -o x -lm", Executable),
+            ("-o x -Wl,x.o", Executable),
+            ("-Xlinker x.o", Executable),
+            ("-shared x.o -o x.so", SharedLibrary),
+            ("-r x.o y.o -o z.o", Relocatable),
+            ("-shared -c x.c", Compiled),
+            ("-static -c x.c", Compiled),
+        ];
+        for (line, stops) in cases {
+            assert_eq!(asked(line).map(|asked| asked.stops), Ok(stops), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        assert_eq!(asked("-static x.c"), Err(Refused::Static("-static".to_owned())));
+        assert_eq!(asked("-static-pie x.c"), Err(Refused::Static("-static-pie".to_owned())));
+        assert_eq!(asked("-c -fsanitize=undefined,address x.c"), Err(Refused::OtherSanitizer("address".to_owned())));
+        assert!(asked("-fsanitize=thread -fsanitize=undefined x.c").is_ok());
+    }
+
+    #[test]
+    fn debug_information_is_left_to_whoever_chose() {
+        for (line, chosen) in [("x.c", false), ("-g x.c", true), ("-g0 x.c", true), ("-ggdb3 x.c", true)] {
+            assert_eq!(asked(line).map(|asked| asked.debug_chosen), Ok(chosen), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_response_file_is_words_with_quotes() {
+        assert_eq!(words(b"-c 'a b.c'\n\"-DX=\\\"1\\\"\" c\\ d \"\""), ["-c", "a b.c", "-DX=\"1\"", "c d", ""]);
+        assert!(words(b"").is_empty());
+    }
+}

@@ -1,0 +1,18 @@
+//! The sanitizer from outside: builds programs with the runtime inside, runs them, and makes reports of what was found.
+//!
+//! The runtime itself lives in the watched program and only writes addresses into a file ([`ravelin_findings`]). Here
+//! they get names: functions, source lines, variables. This crate knows compilers, processes and debug information; it
+//! must never know how anything is printed, which `ravelin-report` does, nor how anything was found, which the runtime
+//! and `ravelin-clocks` do.
+
+pub mod compiler;
+pub mod report;
+mod suppression;
+mod symbols;
+mod unpack;
+mod watch;
+
+pub use suppression::{Suppressions, WrongSuppressions};
+pub use symbols::Frame;
+pub use unpack::{NotUnpacked, Runtime};
+pub use watch::{NotWatched, Watch, Watched, read_findings, watch};

@@ -1,0 +1,318 @@
+//! Findings files become a report: names for addresses, one entry for each pair of places, what is not wanted left out.
+
+use super::{Access, Finding, Hidden, Location, Memory, Problem, Process, Report, Step, Suggestion, Thread};
+use crate::suppression::Suppressions;
+use crate::symbols::{Frame, Symbols};
+use ravelin_findings::{Findings, Place, Spinning, notes};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// What a report is made from.
+pub struct Gathered<'a> {
+    /// The program, as it was called.
+    pub program: String,
+    /// Its file, if that is known: findings files may not name it.
+    pub executable: Option<&'a Path>,
+    /// What each process left.
+    pub processes: Vec<Findings>,
+    /// Source files below this directory are shown relative to it.
+    pub directory: Option<PathBuf>,
+}
+
+/// What the user wants to see.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    pub suppressions: Suppressions,
+    /// Also what only lets a waiting loop go round once more.
+    pub spinning: bool,
+    /// Also what is inside the C++ standard library.
+    pub library: bool,
+}
+
+/// Makes the report.
+pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
+    let mut naming = Naming {
+        symbols: Symbols::new(gathered.directory.clone()),
+        executable: gathered.executable,
+        directory: gathered.directory,
+        sources: HashMap::new(),
+    };
+    let mut merged: Vec<Finding> = Vec::new();
+    let mut known: HashMap<Key, usize> = HashMap::new();
+    for process in &gathered.processes {
+        for found in &process.findings {
+            let finding = naming.finding(process, found);
+            match known.get(&key(&finding)) {
+                Some(&at) => {
+                    merged[at].count = merged[at].count.saturating_add(finding.count);
+                    merged[at].spinning &= finding.spinning;
+                }
+                None => {
+                    known.insert(key(&finding), merged.len());
+                    merged.push(finding);
+                }
+            }
+        }
+    }
+    let mut hidden = Hidden::default();
+    merged.retain(|finding| {
+        let hides = if !wanted.library && is_in_library(finding) {
+            &mut hidden.library
+        } else if !wanted.spinning && finding.spinning {
+            &mut hidden.spinning
+        } else if wanted.suppressions.cover(finding) {
+            &mut hidden.suppressed
+        } else {
+            return true;
+        };
+        *hides += 1;
+        false
+    });
+    // The order of processes and of findings in them decides between equals.
+    merged.sort_by_key(|finding| std::cmp::Reverse(finding.count));
+    for finding in &mut merged {
+        naming.add_sources(finding);
+    }
+    Report {
+        program: gathered.program,
+        findings: merged,
+        processes: gathered.processes.iter().map(process).collect(),
+        hidden,
+        unused_suppressions: wanted.suppressions.unused(),
+    }
+}
+
+/// What makes two findings the same: the problem and the two places. Which access of a race came first is chance, and
+/// `x++` races by its read and by its write: for races the lines and the variable count.
+type Key = (&'static str, String, String, Option<String>);
+
+fn key(finding: &Finding) -> Key {
+    let race = finding.problem == Problem::Race;
+    let place = |access: &Access| match access.stack.first() {
+        Some(frame) if race => frame.place(),
+        Some(frame) => format!("{} {:?}", frame.place(), frame.column),
+        // Where the stack is gone only the address can tell findings apart.
+        None => format!("{:#x}", finding.location.address),
+    };
+    let (mut first, mut second) = (place(&finding.access), place(&finding.other));
+    if race && second < first {
+        std::mem::swap(&mut first, &mut second);
+    }
+    let name = finding.location.name.clone().filter(|_| race);
+    (super::problem_name(finding.problem).1, first, second, name)
+}
+
+/// A robustness violation between two accesses of the C++ standard library is its own business.
+fn is_in_library(finding: &Finding) -> bool {
+    let inside = |access: &Access| access.stack.first().is_some_and(Frame::is_standard_library);
+    finding.problem != Problem::Race && inside(&finding.access) && inside(&finding.other)
+}
+
+fn process(findings: &Findings) -> Process {
+    let sentences = [
+        (notes::FORKED, "the program forked; the child was not watched"),
+        (notes::OUT_OF_THREADS, "too many threads were never joined; later ones were not watched"),
+        (notes::OUT_OF_MEMORY, "no memory was left for the sanitizer; what came after was not watched"),
+        (notes::STACK_LOST, "some accesses were too long ago for their stacks to be known"),
+    ];
+    let mut notes: Vec<String> = sentences
+        .iter()
+        .filter(|(bit, _)| findings.notes & bit != 0)
+        .map(|(_, sentence)| (*sentence).to_owned())
+        .collect();
+    if findings.dropped > 0 {
+        notes.push(format!("there was no room for {} more findings", findings.dropped));
+    }
+    if let Some(at) = findings.damaged_at {
+        notes.push(format!("the file of findings is damaged at word {at}; what follows there is lost"));
+    }
+    Process {
+        number: findings.process,
+        ended: findings.ended,
+        threads: findings.threads_started,
+        accesses: findings.accesses,
+        locations: findings.locations,
+        dropped: findings.dropped,
+        notes,
+    }
+}
+
+/// Gives names to addresses.
+struct Naming<'a> {
+    symbols: Symbols,
+    executable: Option<&'a Path>,
+    directory: Option<PathBuf>,
+    /// The lines of source files; empty if a file cannot be read.
+    sources: HashMap<String, Vec<String>>,
+}
+
+/// What is known about an address from the place of another one: blocks of the heap hold several locations.
+fn neighbour(place: &Place, address: u64) -> &Place {
+    match place {
+        Place::Heap { start, size, .. } if (*start..start.saturating_add(*size)).contains(&address) => place,
+        _ => &Place::Other,
+    }
+}
+
+/// Longer source files are nobody's program.
+const LARGEST_SOURCE: u64 = 64 << 20;
+
+impl Naming<'_> {
+    fn finding(&mut self, process: &Findings, found: &ravelin_findings::Finding) -> Finding {
+        let access = self.access(process, &found.access);
+        let other = self.access(process, &found.other);
+        let location = self.location(process, found.address, &found.place);
+        let mut path = Vec::with_capacity(found.path.len());
+        for step in &found.path {
+            path.push(Step {
+                kind: step.kind,
+                location: self.location(process, step.address, neighbour(&found.place, step.address)),
+                before: self.access(process, &step.before),
+                after: self.access(process, &step.after),
+            });
+        }
+        Finding {
+            problem: found.problem,
+            count: found.count,
+            spinning: found.spinning == Spinning::Harmless,
+            suggestion: Suggestion::new(found.problem, &access, &other, &path),
+            access,
+            other,
+            location,
+            path,
+        }
+    }
+
+    fn access(&mut self, process: &Findings, access: &ravelin_findings::Access) -> Access {
+        Access {
+            kind: access.kind,
+            order: access.order,
+            size: access.size,
+            thread: self.thread(process, access.thread),
+            stack: self.stack(process, &access.stack),
+            source: None,
+        }
+    }
+
+    fn location(&mut self, process: &Findings, address: u64, place: &Place) -> Location {
+        let (name, memory) = match place {
+            Place::Other => (self.symbols.variable(&process.modules, self.executable, address), Memory::Other),
+            Place::Heap { start, size, thread, stack } => {
+                let thread = self.thread(process, *thread);
+                let stack = self.stack(process, stack);
+                (None, Memory::Heap { offset: address.saturating_sub(*start), size: *size, thread, stack })
+            }
+            Place::Stack { thread } => (None, Memory::Stack { thread: self.thread(process, *thread) }),
+        };
+        Location { address, name, memory }
+    }
+
+    fn thread(&mut self, process: &Findings, number: u64) -> Thread {
+        // A number may be used again; the last thread that had it is the one that is spoken of most likely.
+        let Some(thread) = process.threads.iter().rev().find(|thread| thread.number == number) else {
+            return Thread { number, ..Thread::default() };
+        };
+        let name = String::from_utf8_lossy(&thread.name).into_owned();
+        Thread {
+            number,
+            name: Some(name).filter(|name| !name.is_empty()),
+            parent: (number != 0).then_some(thread.parent),
+            stack: self.stack(process, &thread.stack),
+        }
+    }
+
+    fn stack(&mut self, process: &Findings, stack: &[u64]) -> Vec<Frame> {
+        self.symbols.stack(&process.modules, self.executable, stack)
+    }
+
+    fn add_sources(&mut self, finding: &mut Finding) {
+        for access in [&mut finding.access, &mut finding.other] {
+            access.source = access.stack.first().and_then(|frame| self.source(frame));
+        }
+    }
+
+    fn source(&mut self, frame: &Frame) -> Option<String> {
+        let (file, line) = (frame.file.as_ref()?, frame.line?);
+        let directory = self.directory.as_deref().unwrap_or(Path::new(""));
+        let lines = self.sources.entry(file.clone()).or_insert_with(|| lines(&directory.join(file)));
+        let text = lines.get(line as usize - 1)?;
+        Some(text.trim_end().to_owned()).filter(|text| !text.is_empty())
+    }
+}
+
+/// The lines of a source file; none if it is no ordinary file.
+fn lines(path: &Path) -> Vec<String> {
+    let ordinary = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LARGEST_SOURCE);
+    let bytes = if ordinary { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AccessKind, Order};
+    use super::*;
+    use ravelin_findings::StepKind;
+
+    /// An access in a function at a line.
+    fn access(function: &str, line: u32) -> Access {
+        let frame = Frame {
+            function: Some(function.to_owned()),
+            file: Some("x.cpp".to_owned()),
+            line: Some(line),
+            ..Frame::default()
+        };
+        let thread = Thread::default();
+        Access { kind: AccessKind::Load, order: Order::Relaxed, size: 4, thread, stack: vec![frame], source: None }
+    }
+
+    fn finding(problem: Problem, access: Access, other: Access) -> Finding {
+        let location = Location { address: 0x1000, name: None, memory: Memory::Other };
+        let suggestion = Suggestion::Unknown;
+        Finding { problem, count: 1, spinning: false, access, other, location, path: Vec::new(), suggestion }
+    }
+
+    #[test]
+    fn only_robustness_inside_the_standard_library_is_its_own_business() {
+        let inside = || access("std::__shared_count<2>::~__shared_count", 3);
+        let outside = || access("Queue::push", 4);
+        assert!(is_in_library(&finding(Problem::StaleRead, inside(), inside())));
+        assert!(!is_in_library(&finding(Problem::StaleRead, inside(), outside())));
+        assert!(!is_in_library(&finding(Problem::Race, inside(), inside())));
+    }
+
+    #[test]
+    fn a_race_is_the_same_whoever_comes_first() {
+        let of = |problem, first, second| key(&finding(problem, access("f", first), access("g", second)));
+        assert_eq!(of(Problem::Race, 1, 2), of(Problem::Race, 2, 1));
+        assert_ne!(of(Problem::StaleRead, 1, 2), of(Problem::StaleRead, 2, 1));
+        assert_ne!(of(Problem::StaleRead, 1, 2), of(Problem::StaleUpdate, 1, 2));
+    }
+
+    #[test]
+    fn locations_of_the_same_block_are_known_by_it() {
+        let found = |address| ravelin_findings::Access {
+            thread: 1,
+            kind: AccessKind::Store,
+            order: Order::Relaxed,
+            size: 4,
+            stack: vec![address],
+        };
+        let step =
+            |address| ravelin_findings::Step { kind: StepKind::ReadsFrom, address, before: found(1), after: found(2) };
+        let finding = ravelin_findings::Finding {
+            count: 1,
+            spinning: Spinning::No,
+            problem: Problem::StaleRead,
+            address: 0x108,
+            access: found(3),
+            other: found(4),
+            place: Place::Heap { start: 0x100, size: 16, thread: 0, stack: Vec::new() },
+            path: vec![step(0x104), step(0x110)],
+        };
+        let processes = vec![Findings { findings: vec![finding], ..Findings::default() }];
+        let gathered = Gathered { program: String::new(), executable: None, processes, directory: None };
+        let report = gather(gathered, &Wanted::default());
+        let words: Vec<String> = report.findings[0].path.iter().map(|step| step.location.words()).collect();
+        assert_eq!(words, ["byte 4 of a heap block of 16 bytes", "0x110"]);
+    }
+}

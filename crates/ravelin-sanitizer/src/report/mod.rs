@@ -1,0 +1,202 @@
+//! What was found in all processes of a run, with names instead of addresses, each pair of places once.
+//!
+//! Plain data: whoever prints it needs nothing else.
+
+mod collect;
+mod suggestion;
+
+pub use collect::{Gathered, Wanted, gather};
+pub use suggestion::{Segment, Strengthen, Suggestion};
+
+use crate::symbols::Frame;
+pub use ravelin_findings::{AccessKind, Order, Problem, StepKind};
+
+/// The report about one run.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The program, as it was called.
+    pub program: String,
+    /// What is shown, most frequent first.
+    pub findings: Vec<Finding>,
+    /// The processes that were watched.
+    pub processes: Vec<Process>,
+    /// What is not shown, and why.
+    pub hidden: Hidden,
+    /// Suppressions that nothing needed, each with file and line.
+    pub unused_suppressions: Vec<String>,
+}
+
+/// Findings that are not shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// Both accesses are in the C++ standard library.
+    pub library: usize,
+    /// The stale value only lets a waiting loop go round once more.
+    pub spinning: usize,
+    /// A suppressions file says so.
+    pub suppressed: usize,
+}
+
+/// One watched process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Process {
+    pub number: u64,
+    /// The runtime saw its end.
+    pub ended: bool,
+    /// Threads started, the first one included.
+    pub threads: u64,
+    /// Atomic accesses that were checked; 0 if not counted.
+    pub accesses: u64,
+    /// Atomic locations alive at most.
+    pub locations: u64,
+    /// Findings for which there was no room.
+    pub dropped: u64,
+    /// What limits the answer.
+    pub notes: Vec<String>,
+}
+
+/// A robustness violation or a data race.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    pub problem: Problem,
+    /// How often it was seen.
+    pub count: u64,
+    /// Only lets a waiting loop go round once more.
+    pub spinning: bool,
+    /// The access that may miss the other one, or the later one of a race.
+    pub access: Access,
+    /// The write that may be missed, or the earlier access of a race.
+    pub other: Access,
+    pub location: Location,
+    /// Why `other` comes before `access` under sequential consistency, last step first; empty for a race.
+    pub path: Vec<Step>,
+    pub suggestion: Suggestion,
+}
+
+/// One access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub kind: AccessKind,
+    pub order: Order,
+    pub size: u64,
+    pub thread: Thread,
+    /// Innermost first; empty if it is no longer known.
+    pub stack: Vec<Frame>,
+    /// The source line of the innermost frame, if it could be read.
+    pub source: Option<String>,
+}
+
+/// A thread of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    pub number: u64,
+    pub name: Option<String>,
+    /// Who started it; nobody in the program started the first.
+    pub parent: Option<u64>,
+    /// Where it was started.
+    pub stack: Vec<Frame>,
+}
+
+/// What was accessed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    pub address: u64,
+    /// The global variable it is or is part of, such as `flag` or `flag+4`.
+    pub name: Option<String>,
+    pub memory: Memory,
+}
+
+/// The kind of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// A global variable if it has a name, else unknown.
+    Other,
+    /// A block of the heap.
+    Heap { offset: u64, size: u64, thread: Thread, stack: Vec<Frame> },
+    /// A thread's stack.
+    Stack { thread: Thread },
+}
+
+/// `before` happened, then `after`, on the same location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub kind: StepKind,
+    pub location: Location,
+    pub before: Access,
+    pub after: Access,
+}
+
+impl Access {
+    /// The innermost place that is known.
+    pub fn place(&self) -> Option<String> {
+        self.stack.first().map(Frame::place)
+    }
+
+    /// What it does, in words: `acquire load`, `non-atomic write`.
+    pub fn words(&self) -> String {
+        let kind = match self.kind {
+            AccessKind::Load => "load",
+            AccessKind::Store => "store",
+            AccessKind::Update => "read-modify-write",
+            AccessKind::CompareExchange => "compare-exchange",
+            AccessKind::Wait => "wait",
+            AccessKind::BlockingCompareExchange => "blocking compare-exchange",
+            AccessKind::PlainRead => "read",
+            AccessKind::PlainWrite => "write",
+            AccessKind::Free => return "release of the memory".to_owned(),
+        };
+        match self.order {
+            Order::Plain => format!("non-atomic {kind}"),
+            order => format!("{} {kind}", order_name(order)),
+        }
+    }
+
+    pub fn is_atomic(&self) -> bool {
+        !matches!(self.kind, AccessKind::PlainRead | AccessKind::PlainWrite | AccessKind::Free)
+    }
+}
+
+impl Location {
+    /// What to call it in a sentence.
+    pub fn words(&self) -> String {
+        match (&self.name, &self.memory) {
+            (Some(name), _) => format!("`{name}`"),
+            (None, Memory::Heap { offset, size, .. }) => format!("byte {offset} of a heap block of {size} bytes"),
+            (None, Memory::Stack { thread }) => format!("{:#x} on the stack of {}", self.address, thread.words()),
+            (None, Memory::Other) => format!("{:#x}", self.address),
+        }
+    }
+}
+
+impl Thread {
+    /// `thread 2`, `thread 2 "worker"`, `the main thread`.
+    pub fn words(&self) -> String {
+        match (&self.name, self.number) {
+            (Some(name), number) => format!("thread {number} \"{name}\""),
+            (None, 0) => "the main thread".to_owned(),
+            (None, number) => format!("thread {number}"),
+        }
+    }
+}
+
+/// The order as C11 calls it, without `memory_order_`.
+pub fn order_name(order: Order) -> &'static str {
+    match order {
+        Order::Plain => "plain",
+        Order::Relaxed => "relaxed",
+        Order::Acquire => "acquire",
+        Order::Release => "release",
+        Order::AcqRel => "acq_rel",
+        Order::SeqCst => "seq_cst",
+    }
+}
+
+/// A heading and a short name that stays the same over versions.
+pub fn problem_name(problem: Problem) -> (&'static str, &'static str) {
+    match problem {
+        Problem::StaleRead => ("may read a stale value", "stale-read"),
+        Problem::StaleWrite => ("store may be overtaken", "stale-write"),
+        Problem::StaleUpdate => ("update may read a stale value", "stale-update"),
+        Problem::Race => ("data race", "data-race"),
+    }
+}

@@ -1,0 +1,269 @@
+//! What to change so that a finding goes away, from the path that orders its accesses under sequential consistency.
+//!
+//! If every step of the path is a read from a write (message passing, however long the chain), release and acquire along
+//! it make the order hold under C11, too. If a step is an overwriting (store buffering, two threads writing), only the
+//! order of seq_cst fences does: one in each thread between the access by which the path enters it and the one by which
+//! it leaves. These are suggestions: whether there is a fence already is not known here.
+
+use super::{Access, AccessKind, Finding, Order, Problem, StepKind};
+
+/// What to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Suggestion {
+    /// A race between two non-atomic accesses.
+    Synchronise,
+    /// A race in which one access is atomic; where the other one is.
+    MakeAtomic { plain: String },
+    /// A race with the release of the memory.
+    FreeLater,
+    /// Accesses along the path that need a stronger order.
+    ReleaseAcquire(Vec<Strengthen>),
+    /// A seq_cst fence in each of these segments, or seq_cst accesses at their ends.
+    Fences(Vec<Segment>),
+    /// Nothing is known about what orders the accesses.
+    Unknown,
+}
+
+/// Make the access at `place` at least `order`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strengthen {
+    /// `load`, `store`, ….
+    pub what: &'static str,
+    pub place: String,
+    pub order: Order,
+}
+
+/// A part of a thread on the path: from one access to a later one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    pub thread: String,
+    pub from: String,
+    pub to: String,
+}
+
+impl Suggestion {
+    /// For a finding whose other fields are complete.
+    pub(super) fn new(problem: Problem, access: &Access, other: &Access, path: &[super::Step]) -> Suggestion {
+        if problem == Problem::Race {
+            return for_race(access, other);
+        }
+        if path.is_empty() {
+            return Suggestion::Unknown;
+        }
+        if path.iter().all(|step| step.kind == StepKind::ReadsFrom) {
+            let mut stronger: Vec<Strengthen> = Vec::new();
+            // In the order of time, which is the other way round.
+            for step in path.iter().rev() {
+                let (write, read) = (&step.before, &step.after);
+                for strengthen in [released(write), acquired(read)].into_iter().flatten() {
+                    if !stronger.contains(&strengthen) {
+                        stronger.push(strengthen);
+                    }
+                }
+            }
+            if !stronger.is_empty() {
+                return Suggestion::ReleaseAcquire(stronger);
+            }
+        }
+        Suggestion::Fences(segments(access, other, path))
+    }
+
+    /// One or two sentences.
+    pub fn words(&self) -> String {
+        match self {
+            Suggestion::Synchronise => "protect both accesses by the same lock, or make both atomic".to_owned(),
+            Suggestion::MakeAtomic { plain } => format!(
+                "the access at {plain} is not atomic although the other one is: make it atomic, or order the two by a lock or by release and acquire"
+            ),
+            Suggestion::FreeLater => {
+                "the memory is freed while another thread may still use it: wait for that thread first, or hand the memory over with release and acquire".to_owned()
+            }
+            Suggestion::ReleaseAcquire(stronger) => {
+                let each = |strengthen: &Strengthen| {
+                    format!(
+                        "the {} at {} {}",
+                        strengthen.what,
+                        strengthen.place,
+                        super::order_name(strengthen.order)
+                    )
+                };
+                format!("make {}", listed(&stronger.iter().map(each).collect::<Vec<_>>()))
+            }
+            Suggestion::Fences(segments) => {
+                let each = |segment: &Segment| {
+                    format!("between {} and {} in {}", segment.from, segment.to, segment.thread)
+                };
+                let places = listed(&segments.iter().map(each).collect::<Vec<_>>());
+                format!("put a seq_cst fence {places} where there is none, or make all these accesses seq_cst")
+            }
+            Suggestion::Unknown => "what orders the two accesses is no longer known: the accesses by which their threads communicate in between need release and acquire, or seq_cst fences".to_owned(),
+        }
+    }
+}
+
+impl Finding {
+    /// The suggestion in words.
+    pub fn advice(&self) -> String {
+        self.suggestion.words()
+    }
+}
+
+fn for_race(access: &Access, other: &Access) -> Suggestion {
+    if access.kind == AccessKind::Free || other.kind == AccessKind::Free {
+        return Suggestion::FreeLater;
+    }
+    match (access.is_atomic(), other.is_atomic()) {
+        (true, false) => Suggestion::MakeAtomic { plain: place(other) },
+        (false, true) => Suggestion::MakeAtomic { plain: place(access) },
+        _ => Suggestion::Synchronise,
+    }
+}
+
+/// What a write lacks to release.
+fn released(write: &Access) -> Option<Strengthen> {
+    let order = match write.order {
+        Order::Release | Order::AcqRel | Order::SeqCst => return None,
+        Order::Acquire => Order::AcqRel,
+        Order::Plain | Order::Relaxed => Order::Release,
+    };
+    Some(Strengthen { what: noun(write), place: place(write), order })
+}
+
+/// What a read lacks to acquire.
+fn acquired(read: &Access) -> Option<Strengthen> {
+    let order = match read.order {
+        Order::Acquire | Order::AcqRel | Order::SeqCst => return None,
+        Order::Release => Order::AcqRel,
+        Order::Plain | Order::Relaxed => Order::Acquire,
+    };
+    Some(Strengthen { what: noun(read), place: place(read), order })
+}
+
+/// The parts of threads through which the path runs, in the order of time. An access by which it both enters and leaves a
+/// thread needs no fence.
+fn segments(access: &Access, other: &Access, path: &[super::Step]) -> Vec<Segment> {
+    let mut ends = vec![other];
+    for step in path.iter().rev() {
+        ends.extend([&step.before, &step.after]);
+    }
+    ends.push(access);
+    let pairs = ends.chunks_exact(2).map(|pair| (pair[0], pair[1]));
+    let apart = pairs.filter(|(from, to)| from.place() != to.place() || from.kind != to.kind);
+    let segment =
+        |(from, to): (&Access, &Access)| Segment { thread: from.thread.words(), from: place(from), to: place(to) };
+    let mut segments: Vec<Segment> = Vec::new();
+    for segment in apart.map(segment) {
+        if !segments.contains(&segment) {
+            segments.push(segment);
+        }
+    }
+    segments
+}
+
+fn place(access: &Access) -> String {
+    access.place().unwrap_or_else(|| "an unknown place".to_owned())
+}
+
+fn noun(access: &Access) -> &'static str {
+    match access.kind {
+        AccessKind::Load | AccessKind::PlainRead => "load",
+        AccessKind::Store | AccessKind::PlainWrite => "store",
+        AccessKind::Update => "read-modify-write",
+        AccessKind::CompareExchange | AccessKind::BlockingCompareExchange => "compare-exchange",
+        AccessKind::Wait => "wait",
+        AccessKind::Free => "release of the memory",
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Location, Memory, Step, Thread};
+    use super::*;
+    use crate::symbols::Frame;
+    use AccessKind::{CompareExchange, Free, Load, PlainRead, PlainWrite, Store, Update};
+
+    /// An access of a thread in a line of `x.c`.
+    fn at(thread: u64, line: u32, kind: AccessKind, order: Order) -> Access {
+        let frame = Frame { file: Some("x.c".to_owned()), line: Some(line), ..Frame::default() };
+        let thread = Thread { number: thread, ..Thread::default() };
+        Access { kind, order, size: 4, thread, stack: vec![frame], source: None }
+    }
+
+    fn step(kind: StepKind, before: Access, after: Access) -> Step {
+        Step { kind, location: Location { address: 8, name: None, memory: Memory::Other }, before, after }
+    }
+
+    /// The advice for a stale read of what thread 1 wrote in line 1 by thread 2 in line 4.
+    fn stale(path: &[Step]) -> String {
+        let (access, other) = (at(2, 4, Load, Order::Relaxed), at(1, 1, Store, Order::Relaxed));
+        Suggestion::new(Problem::StaleRead, &access, &other, path).words()
+    }
+
+    #[test]
+    fn message_passing_needs_release_and_acquire_where_they_lack() {
+        let message = |write, read| stale(&[step(StepKind::ReadsFrom, at(1, 2, Store, write), at(2, 3, Load, read))]);
+        assert_eq!(
+            message(Order::Relaxed, Order::Relaxed),
+            "make the store at x.c:2 release and the load at x.c:3 acquire"
+        );
+        assert_eq!(message(Order::Release, Order::Relaxed), "make the load at x.c:3 acquire");
+        assert_eq!(message(Order::Relaxed, Order::SeqCst), "make the store at x.c:2 release");
+        assert!(message(Order::Release, Order::Acquire).starts_with("put a seq_cst fence"));
+    }
+
+    #[test]
+    fn a_longer_chain_is_told_in_the_order_of_time() {
+        let path = [
+            step(StepKind::ReadsFrom, at(3, 12, Store, Order::Relaxed), at(2, 3, Load, Order::Acquire)),
+            step(StepKind::ReadsFrom, at(1, 2, Update, Order::Acquire), at(3, 11, CompareExchange, Order::Release)),
+        ];
+        assert_eq!(
+            stale(&path),
+            "make the read-modify-write at x.c:2 acq_rel, the compare-exchange at x.c:11 acq_rel and the store at x.c:12 release"
+        );
+    }
+
+    #[test]
+    fn store_buffering_needs_fences_in_both_threads() {
+        let path = [step(StepKind::OverwritesRead, at(1, 2, Load, Order::Acquire), at(2, 3, Store, Order::Release))];
+        assert_eq!(
+            stale(&path),
+            "put a seq_cst fence between x.c:1 and x.c:2 in thread 1 and between x.c:3 and x.c:4 in thread 2 where there is none, or make all these accesses seq_cst"
+        );
+    }
+
+    #[test]
+    fn an_update_by_which_the_path_enters_and_leaves_needs_no_fence() {
+        let update = || at(3, 9, Update, Order::Relaxed);
+        let path = [
+            step(StepKind::Overwrites, update(), at(2, 3, Store, Order::Relaxed)),
+            step(StepKind::Overwrites, at(1, 2, Store, Order::Relaxed), update()),
+        ];
+        let advice = stale(&path);
+        assert!(!advice.contains("thread 3") && advice.contains("thread 1") && advice.contains("thread 2"), "{advice}");
+    }
+
+    #[test]
+    fn races_are_told_by_what_is_atomic() {
+        let race = |a, b| Suggestion::new(Problem::Race, &a, &b, &[]);
+        let plain = || at(1, 1, PlainWrite, Order::Plain);
+        assert_eq!(race(plain(), at(2, 2, PlainRead, Order::Plain)), Suggestion::Synchronise);
+        assert_eq!(race(plain(), at(2, 2, Load, Order::Acquire)), Suggestion::MakeAtomic { plain: "x.c:1".to_owned() });
+        assert_eq!(race(at(2, 2, Store, Order::SeqCst), plain()), Suggestion::MakeAtomic { plain: "x.c:1".to_owned() });
+        assert_eq!(race(at(2, 2, Free, Order::Plain), plain()), Suggestion::FreeLater);
+    }
+
+    #[test]
+    fn without_a_path_nothing_definite_is_said() {
+        assert!(stale(&[]).contains("no longer known"));
+    }
+}

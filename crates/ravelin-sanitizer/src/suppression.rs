@@ -1,0 +1,164 @@
+//! Findings that a user does not want to see, as a file says.
+//!
+//! A line is `race:PATTERN`, `robust:PATTERN` or `any:PATTERN`; `#` begins a comment. A pattern is compared with the
+//! functions and source files of both stacks and with the location's name; `*` stands for anything. A file is also
+//! known by any end of its path that begins after a `/`.
+
+use crate::report::Finding;
+use ravelin_findings::Problem;
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum About {
+    Race,
+    Robustness,
+    Any,
+}
+
+/// One line of a suppressions file.
+#[derive(Clone, Debug)]
+struct Suppression {
+    about: About,
+    pattern: String,
+    origin: String,
+    used: Cell<u64>,
+}
+
+/// All lines of all suppressions files.
+#[derive(Clone, Debug, Default)]
+pub struct Suppressions {
+    lines: Vec<Suppression>,
+}
+
+/// A suppressions file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WrongSuppressions {
+    #[error("{}: the suppressions cannot be read", .0.display())]
+    Unreadable(PathBuf, #[source] std::io::Error),
+    #[error("{file}:{line}: `{text}` is no suppression; expected race:PATTERN, robust:PATTERN or any:PATTERN")]
+    Line { file: String, line: usize, text: String },
+}
+
+impl Suppressions {
+    /// Reads a file and adds its lines.
+    pub fn read(&mut self, path: &Path) -> Result<(), WrongSuppressions> {
+        let text = std::fs::read(path).map_err(|error| WrongSuppressions::Unreadable(path.to_owned(), error))?;
+        self.parse(&path.display().to_string(), &String::from_utf8_lossy(&text))
+    }
+
+    /// Adds the lines of a file that is already read.
+    pub fn parse(&mut self, file: &str, text: &str) -> Result<(), WrongSuppressions> {
+        for (index, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            let parts = line.split_once(':').and_then(|(about, pattern)| {
+                let about = match about.trim() {
+                    "race" => About::Race,
+                    "robust" => About::Robustness,
+                    "any" => About::Any,
+                    _ => return None,
+                };
+                Some((about, pattern.trim())).filter(|(_, pattern)| !pattern.is_empty())
+            });
+            let Some((about, pattern)) = parts else {
+                let (file, text) = (file.to_owned(), line.to_owned());
+                return Err(WrongSuppressions::Line { file, line: index + 1, text });
+            };
+            let origin = format!("{file}:{}: {line}", index + 1);
+            self.lines.push(Suppression { about, pattern: pattern.to_owned(), origin, used: Cell::new(0) });
+        }
+        Ok(())
+    }
+
+    /// Whether a finding is not to be seen. The first line that says so counts as used.
+    pub fn cover(&self, finding: &Finding) -> bool {
+        let covering = self.lines.iter().find(|line| line.covers(finding));
+        covering.inspect(|line| line.used.set(line.used.get() + 1)).is_some()
+    }
+
+    /// The lines that no finding needed, each with its file and number.
+    pub fn unused(&self) -> Vec<String> {
+        self.lines.iter().filter(|line| line.used.get() == 0).map(|line| line.origin.clone()).collect()
+    }
+}
+
+impl Suppression {
+    fn covers(&self, finding: &Finding) -> bool {
+        let race = finding.problem == Problem::Race;
+        let about = match self.about {
+            About::Any => true,
+            About::Race => race,
+            About::Robustness => !race,
+        };
+        let frames = || finding.access.stack.iter().chain(&finding.other.stack);
+        about
+            && (frames().any(|frame| frame.function.as_deref().is_some_and(|name| matches(&self.pattern, name)))
+                || frames().any(|frame| frame.file.as_deref().is_some_and(|file| self.matches_file(file)))
+                || finding.location.name.as_deref().is_some_and(|name| matches(&self.pattern, name)))
+    }
+
+    fn matches_file(&self, file: &str) -> bool {
+        let ends = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
+        matches(&self.pattern, file) || ends.into_iter().any(|end| matches(&self.pattern, end))
+    }
+}
+
+/// Whether a pattern is the whole text, where `*` stands for anything. Takes time in the product of the lengths at most.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let Some(mut rest) = text.strip_prefix(pieces.next().unwrap_or_default()) else { return false };
+    let mut pieces = pieces.peekable();
+    if pieces.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(piece) = pieces.next() {
+        if pieces.peek().is_none() {
+            return rest.ends_with(piece);
+        }
+        // The earliest place leaves the most for what follows.
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        let cases = [
+            ("push", "push", true),
+            ("push", "push_back", false),
+            ("push*", "push_back", true),
+            ("*push", "Queue::push", true),
+            ("Queue<*>::push", "Queue<int>::push", true),
+            ("Queue<*>::push", "Queue<int>::pop", false),
+            ("*", "", true),
+            ("**", "x", true),
+            ("a*a", "a", false),
+            ("*a*b*", "xxaxxbxx", true),
+            ("*a*b*", "xxbxxaxx", false),
+        ];
+        for (pattern, text, expected) in cases {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        let mut suppressions = Suppressions::default();
+        let text = "# ours\n\nrace:legacy_* # old\n robust : queue.c\nraces:x\n";
+        let error = suppressions.parse("list", text).expect_err("races: is unknown");
+        assert!(error.to_string().starts_with("list:5: `races:x`"), "{error}");
+        assert_eq!(suppressions.unused(), ["list:3: race:legacy_*", "list:4: robust : queue.c"]);
+        assert!(suppressions.parse("list", "any:").is_err());
+    }
+}

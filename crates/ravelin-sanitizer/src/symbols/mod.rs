@@ -1,0 +1,138 @@
+//! Addresses of a program that ran become functions, source lines and variables.
+
+mod module;
+mod names;
+
+pub use names::{is_atomic_wrapper, is_standard_header, is_standard_library};
+
+use module::ModuleSymbols;
+use ravelin_findings::Module;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// One level of a stack, with what is known about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The function, demangled.
+    pub function: Option<String>,
+    /// Its source file, relative to the current directory if it is below that.
+    pub file: Option<String>,
+    pub line: Option<u32>,
+    pub column: Option<u32>,
+    /// The loaded file and the address in it, such as `libqueue.so+0x1234`; a bare address if no file is there.
+    pub code: String,
+    /// The function was inlined into the next frame's.
+    pub inlined: bool,
+}
+
+impl Frame {
+    /// The place in a few words: source file and line, else function, else address.
+    pub fn place(&self) -> String {
+        match (&self.file, self.line, &self.function) {
+            (Some(file), Some(line), _) => format!("{file}:{line}"),
+            (_, _, Some(function)) => format!("{function} ({})", self.code),
+            _ => self.code.clone(),
+        }
+    }
+
+    /// Whether the code belongs to the C++ standard library.
+    pub fn is_standard_library(&self) -> bool {
+        self.function.as_deref().is_some_and(is_standard_library)
+            || self.file.as_deref().is_some_and(is_standard_header)
+    }
+
+    /// Whether the code belongs to a library of the system: the C++ standard library, or what has no name and no source
+    /// in the C library.
+    pub fn is_system(&self) -> bool {
+        let system = ["libstdc++.so", "libc++.so", "libc.so", "libpthread.so", "libm.so"];
+        self.is_standard_library() || self.file.is_none() && system.iter().any(|name| self.code.starts_with(name))
+    }
+}
+
+/// Everything known about loaded files; each is read once.
+#[derive(Default)]
+pub struct Symbols {
+    modules: HashMap<PathBuf, ModuleSymbols>,
+    directory: Option<PathBuf>,
+}
+
+impl Symbols {
+    /// Source files below `directory` are shown relative to it.
+    pub fn new(directory: Option<PathBuf>) -> Symbols {
+        Symbols { modules: HashMap::new(), directory }
+    }
+
+    /// The frames of a stack of return addresses, innermost first. Functions that only wrap atomic operations are left
+    /// out: the access belongs to whoever called them.
+    pub fn stack(&mut self, modules: &[Module], program: Option<&Path>, stack: &[u64]) -> Vec<Frame> {
+        // A return address is the one after the call, which may already belong to the next line.
+        let frames: Vec<Frame> =
+            stack.iter().flat_map(|&pc| self.frames(modules, program, pc.saturating_sub(1))).collect();
+        without_wrappers(frames)
+    }
+
+    /// The variable at an address, as `name` or `name+offset`.
+    pub fn variable(&mut self, modules: &[Module], program: Option<&Path>, address: u64) -> Option<String> {
+        let (path, in_file) = locate(modules, program, address)?;
+        match self.module(&path).variable(in_file)? {
+            (name, 0) => Some(name.to_owned()),
+            (name, offset) => Some(format!("{name}+{offset}")),
+        }
+    }
+
+    fn frames(&mut self, modules: &[Module], program: Option<&Path>, address: u64) -> Vec<Frame> {
+        let Some((path, in_file)) = locate(modules, program, address) else {
+            return vec![Frame { code: format!("{address:#x}"), ..Frame::default() }];
+        };
+        let name = path.file_name().unwrap_or(OsStr::new("?")).to_string_lossy();
+        let code = format!("{name}+{in_file:#x}");
+        let mut functions = self.module(&path).functions(in_file);
+        if functions.is_empty() {
+            functions.push(module::Function::default());
+        }
+        let shown = |function: module::Function| Frame {
+            file: function.file.map(|file| self.relative(&file)),
+            function: function.name,
+            line: function.line,
+            column: function.column,
+            code: code.clone(),
+            inlined: function.inlined,
+        };
+        functions.into_iter().map(shown).collect()
+    }
+
+    fn module(&mut self, path: &Path) -> &ModuleSymbols {
+        self.modules.entry(path.to_owned()).or_insert_with(|| ModuleSymbols::read(path))
+    }
+
+    fn relative(&self, file: &str) -> String {
+        // Compilers name headers by detours such as `/usr/bin/../lib/…`.
+        let direct = file.contains("/../").then(|| std::fs::canonicalize(file).ok()).flatten();
+        let direct = direct.map(|path| path.display().to_string());
+        let file = direct.as_deref().unwrap_or(file);
+        let below = self.directory.as_ref().and_then(|directory| Path::new(file).strip_prefix(directory).ok());
+        below.map_or_else(|| file.to_owned(), |below| below.display().to_string())
+    }
+}
+
+/// The loaded file at an address, and the address in it. If several were loaded there, the last one.
+fn locate(modules: &[Module], program: Option<&Path>, address: u64) -> Option<(PathBuf, u64)> {
+    let module = modules.iter().rev().find(|module| (module.start..module.end).contains(&address))?;
+    let path = match (&*module.path, program) {
+        ([], program) => program?.to_owned(),
+        (path, _) => PathBuf::from(OsStr::from_bytes(path)),
+    };
+    Some((path, address.wrapping_sub(module.bias)))
+}
+
+/// The stack without the wrappers of atomic operations at its top; something is always left.
+fn without_wrappers(mut frames: Vec<Frame>) -> Vec<Frame> {
+    let is_wrapper = |frame: &Frame| frame.function.as_deref().is_some_and(is_atomic_wrapper);
+    let wrappers = frames.iter().take_while(|frame| is_wrapper(frame)).count();
+    if wrappers < frames.len() {
+        frames.drain(..wrappers);
+    }
+    frames
+}

@@ -1,0 +1,86 @@
+//! Names of functions: demangled, and recognised where they are not the program's own.
+
+use cpp_demangle::{DemangleOptions, Symbol};
+
+/// The name as its programmer wrote it, without parameters and return type.
+pub fn demangled(name: &str) -> String {
+    if let Ok(rust) = rustc_demangle::try_demangle(name) {
+        return format!("{rust:#}");
+    }
+    if name.starts_with("_Z") {
+        let options = DemangleOptions::new().no_params().no_return_type();
+        let symbol = Symbol::new(name).ok();
+        if let Some(demangled) = symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok()) {
+            return demangled;
+        }
+    }
+    name.to_owned()
+}
+
+/// Whether a function only wraps the compiler's atomic operations, so that the access belongs to whoever called it.
+pub fn is_atomic_wrapper(function: &str) -> bool {
+    const GNU: &[&str] =
+        &["__exchange_and_add", "__atomic_add", "__exchange_and_add_dispatch", "__atomic_add_dispatch"];
+    if let Some(rest) = function.strip_prefix("__gnu_cxx::") {
+        return GNU.contains(&rest);
+    }
+    if function.starts_with("core::sync::atomic::") {
+        return true;
+    }
+    let Some(rest) = function.strip_prefix("std::") else { return false };
+    let rest = rest.strip_prefix("__1::").unwrap_or(rest);
+    ["atomic", "__atomic_", "__cxx_atomic_"].iter().any(|start| rest.starts_with(start))
+}
+
+/// Whether a function belongs to the C++ standard library.
+pub fn is_standard_library(function: &str) -> bool {
+    ["std::", "__gnu_cxx::", "__cxxabiv1::"].iter().any(|start| function.starts_with(start))
+}
+
+/// Whether a source file belongs to the C++ standard library.
+pub fn is_standard_header(file: &str) -> bool {
+    file.contains("/include/c++/") || file.contains("/libstdc++-v3/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shown_as_written() {
+        let cases = [
+            ("main", "main"),
+            ("_ZN5Queue4pushEi", "Queue::push"),
+            ("_ZNSt6atomicIiE5storeEiSt12memory_order", "std::atomic<int>::store"),
+            (
+                "_ZNSt6thread11_State_implINS_8_InvokerISt5tupleIJPFvvEEEEEE6_M_runEv",
+                "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)()> > >::_M_run",
+            ),
+            ("_ZN4core3ptr13drop_in_place17h0123456789abcdefE", "core::ptr::drop_in_place"),
+            ("_Zwrong", "_Zwrong"),
+            ("", ""),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(demangled(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn wrappers_of_atomic_operations_are_known() {
+        for wrapper in [
+            "std::atomic<int>::store",
+            "std::__atomic_base<unsigned long>::fetch_add",
+            "std::atomic_load_explicit<int>",
+            "std::atomic_flag::test_and_set",
+            "std::__1::__cxx_atomic_load<int>",
+            "std::__atomic_impl::load<int>",
+            "__gnu_cxx::__exchange_and_add",
+            "core::sync::atomic::AtomicUsize::load",
+        ] {
+            assert!(is_atomic_wrapper(wrapper), "{wrapper}");
+        }
+        for other in ["atomic_push", "std::shared_ptr<int>::reset", "Queue::atomic", "__gnu_cxx::new_allocator"] {
+            assert!(!is_atomic_wrapper(other), "{other}");
+        }
+    }
+}
