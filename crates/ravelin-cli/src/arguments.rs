@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::model::AnyModel;
+use crate::sanitize::arguments::{Compile, Findings, Run};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ravelin_analysis::c11::SeqCstReading;
 use ravelin_analysis::reachability;
@@ -42,6 +43,15 @@ pub enum Command {
     Certificate(Certificate),
     /// Write a program in another language, or pretty-print it.
     Convert(Convert),
+    /// Compile and link C with the sanitizer: a drop-in compiler, takes what gcc or clang take.
+    Cc(Compile),
+    /// The same for C++.
+    #[command(name = "c++", alias = "cxx")]
+    Cxx(Compile),
+    /// Run a program that was built with the sanitizer, and tell what it found.
+    Run(Run),
+    /// Tell again what is in findings files that `run --findings` kept.
+    Findings(Findings),
 }
 
 #[derive(Debug, Args)]

@@ -14,12 +14,14 @@ mod model;
 mod profile;
 mod progress;
 mod reach;
+mod sanitize;
 mod simulate;
 mod states;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
 use exit::Exit;
+use ravelin_sanitizer::compiler::Language;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -32,7 +34,11 @@ fn main() -> ExitCode {
             return code.into();
         }
     };
-    let result = match &arguments.command {
+    let result: anyhow::Result<Exit> = match &arguments.command {
+        Command::Cc(arguments) => return ended(sanitize::compile(Language::C, arguments)),
+        Command::Cxx(arguments) => return ended(sanitize::compile(Language::Cxx, arguments)),
+        Command::Run(arguments) => return ended(sanitize::run(arguments)),
+        Command::Findings(arguments) => sanitize::findings(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Reach(arguments) => reach::run(arguments),
         Command::Fence(arguments) => fence::run(arguments),
@@ -41,6 +47,11 @@ fn main() -> ExitCode {
         Command::Certificate(arguments) => certificate::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
     };
+    ended(result)
+}
+
+/// The exit code, and the message if there is one.
+fn ended(result: anyhow::Result<impl Into<ExitCode>>) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) if exit::is_broken_pipe(&error) => Exit::Holds.into(),

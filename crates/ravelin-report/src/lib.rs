@@ -1,5 +1,6 @@
 //! How an answer looks: text for people ([`text`]), JSON for programs ([`json`]), herd's layout for scripts ([`herd`]);
-//! both text and JSON for fences ([`fences`]), reachability ([`reachability`]) and robustness ([`robustness`]).
+//! both text and JSON for fences ([`fences`]), reachability ([`reachability`]) and robustness ([`robustness`]);
+//! text, JSON and SARIF for what the sanitizer found ([`sanitizer`]).
 //!
 //! This crate computes no answer and asks no question; it must never know how an answer was found.
 
@@ -10,5 +11,6 @@ pub mod json;
 mod numbers;
 pub mod reachability;
 pub mod robustness;
+pub mod sanitizer;
 pub mod table;
 pub mod text;

@@ -1,0 +1,97 @@
+//! The command lines of the sanitizer.
+
+use crate::arguments::Color;
+use clap::{Args, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const COMPILE_HELP: &str = "\
+Everything is handed to the compiler as it stands, except --ravelin-compiler=NAME, which chooses one. Without it the
+environment decides (RAVELIN_CC, RAVELIN_CXX), then what is installed: gcc, cc, clang, or g++, c++, clang++.
+-static and other sanitizers do not go together with this one.
+
+In a build: make CC=\"ravelin cc\" CXX=\"ravelin c++\", CC=\"ravelin cc\" CXX=\"ravelin c++\" cmake ….
+
+Exit codes: those of the compiler; 2 if it could not be asked.";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPILE_HELP, disable_help_flag = true, disable_version_flag = true)]
+pub struct Compile {
+    /// What the compiler takes
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
+}
+
+const RUN_HELP: &str = "\
+The program's input, output and signals are its own. The report comes after its end: text on standard error, JSON and SARIF
+on standard output unless --output says otherwise.
+
+Exit codes: 1 something was found (or as --exit-code says), 2 the command line is wrong or the program was not built with
+`ravelin cc`; otherwise the program's own, 128 and the signal if it was killed.";
+
+#[derive(Debug, Args)]
+#[command(after_help = RUN_HELP)]
+pub struct Run {
+    /// Only report what the run itself shows, not what another schedule of the same steps would show
+    #[arg(long)]
+    pub no_predict: bool,
+    /// End the program at the first finding
+    #[arg(long)]
+    pub halt_on_first: bool,
+    /// Do not look for data races
+    #[arg(long, conflicts_with = "no_robustness")]
+    pub no_races: bool,
+    /// Do not look for robustness violations
+    #[arg(long)]
+    pub no_robustness: bool,
+    /// Exit code if something was found
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub exit_code: u8,
+    /// Keep the findings files in this directory, for `ravelin findings`
+    #[arg(long, value_name = "DIRECTORY")]
+    pub findings: Option<PathBuf>,
+    #[command(flatten)]
+    pub shown: Shown,
+    /// The program and its arguments
+    #[arg(required = true, value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub program: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 nothing was found, 1 something was, 2 the files or the command line are wrong.")]
+pub struct Findings {
+    /// Files of one run
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub shown: Shown,
+}
+
+#[derive(Debug, Args)]
+pub struct Shown {
+    /// Findings not to show, as this file says: lines race:PATTERN, robust:PATTERN or any:PATTERN; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub suppressions: Vec<PathBuf>,
+    /// Also show stale reads that only let a waiting loop go round once more
+    #[arg(long)]
+    pub spinning: bool,
+    /// Also show robustness violations inside the C++ standard library
+    #[arg(long)]
+    pub show_library: bool,
+    /// How the report looks
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ReportFormat,
+    /// File for the report
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Whether text is painted
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    Text,
+    Json,
+    Sarif,
+}

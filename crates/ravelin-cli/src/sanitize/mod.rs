@@ -1,0 +1,101 @@
+//! `ravelin cc`, `ravelin c++`, `ravelin run` and `ravelin findings`.
+
+pub mod arguments;
+
+use crate::arguments::Color;
+use crate::exit::Exit;
+use anyhow::Context;
+use arguments::{Compile, Findings, ReportFormat, Run, Shown};
+use ravelin_report::json::document;
+use ravelin_report::sanitizer::{json, sarif, text};
+use ravelin_report::text::Style;
+use ravelin_sanitizer::compiler::{self, Language};
+use ravelin_sanitizer::report::{Gathered, Report, Wanted, gather};
+use ravelin_sanitizer::{Watch, read_findings, watch};
+use std::io::{IsTerminal, Write};
+use std::os::unix::process::CommandExt;
+use std::process::ExitCode;
+
+/// Becomes the compiler, so that its exit code and signals are ours.
+pub fn compile(language: Language, arguments: &Compile) -> anyhow::Result<ExitCode> {
+    let mut command = compiler::command(language, &arguments.arguments)?;
+    let error = command.exec();
+    Err(error).with_context(|| format!("{}: the compiler cannot be run", command.get_program().display()))
+}
+
+/// Runs a program and reports.
+pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
+    let wanted = wanted(&arguments.shown)?;
+    let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("which program?") };
+    let options = [
+        (arguments.no_predict, "no-predict"),
+        (arguments.halt_on_first, "halt-on-first"),
+        (arguments.no_races, "no-races"),
+        (arguments.no_robustness, "no-robustness"),
+    ];
+    let watched = watch(&Watch {
+        program: program.clone(),
+        arguments: rest.to_vec(),
+        options: options.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word).collect(),
+        keep: arguments.findings.clone(),
+    })?;
+    let gathered = Gathered {
+        program: program.display().to_string(),
+        executable: watched.executable.as_deref(),
+        processes: watched.processes,
+        directory: std::env::current_dir().ok(),
+    };
+    let report = gather(gathered, &wanted);
+    let ended = json::Ended { exit_code: watched.exit_code, signal: watched.signal };
+    show("run", &report, Some(ended), &arguments.shown, std::io::stderr())?;
+    Ok(ExitCode::from(if report.findings.is_empty() { watched.exit_code } else { arguments.exit_code }))
+}
+
+/// Reports what is in findings files.
+pub fn findings(arguments: &Findings) -> anyhow::Result<Exit> {
+    let wanted = wanted(&arguments.shown)?;
+    let names: Vec<String> = arguments.files.iter().map(|file| file.display().to_string()).collect();
+    let gathered = Gathered {
+        program: names.join(", "),
+        executable: None,
+        processes: arguments.files.iter().map(|file| read_findings(file)).collect::<Result<_, _>>()?,
+        directory: std::env::current_dir().ok(),
+    };
+    let report = gather(gathered, &wanted);
+    show("findings", &report, None, &arguments.shown, std::io::stdout())?;
+    Ok(if report.findings.is_empty() { Exit::Holds } else { Exit::Violated })
+}
+
+fn wanted(shown: &Shown) -> anyhow::Result<Wanted> {
+    let mut wanted = Wanted { spinning: shown.spinning, library: shown.show_library, ..Wanted::default() };
+    for file in &shown.suppressions {
+        wanted.suppressions.read(file)?;
+    }
+    Ok(wanted)
+}
+
+/// Writes the report to the file that was asked for, or else text to `for_people` and the rest to standard output.
+fn show(
+    command: &str,
+    report: &Report,
+    ended: Option<json::Ended>,
+    shown: &Shown,
+    mut for_people: impl Write + IsTerminal,
+) -> anyhow::Result<()> {
+    let color = match shown.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => shown.output.is_none() && for_people.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    };
+    let written = match shown.format {
+        ReportFormat::Text => text::report(report, Style { color }),
+        ReportFormat::Json => document(command, vec![json::report(report, ended)]),
+        ReportFormat::Sarif => sarif::report(report),
+    };
+    match (&shown.output, shown.format) {
+        (Some(file), _) => std::fs::write(file, written).with_context(|| file.display().to_string())?,
+        (None, ReportFormat::Text) => for_people.write_all(written.as_bytes())?,
+        (None, _) => std::io::stdout().lock().write_all(written.as_bytes())?,
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! Findings for programs, as docs/json.md describes them.
+
+use super::{rule, sentence};
+use ravelin_sanitizer::Frame;
+use ravelin_sanitizer::report::{
+    Access, AccessKind, Finding, Location, Memory, Process, Report, Segment, Step, StepKind, Strengthen, Suggestion,
+    Thread, order_name,
+};
+use serde_json::{Value, json};
+
+/// How the program ended by itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ended {
+    pub exit_code: u8,
+    pub signal: Option<i32>,
+}
+
+/// The answer of `run`; `ended` is unknown if only its findings files were read.
+pub fn report(report: &Report, ended: Option<Ended>) -> Value {
+    json!({
+        "program": report.program,
+        "verdict": if report.findings.is_empty() { "holds" } else { "violated" },
+        "exit_code": ended.map(|ended| ended.exit_code),
+        "signal": ended.and_then(|ended| ended.signal),
+        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+        "hidden": {
+            "library": report.hidden.library,
+            "spinning": report.hidden.spinning,
+            "suppressed": report.hidden.suppressed,
+        },
+        "unused_suppressions": report.unused_suppressions,
+        "processes": report.processes.iter().map(process).collect::<Vec<_>>(),
+    })
+}
+
+fn process(process: &Process) -> Value {
+    json!({
+        "process": process.number,
+        "ended": process.ended,
+        "threads": process.threads,
+        "accesses": process.accesses,
+        "locations": process.locations,
+        "dropped": process.dropped,
+        "notes": process.notes,
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "problem": rule(finding.problem),
+        "sentence": sentence(finding),
+        "count": finding.count,
+        "spinning": finding.spinning,
+        "access": access(&finding.access),
+        "other": access(&finding.other),
+        "location": location(&finding.location),
+        "path": finding.path.iter().map(step).collect::<Vec<_>>(),
+        "suggestion": suggestion(&finding.suggestion),
+    })
+}
+
+fn access(access: &Access) -> Value {
+    json!({
+        "kind": kind(access.kind),
+        "order": order_name(access.order),
+        "size": access.size,
+        "thread": thread(&access.thread),
+        "stack": access.stack.iter().map(frame).collect::<Vec<_>>(),
+        "source": access.source,
+    })
+}
+
+fn kind(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Load => "load",
+        AccessKind::Store => "store",
+        AccessKind::Update => "update",
+        AccessKind::CompareExchange => "compare-exchange",
+        AccessKind::Wait => "wait",
+        AccessKind::BlockingCompareExchange => "blocking-compare-exchange",
+        AccessKind::PlainRead => "plain-read",
+        AccessKind::PlainWrite => "plain-write",
+        AccessKind::Free => "free",
+    }
+}
+
+fn thread(thread: &Thread) -> Value {
+    json!({
+        "number": thread.number,
+        "name": thread.name,
+        "parent": thread.parent,
+        "started": thread.stack.iter().map(frame).collect::<Vec<_>>(),
+    })
+}
+
+fn frame(frame: &Frame) -> Value {
+    json!({
+        "function": frame.function,
+        "file": frame.file,
+        "line": frame.line,
+        "column": frame.column,
+        "code": frame.code,
+        "inlined": frame.inlined,
+    })
+}
+
+fn location(location: &Location) -> Value {
+    let memory = match &location.memory {
+        Memory::Other if location.name.is_some() => json!({ "kind": "global" }),
+        Memory::Other => json!({ "kind": "unknown" }),
+        Memory::Stack { thread: of } => json!({ "kind": "stack", "thread": thread(of) }),
+        Memory::Heap { offset, size, thread: by, stack } => json!({
+            "kind": "heap",
+            "offset": offset,
+            "size": size,
+            "thread": thread(by),
+            "allocated": stack.iter().map(frame).collect::<Vec<_>>(),
+        }),
+    };
+    json!({ "address": format!("{:#x}", location.address), "name": location.name, "memory": memory })
+}
+
+fn step(step: &Step) -> Value {
+    let kind = match step.kind {
+        StepKind::ReadsFrom => "reads-from",
+        StepKind::Overwrites => "overwrites",
+        StepKind::OverwritesRead => "overwrites-read",
+    };
+    json!({
+        "kind": kind,
+        "location": location(&step.location),
+        "before": access(&step.before),
+        "after": access(&step.after),
+    })
+}
+
+fn suggestion(suggestion: &Suggestion) -> Value {
+    let strengthen = |strengthen: &Strengthen| json!({ "access": strengthen.what, "place": strengthen.place, "order": order_name(strengthen.order) });
+    let segment = |segment: &Segment| json!({ "thread": segment.thread, "from": segment.from, "to": segment.to });
+    let (kind, accesses, fences) = match suggestion {
+        Suggestion::Synchronise => ("synchronise", None, None),
+        Suggestion::MakeAtomic { .. } => ("make-atomic", None, None),
+        Suggestion::FreeLater => ("free-later", None, None),
+        Suggestion::ReleaseAcquire(stronger) => {
+            ("release-acquire", Some(stronger.iter().map(strengthen).collect::<Vec<_>>()), None)
+        }
+        Suggestion::Fences(segments) => {
+            ("seq-cst-fences", None, Some(segments.iter().map(segment).collect::<Vec<_>>()))
+        }
+        Suggestion::Unknown => ("unknown", None, None),
+    };
+    json!({ "kind": kind, "text": suggestion.words(), "accesses": accesses, "fences": fences })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn fields_are_what_the_documentation_says() {
+        let answer = report(&sample::report(), Some(Ended { exit_code: 3, signal: None }));
+        assert_eq!(answer["verdict"], "violated");
+        assert_eq!(answer["exit_code"], 3);
+        let first = &answer["findings"][0];
+        assert_eq!(first["problem"], "stale-read");
+        assert_eq!(first["access"]["stack"][0]["line"], 14);
+        assert_eq!(first["location"]["memory"]["kind"], "global");
+        assert_eq!(first["path"][0]["kind"], "reads-from");
+        assert_eq!(first["suggestion"]["accesses"][1]["order"], "acquire");
+        assert_eq!(answer["findings"][1]["location"]["memory"]["allocated"][0]["function"], "main");
+    }
+}
