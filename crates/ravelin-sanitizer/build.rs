@@ -147,7 +147,8 @@ fn relocatable(archive: &Path, exported: &[String], out: &Path, object: &Path) -
         && succeeds(
             Command::new("objcopy")
                 .arg(format!("--keep-global-symbols={}", names.display()))
-                .args(["--strip-debug", "--strip-unneeded"])
+                // What std would need to print a backtrace is not worth a library: nobody calls it.
+                .args(["--strip-debug", "--strip-unneeded", "--wildcard", "--weaken-symbol=_Unwind_*"])
                 .args([&whole, object]),
         )
         && keeps(object, exported)

@@ -11,7 +11,7 @@ use std::time::Instant;
 pub(crate) enum Attempt<T> {
     Done(T),
     /// Something did not fit into the layout of this machine.
-    Outgrown(Machine, Outgrown),
+    Outgrown(Box<Machine>, Outgrown),
 }
 
 /// Builds machines and searches with them until everything fits.
@@ -25,7 +25,7 @@ pub(crate) fn growing<T, E>(
     loop {
         let machine = build(&growth)?;
         let attempt = match machine.fused_initial_states(&mut |_| {}) {
-            Err(outgrown) => Attempt::Outgrown(machine, outgrown),
+            Err(outgrown) => Attempt::Outgrown(Box::new(machine), outgrown),
             Ok(()) => search(machine, &Options { limits: options.limits.left(start), ..*options })?,
         };
         match attempt {

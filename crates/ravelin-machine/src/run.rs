@@ -18,7 +18,7 @@ pub fn run(program: &Program, settings: Settings, options: &Options) -> Result<E
     growing(options, build, |machine, left| {
         let space = explore(&machine, left);
         Ok(match space.end {
-            End::Interrupted(outgrown) => Attempt::Outgrown(machine, outgrown),
+            End::Interrupted(outgrown) => Attempt::Outgrown(Box::new(machine), outgrown),
             _ => Attempt::Done(Explored { machine, space, limits: options.limits }),
         })
     })

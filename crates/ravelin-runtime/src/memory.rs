@@ -1,6 +1,7 @@
 //! Memory of the program that comes and goes.
 
 use crate::blocks::{self, Block, CALLS};
+use crate::process;
 use crate::race;
 use crate::records;
 use crate::shadow;
@@ -11,10 +12,11 @@ const COMPARED: usize = 1024;
 
 /// A block of the heap was handed out, by a call that returns to `pc`.
 pub fn allocated(address: usize, size: usize, pc: usize) {
-    if address == 0 {
+    if address == 0 || !process::is_prepared() {
         return;
     }
-    let Some(mut inside) = this_thread::enter() else {
+    // What the first thread allocates before there is another is what they will share.
+    let Some(mut inside) = this_thread::enter_unwatched() else {
         return;
     };
     let thread = inside.thread();
@@ -32,6 +34,15 @@ pub fn freed(address: usize, size: usize, pc: usize) {
         return;
     }
     let Some(mut inside) = this_thread::enter() else {
+        // Whoever frees it, it is gone: the C library frees thread-local blocks after a thread's end.
+        if this_thread::me().is_null() && process::is_watching() {
+            blocks::remove(address);
+            forget_inside(address, size);
+        } else if process::is_prepared()
+            && let Some(_inside) = this_thread::enter_unwatched()
+        {
+            blocks::remove(address);
+        }
         return;
     };
     race::check_free(inside.thread(), address, size.min(COMPARED), pc);

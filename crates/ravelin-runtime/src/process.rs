@@ -16,6 +16,8 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static PREPARED: Spin<bool> = Spin::new(false);
+/// Whether there is room for shadow and records.
+static RESERVED: AtomicBool = AtomicBool::new(false);
 static WATCHING: AtomicBool = AtomicBool::new(false);
 
 /// The first thread is made known, for its calls; nothing is watched yet. May come before the C library is ready.
@@ -45,6 +47,9 @@ fn prepare() {
     if let Some(words) = variable(c"RAVELIN_OPTIONS") {
         options::read(&String::from_utf8_lossy(words));
     }
+    if shadow::reserve() && records::reserve() && blocks::reserve() {
+        RESERVED.store(true, Ordering::Release);
+    }
     if let Some(directory) = variable(c"RAVELIN_FINDINGS") {
         file::create(directory);
     }
@@ -65,7 +70,7 @@ pub fn begin_watching() {
     }
     threads::begin_first();
     prepare();
-    if !(shadow::reserve() && records::reserve() && blocks::reserve()) {
+    if !RESERVED.load(Ordering::Acquire) {
         file::note(notes::OUT_OF_MEMORY);
         say("ravelin: no address space for the sanitizer (is it limited by ulimit -v?); nothing is watched\n");
         threads::switch_off();
@@ -74,6 +79,16 @@ pub fn begin_watching() {
         this_thread::set_watched(true);
     }
     WATCHING.store(true, Ordering::Release);
+}
+
+/// Whether blocks of the heap can be remembered.
+pub fn is_prepared() -> bool {
+    RESERVED.load(Ordering::Acquire)
+}
+
+/// Whether accesses are watched in this process.
+pub fn is_watching() -> bool {
+    WATCHING.load(Ordering::Acquire) && !threads::is_off()
 }
 
 /// The program ends, for whatever reason; may come several times.

@@ -269,22 +269,16 @@ pub fn for_each_in_word(address: usize, mut work: impl FnMut(&mut Record)) {
 
 /// Forgets the records of a range.
 pub fn forget(address: usize, length: usize) {
-    let mut at = address & !7;
-    let end = address.saturating_add(length);
-    while at < end {
-        let head = shadow::record(at);
-        if head.load(Ordering::Relaxed) != 0 {
-            let mut number = head.swap(0, Ordering::AcqRel);
-            while number != 0 {
-                let place = place(number);
-                let locked = place.lock();
-                let next = place.next.load(Ordering::Acquire);
-                give_back(number, locked);
-                number = next;
-            }
+    shadow::for_each_record(address, length, |head| {
+        let mut number = head.swap(0, Ordering::AcqRel);
+        while number != 0 {
+            let place = place(number);
+            let locked = place.lock();
+            let next = place.next.load(Ordering::Acquire);
+            give_back(number, locked);
+            number = next;
         }
-        at += 8;
-    }
+    });
 }
 
 /// Calls `work` with every record in use, while nobody else is inside.

@@ -13,7 +13,7 @@
 
 use crate::kernel;
 use crate::mapping;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const BITS: u32 = 44;
 const MASK: usize = (1 << BITS) - 1;
@@ -24,6 +24,8 @@ const RECORDS: usize = 0x6000_0000_0000;
 const RECORDS_LENGTH: usize = (1 << BITS) / 2;
 const BLOCKS: usize = 0x6800_0000_0000;
 const BLOCKS_LENGTH: usize = (1 << BITS) / 4;
+
+const PAGE: usize = 4096;
 
 /// Slots in a cell.
 pub const SLOTS: usize = 4;
@@ -67,13 +69,46 @@ pub fn block(address: usize) -> &'static AtomicU32 {
     unsafe { &*(at as *const AtomicU32) }
 }
 
+/// Calls `work` with every number of a record in a range that is not 0. Pages that were never written are passed over.
+pub fn for_each_record(address: usize, length: usize, mut work: impl FnMut(&'static AtomicU32)) {
+    /// Looking for pages that exist pays for ranges longer than this.
+    const LONG: usize = 1 << 15;
+    let start = RECORDS + ((address & MASK) >> 3) * 4;
+    let end = RECORDS + (((address & MASK) + length).div_ceil(8)) * 4;
+    let mut within = |from: usize, to: usize| {
+        for at in (from..to).step_by(4) {
+            // SAFETY: within the reserved array, aligned, and any bits are atomics.
+            let head = unsafe { &*(at as *const AtomicU32) };
+            if head.load(Ordering::Relaxed) != 0 {
+                work(head);
+            }
+        }
+    };
+    if end - start < LONG {
+        return within(start, end);
+    }
+    let mut exists = [0u8; 256];
+    let mut page = start & !(PAGE - 1);
+    while page < end {
+        let pages = (end - page).div_ceil(PAGE).min(exists.len());
+        // SAFETY: the array of answers has room for that many pages, all of which are reserved.
+        let asked = unsafe { kernel::call(libc::SYS_mincore, [page, pages * PAGE, exists.as_mut_ptr() as usize]) };
+        for index in 0..pages {
+            if asked != 0 || exists[index] & 1 != 0 {
+                let from = page + index * PAGE;
+                within(from.max(start), (from + PAGE).min(end));
+            }
+        }
+        page += pages * PAGE;
+    }
+}
+
 /// Empties the cells of a range of whole words.
 pub fn clear_cells(address: usize, length: usize) {
     clear(CELLS + ((address & MASK) & !7) * 4, length.div_ceil(8) * 32);
 }
 
 fn clear(start: usize, length: usize) {
-    const PAGE: usize = 4096;
     const LARGE: usize = 1 << 17;
     let end = start + length;
     let (first, last) = (start.next_multiple_of(PAGE), end & !(PAGE - 1));

@@ -102,6 +102,11 @@ pub fn switch_off() {
     this_thread::set_watched(false);
 }
 
+/// Whether watching was switched off.
+pub fn is_off() -> bool {
+    OFF.load(Ordering::Relaxed)
+}
+
 /// The calling thread is about to start another, by a call that returns to `pc`. The first call of all makes the
 /// program watched. `None` if the new thread cannot be watched.
 pub fn starting(pc: usize) -> Option<Box<Seed>> {
@@ -189,22 +194,29 @@ pub fn begin(seed: Box<Seed>) {
     drop(table);
     this_thread::set_me(thread);
     this_thread::set_watched(true);
-    // The seed goes back to the allocator with the thread inside, as every block does.
-    let inside = this_thread::enter();
+    let Some(_inside) = this_thread::enter() else { return };
+    // The C library uses the stacks of ended threads again without unmapping them.
+    // SAFETY: the calling thread's own state.
+    let (low, high) = unsafe { (*thread).stack };
+    crate::memory::forget_inside(low, high - low);
     drop(seed);
-    drop(inside);
 }
 
-/// The stack of the calling thread: what lies between the lowest address it may use and its control block.
+/// The stack of the calling thread. The C library puts the thread's control block at its upper end, with the thread-local
+/// variables below.
 fn stack_around(here: usize, size: usize) -> (usize, usize) {
-    /// The thread-local variables and the control block lie above the first frame.
-    const ABOVE: usize = 128 << 10;
+    /// The control block is no longer than this.
+    const CONTROL: usize = 4096;
     let control: usize;
     // SAFETY: the first word of the control block is its own address.
     unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) control, options(pure, readonly, nostack)) };
-    let low = if size > 2 * ABOVE { here - size + ABOVE } else { here - ABOVE / 16 };
-    let high = if control > here && control - here < 64 << 20 { control } else { here };
-    (low, high)
+    let high = control.next_multiple_of(CONTROL);
+    if (high.saturating_sub(size)..high).contains(&here) {
+        (high - size, high)
+    } else {
+        // A stack that the program provides.
+        (here.saturating_sub(size / 2), here)
+    }
 }
 
 /// The calling thread is about to end (after its own destructors, as late as possible).
@@ -215,8 +227,6 @@ pub fn end() {
     let thread = inside.thread();
     thread.spin.left();
     let released = thread.clocks.release();
-    let (low, high) = thread.stack;
-    crate::memory::forget_inside(low, high.saturating_sub(low));
     let mut table = TABLE.lock();
     let tid = thread.clocks.tid;
     let number = thread.number;

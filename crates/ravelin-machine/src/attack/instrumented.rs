@@ -33,7 +33,7 @@ pub fn query(program: &Program, model: Model, targets: &[Target], options: &Opti
         let system = Instrumented::new(&machine, model, targets);
         let space = explore(&system, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
-            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(machine, outgrown)),
+            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(Box::new(machine), outgrown)),
             End::Limit(limit) => Some(options.limits.as_given(limit)),
             _ => None,
         };

@@ -47,7 +47,7 @@ pub fn triangular_races(program: &Program, options: &Options) -> Result<Triangul
         let system = Watch::new(&machine);
         let space = explore(&system, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
-            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(machine, outgrown)),
+            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(Box::new(machine), outgrown)),
             End::Limit(limit) => Some(options.limits.as_given(limit)),
             _ => None,
         };

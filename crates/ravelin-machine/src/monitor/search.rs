@@ -64,7 +64,7 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
         }
         let space = explore(&monitor, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
-            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(machine, outgrown)),
+            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(Box::new(machine), outgrown)),
             End::Limit(limit) => Some(options.limits.as_given(limit)),
             _ => None,
         };

@@ -38,7 +38,7 @@ pub fn prepare() {
     // SAFETY: the functions are there as long as the process.
     unsafe {
         libc::atexit(ending);
-        libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(forked));
+        libc::pthread_atfork(Some(before_fork), Some(has_forked), Some(forked));
     }
 }
 
@@ -54,7 +54,13 @@ unsafe extern "C" fn before_fork() {
     BARRIERS.lock();
 }
 
-unsafe extern "C" fn after_fork() {
+unsafe extern "C" fn has_forked() {
+    // SAFETY: the same thread locked both before.
+    unsafe { after_fork() };
+    process::forking();
+}
+
+unsafe fn after_fork() {
     BARRIERS.unlock();
     HANDLES.unlock();
 }

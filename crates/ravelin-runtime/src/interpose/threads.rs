@@ -11,7 +11,7 @@
 
 use super::table::Table;
 use crate::threads::Seed;
-use crate::{memory, this_thread, threads};
+use crate::{this_thread, threads};
 use libc::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -30,7 +30,7 @@ interpose! {
         let function = Function::Posix(unsafe {
             std::mem::transmute::<usize, unsafe extern "C" fn(usize) -> usize>(function)
         });
-        let Some(start) = Start::new(function, argument, pc) else {
+        let Some(start) = Start::new(function, argument, attributes, pc) else {
             return real(handle, attributes, function.address(), argument);
         };
         let status = real(handle, attributes, child as *const () as usize, start as usize);
@@ -43,7 +43,7 @@ interpose! {
         let function = Function::C11(unsafe {
             std::mem::transmute::<usize, unsafe extern "C" fn(usize) -> c_int>(function)
         });
-        let Some(start) = Start::new(function, argument, pc) else {
+        let Some(start) = Start::new(function, argument, 0, pc) else {
             return real(handle, function.address(), argument);
         };
         let status = real(handle, child as *const () as usize, start as usize);
@@ -132,8 +132,9 @@ struct Start {
 
 impl Start {
     /// `None` if the new thread cannot be watched.
-    fn new(function: Function, argument: usize, pc: usize) -> Option<*mut Start> {
-        let seed = threads::starting(pc)?;
+    fn new(function: Function, argument: usize, attributes: usize, pc: usize) -> Option<*mut Start> {
+        let mut seed = threads::starting(pc)?;
+        seed.stack_size = stack_size(attributes);
         let _inside = this_thread::enter();
         let number = threads::number_of(&seed);
         let start = Start { seed: Some(seed), number, function, argument, settled: AtomicBool::new(false) };
@@ -192,14 +193,9 @@ fn begin(start: *mut Start) -> (Function, usize) {
     if let Some(seed) = start.seed.take() {
         threads::begin(seed);
     }
-    let stack = {
+    {
         let _inside = this_thread::enter();
         drop(start);
-        stack()
-    };
-    // The C library uses the stacks of ended threads again without unmapping them.
-    if let Some((address, length)) = stack {
-        memory::forget(address, length);
     }
     // SAFETY: the key exists as long as the process.
     unsafe { libc::pthread_setspecific(key(), ROUNDS as *const _) };
@@ -289,20 +285,23 @@ fn is_detached(attributes: usize) -> bool {
     state == libc::PTHREAD_CREATE_DETACHED
 }
 
-/// Where the calling thread's stack is, with the thread-local variables above it.
-fn stack() -> Option<(usize, usize)> {
-    let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-    let mut address = std::ptr::null_mut();
-    let mut length = 0;
-    // SAFETY: the attributes are filled by the first call, read if that has succeeded, and destroyed.
+/// How long the stack of a thread with these attributes is. (`pthread_getattr_np` would tell the thread itself, but it
+/// allocates.)
+fn stack_size(attributes: usize) -> usize {
+    let mut size = 0;
+    // SAFETY: the program's attributes, or new ones, which stand for the default.
     unsafe {
-        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
-            return None;
+        if attributes == 0 {
+            let mut new = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+            if libc::pthread_attr_init(new.as_mut_ptr()) == 0 {
+                libc::pthread_attr_getstacksize(new.as_ptr(), &raw mut size);
+                libc::pthread_attr_destroy(new.as_mut_ptr());
+            }
+        } else {
+            libc::pthread_attr_getstacksize(attributes as *const _, &raw mut size);
         }
-        let status = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut address, &raw mut length);
-        libc::pthread_attr_destroy(attributes.as_mut_ptr());
-        (status == 0).then_some((address as usize, length))
     }
+    size
 }
 
 unsafe extern "C" {
