@@ -1,0 +1,46 @@
+// Treiber's stack; nodes are freed at the end only.
+// case release-acquire -DPUSH=REL -DPOP=ACQ: none
+// case relaxed-push -DPUSH=RLX -DPOP=ACQ: race, may race
+// case relaxed-pop -DPUSH=REL -DPOP=RLX: race, may race
+// case seq-cst -DPUSH=SC -DPOP=SC: none
+#include <stdatomic.h>
+#include "../turns.h"
+#define N 200
+
+struct node {
+  struct node *next;
+  int value;
+};
+
+static _Atomic(struct node *) head;
+static struct node nodes[3][N];
+
+static void push(struct node *node) {
+  struct node *top = atomic_load_explicit(&head, RLX);
+  do {
+    node->next = top;
+  } while (!RAVELIN_CAS_WEAK(&head, &top, node, PUSH, RLX));
+}
+
+static struct node *pop(void) {
+  struct node *top = atomic_load_explicit(&head, POP);
+  while (top && !RAVELIN_CAS_WEAK(&head, &top, top->next, POP, POP)) {
+  }
+  return top;
+}
+
+static void *worker(void *argument) {
+  long me = (long)argument, sum = 0;
+  for (int i = 0; i < N; i++) {
+    nodes[me][i].value = i;
+    push(&nodes[me][i]);
+    if (i % 2) {
+      struct node *node = pop();
+      if (node) sum += node->value;
+    }
+    if (i % 8 == 0) sched_yield();
+  }
+  return (void *)sum;
+}
+
+int main(void) { at_once(3, worker); }
