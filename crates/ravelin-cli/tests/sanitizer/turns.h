@@ -68,10 +68,21 @@ static HIDDEN void in_turns(int count, turn_function *const *functions, int join
     exit(0);                                                                                                           \
   } while (0)
 
-// Runs one function in several threads at once and joins them.
+// Runs one function in several threads at once, which start together, and joins them. Starting together is hidden.
+static volatile int gate_open;
+static void *(*gate_function)(void *);
+
+static HIDDEN void *gate_thread(void *argument) {
+  while (!gate_open) sched_yield();
+  return gate_function(argument);
+}
+
 static HIDDEN void at_once(int count, void *(*function)(void *)) {
-  static pthread_t threads[64];
-  for (long i = 0; i < count; i++) pthread_create(&threads[i], 0, function, (void *)i);
+  pthread_t threads[64];
+  gate_open = 0;
+  gate_function = function;
+  for (long i = 0; i < count; i++) pthread_create(&threads[i], 0, gate_thread, (void *)i);
+  gate_open = 1;
   for (int i = 0; i < count; i++) pthread_join(threads[i], 0);
 }
 

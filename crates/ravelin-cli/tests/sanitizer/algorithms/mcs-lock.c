@@ -36,6 +36,7 @@ static void *worker(void *unused) {
       RAVELIN_WAIT(&me->waiting, 0, R);
     }
     counter++; //@count
+    if (i % 8 == 0) sched_yield();
     struct node *after = atomic_load_explicit(&me->next, R);
     if (!after) {
       struct node *expected = me;

@@ -19,7 +19,7 @@ static void drop(struct shared *shared) {
     atomic_thread_fence(ACQ);
 #endif
     shared->value = -1; //@free
-    free(shared);
+    free(shared);       //@free
   }
 }
 

@@ -15,8 +15,11 @@
 #define W REL
 #endif
 
-static atomic_int taken;
+#ifdef FLAG
 static atomic_flag flag = ATOMIC_FLAG_INIT;
+#else
+static atomic_int taken;
+#endif
 static int counter;
 
 static void lock(void) {
@@ -49,6 +52,7 @@ static void *worker(void *unused) {
   for (int i = 0; i < 500; i++) {
     lock();
     counter++; //@count
+    if (i % 16 == 0) sched_yield();
     unlock();
   }
   return unused;

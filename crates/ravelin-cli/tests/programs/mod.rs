@@ -1,0 +1,272 @@
+//! Programs with expected findings: reading what their first lines say, building, running, comparing.
+//!
+//! The format is described in `tests/sanitizer/README.md`.
+
+// Each test file uses a part of this.
+#![allow(dead_code)]
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// A program, as its first lines describe it.
+pub struct Program {
+    pub path: PathBuf,
+    /// What is said once for all cases: `std`, `flags`, `libraries`, …
+    settings: BTreeMap<String, String>,
+    pub cases: Vec<Case>,
+    /// The lines that carry a label.
+    labels: BTreeMap<String, Vec<u64>>,
+}
+
+/// One way to build and run a program.
+pub struct Case {
+    pub name: String,
+    flags: Vec<String>,
+    options: Vec<String>,
+    expected: Vec<Expected>,
+}
+
+/// A finding that must, or may, be there.
+struct Expected {
+    must: bool,
+    race: bool,
+    /// Two labels, or none if it may be anywhere.
+    at: Option<[String; 2]>,
+}
+
+/// A finding as `ravelin run` tells it, reduced to lines of the program itself.
+#[derive(Debug)]
+pub struct Found {
+    race: bool,
+    lines: [u64; 2],
+}
+
+impl Program {
+    /// `None` for a file that is only part of a program.
+    pub fn read(path: &Path) -> Result<Option<Program>, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut program =
+            Program { path: path.to_owned(), settings: BTreeMap::new(), cases: Vec::new(), labels: BTreeMap::new() };
+        for (number, line) in (1..).zip(text.lines()) {
+            if let Some((_, label)) = line.split_once("//@") {
+                program.labels.entry(label.trim().to_owned()).or_default().push(number);
+            } else if let Some(case) = line.strip_prefix("// case ") {
+                program.cases.push(Case::read(case).ok_or_else(|| format!("{}: case {case}", path.display()))?);
+            } else if let Some((name, value)) = line.strip_prefix("// ").and_then(|line| line.split_once(": ")) {
+                program.settings.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        for expected in program.cases.iter().flat_map(|case| &case.expected) {
+            let labels = expected.at.iter().flatten();
+            if let Some(missing) = labels.into_iter().find(|label| !program.labels.contains_key(*label)) {
+                return Err(format!("{}: no line is labelled {missing}", path.display()));
+            }
+        }
+        match (program.cases.is_empty(), text.starts_with("// part of ")) {
+            (true, true) => Ok(None),
+            (true, false) => Err(format!("{}: says nothing about what is expected", path.display())),
+            (false, _) => Ok(Some(program)),
+        }
+    }
+
+    /// Every program below a folder.
+    pub fn all(folder: &Path) -> Result<Vec<Program>, String> {
+        let mut paths = Vec::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            for path in entries.flatten().map(|entry| entry.path()) {
+                match path.extension().and_then(|extension| extension.to_str()) {
+                    _ if path.is_dir() => folders.push(path),
+                    Some("c" | "cpp") => paths.push(path),
+                    _ => {}
+                }
+            }
+        }
+        paths.sort();
+        paths.iter().filter_map(|path| Program::read(path).transpose()).collect()
+    }
+
+    pub fn is_cpp(&self) -> bool {
+        self.path.extension().is_some_and(|extension| extension == "cpp")
+    }
+
+    pub fn takes(&self, compiler: &str) -> bool {
+        self.settings.get("compilers").is_none_or(|only| only.split_whitespace().any(|name| name == compiler))
+    }
+
+    fn words(&self, setting: &str) -> impl Iterator<Item = &str> {
+        self.settings.get(setting).into_iter().flat_map(|value| value.split_whitespace())
+    }
+
+    /// Builds and runs one case; what is wrong with it.
+    pub fn try_case(&self, case: &Case, compiler: &str, level: &str, folder: &Path) -> Result<(), String> {
+        let program = folder.join("program");
+        let mut command = self.compiler(compiler, level);
+        command.args(&case.flags).args(self.words("flags")).arg(&self.path).arg("-o").arg(&program);
+        command.args(self.words("libraries"));
+        finish(&mut command, Duration::from_secs(120))?;
+        let mut arguments: Vec<String> = self.words("arguments").map(str::to_owned).collect();
+        for part in self.words("plugin") {
+            let library = folder.join("plugin.so");
+            let mut command = self.compiler(compiler, level);
+            command.args(["-shared", "-fPIC"]).arg(self.path.with_file_name(part)).arg("-o").arg(&library);
+            finish(&mut command, Duration::from_secs(120))?;
+            arguments.push(library.display().to_string());
+        }
+        let runs = self.words("runs").next().and_then(|runs| runs.parse().ok()).unwrap_or(1);
+        let mut found = Vec::new();
+        for _ in 0..runs {
+            found.extend(self.run(case, &program, &arguments, folder)?);
+        }
+        self.judge(case, &found)
+    }
+
+    fn compiler(&self, compiler: &str, level: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        command.arg(if self.is_cpp() { "c++" } else { "cc" });
+        command.env(if self.is_cpp() { "RAVELIN_CXX" } else { "RAVELIN_CC" }, real_name(compiler, self.is_cpp()));
+        command.args([level, "-g", "-pthread", "-w"]);
+        command.arg("-I").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../ravelin-runtime/include"));
+        command.args(self.words("std").map(|std| format!("-std={std}")));
+        command
+    }
+
+    fn run(&self, case: &Case, program: &Path, arguments: &[String], folder: &Path) -> Result<Vec<Found>, String> {
+        let report = folder.join("report.json");
+        let _ = std::fs::remove_file(&report);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        command.args(["run", "--format", "json", "--output"]).arg(&report).args(&case.options).arg("--");
+        command.arg(program).args(arguments);
+        let code = finish_with(&mut command, Duration::from_secs(60))?;
+        let text = std::fs::read_to_string(&report).map_err(|error| format!("no report ({error}), exit code {code}"))?;
+        let json: Value = serde_json::from_str(&text).map_err(|error| format!("{error} in {text}"))?;
+        let findings = json["findings"].as_array().ok_or_else(|| format!("no findings in {text}"))?;
+        let ends = self.words("exit").next().unwrap_or("0");
+        let wanted = if findings.is_empty() { ends } else { "1" };
+        if wanted != "any" && ends != "any" && wanted != code.to_string() {
+            return Err(format!("exit code {code}, expected {wanted}"));
+        }
+        findings.iter().map(|finding| self.found(finding)).collect()
+    }
+
+    fn found(&self, finding: &Value) -> Result<Found, String> {
+        let problem = finding["problem"].as_str().ok_or_else(|| format!("no problem in {finding}"))?;
+        Ok(Found { race: problem == "race", lines: [self.line(&finding["access"]), self.line(&finding["other"])] })
+    }
+
+    /// The innermost line of an access that is in the program itself; 0 if there is none.
+    fn line(&self, access: &Value) -> u64 {
+        let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let frames = std::iter::once(&access["position"]).chain(access["stack"].as_array().into_iter().flatten());
+        let mut positions = frames.map(|frame| if frame["position"].is_object() { &frame["position"] } else { frame });
+        let here = |position: &&Value| position["file"].as_str().is_some_and(|file| file.ends_with(name));
+        positions.find(here).and_then(|position| position["line"].as_u64()).unwrap_or(0)
+    }
+
+    fn judge(&self, case: &Case, found: &[Found]) -> Result<(), String> {
+        let matches = |expected: &Expected, found: &Found| {
+            let on = |label: &String, line: u64| self.labels.get(label).is_some_and(|lines| lines.contains(&line));
+            let there = expected.at.as_ref().is_none_or(|[a, b]| {
+                let [first, second] = found.lines;
+                (on(a, first) && on(b, second)) || (on(a, second) && on(b, first))
+            });
+            expected.race == found.race && there
+        };
+        for expected in case.expected.iter().filter(|expected| expected.must) {
+            if !found.iter().any(|found| matches(expected, found)) {
+                return Err(format!("not found: {} in {found:?}", expected.show()));
+            }
+        }
+        match found.iter().find(|found| !case.expected.iter().any(|expected| matches(expected, found))) {
+            Some(found) => Err(format!("found, but not expected: {found:?}")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Case {
+    /// `NAME flags… | options…: expectation, …`. The last colon before the expectations ends the flags.
+    fn read(text: &str) -> Option<Case> {
+        let (how, expected) = text.rsplit_once(": ")?;
+        let (build, run) = how.split_once(" | ").unwrap_or((how, ""));
+        let mut build = build.split_whitespace().map(str::to_owned);
+        let name = build.next()?;
+        let options = run.split_whitespace().map(str::to_owned).collect();
+        let expected = match expected {
+            "none" => Vec::new(),
+            several => several.split(", ").map(Expected::read).collect::<Option<_>>()?,
+        };
+        Some(Case { name, flags: build.collect(), options, expected })
+    }
+}
+
+impl Expected {
+    fn read(text: &str) -> Option<Expected> {
+        let (must, text) = text.strip_prefix("may ").map_or((true, text), |rest| (false, rest));
+        let mut words = text.split_whitespace();
+        let race = match words.next()? {
+            "race" => true,
+            "violation" => false,
+            _ => return None,
+        };
+        let at = match (words.next(), words.next(), words.next()) {
+            (None, ..) => None,
+            (Some(a), Some(b), None) => Some([a.to_owned(), b.to_owned()]),
+            _ => return None,
+        };
+        Some(Expected { must, race, at })
+    }
+
+    fn show(&self) -> String {
+        let place = self.at.as_ref().map(|[a, b]| format!(" {a} {b}")).unwrap_or_default();
+        format!("{}{place}", if self.race { "race" } else { "violation" })
+    }
+}
+
+/// The compilers on this machine.
+pub fn compilers() -> Vec<&'static str> {
+    let installed = |name: &&str| Command::new(*name).arg("--version").output().is_ok();
+    ["gcc", "clang"].into_iter().filter(installed).collect()
+}
+
+fn real_name(compiler: &str, cpp: bool) -> &'static str {
+    match (compiler, cpp) {
+        ("gcc", false) => "gcc",
+        ("gcc", true) => "g++",
+        (_, false) => "clang",
+        (_, true) => "clang++",
+    }
+}
+
+/// Runs a command that must succeed.
+pub fn finish(command: &mut Command, limit: Duration) -> Result<(), String> {
+    match finish_with(command, limit)? {
+        0 => Ok(()),
+        code => Err(format!("{command:?} ended with {code}")),
+    }
+}
+
+/// Runs a command and gives its exit code; what it says is thrown away. Kills what takes too long.
+pub fn finish_with(command: &mut Command, limit: Duration) -> Result<i32, String> {
+    use std::process::Stdio;
+    let said = std::env::var_os("RAVELIN_PROGRAMS_LOUD").is_some();
+    let sink = || if said { Stdio::inherit() } else { Stdio::null() };
+    command.stdin(Stdio::null()).stdout(sink()).stderr(sink());
+    let mut child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
+    let end = std::time::Instant::now() + limit;
+    loop {
+        match child.try_wait().map_err(|error| error.to_string())? {
+            Some(status) => return Ok(status.code().unwrap_or(-1)),
+            None if std::time::Instant::now() > end => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("{command:?} takes longer than {} s", limit.as_secs()));
+            }
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// A thread uses a block that another frees without any order between them.
+// case used-before -DBEFORE: race use free
+// case used-after: race use free
+// flags: -O1
+#include "../turns.h"
+
+static int *volatile block;
+
+static void use(void) {
+  *block += 1; //@use
+}
+
+static void drop(void) {
+  free(block); //@free
+}
+
+int main(void) {
+  block = malloc(1000);
+  *block = 1;
+#ifdef BEFORE
+  IN_TURNS(use, drop);
+#else
+  IN_TURNS(drop, use);
+#endif
+}

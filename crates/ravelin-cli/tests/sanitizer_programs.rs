@@ -1,0 +1,87 @@
+//! The sanitizer on programs whose first lines say what must be found in them: `tests/sanitizer`.
+//!
+//! Every case is built and run at least once, with compilers and levels of optimisation in turns; with
+//! `RAVELIN_PROGRAMS_ALL=1` every case with every compiler and level. `RAVELIN_PROGRAMS=word` tries only what has the
+//! word in its name, `RAVELIN_PROGRAMS_LOUD=1` lets the compilers and programs be heard.
+
+mod programs;
+
+use programs::{Program, compilers};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many programs run at a time.
+const AT_ONCE: usize = 2;
+
+struct Job<'a> {
+    program: &'a Program,
+    case: usize,
+    compiler: &'static str,
+    level: &'static str,
+}
+
+impl Job<'_> {
+    fn name(&self) -> String {
+        let file = self.program.path.strip_prefix(folder()).unwrap_or(&self.program.path).display();
+        format!("{file} {} {} {}", self.program.cases[self.case].name, self.compiler, self.level)
+    }
+}
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sanitizer"))
+}
+
+#[test]
+fn programs_are_judged_as_they_say() {
+    let compilers = compilers();
+    for missing in ["gcc", "clang"].iter().filter(|name| !compilers.contains(name)) {
+        eprintln!("{missing} is not installed: nothing is tried with it");
+    }
+    let programs = Program::all(folder()).unwrap_or_else(|error| panic!("{error}"));
+    let jobs = jobs(&programs, &compilers);
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for worker in 0..AT_ONCE {
+            let (jobs, next, failures) = (&jobs, &next, &failures);
+            scope.spawn(move || {
+                let scratch = std::env::temp_dir().join(format!("ravelin-programs-{}-{worker}", std::process::id()));
+                std::fs::create_dir_all(&scratch).expect("a folder");
+                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let case = &job.program.cases[job.case];
+                    if let Err(reason) = job.program.try_case(case, job.compiler, job.level, &scratch) {
+                        failures.lock().expect("nobody panics").push(format!("{}: {reason}", job.name()));
+                    }
+                }
+                let _ = std::fs::remove_dir_all(&scratch);
+            });
+        }
+    });
+    let mut failures = failures.into_inner().expect("nobody panics");
+    failures.sort();
+    assert!(failures.is_empty(), "{} of {} failed:\n{}", failures.len(), jobs.len(), failures.join("\n"));
+}
+
+/// Each case with both compilers at different levels in turns; C++ compiles slowly, so it gets one of each.
+fn jobs<'a>(programs: &'a [Program], compilers: &[&'static str]) -> Vec<Job<'a>> {
+    let all = std::env::var_os("RAVELIN_PROGRAMS_ALL").is_some();
+    let word = std::env::var("RAVELIN_PROGRAMS").unwrap_or_default();
+    let mut jobs = Vec::new();
+    for program in programs {
+        for case in 0..program.cases.len() {
+            let mut tried = 0;
+            for (which, &compiler) in compilers.iter().enumerate().filter(|(_, compiler)| program.takes(compiler)) {
+                for (height, level) in ["-O0", "-O2"].into_iter().enumerate() {
+                    let in_turn = (case + which + height) % 2 == 0 && (!program.is_cpp() || which == case % 2 || tried == 0);
+                    let job = Job { program, case, compiler, level };
+                    if (all || in_turn) && job.name().contains(&word) {
+                        jobs.push(job);
+                        tried += 1;
+                    }
+                }
+            }
+        }
+    }
+    jobs
+}
