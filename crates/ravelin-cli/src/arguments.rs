@@ -289,8 +289,9 @@ pub struct Convert {
     /// violates `never success` under sc exactly if the attack is feasible under tso
     #[arg(long, value_name = "ATTACK")]
     pub instrument: Option<String>,
-    /// What to write: `rav` pretty-prints, `litmus` is a C litmus test for herd and litmus7, `dot` draws the control
-    /// flow for Graphviz, `promela` is SPIN's input [default with --instrument: rav]
+    /// What to write: `rav` pretty-prints, `litmus` is a C litmus test for herd and litmus7, `c` is a C program to
+    /// be run under the sanitizer, `dot` draws the control flow for Graphviz, `promela` is SPIN's input [default with
+    /// --instrument: rav]
     #[arg(long, value_name = "LANGUAGE", required_unless_present = "instrument")]
     pub to: Option<To>,
     /// File to write instead of standard output
@@ -481,6 +482,7 @@ impl std::convert::From<From> for Language {
 pub enum To {
     Rav,
     Litmus,
+    C,
     Dot,
     Promela,
 }

@@ -24,6 +24,7 @@ pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
         To::Rav if formats => rav::format(&rav::parse(parsed.source).ast),
         To::Rav => print::rav(&program),
         To::Litmus => print::litmus(&program).with_context(|| arguments.file.display().to_string())?,
+        To::C => print::c(&program).with_context(|| arguments.file.display().to_string())?,
         To::Dot => print::dot(&program),
         To::Promela => print::promela(&program).with_context(|| arguments.file.display().to_string())?,
     };

@@ -73,7 +73,8 @@ fn jobs<'a>(programs: &'a [Program], compilers: &[&'static str]) -> Vec<Job<'a>>
             let mut tried = 0;
             for (which, &compiler) in compilers.iter().enumerate().filter(|(_, compiler)| program.takes(compiler)) {
                 for (height, level) in ["-O0", "-O2"].into_iter().enumerate() {
-                    let in_turn = (case + which + height) % 2 == 0 && (!program.is_cpp() || which == case % 2 || tried == 0);
+                    let in_turn =
+                        (case + which + height) % 2 == 0 && (!program.is_cpp() || which == case % 2 || tried == 0);
                     let job = Job { program, case, compiler, level };
                     if (all || in_turn) && job.name().contains(&word) {
                         jobs.push(job);

@@ -12,6 +12,7 @@ mod measure;
 mod rc20;
 mod reach;
 mod robustness;
+mod runtime;
 mod spin;
 mod stateright;
 mod table;
@@ -30,6 +31,8 @@ pub enum Benchmark {
     Reach(reach::Arguments),
     /// Robustness against TSO: all attacks, engines side by side, growth with the number of threads
     Robustness(robustness::Arguments),
+    /// The sanitizer: time and memory of watched programs, beside the stock thread sanitizers
+    Runtime(runtime::Arguments),
 }
 
 pub fn run(benchmark: &Benchmark) -> Result<()> {
@@ -39,5 +42,6 @@ pub fn run(benchmark: &Benchmark) -> Result<()> {
         Benchmark::Rc20(arguments) => rc20::run(arguments),
         Benchmark::Reach(arguments) => reach::run(arguments),
         Benchmark::Robustness(arguments) => robustness::run(arguments),
+        Benchmark::Runtime(arguments) => runtime::run(arguments),
     }
 }

@@ -142,7 +142,8 @@ impl Program {
         command.args(["run", "--format", "json", "--output"]).arg(&report).args(&case.options).arg("--");
         command.arg(program).args(arguments);
         let code = finish_with(&mut command, Duration::from_secs(60))?;
-        let text = std::fs::read_to_string(&report).map_err(|error| format!("no report ({error}), exit code {code}"))?;
+        let text =
+            std::fs::read_to_string(&report).map_err(|error| format!("no report ({error}), exit code {code}"))?;
         let json: Value = serde_json::from_str(&text).map_err(|error| format!("{error} in {text}"))?;
         let findings = json["findings"].as_array().ok_or_else(|| format!("no findings in {text}"))?;
         let ends = self.words("exit").next().unwrap_or("0");

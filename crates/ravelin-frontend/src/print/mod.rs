@@ -12,6 +12,8 @@
 //!   fixed arrays cannot hold.
 //! - [`litmus()`] writes a program as a C litmus test with the same final states, for herd and its kin. It refuses what such
 //!   tests have no words for: jumps, blocking instructions, computed addresses.
+//! - [`c()`] writes a program as C11 with pthreads and the markers of `ravelin.h`, to be run under the sanitizer. It refuses
+//!   steps that touch memory several times at once.
 //!
 //! All of them print the same text for the same program, and none of them looks at spans or at the source text.
 //!
@@ -31,12 +33,14 @@
 //! assert!(text.contains("x.store(1, release);\n    r = y.load();"));
 //! ```
 
+mod c;
 mod dot;
 mod litmus;
 mod names;
 mod promela;
 mod rav;
 
+pub use c::{NotInC, c};
 pub use dot::dot;
 pub use litmus::{Inexpressible, litmus};
 pub use promela::{Unsupported, promela};

@@ -9,7 +9,7 @@
 #define R ACQ
 #endif
 
-static atomic_int x, y;
+atomic_int x, y;
 
 static void *side(void *number) {
   if (number) {

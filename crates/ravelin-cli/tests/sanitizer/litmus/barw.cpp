@@ -5,7 +5,7 @@
 #include <atomic>
 #include "../turns.h"
 
-static std::atomic<int> x, y;
+std::atomic<int> x, y;
 
 static void left() {
   x.store(1, std::memory_order_release); //@wx

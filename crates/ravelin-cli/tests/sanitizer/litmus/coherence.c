@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include "../turns.h"
 
-static atomic_int x;
+atomic_int x;
 
 static void store_twice(void) {
   atomic_store_explicit(&x, 1, RLX);

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include "../turns.h"
 
-static atomic_int x, y;
+atomic_int x, y;
 
 static void write_x(void) {
   atomic_store_explicit(&x, 1, W); //@wx

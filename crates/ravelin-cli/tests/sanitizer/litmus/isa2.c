@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include "../turns.h"
 
-static atomic_int x, y, z;
+atomic_int x, y, z;
 
 static void one(void) {
   atomic_store_explicit(&x, 1, RLX); //@wx

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include "../turns.h"
 
-static atomic_int x, y;
+atomic_int x, y;
 static int payload;
 
 static void *child(void *unused) {

@@ -11,7 +11,7 @@
 #include "../turns.h"
 
 static int payload;
-static atomic_int ready;
+atomic_int ready;
 
 static void left(void) {
   payload = 42; //@wx

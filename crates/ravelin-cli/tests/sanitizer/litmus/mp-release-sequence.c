@@ -9,7 +9,7 @@
 #endif
 
 static int payload;
-static atomic_int ready;
+atomic_int ready;
 
 static void left(void) {
   payload = 42; //@wx

@@ -9,7 +9,7 @@
 #define ORDER(order) ORDER_(order)
 
 static long payload;
-static std::atomic<bool> ready;
+std::atomic<bool> ready;
 
 static void left() {
   payload = 42; //@wx

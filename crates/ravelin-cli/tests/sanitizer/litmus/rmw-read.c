@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include "../turns.h"
 
-static atomic_int x, y;
+atomic_int x, y;
 
 static void left(void) {
   atomic_fetch_add_explicit(&x, 1, AR); //@wx

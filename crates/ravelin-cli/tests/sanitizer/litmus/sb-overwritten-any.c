@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include "../turns.h"
 
-static atomic_int x, y;
+atomic_int x, y;
 
 static void *side(void *number) {
   atomic_int *mine = number ? &y : &x, *other = number ? &x : &y;

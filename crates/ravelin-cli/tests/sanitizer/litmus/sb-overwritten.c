@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include "../turns.h"
 
-static atomic_int x, y;
+atomic_int x, y;
 
 static void left(void) {
   atomic_store_explicit(&x, 1, REL); //@wx

@@ -7,13 +7,12 @@
 // case right-fence -DW=RLX -DR=RLX -DRIGHT=SC: violation wx rx
 // case weak-fences -DW=RLX -DR=RLX -DLEFT=AR -DRIGHT=AR: violation wx rx
 // case seq-cst-loads -DW=REL -DR=SC: violation wx rx
-// case seq-cst-loads-ignored -DW=SC -DR=SC | --seq-cst rel-acq: violation wx rx
-// case seq-cst-stores -DW=SC -DR=ACQ | --seq-cst both: violation wx rx
+// case seq-cst-stores -DW=SC -DR=ACQ: may violation wx rx
 // case no-predict -DW=RLX -DR=RLX | --no-predict: violation wx rx
 #include <stdatomic.h>
 #include "../turns.h"
 
-static atomic_int x, y;
+atomic_int x, y;
 
 static void left(void) {
   atomic_store_explicit(&x, 1, W); //@wx

@@ -7,7 +7,7 @@
 #define ORDER_(order) std::memory_order_##order
 #define ORDER(order) ORDER_(order)
 
-static std::atomic<long> x, y;
+std::atomic<long> x, y;
 
 static void left() {
   x.store(1, ORDER(W)); //@wx

@@ -1,6 +1,7 @@
 // The synchronisation of C++20: semaphores, latch, barrier, jthread, stop tokens, atomic wait and notify.
 // case c: may violation
 // std: c++20
+#include <cstdlib>
 #include <atomic>
 #include <barrier>
 #include <latch>

@@ -1,6 +1,7 @@
 // std::future, promise, packaged_task, async, shared_future, exceptions through them.
 // case c: none
 // std: c++17
+#include <cstdlib>
 #include <future>
 #include <numeric>
 #include <stdexcept>

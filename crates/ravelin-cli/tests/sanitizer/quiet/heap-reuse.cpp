@@ -1,6 +1,7 @@
 // new and delete in threads, with polymorphic objects and containers; what was known about freed memory is forgotten.
 // case c: none
 // std: c++17
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>

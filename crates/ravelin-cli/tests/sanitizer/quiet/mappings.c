@@ -1,5 +1,6 @@
 // Mapped memory is used by one thread, unmapped, and mapped again by another: its past is forgotten.
 // case c: none
+#define _GNU_SOURCE
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -2,6 +2,7 @@
 // case c: none
 // std: c++17
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 #include <vector>

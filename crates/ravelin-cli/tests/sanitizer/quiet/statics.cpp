@@ -1,6 +1,7 @@
 // Function statics, thread_local with constructors and destructors, inline variables.
 // case c: none
 // std: c++17
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string>

@@ -1,6 +1,7 @@
 // std::mutex and its kin, shared_mutex, condition_variable, scoped_lock, call_once.
 // case c: none
 // std: c++17
+#include <cstdlib>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>

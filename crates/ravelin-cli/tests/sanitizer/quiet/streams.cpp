@@ -1,6 +1,7 @@
 // Strings, string streams and standard streams in threads.
 // case c: none
 // std: c++17
+#include <cstdlib>
 #include <iostream>
 #include <locale>
 #include <sstream>

@@ -5,11 +5,11 @@
 
 static char *block;
 
-static void write(void) {
+static void writer(void) {
   block[17] = 1; //@w
 }
 
-static void read(void) {
+static void reader(void) {
   if (block[17] > 1) abort(); //@r
 }
 
@@ -20,5 +20,5 @@ int main(void) {
     free(old);
   }
   block = calloc(1, 100);
-  IN_TURNS(write, read);
+  IN_TURNS(writer, reader);
 }

@@ -5,15 +5,15 @@
 
 static std::vector<int> numbers(3);
 
-static void write() {
+static void writer() {
   numbers[1] = 2; //@w
 }
 
-static void read() {
+static void reader() {
   if (numbers[1] == 3) abort(); //@r
 }
 
 int main() {
-  turn_function *functions[] = {write, read};
+  turn_function *functions[] = {writer, reader};
   in_turns(2, functions, 1);
 }

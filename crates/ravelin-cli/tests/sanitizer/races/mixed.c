@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include "../turns.h"
 
-static int value;
+int value;
 
 static void atomic(void) {
   __atomic_store_n(&value, 1, __ATOMIC_SEQ_CST); //@a

@@ -11,12 +11,12 @@
 static char buffer[2 * N], other[2 * N], third[2 * N];
 static volatile int length = N;
 
-static void write(void) {
+static void writer(void) {
   WRITE; //@w
 }
 
-static void read(void) {
+static void reader(void) {
   memcpy(third, buffer + N - 1, (size_t)length); //@r
 }
 
-int main(void) { IN_TURNS(write, read); }
+int main(void) { IN_TURNS(writer, reader); }

@@ -9,12 +9,12 @@ struct packed {
 
 static char memory[32];
 
-static void write(void) {
+static void writer(void) {
   ((struct packed *)(memory + 5))->value = 1; //@w
 }
 
-static void read(void) {
+static void reader(void) {
   if (((struct packed *)(memory + 4 + OFFSET))->value == 99) abort(); //@r
 }
 
-int main(void) { IN_TURNS(write, read); }
+int main(void) { IN_TURNS(writer, reader); }
