@@ -34,7 +34,7 @@ const RESERVED: &[&str] = &[
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
     "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false",
-    "asm", "typeof", "main", "mem", "any", "divide", "remainder", "shift_left", "shift_right", "wrap", "ended", "rounds",
+    "asm", "typeof", "main", "mem", "any", "divide", "modulo", "shift_left", "shift_right", "wrap", "ended", "rounds",
     "seeds", "end", "left_over", "seed", "first", "tried", "count", "arguments", "threads", "patience", "unused",
     "exit", "abort", "read", "write", "index", "y0", "y1", "yn", "j0", "j1", "jn", "time", "signal", "wait", "fork",
     "pause", "link", "unlink", "close", "open", "free", "malloc", "remove", "rename", "rand", "random", "select", "send",
@@ -209,7 +209,7 @@ HELPER long long any(unsigned long long *seed, long long lo, long long hi) {
 }
 
 HELPER long long divide(long long a, long long b) { return b == 0 || b == -1 ? -a * (b != 0) : a / b; }
-HELPER long long remainder(long long a, long long b) { return b == 0 || b == -1 ? 0 : a % b; }
+HELPER long long modulo(long long a, long long b) { return b == 0 || b == -1 ? 0 : a % b; }
 HELPER long long shift_left(long long a, long long b) { return (long long)((unsigned long long)a << (b & 63)); }
 HELPER long long shift_right(long long a, long long b) { return a >> (b & 63); }
 

@@ -4,7 +4,7 @@
 // case beside -DINDEX=8: none
 #include "../turns.h"
 
-static union {
+union {
   unsigned long words[2];
   char bytes[16];
 } memory;

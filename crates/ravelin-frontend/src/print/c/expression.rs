@@ -33,7 +33,7 @@ impl<'a> Terms<'a> {
     fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr) -> String {
         let call = match op {
             BinaryOp::Div => "divide",
-            BinaryOp::Rem => "remainder",
+            BinaryOp::Rem => "modulo",
             BinaryOp::Shl => "shift_left",
             BinaryOp::Shr => "shift_right",
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
