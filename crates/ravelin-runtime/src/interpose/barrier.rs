@@ -1,6 +1,6 @@
 //! Barriers: every thread that leaves knows what every thread knew that arrived.
 //!
-//! Rounds alternate between two addresses inside the barrier, so that a slow thread leaving one round does not learn
+//! Rounds alternate between two words inside the barrier (memory is forgotten by words), so that a slow thread leaving one round does not learn
 //! from a fast one that has arrived at the next. The last thread to arrive at a round clears the other address: all
 //! threads of the round before have left it, because they are here, and none has arrived at the next. This counts on as
 //! many threads using the barrier as it was made for: if more do, the round a thread is counted in may not be the one
@@ -41,13 +41,13 @@ interpose! {
 
     fn pthread_barrier_wait(barrier: usize) -> c_int {
         let (parity, last) = arrive(barrier);
-        sync::release_join(barrier + parity);
+        sync::release_join(barrier + 8 * parity);
         if last {
-            memory::forget(barrier + (1 - parity), 1);
+            memory::forget(barrier + 8 * (1 - parity), 8);
         }
         let status = real(barrier);
         if status == 0 || status == libc::PTHREAD_BARRIER_SERIAL_THREAD {
-            sync::acquire(barrier + parity);
+            sync::acquire(barrier + 8 * parity);
         }
         status
     }
