@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     );
     println!("{}\n", machine());
     let folder = std::env::temp_dir().join(format!("ravelin-bench-runtime-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
+    std::fs::create_dir_all(folder.join("findings"))?;
     let measured = measure(arguments, &ravelin, &builds, &folder);
     let _ = std::fs::remove_dir_all(&folder);
     let measured = measured?;
@@ -153,7 +153,7 @@ fn compile(build: Build, ravelin: &Path, file: &str, program: &Path) -> Result<(
     Ok(())
 }
 
-/// One run. A program that Ravelin watches writes its findings to a file by itself, without `ravelin run`.
+/// One run. A program that Ravelin watches writes its findings into a folder by itself, without `ravelin run`.
 fn cost(build: Build, program: &Path, words: &str, report: &Path) -> Result<Cost> {
     let mut command = Command::new(program);
     command.args(words.split_whitespace()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -141,7 +141,7 @@ impl Program {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ravelin"));
         command.args(["run", "--format", "json", "--output"]).arg(&report).args(&case.options).arg("--");
         command.arg(program).args(arguments);
-        let code = finish_with(&mut command, Duration::from_secs(60))?;
+        let code = finish_with(&mut command, Duration::from_secs(120))?;
         let text =
             std::fs::read_to_string(&report).map_err(|error| format!("no report ({error}), exit code {code}"))?;
         let json: Value = serde_json::from_str(&text).map_err(|error| format!("{error} in {text}"))?;

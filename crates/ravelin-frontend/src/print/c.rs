@@ -35,7 +35,7 @@ const RESERVED: &[&str] = &[
     "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false",
     "asm", "typeof", "main", "mem", "any", "divide", "modulo", "shift_left", "shift_right", "wrap", "ended", "rounds",
-    "seeds", "end", "left_over", "seed", "first", "tried", "count", "arguments", "threads", "patience", "unused",
+    "seeds", "end", "left_over", "seed", "first", "tried", "count", "arguments", "threads", "patience", "unused", "start",
     "exit", "abort", "read", "write", "index", "y0", "y1", "yn", "j0", "j1", "jn", "time", "signal", "wait", "fork",
     "pause", "link", "unlink", "close", "open", "free", "malloc", "remove", "rename", "rand", "random", "select", "send",
     "sleep", "stat", "sync", "truncate", "access", "alarm", "dup", "nice", "pipe", "div", "fprintf", "stderr", "stdin",
@@ -221,6 +221,7 @@ HELPER long long wrap(__int128 v, long long lo, long long hi) {
 
 static long rounds = 100;
 static atomic_int ended;
+static pthread_barrier_t start __attribute__((unused)); /* threads are short; so they meet */
 "#;
 
 fn declarations(setting: &Setting, text: &mut String) {
@@ -316,6 +317,7 @@ fn function(setting: &Setting, index: usize, text: &mut String) -> Result<(), No
         if used.is_empty() { "" } else { ", " },
         used.join(", ")
     ));
+    text.push_str("  pthread_barrier_wait(&start);\n");
     for line in &body.lines {
         match line {
             Line::Text(line) => text.push_str(&format!("  {line}\n")),
@@ -437,6 +439,7 @@ fn main_function(setting: &Setting, text: &mut String) {
         text.push_str(&format!("  static void *(*const functions[])(void *) = {{{}}};\n", setting.threads.join(", ")));
         text.push_str(&format!("  pthread_t threads[{count}];\n"));
         text.push_str(&format!("  for (int i = 0; i < {count}; i++) seeds[i] = seed * 1000003 + (unsigned)i;\n"));
+        text.push_str(&format!("  pthread_barrier_init(&start, 0, {count});\n"));
         text.push_str(&format!(
             "  for (int i = 0; i < {count}; i++) pthread_create(&threads[i], 0, functions[i], 0);\n"
         ));

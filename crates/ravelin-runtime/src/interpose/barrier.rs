@@ -1,8 +1,8 @@
 //! Barriers: every thread that leaves knows what every thread knew that arrived.
 //!
-//! Rounds alternate between two words inside the barrier (memory is forgotten by words), so that a slow thread leaving one round does not learn
-//! from a fast one that has arrived at the next. The last thread to arrive at a round clears the other address: all
-//! threads of the round before have left it, because they are here, and none has arrived at the next. This counts on as
+//! Rounds alternate between two words inside the barrier (memory is forgotten by words), so that a slow thread leaving
+//! one round does not learn from a fast one that has arrived at the next. The last thread to arrive at a round clears the
+//! other word: all threads of the round before have left it, because they are here, and none has arrived at the next. This counts on as
 //! many threads using the barrier as it was made for: if more do, the round a thread is counted in may not be the one
 //! the C library takes it for, and some order is missed. A barrier whose making was not seen keeps to one address and
 //! orders more than it has to.
