@@ -1,5 +1,6 @@
-// Signal handlers that use atomics: raised in a thread, and by a timer while threads use the same atomics.
-// case c: none
+// Signal handlers that use atomics: raised in a thread, and by a timer while threads use the same atomics. A worker may
+// hear of the end through a counter first and still read the old flag, once.
+// case c: may violation stop stop
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/time.h>
@@ -21,7 +22,7 @@ static void on_raise(int number, siginfo_t *info, void *context) {
 }
 
 static void *worker(void *unused) {
-  for (int i = 0; !atomic_load_explicit(&stop, ACQ); i++) {
+  for (int i = 0; !atomic_load_explicit(&stop, ACQ); i++) { //@stop
     atomic_fetch_add_explicit(&ticks, 1, RLX);
     if (i % 64 == 0) {
       raise(SIGUSR1);
@@ -44,7 +45,7 @@ int main(void) {
   pthread_t threads[2];
   for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, worker, 0);
   for (int i = 0; i < 20000; i++) atomic_fetch_add_explicit(&raised, 1, RLX);
-  atomic_store_explicit(&stop, 1, REL);
+  atomic_store_explicit(&stop, 1, REL); //@stop
   for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
   struct itimerval never = {{0, 0}, {0, 0}};
   setitimer(ITIMER_REAL, &never, 0);
