@@ -124,14 +124,15 @@ impl Word for u128 {
 
     unsafe fn exchange_if(at: *mut u128, expected: u128, new: u128) -> u128 {
         let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
-        // SAFETY: by the caller; rbx is put back, because the compiler does not let go of it.
+        // SAFETY: by the caller; rbx is put back, because the compiler does not let go of it; the other registers are named,
+        // because it might choose rbx for one of them.
         unsafe {
             asm!(
-                "xchg rbx, {new_low}",
-                "lock cmpxchg16b [{at}]",
-                "mov rbx, {new_low}",
-                new_low = inout(reg) new as u64 => _,
-                at = in(reg) at,
+                "xchg rbx, rsi",
+                "lock cmpxchg16b [rdi]",
+                "mov rbx, rsi",
+                inout("rsi") new as u64 => _,
+                in("rdi") at,
                 in("rcx") (new >> 64) as u64,
                 inout("rax") low,
                 inout("rdx") high,
