@@ -3,7 +3,7 @@
 
 mod programs;
 
-use programs::{finish, finish_with};
+use programs::{findings, finish, finish_with};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -121,6 +121,6 @@ fn violations(program: &Path, seed: usize, folder: &Path) -> usize {
     finish_with(&mut run, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&report).expect("a report");
     let json: Value = serde_json::from_str(&text).expect("JSON");
-    let findings = json["findings"].as_array().expect("findings");
-    findings.iter().filter(|finding| finding["problem"] != "race").count()
+    let findings = findings(&json).expect("findings");
+    findings.iter().filter(|finding| finding["problem"] != "data-race").count()
 }

@@ -8,7 +8,7 @@
 static int *volatile block;
 
 static void use(void) {
-  *block += 1; //@use
+  block[100] += 1; //@use
 }
 
 static void drop(void) {
@@ -17,7 +17,7 @@ static void drop(void) {
 
 int main(void) {
   block = malloc(1000);
-  *block = 1;
+  block[100] = 1;
 #ifdef BEFORE
   IN_TURNS(use, drop);
 #else
