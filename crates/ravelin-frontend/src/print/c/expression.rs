@@ -110,9 +110,11 @@ impl<'a> Terms<'a> {
 
 /// A number as C reads it.
 pub(super) fn constant(value: Value) -> String {
-    match value {
-        Value::MIN => "(-9223372036854775807 - 1)".to_owned(),
-        ..0 => format!("({value})"),
-        _ => value.to_string(),
+    if value == Value::MIN {
+        "(-9223372036854775807 - 1)".to_owned()
+    } else if value < 0 {
+        format!("({value})")
+    } else {
+        value.to_string()
     }
 }
