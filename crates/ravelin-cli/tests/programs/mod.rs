@@ -117,12 +117,19 @@ impl Program {
             finish(&mut command, Duration::from_secs(120))?;
             arguments.push(library.display().to_string());
         }
-        let runs = self.words("runs").next().and_then(|runs| runs.parse().ok()).unwrap_or(1);
+        // What an unlucky order of threads hides must turn up in one of some runs; what must not turn up never may.
+        let runs = self.words("runs").next().and_then(|runs| runs.parse().ok()).unwrap_or(10);
         let mut found = Vec::new();
+        let mut judged = Ok(());
         for _ in 0..runs {
             found.extend(self.run(case, &program, &arguments, folder)?);
+            judged = self.judge(case, &found);
+            match &judged {
+                Err(missing) if missing.starts_with("not found") => {}
+                _ => break,
+            }
         }
-        self.judge(case, &found)
+        judged
     }
 
     fn compiler(&self, compiler: &str, level: &str) -> Command {

@@ -1,4 +1,5 @@
 // Two writers of two locations in opposite orders.
+// runs: 1
 // case relaxed -DW=RLX: violation wx ax
 // case release -DW=REL: violation wx ax
 // case seq-cst -DW=SC: none

@@ -1,5 +1,6 @@
 // Only one wait passes under sequential consistency, both may pass under weak memory: found although the second wait
 // never passes in any run (example 4.2 of Margalit et al., 2025).
+// runs: 1
 // case marked: violation wx rx
 // case fences -DFENCE: none
 #include <stdatomic.h>

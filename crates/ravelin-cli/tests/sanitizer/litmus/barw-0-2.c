@@ -1,4 +1,5 @@
 // Waits for values that no stale write holds: nobody passes who should not (example 4.2 of Margalit et al., 2025).
+// runs: 1
 // case marked: none
 #include <stdatomic.h>
 #include "../turns.h"

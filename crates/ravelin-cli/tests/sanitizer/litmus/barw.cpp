@@ -1,4 +1,5 @@
 // The barriers of example 4.2 of Margalit et al., 2025, in C++.
+// runs: 1
 // case one-one -DLEFT=1 -DRIGHT=1: none
 // case zero-zero -DLEFT=0 -DRIGHT=0: violation wx rx
 // case zero-two -DLEFT=0 -DRIGHT=2: none

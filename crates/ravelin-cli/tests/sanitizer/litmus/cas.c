@@ -1,5 +1,6 @@
 // A compare-exchange that would read a stale value: a strong one can only fail where the value differs, a blocking one
 // is no event until it succeeds, and a successful one never misses a read-modify-write.
+// runs: 1
 // case strong-expects-old -DCAS=RAVELIN_CAS_STRONG -DEXPECTED=0: violation wx ux
 // case strong-expects-new -DCAS=RAVELIN_CAS_STRONG -DEXPECTED=1: violation wx ux
 // case weak -DCAS=RAVELIN_CAS_WEAK -DEXPECTED=7: violation wx ux

@@ -1,4 +1,5 @@
 // Independent reads of independent writes: two readers may disagree about the order of two writes.
+// runs: 1
 // case acquire -DW=REL -DR=ACQ: violation wx rx
 // case relaxed -DW=RLX -DR=RLX: violation wx rx
 // case seq-cst -DW=SC -DR=SC: none

@@ -1,4 +1,5 @@
 // Causality over three threads and three locations; and a seq_cst fence pair at the ends only.
+// runs: 1
 // case release-acquire -DW=REL -DR=ACQ: none
 // case relaxed -DW=RLX -DR=RLX: violation wx rx
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
 // Starting and joining threads orders everything, however weak the accesses.
+// runs: 1
 // case c: none
 #include <stdatomic.h>
 #include "../turns.h"

@@ -1,4 +1,5 @@
 // Load buffering: forbidden, because no value comes out of thin air.
+// runs: 1
 // case relaxed: none
 #include <stdatomic.h>
 #include "../turns.h"

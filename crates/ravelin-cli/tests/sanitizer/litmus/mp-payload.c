@@ -1,4 +1,5 @@
 // Message passing with a payload that is not atomic.
+// runs: 1
 // case relaxed -DW=RLX -DR=RLX: race wx rx
 // case release-relaxed -DW=REL -DR=RLX: race wx rx
 // case relaxed-acquire -DW=RLX -DR=ACQ: race wx rx

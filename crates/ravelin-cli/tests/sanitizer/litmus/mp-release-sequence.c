@@ -1,4 +1,5 @@
 // Message passing through a read-modify-write of a third thread: the release sequence goes on.
+// runs: 1
 // case relaxed-increment -DMIDDLE: none
 // case overwritten -DOVERWRITE: race wx rx
 // case release-relaxed-increment -DMIDDLE -DW=RLX: race wx rx

@@ -1,4 +1,5 @@
 // Message passing between atomics.
+// runs: 1
 // case relaxed -DW=RLX -DR=RLX: violation wx rx
 // case release-relaxed -DW=REL -DR=RLX: violation wx rx
 // case relaxed-acquire -DW=RLX -DR=ACQ: violation wx rx

@@ -1,4 +1,5 @@
 // Message passing in C++, with a plain payload and an atomic flag.
+// runs: 1
 // case relaxed -DW=relaxed -DR=relaxed: race wx rx
 // case release-acquire -DW=release -DR=acquire: none
 // case fences -DW=relaxed -DR=relaxed -DFENCE: none

@@ -1,5 +1,6 @@
 // Increments on both sides of store buffering cannot miss each other, not even relaxed ones; a plain store can be
 // missed by an increment.
+// runs: 1
 // case increments: none
 // case store -DSTORE: violation wx ux
 #include <stdatomic.h>

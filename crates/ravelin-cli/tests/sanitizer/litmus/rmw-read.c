@@ -1,4 +1,5 @@
 // Program (1) of figure 6 of Margalit et al., 2025: the increment may be missed by a load.
+// runs: 1
 // case c: violation wx rx
 #include <stdatomic.h>
 #include "../turns.h"

@@ -1,5 +1,6 @@
 // Program (2) of figure 6 of Margalit et al., 2025: no store fits between an increment and what it read. With a store
 // in place of the increment it does (the shape R).
+// runs: 1
 // case increment: none
 // case exchange -DEXCHANGE: none
 // case store -DSTORE: violation wx ax

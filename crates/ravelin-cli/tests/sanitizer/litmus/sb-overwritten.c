@@ -1,5 +1,6 @@
 // Store buffering with a second store (example 3.1 of Margalit et al., 2025). Under sequential consistency the stale
 // read is seen directly only in a run that switches threads in the middle; location clocks predict it from every run.
+// runs: 1
 // case predict: violation wx rx
 // case no-predict | --no-predict: none
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
 // Store buffering, the left thread first.
+// runs: 1
 // case relaxed -DW=RLX -DR=RLX: violation wx rx
 // case release-acquire -DW=REL -DR=ACQ: violation wx rx
 // case seq-cst -DW=SC -DR=SC: none

@@ -1,4 +1,5 @@
 // Store buffering in C++.
+// runs: 1
 // case release-acquire -DW=release -DR=acquire: violation wx rx
 // case seq-cst -DW=seq_cst -DR=seq_cst: none
 // case fences -DW=relaxed -DR=relaxed -DFENCE: none

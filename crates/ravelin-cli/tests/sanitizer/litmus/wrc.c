@@ -1,4 +1,5 @@
 // Write to read causality. Even a relaxed first load is enough: who reads later, in hb, reads nothing older (coherence).
+// runs: 1
 // case relaxed -DW=RLX -DR=RLX: violation wx rx
 // case release-acquire -DW=REL -DR=ACQ: none
 // case relaxed-first-load -DW=REL -DR=ACQ -DFIRST=RLX: none
