@@ -5,10 +5,11 @@
 //!
 //! A sighting is kept as long as some clock can tell it from the next one of the same thread: a clock is told apart by
 //! its component for that thread, and only components that are in use somewhere (or of the future) count.
-//! [`History::prune`] is given those. Beside the sightings stand the values of the last [`VALUES`] writes, for waits and
+//! [`History::prune`] is shown those. Beside the sightings stand the values of the last [`VALUES`] writes, for waits and
 //! compare-exchanges.
 
 use crate::clock::{Clock, Epoch, Tid};
+use crate::live::Live;
 
 /// Writes whose values are remembered, the initial one included.
 pub const VALUES: usize = 8;
@@ -214,34 +215,34 @@ impl History {
         }
     }
 
-    /// Forgets what no clock can tell apart. `live(tid, from, to)` says whether a clock anywhere has a component for
-    /// `tid` that is at least `from` and below `to`.
-    pub fn prune(&mut self, mut live: impl FnMut(Tid, Epoch, Epoch) -> bool) {
+    /// Forgets what no clock can tell apart: a sighting from which every clock that covers it goes on to the next of the
+    /// same thread, or to a newer one of another.
+    pub fn prune(&mut self, live: &Live) {
         if self.seen.len() < 2 {
             return;
         }
-        // For each thread, the epoch of its next sighting, going backwards.
+        // For each thread, the epoch of its next sighting, going backwards; and where those that stay begin.
         let mut next: Vec<(Tid, Epoch)> = Vec::new();
         let mut kept = self.seen.len();
         for index in (0..self.seen.len()).rev() {
             let seen = self.seen[index];
-            let superfluous = match next.iter_mut().find(|(tid, _)| *tid == seen.tid()) {
-                None => {
-                    next.push((seen.tid(), seen.epoch));
-                    false
-                }
-                Some((_, epoch)) => {
-                    let superfluous = !live(seen.tid(), seen.epoch, *epoch);
-                    if !superfluous {
-                        *epoch = seen.epoch;
-                    }
-                    superfluous
-                }
-            };
-            if !superfluous {
-                kept -= 1;
-                self.seen[kept] = seen;
+            let newer = self.seen[kept..].iter().take_while(|newer| newer.timestamp() > seen.timestamp()).count();
+            let newer = &self.seen[kept..kept + newer];
+            let same = next.iter_mut().find(|(tid, _)| *tid == seen.tid());
+            let superfluous = same.as_ref().is_some_and(|(_, epoch)| !live.between(seen.tid(), seen.epoch, *epoch))
+                || live.least(seen.tid(), seen.epoch).is_some_and(|least| {
+                    // Whoever covers it covers a newer one too.
+                    newer.iter().any(|newer| least.get(newer.tid() as usize).is_some_and(|&epoch| epoch >= newer.epoch))
+                });
+            if superfluous {
+                continue;
             }
+            match same {
+                Some((_, epoch)) => *epoch = seen.epoch,
+                None => next.push((seen.tid(), seen.epoch)),
+            }
+            kept -= 1;
+            self.seen[kept] = seen;
         }
         self.seen.drain(..kept);
         if self.seen.len() * 4 < self.seen.capacity() {

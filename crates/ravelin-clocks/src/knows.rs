@@ -4,6 +4,7 @@
 //! one clock for both.
 
 use crate::clock::{Clock, Epoch, Snapshot, Tid};
+use crate::live::Visitor;
 
 /// What a thread knows in one of its views. Where it learns, `me` is the thread: all that it ever handed out it knows.
 #[derive(Clone, Debug, Default)]
@@ -58,11 +59,10 @@ impl Published {
         }
     }
 
-    /// Calls `visit` with every snapshot in it.
-    pub fn visit(&self, visit: &mut impl FnMut(&Snapshot)) {
-        visit(&self.hb);
+    pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
+        visitor.snapshot(&self.hb);
         if let Some(view) = &self.view {
-            visit(view);
+            visitor.snapshot(view);
         }
     }
 }

@@ -26,6 +26,7 @@
 mod clock;
 pub mod history;
 mod knows;
+mod live;
 mod location;
 mod order;
 mod thread;
@@ -33,6 +34,7 @@ mod thread;
 pub use clock::{Clock, Epoch, Snapshot, Tid};
 pub use history::{Sighting, Site};
 pub use knows::{Knows, Published};
+pub use live::Live;
 pub use location::{CasKind, Location, Violation};
 pub use order::Order;
 pub use thread::{Ended, Hidden, Lesson, Link, Mode, Released, Thread};

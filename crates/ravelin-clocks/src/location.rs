@@ -10,6 +10,7 @@
 use crate::clock::{Clock, Epoch, NOBODY, Snapshot, Tid};
 use crate::history::{Gap, History, Sighting, Site};
 use crate::knows::Published;
+use crate::live::{Live, Visitor};
 use crate::order::Order;
 use crate::thread::{Lesson, Link, Mode, Thread};
 
@@ -89,9 +90,9 @@ impl Location {
         &self.history
     }
 
-    /// Its history, to prune it.
-    pub fn history_mut(&mut self) -> &mut History {
-        &mut self.history
+    /// Forgets what none of the clocks there are can tell apart.
+    pub fn prune(&mut self, live: &Live) {
+        self.history.prune(live);
     }
 
     /// A load.
@@ -203,16 +204,15 @@ impl Location {
         violation
     }
 
-    /// Calls `clock` with every clock of the location and `visit` with every snapshot it holds.
-    pub fn visit(&self, clock: &mut impl FnMut(&Clock), visit: &mut impl FnMut(&Snapshot)) {
+    pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
         if let Some(message) = &self.message {
-            message.visit(visit);
+            message.visit(visitor);
         }
-        visit(&self.written);
+        visitor.snapshot(&self.written);
         match &self.touched {
             Touched::Written => {}
-            Touched::By(snapshot) => visit(snapshot),
-            Touched::Mixed(mixed) => clock(mixed),
+            Touched::By(snapshot) => visitor.snapshot(snapshot),
+            Touched::Mixed(mixed) => visitor.clock(NOBODY, mixed),
         }
     }
 

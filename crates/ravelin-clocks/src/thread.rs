@@ -6,6 +6,7 @@
 use crate::clock::{Clock, Epoch, Snapshot, Tid};
 use crate::history::Site;
 use crate::knows::{Knows, Published};
+use crate::live::Visitor;
 use crate::order::Order;
 
 /// How many lessons a thread remembers.
@@ -101,10 +102,9 @@ impl Released {
         thread.cur.covers(thread.tid, &self.published)
     }
 
-    /// Calls `visit` with every snapshot in it.
-    pub fn visit(&self, visit: &mut impl FnMut(&Snapshot)) {
-        self.published.visit(visit);
-        visit(&self.sc);
+    pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
+        self.published.visit(visitor);
+        visitor.snapshot(&self.sc);
     }
 }
 
@@ -114,10 +114,9 @@ impl Hidden {
         Hidden { message: None }
     }
 
-    /// Calls `visit` with every snapshot in it.
-    pub fn visit(&self, visit: &mut impl FnMut(&Snapshot)) {
+    pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
         if let Some(message) = &self.message {
-            message.visit(visit);
+            message.visit(visitor);
         }
     }
 }
@@ -269,15 +268,16 @@ impl Thread {
             .or_else(|| latest_first.clone().next())
     }
 
-    /// Calls `clock` with every clock of the thread and `visit` with every snapshot it holds.
-    pub fn visit(&self, clock: &mut impl FnMut(&Clock), visit: &mut impl FnMut(&Snapshot)) {
+    pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
         for knows in std::iter::once(&self.cur).chain(&self.acq) {
-            clock(&knows.hb);
-            knows.view.iter().for_each(&mut *clock);
+            visitor.clock(self.tid, &knows.hb);
+            if let Some(view) = &knows.view {
+                visitor.clock(self.tid, view);
+            }
         }
-        clock(&self.sc);
+        visitor.clock(self.tid, &self.sc);
         if let Some(rel) = &self.rel {
-            rel.visit(visit);
+            rel.visit(visitor);
         }
     }
 }

@@ -47,6 +47,8 @@ struct Person {
     parent: u64,
     name: Vec<u8>,
     calls: Vec<u64>,
+    /// What it begins with, until it has begun.
+    begins: Option<Released>,
     /// What it knew at its end, until it is joined or detached.
     ended: Option<Released>,
     detached: bool,
@@ -87,6 +89,7 @@ pub fn begin_first() {
         parent: 0,
         name: b"main".to_vec(),
         calls: Vec::new(),
+        begins: None,
         ended: None,
         detached: false,
         described: false,
@@ -127,6 +130,7 @@ pub fn starting(pc: usize) -> Option<Box<Seed>> {
         parent: thread.number,
         name: Vec::new(),
         calls: thread.stack_at(pc),
+        begins: Some(released.clone()),
         ended: None,
         detached: false,
         described: false,
@@ -191,6 +195,9 @@ pub fn begin(seed: Box<Seed>) {
     let slot = &mut table.slots[seed.tid as usize];
     slot.thread = thread;
     slot.running = true;
+    if let Some(person) = table.person(seed.number) {
+        person.begins = None;
+    }
     drop(table);
     this_thread::set_me(thread);
     this_thread::set_watched(true);
@@ -316,11 +323,13 @@ pub fn for_each_running(mut work: impl FnMut(*mut Watched)) {
     running.into_iter().for_each(&mut work);
 }
 
-/// Calls `work` with what every ended thread left.
+/// Calls `work` with what every ended thread left and what every thread begins with that has not begun.
 pub fn for_each_left(mut work: impl FnMut(&Released)) {
     let table = TABLE.lock();
     table.free.iter().for_each(|(_, released)| work(released));
-    table.people.iter().filter_map(|person| person.ended.as_ref()).for_each(work);
+    for person in &table.people {
+        person.begins.iter().chain(&person.ended).for_each(&mut work);
+    }
 }
 
 /// Looks at the trace of whoever has a tid or had it last.

@@ -2,8 +2,8 @@
 //! the other.
 
 use crate::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, THREADS};
-use ravelin_clocks::{Ended, Epoch, Hidden, Location, Mode, Order, Released, Thread, Tid, Violation};
-use std::collections::{BTreeMap, BTreeSet};
+use ravelin_clocks::{Ended, Epoch, Hidden, Live, Location, Mode, Order, Released, Thread, Tid, Violation};
+use std::collections::BTreeSet;
 
 /// What the runtime does besides.
 #[derive(Clone, Copy, Debug)]
@@ -169,29 +169,16 @@ impl Watched {
 
     /// Prunes some histories, with all clocks there are.
     fn prune(&mut self) {
-        let mut live: BTreeMap<Tid, BTreeSet<Epoch>> = BTreeMap::new();
-        let mut components: Vec<(usize, Epoch)> = Vec::new();
-        {
-            let all = std::cell::RefCell::new(&mut components);
-            let mut clock =
-                |clock: &ravelin_clocks::Clock| all.borrow_mut().extend(clock.epochs().iter().copied().enumerate());
-            let mut snapshot = |snapshot: &ravelin_clocks::Snapshot| {
-                all.borrow_mut().extend(snapshot.epochs().iter().copied().enumerate());
-                all.borrow_mut().extend(snapshot.moment().map(|(tid, epoch)| (tid as usize, epoch)));
-            };
-            self.threads.iter().flatten().for_each(|thread| thread.visit(&mut clock, &mut snapshot));
-            self.locations.iter().for_each(|location| location.visit(&mut clock, &mut snapshot));
-            self.hidden.visit(&mut snapshot);
-            self.locks.iter().chain(&self.semaphores).for_each(|released| released.visit(&mut snapshot));
-            self.ended.iter().flatten().for_each(|(_, _, ended)| ended.visit(&mut snapshot));
-        }
-        for (tid, epoch) in components {
-            live.entry(tid as Tid).or_default().insert(epoch);
-        }
+        let mut live = Live::new();
+        self.threads.iter().flatten().for_each(|thread| live.thread(thread));
+        self.locations.iter().for_each(|location| live.location(location));
+        live.hidden(&self.hidden);
+        self.locks.iter().chain(&self.semaphores).for_each(|released| live.released(released));
+        self.ended.iter().flatten().for_each(|(_, _, ended)| live.released(ended));
+        live.seal();
         for location in &mut self.locations {
             if !self.random.once_in(4) {
-                let history = location.history_mut();
-                history.prune(|tid, from, to| live.get(&tid).is_some_and(|live| live.range(from..to).next().is_some()));
+                location.prune(&live);
             }
         }
     }

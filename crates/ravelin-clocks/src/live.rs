@@ -1,0 +1,215 @@
+//! What clocks there are: enough to tell which sightings nobody can tell apart any more.
+//!
+//! All clocks of all threads, locations and locks are shown to a [`Live`]; then histories are pruned with it. Two
+//! questions are answered. Does any clock have a component of a thread between two epochs? And: what does every clock
+//! know at least that covers a given moment? The second is kept roughly, for some [`STEPS`] epochs of each thread,
+//! rounded so that too little is promised; and only for so many threads that the table stays small.
+
+use crate::clock::{Clock, Epoch, NOBODY, Snapshot, Tid};
+use crate::location::Location;
+use crate::thread::{Hidden, Released, Thread};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// For how many epochs of each thread the least knowledge is kept.
+const STEPS: usize = 64;
+/// For how many threads.
+const THREADS: usize = 128;
+
+/// Whoever is shown clocks.
+pub(crate) trait Visitor {
+    /// A clock that belongs to a thread, which knows all its own epochs, or to [`NOBODY`].
+    fn clock(&mut self, owner: Tid, clock: &Clock);
+    /// A snapshot.
+    fn snapshot(&mut self, snapshot: &Snapshot);
+}
+
+/// All clocks there are.
+#[derive(Default)]
+pub struct Live {
+    /// For each thread, the epochs that occur, in order once [`Live::seal`] was called.
+    epochs: Vec<Vec<Epoch>>,
+    rows: Vec<Row>,
+    /// The components of the rows, one after the other.
+    components: Vec<Epoch>,
+    /// Where the row of an array of components and a thread is.
+    known: HashMap<(usize, Tid), usize, BuildHasherDefault<Mix>>,
+    least: Vec<Least>,
+}
+
+/// A clock, or all snapshots of one thread with the same other components.
+struct Row {
+    from: usize,
+    to: usize,
+    by: Tid,
+    /// The component of `by`: at least, and at most.
+    at: (Epoch, Epoch),
+}
+
+/// What is known at least by clocks that cover epochs of one thread.
+#[derive(Default)]
+struct Least {
+    /// Epochs, in order.
+    steps: Vec<Epoch>,
+    /// For epochs below the first step, from the first on, from the second on, …: the least of each component.
+    components: Vec<Vec<Epoch>>,
+}
+
+impl Live {
+    /// No clocks yet.
+    pub fn new() -> Live {
+        Live::default()
+    }
+
+    /// Shows a thread's clocks.
+    pub fn thread(&mut self, thread: &Thread) {
+        thread.visit(self);
+    }
+
+    /// Shows a location's clocks.
+    pub fn location(&mut self, location: &Location) {
+        location.visit(self);
+    }
+
+    /// Shows what was released.
+    pub fn released(&mut self, released: &Released) {
+        released.visit(self);
+    }
+
+    /// Shows the hidden location.
+    pub fn hidden(&mut self, hidden: &Hidden) {
+        hidden.visit(self);
+    }
+
+    /// All clocks were shown.
+    pub fn seal(&mut self) {
+        for epochs in &mut self.epochs {
+            epochs.sort_unstable();
+            epochs.dedup();
+        }
+        if self.epochs.len() <= THREADS {
+            self.least = (0..self.epochs.len()).map(|tid| self.least_of(tid as Tid)).collect();
+        }
+    }
+
+    /// Whether an epoch of `tid` from `from` to below `to` occurs.
+    pub(crate) fn between(&self, tid: Tid, from: Epoch, to: Epoch) -> bool {
+        let Some(epochs) = self.epochs.get(tid as usize) else {
+            return false;
+        };
+        let first = epochs.partition_point(|&epoch| epoch < from);
+        epochs.get(first).is_some_and(|&epoch| epoch < to)
+    }
+
+    /// Components that every clock has at least which covers `epoch` of `tid`; `None` if that was not found out.
+    pub(crate) fn least(&self, tid: Tid, epoch: Epoch) -> Option<&[Epoch]> {
+        let least = self.least.get(tid as usize)?;
+        let step = least.steps.partition_point(|&step| step <= epoch);
+        least.components.get(step).map(Vec::as_slice)
+    }
+
+    fn put(&mut self, tid: Tid, epoch: Epoch) {
+        let index = tid as usize;
+        if self.epochs.len() <= index {
+            self.epochs.resize_with(index + 1, Vec::new);
+        }
+        let epochs = &mut self.epochs[index];
+        if epoch > 0 && epochs.last() != Some(&epoch) {
+            epochs.push(epoch);
+        }
+    }
+
+    fn row(&mut self, epochs: &[Epoch], by: Tid, at: (Epoch, Epoch)) -> usize {
+        for (tid, &epoch) in epochs.iter().enumerate() {
+            self.put(tid as Tid, epoch);
+        }
+        let from = self.components.len();
+        self.components.extend_from_slice(epochs);
+        self.rows.push(Row { from, to: self.components.len(), by, at });
+        self.rows.len() - 1
+    }
+
+    fn least_of(&self, tid: Tid) -> Least {
+        let covers = |row: &Row| match row.by == tid {
+            true => row.at.1,
+            false => self.components[row.from..row.to].get(tid as usize).copied().unwrap_or(0),
+        };
+        let occurring = &self.epochs[tid as usize];
+        let stride = occurring.len().div_ceil(STEPS).max(1);
+        let steps: Vec<Epoch> = occurring.iter().step_by(stride).copied().collect();
+        let width = self.epochs.len();
+        let mut components = vec![vec![Epoch::MAX; width]; steps.len() + 1];
+        for row in &self.rows {
+            let covered = covers(row);
+            if covered == 0 {
+                continue;
+            }
+            let least = &mut components[steps.partition_point(|&step| step <= covered)];
+            let known = &self.components[row.from..row.to];
+            for (index, least) in least.iter_mut().enumerate() {
+                let mut epoch = known.get(index).copied().unwrap_or(0);
+                if index == row.by as usize {
+                    epoch = epoch.max(row.at.0);
+                }
+                *least = (*least).min(epoch);
+            }
+        }
+        // Whoever covers a later epoch covers the earlier ones.
+        for step in (1..components.len()).rev() {
+            let (earlier, later) = components.split_at_mut(step);
+            let pairs = earlier[step - 1].iter_mut().zip(&later[0]);
+            pairs.for_each(|(earlier, later)| *earlier = (*earlier).min(*later));
+        }
+        Least { steps, components }
+    }
+}
+
+impl Visitor for Live {
+    fn clock(&mut self, owner: Tid, clock: &Clock) {
+        let at = if owner == NOBODY { 0 } else { Epoch::MAX };
+        self.row(clock.epochs(), owner, (at, at));
+    }
+
+    fn snapshot(&mut self, snapshot: &Snapshot) {
+        let (by, at) = snapshot.moment().unwrap_or((NOBODY, 0));
+        if at > 0 {
+            self.put(by, at);
+        }
+        let key = (snapshot.epochs().as_ptr() as usize, by);
+        match self.known.get(&key) {
+            Some(&row) => {
+                let (least, most) = &mut self.rows[row].at;
+                *least = (*least).min(at);
+                *most = (*most).max(at);
+            }
+            None => {
+                let row = self.row(snapshot.epochs(), by, (at, at));
+                self.known.insert(key, row);
+            }
+        }
+    }
+}
+
+/// Hashes an address and a thread.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+
+    fn write_usize(&mut self, address: usize) {
+        self.0 = (self.0 ^ address as u64 >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_u16(&mut self, tid: u16) {
+        self.0 = (self.0 ^ u64::from(tid)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
