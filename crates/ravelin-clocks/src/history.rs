@@ -211,7 +211,13 @@ impl History {
     fn push(&mut self, seen: Seen) {
         match self.seen.last_mut() {
             Some(last) if last.tid() == seen.tid() && last.epoch + 1 == seen.epoch => *last = seen,
-            _ => self.seen.push(seen),
+            _ => {
+                // There are many histories, and most stop growing soon: a quarter more at a time wastes less than double.
+                if self.seen.len() == self.seen.capacity() {
+                    self.seen.reserve_exact(self.seen.len() / 4 + 2);
+                }
+                self.seen.push(seen);
+            }
         }
     }
 
@@ -245,8 +251,8 @@ impl History {
             self.seen[kept] = seen;
         }
         self.seen.drain(..kept);
-        if self.seen.len() * 4 < self.seen.capacity() {
-            self.seen.shrink_to(self.seen.len() * 2);
+        if self.seen.len() * 2 < self.seen.capacity() {
+            self.seen.shrink_to(self.seen.len() * 5 / 4 + 2);
         }
     }
 

@@ -11,12 +11,13 @@ use std::ptr::null_mut;
 
 /// Sizes are multiples of this; so are addresses.
 const STEP: usize = 16;
-/// Classes 0 to 31 are the multiples of 16 up to 512; the others are powers of two up to [`LARGEST`].
+/// Classes 0 to 31 are the multiples of 16 up to 512; after that there are four to each doubling, up to [`LARGEST`].
 const FINE: usize = 32;
 const LARGEST: usize = 1 << 16;
-pub const CLASSES: usize = FINE + 7;
-/// How many blocks go between a thread and the stock at a time.
-const BATCH: usize = 32;
+pub const CLASSES: usize = FINE + 4 * 7;
+/// How many bytes go between a thread and the stock at a time, and how many blocks at most.
+const BATCH: usize = 1 << 13;
+const BATCH_BLOCKS: usize = 32;
 /// How much is taken from the kernel at a time.
 const CHUNK: usize = 1 << 20;
 
@@ -60,15 +61,15 @@ impl Cache {
         unsafe { (*block).next = self.heads[class] };
         self.heads[class] = block;
         self.counts[class] += 1;
-        if self.counts[class] as usize >= 2 * BATCH {
-            self.give_back(class, BATCH);
+        if self.counts[class] as usize >= 2 * batch(class) {
+            self.give_back(class, batch(class));
         }
     }
 
     #[cold]
     fn refill(&mut self, class: usize) {
         let mut stock = STOCK[class].lock();
-        for _ in 0..BATCH {
+        for _ in 0..batch(class) {
             let block: *mut Free = stock.take(class);
             if block.is_null() {
                 return;
@@ -141,17 +142,28 @@ impl Stock {
     }
 }
 
+/// How many blocks of a class go at a time.
+fn batch(class: usize) -> usize {
+    (BATCH / size_of_class(class)).clamp(1, BATCH_BLOCKS)
+}
+
 fn class_of(size: usize) -> usize {
     let size = size.max(1);
     if size <= FINE * STEP {
-        (size - 1) / STEP
-    } else {
-        FINE + (usize::BITS - (size - 1).leading_zeros()) as usize - 10
+        return (size - 1) / STEP;
     }
+    // The highest bit of `size - 1` tells the doubling, the two bits after it the quarter.
+    let doubling = (size - 1).ilog2();
+    let quarter = (size - 1) >> (doubling - 2) & 3;
+    FINE + 4 * (doubling as usize - 9) + quarter
 }
 
 fn size_of_class(class: usize) -> usize {
-    if class < FINE { (class + 1) * STEP } else { 1 << (class - FINE + 10) }
+    if class < FINE {
+        return (class + 1) * STEP;
+    }
+    let (doubling, quarter) = ((class - FINE) / 4 + 9, (class - FINE) % 4);
+    (5 + quarter) << (doubling - 2)
 }
 
 // SAFETY: blocks of a class are disjoint pieces of mapped chunks, at least as big as asked for, and aligned to 16;
