@@ -257,15 +257,12 @@ impl Thread {
         self.next_lesson = (self.next_lesson + 1) % LESSONS;
     }
 
-    /// How the thread came to know, in the sc sense, what `tid` did at `epoch`: the latest lesson that tells it, or else
-    /// the latest of all.
-    pub fn lesson_about(&self, tid: Tid, epoch: Epoch) -> Option<&Lesson> {
-        let latest_first =
-            (1..=LESSONS).filter_map(|back| self.lessons[(self.next_lesson + LESSONS - back) % LESSONS].as_ref());
-        latest_first
-            .clone()
-            .find(|lesson| lesson.teacher == tid && lesson.taught_at >= epoch)
-            .or_else(|| latest_first.clone().next())
+    /// How the thread had come to know, before its epoch `before` and in the sc sense, what `tid` did at `epoch`: the latest
+    /// lesson by `tid` itself that tells it, if it is remembered and nobody stood in between.
+    pub fn lesson_about(&self, tid: Tid, epoch: Epoch, before: Epoch) -> Option<&Lesson> {
+        (1..=LESSONS)
+            .filter_map(|back| self.lessons[(self.next_lesson + LESSONS - back) % LESSONS].as_ref())
+            .find(|lesson| lesson.learnt_at < before && lesson.teacher == tid && lesson.taught_at >= epoch)
     }
 
     pub(crate) fn visit(&self, visitor: &mut impl Visitor) {

@@ -87,10 +87,10 @@ fn access<T: Word, R>(
     }
     drop(locked);
     if let Some(violation) = violation {
-        report::violation(thread, address, &violation, Done { pc, kind, order, size });
+        report::violation(thread, address, &violation, Done { pc, kind, order, size, epoch });
     }
     if let Some(slot) = raced {
-        report::race_of_atomic(thread, address, slot, Done { pc, kind, order, size });
+        report::race_of_atomic(thread, address, slot, Done { pc, kind, order, size, epoch });
     }
     // A wait that does not pass is no event, and no fence follows it.
     if order == Order::SeqCst && thread.clocks.epoch != epoch {

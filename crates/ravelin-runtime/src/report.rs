@@ -27,6 +27,8 @@ pub struct Done {
     pub kind: AccessKind,
     pub order: Order,
     pub size: usize,
+    /// When, in the thread's time.
+    pub epoch: u32,
 }
 
 /// An access as the clocks remember it.
@@ -58,7 +60,7 @@ pub fn violation(thread: &mut Watched, address: usize, violation: &Violation, do
         Some(written_at) => remembered(missed.writer, written_at, missed.site, address),
         None => bare(missed.writer, missed.seen_at, missed.site),
     };
-    let lesson = thread.clocks.lesson_about(missed.seen_by, missed.seen_at).copied();
+    let lesson = thread.clocks.lesson_about(missed.seen_by, missed.seen_at, done.epoch).copied();
     let path = lesson.map(|lesson| step(thread, &lesson));
     let finding = Finding {
         count: 1,

@@ -89,6 +89,7 @@ impl Suggestion {
                 };
                 format!("make {}", listed(&stronger.iter().map(each).collect::<Vec<_>>()))
             }
+            Suggestion::Fences(segments) if segments.is_empty() => "make all these accesses seq_cst".to_owned(),
             Suggestion::Fences(segments) => {
                 let each = |segment: &Segment| {
                     format!("between {} and {} in {}", segment.from, segment.to, segment.thread)
