@@ -28,7 +28,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         ("lints", &|| succeed(crate::cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))),
         ("tools of the system", &|| {
             ask_for_gcc();
-            ask_for_spin();
+            ask_for("clang", "--version", "the sanitizer is tried with gcc only");
+            ask_for("cmake", "--version", "the sanitizer is not tried as CMake's compiler");
+            ask_for("spin", "-V", "the tests that compare with it are skipped");
             Ok(())
         }),
         ("tests", &tests),
@@ -58,24 +60,26 @@ fn ask_for_gcc() {
     if crate::is_installed("gcc", "--version") {
         println!("gcc is installed");
     } else {
-        println!("gcc is not installed: apt-get install gcc; the tests that compare with SPIN are skipped");
+        println!(
+            "gcc is not installed: apt-get install gcc; the sanitizer is not tested, nor what is compared with SPIN"
+        );
     }
 }
 
-/// Installs SPIN where nobody is there to do it; otherwise says what is missing.
-fn ask_for_spin() {
-    if !crate::is_installed("spin", "-V") && may_install() {
-        println!("spin is not installed: trying apt-get install spin");
-        let install = "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq spin";
+/// Installs a tool where nobody is there to do it; otherwise says what is missing, and what that means.
+fn ask_for(tool: &str, version: &str, without: &str) {
+    if !crate::is_installed(tool, version) && may_install() {
+        println!("{tool} is not installed: trying apt-get install {tool}");
+        let install = format!("apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq {tool}");
         // Without a network there is still a lot to test, so a failure here is only told.
-        if let Err(error) = succeed(Command::new("sh").args(["-c", install])) {
+        if let Err(error) = succeed(Command::new("sh").args(["-c", &install])) {
             println!("{error:#}");
         }
     }
-    if crate::is_installed("spin", "-V") {
-        println!("spin is installed");
+    if crate::is_installed(tool, version) {
+        println!("{tool} is installed");
     } else {
-        println!("spin is not installed: apt-get install spin; the tests that compare with it are skipped");
+        println!("{tool} is not installed: apt-get install {tool}; {without}");
     }
 }
 

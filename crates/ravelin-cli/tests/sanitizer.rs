@@ -424,3 +424,28 @@ fn a_program_with_the_stock_runtime_can_be_watched() {
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("may read a stale value"), "{}", text(&output));
 }
+
+/// The commands that the README shows build the example and find what it says.
+#[test]
+fn the_readmes_commands_work() {
+    if compilers().is_empty() {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).expect("the README");
+    let commands: Vec<&str> = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("ravelin "))
+        .filter(|line| line.contains("dekker"))
+        .collect();
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    let workshop = Workshop::new("readme");
+    workshop.write("examples/c/dekker.c", std::fs::read(root.join("examples/c/dekker.c")).expect("the example"));
+    workshop.builds(commands[0]);
+    // Threads that take turns all the time give nothing to find, so a few runs are allowed.
+    let found = (0..10).map(|_| workshop.ravelin(commands[1])).find(|output| code(output) == 1);
+    let report = text(&found.expect("one of ten runs shows it"));
+    for part in ["may read a stale value", "acquire load of `wants", "may miss the release store", "suggestion: "] {
+        assert!(report.contains(part), "{part} in {report}");
+    }
+}

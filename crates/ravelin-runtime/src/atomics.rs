@@ -99,7 +99,7 @@ fn access<T: Word, R>(
     }
     spins(thread, &result);
     thread.new_epoch();
-    collect::perhaps(thread);
+    collect::count(thread);
     result
 }
 

@@ -7,33 +7,40 @@ use crate::atomics::HIDDEN;
 use crate::records;
 use crate::this_thread::{self, Watched};
 use crate::threads;
-use ravelin_clocks::{Epoch, Live};
+use ravelin_clocks::Live;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Accesses between two looks at the common counter.
-const STRIDE: Epoch = 1 << 12;
+const STRIDE: u32 = 1 << 12;
 /// Accesses between two rounds, at least.
 const LEAST: u64 = 1 << 17;
 
 static ACCESSES: AtomicU64 = AtomicU64::new(0);
 static NEXT: AtomicU64 = AtomicU64::new(LEAST);
 
-/// Does a round if it is time. The caller is inside and holds no lock.
+/// Counts an access, and does a round if it is time. The caller is inside and holds no lock.
 #[inline(always)]
-pub fn perhaps(thread: &Watched) {
-    if thread.clocks.epoch & (STRIDE - 1) < 2 {
+pub fn count(thread: &mut Watched) {
+    thread.accesses += 1;
+    if thread.accesses >= STRIDE {
         look(thread);
     }
 }
 
-/// Accesses so far, roughly.
+/// Accesses so far, but for some of each running thread.
 pub fn accesses() -> u64 {
     ACCESSES.load(Ordering::Relaxed)
 }
 
+/// The thread's accesses become part of the common count.
+pub fn hand_in(thread: &mut Watched) -> u64 {
+    let made = u64::from(std::mem::take(&mut thread.accesses));
+    ACCESSES.fetch_add(made, Ordering::Relaxed) + made
+}
+
 #[cold]
-fn look(thread: &Watched) {
-    let made = ACCESSES.fetch_add(u64::from(STRIDE), Ordering::Relaxed);
+fn look(thread: &mut Watched) {
+    let made = hand_in(thread);
     let next = NEXT.load(Ordering::Relaxed);
     if made >= next && NEXT.compare_exchange(next, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
         let mut kept = 0;

@@ -93,11 +93,11 @@ pub fn is_watching() -> bool {
 
 /// The program ends, for whatever reason; may come several times.
 pub fn ending() {
-    let Some(_inside) = this_thread::enter_unwatched() else {
+    let Some(mut inside) = this_thread::enter_unwatched() else {
         return;
     };
     report::settle();
-    file::set(header::ACCESSES, collect::accesses());
+    file::set(header::ACCESSES, collect::hand_in(inside.thread()));
     file::set(header::LOCATIONS, records::MOST_LOCATIONS.load(Ordering::Relaxed));
     file::set(header::ENDED, 1);
 }

@@ -55,6 +55,8 @@ pub struct Watched {
     pub clocks: Thread,
     /// Its free blocks.
     cache: Cache,
+    /// Atomic accesses that are not part of the common count yet.
+    pub accesses: u32,
     /// Its number among all threads ever started.
     pub number: u64,
     /// Bounds of its stack, if known.
@@ -87,6 +89,7 @@ impl Watched {
             trace,
             clocks,
             cache: Cache::new(),
+            accesses: 0,
             number,
             stack: (0, 0),
             mark: crate::marks::Mark::default(),

@@ -233,6 +233,7 @@ pub fn end() {
     };
     let thread = inside.thread();
     thread.spin.left();
+    crate::collect::hand_in(thread);
     let released = thread.clocks.release();
     let mut table = TABLE.lock();
     let tid = thread.clocks.tid;
