@@ -45,13 +45,20 @@ fn order(code: i32) -> Order {
     }
 }
 
+/// What an access is, whatever comes of it.
+#[derive(Clone, Copy)]
+struct What {
+    pc: usize,
+    kind: AccessKind,
+    /// Whether it writes, or may write.
+    writes: bool,
+}
+
 /// One atomic access of the calling thread: `raw` does it and says what it did, `clocks` tells the clocks.
 #[inline(always)]
 fn access<T: Word, R>(
     at: *mut T,
-    pc: usize,
-    writes: bool,
-    kind: AccessKind,
+    What { pc, kind, writes }: What,
     raw: impl FnOnce() -> R,
     order_of: impl FnOnce(&R) -> Order,
     clocks: impl FnOnce(&mut Location, &mut Thread, &mut Mark, Order, Site, &R) -> Option<Violation>,
@@ -120,9 +127,7 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
     }
     access(
         at,
-        pc,
-        false,
-        AccessKind::Load,
+        What { pc, kind: AccessKind::Load, writes: false },
         // SAFETY: the program's own access.
         || unsafe { T::load(at) },
         |_| order(code),
@@ -137,9 +142,7 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
 extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
     access(
         at,
-        pc,
-        true,
-        AccessKind::Store,
+        What { pc, kind: AccessKind::Store, writes: true },
         // SAFETY: the program's own access.
         || unsafe { T::store(at, value) },
         |()| order(code),
@@ -152,9 +155,7 @@ extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
 fn update<T: Word>(at: *mut T, code: i32, pc: usize, change: impl Fn(T) -> T) -> T {
     access(
         at,
-        pc,
-        true,
-        AccessKind::Update,
+        What { pc, kind: AccessKind::Update, writes: true },
         // SAFETY: the program's own access.
         || unsafe { T::update(at, &change) },
         |_| order(code),
@@ -184,9 +185,7 @@ fetch!(fetch_add: add, fetch_sub: sub, fetch_and: and, fetch_or: or, fetch_xor: 
 fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32), kind: CasKind, pc: usize) -> T {
     access(
         at,
-        pc,
-        true,
-        AccessKind::CompareExchange,
+        What { pc, kind: AccessKind::CompareExchange, writes: true },
         // SAFETY: the program's own access.
         || unsafe { T::exchange_if(at, expected, new) },
         |found| order(if *found == expected { codes.0 } else { codes.1 }),

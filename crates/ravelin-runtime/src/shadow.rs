@@ -93,8 +93,8 @@ pub fn for_each_record(address: usize, length: usize, mut work: impl FnMut(&'sta
         let pages = (end - page).div_ceil(PAGE).min(exists.len());
         // SAFETY: the array of answers has room for that many pages, all of which are reserved.
         let asked = unsafe { kernel::call(libc::SYS_mincore, [page, pages * PAGE, exists.as_mut_ptr() as usize]) };
-        for index in 0..pages {
-            if asked != 0 || exists[index] & 1 != 0 {
+        for (index, exists) in exists.iter().enumerate().take(pages) {
+            if asked != 0 || exists & 1 != 0 {
                 let from = page + index * PAGE;
                 within(from.max(start), (from + PAGE).min(end));
             }

@@ -142,12 +142,12 @@ pub fn starting(pc: usize) -> Option<Box<Seed>> {
 }
 
 /// Starting failed: the seed is given back.
-pub fn not_started(seed: Box<Seed>) {
+pub fn not_started(seed: Seed) {
     let Some(_inside) = this_thread::enter() else {
         return;
     };
     let mut table = TABLE.lock();
-    let Seed { released, tid, epoch, number, .. } = *seed;
+    let Seed { released, tid, epoch, number, .. } = seed;
     table.slots[tid as usize].next_epoch = epoch;
     table.slots[tid as usize].running = false;
     table.free.push_back((tid, released));
@@ -172,13 +172,13 @@ pub fn begin(seed: Box<Seed>) {
             }
         }
     } else {
+        let _table = TABLE.lock();
         // SAFETY: the old thread has ended, and the new one is not visible yet: only its trace may be looked at, under
         // the lock of the table.
-        let _table = TABLE.lock();
         unsafe {
             let trace = std::mem::replace(&mut (*state).trace, Trace::none());
             match Watched::new(clocks, seed.number, Some(trace)) {
-                Some(watched) => state.write(*watched),
+                Some(watched) => *state = *watched,
                 None => {
                     file::note(notes::OUT_OF_MEMORY);
                     return;
@@ -238,10 +238,8 @@ pub fn end() {
     let mut table = TABLE.lock();
     let tid = thread.clocks.tid;
     let number = thread.number;
-    if let Some(person) = table.person(number) {
-        if !person.detached {
-            person.ended = Some(released.clone());
-        }
+    if let Some(person) = table.person(number).filter(|person| !person.detached) {
+        person.ended = Some(released.clone());
     }
     table.slots[tid as usize].running = false;
     table.slots[tid as usize].next_epoch = thread.clocks.epoch + 1;

@@ -153,7 +153,7 @@ fn settle(start: *mut Start, handle: usize, detached: bool, status: c_int) {
             drop(start);
         }
         if let Some(seed) = seed {
-            threads::not_started(seed);
+            threads::not_started(*seed);
         }
         return;
     }
