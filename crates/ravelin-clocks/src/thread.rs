@@ -97,9 +97,9 @@ impl Released {
         self.sc.join(&other.sc);
     }
 
-    /// Whether `thread` knows all of this by happens-before.
+    /// Whether `thread` knows all of this, by happens-before and in the sc sense.
     pub fn known_to(&self, thread: &Thread) -> bool {
-        thread.cur.covers(thread.tid, &self.published)
+        thread.cur.covers(thread.tid, &self.published) && thread.sc.covers(thread.tid, &self.sc)
     }
 
     pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
@@ -170,12 +170,18 @@ impl Thread {
 
     /// Learns everything that was released: by a lock, by the parent at its start, by a joined thread.
     pub fn acquire(&mut self, released: &Released) {
+        if self.sc.join(self.tid, &released.sc) {
+            self.sc_changed = self.epoch;
+        }
+        self.acquire_views(released);
+    }
+
+    /// Learns what was released in the views only: for order that is assumed where there may be none, as through a file
+    /// that several pairs of threads share. Too much in the views hides, too much in `sc` would be a false alarm.
+    pub fn acquire_views(&mut self, released: &Released) {
         self.cur.join(self.tid, &released.published);
         if let Some(acq) = &mut self.acq {
             acq.join(self.tid, &released.published);
-        }
-        if self.sc.join(self.tid, &released.sc) {
-            self.sc_changed = self.epoch;
         }
         self.changed = self.epoch;
         self.advance();

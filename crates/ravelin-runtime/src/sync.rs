@@ -6,9 +6,20 @@
 use crate::atomics;
 use crate::records;
 use crate::this_thread;
+use ravelin_clocks::{Released, Thread};
 
 /// The calling thread learns what was released at `object`.
 pub fn acquire(object: usize) {
+    learn(object, Thread::acquire);
+}
+
+/// The same where the order is only assumed: it may excuse an access, but proves nothing.
+pub fn acquire_assumed(object: usize) {
+    learn(object, Thread::acquire_views);
+}
+
+#[inline(always)]
+fn learn(object: usize, acquire: fn(&mut Thread, &Released)) {
     let Some(mut inside) = this_thread::enter() else {
         return;
     };
@@ -16,7 +27,7 @@ pub fn acquire(object: usize) {
     thread.spin.left();
     records::with(object, |record| {
         if let Some(released) = record.released() {
-            thread.clocks.acquire(released);
+            acquire(&mut thread.clocks, released);
         }
     });
     thread.new_epoch();

@@ -7,6 +7,7 @@ use crate::traces::{self, Operation, Step};
 use crate::watched::Habits;
 use ravelin_clocks::CasKind::{self, Blocking, Strong, Weak};
 use ravelin_clocks::Order::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+use ravelin_clocks::{Location, Mode, Released, Thread};
 use std::collections::BTreeSet;
 
 const X: usize = 0;
@@ -367,4 +368,24 @@ fn seq_cst_accesses_do_not_synchronise_others() {
     let before =
         [step(1, store(X, 1, Release)), step(2, load(X, Relaxed)), step(2, load(Y, SeqCst)), step(2, load(X, Relaxed))];
     assert_eq!(found(2, &before), []);
+}
+
+/// Thread 3 reads what thread 2 wrote after it learnt of thread 1's store. If thread 2 has only assumed that, the store
+/// comes earlier for thread 2, but nothing says so to thread 3.
+#[test]
+fn assumed_order_is_no_evidence() {
+    let shown = |learn: fn(&mut Thread, &Released)| {
+        let mut threads = [1, 2, 3].map(|tid| Thread::new(tid, 1));
+        let [first, second, third] = &mut threads;
+        let (mut x, mut y) = (Location::new(0, 0), Location::new(1, 0));
+        assert_eq!(x.store(first, Relaxed, 0, Mode::Predict, 1), None);
+        let stored = first.epoch - 1;
+        learn(second, &first.release());
+        assert!(second.happens_after(1, stored));
+        assert_eq!(y.store(second, Relaxed, 1, Mode::Predict, 1), None);
+        assert_eq!(y.load(third, Relaxed, 2, Mode::Predict), None);
+        x.load(third, Relaxed, 3, Mode::Predict).is_some()
+    };
+    assert!(shown(Thread::acquire));
+    assert!(!shown(Thread::acquire_views));
 }

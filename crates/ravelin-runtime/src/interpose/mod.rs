@@ -19,6 +19,7 @@ mod thread_words;
 mod barrier;
 mod condition;
 mod copies;
+mod descriptors;
 mod guard;
 mod heap;
 mod mappings;
