@@ -1,11 +1,14 @@
 //! The findings file, mapped into memory.
 
+use crate::kernel;
 use crate::mapping;
 use crate::spin::Spin;
 use ravelin_findings::{COUNT_WORD, Module, Record, SPINNING_WORD, Spinning, encode, header};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 const WORDS: usize = 1 << 20;
+/// As many programs may follow each other in a process (`exec`) and still have a file each.
+const IMAGES: u32 = 1000;
 
 static WORDS_AT: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
 static WRITING: Spin<()> = Spin::new(());
@@ -33,19 +36,19 @@ impl Written {
 
 /// Creates `<directory>/<process>.findings`; whether that was possible.
 pub fn create(directory: &[u8]) -> bool {
-    let mut path = directory.to_vec();
-    path.extend_from_slice(b"/");
-    path.extend_from_slice(std::process::id().to_string().as_bytes());
-    path.extend_from_slice(b".findings\0");
-    // SAFETY: the path ends with a zero byte; the file is used through its mapping only.
+    let exists = -(libc::EEXIST as isize);
+    let opened = (0..IMAGES).map(|image| open_new(directory, image)).find(|file| *file != exists);
+    let Some(file) = opened.and_then(|file| i32::try_from(file).ok()).filter(|file| *file >= 0) else {
+        return false;
+    };
+    // SAFETY: the file is ours, and used through its mapping only.
     let words = unsafe {
-        let file =
-            libc::open(path.as_ptr().cast(), libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC, 0o600);
-        if file < 0 || libc::ftruncate(file, (WORDS * 8) as i64) != 0 {
-            return false;
-        }
-        let words = mapping::map_file(file, WORDS * 8).cast::<AtomicU64>();
-        libc::close(file);
+        let words = if libc::ftruncate(file, (WORDS * 8) as i64) == 0 {
+            mapping::map_file(file, WORDS * 8).cast::<AtomicU64>()
+        } else {
+            std::ptr::null_mut()
+        };
+        kernel::call(libc::SYS_close, [file as usize]);
         words
     };
     if words.is_null() {
@@ -57,6 +60,17 @@ pub fn create(directory: &[u8]) -> bool {
     set(header::THREADS, 1);
     set(header::MAGIC_AT, header::MAGIC);
     true
+}
+
+/// Opens a new file for the process, or for an image that came into it later; gives what the kernel gives. The C library
+/// is not asked, because `errno` is zero when a program starts.
+fn open_new(directory: &[u8], image: u32) -> isize {
+    let process = std::process::id();
+    let name = if image == 0 { format!("/{process}.findings\0") } else { format!("/{process}-{image}.findings\0") };
+    let path = [directory, name.as_bytes()].concat();
+    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+    // SAFETY: the path ends with a zero byte.
+    unsafe { kernel::call(libc::SYS_open, [path.as_ptr() as usize, flags as usize, 0o600]) }
 }
 
 /// Leaves the file to the parent: this process is a forked child.

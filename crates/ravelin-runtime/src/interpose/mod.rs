@@ -20,6 +20,7 @@ mod barrier;
 mod condition;
 mod copies;
 mod descriptors;
+mod exec;
 mod guard;
 mod heap;
 mod mappings;

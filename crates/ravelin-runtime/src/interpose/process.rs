@@ -1,9 +1,10 @@
 //! The process: its end, and its children.
 //!
 //! `exit` and the return from `main` are noticed by a function registered before any of the program's, which therefore
-//! runs after them; the ways to end without such functions are interposed. A child of `fork` is noticed by a function
-//! too, because the C library forks by itself at times. `vfork` is left alone: its child may do nothing but leave, and
-//! when it does so it has another process number, though its memory is still the parent's.
+//! runs after them; the ways to end without such functions are interposed ([`super::exec`] has those that begin another
+//! program). A child of `fork` is noticed by a function too, because the C library forks by itself at times. `vfork` is
+//! left alone: its child may do nothing but leave, and when it does so it has another process number, though its memory
+//! is still the parent's.
 
 use super::barrier::BARRIERS;
 use super::threads::HANDLES;
@@ -42,7 +43,8 @@ pub fn prepare() {
     }
 }
 
-extern "C" fn ending() {
+/// The program ends here, if this is the process that is watched.
+pub extern "C" fn ending() {
     // SAFETY: always allowed.
     if unsafe { libc::getpid() } == PROCESS.load(Ordering::Relaxed) {
         process::ending();

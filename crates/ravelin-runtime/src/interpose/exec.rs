@@ -1,0 +1,57 @@
+//! `exec`: another program takes the process over, so what was found in this one is to be complete.
+//!
+//! Some of these functions take any number of arguments, which can only be left where they are. Each symbol is therefore
+//! a piece of assembly that keeps the registers of the arguments, says that the program ends, and jumps on. If `exec`
+//! fails the program goes on, and ends once more later.
+
+use super::process;
+use super::real::Real;
+
+/// `before_exec!(name, …)`: a weak `name` that jumps to the next definition of `name` after [`process::ending`].
+macro_rules! before_exec {
+    ($($name:ident),*) => {$(
+        #[allow(non_snake_case)]
+        extern "C" fn $name() -> usize {
+            #[unsafe(link_section = "ravelin_real")]
+            static REAL: Real = Real::new(concat!(stringify!($name), "\0"), "\0");
+            process::ending();
+            REAL.address()
+        }
+
+        std::arch::global_asm!(
+            concat!(".pushsection .text.", stringify!($name), ",\"ax\",@progbits"),
+            ".p2align 4",
+            concat!(".weak ", stringify!($name)),
+            concat!(".type ", stringify!($name), ",@function"),
+            concat!(stringify!($name), ":"),
+            ".cfi_startproc",
+            "endbr64",
+            "push rdi",
+            "push rsi",
+            "push rdx",
+            "push rcx",
+            "push r8",
+            "push r9",
+            // The number of vector registers that hold arguments; also makes the stack aligned.
+            "push rax",
+            ".cfi_adjust_cfa_offset 56",
+            "call {function}",
+            "mov r11, rax",
+            "pop rax",
+            "pop r9",
+            "pop r8",
+            "pop rcx",
+            "pop rdx",
+            "pop rsi",
+            "pop rdi",
+            ".cfi_adjust_cfa_offset -56",
+            "jmp r11",
+            ".cfi_endproc",
+            concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            ".popsection",
+            function = sym $name,
+        );
+    )*};
+}
+
+before_exec!(execve, execv, execvp, execvpe, execl, execle, execlp, fexecve, execveat);
