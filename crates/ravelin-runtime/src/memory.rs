@@ -38,6 +38,9 @@ pub fn freed(address: usize, size: usize, pc: usize) {
         if this_thread::me().is_null() && process::is_watching() {
             blocks::remove(address);
             forget_inside(address, size);
+        } else if let Some(_inside) = this_thread::enter_even_hidden() {
+            blocks::remove(address);
+            forget_inside(address, size);
         } else if process::is_prepared()
             && let Some(_inside) = this_thread::enter_unwatched()
         {
@@ -52,7 +55,7 @@ pub fn freed(address: usize, size: usize, pc: usize) {
 
 /// Memory is gone or new (munmap, mmap, a thread's stack): its clocks are forgotten.
 pub fn forget(address: usize, length: usize) {
-    if let Some(_inside) = this_thread::enter() {
+    if let Some(_inside) = this_thread::enter_even_hidden() {
         forget_inside(address, length);
     }
 }

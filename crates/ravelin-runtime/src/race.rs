@@ -120,6 +120,9 @@ fn new_access(cell: &'static Cell, address: usize, size: usize, mine: u64, pc: u
         return;
     };
     let thread = inside.thread();
+    if thread.ignored[(mine & WRITE) as usize] > 0 {
+        return;
+    }
     let shape = (mine & WRITE) | size_code(size) << trace::SIZE_SHIFT;
     thread.trace.access(pc, address, shape, thread.calls(), thread.clocks.epoch);
     if mine & WRITE != 0 {

@@ -4,6 +4,7 @@
 
 use crate::blocks;
 use crate::file;
+use crate::interpose::annotations;
 use crate::options;
 use crate::race::{self, FREE, WRITE};
 use crate::spin::Spin;
@@ -115,7 +116,7 @@ pub fn race_of_atomic(thread: &mut Watched, address: usize, slot: u64, done: Don
 }
 
 fn race_between(access: Access, address: usize, slot: u64) {
-    if !options::races() {
+    if !options::races() || annotations::is_benign(address, access.size as usize) {
         return;
     }
     let pc = access.stack.first().copied().unwrap_or(0);

@@ -66,6 +66,13 @@ pub fn release_join(object: usize) {
     thread.new_epoch();
 }
 
+/// What was released at `object` does not hold any more: there is another.
+pub fn forget(object: usize) {
+    if let Some(_inside) = this_thread::enter() {
+        records::with(object, |record| *record.released() = None);
+    }
+}
+
 /// An atomic store with release order of one byte that code without instrumentation made (the guard of a static
 /// variable): later instrumented loads read from it.
 pub fn stored_byte(address: usize) {

@@ -61,6 +61,10 @@ pub struct Watched {
     pub number: u64,
     /// Bounds of its stack, if known.
     pub stack: (usize, usize),
+    /// How often the program has said that its reads, and its writes, are not to be looked at, and not taken it back.
+    pub ignored: [u32; 2],
+    /// How many parts of the program that are not to be watched at all the thread is in.
+    hidden: u32,
     /// What the program said about the accesses that follow.
     pub mark: crate::marks::Mark,
     /// Loads that would be nothing new if made again.
@@ -92,6 +96,8 @@ impl Watched {
             accesses: 0,
             number,
             stack: (0, 0),
+            ignored: [0; 2],
+            hidden: 0,
             mark: crate::marks::Mark::default(),
             loads: crate::loads::Loads::new(),
             spin: crate::spinning::Last::default(),
@@ -218,8 +224,48 @@ pub fn set_watched(on: bool) {
     set_active(if on { get_self() } else { null_mut() });
 }
 
+/// A part of the program begins that is not to be watched: how a lock is made, for example. Such parts may be nested.
+pub fn hide() {
+    let thread = get_self();
+    // Before anything is watched there is nothing to hide.
+    // SAFETY: a thread's own state lives as long as the word leads to it.
+    if !thread.is_null() && (!get_active().is_null() || unsafe { (*thread).hidden } > 0) {
+        // SAFETY: as above.
+        unsafe { (*thread).hidden += 1 };
+        set_watched(false);
+    }
+}
+
+/// The part that began last ends.
+pub fn show() {
+    let thread = get_self();
+    // SAFETY: a thread's own state lives as long as the word leads to it.
+    if !thread.is_null() && unsafe { (*thread).hidden } > 0 {
+        // SAFETY: as above.
+        let left = unsafe {
+            (*thread).hidden -= 1;
+            (*thread).hidden
+        };
+        set_watched(left == 0 && !threads::is_off());
+    }
+}
+
+/// All such parts end: the thread does.
+pub fn show_all() {
+    while is_hidden() {
+        show();
+    }
+}
+
+/// Whether the calling thread is in a part of the program that is not to be watched.
+fn is_hidden() -> bool {
+    let thread = get_self();
+    // SAFETY: a thread's own state lives as long as the word leads to it.
+    !thread.is_null() && unsafe { (*thread).hidden > 0 }
+}
+
 /// Whether accesses of the calling thread are watched: false before the first thread is started, inside the runtime,
-/// in a forked child, and in threads the runtime does not know.
+/// in a forked child, in a part of the program that is not to be watched, and in threads the runtime does not know.
 #[inline(always)]
 pub fn watched() -> bool {
     let thread = get_active();
@@ -249,6 +295,11 @@ pub struct Inside(*mut Watched);
 #[inline(always)]
 pub fn enter() -> Option<Inside> {
     enter_as(get_active())
+}
+
+/// The same, also in a part of the program that is not to be watched: memory comes and goes there too.
+pub fn enter_even_hidden() -> Option<Inside> {
+    if is_hidden() && !threads::is_off() { enter_as(get_self()) } else { enter() }
 }
 
 /// The same for a thread whose accesses need not be watched yet.

@@ -228,6 +228,7 @@ fn stack_around(here: usize, size: usize) -> (usize, usize) {
 
 /// The calling thread is about to end (after its own destructors, as late as possible).
 pub fn end() {
+    this_thread::show_all();
     let Some(mut inside) = this_thread::enter() else {
         return;
     };

@@ -16,6 +16,7 @@ mod export;
 #[macro_use]
 mod thread_words;
 
+pub mod annotations;
 mod barrier;
 mod condition;
 mod copies;

@@ -76,7 +76,7 @@ fn writes(lock: usize, status: c_int) -> c_int {
     status
 }
 
-fn left_by_readers(lock: usize) -> usize {
+pub fn left_by_readers(lock: usize) -> usize {
     lock + 1
 }
 

@@ -1,0 +1,190 @@
+//! Functions by which code bases tell any sanitizer what it cannot see: the compilers' `sanitizer/tsan_interface.h`, and
+//! the older dynamic annotations.
+//!
+//! They are weak, because code that carries the annotations often carries empty definitions of them too.
+//!
+//! An order that is told is assumed ([`sync::acquire_assumed`]): "after" is after every "before" at that address so far,
+//! which may be more than the code means. A lock that is told is a lock, and how it is made is not watched.
+
+use super::rwlock::left_by_readers;
+use crate::spin::Spin;
+use crate::{memory, sync, this_thread, threads};
+use libc::{c_int, c_uint};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+interpose! {
+    fn __tsan_acquire(object: usize) {
+        sync::acquire_assumed(object);
+    }
+
+    fn __tsan_release(object: usize) {
+        sync::release_join(object);
+    }
+
+    fn __tsan_mutex_create(mutex: usize, _flags: c_uint) {
+        new_lock(mutex);
+    }
+
+    fn __tsan_mutex_destroy(mutex: usize, _flags: c_uint) {
+        new_lock(mutex);
+    }
+
+    fn __tsan_mutex_pre_lock(_mutex: usize, _flags: c_uint) {
+        this_thread::hide();
+    }
+
+    fn __tsan_mutex_post_lock(mutex: usize, flags: c_uint, _recursion: c_int) {
+        this_thread::show();
+        if flags & FAILED == 0 {
+            locked(mutex, flags & READS == 0);
+        }
+    }
+
+    fn __tsan_mutex_pre_unlock(mutex: usize, flags: c_uint) -> c_int {
+        unlocking(mutex, flags & READS == 0);
+        this_thread::hide();
+        0
+    }
+
+    fn __tsan_mutex_post_unlock(_mutex: usize, _flags: c_uint) {
+        this_thread::show();
+    }
+
+    fn __tsan_mutex_pre_signal(_mutex: usize, _flags: c_uint) {
+        this_thread::hide();
+    }
+
+    fn __tsan_mutex_post_signal(_mutex: usize, _flags: c_uint) {
+        this_thread::show();
+    }
+
+    /// The lock's code calls back.
+    fn __tsan_mutex_pre_divert(_mutex: usize, _flags: c_uint) {
+        this_thread::show();
+    }
+
+    fn __tsan_mutex_post_divert(_mutex: usize, _flags: c_uint) {
+        this_thread::hide();
+    }
+
+    fn AnnotateHappensBefore(_file: usize, _line: c_int, object: usize) {
+        sync::release_join(object);
+    }
+
+    fn AnnotateHappensAfter(_file: usize, _line: c_int, object: usize) {
+        sync::acquire_assumed(object);
+    }
+
+    fn AnnotateRWLockCreate(_file: usize, _line: c_int, lock: usize) {
+        new_lock(lock);
+    }
+
+    fn AnnotateRWLockCreateStatic(_file: usize, _line: c_int, lock: usize) {
+        new_lock(lock);
+    }
+
+    fn AnnotateRWLockDestroy(_file: usize, _line: c_int, lock: usize) {
+        new_lock(lock);
+    }
+
+    /// The last argument is a `long` in some versions and an `int` in others.
+    fn AnnotateRWLockAcquired(_file: usize, _line: c_int, lock: usize, writes: c_int) {
+        locked(lock, writes != 0);
+    }
+
+    fn AnnotateRWLockReleased(_file: usize, _line: c_int, lock: usize, writes: c_int) {
+        unlocking(lock, writes != 0);
+    }
+
+    fn AnnotateBenignRace(_file: usize, _line: c_int, address: usize, _why: usize) {
+        benign(address, 1);
+    }
+
+    fn AnnotateBenignRaceSized(_file: usize, _line: c_int, address: usize, size: usize, _why: usize) {
+        benign(address, size);
+    }
+
+    fn AnnotateIgnoreReadsBegin(_file: usize, _line: c_int) {
+        ignore(0, true);
+    }
+
+    fn AnnotateIgnoreReadsEnd(_file: usize, _line: c_int) {
+        ignore(0, false);
+    }
+
+    fn AnnotateIgnoreWritesBegin(_file: usize, _line: c_int) {
+        ignore(1, true);
+    }
+
+    fn AnnotateIgnoreWritesEnd(_file: usize, _line: c_int) {
+        ignore(1, false);
+    }
+
+    fn AnnotateNewMemory(_file: usize, _line: c_int, address: usize, size: usize) {
+        memory::forget(address, size);
+    }
+
+    fn AnnotateThreadName(_file: usize, _line: c_int, name: usize) {
+        let number = this_thread::enter_unwatched().map(|mut inside| inside.thread().number as u32);
+        if let Some(number) = number {
+            // SAFETY: the program's string.
+            threads::named(number, unsafe { std::ffi::CStr::from_ptr(name as *const _) }.to_bytes());
+        }
+    }
+
+    /// For tests that switch their tool off. What is not watched for a while gives false alarms later.
+    fn AnnotateEnableRaceDetection(_file: usize, _line: c_int, _on: c_int) {}
+}
+
+/// Flags of the functions for mutexes: as a reader, and without success.
+const READS: c_uint = 1 << 3;
+const FAILED: c_uint = 1 << 5;
+
+fn new_lock(lock: usize) {
+    sync::forget(lock);
+    sync::forget(left_by_readers(lock));
+}
+
+fn locked(lock: usize, writes: bool) {
+    sync::acquire(lock);
+    if writes {
+        sync::acquire(left_by_readers(lock));
+    }
+}
+
+fn unlocking(lock: usize, writes: bool) {
+    if writes {
+        sync::release(lock);
+    } else {
+        sync::release_join(left_by_readers(lock));
+    }
+}
+
+/// Begins or ends to ignore the calling thread's reads (0) or writes (1).
+fn ignore(which: usize, begins: bool) {
+    if let Some(mut inside) = this_thread::enter_unwatched() {
+        let count = &mut inside.thread().ignored[which];
+        *count = if begins { count.saturating_add(1) } else { count.saturating_sub(1) };
+    }
+}
+
+/// Where races are meant: beginnings and ends.
+static BENIGN: Spin<Vec<(usize, usize)>> = Spin::new(Vec::new());
+static ANY_BENIGN: AtomicBool = AtomicBool::new(false);
+
+fn benign(address: usize, size: usize) {
+    if let Some(_inside) = this_thread::enter_unwatched() {
+        let range = (address, address.saturating_add(size));
+        let mut all = BENIGN.lock();
+        if !all.contains(&range) {
+            all.push(range);
+        }
+        ANY_BENIGN.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether the program means its races here. The caller is inside.
+pub fn is_benign(address: usize, size: usize) -> bool {
+    ANY_BENIGN.load(Ordering::Relaxed)
+        && BENIGN.lock().iter().any(|&(start, end)| address < end && start < address + size)
+}
