@@ -1,10 +1,11 @@
 //! The heap: what is handed out and what is given back.
 //!
-//! C++'s operators call these functions and are not interposed. If the program brings its own allocator, none of this
+//! C++'s operators call these functions, and then it is their caller who allocates ([`super::operators`]). If the program brings its own allocator, none of this
 //! is linked or called. `dlsym`, which finds the functions behind ours, may allocate: until they are found, memory comes
 //! from a small buffer, and `free` knows it again. Everything is done in `open`: a call before the process's start-up
 //! opens the heap itself.
 
+use super::operators;
 use crate::memory;
 use libc::{c_int, c_void};
 use std::cell::UnsafeCell;
@@ -116,7 +117,9 @@ fn try_to_open() -> bool {
 #[inline(always)]
 fn handed_out(block: usize, size: usize, pc: usize) -> usize {
     if block != 0 {
-        memory::allocated(block, size, pc);
+        memory::allocated(block, size, operators::caller_or(pc));
+    } else {
+        operators::has_failed();
     }
     block
 }

@@ -27,6 +27,7 @@ mod heap;
 mod mappings;
 mod mutex;
 mod once;
+mod operators;
 mod process;
 mod real;
 mod rwlock;

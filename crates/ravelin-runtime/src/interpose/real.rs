@@ -4,7 +4,7 @@
 //! process starts. Whatever is called earlier looks its function up itself, except for the functions `dlsym` needs,
 //! which have a way to do without.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The next definition of an interposed function after ours.
@@ -38,6 +38,29 @@ impl Real {
         }
     }
 
+    /// Whether there is such a function, perhaps in a library that was loaded since the process started. Such a library
+    /// is looked for once, and then stays.
+    #[inline(always)]
+    pub fn exists_in(&self, library: &CStr) -> bool {
+        let address = match self.address() {
+            address if address == missing as *const () as usize => self.find_late(library),
+            address => address,
+        };
+        address != ABSENT
+    }
+
+    #[cold]
+    fn find_late(&self, library: &CStr) -> usize {
+        // SAFETY: both strings end with a zero byte. Only a library that is there already is opened.
+        let address = unsafe {
+            let library = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+            if library.is_null() { std::ptr::null_mut() } else { libc::dlsym(library, self.name.as_ptr().cast()) }
+        };
+        let address = if address.is_null() { ABSENT } else { address as usize };
+        self.address.store(address, Ordering::Relaxed);
+        address
+    }
+
     #[cold]
     fn find(&self) -> usize {
         let name: *const c_char = self.name.as_ptr().cast();
@@ -55,6 +78,9 @@ impl Real {
         address
     }
 }
+
+/// In place of the address of a function that was looked for everywhere.
+const ABSENT: usize = 1;
 
 /// Stands for a function that this C library does not have.
 extern "C" fn missing() -> c_int {

@@ -1,4 +1,4 @@
-// Pipes, sockets, FIFOs and event counters hand data over; so does closing them, and a thread may be cancelled in a read.
+// Pipes, sockets, FIFOs and event counters hand data over; so does closing them. A thread may be cancelled in a read.
 // case pipe -DKIND=0: none
 // case socketpair -DKIND=1: none
 // case eventfd -DKIND=2: none
