@@ -3,7 +3,7 @@
 //! A recursive mutex acquires and releases at every level: the owner learns what it knew anyway. A robust mutex whose
 //! owner died is locked, though the call says so with an error.
 
-use crate::{memory, sync};
+use crate::{memory, sync, this_thread};
 use libc::{EOWNERDEAD, c_int};
 
 /// The size of `pthread_mutex_t`, which `mtx_t` is too.
@@ -17,6 +17,30 @@ pub fn acquire_if_locked(mutex: usize, status: c_int) -> c_int {
         sync::acquire(mutex);
     }
     status
+}
+
+/// An unlock comes: what the last owner released is replaced. A mutex that knows its owner refuses others, who release
+/// nothing. The C library keeps owner and kind in fields that its header shows (`__owner`, `__kind`); it does not always
+/// keep the owner of a mutex of the default kind, of which only the owner may ask for this anyway.
+#[inline(always)]
+fn release_if_held(mutex: usize) {
+    const OWNER: usize = 8;
+    const KIND: usize = 16;
+    const CHECKED: c_int = libc::PTHREAD_MUTEX_RECURSIVE | libc::PTHREAD_MUTEX_ERRORCHECK;
+    if !this_thread::watched() {
+        return;
+    }
+    // SAFETY: the caller unlocks it, so it is a mutex of the C library, which is longer than this; fields that another
+    // thread may change are read as such.
+    let (owner, kind) = unsafe {
+        (((mutex + OWNER) as *const c_int).read_volatile(), ((mutex + KIND) as *const c_int).read_volatile())
+    };
+    // `PTHREAD_MUTEX_ADAPTIVE_NP` is both bits at once.
+    let checked = kind & CHECKED != 0 && kind & CHECKED != CHECKED;
+    // SAFETY: always allowed.
+    if !checked || owner == unsafe { libc::gettid() } {
+        sync::release(mutex);
+    }
 }
 
 interpose! {
@@ -47,7 +71,7 @@ interpose! {
     }
 
     fn pthread_mutex_unlock(mutex: usize) -> c_int {
-        sync::release(mutex);
+        release_if_held(mutex);
         real(mutex)
     }
 
@@ -74,7 +98,7 @@ interpose! {
     }
 
     fn mtx_unlock(mutex: usize) -> c_int {
-        sync::release(mutex);
+        release_if_held(mutex);
         real(mutex)
     }
 
