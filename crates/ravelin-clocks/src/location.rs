@@ -161,7 +161,7 @@ impl Location {
         mode: Mode,
         value: u64,
     ) -> Option<Violation> {
-        let violation = self.stale_write(thread, mode).map(|violation| Violation { reads: true, ..violation });
+        let violation = self.stale_update(thread, mode);
         self.modify(thread, order, site, value);
         violation
     }
@@ -260,6 +260,21 @@ impl Location {
         }
         let missed = self.history.forced(&gap);
         Some(Violation { reads: false, missed, predicted, values: [0; VALUES], listed: 0, complete: false })
+    }
+
+    /// Whether an update may read a stale write and be put right after it, and what it may read.
+    fn stale_update(&self, thread: &Thread, mode: Mode) -> Option<Violation> {
+        let violation = self.stale_write(thread, mode)?;
+        let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
+        let mut stale = self.history.stale(&gap);
+        let mut values = [0; VALUES];
+        let mut listed = 0;
+        for write in stale.by_ref().filter(|write| write.open).take(VALUES) {
+            values[listed] = write.value;
+            listed += 1;
+        }
+        let complete = stale.by_ref().all(|write| !write.open) && stale.complete();
+        Some(Violation { reads: true, values, listed, complete, ..violation })
     }
 
     /// Whether a compare-exchange may succeed on a stale write.

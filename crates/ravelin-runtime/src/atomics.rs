@@ -162,7 +162,14 @@ fn update<T: Word>(at: *mut T, code: i32, pc: usize, change: impl Fn(T) -> T) ->
         |location, thread, _, order, site, old| {
             location.update(thread, order, site, options::mode(), change(*old).low())
         },
-        |thread, _| thread.spin.left(),
+        // An exchange that finds what it writes is how some locks wait.
+        |thread, old| {
+            if change(*old) == *old {
+                thread.spin.loaded(pc, at as usize, old.low());
+            } else {
+                thread.spin.left();
+            }
+        },
     )
 }
 

@@ -108,12 +108,23 @@ fn whole(size: usize, alignment: usize, throws: bool) -> usize {
     block as usize
 }
 
-/// Throws `std::bad_alloc` if the C++ library's function for that can be found.
+// The C++ library's function that throws, if it is linked.
+std::arch::global_asm!(".weak _ZSt17__throw_bad_allocv");
+
+/// Throws `std::bad_alloc` if the C++ library's function for that is there.
 fn throw() -> ! {
-    // SAFETY: the string ends with a zero byte, and a function of this name has this type.
+    let throw: usize;
+    // SAFETY: reads the address of a weak symbol, which is 0 if nobody defines it.
     unsafe {
-        let throw = libc::dlsym(libc::RTLD_DEFAULT, c"_ZSt17__throw_bad_allocv".as_ptr());
-        if !throw.is_null() {
+        std::arch::asm!(
+            "mov {}, qword ptr [rip + _ZSt17__throw_bad_allocv@GOTPCREL]",
+            out(reg) throw,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    // SAFETY: a function of this name has this type.
+    unsafe {
+        if throw != 0 {
             let throw: unsafe extern "C" fn() = std::mem::transmute(throw);
             throw();
         }

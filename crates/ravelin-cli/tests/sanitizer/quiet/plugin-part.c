@@ -10,7 +10,9 @@ int step(void) {
   }
   plain++;
   int now = plain;
-  atomic_flag_clear_explicit(&lock, memory_order_release);
+  // Behind the unlock this would order it before the next attempt to lock, which may then find the lock taken once more
+  // than it could be: harmless, but not robust.
   atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
+  atomic_flag_clear_explicit(&lock, memory_order_release);
   return now;
 }

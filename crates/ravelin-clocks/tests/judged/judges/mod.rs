@@ -58,7 +58,7 @@ pub fn judge(writes: &[Write], known: usize, forced: usize, ask: Ask) -> Option<
         Ask::Load => reading(values(&stale, &|_| true)),
         Ask::Wait(wanted) => reading(values(&stale, &|value| value == wanted)),
         Ask::Store => (!open.is_empty()).then(|| writing(false, Vec::new())),
-        Ask::Update => (!open.is_empty()).then(|| writing(true, Vec::new())),
+        Ask::Update => (!open.is_empty()).then(|| writing(true, values(&open, &|_| true))),
         Ask::CompareExchange(kind, expected) => {
             let failing = match kind {
                 CasKind::Strong => reading(values(&stale, &|value| value != expected)),
