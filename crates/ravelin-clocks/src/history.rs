@@ -227,25 +227,26 @@ impl History {
         if self.seen.len() < 2 {
             return;
         }
-        // For each thread, the epoch of its next sighting, going backwards; and where those that stay begin.
-        let mut next: Vec<(Tid, Epoch)> = Vec::new();
+        // For each thread, its next sighting that stays, going backwards; and where those that stay begin.
+        let mut next: Vec<Seen> = Vec::new();
         let mut kept = self.seen.len();
         for index in (0..self.seen.len()).rev() {
             let seen = self.seen[index];
-            let newer = self.seen[kept..].iter().take_while(|newer| newer.timestamp() > seen.timestamp()).count();
-            let newer = &self.seen[kept..kept + newer];
-            let same = next.iter_mut().find(|(tid, _)| *tid == seen.tid());
-            let superfluous = same.as_ref().is_some_and(|(_, epoch)| !live.between(seen.tid(), seen.epoch, *epoch))
+            let same = next.iter().position(|next| next.tid() == seen.tid());
+            // Whoever covers it covers the next of the same thread, or a newer one of another.
+            let superfluous = same.is_some_and(|same| !live.between(seen.tid(), seen.epoch, next[same].epoch))
                 || live.least(seen.tid(), seen.epoch).is_some_and(|least| {
-                    // Whoever covers it covers a newer one too.
-                    newer.iter().any(|newer| least.get(newer.tid() as usize).is_some_and(|&epoch| epoch >= newer.epoch))
+                    next.iter().any(|next| {
+                        next.timestamp() > seen.timestamp()
+                            && least.get(next.tid() as usize).is_some_and(|&epoch| epoch >= next.epoch)
+                    })
                 });
             if superfluous {
                 continue;
             }
             match same {
-                Some((_, epoch)) => *epoch = seen.epoch,
-                None => next.push((seen.tid(), seen.epoch)),
+                Some(same) => next[same] = seen,
+                None => next.push(seen),
             }
             kept -= 1;
             self.seen[kept] = seen;
