@@ -304,6 +304,59 @@ fn a_crash_and_a_signal_keep_what_was_found() {
 }
 
 #[test]
+fn a_process_that_becomes_another_program_keeps_what_was_found() {
+    let Some((cc, _)) = compilers().first().copied() else { return };
+    let place = Workshop::new("exec");
+    let program = SB.replace("puts(\"done\");", "execl(\"./after\", \"after\", (char *)0);");
+    place.write("before.c", format!("#include <unistd.h>\n{program}"));
+    place.write("after.c", "int main(void) { return 0; }");
+    place.builds(&format!("cc --ravelin-compiler={cc} before.c -o before"));
+    place.builds(&format!("cc --ravelin-compiler={cc} after.c -o after"));
+    let output = place.ravelin("run ./before");
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("may read a stale value"), "{}", text(&output));
+}
+
+#[test]
+fn calls_that_a_jump_has_left_are_in_no_stack() {
+    let place = Workshop::new("jump");
+    place.write("jump.c", JUMP);
+    for (cc, _) in compilers() {
+        place.builds(&format!("cc --ravelin-compiler={cc} -O1 jump.c -o jump"));
+        let output = place.ravelin("run ./jump");
+        assert_eq!(code(&output), 1, "{}", text(&output));
+        assert!(text(&output).contains("in thread_function at jump.c:"), "{}", text(&output));
+        assert!(!text(&output).contains("in deep"), "{}", text(&output));
+    }
+}
+
+/// A race after many calls that never returned.
+const JUMP: &str = "\
+#include <pthread.h>
+#include <setjmp.h>
+static int counter;
+__attribute__((noinline)) static int deep(jmp_buf *buffer, int depth) {
+  if (!depth) longjmp(*buffer, 1);
+  volatile int below = deep(buffer, depth - 1);
+  return below + 1;
+}
+static void *thread_function(void *unused) {
+  jmp_buf buffer;
+  for (volatile int i = 0; i < 100; i++)
+    if (!setjmp(buffer)) deep(&buffer, 10);
+  counter++;
+  return unused;
+}
+int main(void) {
+  pthread_t one, two;
+  pthread_create(&one, 0, thread_function, 0);
+  pthread_create(&two, 0, thread_function, 0);
+  pthread_join(one, 0);
+  pthread_join(two, 0);
+}
+";
+
+#[test]
 fn findings_of_several_processes_are_one_report() {
     let place = Workshop::new("merge");
     let access =

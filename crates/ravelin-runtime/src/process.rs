@@ -113,9 +113,11 @@ pub fn halt() -> ! {
     std::process::abort()
 }
 
-/// This process is a forked child: it is not watched.
+/// This process is a forked child: it is not watched. Other threads of the parent may have held any of the runtime's locks,
+/// and nobody will open them here; so the thread that is left is unknown to the runtime, and never comes inside.
 pub fn forked() {
     threads::switch_off();
+    this_thread::set_me(std::ptr::null_mut());
     file::abandon();
 }
 

@@ -132,17 +132,23 @@ impl Watched {
     /// A function was entered that returns to `pc`; the stack pointer was `sp`.
     #[inline(always)]
     pub fn enter_function(&mut self, pc: usize, sp: usize) {
+        // Whatever has its frame below the stack pointer was left without a word.
+        self.leave_functions_below(sp + 1);
         self.trace.enter(pc, self.calls(), self.clocks.epoch);
-        // Frames below the stack pointer were left by longjmp.
-        // SAFETY: the frames below `depth` are written.
-        while self.depth > 0 && self.depth <= DEPTH && unsafe { (*self.frames.add(self.depth - 1)).sp } <= sp {
-            self.depth -= 1;
-        }
         if self.depth < DEPTH {
             // SAFETY: there is room for `DEPTH` frames.
             unsafe { *self.frames.add(self.depth) = Frame { pc, sp } };
         }
         self.depth += 1;
+    }
+
+    /// The functions whose stack pointer was below `sp` are left.
+    #[inline(always)]
+    pub fn leave_functions_below(&mut self, sp: usize) {
+        // SAFETY: the frames below `depth` are written.
+        while self.depth > 0 && self.depth <= DEPTH && unsafe { (*self.frames.add(self.depth - 1)).sp } < sp {
+            self.leave_function();
+        }
     }
 
     /// A function is left.
@@ -332,6 +338,13 @@ impl Inside {
     pub fn thread(&mut self) -> &mut Watched {
         // SAFETY: only the thread itself makes an `Inside`, one at a time, and borrows through it.
         unsafe { &mut *self.0 }
+    }
+
+    /// Leaves without letting signals in: they are blocked, and the thread is no longer known.
+    pub fn leave_for_good(self) {
+        // SAFETY: as in `thread`.
+        unsafe { (*self.0).inside.store(0, Ordering::Release) };
+        std::mem::forget(self);
     }
 }
 

@@ -5,6 +5,7 @@
 //! nobody can mistake the new thread's knowledge for the old one's. So programs that join their threads need few.
 
 use crate::file;
+use crate::interpose::signals;
 use crate::spin::Spin;
 use crate::this_thread::{self, Watched};
 use crate::trace::Trace;
@@ -227,11 +228,15 @@ fn stack_around(here: usize, size: usize) -> (usize, usize) {
 }
 
 /// The calling thread is about to end (after its own destructors, as late as possible).
+///
+/// A signal handler may still run before it is gone. It must find the thread either whole or unknown, and nobody may get
+/// the thread's state for a new one before the thread has let go of it; so signals wait, and the table stays locked.
 pub fn end() {
     this_thread::show_all();
     let Some(mut inside) = this_thread::enter() else {
         return;
     };
+    let mask = signals::block();
     let thread = inside.thread();
     thread.spin.left();
     crate::collect::hand_in(thread);
@@ -245,11 +250,12 @@ pub fn end() {
     table.slots[tid as usize].running = false;
     table.slots[tid as usize].next_epoch = thread.clocks.epoch + 1;
     table.free.push_back((tid, released));
-    drop(table);
     thread.finish();
-    drop(inside);
     this_thread::set_watched(false);
     this_thread::set_me(null_mut());
+    inside.leave_for_good();
+    drop(table);
+    signals::unblock(mask);
 }
 
 /// The number of the thread that a seed is for.

@@ -24,6 +24,7 @@ mod descriptors;
 mod exec;
 mod guard;
 mod heap;
+mod jumps;
 mod mappings;
 mod mutex;
 mod once;

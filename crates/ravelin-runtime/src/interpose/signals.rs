@@ -36,6 +36,28 @@ pub fn deliver_pending() {
     }
 }
 
+/// Blocks all signals of the calling thread, which is inside; gives the mask to return to.
+pub fn block() -> u64 {
+    let all = !0_u64;
+    let mut before = 0_u64;
+    // SAFETY: the kernel's signal sets have eight bytes.
+    unsafe {
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const all, &raw mut before, size_of::<u64>());
+    }
+    before
+}
+
+/// Takes [`block`] back, and lets the signals in that were held back before.
+pub fn unblock(before: u64) {
+    // SAFETY: as above.
+    unsafe {
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const before, 0_usize, size_of::<u64>());
+    }
+    if pending() {
+        deliver_pending();
+    }
+}
+
 interpose! {
     fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
         change(signal, new, old, |new, old| real(signal, new, old))

@@ -10,7 +10,6 @@ use std::path::Path;
 /// Options whose argument is the next word, so that it is not taken for a file to compile.
 const WITH_ARGUMENT: &[&str] = &[
     "-o",
-    "-x",
     "-I",
     "-L",
     "-D",
@@ -64,6 +63,9 @@ const WITH_ARGUMENT: &[&str] = &[
 const INCOMPATIBLE: &[&str] =
     &["address", "hwaddress", "kernel-address", "kernel-hwaddress", "kernel-memory", "leak", "memory", "dataflow"];
 
+/// Ends of names that the compilers take for headers, which they compile ahead and do not link.
+const HEADERS: &[&str] = &[".h", ".hh", ".H", ".hp", ".hxx", ".hpp", ".HPP", ".h++", ".tcc"];
+
 /// Deepest nesting of response files (`@file`) that is followed.
 const DEEPEST: usize = 16;
 
@@ -97,6 +99,8 @@ pub enum Refused {
         "{0} does not go together with the sanitizer, which takes the place of functions of a dynamic C library; leave {0} away"
     )]
     Static(String),
+    #[error("the sanitizer needs the C library, so {0} does not go together with it unless -lc is given, too")]
+    NoLibrary(String),
     #[error("-fsanitize={0} does not go together with the sanitizer; build for each of them apart")]
     OtherSanitizer(String),
 }
@@ -110,13 +114,16 @@ pub fn understand(arguments: &[OsString]) -> Result<Asked, Refused> {
     }
     let stops = match () {
         () if !seen.input => Stops::AtOnce,
-        () if seen.compiles_only => Stops::Compiled,
+        () if seen.compiles_only || (seen.header && !seen.linked) => Stops::Compiled,
         () if seen.relocatable => Stops::Relocatable,
         () if seen.shared => Stops::SharedLibrary,
         () => Stops::Executable,
     };
     match seen.static_option {
         Some(option) if stops == Stops::Executable => Err(Refused::Static(option)),
+        _ if stops == Stops::Executable && seen.no_library.is_some() && !seen.library => {
+            Err(Refused::NoLibrary(seen.no_library.unwrap_or_default()))
+        }
         _ => Ok(Asked { stops, debug_chosen: seen.debug_chosen }),
     }
 }
@@ -124,6 +131,15 @@ pub fn understand(arguments: &[OsString]) -> Result<Asked, Refused> {
 #[derive(Default)]
 struct Seen {
     input: bool,
+    /// A header to be compiled ahead.
+    header: bool,
+    /// Some input is none.
+    linked: bool,
+    /// The language that `-x` gives to what follows.
+    language: Option<String>,
+    no_library: Option<String>,
+    /// The C library is named.
+    library: bool,
     compiles_only: bool,
     relocatable: bool,
     shared: bool,
@@ -140,11 +156,14 @@ impl Seen {
             if let Some(file) = text.strip_prefix('@') {
                 self.response_file(file, depth);
             } else if text == "-" || !text.starts_with('-') {
-                self.input = true;
+                self.input(&text);
             } else if text == "-Xlinker" || text == "-l" {
                 // Whatever is handed to the linker makes the compilers link.
                 self.input = true;
-                words.next();
+                let word = words.next();
+                self.library |= text == "-l" && word.is_some_and(|word| word == "c");
+            } else if text == "-x" {
+                self.language = words.next().map(|word| word.to_string_lossy().into_owned());
             } else if WITH_ARGUMENT.contains(&&*text) {
                 words.next();
             } else {
@@ -153,8 +172,21 @@ impl Seen {
         }
     }
 
+    fn input(&mut self, file: &str) {
+        let header = match self.language.as_deref() {
+            None | Some("none") => HEADERS.iter().any(|end| file.ends_with(end)),
+            Some(language) => language.ends_with("-header"),
+        };
+        self.input = true;
+        self.header |= header;
+        self.linked |= !header;
+    }
+
     fn option(&mut self, option: &str) {
         match option {
+            "-lc" => (self.input, self.library) = (true, true),
+            "-nostdlib" | "-nodefaultlibs" | "-nolibc" => self.no_library = Some(option.to_owned()),
+            _ if option.starts_with("-x") => self.language = Some(option[2..].to_owned()),
             "-c" | "-S" | "-E" | "-M" | "-MM" | "-fsyntax-only" | "--compile" | "--assemble" | "--preprocess"
             | "-emit-ast" | "--analyze" | "--precompile" => self.compiles_only = true,
             "-r" => self.relocatable = true,
@@ -175,7 +207,7 @@ impl Seen {
     fn response_file(&mut self, file: &str, depth: usize) {
         match std::fs::read(Path::new(file)) {
             Ok(bytes) if depth > 0 => self.look(&words(&bytes), depth - 1),
-            _ => self.input = true,
+            _ => self.input(file),
         }
     }
 }
@@ -240,6 +272,13 @@ mod tests {
             ("-r x.o y.o -o z.o", Relocatable),
             ("-shared -c x.c", Compiled),
             ("-static -c x.c", Compiled),
+            ("-x c++-header x.hpp -o x.hpp.gch", Compiled),
+            ("-xc-header x", Compiled),
+            ("all.h", Compiled),
+            ("-x c all.h -o x", Executable),
+            ("-include all.h x.c", Executable),
+            ("-nostdlib -shared x.o", SharedLibrary),
+            ("-nodefaultlibs x.o -lc", Executable),
         ];
         for (line, stops) in cases {
             assert_eq!(asked(line).map(|asked| asked.stops), Ok(stops), "{line}");
@@ -250,6 +289,7 @@ mod tests {
     fn what_does_not_go_together_is_refused() {
         assert_eq!(asked("-static x.c"), Err(Refused::Static("-static".to_owned())));
         assert_eq!(asked("-static-pie x.c"), Err(Refused::Static("-static-pie".to_owned())));
+        assert_eq!(asked("-nostdlib x.c"), Err(Refused::NoLibrary("-nostdlib".to_owned())));
         assert_eq!(asked("-c -fsanitize=undefined,address x.c"), Err(Refused::OtherSanitizer("address".to_owned())));
         assert!(asked("-fsanitize=thread -fsanitize=undefined x.c").is_ok());
     }
