@@ -165,6 +165,8 @@ impl Watched {
 
     /// Gives back what the thread kept for itself; its trace stays.
     pub fn finish(&mut self) {
+        // The state stays, and whoever gets it next writes over it: the clocks would never be freed.
+        self.clocks = Thread::new(self.clocks.tid, self.clocks.epoch);
         self.cache.drain();
         // SAFETY: the frames were mapped with this length, and the thread makes no more calls that we see.
         unsafe { crate::mapping::unmap(self.frames.cast(), DEPTH * size_of::<Frame>()) };

@@ -50,16 +50,19 @@ struct Person {
     calls: Vec<u64>,
     /// What it begins with, until it has begun.
     begins: Option<Released>,
-    /// What it knew at its end, until it is joined or detached.
-    ended: Option<Released>,
+    /// Its tid and what it knew at its end, until it is joined or detached.
+    ended: Option<(Tid, Released)>,
     detached: bool,
     described: bool,
 }
 
 struct Table {
     slots: Vec<Slot>,
-    /// Tids of ended threads, longest ended first, and what the thread knew.
+    /// Tids of joined threads, longest joined first, and what the thread knew.
     free: VecDeque<(Tid, Released)>,
+    /// Tids of the last detached threads that ended. Nobody ever learns what such a thread knew at its end, so they are
+    /// not used again, and there is no need to remember it: with many such threads it would be too much.
+    gone: VecDeque<Tid>,
     people: Vec<Person>,
     next_number: u64,
 }
@@ -67,8 +70,13 @@ struct Table {
 // SAFETY: the pointers lead to states that are never freed.
 unsafe impl Send for Table {}
 
-static TABLE: Spin<Table> =
-    Spin::new(Table { slots: Vec::new(), free: VecDeque::new(), people: Vec::new(), next_number: 0 });
+static TABLE: Spin<Table> = Spin::new(Table {
+    slots: Vec::new(),
+    free: VecDeque::new(),
+    gone: VecDeque::new(),
+    people: Vec::new(),
+    next_number: 0,
+});
 
 static OFF: AtomicBool = AtomicBool::new(false);
 
@@ -244,12 +252,15 @@ pub fn end() {
     let mut table = TABLE.lock();
     let tid = thread.clocks.tid;
     let number = thread.number;
-    if let Some(person) = table.person(number).filter(|person| !person.detached) {
-        person.ended = Some(released.clone());
-    }
     table.slots[tid as usize].running = false;
     table.slots[tid as usize].next_epoch = thread.clocks.epoch + 1;
-    table.free.push_back((tid, released));
+    match table.person(number) {
+        Some(person) if !person.detached => person.ended = Some((tid, released)),
+        _ => {
+            drop(released);
+            table.leave(tid);
+        }
+    }
     thread.finish();
     this_thread::set_watched(false);
     this_thread::set_me(null_mut());
@@ -269,13 +280,19 @@ pub fn joined(number: u32) {
         return;
     };
     let ended = TABLE.lock().person(u64::from(number)).and_then(|person| person.ended.take());
-    if let Some(ended) = ended {
-        let thread = inside.thread();
-        thread.spin.left();
-        thread.clocks.acquire(&ended);
-        thread.new_epoch();
-    }
-    TABLE.lock().forget_some();
+    let mut table = match ended {
+        Some((tid, released)) => {
+            let thread = inside.thread();
+            thread.spin.left();
+            thread.clocks.acquire(&released);
+            thread.new_epoch();
+            let mut table = TABLE.lock();
+            table.free.push_back((tid, released));
+            table
+        }
+        None => TABLE.lock(),
+    };
+    table.forget_some();
 }
 
 /// Nobody will join this thread.
@@ -283,9 +300,12 @@ pub fn detached(number: u32) {
     let Some(_inside) = this_thread::enter() else {
         return;
     };
-    if let Some(person) = TABLE.lock().person(u64::from(number)) {
+    let mut table = TABLE.lock();
+    if let Some(person) = table.person(u64::from(number)) {
         person.detached = true;
-        person.ended = None;
+        if let Some((tid, _)) = person.ended.take() {
+            table.leave(tid);
+        }
     }
 }
 
@@ -314,6 +334,7 @@ pub fn renew(thread: &mut Watched) {
     table.slots[old as usize].running = false;
     table.slots[tid as usize].thread = thread;
     table.slots[tid as usize].begin(1, thread.number);
+    table.slots[tid as usize].running = true;
     drop(table);
     thread.stamp = crate::race::stamp(tid, 1);
     thread.trace.begin(1);
@@ -334,7 +355,8 @@ pub fn for_each_left(mut work: impl FnMut(&Released)) {
     let table = TABLE.lock();
     table.free.iter().for_each(|(_, released)| work(released));
     for person in &table.people {
-        person.begins.iter().chain(&person.ended).for_each(&mut work);
+        let ended = person.ended.iter().map(|(_, released)| released);
+        person.begins.iter().chain(ended).for_each(&mut work);
     }
 }
 
@@ -436,6 +458,23 @@ impl Table {
         // Numbers grow, and old ones are dropped from the front.
         let index = self.people.binary_search_by_key(&number, |person| person.number).ok()?;
         Some(&mut self.people[index])
+    }
+
+    /// A detached thread has ended. What it did lately is remembered for the last of them only.
+    fn leave(&mut self, tid: Tid) {
+        const REMEMBERED: usize = 512;
+        self.gone.push_back(tid);
+        if self.gone.len() > REMEMBERED
+            && let Some(tid) = self.gone.pop_front()
+        {
+            let thread = self.slots[tid as usize].thread;
+            if !thread.is_null() {
+                // SAFETY: states are never freed, nobody writes this one any more, and traces are looked at under the
+                // lock of the table.
+                unsafe { (*thread).trace.give_back() };
+            }
+            self.forget_some();
+        }
     }
 
     /// Keeps the list of threads from growing for ever: those that ended long ago and were joined are forgotten.

@@ -77,6 +77,15 @@ impl Trace {
         }
     }
 
+    /// Gives the memory back; nothing is remembered any more.
+    pub fn give_back(&mut self) {
+        let words = std::mem::replace(self, Trace::none()).words;
+        if !words.is_null() {
+            // SAFETY: `new` mapped it with this length, and nothing refers to it now.
+            unsafe { mapping::unmap(words.cast(), PARTS * PART_WORDS * 8) };
+        }
+    }
+
     #[inline(always)]
     fn put(&mut self, word: u64) {
         // SAFETY: `next` is below `limit` plus the reserve, within the mapping.
