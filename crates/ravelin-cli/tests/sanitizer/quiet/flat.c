@@ -1,7 +1,8 @@
-// Memory does not grow with the length of the run: what ten times as many accesses need is measured by the program itself.
+// Memory does not grow with the length of the run, which the program measures itself. The relaxed update keeps it from
+// being robust whatever the other orders are: a player that waits in vain goes on.
 // case relaxed -DW=RLX -DR=RLX: may violation
 // case release -DW=REL -DR=ACQ: may violation
-// case seq-cst -DW=SC -DR=SC: none
+// case seq-cst -DW=SC -DR=SC: may violation
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/resource.h>
