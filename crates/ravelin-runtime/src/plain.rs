@@ -21,10 +21,6 @@ extern "C" fn write_any<const SIZE: usize>(address: usize, pc: usize) {
     access_range(address, SIZE, WRITE, pc);
 }
 
-extern "C" fn read_write_any<const SIZE: usize>(address: usize, pc: usize) {
-    access_range(address, SIZE, WRITE, pc);
-}
-
 extern "C" fn read_range(address: usize, length: usize, pc: usize) {
     access_range(address, length, 0, pc);
 }
@@ -114,15 +110,16 @@ entries! {
     "__tsan_unaligned_volatile_write4" write_any::<4>,
     "__tsan_unaligned_volatile_write8" write_any::<8>,
     "__tsan_unaligned_volatile_write16" write_any::<16>,
-    "__tsan_read_write1" read_write_any::<1>,
-    "__tsan_read_write2" read_write_any::<2>,
-    "__tsan_read_write4" read_write_any::<4>,
-    "__tsan_read_write8" read_write_any::<8>,
-    "__tsan_read_write16" read_write_any::<16>,
-    "__tsan_unaligned_read_write2" read_write_any::<2>,
-    "__tsan_unaligned_read_write4" read_write_any::<4>,
-    "__tsan_unaligned_read_write8" read_write_any::<8>,
-    "__tsan_unaligned_read_write16" read_write_any::<16>,
+    // Whatever races with the read races with the write.
+    "__tsan_read_write1" write_any::<1>,
+    "__tsan_read_write2" write_any::<2>,
+    "__tsan_read_write4" write_any::<4>,
+    "__tsan_read_write8" write_any::<8>,
+    "__tsan_read_write16" write_any::<16>,
+    "__tsan_unaligned_read_write2" write_any::<2>,
+    "__tsan_unaligned_read_write4" write_any::<4>,
+    "__tsan_unaligned_read_write8" write_any::<8>,
+    "__tsan_unaligned_read_write16" write_any::<16>,
     "__tsan_vptr_read" read::<8>,
 }
 

@@ -264,7 +264,7 @@ fn elsewhere(thread: &mut Watched, cell: &'static Cell, address: usize, size: us
     if let Some(slot) = raced {
         report::race(thread, address, size, mine, slot, pc);
     }
-    // The newest accesses stay in the cell, where they are found quickly; the marker is in the last slot.
+    // The newest accesses stay in the cell, where they are found quickly, beside the marker.
     let old = cell[0].load(Ordering::Relaxed);
     let marked = (0..SLOTS).find(|&slot| slots[slot] & ELSEWHERE != 0);
     let keep = |slot: u64| slot != 0 && slot & ELSEWHERE == 0 && !superfluous(thread, slot, mine);
