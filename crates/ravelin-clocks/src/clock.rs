@@ -2,10 +2,10 @@
 //!
 //! A component `u@e` in a clock means: everything thread `u` knew (in the clock's sense) at its epoch `e` is known.
 //! Epochs advance at every event, so a component stands for one moment. A [`Snapshot`] is a thread's clock at such a
-//! moment; whoever covers the moment covers the snapshot, so joining it again costs nothing. The own component is not
-//! kept in a thread's clock: it would change at every event, and a snapshot can be handed out again as long as nothing
-//! else has changed.
+//! moment. The own component is not kept in a thread's clock: it would change at every event, and a snapshot can be handed
+//! out again as long as nothing else has changed.
 
+use crate::snapshot::{SOME, Snapshot};
 use std::sync::Arc;
 
 /// Which thread; numbers are used again when a thread is gone and everybody who matters knows.
@@ -20,7 +20,7 @@ pub const NOBODY: Tid = Tid::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     epochs: Vec<Epoch>,
-    /// The same epochs, to be handed out; `None` when they have changed since.
+    /// The same epochs, to be handed out; `None` when they have changed since, or are not so many.
     frozen: Option<Arc<[Epoch]>>,
 }
 
@@ -61,9 +61,9 @@ impl Clock {
 
     /// [`Clock::join`] where covering the moment says nothing, because this clock has it in another sense.
     pub(crate) fn join_new(&mut self, me: Tid, snapshot: &Snapshot) -> bool {
-        let mut changed = self.join_epochs(me, &snapshot.epochs);
-        if snapshot.at > 0 && snapshot.by != me {
-            changed |= self.raise(snapshot.by, snapshot.at);
+        let mut changed = self.join_epochs(me, snapshot.epochs());
+        if snapshot.at() > 0 && snapshot.by() != me {
+            changed |= self.raise(snapshot.by(), snapshot.at());
         }
         changed
     }
@@ -93,16 +93,16 @@ impl Clock {
     /// no moment, unless there is nothing in it.
     #[inline]
     pub fn covers(&self, me: Tid, snapshot: &Snapshot) -> bool {
-        match snapshot.at {
-            0 => snapshot.epochs.is_empty(),
-            at => snapshot.by == me || self.get(snapshot.by) >= at,
+        match snapshot.at() {
+            0 => snapshot.is_empty(),
+            at => snapshot.by() == me || self.get(snapshot.by()) >= at,
         }
     }
 
     /// Whether every component is known to `me`, looked at one by one.
     pub fn covers_all(&self, me: Tid, snapshot: &Snapshot) -> bool {
-        (snapshot.at == 0 || snapshot.by == me || self.get(snapshot.by) >= snapshot.at)
-            && self.covers_epochs(me, &snapshot.epochs)
+        (snapshot.at() == 0 || snapshot.by() == me || self.get(snapshot.by()) >= snapshot.at())
+            && self.covers_epochs(me, snapshot.epochs())
     }
 
     /// Whether every one of these components is known to `me`, who knows all its own.
@@ -114,91 +114,25 @@ impl Clock {
     /// This clock, owned by `by`, at its epoch `at`.
     #[inline]
     pub fn freeze(&mut self, by: Tid, at: Epoch) -> Snapshot {
-        let epochs = match &self.frozen {
-            Some(frozen) => frozen.clone(),
-            None => self.freeze_anew(),
-        };
-        Snapshot { epochs, by, at }
-    }
-
-    fn freeze_anew(&mut self) -> Arc<[Epoch]> {
-        let frozen: Arc<[Epoch]> = self.epochs.as_slice().into();
-        self.frozen = Some(frozen.clone());
-        frozen
-    }
-
-    /// Makes `old` what [`Clock::freeze`] would give, without touching the reference count if nothing has changed.
-    #[inline]
-    pub fn freeze_into(&mut self, by: Tid, at: Epoch, old: &mut Snapshot) {
-        match &self.frozen {
-            Some(frozen) if Arc::ptr_eq(frozen, &old.epochs) => {
-                old.by = by;
-                old.at = at;
-            }
-            _ => *old = self.freeze(by, at),
+        match self.epochs.len() {
+            ..=SOME => Snapshot::new(by, at, &self.epochs),
+            _ => Snapshot::shared(by, at, self.frozen().clone()),
         }
     }
-}
 
-/// What a thread's clock was at one of its epochs; or, if `at` is 0, the join of several such.
-#[derive(Clone, Debug)]
-pub struct Snapshot {
-    epochs: Arc<[Epoch]>,
-    by: Tid,
-    at: Epoch,
-}
-
-impl Default for Snapshot {
-    fn default() -> Snapshot {
-        Snapshot { epochs: Arc::new([]), by: 0, at: 0 }
-    }
-}
-
-impl Snapshot {
-    /// The component of a thread.
+    /// Makes `old` what [`Clock::freeze`] would give; the clock was last changed at the owner's epoch `changed`.
     #[inline]
-    pub fn get(&self, tid: Tid) -> Epoch {
-        let inherited = self.epochs.get(tid as usize).copied().unwrap_or(0);
-        if tid == self.by { inherited.max(self.at) } else { inherited }
-    }
-
-    /// Makes this the same as `from`, without touching reference counts if they share the components.
-    #[inline]
-    pub(crate) fn assign(&mut self, from: &Snapshot) {
-        if Arc::ptr_eq(&self.epochs, &from.epochs) {
-            self.by = from.by;
-            self.at = from.at;
+    pub fn freeze_into(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut Snapshot) {
+        if old.by() == by && old.at() >= changed {
+            old.renew(at);
+        } else if self.epochs.len() <= SOME {
+            old.set(by, at, &self.epochs);
         } else {
-            self.clone_from(from);
+            old.share(by, at, self.frozen());
         }
     }
 
-    /// Who handed it out and when; `None` if it is the join of several.
-    pub fn moment(&self) -> Option<(Tid, Epoch)> {
-        (self.at > 0).then_some((self.by, self.at))
-    }
-
-    /// The components other than that of the moment.
-    pub fn epochs(&self) -> &Arc<[Epoch]> {
-        &self.epochs
-    }
-
-    fn is_empty(&self) -> bool {
-        self.at == 0 && self.epochs.is_empty()
-    }
-
-    /// Learns what another snapshot holds: stays as it is or becomes the other if one covers the other.
-    pub fn join(&mut self, other: &Snapshot) {
-        if other.is_empty() || other.at > 0 && self.get(other.by) >= other.at {
-            return;
-        }
-        if self.is_empty() || self.at > 0 && other.get(self.by) >= self.at {
-            self.assign(other);
-            return;
-        }
-        let mut clock = Clock::default();
-        clock.join_new(NOBODY, self);
-        clock.join_new(NOBODY, other);
-        *self = Snapshot { epochs: clock.epochs.into(), by: 0, at: 0 };
+    fn frozen(&mut self) -> &Arc<[Epoch]> {
+        self.frozen.get_or_insert_with(|| self.epochs.as_slice().into())
     }
 }

@@ -10,6 +10,7 @@
 
 use crate::clock::{Clock, Epoch, Tid};
 use crate::live::Live;
+use std::hint::black_box;
 
 /// Writes whose values are remembered, the initial one included.
 pub const VALUES: usize = 8;
@@ -67,22 +68,24 @@ pub struct Sighting {
     pub site: Site,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Written {
-    value: u64,
-    at: Epoch,
-    plain: bool,
-}
-
-/// The sightings of one location, oldest first.
+/// The sightings of one location.
+///
+/// The newest one stands apart: most accesses look at no other.
+#[repr(C)]
 #[derive(Clone, Debug)]
 pub struct History {
-    newest: u64,
+    /// The newest sighting; of number 0 and by the first thread if there is none.
+    last: Seen,
+    /// What the last writes wrote, each at its number modulo the length.
+    values: [u64; VALUES],
+    /// The sightings before the newest, oldest first.
+    older: Vec<Seen>,
     /// The number of the last plain write.
     last_plain: u64,
-    seen: Vec<Seen>,
-    /// The last writes, each at its number modulo the length.
-    written: [Written; VALUES],
+    /// Which of the last writes were plain, one bit each, by their number modulo [`VALUES`].
+    plain: u8,
+    /// How many sightings were left by the last [`History::prune`], at most.
+    pruned: u32,
 }
 
 /// What a thread knows of a location in the two ways, where they differ.
@@ -90,71 +93,96 @@ pub struct History {
 pub struct Gap {
     /// Number of the newest write known by happens-before.
     known: u64,
-    /// Where in `seen` the newest write is that must come earlier under sequential consistency.
-    forced: usize,
+    /// A sighting of the newest write that must come earlier under sequential consistency.
+    forced: Seen,
 }
 
 impl History {
     /// A location whose initial write is known to everybody.
     pub fn new(initial: u64) -> History {
-        let mut written = [Written::default(); VALUES];
-        written[0].value = initial;
-        History { newest: 0, last_plain: 0, seen: Vec::new(), written }
+        let mut values = [0; VALUES];
+        values[0] = initial;
+        let last = Seen { stamp: 0, epoch: 0, writer: 0, updates: 0, site: 0 };
+        History { last, values, older: Vec::new(), last_plain: 0, plain: 0, pruned: 0 }
     }
 
     /// Number of the newest write.
+    #[inline]
     pub fn newest(&self) -> u64 {
-        self.newest
+        self.last.timestamp()
+    }
+
+    /// Where the newest write was made.
+    #[inline]
+    pub fn newest_site(&self) -> Site {
+        self.last.site
     }
 
     /// How many sightings there are.
     pub fn len(&self) -> usize {
-        self.seen.len()
+        self.older.len() + usize::from(!self.is_empty())
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.seen.is_empty()
+        self.last.stamp == 0
+    }
+
+    /// Touches where the next sighting will be pushed.
+    #[inline]
+    pub(crate) fn look_ahead(&self) {
+        black_box(self.older.last().map(|seen| seen.stamp));
+    }
+
+    /// All sightings, newest first.
+    #[inline]
+    fn seen(&self) -> impl Iterator<Item = &Seen> {
+        std::iter::once(&self.last).filter(|last| last.stamp != 0).chain(self.older.iter().rev())
     }
 
     /// Whether the newest write is known to `me` by its `view`.
     #[inline]
     pub fn knows_newest(&self, me: Tid, view: &Clock) -> bool {
-        self.newest == 0
-            || self
-                .seen
-                .iter()
-                .rev()
-                .take_while(|seen| seen.timestamp() == self.newest)
-                .any(|seen| seen.known(me, view))
+        self.last.known(me, view) || self.older_knows_newest(me, view)
+    }
+
+    fn older_knows_newest(&self, me: Tid, view: &Clock) -> bool {
+        let newest = self.newest();
+        self.older.iter().rev().take_while(|seen| seen.timestamp() == newest).any(|seen| seen.known(me, view))
     }
 
     /// Where `sc` forces more than `view` knows; `None` if there is no such difference.
     #[inline]
     pub fn gap(&self, me: Tid, view: &Clock, sc: &Clock) -> Option<Gap> {
-        let mut forced: Option<usize> = None;
+        if self.last.known(me, view) {
+            return None;
+        }
+        self.gap_behind(me, view, sc)
+    }
+
+    fn gap_behind(&self, me: Tid, view: &Clock, sc: &Clock) -> Option<Gap> {
+        let mut forced: Option<Seen> = None;
         let mut known = 0;
-        for (index, seen) in self.seen.iter().enumerate().rev() {
+        for seen in self.seen() {
             if seen.known(me, view) {
                 known = seen.timestamp();
                 break;
             }
             if forced.is_none() && seen.known(me, sc) {
-                forced = Some(index);
+                forced = Some(*seen);
             }
         }
-        forced.filter(|&forced| self.seen[forced].timestamp() > known).map(|forced| Gap { known, forced })
+        forced.filter(|forced| forced.timestamp() > known).map(|forced| Gap { known, forced })
     }
 
     /// The write that a gap forces.
     pub fn forced(&self, gap: &Gap) -> Sighting {
-        let seen = &self.seen[gap.forced];
+        let seen = &gap.forced;
         let timestamp = seen.timestamp();
-        let written_at = if seen.tid() == seen.writer && !self.remembers(timestamp) {
-            Some(seen.epoch)
-        } else {
-            self.remembers(timestamp).then(|| self.written[timestamp as usize % VALUES].at)
-        };
+        // Who writes sees the write at once: that sighting, if it is kept, is the first of it.
+        let of_it = self.seen().skip_while(|seen| seen.timestamp() > timestamp);
+        let of_it = of_it.take_while(|seen| seen.timestamp() == timestamp);
+        let written_at = of_it.filter(|seen| seen.tid() == seen.writer).last().map(|seen| seen.epoch);
         Sighting {
             timestamp,
             writer: seen.writer,
@@ -167,7 +195,7 @@ impl History {
 
     /// Whether a plain write lies between what is known and what is forced; and whether it is the last one of all.
     pub fn forced_plain(&self, gap: &Gap) -> Option<bool> {
-        let seen = &self.seen[gap.forced];
+        let seen = &gap.forced;
         let last = seen.timestamp() - u64::from(seen.updates);
         // Beyond what `updates` can count nothing is claimed.
         (seen.updates < u16::MAX && last > gap.known).then_some(last == self.last_plain)
@@ -175,32 +203,30 @@ impl History {
 
     /// The writes that may be read across a gap although a newer one is forced, newest first.
     pub fn stale(&self, gap: &Gap) -> Stale<'_> {
-        Stale { history: self, from: gap.known, next: self.seen[gap.forced].timestamp(), complete: true }
+        Stale { history: self, from: gap.known, next: gap.forced.timestamp(), complete: true }
     }
 
     /// A write by `tid` at its epoch `epoch`.
     #[inline]
     pub fn write(&mut self, tid: Tid, epoch: Epoch, plain: bool, value: u64, site: Site) {
-        self.newest += 1;
+        let newest = self.newest() + 1;
+        let index = newest as usize % VALUES;
         if plain {
-            self.last_plain = self.newest;
+            self.last_plain = newest;
+            self.plain |= 1 << index;
+        } else {
+            self.plain &= !(1 << index);
         }
-        self.written[self.newest as usize % VALUES] = Written { value, at: epoch, plain };
-        let seen = Seen {
-            stamp: self.newest << TID_BITS | u64::from(tid),
-            epoch,
-            writer: tid,
-            updates: u16::try_from(self.newest - self.last_plain).unwrap_or(u16::MAX),
-            site,
-        };
-        self.push(seen);
+        self.values[index] = value;
+        let updates = u16::try_from(newest - self.last_plain).unwrap_or(u16::MAX);
+        self.push(Seen { stamp: newest << TID_BITS | u64::from(tid), epoch, writer: tid, updates, site });
     }
 
     /// The newest write is seen by `tid` at its epoch `epoch`.
     pub fn see(&mut self, tid: Tid, epoch: Epoch) {
-        if let Some(last) = self.seen.last() {
-            let seen = Seen { stamp: last.stamp >> TID_BITS << TID_BITS | u64::from(tid), epoch, ..*last };
-            self.push(seen);
+        if !self.is_empty() {
+            let stamp = self.newest() << TID_BITS | u64::from(tid);
+            self.push(Seen { stamp, epoch, ..self.last });
         }
     }
 
@@ -209,29 +235,30 @@ impl History {
     /// thread that writes on and on from filling the history.
     #[inline]
     fn push(&mut self, seen: Seen) {
-        match self.seen.last_mut() {
-            Some(last) if last.tid() == seen.tid() && last.epoch + 1 == seen.epoch => *last = seen,
-            _ => {
-                // There are many histories, and most stop growing soon: a quarter more at a time wastes less than double.
-                if self.seen.len() == self.seen.capacity() {
-                    self.seen.reserve_exact(self.seen.len() / 4 + 2);
-                }
-                self.seen.push(seen);
+        let alike = self.last.tid() == seen.tid() && self.last.epoch + 1 == seen.epoch;
+        if !alike && !self.is_empty() {
+            // There are many histories. Powers of two, so that what one has outgrown fits another.
+            if self.older.len() == self.older.capacity() {
+                self.older.reserve_exact(self.older.len().max(2));
             }
+            self.older.push(self.last);
         }
+        self.last = seen;
     }
 
     /// Forgets what no clock can tell apart: a sighting from which every clock that covers it goes on to the next of the
     /// same thread, or to a newer one of another.
-    pub fn prune(&mut self, live: &Live) {
-        if self.seen.len() < 2 {
+    pub fn prune(&mut self, live: &Live, pruning: &mut Pruning) {
+        if self.older.len() <= self.pruned as usize {
             return;
         }
         // For each thread, its next sighting that stays, going backwards; and where those that stay begin.
-        let mut next: Vec<Seen> = Vec::new();
-        let mut kept = self.seen.len();
-        for index in (0..self.seen.len()).rev() {
-            let seen = self.seen[index];
+        let next = &mut pruning.next;
+        next.clear();
+        next.push(self.last);
+        let mut kept = self.older.len();
+        for index in (0..self.older.len()).rev() {
+            let seen = self.older[index];
             let same = next.iter().position(|next| next.tid() == seen.tid());
             // Whoever covers it covers the next of the same thread, or a newer one of another.
             let superfluous = same.is_some_and(|same| !live.between(seen.tid(), seen.epoch, next[same].epoch))
@@ -249,12 +276,14 @@ impl History {
                 None => next.push(seen),
             }
             kept -= 1;
-            self.seen[kept] = seen;
+            self.older[kept] = seen;
         }
-        self.seen.drain(..kept);
-        if self.seen.len() * 2 < self.seen.capacity() {
-            self.seen.shrink_to(self.seen.len() * 5 / 4 + 2);
+        self.older.drain(..kept);
+        if self.older.len() * 4 <= self.older.capacity() {
+            self.older.shrink_to(self.older.len().next_power_of_two().max(2));
         }
+        // A history that has not grown since then by a quarter is not worth the time.
+        self.pruned = u32::try_from(self.older.len() * 5 / 4).unwrap_or(u32::MAX);
     }
 
     /// Whether the values of all writes are remembered, the initial one included.
@@ -263,8 +292,14 @@ impl History {
     }
 
     fn remembers(&self, timestamp: u64) -> bool {
-        self.newest - timestamp < VALUES as u64
+        self.newest() - timestamp < VALUES as u64
     }
+}
+
+/// What [`History::prune`] needs again and again.
+#[derive(Default)]
+pub struct Pruning {
+    next: Vec<Seen>,
 }
 
 /// See [`History::stale`].
@@ -307,8 +342,8 @@ impl Iterator for Stale<'_> {
             self.next = 0;
             return None;
         }
-        let open = self.history.written[self.next as usize % VALUES].plain;
+        let open = self.history.plain >> (self.next as usize % VALUES) & 1 == 1;
         self.next = timestamp;
-        Some(StaleWrite { timestamp, value: self.history.written[timestamp as usize % VALUES].value, open })
+        Some(StaleWrite { timestamp, value: self.history.values[timestamp as usize % VALUES], open })
     }
 }

@@ -3,8 +3,9 @@
 //! The two differ only once a seq_cst fence has carried something that no synchronisation carries; until then there is
 //! one clock for both.
 
-use crate::clock::{Clock, Epoch, Snapshot, Tid};
+use crate::clock::{Clock, Epoch, Tid};
 use crate::live::Visitor;
+use crate::snapshot::Snapshot;
 
 /// What a thread knows in one of its views. Where it learns, `me` is the thread: all that it ever handed out it knows.
 #[derive(Clone, Debug, Default)]
@@ -44,14 +45,14 @@ impl Published {
         self.hb.join(&other.hb);
     }
 
-    /// Makes `to` the same as `from`, without touching reference counts if they share everything.
+    /// Makes `to` the same as `from`.
     #[inline]
     pub fn assign(to: &mut Option<Published>, from: &Option<Published>) {
         match (to, from) {
             (Some(to), Some(from)) => {
-                to.hb.assign(&from.hb);
+                to.hb.clone_from(&from.hb);
                 match (&mut to.view, &from.view) {
-                    (Some(to), Some(from)) => to.assign(from),
+                    (Some(to), Some(from)) => to.clone_from(from),
                     (to, from) => to.clone_from(from),
                 }
             }
@@ -105,13 +106,11 @@ impl Knows {
         changed
     }
 
-    /// Learns what was published through a hidden fence: it feeds the view only.
+    /// Learns what was published through a hidden fence: it feeds the view only. Whether anything was new.
     #[inline]
-    pub fn join_hidden(&mut self, me: Tid, published: &Published) {
+    pub fn join_hidden(&mut self, me: Tid, published: &Published) -> bool {
         match &mut self.view {
-            Some(view) => {
-                view.join(me, published.view());
-            }
+            Some(view) => view.join(me, published.view()),
             None => {
                 let known = match &published.view {
                     None => self.hb.covers(me, &published.hb) || self.hb.covers_all(me, &published.hb),
@@ -122,30 +121,30 @@ impl Knows {
                     view.join_new(me, published.view());
                     self.view = Some(view);
                 }
+                !known
             }
         }
     }
 
-    /// Learns what another view of the same thread holds, in the view only.
-    pub fn join_view(&mut self, me: Tid, other: &Clock) {
+    /// Learns what another view of the same thread holds, in the view only; whether anything was new.
+    pub fn join_view(&mut self, me: Tid, other: &Clock) -> bool {
         match &mut self.view {
-            Some(view) => {
-                view.join_epochs(me, other.epochs());
-            }
-            None if self.hb.covers_epochs(me, other.epochs()) => {}
+            Some(view) => view.join_epochs(me, other.epochs()),
+            None if self.hb.covers_epochs(me, other.epochs()) => false,
             None => {
                 let mut view = self.hb.clone();
                 view.join_epochs(me, other.epochs());
                 self.view = Some(view);
+                true
             }
         }
     }
 
     /// The view alone, as `by` knows it at its epoch `at`.
-    pub fn freeze_view(&mut self, by: Tid, at: Epoch, old: &mut Option<Snapshot>) {
+    pub fn freeze_view(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut Option<Snapshot>) {
         let view = self.view.as_mut().unwrap_or(&mut self.hb);
         match old {
-            Some(old) => view.freeze_into(by, at, old),
+            Some(old) => view.freeze_into(by, at, changed, old),
             None => *old = Some(view.freeze(by, at)),
         }
     }
@@ -164,12 +163,12 @@ impl Knows {
         Published { hb: self.hb.freeze(by, at), view: self.view.as_mut().map(|view| view.freeze(by, at)) }
     }
 
-    /// Makes `old` what [`Knows::freeze`] would give.
+    /// Makes `old` what [`Knows::freeze`] would give; the view was last changed at the epoch `changed`.
     #[inline]
-    pub fn freeze_into(&mut self, by: Tid, at: Epoch, old: &mut Published) {
-        self.hb.freeze_into(by, at, &mut old.hb);
+    pub fn freeze_into(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut Published) {
+        self.hb.freeze_into(by, at, changed, &mut old.hb);
         match (&mut self.view, &mut old.view) {
-            (Some(view), Some(old)) => view.freeze_into(by, at, old),
+            (Some(view), Some(old)) => view.freeze_into(by, at, changed, old),
             (view, old) => *old = view.as_mut().map(|view| view.freeze(by, at)),
         }
     }

@@ -29,12 +29,14 @@ mod knows;
 mod live;
 mod location;
 mod order;
+mod snapshot;
 mod thread;
 
-pub use clock::{Clock, Epoch, Snapshot, Tid};
-pub use history::{Sighting, Site};
+pub use clock::{Clock, Epoch, Tid};
+pub use history::{Pruning, Sighting, Site};
 pub use knows::{Knows, Published};
 pub use live::Live;
-pub use location::{CasKind, Location, Violation};
+pub use location::{Access, CasKind, Location, Violation};
 pub use order::Order;
+pub use snapshot::Snapshot;
 pub use thread::{Ended, Hidden, Lesson, Link, Mode, Released, Thread};

@@ -5,8 +5,9 @@
 //! know at least that covers a given moment? The second is kept roughly, for some [`STEPS`] epochs of each thread,
 //! rounded so that too little is promised; and only for so many threads that the table stays small.
 
-use crate::clock::{Clock, Epoch, NOBODY, Snapshot, Tid};
+use crate::clock::{Clock, Epoch, NOBODY, Tid};
 use crate::location::Location;
+use crate::snapshot::Snapshot;
 use crate::thread::{Hidden, Released, Thread};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -32,8 +33,8 @@ pub struct Live {
     rows: Vec<Row>,
     /// The components of the rows, one after the other.
     components: Vec<Epoch>,
-    /// Where the row of an array of components and a thread is.
-    known: HashMap<(usize, Tid), usize, BuildHasherDefault<Mix>>,
+    /// Where the row of components and a thread is, by their hash.
+    known: HashMap<u64, usize, BuildHasherDefault<Hashed>>,
     least: Vec<Least>,
 }
 
@@ -59,6 +60,15 @@ impl Live {
     /// No clocks yet.
     pub fn new() -> Live {
         Live::default()
+    }
+
+    /// No clocks any more; what memory there is for them stays.
+    pub fn clear(&mut self) {
+        self.epochs.iter_mut().for_each(Vec::clear);
+        self.rows.clear();
+        self.components.clear();
+        self.known.clear();
+        self.least.clear();
     }
 
     /// Shows a thread's clocks.
@@ -115,6 +125,12 @@ impl Live {
         }
         let epochs = &mut self.epochs[index];
         if epoch > 0 && epochs.last() != Some(&epoch) {
+            if epochs.len() == epochs.capacity() {
+                // Most clocks have the same few epochs of a thread.
+                epochs.sort_unstable();
+                epochs.dedup();
+                epochs.reserve(epochs.len() + 16);
+            }
             epochs.push(epoch);
         }
     }
@@ -171,45 +187,45 @@ impl Visitor for Live {
     }
 
     fn snapshot(&mut self, snapshot: &Snapshot) {
+        if snapshot.is_empty() {
+            return;
+        }
         let (by, at) = snapshot.moment().unwrap_or((NOBODY, 0));
         if at > 0 {
             self.put(by, at);
         }
-        let key = (snapshot.epochs().as_ptr() as usize, by);
-        match self.known.get(&key) {
-            Some(&row) => {
-                let (least, most) = &mut self.rows[row].at;
-                *least = (*least).min(at);
-                *most = (*most).max(at);
+        let (known, hash) = (snapshot.epochs(), hash(snapshot.epochs(), by));
+        match self.known.get(&hash).map(|&row| &mut self.rows[row]) {
+            Some(row) if row.by == by && self.components[row.from..row.to] == *known => {
+                row.at = (row.at.0.min(at), row.at.1.max(at));
             }
-            None => {
-                let row = self.row(snapshot.epochs(), by, (at, at));
-                self.known.insert(key, row);
+            _ => {
+                let row = self.row(known, by, (at, at));
+                self.known.insert(hash, row);
             }
         }
     }
 }
 
-/// Hashes an address and a thread.
-#[derive(Default)]
-struct Mix(u64);
+fn hash(epochs: &[Epoch], by: Tid) -> u64 {
+    let mix = |hash: u64, word: u32| (hash.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    epochs.iter().fold(mix(1, by.into()), |hash, &epoch| mix(hash, epoch))
+}
 
-impl Hasher for Mix {
+/// What is hashed already.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
     fn finish(&self) -> u64 {
-        self.0
+        self.0 ^ self.0 >> 32
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
+        bytes.iter().for_each(|&byte| self.0 = self.0 << 8 | u64::from(byte));
     }
 
-    fn write_usize(&mut self, address: usize) {
-        self.0 = (self.0 ^ address as u64 >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn write_u16(&mut self, tid: u16) {
-        self.0 = (self.0 ^ u64::from(tid)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    fn write_u64(&mut self, word: u64) {
+        self.0 = word;
     }
 }

@@ -7,40 +7,36 @@
 //! A seq_cst access is the release/acquire access followed by a hidden seq_cst fence; the caller does the fence
 //! ([`Thread::hidden_fence`]), because the hidden location has a lock of its own.
 
-use crate::clock::{Clock, Epoch, NOBODY, Snapshot, Tid};
-use crate::history::{Gap, History, Sighting, Site};
+use crate::history::{Gap, History, Pruning, Sighting, Site};
 use crate::knows::Published;
 use crate::live::{Live, Visitor};
 use crate::order::Order;
+use crate::snapshot::Snapshot;
 use crate::thread::{Lesson, Link, Mode, Thread};
+use std::hint::black_box;
+use std::num::NonZero;
 
 /// How many stale values a violation lists.
 pub const VALUES: usize = 4;
 
 /// The clocks of one location.
+///
+/// Programs have many locations, and threads that share one take it from each other: what an access costs is how many
+/// cache lines it touches. The fields are laid out so that, behind 32 bytes of the caller's own, a load touches the first
+/// three lines and a store the fourth as well.
+#[repr(C)]
 #[derive(Debug)]
 pub struct Location {
-    place: u64,
-    history: History,
-    /// What a reader learns. `None`: nothing.
-    message: Option<Published>,
     /// `W_SC`.
     written: Snapshot,
-    /// `M_SC`.
-    touched: Touched,
-    last_read: (Tid, Epoch, Site),
-    last_write: (Tid, Epoch, Site),
-}
-
-/// `M_SC` of a location: what is known to whoever touched it last.
-#[derive(Debug)]
-enum Touched {
-    /// Nobody read it since it was written: the same as `written`.
-    Written,
-    /// One thread, which knows all that the others before knew.
-    By(Snapshot),
-    /// Several.
-    Mixed(Clock),
+    /// What a reader learns. `None`: nothing.
+    message: Option<Published>,
+    /// `M_SC`, if it was read since it was written: what is known to whoever touched it last. A snapshot of one moment: that
+    /// thread knows all that the others before knew. (What it was before the write stays, for its array.)
+    touched: Snapshot,
+    /// One more than where it was last read since it was written, if it was; else `M_SC` is the same as `written`.
+    last_read: Option<NonZero<Site>>,
+    history: History,
 }
 
 /// What may go wrong at an access.
@@ -60,6 +56,19 @@ pub struct Violation {
     pub complete: bool,
 }
 
+/// One access, whatever it does.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// The location, as [`Lesson`]s name it.
+    pub place: u64,
+    /// Of a compare-exchange: that of success or of failure, whichever happened.
+    pub order: Order,
+    /// Where it is made.
+    pub site: Site,
+    /// What is checked.
+    pub mode: Mode,
+}
+
 /// What a compare-exchange may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CasKind {
@@ -72,16 +81,14 @@ pub enum CasKind {
 }
 
 impl Location {
-    /// A location that has its initial value, known to everybody. `place` names it in [`Lesson`]s.
-    pub fn new(place: u64, initial: u64) -> Location {
+    /// A location that has its initial value, known to everybody.
+    pub fn new(initial: u64) -> Location {
         Location {
-            place,
-            history: History::new(initial),
-            message: None,
             written: Snapshot::default(),
-            touched: Touched::Written,
-            last_read: (0, 0, 0),
-            last_write: (0, 0, 0),
+            message: None,
+            touched: Snapshot::default(),
+            last_read: None,
+            history: History::new(initial),
         }
     }
 
@@ -90,40 +97,43 @@ impl Location {
         &self.history
     }
 
+    /// Touches what an access will need, so that it is there when it is needed.
+    #[inline]
+    pub fn look_ahead(&self, writes: bool) {
+        if writes {
+            black_box(self.written.epochs().first());
+            self.history.look_ahead();
+        } else {
+            black_box(self.touched.epochs().first());
+        }
+    }
+
     /// Forgets what none of the clocks there are can tell apart.
-    pub fn prune(&mut self, live: &Live) {
-        self.history.prune(live);
+    pub fn prune(&mut self, live: &Live, pruning: &mut Pruning) {
+        self.history.prune(live, pruning);
     }
 
     /// A load.
     #[inline]
-    pub fn load(&mut self, thread: &mut Thread, order: Order, site: Site, mode: Mode) -> Option<Violation> {
+    pub fn load(&mut self, thread: &mut Thread, access: Access) -> Option<Violation> {
         let mut violation = None;
         if !self.history.knows_newest(thread.tid, thread.cur.view()) {
-            violation = self.stale_read(thread, mode);
+            violation = self.stale_read(thread, access.mode);
             self.see(thread);
         }
-        self.read(thread, order, site);
+        self.read(thread, access);
         thread.advance();
         violation
     }
 
     /// One try of a wait for `value`; `passes` if that is what was read. A try that does not pass is no event.
-    pub fn wait(
-        &mut self,
-        thread: &mut Thread,
-        order: Order,
-        site: Site,
-        mode: Mode,
-        value: u64,
-        passes: bool,
-    ) -> Option<Violation> {
-        let violation = self.stale_value(thread, mode, |stale| stale == value);
+    pub fn wait(&mut self, thread: &mut Thread, access: Access, value: u64, passes: bool) -> Option<Violation> {
+        let violation = self.stale_value(thread, access.mode, |stale| stale == value);
         if passes {
             if !self.history.knows_newest(thread.tid, thread.cur.view()) {
                 self.see(thread);
             }
-            self.read(thread, order, site);
+            self.read(thread, access);
             thread.advance();
         }
         violation
@@ -131,50 +141,32 @@ impl Location {
 
     /// A store.
     #[inline]
-    pub fn store(
-        &mut self,
-        thread: &mut Thread,
-        order: Order,
-        site: Site,
-        mode: Mode,
-        value: u64,
-    ) -> Option<Violation> {
-        let violation = self.stale_write(thread, mode);
-        self.learn_from_touched(thread, site);
-        if order.releases() {
+    pub fn store(&mut self, thread: &mut Thread, access: Access, value: u64) -> Option<Violation> {
+        let violation = self.stale_write(thread, access.mode);
+        self.learn_from_touched(thread, access);
+        if access.order.releases() {
             self.publish(thread);
         } else {
             Published::assign(&mut self.message, &thread.rel);
         }
-        self.write(thread, site, true, value);
+        self.write(thread, access.site, true, value);
         thread.advance();
         violation
     }
 
     /// A read-modify-write that always writes.
     #[inline]
-    pub fn update(
-        &mut self,
-        thread: &mut Thread,
-        order: Order,
-        site: Site,
-        mode: Mode,
-        value: u64,
-    ) -> Option<Violation> {
-        let violation = self.stale_update(thread, mode);
-        self.modify(thread, order, site, value);
+    pub fn update(&mut self, thread: &mut Thread, access: Access, value: u64) -> Option<Violation> {
+        let violation = self.stale_update(thread, access.mode);
+        self.modify(thread, access, value);
         violation
     }
 
-    /// A compare-exchange with `expected`; `written` is what it wrote if it succeeded. `order` is that of success or of
-    /// failure, whichever happened.
-    #[expect(clippy::too_many_arguments, reason = "a compare-exchange has that many")]
+    /// A compare-exchange with `expected`; `written` is what it wrote if it succeeded.
     pub fn compare_exchange(
         &mut self,
         thread: &mut Thread,
-        order: Order,
-        site: Site,
-        mode: Mode,
+        access: Access,
         kind: CasKind,
         expected: u64,
         written: Option<u64>,
@@ -184,20 +176,20 @@ impl Location {
             None
         } else {
             let failing = match kind {
-                CasKind::Strong => self.stale_value(thread, mode, |stale| stale != expected),
-                CasKind::Weak => self.stale_read(thread, mode),
+                CasKind::Strong => self.stale_value(thread, access.mode, |stale| stale != expected),
+                CasKind::Weak => self.stale_read(thread, access.mode),
                 CasKind::Blocking => None,
             };
-            failing.or_else(|| self.stale_exchange(thread, mode, expected))
+            failing.or_else(|| self.stale_exchange(thread, access.mode, expected))
         };
         match (written, kind) {
-            (Some(value), _) => self.modify(thread, order, site, value),
+            (Some(value), _) => self.modify(thread, access, value),
             (None, CasKind::Blocking) => {}
             (None, _) => {
                 if !known {
                     self.see(thread);
                 }
-                self.read(thread, order, site);
+                self.read(thread, access);
                 thread.advance();
             }
         }
@@ -209,10 +201,8 @@ impl Location {
             message.visit(visitor);
         }
         visitor.snapshot(&self.written);
-        match &self.touched {
-            Touched::Written => {}
-            Touched::By(snapshot) => visitor.snapshot(snapshot),
-            Touched::Mixed(mixed) => visitor.clock(NOBODY, mixed),
+        if self.last_read.is_some() {
+            visitor.snapshot(&self.touched);
         }
     }
 
@@ -297,27 +287,28 @@ impl Location {
 
     /// What a read does to the clocks.
     #[inline]
-    fn read(&mut self, thread: &mut Thread, order: Order, site: Site) {
-        self.learn_message(thread, order);
+    fn read(&mut self, thread: &mut Thread, access: Access) {
+        self.learn_message(thread, access.order);
         if thread.sc.join(thread.tid, &self.written) {
             thread.sc_changed = thread.epoch;
             thread.changed = thread.epoch;
-            self.teach(thread, Link::ReadsFrom, self.last_write, site);
+            self.teach(thread, access, Link::ReadsFrom, &self.written, self.history.newest_site());
         }
         self.touch(thread);
-        self.last_read = (thread.tid, thread.epoch, site);
+        self.last_read = Some(NonZero::<Site>::MIN.saturating_add(access.site));
     }
 
     /// What a read-modify-write does to the clocks.
-    fn modify(&mut self, thread: &mut Thread, order: Order, site: Site, value: u64) {
-        self.learn_message(thread, order);
-        self.learn_from_touched(thread, site);
-        match (order.acquires(), order.releases()) {
+    fn modify(&mut self, thread: &mut Thread, access: Access, value: u64) {
+        self.learn_message(thread, access.order);
+        self.learn_from_touched(thread, access);
+        match (access.order.acquires(), access.order.releases()) {
             // What was read is part of what is known.
             (true, true) => self.publish(thread),
             (_, releases) => {
                 let released;
                 let own = if releases {
+                    thread.hands_out();
                     released = Some(thread.cur.freeze(thread.tid, thread.epoch));
                     &released
                 } else {
@@ -330,7 +321,7 @@ impl Location {
                 }
             }
         }
-        self.write(thread, site, false, value);
+        self.write(thread, access.site, false, value);
         thread.advance();
     }
 
@@ -338,7 +329,7 @@ impl Location {
     fn learn_message(&self, thread: &mut Thread, order: Order) {
         let Some(message) = &self.message else { return };
         if order.acquires() {
-            thread.cur.join(thread.tid, message);
+            thread.learn_views(message);
             if let Some(acq) = &mut thread.acq {
                 acq.join(thread.tid, message);
             }
@@ -349,31 +340,28 @@ impl Location {
     }
 
     #[inline]
-    fn learn_from_touched(&mut self, thread: &mut Thread, site: Site) {
-        let (learnt, link, teacher) = match &self.touched {
-            Touched::Written => (thread.sc.join(thread.tid, &self.written), Link::Overwrites, self.last_write),
-            Touched::By(snapshot) => (thread.sc.join(thread.tid, snapshot), Link::OverwritesRead, self.last_read),
-            Touched::Mixed(mixed) => {
-                (thread.sc.join_epochs(thread.tid, mixed.epochs()), Link::OverwritesRead, self.last_read)
-            }
+    fn learn_from_touched(&mut self, thread: &mut Thread, access: Access) {
+        let (clock, link, taught_site) = match self.last_read {
+            None => (&self.written, Link::Overwrites, self.history.newest_site()),
+            Some(site) => (&self.touched, Link::OverwritesRead, site.get() - 1),
         };
-        if learnt {
+        if thread.sc.join(thread.tid, clock) {
             thread.sc_changed = thread.epoch;
             thread.changed = thread.epoch;
-            self.teach(thread, link, teacher, site);
+            self.teach(thread, access, link, clock, taught_site);
         }
     }
 
-    fn teach(&self, thread: &mut Thread, link: Link, by: (Tid, Epoch, Site), site: Site) {
-        let (teacher, taught_at, taught_site) = by;
+    fn teach(&self, thread: &mut Thread, access: Access, link: Link, by: &Snapshot, taught_site: Site) {
+        let teacher = by.by();
         thread.learn(Lesson {
             link,
-            place: self.place,
+            place: access.place,
             teacher,
-            taught_at,
+            taught_at: by.get(teacher),
             taught_site,
             learnt_at: thread.epoch,
-            learnt_site: site,
+            learnt_site: access.site,
         });
     }
 
@@ -381,34 +369,24 @@ impl Location {
     #[inline]
     fn touch(&mut self, thread: &mut Thread) {
         let (tid, epoch) = (thread.tid, thread.epoch);
-        match &mut self.touched {
-            Touched::Written => self.touched = Touched::By(thread.sc.freeze(tid, epoch)),
-            Touched::By(snapshot) if thread.sc.covers(tid, snapshot) => {
-                thread.sc.freeze_into(tid, epoch, snapshot);
-            }
-            Touched::By(snapshot) => {
-                let mut mixed = Clock::default();
-                mixed.join_new(NOBODY, snapshot);
-                mixed.join_epochs(NOBODY, thread.sc.epochs());
-                mixed.raise(tid, epoch);
-                self.touched = Touched::Mixed(mixed);
-            }
-            Touched::Mixed(mixed) => {
-                // If the thread was here since its clock last changed, only its own component is new.
-                if mixed.get(tid) < thread.sc_changed {
-                    mixed.join_epochs(NOBODY, thread.sc.epochs());
-                }
-                mixed.raise(tid, epoch);
-            }
+        let touched = &mut self.touched;
+        if self.last_read.is_none() || thread.sc.covers(tid, touched) {
+            thread.sc.freeze_into(tid, epoch, thread.sc_changed, touched);
+        } else if touched.at() == 0 && touched.get(tid) >= thread.sc_changed {
+            // If the thread was here since its clock last changed, only its own component is new.
+            touched.mix(&[], tid, epoch);
+        } else {
+            touched.mix(thread.sc.epochs(), tid, epoch);
         }
     }
 
     /// The message becomes what the thread knows.
     #[inline]
     fn publish(&mut self, thread: &mut Thread) {
+        thread.hands_out();
         match &mut self.message {
             None => self.message = Some(thread.cur.freeze(thread.tid, thread.epoch)),
-            Some(message) => thread.cur.freeze_into(thread.tid, thread.epoch, message),
+            Some(message) => thread.cur.freeze_into(thread.tid, thread.epoch, thread.cur_changed, message),
         }
     }
 
@@ -417,10 +395,7 @@ impl Location {
     fn write(&mut self, thread: &mut Thread, site: Site, plain: bool, value: u64) {
         self.history.write(thread.tid, thread.epoch, plain, value, site);
         thread.changed = thread.epoch;
-        thread.sc.freeze_into(thread.tid, thread.epoch, &mut self.written);
-        if !matches!(self.touched, Touched::Written) {
-            self.touched = Touched::Written;
-        }
-        self.last_write = (thread.tid, thread.epoch, site);
+        thread.sc.freeze_into(thread.tid, thread.epoch, thread.sc_changed, &mut self.written);
+        self.last_read = None;
     }
 }

@@ -3,11 +3,12 @@
 //! Every event has an epoch of its own: [`Thread::advance`] is called at the end of each. Advancing only at releases
 //! would let others seem to know what came after the release.
 
-use crate::clock::{Clock, Epoch, Snapshot, Tid};
+use crate::clock::{Clock, Epoch, Tid};
 use crate::history::Site;
 use crate::knows::{Knows, Published};
 use crate::live::Visitor;
 use crate::order::Order;
+use crate::snapshot::Snapshot;
 
 /// How many lessons a thread remembers.
 const LESSONS: usize = 8;
@@ -27,8 +28,12 @@ pub struct Thread {
     pub(crate) rel: Option<Published>,
     /// `T_SC`: what must come earlier in every sequentially consistent run.
     pub(crate) sc: Clock,
+    /// The first epoch after the last one that was handed out in the sense of happens-before.
+    pub(crate) since: Epoch,
     /// The last event that told the thread, or others through it, something new; fences do not count.
     pub(crate) changed: Epoch,
+    /// The event at which `cur` last changed. Whatever was handed out since then is what would be handed out now.
+    pub(crate) cur_changed: Epoch,
     /// The event at which `sc` last changed.
     pub(crate) sc_changed: Epoch,
     lessons: [Option<Lesson>; LESSONS],
@@ -132,7 +137,9 @@ impl Thread {
             acq: None,
             rel: None,
             sc: Clock::default(),
+            since: epoch,
             changed: epoch,
+            cur_changed: epoch,
             sc_changed: epoch,
             lessons: [None; LESSONS],
             next_lesson: 0,
@@ -152,8 +159,22 @@ impl Thread {
         self.changed
     }
 
+    /// An epoch that happens-before tells from this one as little as from those in between: nothing was handed out since.
+    /// For data races it is enough to know in which of these an access was made.
+    #[inline]
+    pub fn since(&self) -> Epoch {
+        self.since
+    }
+
+    /// What the thread does from now on is not part of what it hands out in this event.
+    #[inline]
+    pub(crate) fn hands_out(&mut self) {
+        self.since = self.epoch + 1;
+    }
+
     /// Everything this thread knows, for a lock, a child or whoever joins it.
     pub fn release(&mut self) -> Released {
+        self.hands_out();
         let released =
             Released { published: self.cur.freeze(self.tid, self.epoch), sc: self.sc.freeze(self.tid, self.epoch) };
         self.advance();
@@ -162,8 +183,9 @@ impl Thread {
 
     /// [`Thread::release`] in place of what was there.
     pub fn release_into(&mut self, released: &mut Released) {
-        self.cur.freeze_into(self.tid, self.epoch, &mut released.published);
-        self.sc.freeze_into(self.tid, self.epoch, &mut released.sc);
+        self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, &mut released.published);
+        self.sc.freeze_into(self.tid, self.epoch, self.sc_changed, &mut released.sc);
+        self.hands_out();
         self.changed = self.epoch;
         self.advance();
     }
@@ -179,12 +201,20 @@ impl Thread {
     /// Learns what was released in the views only: for order that is assumed where there may be none, as through a file
     /// that several pairs of threads share. Too much in the views hides, too much in `sc` would be a false alarm.
     pub fn acquire_views(&mut self, released: &Released) {
-        self.cur.join(self.tid, &released.published);
+        self.learn_views(&released.published);
         if let Some(acq) = &mut self.acq {
             acq.join(self.tid, &released.published);
         }
         self.changed = self.epoch;
         self.advance();
+    }
+
+    /// Learns in `cur`.
+    #[inline]
+    pub(crate) fn learn_views(&mut self, published: &Published) {
+        if self.cur.join(self.tid, published) {
+            self.cur_changed = self.epoch;
+        }
     }
 
     /// A fence.
@@ -203,20 +233,24 @@ impl Thread {
 
     /// The seq_cst fence that stands behind a seq_cst access. Nobody wrote it: it feeds the views, and synchronises nothing.
     pub fn hidden_fence(&mut self, hidden: &mut Hidden) {
-        if let Some(acq) = &self.acq {
-            self.cur.join_view(self.tid, acq.view());
+        if let Some(acq) = &self.acq
+            && self.cur.join_view(self.tid, acq.view())
+        {
+            self.cur_changed = self.epoch;
         }
         self.update_hidden(hidden);
         if let Some(acq) = &mut self.acq {
             acq.join_view(self.tid, self.cur.view());
         }
-        self.cur.freeze_view(self.tid, self.epoch, &mut self.rel.get_or_insert_default().view);
+        let view = &mut self.rel.get_or_insert_default().view;
+        self.cur.freeze_view(self.tid, self.epoch, self.cur_changed, view);
         self.advance();
     }
 
     fn acquire_fence(&mut self) {
         if let Some(acq) = self.acq.take() {
             self.cur = acq;
+            self.cur_changed = self.epoch;
         }
     }
 
@@ -224,16 +258,19 @@ impl Thread {
         match &mut hidden.message {
             None => hidden.message = Some(self.cur.freeze(self.tid, self.epoch)),
             Some(message) => {
-                self.cur.join_hidden(self.tid, message);
-                self.cur.freeze_into(self.tid, self.epoch, message);
+                if self.cur.join_hidden(self.tid, message) {
+                    self.cur_changed = self.epoch;
+                }
+                self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, message);
             }
         }
     }
 
     fn release_fence(&mut self) {
+        self.hands_out();
         match &mut self.rel {
             None => self.rel = Some(self.cur.freeze(self.tid, self.epoch)),
-            Some(rel) => self.cur.freeze_into(self.tid, self.epoch, rel),
+            Some(rel) => self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, rel),
         }
     }
 
@@ -247,6 +284,8 @@ impl Thread {
         self.sc.raise(old, end);
         self.tid = tid;
         self.epoch = epoch;
+        self.since = epoch;
+        self.cur_changed = epoch;
         self.sc_changed = epoch;
         self.changed = epoch;
     }

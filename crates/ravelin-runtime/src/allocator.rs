@@ -18,8 +18,12 @@ pub const CLASSES: usize = FINE + 4 * 7;
 /// How many bytes go between a thread and the stock at a time, and how many blocks at most.
 const BATCH: usize = 1 << 13;
 const BATCH_BLOCKS: usize = 32;
+/// How much a stock takes at a time.
+const CHUNK: usize = 1 << 18;
 /// How much is taken from the kernel at a time.
-const CHUNK: usize = 1 << 20;
+const REGION: usize = 1 << 25;
+/// Most programs make do with this much; whoever needs more gets it in huge pages.
+const BEGINNING: usize = 1 << 23;
 
 struct Own;
 
@@ -107,6 +111,36 @@ impl Cache {
     }
 }
 
+/// What was taken from the kernel and no stock has yet.
+struct Chunks {
+    fresh: usize,
+    end: usize,
+    beginning: bool,
+}
+
+static CHUNKS: Spin<Chunks> = Spin::new(Chunks { fresh: 0, end: 0, beginning: true });
+
+impl Chunks {
+    /// The address of a chunk; 0 without memory.
+    fn take(&mut self) -> usize {
+        if self.fresh == self.end {
+            let length = if self.beginning { BEGINNING } else { REGION };
+            let region = mapping::map(length) as usize;
+            if region == 0 {
+                return 0;
+            }
+            if !self.beginning {
+                // SAFETY: it was mapped just now.
+                unsafe { mapping::prefer_huge_pages(region, length) };
+            }
+            self.beginning = false;
+            (self.fresh, self.end) = (region, region + length);
+        }
+        self.fresh += CHUNK;
+        self.fresh - CHUNK
+    }
+}
+
 /// The common stock of one class.
 struct Stock {
     free: *mut Free,
@@ -129,7 +163,7 @@ impl Stock {
         }
         let size = size_of_class(class);
         if self.end - self.fresh < size {
-            let chunk = mapping::map(CHUNK) as usize;
+            let chunk = CHUNKS.lock().take();
             if chunk == 0 {
                 return null_mut();
             }

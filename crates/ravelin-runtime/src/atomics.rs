@@ -14,7 +14,7 @@ use crate::spin::Spin;
 use crate::this_thread::{self, Watched};
 use crate::trace;
 use crate::word::Word;
-use ravelin_clocks::{CasKind, Hidden, Location, Order, Site, Thread, Violation};
+use ravelin_clocks::{Access, CasKind, Hidden, Location, Order, Thread, Violation};
 use ravelin_findings::AccessKind;
 use std::arch::global_asm;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,7 +61,7 @@ fn access<T: Word, R>(
     What { pc, kind, writes }: What,
     raw: impl FnOnce() -> R,
     order_of: impl FnOnce(&R) -> Order,
-    clocks: impl FnOnce(&mut Location, &mut Thread, &mut Mark, Order, Site, &R) -> Option<Violation>,
+    clocks: impl FnOnce(&mut Location, &mut Thread, &mut Mark, Access, &R) -> Option<Violation>,
     spins: impl FnOnce(&mut Watched, &R),
 ) -> R {
     let Some(mut inside) = this_thread::enter() else {
@@ -72,21 +72,23 @@ fn access<T: Word, R>(
     let size = size_of::<T>();
     let mine = race::atomic_slot(thread, address, size.min(8), u64::from(writes));
     let shape = u64::from(writes) | trace::ATOMIC | race::size_code(size) << trace::SIZE_SHIFT;
-    thread.trace.access(pc, address, shape, thread.calls(), thread.clocks.epoch);
+    thread.trace.access(pc, address, shape, thread.calls());
     let raced = race::check_atomic(thread, address, mine);
-    let Some(mut locked) = records::lock(address) else {
+    let Some(mut locked) = records::lock_for(address, writes) else {
         return raw();
     };
     let record = locked.record();
     race::note_atomic(thread, record, mine);
     // SAFETY: the program accesses these bytes now, so they can be read.
     let location = record.location(|| unsafe { T::load(at) }.low());
+    location.look_ahead(writes);
     let result = raw();
     let order = order_of(&result);
-    let site = report::site(pc, kind, order, size);
+    let access =
+        Access { place: address as u64, order, site: report::site(pc, kind, order, size), mode: options::mode() };
     let epoch = thread.clocks.epoch;
     let newest = location.history().newest();
-    let violation = clocks(location, &mut thread.clocks, &mut thread.mark, order, site, &result);
+    let violation = clocks(location, &mut thread.clocks, &mut thread.mark, access, &result);
     if location.history().newest() != newest {
         locked.wrote();
     } else if kind == AccessKind::Load && thread.clocks.epoch != epoch {
@@ -131,9 +133,9 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
         // SAFETY: the program's own access.
         || unsafe { T::load(at) },
         |_| order(code),
-        |location, thread, mark, order, site, value| match mark.waits_for(at as usize) {
-            None => location.load(thread, order, site, options::mode()),
-            Some(wanted) => location.wait(thread, order, site, options::mode(), wanted, value.low() == wanted),
+        |location, thread, mark, access, value| match mark.waits_for(at as usize) {
+            None => location.load(thread, access),
+            Some(wanted) => location.wait(thread, access, wanted, value.low() == wanted),
         },
         |thread, value| thread.spin.loaded(pc, at as usize, value.low()),
     )
@@ -146,7 +148,7 @@ extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
         // SAFETY: the program's own access.
         || unsafe { T::store(at, value) },
         |()| order(code),
-        |location, thread, _, order, site, ()| location.store(thread, order, site, options::mode(), value.low()),
+        |location, thread, _, access, ()| location.store(thread, access, value.low()),
         |thread, ()| thread.spin.left(),
     );
 }
@@ -159,9 +161,7 @@ fn update<T: Word>(at: *mut T, code: i32, pc: usize, change: impl Fn(T) -> T) ->
         // SAFETY: the program's own access.
         || unsafe { T::update(at, &change) },
         |_| order(code),
-        |location, thread, _, order, site, old| {
-            location.update(thread, order, site, options::mode(), change(*old).low())
-        },
+        |location, thread, _, access, old| location.update(thread, access, change(*old).low()),
         // An exchange that finds what it writes is how some locks wait.
         |thread, old| {
             if change(*old) == *old {
@@ -196,7 +196,7 @@ fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32),
         // SAFETY: the program's own access.
         || unsafe { T::exchange_if(at, expected, new) },
         |found| order(if *found == expected { codes.0 } else { codes.1 }),
-        |location, thread, mark, order, site, found| {
+        |location, thread, mark, access, found| {
             let said = mark.take_cas();
             let kind = if mark.blocks_on(at as usize) {
                 CasKind::Blocking
@@ -208,7 +208,7 @@ fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32),
                 }
             };
             let written = (*found == expected).then_some(new.low());
-            location.compare_exchange(thread, order, site, options::mode(), kind, expected.low(), written)
+            location.compare_exchange(thread, access, kind, expected.low(), written)
         },
         |thread, found| {
             if *found == expected {

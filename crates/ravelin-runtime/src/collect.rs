@@ -1,22 +1,28 @@
 //! Keeps histories short: now and then, while nobody moves, everything no clock can tell apart is forgotten.
 //!
-//! A round costs time in proportion to all clocks and sightings there are, so the next one waits until at least as many
+//! A round costs time in proportion to all clocks and sightings there are, so the next one waits until some times as many
 //! accesses were made. Between two rounds the histories grow by at most one sighting an access.
 
 use crate::atomics::HIDDEN;
 use crate::records;
+use crate::spin::Spin;
 use crate::this_thread::{self, Watched};
 use crate::threads;
-use ravelin_clocks::Live;
+use ravelin_clocks::{Live, Pruning};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Accesses between two looks at the common counter.
-const STRIDE: u32 = 1 << 12;
+const STRIDE: u32 = 1 << 10;
 /// Accesses between two rounds, at least.
-const LEAST: u64 = 1 << 17;
+const LEAST: u64 = 1 << 14;
+/// For each location that was looked at and each sighting that was left, so many accesses more.
+const EACH_LOCATION: u64 = 8;
+const EACH_SIGHTING: u64 = 1;
 
 static ACCESSES: AtomicU64 = AtomicU64::new(0);
 static NEXT: AtomicU64 = AtomicU64::new(LEAST);
+/// The clocks of the last round: the next one needs as much memory.
+static LIVE: Spin<Option<Live>> = Spin::new(None);
 
 /// Counts an access, and does a round if it is time. The caller is inside and holds no lock.
 #[inline(always)]
@@ -43,15 +49,17 @@ fn look(thread: &mut Watched) {
     let made = hand_in(thread);
     let next = NEXT.load(Ordering::Relaxed);
     if made >= next && NEXT.compare_exchange(next, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-        let mut kept = 0;
-        this_thread::stop_others(thread, || kept = round());
-        NEXT.store(accesses() + LEAST.max(kept), Ordering::Relaxed);
+        let mut pause = 0;
+        this_thread::stop_others(thread, || pause = round());
+        NEXT.store(accesses() + LEAST.max(pause), Ordering::Relaxed);
     }
 }
 
-/// One round; how many sightings there are now.
+/// One round; how many accesses may be made until the next.
 fn round() -> u64 {
-    let mut live = Live::new();
+    let mut live = LIVE.lock();
+    let live = live.get_or_insert_default();
+    live.clear();
     threads::for_each_running(|thread| {
         // SAFETY: nobody else is inside, so the clocks stand still; states are never freed.
         live.thread(unsafe { &(*thread).clocks });
@@ -67,12 +75,13 @@ fn round() -> u64 {
         }
     });
     live.seal();
-    let mut kept = 0;
+    let mut pause = 0;
+    let mut pruning = Pruning::default();
     records::for_each(|record| {
         if let Some(location) = record.location_if_any() {
-            location.prune(&live);
-            kept += location.history().len() as u64;
+            location.prune(live, &mut pruning);
+            pause += EACH_LOCATION + EACH_SIGHTING * location.history().len() as u64;
         }
     });
-    kept
+    pause
 }

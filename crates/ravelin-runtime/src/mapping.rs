@@ -26,6 +26,18 @@ pub fn map_at(address: usize, length: usize) -> *mut u8 {
     block as *mut u8
 }
 
+/// How large the pages are that [`prefer_huge_pages`] asks for.
+pub const HUGE: usize = 1 << 21;
+
+/// Where there is much of something, to find it in small pages costs more than to read it.
+///
+/// # Safety
+/// The range was mapped by this module.
+pub unsafe fn prefer_huge_pages(address: usize, length: usize) {
+    // SAFETY: by the caller; this changes only how the kernel provides the memory.
+    unsafe { kernel::call(libc::SYS_madvise, [address, length, libc::MADV_HUGEPAGE as usize]) };
+}
+
 /// `length` bytes of an open file, shared with it; null if that is impossible.
 pub fn map_file(file: i32, length: usize) -> *mut u8 {
     // SAFETY: a mapping at an address the kernel chooses touches no memory in use.

@@ -1,6 +1,7 @@
 //! Data races on non-atomic accesses: FastTrack's rules on a cell for each eight bytes.
 //!
-//! A slot of a cell is one access: epoch, thread, which of the eight bytes, and flags. A new access is compared with the
+//! A slot of a cell is one access: thread and the epoch since which it had handed out nothing, which of the eight bytes,
+//! and flags. A new access is compared with the
 //! slots that share a byte with it; it takes the place of every slot it makes superfluous: one that happens before it,
 //! of the same bytes or fewer, and no stronger. (Whoever races with the old one then races with the new one.) When four
 //! slots are not enough the oldest goes into a list in the word's record, so nothing is ever dropped.
@@ -105,7 +106,7 @@ pub fn check_free(thread: &mut Watched, address: usize, length: usize, pc: usize
         }
         if slots.iter().any(|slot| slot & ELSEWHERE != 0) {
             let mut raced = None;
-            records::for_each_in_word(at, |record| raced = raced.or_else(|| first_race(thread, record, mine)));
+            records::for_each_in_word(at, |_, record| raced = raced.or_else(|| first_race(thread, record, mine)));
             if let Some(slot) = raced {
                 report::race(thread, at, 8, mine, slot, pc);
                 return;
@@ -124,7 +125,7 @@ fn new_access(cell: &'static Cell, address: usize, size: usize, mine: u64, pc: u
         return;
     }
     let shape = (mine & WRITE) | size_code(size) << trace::SIZE_SHIFT;
-    thread.trace.access(pc, address, shape, thread.calls(), thread.clocks.epoch);
+    thread.trace.access(pc, address, shape, thread.calls());
     if mine & WRITE != 0 {
         thread.spin.disturbed(address, thread.stack);
     }
@@ -242,8 +243,8 @@ fn superfluous(thread: &Watched, slot: u64, mine: u64) -> bool {
         && thread.clocks.happens_after(tid(slot), epoch(slot))
 }
 
-fn first_race(thread: &Watched, record: &mut Record, mine: u64) -> Option<u64> {
-    record.accesses().iter().copied().find(|&slot| races(thread, slot, mine))
+fn first_race(thread: &Watched, record: &Record, mine: u64) -> Option<u64> {
+    record.accesses().find(|&slot| races(thread, slot, mine))
 }
 
 /// An access to a word of which more is kept in records.
@@ -251,15 +252,15 @@ fn first_race(thread: &Watched, record: &mut Record, mine: u64) -> Option<u64> {
 fn elsewhere(thread: &mut Watched, cell: &'static Cell, address: usize, size: usize, mine: u64, pc: usize) {
     let slots: [u64; SLOTS] = std::array::from_fn(|slot| cell[slot].load(Ordering::Relaxed));
     let mut raced = slots.into_iter().find(|&slot| races(thread, slot, mine));
-    records::for_each_in_word(address, |record| {
+    records::for_each_in_word(address, |about, record| {
         raced = raced.or_else(|| first_race(thread, record, mine));
         if raced.is_none() && record.is_atomic() && mine & WRITE != 0 {
             // Whoever writes an atomic non-atomically begins a new object there.
-            if record.address() >= address && record.address() < address + size {
+            if about >= address && about < address + size {
                 record.begin_anew();
             }
         }
-        record.accesses().retain(|&slot| !superfluous(thread, slot, mine));
+        record.forget_accesses(|slot| superfluous(thread, slot, mine));
     });
     if let Some(slot) = raced {
         report::race(thread, address, size, mine, slot, pc);
@@ -274,7 +275,7 @@ fn elsewhere(thread: &mut Watched, cell: &'static Cell, address: usize, size: us
         None => {
             let first = if marked == Some(0) { 1 } else { 0 };
             let evicted = if first == 0 { old } else { slots[1] };
-            records::with(address & !7, |record| record.accesses().push(evicted));
+            records::with(address & !7, |record| record.add_access(evicted));
             cell[first].store(mine, Ordering::Relaxed);
         }
     }
@@ -285,7 +286,7 @@ fn elsewhere(thread: &mut Watched, cell: &'static Cell, address: usize, size: us
 fn spill(cell: &'static Cell, slots: &[u64; SLOTS], address: usize) -> bool {
     let marked = slots.iter().position(|slot| slot & ELSEWHERE != 0);
     let victim = marked.map_or(SLOTS - 1, |marked| (marked + 1) % SLOTS);
-    let spilt = records::with(address & !7, |record| record.accesses().push(slots[victim]));
+    let spilt = records::with(address & !7, |record| record.add_access(slots[victim]));
     if spilt.is_none() {
         return false;
     }
@@ -326,15 +327,13 @@ pub fn atomic_slot(thread: &Watched, address: usize, size: usize, flags: u64) ->
 #[inline(always)]
 pub fn note_atomic(thread: &Watched, record: &mut Record, mine: u64) {
     const SAME: u64 = 0xffff_ffff;
-    let list = record.accesses();
-    for slot in list.iter_mut() {
-        if *slot & SAME == mine & SAME {
-            *slot = mine;
-            return;
+    match record.access_like(|slot| slot & SAME == mine & SAME) {
+        Some(slot) => *slot = mine,
+        None => {
+            record.forget_accesses(|slot| superfluous(thread, slot, mine));
+            record.add_access(mine);
         }
     }
-    list.retain(|&slot| !superfluous(thread, slot, mine));
-    list.push(mine);
 }
 
 #[inline(never)]

@@ -9,9 +9,12 @@ use crate::mapping;
 use crate::shadow;
 use crate::spin::{Spin, pause};
 use ravelin_clocks::{Location, Released};
+use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+/// Accesses that are kept in the record itself.
+const NEAR: usize = 2;
 /// As many records as there is room for.
 const MOST: usize = 1 << 26;
 
@@ -20,24 +23,31 @@ pub static LOCATIONS: AtomicU64 = AtomicU64::new(0);
 pub static MOST_LOCATIONS: AtomicU64 = AtomicU64::new(0);
 
 /// A word's record.
+#[repr(C)]
 pub struct Record {
-    address: usize,
+    /// The first accesses to the bytes of the record, as slots of a cell; 0 for none.
+    accesses: [u64; NEAR],
     /// The clocks of an atomic location.
     location: Option<Location>,
+    /// Accesses for which there is no room above.
+    more_accesses: Option<Box<Vec<u64>>>,
     /// What a lock hands on.
     released: Option<Box<Released>>,
-    /// Accesses to the bytes of the record, as slots of a cell.
-    accesses: Vec<u64>,
 }
 
+/// A record and what is needed to find and lock it. How a [`Location`] is laid out counts on what stands before it.
+#[repr(C, align(64))]
 pub struct Place {
     /// Odd while somebody uses the record; grows by two when what is kept in it changes for readers.
     turn: AtomicU32,
     next: AtomicU32,
-    /// The record's address again, readable without the lock; 0 if it is free.
+    /// What the record is about, readable without the lock; 0 if it is free.
     address: AtomicUsize,
     record: UnsafeCell<Record>,
 }
+
+/// Cache lines are moved from core to core at every access to a contended location.
+const _: () = assert!(size_of::<Place>() == 5 * 64);
 
 static ARRAY: AtomicPtr<Place> = AtomicPtr::new(std::ptr::null_mut());
 static USED: AtomicU32 = AtomicU32::new(1);
@@ -45,19 +55,22 @@ static FREE: Spin<Vec<u32>> = Spin::new(Vec::new());
 
 /// Reserves the array; whether that was possible.
 pub fn reserve() -> bool {
-    let array = mapping::map(MOST * size_of::<Place>()).cast::<Place>();
-    ARRAY.store(array, Ordering::Release);
-    !array.is_null()
+    let length = MOST * size_of::<Place>();
+    let array = mapping::map(length);
+    if array.is_null() {
+        return false;
+    }
+    // Most programs have few locations and need only the beginning.
+    let beginning = mapping::HUGE;
+    // SAFETY: within what was mapped just now.
+    unsafe { mapping::prefer_huge_pages(array as usize + beginning, length - beginning) };
+    ARRAY.store(array.cast(), Ordering::Release);
+    true
 }
 
 impl Record {
-    fn new(address: usize) -> Record {
-        Record { address, location: None, released: None, accesses: Vec::new() }
-    }
-
-    /// The address it is about.
-    pub fn address(&self) -> usize {
-        self.address
+    fn new() -> Record {
+        Record { accesses: [0; NEAR], location: None, more_accesses: None, released: None }
     }
 
     /// Whether it holds the clocks of an atomic location.
@@ -68,11 +81,10 @@ impl Record {
     /// The clocks of the location; `initial` is its value if it is new.
     #[inline(always)]
     pub fn location(&mut self, initial: impl FnOnce() -> u64) -> &mut Location {
-        let address = self.address as u64;
         self.location.get_or_insert_with(|| {
             let alive = LOCATIONS.fetch_add(1, Ordering::Relaxed) + 1;
             MOST_LOCATIONS.fetch_max(alive, Ordering::Relaxed);
-            Location::new(address, initial())
+            Location::new(initial())
         })
     }
 
@@ -87,9 +99,34 @@ impl Record {
     }
 
     /// The accesses kept here.
+    pub fn accesses(&self) -> impl Iterator<Item = u64> {
+        let more = self.more_accesses.iter().flat_map(|more| more.iter());
+        self.accesses.iter().chain(more).copied().filter(|&slot| slot != 0)
+    }
+
+    /// The slot of an access kept here that `alike` accepts.
     #[inline(always)]
-    pub fn accesses(&mut self) -> &mut Vec<u64> {
-        &mut self.accesses
+    pub fn access_like(&mut self, alike: impl Fn(u64) -> bool) -> Option<&mut u64> {
+        let more = self.more_accesses.iter_mut().flat_map(|more| more.iter_mut());
+        self.accesses.iter_mut().chain(more).find(|slot| alike(**slot))
+    }
+
+    /// Keeps one access more.
+    pub fn add_access(&mut self, access: u64) {
+        match self.accesses.iter_mut().find(|slot| **slot == 0) {
+            Some(slot) => *slot = access,
+            None => self.more_accesses.get_or_insert_default().push(access),
+        }
+    }
+
+    /// Forgets the accesses that `superfluous` accepts.
+    pub fn forget_accesses(&mut self, superfluous: impl Fn(u64) -> bool) {
+        for slot in self.accesses.iter_mut().filter(|slot| **slot != 0 && superfluous(**slot)) {
+            *slot = 0;
+        }
+        if let Some(more) = &mut self.more_accesses {
+            more.retain(|&slot| !superfluous(slot));
+        }
     }
 
     /// The object at this address is a new one.
@@ -97,7 +134,8 @@ impl Record {
         if self.location.take().is_some() {
             LOCATIONS.fetch_sub(1, Ordering::Relaxed);
         }
-        self.accesses = Vec::new();
+        self.accesses = [0; NEAR];
+        self.more_accesses = None;
         self.released = None;
     }
 }
@@ -138,6 +176,16 @@ impl Drop for Locked {
 }
 
 impl Place {
+    /// Asks for the cache lines that an access will need, at once: with many locations each of them is a miss.
+    #[inline(always)]
+    fn fetch(&self, writes: bool) {
+        let place = std::ptr::from_ref(self).cast::<i8>();
+        for line in 1..if writes { 5 } else { 3 } {
+            // SAFETY: within the place; and to ask for a cache line reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.add(line * 64)) };
+        }
+    }
+
     #[inline(always)]
     fn lock(&'static self) -> Locked {
         let turn = self.turn.load(Ordering::Relaxed);
@@ -181,10 +229,17 @@ fn place(number: u32) -> &'static Place {
 /// Locks the record of an address, made now if there is none; `None` without memory.
 #[inline(always)]
 pub fn lock(address: usize) -> Option<Locked> {
+    lock_for(address, false)
+}
+
+/// The same for an atomic access.
+#[inline(always)]
+pub fn lock_for(address: usize, writes: bool) -> Option<Locked> {
     let head = shadow::record(address);
     let mut number = head.load(Ordering::Acquire);
     while number != 0 {
         let place = place(number);
+        place.fetch(writes);
         if place.address.load(Ordering::Relaxed) == address {
             let locked = place.lock();
             if place.address.load(Ordering::Relaxed) == address {
@@ -216,7 +271,7 @@ fn lock_new(address: usize) -> Option<Locked> {
     let locked = new.lock();
     // SAFETY: the place is free and locked by us; what it holds is either zeroed memory or an empty record without
     // anything to drop.
-    unsafe { new.record.get().write(Record::new(address)) };
+    unsafe { new.record.get().write(Record::new()) };
     new.address.store(address, Ordering::Relaxed);
     let head = shadow::record(address);
     loop {
@@ -252,14 +307,15 @@ pub fn with<R>(address: usize, work: impl FnOnce(&mut Record) -> R) -> Option<R>
     lock(address).map(|mut locked| work(locked.record()))
 }
 
-/// Does something with each record of the word of an address, in turn.
-pub fn for_each_in_word(address: usize, mut work: impl FnMut(&mut Record)) {
+/// Does something with each record of the word of an address, in turn; and tells what it is about.
+pub fn for_each_in_word(address: usize, mut work: impl FnMut(usize, &mut Record)) {
     let mut number = shadow::record(address).load(Ordering::Acquire);
     while number != 0 {
         let place = place(number);
         let mut locked = place.lock();
-        if place.address.load(Ordering::Relaxed) & !7 == address & !7 {
-            work(locked.record());
+        let about = place.address.load(Ordering::Relaxed);
+        if about & !7 == address & !7 {
+            work(about, locked.record());
             // Whoever comes here may begin a new object.
             locked.wrote();
         }

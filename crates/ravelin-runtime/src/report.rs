@@ -11,7 +11,7 @@ use crate::spin::Spin;
 use crate::spinning;
 use crate::this_thread::Watched;
 use crate::threads;
-use crate::trace;
+use crate::trace::{self, Time};
 use ravelin_clocks::{Lesson, Link, Order, Site, Violation};
 use ravelin_findings::{Access, AccessKind, Finding, Place, Problem, Record, Spinning, Step, StepKind, notes};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -127,7 +127,7 @@ fn race_between(access: Access, address: usize, slot: u64) {
     }
     let word = address & !7;
     let (stack, shape) = threads::trace_of(race::tid(slot), |trace| {
-        trace.find(race::epoch(slot), |at, shape| {
+        trace.find(Time::Since(race::epoch(slot)), |at, shape| {
             let size = if shape >> trace::SIZE_SHIFT & 7 == 7 { 8 } else { 1 << (shape >> trace::SIZE_SHIFT & 7) };
             let writes = (shape & trace::WRITES != 0) == (slot & WRITE != 0);
             let atomic = (shape & trace::ATOMIC != 0) == (slot & race::ATOMIC != 0);
@@ -189,7 +189,7 @@ pub fn settle() {
 fn remembered(tid: u16, epoch: u32, site: Site, address: usize) -> Access {
     let pc = site & PC;
     let stack = threads::trace_of(tid, |trace| {
-        trace.find(epoch, |at, shape| at == address & PC as usize && shape & trace::ATOMIC != 0)
+        trace.find(Time::Epoch(epoch), |at, shape| at == address & PC as usize && shape & trace::ATOMIC != 0)
     })
     .flatten()
     .map(|(stack, _)| stack);

@@ -42,7 +42,7 @@ const DEPTH: usize = 1 << 16;
 /// The state of one thread.
 #[repr(C)]
 pub struct Watched {
-    /// Its number and epoch where they stand in a slot of a cell.
+    /// Its number and the epoch since which it has handed out nothing, where they stand in a slot of a cell.
     pub stamp: u64,
     /// Whether it is inside.
     inside: AtomicU32,
@@ -122,8 +122,8 @@ impl Watched {
     /// After the clocks have gone to another epoch.
     #[inline(always)]
     pub fn new_epoch(&mut self) {
-        self.stamp = crate::race::stamp(self.clocks.tid, self.clocks.epoch);
-        self.trace.epoch(self.calls(), self.clocks.epoch);
+        self.stamp = crate::race::stamp(self.clocks.tid, self.clocks.since());
+        self.trace.time(self.calls(), self.clocks.epoch, self.clocks.since());
         if self.clocks.epoch >= threads::LAST_EPOCH {
             threads::renew(self);
         }
@@ -134,7 +134,7 @@ impl Watched {
     pub fn enter_function(&mut self, pc: usize, sp: usize) {
         // Whatever has its frame below the stack pointer was left without a word.
         self.leave_functions_below(sp + 1);
-        self.trace.enter(pc, self.calls(), self.clocks.epoch);
+        self.trace.enter(pc, self.calls());
         if self.depth < DEPTH {
             // SAFETY: there is room for `DEPTH` frames.
             unsafe { *self.frames.add(self.depth) = Frame { pc, sp } };
@@ -154,7 +154,7 @@ impl Watched {
     /// A function is left.
     #[inline(always)]
     pub fn leave_function(&mut self) {
-        self.trace.leave(self.calls(), self.clocks.epoch);
+        self.trace.leave(self.calls());
         self.depth = self.depth.saturating_sub(1);
     }
 

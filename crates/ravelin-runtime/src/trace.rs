@@ -1,7 +1,8 @@
 //! What a thread did lately: enough to tell the stack of an access that turns out to matter later.
 //!
-//! A ring of words, in parts. A part begins with the stack and the epoch of that moment, so that it can be read without
-//! the parts before it. The owner writes; anyone may read while it goes on writing, and checks afterwards that the part
+//! A ring of words, in parts. A part begins with the stack and the time of that moment, so that it can be read without
+//! the parts before it. Time is told twice: by the epoch, and by the epoch since which nothing was handed out, which is
+//! what cells remember. An atomic access ends its epoch; a word that says so is needed only if it is otherwise. The owner writes; anyone may read while it goes on writing, and checks afterwards that the part
 //! was not overwritten meanwhile.
 
 use crate::mapping;
@@ -20,6 +21,7 @@ const LEAVE: u64 = 2 << 60;
 const EPOCH: u64 = 3 << 60;
 const ACCESS: u64 = 4 << 60;
 const STACK: u64 = 5 << 60;
+const SINCE: u64 = 6 << 60;
 /// In the first word of an access, beside the code address: its shape.
 const SHAPE_SHIFT: u32 = 48;
 const LOW: u64 = (1 << 48) - 1;
@@ -40,6 +42,18 @@ pub struct Trace {
     limit: *mut AtomicU64,
     /// How many words were written to `words`, counting whole parts; read by others.
     part: AtomicUsize,
+    /// The epoch and since when nothing was handed out, as a reader of the ring would know them.
+    epoch: u32,
+    since: u32,
+}
+
+/// By which of the two times an access is looked for.
+#[derive(Clone, Copy)]
+pub enum Time {
+    /// The epoch of the access.
+    Epoch(u32),
+    /// The epoch since which nothing had been handed out at the access.
+    Since(u32),
 }
 
 /// A call that has not returned: where to, and the stack pointer at that time.
@@ -64,6 +78,8 @@ impl Trace {
             // SAFETY: within the mapping.
             limit: unsafe { words.add(PART_WORDS - RESERVE) },
             part: AtomicUsize::new(0),
+            epoch: 0,
+            since: 0,
         })
     }
 
@@ -74,6 +90,8 @@ impl Trace {
             next: std::ptr::null_mut(),
             limit: std::ptr::null_mut(),
             part: AtomicUsize::new(0),
+            epoch: 0,
+            since: 0,
         }
     }
 
@@ -97,15 +115,15 @@ impl Trace {
 
     /// Begins a part if this one is full.
     #[inline(always)]
-    fn room(&mut self, stack: &[Frame], epoch: u32) {
+    fn room(&mut self, stack: &[Frame]) {
         if self.next >= self.limit {
-            self.begin_part(self.part.load(Ordering::Relaxed) + 1, stack, epoch);
+            self.begin_part(stack);
         }
     }
 
-    /// Begins the ring anew for another thread, or a part.
     #[cold]
-    fn begin_part(&mut self, part: usize, stack: &[Frame], epoch: u32) {
+    fn begin_part(&mut self, stack: &[Frame]) {
+        let part = self.part.load(Ordering::Relaxed) + 1;
         self.part.store(part, Ordering::SeqCst);
         // SAFETY: the part lies within the mapping.
         unsafe {
@@ -117,53 +135,65 @@ impl Trace {
         for frame in frames {
             self.put(frame.pc as u64);
         }
-        self.put(EPOCH | u64::from(epoch));
+        self.put(EPOCH | u64::from(self.epoch));
+        self.put(SINCE | u64::from(self.since));
     }
 
-    /// A thread takes over the ring.
+    /// A thread takes over the ring, or gets another number.
     pub fn begin(&mut self, epoch: u32) {
-        let part = self.part.load(Ordering::Relaxed);
-        self.begin_part(part + 1, &[], epoch);
+        (self.epoch, self.since) = (epoch, epoch);
+        self.begin_part(&[]);
     }
 
     /// A function was entered.
     #[inline(always)]
-    pub fn enter(&mut self, pc: usize, stack: &[Frame], epoch: u32) {
-        self.room(stack, epoch);
+    pub fn enter(&mut self, pc: usize, stack: &[Frame]) {
+        self.room(stack);
         self.put(ENTER | pc as u64 & LOW);
     }
 
     /// A function was left.
     #[inline(always)]
-    pub fn leave(&mut self, stack: &[Frame], epoch: u32) {
-        self.room(stack, epoch);
+    pub fn leave(&mut self, stack: &[Frame]) {
+        self.room(stack);
         self.put(LEAVE);
     }
 
-    /// An epoch begins.
+    /// The time, after an event.
     #[inline(always)]
-    pub fn epoch(&mut self, stack: &[Frame], epoch: u32) {
-        self.room(stack, epoch);
-        self.put(EPOCH | u64::from(epoch));
+    pub fn time(&mut self, stack: &[Frame], epoch: u32, since: u32) {
+        if self.epoch != epoch {
+            self.room(stack);
+            self.epoch = epoch;
+            self.put(EPOCH | u64::from(epoch));
+        }
+        if self.since != since {
+            self.room(stack);
+            self.since = since;
+            self.put(SINCE | u64::from(since));
+        }
     }
 
     /// An access.
     #[inline(always)]
-    pub fn access(&mut self, pc: usize, address: usize, shape: u64, stack: &[Frame], epoch: u32) {
-        self.room(stack, epoch);
+    pub fn access(&mut self, pc: usize, address: usize, shape: u64, stack: &[Frame]) {
+        self.room(stack);
         self.put(ACCESS | shape << SHAPE_SHIFT | pc as u64 & LOW);
         self.put(address as u64 & LOW);
+        if shape & ATOMIC != 0 {
+            self.epoch += 1;
+        }
     }
 
-    /// The stack of the last access at `epoch` that `wanted(address, shape)` accepts, innermost first, and its shape;
+    /// The stack of the last access at `time` that `wanted(address, shape)` accepts, innermost first, and its shape;
     /// `None` if it is no longer remembered.
-    pub fn find(&self, epoch: u32, wanted: impl Fn(usize, u64) -> bool) -> Option<(Vec<u64>, u64)> {
+    pub fn find(&self, time: Time, wanted: impl Fn(usize, u64) -> bool) -> Option<(Vec<u64>, u64)> {
         if self.words.is_null() {
             return None;
         }
         let newest = self.part.load(Ordering::SeqCst);
         for part in (newest.saturating_sub(PARTS - 2)..=newest).rev() {
-            let found = self.find_in(part, epoch, &wanted);
+            let found = self.find_in(part, time, &wanted);
             // The part after the next one overwrites this one.
             if self.part.load(Ordering::SeqCst) > part + PARTS - 1 {
                 return None;
@@ -177,7 +207,7 @@ impl Trace {
         None
     }
 
-    fn find_in(&self, part: usize, epoch: u32, wanted: &impl Fn(usize, u64) -> bool) -> Found {
+    fn find_in(&self, part: usize, time: Time, wanted: &impl Fn(usize, u64) -> bool) -> Found {
         let begin = part % PARTS * PART_WORDS;
         let word = |index: usize| {
             // SAFETY: within the part, as the callers check.
@@ -189,6 +219,10 @@ impl Trace {
             // Behind where the owner writes lies what an earlier round left.
             index if (begin..begin + PART_WORDS).contains(&index) => index - begin,
             _ => PART_WORDS,
+        };
+        let (told, at) = match time {
+            Time::Epoch(epoch) => (EPOCH, epoch),
+            Time::Since(since) => (SINCE, since),
         };
         let mut found = Found::Later;
         let mut stack: Vec<u64> = Vec::new();
@@ -210,20 +244,21 @@ impl Trace {
                 LEAVE => {
                     stack.pop();
                 }
-                EPOCH => {
+                tag @ (EPOCH | SINCE) => {
                     let next = event as u32;
-                    if next < now {
+                    if tag != told {
+                        continue;
+                    }
+                    // An access that turned out to be no event leaves the epoch where it was.
+                    if next + 1 < now {
                         break;
                     }
-                    if now == 0 && next > epoch {
+                    if now == 0 && next > at {
                         // What is wanted lies before this part.
                         return Found::Later;
                     }
-                    if next > epoch {
-                        return match found {
-                            Found::Here(..) => found,
-                            _ => Found::Nowhere,
-                        };
+                    if next > at {
+                        return found.or_nowhere();
                     }
                     now = next;
                 }
@@ -234,10 +269,13 @@ impl Trace {
                     let address = word(index) as usize;
                     index += 1;
                     let shape = (event & !TAG) >> SHAPE_SHIFT;
-                    if now == epoch && wanted(address, shape) {
+                    if now == at && wanted(address, shape) {
                         let mut calls = vec![event & LOW];
                         calls.extend(stack.iter().rev());
                         found = Found::Here(calls, shape);
+                    }
+                    if shape & ATOMIC != 0 && told == EPOCH {
+                        now += 1;
                     }
                 }
                 _ => break,
@@ -252,4 +290,13 @@ enum Found {
     /// Not in this part, but maybe in one before it.
     Later,
     Nowhere,
+}
+
+impl Found {
+    fn or_nowhere(self) -> Found {
+        match self {
+            Found::Later => Found::Nowhere,
+            found => found,
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::traces::{self, Operation, Step};
 use crate::watched::Habits;
 use ravelin_clocks::CasKind::{self, Blocking, Strong, Weak};
 use ravelin_clocks::Order::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
-use ravelin_clocks::{Location, Mode, Released, Thread};
+use ravelin_clocks::{Access, Location, Mode, Released, Thread};
 use std::collections::BTreeSet;
 
 const X: usize = 0;
@@ -301,7 +301,7 @@ fn churn() -> Vec<Step> {
 #[track_caller]
 fn last_is_fine_when_pruned(parts: &[&[Step]]) {
     let whole = [started(5), parts.concat()].concat();
-    let habits = Habits { prune: 1, reuse: false };
+    let habits = Habits { prune: 1, reuse: false, stride: 1 };
     let seen = |trace: &[Step]| {
         let seen = compare(trace, habits, Against::All);
         seen.unwrap_or_else(|difference| panic!("{difference}\n{}", traces::print(&whole))).violations
@@ -377,14 +377,15 @@ fn assumed_order_is_no_evidence() {
     let shown = |learn: fn(&mut Thread, &Released)| {
         let mut threads = [1, 2, 3].map(|tid| Thread::new(tid, 1));
         let [first, second, third] = &mut threads;
-        let (mut x, mut y) = (Location::new(0, 0), Location::new(1, 0));
-        assert_eq!(x.store(first, Relaxed, 0, Mode::Predict, 1), None);
+        let (mut x, mut y) = (Location::new(0), Location::new(0));
+        let relaxed = |site| Access { place: 0, order: Relaxed, site, mode: Mode::Predict };
+        assert_eq!(x.store(first, relaxed(0), 1), None);
         let stored = first.epoch - 1;
         learn(second, &first.release());
         assert!(second.happens_after(1, stored));
-        assert_eq!(y.store(second, Relaxed, 1, Mode::Predict, 1), None);
-        assert_eq!(y.load(third, Relaxed, 2, Mode::Predict), None);
-        x.load(third, Relaxed, 3, Mode::Predict).is_some()
+        assert_eq!(y.store(second, relaxed(1), 1), None);
+        assert_eq!(y.load(third, relaxed(2)), None);
+        x.load(third, relaxed(3)).is_some()
     };
     assert!(shown(Thread::acquire));
     assert!(!shown(Thread::acquire_views));

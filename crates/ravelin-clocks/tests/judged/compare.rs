@@ -29,7 +29,7 @@ pub fn compare(trace: &[Step], habits: Habits, against: Against) -> Result<Seen,
 
 /// The violations of a trace, by the number of the step. All judges agree on them.
 pub fn violations(trace: &[Step]) -> Result<Vec<(usize, Violation)>, String> {
-    let mut comparison = Comparison::new(Habits { prune: 0, reuse: false }, Against::All);
+    let mut comparison = Comparison::new(Habits { prune: 0, reuse: false, stride: 1 }, Against::All);
     comparison.every_pair = true;
     comparison.run(trace)?;
     Ok(comparison.found)
@@ -162,13 +162,15 @@ impl Comparison {
             (0..4).map(|_| (self.random.below(events), self.random.pick(&running))).collect()
         };
         for (event, thread) in pairs {
-            let (tid, epoch) = self.predicting.moments[event];
+            let (tid, epoch, since) = self.predicting.moments[event];
             let expected = self.graph.happens_before(event, thread);
-            let got = self.predicting.thread(thread).is_some_and(|thread| thread.happens_after(tid, epoch));
-            if got != expected {
-                return Err(format!(
-                    "event {event} ({tid}@{epoch}) happens before the next of thread {thread}: crate {got}, graph {expected}"
-                ));
+            for epoch in [epoch, since] {
+                let got = self.predicting.thread(thread).is_some_and(|thread| thread.happens_after(tid, epoch));
+                if got != expected {
+                    return Err(format!(
+                        "event {event} ({tid}@{epoch}) happens before the next of thread {thread}: crate {got}, graph {expected}"
+                    ));
+                }
             }
         }
         Ok(())

@@ -22,6 +22,7 @@ fn on_many(share: u64, shape: Shape, habits: Habits, against: Against) {
     let (mut asked, mut violations, mut predicted) = (0, 0, 0);
     for seed in first..first + count {
         let trace = generate(seed, shape);
+        let habits = Habits { stride: [1, 2, 5, 40][(seed % 4) as usize], ..habits };
         match compare(&trace, habits, against) {
             Ok(seen) => {
                 asked += seen.asked;
@@ -40,7 +41,7 @@ fn on_many(share: u64, shape: Shape, habits: Habits, against: Against) {
 }
 
 const SHORT: Shape = Shape { shortest: 5, longest: 150, many_threads: false, renames: false, runs: false };
-const KEPT: Habits = Habits { prune: 0, reuse: false };
+const KEPT: Habits = Habits { prune: 0, reuse: false, stride: 1 };
 
 #[test]
 fn all_judges_agree() {
@@ -50,7 +51,7 @@ fn all_judges_agree() {
 #[test]
 fn numbers_are_used_again() {
     let shape = Shape { many_threads: true, ..SHORT };
-    on_many(1_500, shape, Habits { prune: 0, reuse: true }, Against::All);
+    on_many(1_500, shape, Habits { prune: 0, reuse: true, stride: 1 }, Against::All);
 }
 
 #[test]
@@ -62,19 +63,19 @@ fn threads_are_renamed() {
 #[test]
 fn pruning_changes_nothing() {
     let shape = Shape { runs: true, renames: true, many_threads: true, ..SHORT };
-    on_many(1_500, shape, Habits { prune: 10, reuse: true }, Against::All);
+    on_many(1_500, shape, Habits { prune: 10, reuse: true, stride: 1 }, Against::All);
 }
 
 #[test]
 fn pruning_at_every_turn_changes_nothing() {
     let shape = Shape { shortest: 50, longest: 400, runs: true, ..SHORT };
-    on_many(1_000, shape, Habits { prune: 2, reuse: false }, Against::LocationClocks);
+    on_many(1_000, shape, Habits { prune: 2, reuse: false, stride: 1 }, Against::LocationClocks);
 }
 
 #[test]
 fn pruning_changes_nothing_in_long_traces() {
     let shape = Shape { shortest: 2_000, longest: 2_000, many_threads: true, renames: false, runs: true };
-    on_many(60, shape, Habits { prune: 30, reuse: true }, Against::LocationClocks);
+    on_many(60, shape, Habits { prune: 30, reuse: true, stride: 1 }, Against::LocationClocks);
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //! the other.
 
 use crate::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, THREADS};
-use ravelin_clocks::{Ended, Epoch, Hidden, Live, Location, Mode, Order, Released, Thread, Tid, Violation};
+use ravelin_clocks::{
+    Access, Ended, Epoch, Hidden, Live, Location, Mode, Order, Pruning, Released, Thread, Tid, Violation,
+};
 use std::collections::BTreeSet;
 
 /// What the runtime does besides.
@@ -12,6 +14,8 @@ pub struct Habits {
     pub prune: usize,
     /// Gives the numbers of ended threads to new ones.
     pub reuse: bool,
+    /// How far apart the numbers of threads are. From 2 on clocks soon do not fit into snapshots.
+    pub stride: Tid,
 }
 
 pub struct Watched {
@@ -27,8 +31,8 @@ pub struct Watched {
     /// Threads whose number another has got.
     reused: BTreeSet<usize>,
     next: Tid,
-    /// The number and epoch of every event, as the graph counts them.
-    pub moments: Vec<(Tid, Epoch)>,
+    /// The number and epoch of every event, as the graph counts them, and the epoch that does for races.
+    pub moments: Vec<(Tid, Epoch, Epoch)>,
 }
 
 impl Watched {
@@ -40,14 +44,14 @@ impl Watched {
             habits,
             random: Random::new(7),
             threads,
-            locations: (0..LOCATIONS).map(|x| Location::new(x as u64, 0)).collect(),
+            locations: (0..LOCATIONS).map(|_| Location::new(0)).collect(),
             hidden: Hidden::default(),
             locks: vec![Released::default(); LOCKS],
             semaphores: vec![Released::default(); SEMAPHORES],
             ended: (0..THREADS).map(|_| None).collect(),
             reused: BTreeSet::new(),
-            next: 1,
-            moments: vec![(0, 1)],
+            next: habits.stride,
+            moments: vec![(0, 1, 1)],
         }
     }
 
@@ -90,7 +94,7 @@ impl Watched {
 
     /// Remembers the moment of the event that comes.
     fn mark(&mut self, thread: usize) {
-        self.moments.extend(self.threads[thread].as_ref().map(|thread| (thread.tid, thread.epoch)));
+        self.moments.extend(self.threads[thread].as_ref().map(|thread| (thread.tid, thread.epoch, thread.since())));
     }
 
     fn access(&mut self, thread: usize, x: usize, ask: Ask, does: Does, site: u64) -> Option<Violation> {
@@ -100,14 +104,15 @@ impl Watched {
         let (mode, location) = (self.mode, &mut self.locations[x]);
         let seq_cst = does.order() == Some(Order::SeqCst);
         let order = does.order().unwrap_or(Order::SeqCst);
+        let access = Access { place: x as u64, order, site, mode };
         let watched = self.threads[thread].as_mut()?;
         let violation = match (ask, does.writes()) {
-            (Ask::Load, _) => location.load(watched, order, site, mode),
-            (Ask::Store, value) => location.store(watched, order, site, mode, value?),
-            (Ask::Update, value) => location.update(watched, order, site, mode, value?),
-            (Ask::Wait(value), _) => location.wait(watched, order, site, mode, value, does != Does::Nothing),
+            (Ask::Load, _) => location.load(watched, access),
+            (Ask::Store, value) => location.store(watched, access, value?),
+            (Ask::Update, value) => location.update(watched, access, value?),
+            (Ask::Wait(value), _) => location.wait(watched, access, value, does != Does::Nothing),
             (Ask::CompareExchange(kind, expected), written) => {
-                location.compare_exchange(watched, order, site, mode, kind, expected, written)
+                location.compare_exchange(watched, access, kind, expected, written)
             }
         };
         if seq_cst {
@@ -138,7 +143,7 @@ impl Watched {
             Act::Take { semaphore } => watched.acquire(&self.semaphores[semaphore]),
             Act::Rename => {
                 watched.rename(self.next, 1 + self.random.below(3) as Epoch);
-                self.next += 1;
+                self.next += self.habits.stride;
             }
             Act::Access { .. } | Act::Spawn { .. } | Act::End => {}
         }
@@ -158,11 +163,11 @@ impl Watched {
             None => (self.next, 1),
         };
         if old.is_none() {
-            self.next += 1;
+            self.next += self.habits.stride;
         }
         self.reused.extend(old);
         let mut new = Thread::new(tid, epoch);
-        self.moments.push((tid, epoch));
+        self.moments.push((tid, epoch, epoch));
         new.acquire(&released);
         self.threads[child] = Some(new);
     }
@@ -178,7 +183,7 @@ impl Watched {
         live.seal();
         for location in &mut self.locations {
             if !self.random.once_in(4) {
-                location.prune(&live);
+                location.prune(&live, &mut Pruning::default());
             }
         }
     }

@@ -1,0 +1,182 @@
+//! What a thread hands out of a clock: the clock as it was at one moment.
+//!
+//! Whoever covers the moment covers the snapshot, so joining it again costs nothing. As long as there are few threads the
+//! components stand in the snapshot itself; with some more, in an array of its own that is written again and again: to
+//! copy them costs less than to count references that several threads hold. Only where there are very many do snapshots
+//! share.
+
+use crate::clock::{Clock, Epoch, NOBODY, Tid};
+use std::sync::Arc;
+
+/// Components that fit into a snapshot.
+pub(crate) const FEW: usize = 6;
+/// Components that snapshots do not share.
+pub(crate) const SOME: usize = 24;
+
+/// What a thread's clock was at one of its epochs; or, if the epoch `at` is 0, the join of several such, the last of which
+/// was by the thread `by`.
+#[derive(Debug)]
+pub struct Snapshot(Kept);
+
+/// Components beyond the last are 0.
+#[derive(Clone, Debug)]
+enum Kept {
+    Few { by: Tid, at: Epoch, epochs: [Epoch; FEW] },
+    Own { by: Tid, at: Epoch, epochs: Box<[Epoch]> },
+    Shared { by: Tid, at: Epoch, epochs: Arc<[Epoch]> },
+}
+
+impl Default for Snapshot {
+    fn default() -> Snapshot {
+        Snapshot(Kept::Few { by: 0, at: 0, epochs: [0; FEW] })
+    }
+}
+
+impl Clone for Snapshot {
+    fn clone(&self) -> Snapshot {
+        Snapshot(self.0.clone())
+    }
+
+    /// Reuses the array, and does nothing if both are of the same moment.
+    #[inline]
+    fn clone_from(&mut self, from: &Snapshot) {
+        if self.by() == from.by() && self.at() == from.at() && self.at() > 0 {
+            return;
+        }
+        match &from.0 {
+            Kept::Few { .. } => self.0 = from.0.clone(),
+            Kept::Own { by, at, epochs } => self.set(*by, *at, epochs),
+            Kept::Shared { by, at, epochs } => self.share(*by, *at, epochs),
+        }
+    }
+}
+
+impl Snapshot {
+    /// A clock whose components are these but for that of the moment.
+    pub(crate) fn new(by: Tid, at: Epoch, epochs: &[Epoch]) -> Snapshot {
+        match epochs.len() {
+            ..=FEW => {
+                let mut few = [0; FEW];
+                few[..epochs.len()].copy_from_slice(epochs);
+                Snapshot(Kept::Few { by, at, epochs: few })
+            }
+            ..=SOME => Snapshot(Kept::Own { by, at, epochs: epochs.into() }),
+            _ => Snapshot(Kept::Shared { by, at, epochs: epochs.into() }),
+        }
+    }
+
+    /// The same with components that several snapshots share.
+    pub(crate) fn shared(by: Tid, at: Epoch, epochs: Arc<[Epoch]>) -> Snapshot {
+        Snapshot(Kept::Shared { by, at, epochs })
+    }
+
+    /// Becomes [`Snapshot::new`], with the array it has if that is long enough.
+    #[inline]
+    pub(crate) fn set(&mut self, by: Tid, at: Epoch, epochs: &[Epoch]) {
+        match &mut self.0 {
+            Kept::Own { by: old_by, at: old_at, epochs: own } if own.len() >= epochs.len() => {
+                (*old_by, *old_at) = (by, at);
+                let (begin, end) = own.split_at_mut(epochs.len());
+                begin.copy_from_slice(epochs);
+                end.fill(0);
+            }
+            _ => *self = Snapshot::new(by, at, epochs),
+        }
+    }
+
+    /// Becomes [`Snapshot::shared`], without touching the reference count if it has these components already.
+    #[inline]
+    pub(crate) fn share(&mut self, by: Tid, at: Epoch, epochs: &Arc<[Epoch]>) {
+        match &mut self.0 {
+            Kept::Shared { by: old_by, at: old_at, epochs: old } if Arc::ptr_eq(old, epochs) => {
+                (*old_by, *old_at) = (by, at);
+            }
+            _ => *self = Snapshot::shared(by, at, epochs.clone()),
+        }
+    }
+
+    /// The same components at a later moment of the same thread.
+    #[inline]
+    pub(crate) fn renew(&mut self, now: Epoch) {
+        match &mut self.0 {
+            Kept::Few { at, .. } | Kept::Own { at, .. } | Kept::Shared { at, .. } => *at = now,
+        }
+    }
+
+    /// The components other than that of the moment; those beyond the end are 0.
+    #[inline]
+    pub fn epochs(&self) -> &[Epoch] {
+        match &self.0 {
+            Kept::Few { epochs, .. } => epochs,
+            Kept::Own { epochs, .. } => epochs,
+            Kept::Shared { epochs, .. } => epochs,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn by(&self) -> Tid {
+        match self.0 {
+            Kept::Few { by, .. } | Kept::Own { by, .. } | Kept::Shared { by, .. } => by,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn at(&self) -> Epoch {
+        match self.0 {
+            Kept::Few { at, .. } | Kept::Own { at, .. } | Kept::Shared { at, .. } => at,
+        }
+    }
+
+    /// Who handed it out and when; `None` if it is the join of several.
+    pub fn moment(&self) -> Option<(Tid, Epoch)> {
+        (self.at() > 0).then_some((self.by(), self.at()))
+    }
+
+    /// The component of a thread.
+    #[inline]
+    pub fn get(&self, tid: Tid) -> Epoch {
+        let inherited = self.epochs().get(tid as usize).copied().unwrap_or(0);
+        if tid == self.by() { inherited.max(self.at()) } else { inherited }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.at() == 0 && self.epochs().iter().all(|&epoch| epoch == 0)
+    }
+
+    /// Learns what another snapshot holds: stays as it is or becomes the other if one covers the other.
+    pub fn join(&mut self, other: &Snapshot) {
+        if other.is_empty() || other.at() > 0 && self.get(other.by()) >= other.at() {
+            return;
+        }
+        if self.is_empty() || self.at() > 0 && other.get(self.by()) >= self.at() {
+            self.clone_from(other);
+            return;
+        }
+        self.mix(other.epochs(), other.by(), other.at());
+    }
+
+    /// Becomes the join of itself and of what `by` knows at `at`, and so of no moment.
+    pub(crate) fn mix(&mut self, epochs: &[Epoch], by: Tid, at: Epoch) {
+        let moments = [(by, at), (self.by(), self.at())];
+        let of_moments = moments.iter().filter(|(_, at)| *at > 0).map(|(by, _)| usize::from(*by) + 1);
+        let width = of_moments.max().unwrap_or(0).max(epochs.len());
+        let mine: Option<(_, _, &mut [Epoch])> = match &mut self.0 {
+            Kept::Few { by, at, epochs } => Some((by, at, epochs)),
+            Kept::Own { by, at, epochs } => Some((by, at, epochs)),
+            Kept::Shared { by, at, epochs } => Arc::get_mut(epochs).map(|epochs| (by, at, epochs)),
+        };
+        if let Some((last, moment, mine)) = mine.filter(|(.., mine)| width <= mine.len()) {
+            (*last, *moment) = (by, 0);
+            mine.iter_mut().zip(epochs).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
+            for (by, at) in moments.into_iter().filter(|(_, at)| *at > 0) {
+                mine[by as usize] = mine[by as usize].max(at);
+            }
+            return;
+        }
+        let mut clock = Clock::default();
+        clock.join_new(NOBODY, self);
+        clock.join_epochs(NOBODY, epochs);
+        clock.raise(by, at);
+        *self = Snapshot::new(by, 0, clock.epochs());
+    }
+}
