@@ -54,15 +54,16 @@ impl Clone for Snapshot {
 impl Snapshot {
     /// A clock whose components are these but for that of the moment.
     pub(crate) fn new(by: Tid, at: Epoch, epochs: &[Epoch]) -> Snapshot {
-        match epochs.len() {
-            ..=FEW => {
-                let mut few = [0; FEW];
-                few[..epochs.len()].copy_from_slice(epochs);
-                Snapshot(Kept::Few { by, at, epochs: few })
-            }
-            ..=SOME => Snapshot(Kept::Own { by, at, epochs: epochs.into() }),
-            _ => Snapshot(Kept::Shared { by, at, epochs: epochs.into() }),
-        }
+        let kept = if epochs.len() <= FEW {
+            let mut few = [0; FEW];
+            few[..epochs.len()].copy_from_slice(epochs);
+            Kept::Few { by, at, epochs: few }
+        } else if epochs.len() <= SOME {
+            Kept::Own { by, at, epochs: epochs.into() }
+        } else {
+            Kept::Shared { by, at, epochs: epochs.into() }
+        };
+        Snapshot(kept)
     }
 
     /// The same with components that several snapshots share.

@@ -146,7 +146,7 @@ extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
         at,
         What { pc, kind: AccessKind::Store, writes: true },
         // SAFETY: the program's own access.
-        || unsafe { T::store(at, value) },
+        || unsafe { T::store(at, value, order(code) == Order::SeqCst) },
         |()| order(code),
         |location, thread, _, access, ()| location.store(thread, access, value.low()),
         |thread, ()| thread.spin.left(),
@@ -280,12 +280,14 @@ pub fn store_from_outside(at: *mut u8, value: u8) {
 }
 
 extern "C" fn thread_fence(code: i32) {
-    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    let order = order(code);
+    if order == Order::SeqCst {
+        std::sync::atomic::fence(Ordering::SeqCst);
+    }
     let Some(mut inside) = this_thread::enter() else {
         return;
     };
     let thread = inside.thread();
-    let order = order(code);
     if order == Order::SeqCst {
         fenced(|hidden| thread.clocks.fence(order, hidden));
     } else {

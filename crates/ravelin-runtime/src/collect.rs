@@ -16,7 +16,7 @@ const STRIDE: u32 = 1 << 10;
 /// Accesses between two rounds, at least.
 const LEAST: u64 = 1 << 14;
 /// For each location that was looked at and each sighting that was left, so many accesses more.
-const EACH_LOCATION: u64 = 8;
+const EACH_LOCATION: u64 = 24;
 const EACH_SIGHTING: u64 = 1;
 
 static ACCESSES: AtomicU64 = AtomicU64::new(0);

@@ -30,6 +30,7 @@ pub struct Record {
     /// The clocks of an atomic location.
     location: Option<Location>,
     /// Accesses for which there is no room above.
+    #[expect(clippy::box_collection, reason = "there is room for one word")]
     more_accesses: Option<Box<Vec<u64>>>,
     /// What a lock hands on.
     released: Option<Box<Released>>,

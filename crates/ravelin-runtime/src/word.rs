@@ -1,9 +1,12 @@
 //! The integers that programs access atomically, and the accesses themselves.
 //!
-//! All of them are sequentially consistent: the clocks assume it, and the locks around them make it so anyway.
+//! All of them are sequentially consistent: the clocks assume it, and the locks around them make it so. Only a seq_cst
+//! store has to be one by itself, for code that is not watched: whoever is watched takes a lock before its next load of
+//! something else ([`crate::loads`] knows no load after a store).
 
 use std::arch::asm;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::Ordering::{Release, SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 /// An integer of 8 to 128 bits.
 pub trait Word: Copy + PartialEq + 'static {
@@ -15,7 +18,7 @@ pub trait Word: Copy + PartialEq + 'static {
     /// For this and the other functions: `at` is valid and aligned, as the program promises to its compiler.
     unsafe fn load(at: *mut Self) -> Self;
     /// Stores it.
-    unsafe fn store(at: *mut Self, value: Self);
+    unsafe fn store(at: *mut Self, value: Self, seq_cst: bool);
     /// Replaces `expected` by `new`; gives what was there.
     unsafe fn exchange_if(at: *mut Self, expected: Self, new: Self) -> Self;
     /// Replaces it by what `change` makes of it; gives what was there.
@@ -83,9 +86,9 @@ macro_rules! word {
                 unsafe { <$atomic>::from_ptr(at) }.load(SeqCst)
             }
             #[inline(always)]
-            unsafe fn store(at: *mut Self, value: Self) {
+            unsafe fn store(at: *mut Self, value: Self, seq_cst: bool) {
                 // SAFETY: by the caller.
-                unsafe { <$atomic>::from_ptr(at) }.store(value, SeqCst)
+                unsafe { <$atomic>::from_ptr(at) }.store(value, if seq_cst { SeqCst } else { Release })
             }
             #[inline(always)]
             unsafe fn exchange_if(at: *mut Self, expected: Self, new: Self) -> Self {
@@ -117,7 +120,7 @@ impl Word for u128 {
         unsafe { Self::exchange_if(at, 0, 0) }
     }
 
-    unsafe fn store(at: *mut u128, value: u128) {
+    unsafe fn store(at: *mut u128, value: u128, _seq_cst: bool) {
         // SAFETY: by the caller.
         unsafe { Self::update(at, |_| value) };
     }
