@@ -10,7 +10,6 @@
 
 use crate::clock::{Clock, Epoch, Tid};
 use crate::live::Live;
-use std::hint::black_box;
 
 /// Writes whose values are remembered, the initial one included.
 pub const VALUES: usize = 8;
@@ -126,12 +125,6 @@ impl History {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.last.stamp == 0
-    }
-
-    /// Touches where the next sighting will be pushed.
-    #[inline]
-    pub(crate) fn look_ahead(&self) {
-        black_box(self.older.last().map(|seen| seen.stamp));
     }
 
     /// All sightings, newest first.

@@ -13,7 +13,6 @@ use crate::live::{Live, Visitor};
 use crate::order::Order;
 use crate::snapshot::Snapshot;
 use crate::thread::{Lesson, Link, Mode, Thread};
-use std::hint::black_box;
 use std::num::NonZero;
 
 /// How many stale values a violation lists.
@@ -95,17 +94,6 @@ impl Location {
     /// Its history.
     pub fn history(&self) -> &History {
         &self.history
-    }
-
-    /// Touches what an access will need, so that it is there when it is needed.
-    #[inline]
-    pub fn look_ahead(&self, writes: bool) {
-        if writes {
-            black_box(self.written.epochs().first());
-            self.history.look_ahead();
-        } else {
-            black_box(self.touched.epochs().first());
-        }
     }
 
     /// Forgets what none of the clocks there are can tell apart.

@@ -81,7 +81,6 @@ fn access<T: Word, R>(
     race::note_atomic(thread, record, mine);
     // SAFETY: the program accesses these bytes now, so they can be read.
     let location = record.location(|| unsafe { T::load(at) }.low());
-    location.look_ahead(writes);
     let result = raw();
     let order = order_of(&result);
     let access =
