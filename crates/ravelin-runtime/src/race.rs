@@ -3,8 +3,8 @@
 //! A slot of a cell is one access: thread and the epoch since which it had handed out nothing, which of the eight bytes,
 //! and flags. A new access is compared with the
 //! slots that share a byte with it; it takes the place of every slot it makes superfluous: one that happens before it,
-//! of the same bytes or fewer, and no stronger. (Whoever races with the old one then races with the new one.) When four
-//! slots are not enough the oldest goes into a list in the word's record, so nothing is ever dropped.
+//! of the same bytes or fewer, and no stronger. (Whoever races with the old one then races with the new one.) Accesses of
+//! one thread in one epoch to several bytes of a word share a slot. When four slots are not enough the oldest goes into a list in the word's record, so nothing is ever dropped.
 //!
 //! Atomic accesses are not kept here but in the record of their location, which is locked at each of them anyway; a
 //! slot that says so stands in the cell.
@@ -71,10 +71,10 @@ pub fn access(address: usize, size: usize, flags: u64, pc: usize) {
     let cell = shadow::cell(address);
     // SAFETY: the calling thread's own state.
     let mine = unsafe { (*thread).stamp } | mask(address, size) << MASK_SHIFT | flags;
-    // A slot of the same thread, epoch and bytes says it already; that of a write, also for a read.
-    let either = !flags & WRITE;
-    let same = |slot: usize| cell[slot].load(Ordering::Relaxed) | either == mine | either;
-    if same(0) || same(1) || same(2) || same(3) {
+    // A slot of the same thread and epoch with these bytes says it already; that of a write, also for a read.
+    let counts = !(BYTES | WRITE) | mine;
+    let said = |slot: usize| cell[slot].load(Ordering::Relaxed) & counts == mine;
+    if said(0) || said(1) || said(2) || said(3) {
         return;
     }
     new_access(cell, address, size, mine, pc);
@@ -150,7 +150,8 @@ fn new_access(cell: &'static Cell, address: usize, size: usize, mine: u64, pc: u
             }
             Verdict::Put(index, others) => {
                 let old = slots[index];
-                if cell[index].compare_exchange(old, mine, Ordering::SeqCst, Ordering::Relaxed).is_err() {
+                let new = if alike(old, mine) { old | mine } else { mine };
+                if cell[index].compare_exchange(old, new, Ordering::SeqCst, Ordering::Relaxed).is_err() {
                     continue;
                 }
                 for other in 0..SLOTS {
@@ -167,9 +168,8 @@ fn new_access(cell: &'static Cell, address: usize, size: usize, mine: u64, pc: u
                 if unchanged {
                     return;
                 }
-                // Somebody came at the same moment. What was put now is found there again, as superfluous.
+                // Somebody came at the same moment. What was put now is found there again.
             }
-            Verdict::Known => return,
         }
     }
 }
@@ -182,14 +182,13 @@ enum Verdict {
     Full,
     /// There is more in the records of the word.
     Elsewhere,
-    /// It is there already.
-    Known,
 }
 
 #[inline(always)]
 fn judge(thread: &Watched, slots: &[u64; SLOTS], mine: u64) -> Verdict {
     let mut put = None;
     let mut free = None;
+    let mut shared = None;
     let mut empty = 0;
     for (index, &slot) in slots.iter().enumerate() {
         if slot == 0 {
@@ -198,8 +197,9 @@ fn judge(thread: &Watched, slots: &[u64; SLOTS], mine: u64) -> Verdict {
             }
             continue;
         }
-        if slot == mine {
-            return Verdict::Known;
+        if alike(slot, mine) {
+            shared = Some(index);
+            continue;
         }
         if slot & mine & BYTES == 0 {
             continue;
@@ -218,10 +218,19 @@ fn judge(thread: &Watched, slots: &[u64; SLOTS], mine: u64) -> Verdict {
             }
         }
     }
-    match put.or(free) {
+    if let (Some(_), Some(put)) = (shared, put) {
+        empty |= 1 << put;
+    }
+    match shared.or(put).or(free) {
         Some(index) => Verdict::Put(index, empty),
         None => Verdict::Full,
     }
+}
+
+/// Whether two slots differ in their bytes only.
+#[inline(always)]
+fn alike(slot: u64, mine: u64) -> bool {
+    (slot ^ mine) & !BYTES == 0
 }
 
 /// Whether two accesses conflict and are unordered.
@@ -269,8 +278,10 @@ fn elsewhere(thread: &mut Watched, cell: &'static Cell, address: usize, size: us
     let old = cell[0].load(Ordering::Relaxed);
     let marked = (0..SLOTS).find(|&slot| slots[slot] & ELSEWHERE != 0);
     let keep = |slot: u64| slot != 0 && slot & ELSEWHERE == 0 && !superfluous(thread, slot, mine);
-    let place = (0..SLOTS).find(|&slot| Some(slot) != marked && !keep(slots[slot]));
+    let shared = (0..SLOTS).find(|&slot| alike(slots[slot], mine));
+    let place = shared.or_else(|| (0..SLOTS).find(|&slot| Some(slot) != marked && !keep(slots[slot])));
     match place {
+        Some(place) if shared.is_some() => cell[place].store(slots[place] | mine, Ordering::Relaxed),
         Some(place) => cell[place].store(mine, Ordering::Relaxed),
         None => {
             let first = if marked == Some(0) { 1 } else { 0 };
