@@ -138,8 +138,9 @@ fn interface(archive: &Path) -> Vec<String> {
 fn relocatable(archive: &Path, exported: &[String], out: &Path, object: &Path) -> bool {
     let whole = out.join("whole.o");
     let roots = exported.iter().map(|name| format!("--undefined={name}"));
-    let linked =
-        succeeds(Command::new("ld").args(["-r", "--gc-sections"]).args(roots).arg("-o").arg(&whole).arg(archive));
+    // A group that the program has too would be dropped as a whole, although what is in it is our own.
+    let options = ["-r", "--gc-sections", "--force-group-allocation"];
+    let linked = succeeds(Command::new("ld").args(options).args(roots).arg("-o").arg(&whole).arg(archive));
     let names = out.join("interface");
     let listed = fs::write(&names, exported.join("\n") + "\n").is_ok();
     linked

@@ -22,9 +22,16 @@ use arguments::{Arguments, Command};
 use clap::Parser;
 use exit::Exit;
 use ravelin_sanitizer::compiler::Language;
+use ravelin_sanitizer::rust::WRAPPER;
+use std::ffi::OsStr;
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let mut words = std::env::args_os();
+    if words.next().is_some_and(|name| Path::new(&name).file_name() == Some(OsStr::new(WRAPPER))) {
+        return ended(sanitize::rustc(&words.collect::<Vec<_>>()));
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -38,6 +45,7 @@ fn main() -> ExitCode {
         Command::Cc(arguments) => return ended(sanitize::compile(Language::C, arguments)),
         Command::Cxx(arguments) => return ended(sanitize::compile(Language::Cxx, arguments)),
         Command::Run(arguments) => return ended(sanitize::run(arguments)),
+        Command::Cargo(arguments) => return ended(sanitize::cargo(arguments)),
         Command::Findings(arguments) => sanitize::findings(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Reach(arguments) => reach::run(arguments),

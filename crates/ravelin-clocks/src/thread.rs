@@ -102,6 +102,15 @@ impl Released {
         self.sc.join(&other.sc);
     }
 
+    /// What is known by happens-before only.
+    pub(crate) fn of(published: Published) -> Released {
+        Released { published, sc: Snapshot::default() }
+    }
+
+    pub(crate) fn published(&self) -> &Published {
+        &self.published
+    }
+
     /// Whether `thread` knows all of this, by happens-before and in the sc sense.
     pub fn known_to(&self, thread: &Thread) -> bool {
         thread.cur.covers(thread.tid, &self.published) && thread.sc.covers(thread.tid, &self.sc)

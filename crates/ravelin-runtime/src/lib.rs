@@ -1,7 +1,8 @@
 //! The sanitizer that a watched program links.
 //!
 //! Compilers call it at every access of a program built with `-fsanitize=thread` ([`plain`], [`atomics`]); the C
-//! library's functions for threads, locks and memory are interposed ([`interpose`]). It keeps the clocks of
+//! library's functions for threads, locks and memory are interposed ([`interpose`]), Rust's standard library is known for
+//! what it is ([`library`]). It keeps the clocks of
 //! `ravelin-clocks` for every thread ([`this_thread`], [`threads`]) and location ([`records`]), compares non-atomic
 //! accesses ([`race`]), and writes what it finds into the file of `ravelin-findings` ([`report`], [`file`]). It prints
 //! nothing: `ravelin run` does.
@@ -16,6 +17,7 @@ mod collect;
 mod file;
 mod interpose;
 mod kernel;
+mod library;
 mod loads;
 mod mapping;
 mod marks;

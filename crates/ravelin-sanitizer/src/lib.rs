@@ -7,6 +7,7 @@
 
 pub mod compiler;
 pub mod report;
+pub mod rust;
 mod suppression;
 mod symbols;
 mod unpack;

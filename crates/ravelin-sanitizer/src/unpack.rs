@@ -80,6 +80,11 @@ impl Runtime {
         self.directory.join("gcc")
     }
 
+    /// A file that is made later and kept with the runtime.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
     /// Where a program already linked with gcc's runtime finds ours under that name, if it could be built for that.
     pub fn shared(&self) -> Option<PathBuf> {
         (!SHARED.is_empty()).then(|| self.directory.join("shared"))

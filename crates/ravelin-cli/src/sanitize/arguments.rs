@@ -57,6 +57,41 @@ pub struct Run {
     pub program: Vec<OsString>,
 }
 
+const CARGO_HELP: &str = "\
+As `cargo ravelin …` or `ravelin cargo …`. What is compiled for the target is instrumented, with any stable toolchain; build scripts
+and procedural macros are left as they are. Everything is built in a directory of its own, target/ravelin (with --races
+target/ravelin-races). Arguments after the command are cargo's. Documentation tests are not run.
+
+Exit codes: 1 something was found (or as --exit-code says), 2 the command line is wrong; otherwise those of cargo.";
+
+#[derive(Debug, Args)]
+#[command(after_help = CARGO_HELP)]
+pub struct Cargo {
+    /// Also instrument accesses that are not atomic, and look for data races between them
+    #[arg(long)]
+    pub races: bool,
+    /// Only report what the run itself shows, not what another schedule of the same steps would show
+    #[arg(long)]
+    pub no_predict: bool,
+    /// End a program at its first finding
+    #[arg(long)]
+    pub halt_on_first: bool,
+    /// Do not look for robustness violations
+    #[arg(long, requires = "races")]
+    pub no_robustness: bool,
+    /// Exit code if something was found
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub exit_code: u8,
+    /// Keep the findings files in this directory, for `ravelin findings`
+    #[arg(long, value_name = "DIRECTORY")]
+    pub findings: Option<PathBuf>,
+    #[command(flatten)]
+    pub shown: Shown,
+    /// A command of cargo (test, run, build or bench) and its arguments
+    #[arg(required = true, value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub command: Vec<OsString>,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 nothing was found, 1 something was, 2 the files or the command line are wrong.")]
 pub struct Findings {

@@ -1,17 +1,18 @@
-//! `ravelin cc`, `ravelin c++`, `ravelin run` and `ravelin findings`.
+//! `ravelin cc`, `ravelin c++`, `ravelin run`, `ravelin cargo` and `ravelin findings`.
 
 pub mod arguments;
 
 use crate::arguments::Color;
 use crate::exit::Exit;
 use anyhow::Context;
-use arguments::{Compile, Findings, ReportFormat, Run, Shown};
+use arguments::{Cargo, Compile, Findings, ReportFormat, Run, Shown};
 use ravelin_report::json::document;
 use ravelin_report::sanitizer::{json, sarif, text};
 use ravelin_report::text::Style;
 use ravelin_sanitizer::compiler::{self, Language};
 use ravelin_sanitizer::report::{Gathered, Report, Wanted, gather};
-use ravelin_sanitizer::{Watch, read_findings, watch};
+use ravelin_sanitizer::{Watch, Watched, read_findings, rust, watch};
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
@@ -38,17 +39,65 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
         arguments: rest.to_vec(),
         options: options.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word).collect(),
         keep: arguments.findings.clone(),
+        ..Watch::default()
     })?;
+    let program = program.display().to_string();
+    report_run(program, watched, &wanted, &arguments.shown, arguments.exit_code)
+}
+
+/// Runs cargo with the sanitizer, and reports what the programs it ran found.
+pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
+    let wanted = wanted(&arguments.shown)?;
+    let cargo = rust::Cargo::new(&arguments.command, arguments.races)?;
+    if cargo.without_doctests {
+        eprintln!("note: documentation tests are not run: the sanitizer does not watch them");
+    }
+    let options = [
+        (arguments.no_predict, "no-predict"),
+        (arguments.halt_on_first, "halt-on-first"),
+        (!arguments.races, "no-races"),
+        (arguments.no_robustness, "no-robustness"),
+    ];
+    let watched = watch(&Watch {
+        program: cargo.program,
+        arguments: cargo.arguments,
+        options: options.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word).collect(),
+        keep: arguments.findings.clone(),
+        environment: cargo.environment,
+        only_starts: true,
+    })?;
+    // Nothing ran, and cargo has said what there is to say.
+    if watched.processes.is_empty() {
+        return Ok(ExitCode::from(watched.exit_code));
+    }
+    let program = format!("cargo {}", arguments.command[0].display());
+    report_run(program, Watched { executable: None, ..watched }, &wanted, &arguments.shown, arguments.exit_code)
+}
+
+/// Is rustc with the sanitizer, as cargo calls it.
+pub fn rustc(arguments: &[OsString]) -> anyhow::Result<ExitCode> {
+    let status = rust::compile(arguments)?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+fn report_run(
+    program: String,
+    watched: Watched,
+    wanted: &Wanted,
+    shown: &Shown,
+    if_found: u8,
+) -> anyhow::Result<ExitCode> {
     let gathered = Gathered {
-        program: program.display().to_string(),
+        program,
         executable: watched.executable.as_deref(),
         processes: watched.processes,
         directory: std::env::current_dir().ok(),
     };
-    let report = gather(gathered, &wanted);
+    let report = gather(gathered, wanted);
     let ended = json::Ended { exit_code: watched.exit_code, signal: watched.signal };
-    show("run", &report, Some(ended), &arguments.shown, std::io::stderr())?;
-    Ok(ExitCode::from(if report.findings.is_empty() { watched.exit_code } else { arguments.exit_code }))
+    show("run", &report, Some(ended), shown, std::io::stderr())?;
+    Ok(ExitCode::from(if report.findings.is_empty() { watched.exit_code } else { if_found }))
 }
 
 /// Reports what is in findings files.

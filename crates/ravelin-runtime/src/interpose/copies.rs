@@ -3,8 +3,11 @@
 //! The runtime's own code calls them too, and the dynamic linker may before anything is set up: a thread that is not
 //! watched goes straight to the real function, and as long as that is not known the bytes are moved here, by string
 //! instructions, because a loop would be compiled into a call of what it stands for.
+//!
+//! Newer compilers call `__tsan_memcpy` and its relatives in instrumented code. Where that is certain, in Rust programs, the
+//! plain functions are called by compiled libraries only, which synchronise in ways that are not seen, and do not count.
 
-use crate::{memory, this_thread};
+use crate::{library, memory, this_thread};
 use libc::c_int;
 use std::arch::asm;
 
@@ -54,21 +57,21 @@ interpose! {
     }
 
     fn strcpy(to: usize, from: usize; pc) -> usize {
-        if this_thread::watched() {
+        if seen() {
             copied(to, from, length_of(from) + 1, pc);
         }
         real(to, from)
     }
 
     fn stpcpy(to: usize, from: usize; pc) -> usize {
-        if this_thread::watched() {
+        if seen() {
             copied(to, from, length_of(from) + 1, pc);
         }
         real(to, from)
     }
 
     fn strncpy(to: usize, from: usize, room: usize; pc) -> usize {
-        if this_thread::watched() {
+        if seen() {
             // SAFETY: the caller's string ends with a zero byte or has at least `room` bytes.
             let length = unsafe { libc::strnlen(from as *const _, room) };
             memory::range(from, room.min(length + 1), false, pc);
@@ -78,7 +81,7 @@ interpose! {
     }
 
     fn strcat(to: usize, from: usize; pc) -> usize {
-        if this_thread::watched() {
+        if seen() {
             let before = length_of(to);
             memory::range(to, before + 1, false, pc);
             copied(to + before, from, length_of(from) + 1, pc);
@@ -103,9 +106,47 @@ interpose! {
     }
 }
 
+macro_rules! instrumented {
+    ($($symbol:literal $function:path),*) => {$(
+        std::arch::global_asm!(
+            concat!(".globl ", $symbol),
+            concat!(".type ", $symbol, ",@function"),
+            concat!($symbol, ":"),
+            "mov rcx, qword ptr [rsp]",
+            "jmp {function}",
+            function = sym $function,
+        );
+    )*};
+}
+
+instrumented!("__tsan_memcpy" copies, "__tsan_memmove" copies, "__tsan_memset" fills);
+
+extern "C" fn copies(to: usize, from: usize, length: usize, pc: usize) -> usize {
+    if length != 0 && this_thread::watched() {
+        memory::range(from, length, false, pc);
+        memory::range(to, length, true, pc);
+    }
+    // SAFETY: the program's ranges; what may overlap is moved.
+    unsafe { libc::memmove(to as *mut _, from as *const _, length) as usize }
+}
+
+extern "C" fn fills(to: usize, byte: c_int, length: usize, pc: usize) -> usize {
+    if length != 0 && this_thread::watched() {
+        memory::range(to, length, true, pc);
+    }
+    // SAFETY: the program's range.
+    unsafe { libc::memset(to as *mut _, byte, length) as usize }
+}
+
+/// Whether calls of these functions count.
+#[inline(always)]
+fn seen() -> bool {
+    this_thread::watched() && !library::is_there()
+}
+
 #[inline(always)]
 fn copied(to: usize, from: usize, length: usize, pc: usize) {
-    if length != 0 && this_thread::watched() {
+    if length != 0 && seen() {
         memory::range(from, length, false, pc);
         memory::range(to, length, true, pc);
     }
@@ -113,14 +154,14 @@ fn copied(to: usize, from: usize, length: usize, pc: usize) {
 
 #[inline(always)]
 fn written(to: usize, length: usize, pc: usize) {
-    if length != 0 && this_thread::watched() {
+    if length != 0 && seen() {
         memory::range(to, length, true, pc);
     }
 }
 
 #[inline(always)]
 fn compared(left: usize, right: usize, length: usize, pc: usize) {
-    if length != 0 && this_thread::watched() {
+    if length != 0 && seen() {
         // Only up to the first difference: what comes behind it need not be there.
         let mut same = 0;
         // SAFETY: `memcmp` reads these bytes too.

@@ -3,7 +3,7 @@
 mod module;
 mod names;
 
-pub use names::{is_atomic_wrapper, is_standard_header, is_standard_library};
+pub use names::{demangled, is_atomic_wrapper, is_part_of, is_rust_library, is_standard_header, is_standard_library};
 
 use module::ModuleSymbols;
 use ravelin_findings::Module;
@@ -37,10 +37,14 @@ impl Frame {
         }
     }
 
-    /// Whether the code belongs to the C++ standard library.
+    /// Whether the code belongs to the standard library of C++ or Rust.
     pub fn is_standard_library(&self) -> bool {
-        self.function.as_deref().is_some_and(is_standard_library)
-            || self.file.as_deref().is_some_and(is_standard_header)
+        match self.file.as_deref() {
+            Some(file) if is_rust_library(file) || is_standard_header(file) => true,
+            // Rust's `std::` needs no guessing: its files are known.
+            Some(file) if file.ends_with(".rs") => false,
+            _ => self.function.as_deref().is_some_and(is_standard_library),
+        }
     }
 
     /// Whether the code belongs to a library of the system: the C++ standard library, or what has no name and no source
@@ -127,9 +131,14 @@ fn locate(modules: &[Module], program: Option<&Path>, address: u64) -> Option<(P
     Some((path, address.wrapping_sub(module.bias)))
 }
 
-/// The stack without the wrappers of atomic operations at its top; something is always left.
+/// The stack without the wrappers of atomic operations at its top, and without Rust's standard library;
+/// something is always left.
 fn without_wrappers(mut frames: Vec<Frame>) -> Vec<Frame> {
-    let is_wrapper = |frame: &Frame| frame.function.as_deref().is_some_and(is_atomic_wrapper);
+    let is_rust = |frame: &Frame| frame.file.as_deref().is_some_and(is_rust_library);
+    if frames.iter().any(|frame| !is_rust(frame) && frame.file.is_some()) {
+        frames.retain(|frame| !is_rust(frame));
+    }
+    let is_wrapper = |frame: &Frame| is_rust(frame) || frame.function.as_deref().is_some_and(is_atomic_wrapper);
     let wrappers = frames.iter().take_while(|frame| is_wrapper(frame)).count();
     if wrappers < frames.len() {
         frames.drain(..wrappers);

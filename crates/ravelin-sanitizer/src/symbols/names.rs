@@ -42,6 +42,19 @@ pub fn is_standard_header(file: &str) -> bool {
     file.contains("/include/c++/") || file.contains("/libstdc++-v3/")
 }
 
+/// Whether a source file belongs to Rust's standard library. It is named by where it was compiled, or by where a toolchain
+/// that carries it has it.
+pub fn is_rust_library(file: &str) -> bool {
+    ["core", "alloc", "std", "test", "proc_macro"].iter().any(|part| is_part_of(file, part))
+}
+
+/// Whether a source file belongs to this crate of Rust's standard library.
+pub fn is_part_of(file: &str, part: &str) -> bool {
+    let Some((before, after)) = file.split_once("/library/") else { return false };
+    (before.starts_with("/rustc/") || before.ends_with("/rustlib/src/rust"))
+        && after.strip_prefix(part).is_some_and(|rest| rest.starts_with("/src/"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +76,16 @@ mod tests {
         for (name, expected) in cases {
             assert_eq!(demangled(name), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn the_files_of_rust_are_known() {
+        let hash = "/rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library";
+        assert!(is_part_of(&format!("{hash}/std/src/sys/sync/mutex/futex.rs"), "std"));
+        assert!(!is_part_of(&format!("{hash}/std/src/sys/sync/mutex/futex.rs"), "core"));
+        assert!(is_rust_library("/home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/library/alloc/src/sync.rs"));
+        assert!(!is_rust_library("/home/me/library/std/src/queue.rs"));
+        assert!(!is_rust_library("src/lib.rs"));
     }
 
     #[test]

@@ -24,6 +24,10 @@ pub struct Watch {
     pub options: Vec<&'static str>,
     /// Where the findings files stay; otherwise they are removed.
     pub keep: Option<PathBuf>,
+    /// What is added to its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// It is not watched itself, but starts programs that are.
+    pub only_starts: bool,
 }
 
 /// A program that was run.
@@ -63,6 +67,7 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
     let built = executable.as_deref().map(Built::read).unwrap_or_default();
     let mut command = Command::new(&watch.program);
     command.args(&watch.arguments);
+    command.envs(watch.environment.iter().map(|(name, value)| (name, value)));
     command.env("RAVELIN_FINDINGS", &directory.path).env("RAVELIN_OPTIONS", watch.options.join(" "));
     if built.with_stock_runtime
         && let Some(shared) = Runtime::unpack()?.shared()
@@ -78,7 +83,7 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
     unsafe { command.pre_exec(without_randomisation) };
     let status = signals::run(command).map_err(|error| NotWatched::NotStarted(PathBuf::from(&watch.program), error))?;
     let processes = read_all(&directory.path)?;
-    if processes.is_empty() && !built.with_runtime {
+    if processes.is_empty() && !built.with_runtime && !watch.only_starts {
         return Err(NotWatched::NotBuilt(PathBuf::from(&watch.program)));
     }
     let signal = status.signal();

@@ -1,0 +1,103 @@
+//! Atomic accesses that are taken for what they synchronise and for nothing else: those inside locks, channels and
+//! reference counts of a library that is trusted.
+//!
+//! Such an access is not checked, and that it comes after another one proves nothing by itself: a lock that was found taken
+//! a moment too early is nobody's observation. What counts is C11's synchronisation: whoever acquires what somebody
+//! released knows it, both by happens-before and in the sc sense, as with a lock of the C library. There is no history; a
+//! message is a [`Released`].
+
+use crate::knows::Published;
+use crate::order::Order;
+use crate::thread::{Released, Thread};
+
+/// What an access does to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    Load,
+    Store,
+    /// A read-modify-write: what was there stays, as a release sequence goes on.
+    Update,
+}
+
+impl Thread {
+    /// An access of the given kind to a location that holds `message`.
+    pub fn exchange_message(&mut self, message: &mut Option<Box<Released>>, touch: Touch, order: Order) {
+        if touch != Touch::Store
+            && let Some(message) = message
+        {
+            if order.acquires() {
+                self.acquire(message);
+            } else if !self.cur.covers(self.tid, message.published()) {
+                let acq = self.acq.get_or_insert_with(|| self.cur.clone());
+                acq.join(self.tid, message.published());
+                self.changed = self.epoch;
+            }
+        }
+        if touch == Touch::Load {
+            self.advance();
+            return;
+        }
+        let own = if order.releases() { Some(self.release()) } else { self.released_by_fence() };
+        match (own, message) {
+            (Some(own), Some(there)) if touch == Touch::Update => there.join(&own),
+            (None, _) if touch == Touch::Update => {}
+            (own, message) => *message = own.map(Box::new),
+        }
+        self.changed = self.epoch;
+        self.advance();
+    }
+
+    /// What a relaxed write publishes: what was known at the last release fence. The sc clock of that moment is gone, so
+    /// nothing is said in the sc sense, which only hides.
+    fn released_by_fence(&self) -> Option<Released> {
+        let rel: &Published = self.rel.as_ref()?;
+        Some(Released::of(rel.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+    use Touch::{Load, Store, Update};
+
+    /// Whether thread 2 knows what thread 1 did first, after these accesses of one location, each by thread 1, 2 or 3.
+    fn known(accesses: &[(usize, Touch, Order)]) -> bool {
+        let mut threads = [Thread::new(1, 5), Thread::new(2, 5), Thread::new(3, 5)];
+        let mut message = None;
+        for &(who, touch, order) in accesses {
+            threads[who - 1].exchange_message(&mut message, touch, order);
+        }
+        threads[1].happens_after(1, 5)
+    }
+
+    #[test]
+    fn a_message_synchronises_as_in_c11() {
+        assert!(known(&[(1, Store, Release), (2, Load, Acquire)]));
+        assert!(known(&[(1, Update, AcqRel), (2, Update, Acquire)]));
+        assert!(known(&[(1, Store, SeqCst), (2, Load, SeqCst)]));
+        assert!(!known(&[(1, Store, Relaxed), (2, Load, Acquire)]));
+        assert!(!known(&[(1, Store, Release), (2, Load, Relaxed)]));
+        assert!(!known(&[(2, Load, Acquire), (1, Store, Release)]));
+    }
+
+    #[test]
+    fn updates_of_others_do_not_end_a_release_sequence_and_stores_do() {
+        assert!(known(&[(1, Store, Release), (3, Update, Relaxed), (2, Load, Acquire)]));
+        assert!(!known(&[(1, Store, Release), (3, Store, Relaxed), (2, Load, Acquire)]));
+        assert!(!known(&[(1, Store, Release), (3, Store, Release), (2, Load, Acquire)]));
+    }
+
+    #[test]
+    fn fences_make_synchronisation_of_relaxed_accesses() {
+        let (mut first, mut second) = (Thread::new(1, 5), Thread::new(2, 5));
+        let mut hidden = crate::Hidden::new();
+        let mut message = None;
+        first.fence(Release, &mut hidden);
+        first.exchange_message(&mut message, Store, Relaxed);
+        second.exchange_message(&mut message, Load, Relaxed);
+        assert!(!second.happens_after(1, 5));
+        second.fence(Acquire, &mut hidden);
+        assert!(second.happens_after(1, 5));
+    }
+}

@@ -1,0 +1,160 @@
+//! Atomic accesses of the standard library: `__ravelin_library_…` in place of `__tsan_…`.
+//!
+//! Read-write locks have two more sets of entries, `__ravelin_reader_…` and `__ravelin_writer_…`, because their
+//! accesses order more than the locks do: a reader comes after earlier readers only in the eyes of the counter.
+
+use super::left_by_readers;
+use crate::word::Word;
+use crate::{records, sync, this_thread};
+use ravelin_clocks::{Order, Touch};
+use std::arch::global_asm;
+
+/// Whose access it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Anything,
+    Reader,
+    Writer,
+}
+
+const ANYTHING: u8 = Of::Anything as u8;
+const READER: u8 = Of::Reader as u8;
+const WRITER: u8 = Of::Writer as u8;
+
+const fn of(code: u8) -> Of {
+    match code {
+        READER => Of::Reader,
+        WRITER => Of::Writer,
+        _ => Of::Anything,
+    }
+}
+
+fn order(code: i32) -> Order {
+    match code & 0x7fff {
+        0 => Order::Relaxed,
+        1 | 2 => Order::Acquire,
+        3 => Order::Release,
+        4 => Order::AcqRel,
+        _ => Order::SeqCst,
+    }
+}
+
+/// An access: `raw` does it and says what it did and with which order. The message changes while the record is locked,
+/// so nobody reads what was written before it is known who wrote it.
+///
+/// `code` is the order that it has at most.
+fn access<R>(of: Of, address: usize, code: i32, raw: impl FnOnce() -> R, done: impl FnOnce(&R) -> (Touch, Order)) -> R {
+    if of == Of::Reader {
+        return of_reader(address, order(code), raw, done);
+    }
+    let Some(mut inside) = this_thread::enter() else {
+        return raw();
+    };
+    let thread = inside.thread();
+    thread.spin.left();
+    let Some(mut locked) = records::lock(address) else {
+        return raw();
+    };
+    let result = raw();
+    let (touch, order) = done(&result);
+    thread.clocks.exchange_message(locked.record().released(), touch, order);
+    drop(locked);
+    thread.new_epoch();
+    if of == Of::Writer && order.acquires() {
+        drop(inside);
+        sync::acquire(left_by_readers(address));
+    }
+    result
+}
+
+/// A reader learns what writers left, and leaves what it knows to the next writer: before the counter says that the reader
+/// has gone.
+fn of_reader<R>(address: usize, order: Order, raw: impl FnOnce() -> R, done: impl FnOnce(&R) -> (Touch, Order)) -> R {
+    if order.releases() {
+        sync::release_join(left_by_readers(address));
+    }
+    let result = raw();
+    if done(&result).1.acquires() {
+        sync::acquire(address);
+    }
+    result
+}
+
+extern "C" fn load<T: Word, const OF: u8>(at: *mut T, code: i32) -> T {
+    // SAFETY: here and below, the program's own access.
+    access(of(OF), at as usize, code, || unsafe { T::load(at) }, |_| (Touch::Load, order(code)))
+}
+
+extern "C" fn store<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) {
+    // SAFETY: see `load`.
+    access(of(OF), at as usize, code, || unsafe { T::store(at, value) }, |()| (Touch::Store, order(code)));
+}
+
+fn update<T: Word, const OF: u8>(at: *mut T, code: i32, change: impl Fn(T) -> T) -> T {
+    // SAFETY: see `load`.
+    access(of(OF), at as usize, code, || unsafe { T::update(at, &change) }, |_| (Touch::Update, order(code)))
+}
+
+extern "C" fn exchange<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) -> T {
+    update::<T, OF>(at, code, |_| value)
+}
+
+macro_rules! fetch {
+    ($($name:ident: $change:ident),*) => {
+        $(extern "C" fn $name<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) -> T {
+            update::<T, OF>(at, code, |old| old.$change(value))
+        })*
+    };
+}
+
+fetch!(fetch_add: add, fetch_sub: sub, fetch_and: and, fetch_or: or, fetch_xor: xor, fetch_nand: nand);
+
+extern "C" fn compare_exchange<T: Word, const OF: u8>(
+    at: *mut T,
+    expected: T,
+    new: T,
+    success: i32,
+    failure: i32,
+) -> T {
+    // SAFETY: see `load`.
+    let raw = || unsafe { T::exchange_if(at, expected, new) };
+    access(of(OF), at as usize, success, raw, |found| match *found == expected {
+        true => (Touch::Update, order(success)),
+        false => (Touch::Load, order(failure)),
+    })
+}
+
+macro_rules! entry {
+    ($symbol:expr, $function:path) => {
+        global_asm!(
+            concat!(".pushsection .text.", $symbol, ",\"ax\",@progbits"),
+            concat!(".globl ", $symbol),
+            concat!(".type ", $symbol, ",@function"),
+            concat!($symbol, ":"),
+            "jmp {function}",
+            ".popsection",
+            function = sym $function,
+        );
+    };
+}
+
+macro_rules! entries {
+    ($($of:literal $code:path: $($bits:literal $word:ty),*;)*) => {$($(
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_load"), load::<$word, $code>);
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_store"), store::<$word, $code>);
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_exchange"), exchange::<$word, $code>);
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_add"), fetch_add::<$word, $code>);
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_sub"), fetch_sub::<$word, $code>);
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_and"), fetch_and::<$word, $code>);
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_or"), fetch_or::<$word, $code>);
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_xor"), fetch_xor::<$word, $code>);
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_nand"), fetch_nand::<$word, $code>);
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_compare_exchange_val"), compare_exchange::<$word, $code>);
+    )*)*};
+}
+
+entries! {
+    "library" ANYTHING: "8" u8, "16" u16, "32" u32, "64" u64;
+    "reader" READER: "32" u32, "64" u64;
+    "writer" WRITER: "32" u32, "64" u64;
+}

@@ -1,0 +1,224 @@
+//! The command that is cargo with the sanitizer.
+
+use super::TARGET;
+use super::rustc::{OUTER, RACES, WRAPPER};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+/// A cargo command line, and the environment it needs.
+#[derive(Debug)]
+pub struct Cargo {
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+    pub environment: Vec<(OsString, OsString)>,
+    /// Whether documentation tests were left out.
+    pub without_doctests: bool,
+}
+
+/// Why there is no command.
+#[derive(Debug, thiserror::Error)]
+pub enum NoCargo {
+    #[error("which command of cargo: test, run, build or bench?")]
+    NoCommand,
+    #[error("cargo {0} builds nothing that could be watched: test, run, build and bench do")]
+    NothingToWatch(String),
+    #[error("there is a runtime for the target {TARGET} only, not for {0}")]
+    OtherTarget(String),
+    #[error("{}: cargo cannot be run", .0.display())]
+    NotStarted(PathBuf, #[source] io::Error),
+    #[error("cargo does not say where it builds: {0}")]
+    NoDirectory(String),
+    #[error("{}: the directory cannot be prepared", .0.display())]
+    NotPrepared(PathBuf, #[source] io::Error),
+}
+
+impl Cargo {
+    /// The command `words` (a command of cargo and its arguments), with plain accesses instrumented if `races`.
+    pub fn new(words: &[OsString], races: bool) -> Result<Cargo, NoCargo> {
+        let [command, arguments @ ..] = words else { return Err(NoCargo::NoCommand) };
+        let name = command.to_string_lossy().into_owned();
+        if !["test", "t", "run", "r", "build", "b", "bench"].contains(&&*name) {
+            return Err(NoCargo::NothingToWatch(name));
+        }
+        let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let asked = Asked::read(arguments);
+        if let Some(target) = asked.target.as_ref().filter(|target| *target != TARGET) {
+            return Err(NoCargo::OtherTarget(target.clone()));
+        }
+        let base = match asked.directory {
+            Some(directory) => directory,
+            None => directory(&program, asked.manifest.as_deref())?,
+        };
+        let directory = base.join(if races { "ravelin-races" } else { "ravelin" });
+        let wrapper = prepare(&directory)?;
+        let mut all = vec![command.clone(), "--target-dir".into(), directory.into_os_string()];
+        if asked.target.is_none() {
+            all.extend(["--target".into(), TARGET.into()]);
+        }
+        let without_doctests = ["test", "t"].contains(&&*name) && !asked.selects;
+        if without_doctests {
+            all.push("--tests".into());
+        }
+        all.extend(asked.others);
+        let mut environment = vec![("RUSTC_WRAPPER".into(), wrapper.into_os_string())];
+        environment.push((OUTER.into(), env::var_os("RUSTC_WRAPPER").unwrap_or_default()));
+        if races {
+            environment.push((RACES.into(), "1".into()));
+        }
+        Ok(Cargo { program, arguments: all, environment, without_doctests })
+    }
+}
+
+/// What matters to us in the arguments of cargo.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Asked {
+    target: Option<String>,
+    directory: Option<PathBuf>,
+    manifest: Option<PathBuf>,
+    /// Whether it is said which targets of the package are meant.
+    selects: bool,
+    /// All arguments but the target directory.
+    others: Vec<OsString>,
+}
+
+impl Asked {
+    fn read(arguments: &[OsString]) -> Asked {
+        const SELECT: &[&str] = &[
+            "--lib",
+            "--bin",
+            "--bins",
+            "--test",
+            "--tests",
+            "--example",
+            "--examples",
+            "--bench",
+            "--benches",
+            "--all-targets",
+            "--doc",
+        ];
+        let mut asked = Asked::default();
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            // What comes behind is the program's.
+            if argument == "--" {
+                asked.others.push(argument.clone());
+                asked.others.extend(rest.cloned());
+                break;
+            }
+            let bytes = argument.as_bytes();
+            let equals = bytes.iter().position(|&byte| byte == b'=').filter(|_| bytes.starts_with(b"--"));
+            let (option, value) = match equals {
+                Some(at) => (&bytes[..at], Some(OsStr::from_bytes(&bytes[at + 1..]).to_owned())),
+                None => (bytes, None),
+            };
+            let option = String::from_utf8_lossy(option).into_owned();
+            asked.selects |= SELECT.contains(&&*option);
+            if !["--target", "--target-dir", "--manifest-path"].contains(&&*option) {
+                asked.others.push(argument.clone());
+                continue;
+            }
+            let apart = value.is_none();
+            let value = value.or_else(|| rest.next().cloned()).unwrap_or_default();
+            match &*option {
+                "--target-dir" => {
+                    asked.directory = Some(std::path::absolute(&value).unwrap_or_else(|_| PathBuf::from(&value)));
+                    continue;
+                }
+                "--target" => asked.target = Some(value.to_string_lossy().into_owned()),
+                _ => asked.manifest = Some(PathBuf::from(&value)),
+            }
+            asked.others.push(argument.clone());
+            if apart {
+                asked.others.push(value);
+            }
+        }
+        asked
+    }
+}
+
+/// Where cargo would build.
+fn directory(cargo: &OsStr, manifest: Option<&Path>) -> Result<PathBuf, NoCargo> {
+    let mut command = Command::new(cargo);
+    command.args(["metadata", "--no-deps", "--format-version=1"]).stdin(Stdio::null());
+    if let Some(manifest) = manifest {
+        command.arg("--manifest-path").arg(manifest);
+    }
+    let output = command.output().map_err(|error| NoCargo::NotStarted(PathBuf::from(cargo), error))?;
+    if !output.status.success() {
+        return Err(NoCargo::NoDirectory(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    }
+    let told: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
+    let directory = told.as_ref().and_then(|told| told.get("target_directory")?.as_str());
+    directory.map(PathBuf::from).ok_or_else(|| NoCargo::NoDirectory("its answer is no JSON".to_owned()))
+}
+
+/// Makes the directory and the wrapper in it. What another version of the sanitizer built is removed: cargo cannot know that
+/// it has to be built again.
+fn prepare(directory: &Path) -> Result<PathBuf, NoCargo> {
+    let not_prepared = |error| NoCargo::NotPrepared(directory.to_owned(), error);
+    let version = directory.join("ravelin-version");
+    let ours = concat!(env!("CARGO_PKG_VERSION"), " ", env!("RAVELIN_RUNTIME_VERSION"), "\n");
+    if fs::read_to_string(&version).is_ok_and(|built| built != ours) {
+        for left in [TARGET, "debug", "release"] {
+            match fs::remove_dir_all(directory.join(left)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(not_prepared(error)),
+                _ => {}
+            }
+        }
+    }
+    fs::create_dir_all(directory).map_err(not_prepared)?;
+    fs::write(&version, ours).map_err(not_prepared)?;
+    let wrapper = directory.join(WRAPPER);
+    let ourselves = env::current_exe().map_err(not_prepared)?;
+    if fs::read_link(&wrapper).is_ok_and(|there| there == ourselves) {
+        return Ok(wrapper);
+    }
+    // Somebody else may be doing the same now, so it is put in place at once.
+    let temporary = directory.join(format!("{WRAPPER}-{}", std::process::id()));
+    let _ = fs::remove_file(&temporary);
+    std::os::unix::fs::symlink(&ourselves, &temporary)
+        .and_then(|()| fs::rename(&temporary, &wrapper))
+        .map_err(not_prepared)?;
+    Ok(wrapper)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(line: &str) -> Asked {
+        Asked::read(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn arguments_are_passed_on() {
+        let line = "--release -p queue --features a,b --manifest-path=x/Cargo.toml -- --target none --lib";
+        let asked = asked(line);
+        assert_eq!(asked.others.join(OsStr::new(" ")), OsStr::new(line));
+        assert_eq!((asked.target, asked.selects), (None, false));
+        assert_eq!(asked.manifest, Some(PathBuf::from("x/Cargo.toml")));
+    }
+
+    #[test]
+    fn a_target_directory_is_ours_to_give() {
+        for line in ["--target-dir /t --lib", "--lib --target-dir=/t"] {
+            let asked = asked(line);
+            assert_eq!(asked.directory, Some(PathBuf::from("/t")));
+            assert_eq!(asked.others, [OsString::from("--lib")]);
+            assert!(asked.selects);
+        }
+        assert_eq!(asked("--target x").target.as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn only_what_builds_can_be_watched() {
+        assert!(matches!(Cargo::new(&[], false), Err(NoCargo::NoCommand)));
+        assert!(matches!(Cargo::new(&["clippy".into()], false), Err(NoCargo::NothingToWatch(_))));
+        let words = ["build", "--target", "wasm32-unknown-unknown"].map(OsString::from);
+        assert!(matches!(Cargo::new(&words, false), Err(NoCargo::OtherTarget(_))));
+    }
+}
