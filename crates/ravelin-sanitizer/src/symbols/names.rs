@@ -24,7 +24,11 @@ pub fn is_atomic_wrapper(function: &str) -> bool {
     if let Some(rest) = function.strip_prefix("__gnu_cxx::") {
         return GNU.contains(&rest);
     }
-    if function.starts_with("core::sync::atomic::") {
+    // Rust's own, and the atomics and markers of the crate `ravelin`.
+    let path = function.trim_start_matches('<');
+    if ["core::sync::atomic::", "ravelin::atomic::", "ravelin::waiting::"].iter().any(|start| path.starts_with(start))
+        || function.contains(" as ravelin::waiting::Atomic>")
+    {
         return true;
     }
     let Some(rest) = function.strip_prefix("std::") else { return false };
@@ -99,6 +103,9 @@ mod tests {
             "std::__atomic_impl::load<int>",
             "__gnu_cxx::__exchange_and_add",
             "core::sync::atomic::AtomicUsize::load",
+            "<core::sync::atomic::AtomicUsize>::load",
+            "ravelin::waiting::wait",
+            "<core::sync::atomic::AtomicBool as ravelin::waiting::Atomic>::read",
         ] {
             assert!(is_atomic_wrapper(wrapper), "{wrapper}");
         }

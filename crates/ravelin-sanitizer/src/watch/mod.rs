@@ -48,7 +48,7 @@ pub struct Watched {
 pub enum NotWatched {
     #[error("{}: the program cannot be run", .0.display())]
     NotStarted(PathBuf, #[source] io::Error),
-    #[error("{} was not built with `ravelin cc` or `ravelin c++`: nothing in it was watched", .0.display())]
+    #[error("{} was not built with `ravelin cc`, `ravelin c++` or `cargo ravelin`: nothing in it was watched", .0.display())]
     NotBuilt(PathBuf),
     #[error("{}: the findings cannot be kept here", .0.display())]
     NotKept(PathBuf, #[source] io::Error),
@@ -78,6 +78,17 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
             path.push(before);
         }
         command.env("LD_LIBRARY_PATH", path);
+    }
+    if built.wants_runtime
+        && !built.with_runtime
+        && let Some(shared) = Runtime::unpack()?.shared()
+    {
+        let mut preload = shared.join("libtsan.so.2").into_os_string();
+        if let Some(before) = std::env::var_os("LD_PRELOAD").filter(|files| !files.is_empty()) {
+            preload.push(":");
+            preload.push(before);
+        }
+        command.env("LD_PRELOAD", preload);
     }
     // SAFETY: between fork and exec only a system call is made, which neither allocates nor takes a lock.
     unsafe { command.pre_exec(without_randomisation) };
@@ -175,6 +186,8 @@ struct Built {
     with_runtime: bool,
     /// It loads the compiler's own runtime as a shared library.
     with_stock_runtime: bool,
+    /// It uses atomics that call our runtime if it is loaded: the crate `ravelin`.
+    wants_runtime: bool,
 }
 
 impl Built {
@@ -187,7 +200,7 @@ impl Built {
                 // The stock runtime, linked statically, defines it, too; it has its own way to tell.
                 && !file.dynamic_symbols().any(|symbol| symbol.name() == Ok("__tsan_on_report"));
         let with_stock_runtime = needs_stock_runtime(&bytes);
-        Built { with_runtime, with_stock_runtime }
+        Built { with_runtime, with_stock_runtime, wants_runtime: file.section_by_name("ravelin_wanted").is_some() }
     }
 }
 

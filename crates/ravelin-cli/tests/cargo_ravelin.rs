@@ -1,0 +1,160 @@
+//! `ravelin cargo` on a project with several programs: `tests/rust`, built once without and once with `--races`.
+//!
+//! `RAVELIN_PROGRAMS=word` tries only cases with the word in their names; `RAVELIN_PROGRAMS_LOUD=1` lets cargo and the
+//! programs be heard.
+
+mod programs;
+
+use programs::{Program, finish, finish_with};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+const LONG: Duration = Duration::from_secs(600);
+/// How many programs run at a time.
+const AT_ONCE: usize = 2;
+
+fn project() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rust"))
+}
+
+/// Where everything is built: kept from run to run, as cargo's own directory is.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust")
+}
+
+/// `ravelin cargo OPTIONS COMMAND --manifest-path … --target-dir … REST`.
+fn cargo(options: &[&str], command: &str, rest: &[&str]) -> Command {
+    let mut cargo = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    cargo.arg("cargo").args(options).arg(command).arg("--manifest-path").arg(project().join("Cargo.toml"));
+    cargo.arg("--target-dir").arg(target()).args(rest);
+    for inherited in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WRAPPER", "CARGO_BUILD_TARGET"] {
+        cargo.env_remove(inherited);
+    }
+    cargo
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
+}
+
+#[test]
+fn programs_are_judged_as_they_say() {
+    let mut jobs: Vec<(Program, PathBuf)> = Vec::new();
+    let mut files: Vec<_> = std::fs::read_dir(project().join("src/bin")).expect("a folder").flatten().collect();
+    files.sort_by_key(std::fs::DirEntry::file_name);
+    for (options, folder) in [(&[][..], "ravelin"), (&["--races"][..], "ravelin-races")] {
+        finish(&mut cargo(options, "build", &["--bins"]), LONG).unwrap_or_else(|error| panic!("{error}"));
+        for file in &files {
+            let path = file.path();
+            let name = path.file_stem().expect("a name").to_owned();
+            let races = name.to_string_lossy().starts_with("races");
+            let quiet = name.to_string_lossy().starts_with("quiet");
+            if quiet || races == (folder == "ravelin-races") {
+                let program = Program::read(&path).unwrap_or_else(|error| panic!("{error}")).expect("a program");
+                jobs.push((program, target().join(folder).join("x86_64-unknown-linux-gnu/debug").join(name)));
+            }
+        }
+    }
+    let word = std::env::var("RAVELIN_PROGRAMS").unwrap_or_default();
+    let cases: Vec<_> =
+        jobs.iter().flat_map(|(program, built)| program.cases.iter().map(move |case| (program, built, case))).collect();
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for worker in 0..AT_ONCE {
+            let (cases, next, failures, word) = (&cases, &next, &failures, &word);
+            scope.spawn(move || {
+                let scratch = std::env::temp_dir().join(format!("ravelin-rust-{}-{worker}", std::process::id()));
+                std::fs::create_dir_all(&scratch).expect("a folder");
+                while let Some((program, built, case)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let name = format!("{} {}", built.display(), case.name);
+                    if !name.contains(word) {
+                        continue;
+                    }
+                    if let Err(reason) = program.try_built(case, built, &scratch) {
+                        failures.lock().expect("nobody panics").push(format!("{name}: {reason}"));
+                    }
+                }
+                let _ = std::fs::remove_dir_all(&scratch);
+            });
+        }
+    });
+    let mut failures = failures.into_inner().expect("nobody panics");
+    failures.sort();
+    assert!(failures.is_empty(), "{} of {} failed:\n{}", failures.len(), cases.len(), failures.join("\n"));
+}
+
+#[test]
+fn tests_are_watched_and_their_findings_decide_the_exit_code() {
+    let output = cargo(&["--exit-code", "7"], "test", &["--lib", "store_buffering"]).output().expect("ravelin runs");
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(7), "{text}");
+    for part in [
+        "1 passed",
+        "may read a stale value",
+        "src/lib.rs:",
+        "X.store(1, Release);",
+        "watched::tests::X",
+        "cargo test: ",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    // The standard library's frames are not shown.
+    assert!(!text.contains("/library/"), "{text}");
+    let output = cargo(&[], "test", &["--lib", "locks"]).output().expect("ravelin runs");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+}
+
+#[test]
+fn programs_get_their_arguments_and_profiles_are_overridden() {
+    let rest = ["--bin", "litmus", "--release", "--", "sb", "release", "acquire"];
+    let output = cargo(&["--format", "json"], "run", &rest).output().expect("ravelin runs");
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"stale-read\""), "{text}");
+    assert!(text.contains("litmus.rs"), "{text}");
+}
+
+#[test]
+fn a_program_with_the_types_needs_no_flags() {
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--bin", "litmus", "--manifest-path"]).arg(project().join("Cargo.toml"));
+    build.arg("--target-dir").arg(target().join("plain"));
+    finish(&mut build, LONG).unwrap_or_else(|error| panic!("{error}"));
+    let program = target().join("plain/debug/litmus");
+    for (orders, expected) in [(["release", "acquire"], 1), (["seq_cst", "seq_cst"], 0)] {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        run.arg("run").arg(&program).arg("types").args(orders);
+        assert_eq!(finish_with(&mut run, LONG), Ok(expected), "{orders:?}");
+    }
+    // Without the sanitizer it is an ordinary program.
+    assert_eq!(finish_with(Command::new(&program).args(["types", "release", "acquire"]), LONG), Ok(0));
+}
+
+#[test]
+fn wrong_command_lines_are_told() {
+    let cases: [(&[&str], &str); 5] = [
+        (&["cargo"], "required arguments were not provided"),
+        (&["cargo", "clippy"], "cargo clippy builds nothing that could be watched"),
+        (&["cargo", "build", "--target", "wasm32-unknown-unknown"], "for the target x86_64-unknown-linux-gnu only"),
+        (&["cargo", "--no-robustness", "test"], "--races"),
+        (&["cargo", "build", "--manifest-path", "/nowhere/Cargo.toml"], "cargo does not say where it builds"),
+    ];
+    for (arguments, expected) in cases {
+        let output = Command::new(env!("CARGO_BIN_EXE_ravelin")).args(arguments).output().expect("ravelin runs");
+        let text = said(&output);
+        assert!(text.contains(expected), "{arguments:?}: {text}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn cargo_finds_its_command() {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_cargo-ravelin")).args(["ravelin", "--help"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(said(&output).contains("target/ravelin"), "{}", said(&output));
+}
