@@ -189,6 +189,8 @@ fn instrumented(arguments: &[OsString], asked: &Asked, races: bool) -> Vec<OsStr
     if !asked.debug {
         add("-Cdebuginfo=line-tables-only".to_owned());
     }
+    // Accesses of two branches stay two: one made of both would have no line.
+    add("-Cllvm-args=-hoist-common-insts=false -sink-common-insts=false -enable-tail-merge=false".to_owned());
     if races {
         // Functions are marked first: what is marked, the optimiser leaves such that an access more or less is not invented.
         add("-Cllvm-args=-force-attribute=sanitize_thread".to_owned());
@@ -284,7 +286,9 @@ mod tests {
         let all: Vec<_> = all.iter().map(|word| word.to_string_lossy()).collect();
         assert_eq!(
             all.join(" "),
-            "-C opt-level=3 -C panic=abort -Cdebuginfo=line-tables-only -Cpasses=cgscc(inline),tsan-module,tsan"
+            "-C opt-level=3 -C panic=abort -Cdebuginfo=line-tables-only \
+             -Cllvm-args=-hoist-common-insts=false -sink-common-insts=false -enable-tail-merge=false \
+             -Cpasses=cgscc(inline),tsan-module,tsan"
         );
     }
 
