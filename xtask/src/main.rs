@@ -1,8 +1,9 @@
-//! The chores of this repository: `cargo xtask test | soak | bench`.
+//! The chores of this repository: `cargo xtask test | soak | bench | crates`.
 //!
 //! One file a chore. Nothing here is shipped; it drives cargo and the libraries the way contributors and CI do.
 
 mod bench;
+mod crates;
 mod soak;
 mod test;
 
@@ -23,6 +24,8 @@ enum Chore {
     Test(test::Arguments),
     /// Random programs against the reference semantics, for as long as you like
     Soak(soak::Arguments),
+    /// Concurrent crates from crates.io under the sanitizer
+    Crates(crates::Arguments),
     /// Measurements, as Markdown
     #[command(subcommand)]
     Bench(bench::Benchmark),
@@ -32,6 +35,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),
+        Chore::Crates(arguments) => crates::run(&arguments),
         Chore::Bench(benchmark) => bench::run(&benchmark),
     };
     match done {

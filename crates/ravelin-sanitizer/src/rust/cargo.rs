@@ -1,7 +1,7 @@
 //! The command that is cargo with the sanitizer.
 
 use super::TARGET;
-use super::rustc::{OUTER, RACES, WRAPPER};
+use super::rustc::{OUTER, RACES, WRAPPER, instrumentation};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -28,6 +28,8 @@ pub enum NoCargo {
     NothingToWatch(String),
     #[error("there is a runtime for the target {TARGET} only, not for {0}")]
     OtherTarget(String),
+    #[error("this toolchain cannot instrument {}: {said}", if *.races { "non-atomic accesses (--races)" } else { "atomics" })]
+    NoPasses { races: bool, said: String },
     #[error("{}: cargo cannot be run", .0.display())]
     NotStarted(PathBuf, #[source] io::Error),
     #[error("cargo does not say where it builds: {0}")]
@@ -49,6 +51,7 @@ impl Cargo {
         if let Some(target) = asked.target.as_ref().filter(|target| *target != TARGET) {
             return Err(NoCargo::OtherTarget(target.clone()));
         }
+        probe(races)?;
         let base = match asked.directory {
             Some(directory) => directory,
             None => directory(&program, asked.manifest.as_deref())?,
@@ -65,6 +68,8 @@ impl Cargo {
         }
         all.extend(asked.others);
         let mut environment = vec![("RUSTC_WRAPPER".into(), wrapper.into_os_string())];
+        // It would stand between the compiler and us.
+        environment.push(("RUSTC_WORKSPACE_WRAPPER".into(), OsString::new()));
         environment.push((OUTER.into(), env::var_os("RUSTC_WRAPPER").unwrap_or_default()));
         if races {
             environment.push((RACES.into(), "1".into()));
@@ -138,6 +143,22 @@ impl Asked {
         }
         asked
     }
+}
+
+/// Whether the toolchain takes the instrumentation, by an empty crate.
+fn probe(races: bool) -> Result<(), NoCargo> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(&rustc)
+        .args(["-", "--crate-name=probe", "--crate-type=lib", "--emit=obj=/dev/null", "-Copt-level=1"])
+        .args(["--target", TARGET])
+        .args(instrumentation("1", races))
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| NoCargo::NotStarted(PathBuf::from(rustc), error))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(NoCargo::NoPasses { races, said: String::from_utf8_lossy(&output.stderr).trim().to_owned() })
 }
 
 /// Where cargo would build.

@@ -26,6 +26,8 @@ pub(super) const OUTER: &str = "RAVELIN_RUST_WRAPPER";
 pub enum NotCompiled {
     #[error("{WRAPPER} is called by cargo, with the name of the compiler")]
     NoCompiler,
+    #[error("-C target-feature=+crt-static: the runtime takes the place of functions of a dynamic C library")]
+    Static,
     #[error("{}: the compiler cannot be run", .0.display())]
     NotStarted(PathBuf, #[source] io::Error),
     #[error(transparent)]
@@ -49,6 +51,9 @@ pub fn compile(arguments: &[OsString]) -> Result<ExitStatus, NotCompiled> {
         None => Command::new(compiler),
     };
     if asked.for_target && !asked.only_asks {
+        if asked.is_static {
+            return Err(NotCompiled::Static);
+        }
         command.args(instrumented(arguments, &asked, std::env::var_os(RACES).is_some()));
         match asked.links {
             Links::Executable => link(&mut command, compiler)?,
@@ -91,6 +96,8 @@ struct Asked {
     assertions: bool,
     overflow: bool,
     debug: bool,
+    /// The C library is to be part of the program.
+    is_static: bool,
 }
 
 impl Asked {
@@ -104,6 +111,7 @@ impl Asked {
             assertions: false,
             overflow: false,
             debug: false,
+            is_static: false,
         };
         let (mut name, mut extra, mut directory, mut output) = (None, String::new(), None, None);
         let (mut kind, mut emits_link) = (Links::Nothing, true);
@@ -124,6 +132,7 @@ impl Asked {
                     ("extra-filename", end) => extra = end.to_owned(),
                     ("debug-assertions", _) => asked.assertions = true,
                     ("overflow-checks", _) => asked.overflow = true,
+                    ("target-feature", features) => asked.is_static |= features.contains("+crt-static"),
                     ("debuginfo", amount) => asked.debug = !["0", "none"].contains(&amount),
                     _ => {}
                 },
@@ -189,17 +198,26 @@ fn instrumented(arguments: &[OsString], asked: &Asked, races: bool) -> Vec<OsStr
     if !asked.debug {
         add("-Cdebuginfo=line-tables-only".to_owned());
     }
-    // Accesses of two branches stay two: one made of both would have no line.
-    add("-Cllvm-args=-hoist-common-insts=false -sink-common-insts=false -enable-tail-merge=false".to_owned());
-    if races {
-        // Functions are marked first: what is marked, the optimiser leaves such that an access more or less is not invented.
-        add("-Cllvm-args=-force-attribute=sanitize_thread".to_owned());
-        add("-Cno-prepopulate-passes".to_owned());
-        add(format!("-Cpasses=forceattrs,default<O{level}>,cgscc(inline),tsan-module,tsan"));
-    } else {
-        add("-Cpasses=cgscc(inline),tsan-module,tsan".to_owned());
+    for option in instrumentation(level, races) {
+        add(option);
     }
     all
+}
+
+/// What asks for the instrumentation, at a level of optimisation.
+pub(super) fn instrumentation(level: &str, races: bool) -> Vec<String> {
+    // Accesses of two branches stay two: one made of both would have no line.
+    let apart = "-hoist-common-insts=false -sink-common-insts=false -enable-tail-merge=false";
+    let mut options = vec![format!("-Cllvm-args={apart}")];
+    if races {
+        // Functions are marked first: what is marked, the optimiser leaves such that an access more or less is not invented.
+        options.push("-Cllvm-args=-force-attribute=sanitize_thread".to_owned());
+        options.push("-Cno-prepopulate-passes".to_owned());
+        options.push(format!("-Cpasses=forceattrs,default<O{level}>,cgscc(inline),tsan-module,tsan"));
+    } else {
+        options.push("-Cpasses=cgscc(inline),tsan-module,tsan".to_owned());
+    }
+    options
 }
 
 /// Without options that take away what is needed.
