@@ -256,6 +256,8 @@ fn link(command: &mut Command, rustc: &OsStr) -> Result<(), NotCompiled> {
     command.arg(argument("-Clink-arg=", &runtime.object()));
     command.arg(argument("-Clink-arg=", &wrapping.object));
     command.arg(argument("-Clink-arg=-Wl,--dynamic-list=", &runtime.dynamic_list()));
+    // rustc names the C library before these, and some linkers look at what comes later only.
+    command.args(["-Clink-arg=-lpthread", "-Clink-arg=-ldl", "-Clink-arg=-lc"]);
     for symbol in &wrapping.symbols {
         command.arg(format!("-Clink-arg=-Wl,--wrap={symbol}"));
     }
