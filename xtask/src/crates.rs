@@ -37,7 +37,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let project = crate::root().join("case-studies/rust");
     let ravelin = arguments.ravelin.clone().map_or_else(ravelin, Ok)?;
     let mut build = Command::new(&ravelin);
-    build.current_dir(&project).arg("cargo").args(arguments.races.then_some("--races")).args(["build", "--bins"]);
+    build.current_dir(&project).arg("cargo").args(arguments.races.then_some("--races")).args([
+        "build",
+        "--bins",
+        "--target-dir",
+    ]);
+    build.arg(project.join("target"));
     if !build.status().context("ravelin cargo")?.success() {
         bail!("the stress tests could not be built");
     }
