@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::model::AnyModel;
-use crate::sanitize::arguments::{Compile, Findings, Run};
+use crate::sanitize::arguments::{Compile, Findings, Replay, Run};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ravelin_analysis::c11::SeqCstReading;
 use ravelin_analysis::reachability;
@@ -50,6 +50,8 @@ pub enum Command {
     Cxx(Compile),
     /// Run a program that was built with the sanitizer, and tell what it found.
     Run(Run),
+    /// Run a program again with the schedule of a finding, and stop there.
+    Replay(Replay),
     /// Tell again what is in findings files that `run --findings` kept.
     Findings(Findings),
 }

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Cc(arguments) => return ended(sanitize::compile(Language::C, arguments)),
         Command::Cxx(arguments) => return ended(sanitize::compile(Language::Cxx, arguments)),
         Command::Run(arguments) => return ended(sanitize::run(arguments)),
+        Command::Replay(arguments) => sanitize::replay(arguments),
         Command::Findings(arguments) => sanitize::findings(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Reach(arguments) => reach::run(arguments),

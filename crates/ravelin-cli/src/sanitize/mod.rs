@@ -1,17 +1,23 @@
-//! `ravelin cc`, `ravelin c++`, `ravelin run` and `ravelin findings`.
+//! `ravelin cc`, `ravelin c++`, `ravelin run`, `ravelin replay` and `ravelin findings`.
 
 pub mod arguments;
+mod fix;
+mod replay;
+mod run;
+
+pub use replay::replay;
+pub use run::run;
 
 use crate::arguments::Color;
 use crate::exit::Exit;
 use anyhow::Context;
-use arguments::{Compile, Findings, ReportFormat, Run, Shown};
+use arguments::{Compile, Findings, ReportFormat, Shown};
 use ravelin_report::json::document;
 use ravelin_report::sanitizer::{json, sarif, text};
 use ravelin_report::text::Style;
 use ravelin_sanitizer::compiler::{self, Language};
+use ravelin_sanitizer::read_findings;
 use ravelin_sanitizer::report::{Gathered, Report, Wanted, gather};
-use ravelin_sanitizer::{Watch, read_findings, watch};
 use std::io::{IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
@@ -23,34 +29,6 @@ pub fn compile(language: Language, arguments: &Compile) -> anyhow::Result<ExitCo
     Err(error).with_context(|| format!("{}: the compiler cannot be run", command.get_program().display()))
 }
 
-/// Runs a program and reports.
-pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
-    let wanted = wanted(&arguments.shown)?;
-    let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("which program?") };
-    let options = [
-        (arguments.no_predict, "no-predict"),
-        (arguments.halt_on_first, "halt-on-first"),
-        (arguments.no_races, "no-races"),
-        (arguments.no_robustness, "no-robustness"),
-    ];
-    let watched = watch(&Watch {
-        program: program.clone(),
-        arguments: rest.to_vec(),
-        options: options.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word).collect(),
-        keep: arguments.findings.clone(),
-    })?;
-    let gathered = Gathered {
-        program: program.display().to_string(),
-        executable: watched.executable.as_deref(),
-        processes: watched.processes,
-        directory: std::env::current_dir().ok(),
-    };
-    let report = gather(gathered, &wanted);
-    let ended = json::Ended { exit_code: watched.exit_code, signal: watched.signal };
-    show("run", &report, Some(ended), &arguments.shown, std::io::stderr())?;
-    Ok(ExitCode::from(if report.findings.is_empty() { watched.exit_code } else { arguments.exit_code }))
-}
-
 /// Reports what is in findings files.
 pub fn findings(arguments: &Findings) -> anyhow::Result<Exit> {
     let wanted = wanted(&arguments.shown)?;
@@ -59,11 +37,13 @@ pub fn findings(arguments: &Findings) -> anyhow::Result<Exit> {
         program: names.join(", "),
         executable: None,
         processes: arguments.files.iter().map(|file| read_findings(file)).collect::<Result<_, _>>()?,
+        run_of: Vec::new(),
+        runs: Vec::new(),
         directory: std::env::current_dir().ok(),
     };
     let report = gather(gathered, &wanted);
     show("findings", &report, None, &arguments.shown, std::io::stdout())?;
-    Ok(if report.findings.is_empty() { Exit::Holds } else { Exit::Violated })
+    Ok(if report.is_clean() { Exit::Holds } else { Exit::Violated })
 }
 
 fn wanted(shown: &Shown) -> anyhow::Result<Wanted> {
@@ -78,7 +58,7 @@ fn wanted(shown: &Shown) -> anyhow::Result<Wanted> {
 fn show(
     command: &str,
     report: &Report,
-    ended: Option<json::Ended>,
+    command_line: Option<&json::CommandLine>,
     shown: &Shown,
     mut for_people: impl Write + IsTerminal,
 ) -> anyhow::Result<()> {
@@ -89,7 +69,7 @@ fn show(
     };
     let written = match shown.format {
         ReportFormat::Text => text::report(report, Style { color }),
-        ReportFormat::Json => document(command, vec![json::report(report, ended)]),
+        ReportFormat::Json => document(command, vec![json::report(report, command_line)]),
         ReportFormat::Sarif => sarif::report(report),
     };
     match (&shown.output, shown.format) {

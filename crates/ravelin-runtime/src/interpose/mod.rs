@@ -18,9 +18,11 @@ mod thread_words;
 
 pub mod annotations;
 mod barrier;
+mod clocks;
 mod condition;
 mod copies;
 mod descriptors;
+mod entropy;
 mod exec;
 mod guard;
 mod heap;
@@ -29,11 +31,14 @@ mod mappings;
 mod mutex;
 mod once;
 mod operators;
+mod outside;
+mod polling;
 mod process;
 mod real;
 mod rwlock;
 mod semaphore;
 pub mod signals;
+mod sleeping;
 mod table;
 mod threads;
 

@@ -5,6 +5,8 @@
 
 mod signals;
 
+pub use signals::interrupted;
+
 use crate::unpack::{NotUnpacked, Runtime};
 use object::Object;
 use ravelin_findings::{Findings, Unreadable, header};
@@ -20,10 +22,21 @@ use std::{fs, io};
 pub struct Watch {
     pub program: OsString,
     pub arguments: Vec<OsString>,
-    /// Words for the runtime: `no-predict`, `halt-on-first`, `no-races`, `no-robustness`.
-    pub options: Vec<&'static str>,
+    /// Words for the runtime: `no-predict`, `halt-on-first`, `no-races`, `no-robustness`, `schedule=…` and others.
+    pub options: Vec<String>,
+    /// What the program reads and where what it writes goes; our own streams if there is nothing said.
+    pub streams: Streams,
     /// Where the findings files stay; otherwise they are removed.
     pub keep: Option<PathBuf>,
+}
+
+/// The standard streams of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Streams {
+    /// A file to read, instead of our input.
+    pub input: Option<PathBuf>,
+    /// Nobody reads what the program writes.
+    pub silent: bool,
 }
 
 /// A program that was run.
@@ -37,6 +50,13 @@ pub struct Watched {
     pub executable: Option<PathBuf>,
     /// What each of its processes found.
     pub processes: Vec<Findings>,
+}
+
+impl Watched {
+    /// Whether the same schedule gives the same run.
+    pub fn is_replayable(&self) -> bool {
+        self.processes.iter().all(|process| process.notes & ravelin_findings::notes::NOT_REPLAYABLE == 0)
+    }
 }
 
 /// Why there is nothing to report.
@@ -59,7 +79,7 @@ pub enum NotWatched {
 /// Runs the program to its end.
 pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
     let directory = Directory::new(watch.keep.as_deref())?;
-    let executable = find(&watch.program);
+    let executable = find_program(&watch.program);
     let built = executable.as_deref().map(Built::read).unwrap_or_default();
     let mut command = Command::new(&watch.program);
     command.args(&watch.arguments);
@@ -73,6 +93,13 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
             path.push(before);
         }
         command.env("LD_LIBRARY_PATH", path);
+    }
+    if let Some(input) = &watch.streams.input {
+        let file = fs::File::open(input).map_err(|error| NotWatched::NotStarted(input.clone(), error))?;
+        command.stdin(file);
+    }
+    if watch.streams.silent {
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     }
     // SAFETY: between fork and exec only a system call is made, which neither allocates nor takes a lock.
     unsafe { command.pre_exec(without_randomisation) };
@@ -144,7 +171,8 @@ impl Directory {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = std::env::temp_dir().join(format!("ravelin-run-{}-{number}", std::process::id()));
+            // Of one length, so that the program's stack is always at the same place.
+            let path = std::env::temp_dir().join(format!("ravelin-run-{:08}-{number:06}", std::process::id()));
             match std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&path) {
                 Ok(()) => return Ok(Directory { path, own: true }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -195,7 +223,7 @@ fn needs_stock_runtime(bytes: &[u8]) -> bool {
 }
 
 /// The file that a command runs: as named, or found on the path.
-fn find(program: &OsStr) -> Option<PathBuf> {
+pub fn find_program(program: &OsStr) -> Option<PathBuf> {
     let named = Path::new(program);
     if named.components().count() > 1 || named.is_absolute() {
         return fs::canonicalize(named).ok();
