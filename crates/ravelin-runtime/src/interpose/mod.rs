@@ -24,6 +24,7 @@ mod copies;
 mod descriptors;
 mod entropy;
 mod exec;
+mod futex;
 mod guard;
 mod heap;
 mod jumps;

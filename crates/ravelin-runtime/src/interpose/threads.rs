@@ -288,9 +288,9 @@ fn number_of(handle: usize) -> Option<u32> {
 fn await_end(number: Option<u32>, pc: usize, until: impl FnOnce() -> Option<u64>) -> bool {
     match (schedule::mine(), number) {
         (Some(me), Some(number)) => schedule::await_end(me, pc, u64::from(number), until()),
-        (Some(me), None) => {
-            schedule::turn::leave(me, pc);
-            schedule::turn::come_back(me);
+        // A thread that is not known, which may end at any time.
+        (Some(_), None) => {
+            schedule::yields(pc);
             true
         }
         _ => true,

@@ -209,7 +209,7 @@ pub fn outside<R>(pc: usize, work: impl FnOnce() -> R) -> R {
     turn::point(me, pc, Did::Effect);
     turn::leave(me, pc);
     let result = work();
-    turn::come_back(me);
+    turn::come_back_from(me);
     result
 }
 

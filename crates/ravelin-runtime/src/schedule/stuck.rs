@@ -3,6 +3,7 @@
 use super::turn::{self, seat};
 use crate::file;
 use crate::process;
+use crate::this_thread;
 use crate::threads;
 use libc::c_int;
 use ravelin_findings::{Blocked, Record, WaitsFor};
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Writes down what every thread waits for, and ends the program.
 #[cold]
 pub fn tell(kind: Stuck) -> ! {
+    let _inside = this_thread::enter_unwatched();
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.swap(true, Ordering::SeqCst) {
         let places = turn::with(|turns| {

@@ -16,7 +16,7 @@ use crate::this_thread::{self, Watched};
 use crate::{file, this_thread::Inside};
 use ravelin_findings::{WaitsFor, notes};
 use ravelin_schedule::{Did, Next as Decision, State, Turns, Wait};
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 /// The schedule.
 pub static TURNS: Spin<Option<Turns>> = Spin::new(None);
@@ -37,6 +37,8 @@ pub struct Seat {
     what: AtomicU32,
     /// It went outside by itself.
     away: AtomicU32,
+    /// It is asking who goes on, or waits for that: a signal handler that runs meanwhile asks nothing.
+    busy: AtomicU32,
     /// Somebody has cancelled it.
     pub cancelled: AtomicU32,
     /// The descriptors it waits for, and how many.
@@ -149,6 +151,7 @@ pub fn sit_down(place: usize, number: u64) {
     seat.pc.store(0, Ordering::Relaxed);
     seat.away.store(0, Ordering::Relaxed);
     seat.cancelled.store(0, Ordering::Relaxed);
+    seat.busy.store(0, Ordering::Relaxed);
     seat.thread.store(std::ptr::null_mut(), Ordering::Relaxed);
     seat.word.store(0, Ordering::Release);
     if place == 0 {
@@ -169,23 +172,40 @@ pub fn with<R>(work: impl FnOnce(&mut Turns) -> R) -> Option<R> {
     TURNS.lock().as_mut().map(work)
 }
 
+/// Runs `work` unless the calling thread is in the middle of such work already, because this is a signal handler.
+#[inline(always)]
+fn once_at_a_time<R>(me: usize, work: impl FnOnce() -> R) -> Option<R> {
+    let busy = &seat(me).busy;
+    if busy.load(Ordering::Relaxed) != 0 {
+        return None;
+    }
+    busy.store(1, Ordering::Relaxed);
+    compiler_fence(Ordering::SeqCst);
+    let result = work();
+    compiler_fence(Ordering::SeqCst);
+    busy.store(0, Ordering::Relaxed);
+    Some(result)
+}
+
 /// A point of the calling thread.
 pub fn point(me: usize, pc: usize, did: Did) {
-    let decision = with(|turns| match turns.running() {
-        Some(running) if running == me => Ok(turns.point(me, did, pc as u64 & 0xfff)),
-        _ => Err(turns.state(me)),
-    });
-    match decision {
-        Some(Ok(Decision::Stay)) | None => {}
-        Some(Ok(decision)) => {
-            seat(me).pc.store(pc, Ordering::Relaxed);
-            act(me, decision);
+    once_at_a_time(me, || {
+        let decision = with(|turns| match turns.running() {
+            Some(running) if running == me => Ok(turns.point(me, did, pc as u64 & 0xfff)),
+            _ => Err(turns.state(me)),
+        });
+        match decision {
+            Some(Ok(Decision::Stay)) | None => {}
+            Some(Ok(decision)) => {
+                seat(me).pc.store(pc, Ordering::Relaxed);
+                act(me, decision);
+            }
+            // It lost the turn while it was in a call nobody told us about.
+            Some(Err(State::Outside)) if seat(me).away.load(Ordering::Relaxed) == 0 => come_back(me),
+            // A signal handler of a thread that is outside.
+            Some(Err(_)) => {}
         }
-        // It lost the turn while it was in a call nobody told us about.
-        Some(Err(State::Outside)) if seat(me).away.load(Ordering::Relaxed) == 0 => come_back(me),
-        // A signal handler of a thread that waits.
-        Some(Err(_)) => {}
-    }
+    });
 }
 
 /// The calling thread waits for an object; whether its time is over.
@@ -197,13 +217,15 @@ pub fn wait_for(me: usize, pc: usize, what: WaitsFor, object: usize, until: Opti
 /// The calling thread waits; whether its time is over. A signal handler of a thread that waits itself comes back at once.
 pub fn wait(me: usize, pc: usize, on: Wait, until: Option<u64>) -> bool {
     seat(me).pc.store(pc, Ordering::Relaxed);
-    let decision = with(|turns| (turns.running() == Some(me)).then(|| turns.wait(me, on, until))).flatten();
-    let Some(decision) = decision else {
+    let waited = once_at_a_time(me, || {
+        let decision = with(|turns| (turns.running() == Some(me)).then(|| turns.wait(me, on, until))).flatten()?;
+        act(me, decision);
+        with(|turns| turns.timed_out(me))
+    });
+    waited.flatten().unwrap_or_else(|| {
         kernel::yield_now();
-        return false;
-    };
-    act(me, decision);
-    with(|turns| turns.timed_out(me)).unwrap_or(false)
+        false
+    })
 }
 
 /// The calling thread waits for one of these descriptors; whether its time is over.
@@ -220,9 +242,9 @@ pub fn wait_for_descriptors(me: usize, pc: usize, descriptors: &mut [libc::pollf
 pub fn leave(me: usize, pc: usize) {
     let seat = seat(me);
     seat.pc.store(pc, Ordering::Relaxed);
-    seat.away.store(1, Ordering::Relaxed);
-    let decision = with(|turns| (turns.running() == Some(me)).then(|| turns.leave(me))).flatten();
-    match decision {
+    seat.away.fetch_add(1, Ordering::Relaxed);
+    let leave = || with(|turns| (turns.running() == Some(me)).then(|| turns.leave(me))).flatten();
+    match once_at_a_time(me, leave).flatten() {
         Some(Decision::Switch(other)) => give(other),
         Some(Decision::Stuck(kind)) => stuck::tell(kind),
         // Nobody asks the kernel while this thread is away; whoever waits for a descriptor looks again by itself.
@@ -231,10 +253,16 @@ pub fn leave(me: usize, pc: usize) {
     }
 }
 
+/// The calling thread is back from where [`leave`] let it go.
+pub fn come_back_from(me: usize) {
+    if seat(me).away.fetch_sub(1, Ordering::Relaxed) == 1 {
+        once_at_a_time(me, || come_back(me));
+    }
+}
+
 /// The calling thread is back and waits for its turn.
-pub fn come_back(me: usize) {
+fn come_back(me: usize) {
     let has_turn = with(|turns| turns.state(me) != State::Outside || turns.come_back(me)).unwrap_or(true);
-    seat(me).away.store(0, Ordering::Relaxed);
     if !has_turn {
         sleep_until_given(me);
     }
@@ -347,24 +375,26 @@ fn await_death() {
 
 /// Asks the kernel for a while whether any descriptor is ready that somebody waits for.
 fn ask(limit: Option<u64>) -> bool {
-    let mut all: Vec<libc::pollfd> = Vec::new();
+    const MOST: usize = 256;
+    let mut all = [const { libc::pollfd { fd: -1, events: 0, revents: 0 } }; MOST];
+    let mut used = 0;
     with(|turns| {
         for place in 0..turns.places() {
             if matches!(turns.state(place), State::Waiting { on: Wait::Descriptor, .. }) {
                 let (first, count) = (&seat(place).polled.0, &seat(place).polled.1);
-                // SAFETY: the thread waits, and keeps its descriptors until it goes on, which it cannot now.
-                all.extend(unsafe {
-                    std::slice::from_raw_parts(first.load(Ordering::Relaxed), count.load(Ordering::Relaxed))
-                });
+                for index in 0..count.load(Ordering::Relaxed).min(MOST - used) {
+                    // SAFETY: the thread waits, and keeps its descriptors until it goes on, which it cannot now.
+                    all[used] = unsafe { *first.load(Ordering::Relaxed).add(index) };
+                    used += 1;
+                }
             }
         }
     });
     let wait = limit.unwrap_or(ASK).min(ASK);
     let limit = libc::timespec { tv_sec: 0, tv_nsec: wait as i64 };
     // SAFETY: the kernel fills the descriptors, which are there, and reads the limit.
-    let ready = unsafe {
-        kernel::call(libc::SYS_ppoll, [all.as_mut_ptr() as usize, all.len(), (&raw const limit) as usize, 0, 8])
-    };
+    let ready =
+        unsafe { kernel::call(libc::SYS_ppoll, [all.as_mut_ptr() as usize, used, (&raw const limit) as usize, 0, 8]) };
     ready != 0
 }
 
@@ -379,6 +409,7 @@ struct Looks {
 
 impl Looks {
     fn look(&mut self) {
+        let _inside = this_thread::enter_unwatched();
         let Some((points, running, ready)) = with(|turns| (turns.points(), turns.running(), turns.ready())) else {
             return;
         };
