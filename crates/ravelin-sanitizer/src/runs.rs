@@ -37,6 +37,8 @@ pub struct Plan {
     pub jobs: usize,
     /// Points without any effect that make a livelock; 0 for never.
     pub livelock: u64,
+    /// What the program writes is not shown; otherwise that of the first run is.
+    pub silent: bool,
 }
 
 /// One run.
@@ -135,7 +137,7 @@ impl Plan {
             watch_one.options.push(format!("livelock={}", self.livelock));
             watch_one.options.extend(processor.map(|processor| format!("processor={processor}")));
         }
-        watch_one.streams = Streams { input: input.path.clone(), silent: number > 0 };
+        watch_one.streams = Streams { input: input.path.clone(), silent: self.silent || number > 0 };
         if self.runs > 1 {
             watch_one.keep = self.watch.keep.as_ref().map(|keep| keep.join(format!("run-{number:06}")));
         }

@@ -314,6 +314,7 @@ impl Turns {
 
     /// Makes a waiting thread go on, whatever it waits for.
     pub fn rouse(&mut self, thread: usize) {
+        self.effect();
         if matches!(self.state(thread), State::Waiting { .. }) {
             self.make_ready(thread, false);
         }
@@ -338,6 +339,7 @@ impl Turns {
 
     /// A thread is back from outside; whether it has the turn now.
     pub fn come_back(&mut self, me: usize) -> bool {
+        self.effect();
         self.make_ready(me, false);
         if self.running.is_none() {
             self.running = Some(me);
@@ -498,7 +500,6 @@ impl Turns {
         self.threads[thread].timed_out = timed_out;
         self.threads[thread].looks = 0;
         self.ready.push(thread);
-        self.quiet = 0;
     }
 
     fn leave_ready(&mut self, thread: usize) {

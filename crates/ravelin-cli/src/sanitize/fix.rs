@@ -26,6 +26,7 @@ pub fn try_out(arguments: &Run, mut plan: Plan, wanted: &Wanted) -> anyhow::Resu
     plan.watch.options.retain(|word| word != "halt-on-first");
     let mut trial = Trial { plan, wanted, sites: BTreeSet::new() };
     let (before, _) = trial.run(&[])?;
+    trial.plan.silent = true;
     let fixes =
         if arguments.fix_all { trial.fix_all(before.clone())? } else { asked_for(&arguments.verify_fix, &before)? };
     for fix in &fixes {

@@ -35,6 +35,7 @@ pub fn findings(arguments: &Findings) -> anyhow::Result<Exit> {
     let names: Vec<String> = arguments.files.iter().map(|file| file.display().to_string()).collect();
     let gathered = Gathered {
         program: names.join(", "),
+        arguments: Vec::new(),
         executable: None,
         processes: arguments.files.iter().map(|file| read_findings(file)).collect::<Result<_, _>>()?,
         run_of: Vec::new(),

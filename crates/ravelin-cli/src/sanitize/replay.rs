@@ -139,6 +139,7 @@ impl Recorded {
             runs: 1,
             jobs: 1,
             livelock: self.livelock,
+            silent: false,
         }
     }
 }

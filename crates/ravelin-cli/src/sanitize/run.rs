@@ -59,6 +59,7 @@ fn plan(arguments: &Run) -> anyhow::Result<Plan> {
         runs,
         jobs: jobs.map_or_else(by_default, |jobs| jobs as usize),
         livelock,
+        silent: false,
     })
 }
 
@@ -99,6 +100,7 @@ fn gathered<'a>(plan: &Plan, ran: &'a [Ran]) -> Gathered<'a> {
     let of = |(index, run): (usize, &Ran)| std::iter::repeat_n(index, run.watched.processes.len());
     Gathered {
         program: plan.watch.program.display().to_string(),
+        arguments: plan.watch.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         executable: ran.first().and_then(|run| run.watched.executable.as_deref()),
         processes: ran.iter().flat_map(|run| run.watched.processes.iter().cloned()).collect(),
         run_of: ran.iter().enumerate().flat_map(of).collect(),

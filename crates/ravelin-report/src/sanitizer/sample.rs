@@ -18,6 +18,7 @@ pub fn report() -> Report {
     };
     Report {
         program: "./mp".to_owned(),
+        arguments: Vec::new(),
         findings: vec![stale_read(), race()],
         stuck: Vec::new(),
         runs: Vec::new(),

@@ -201,7 +201,7 @@ fn schedules(text: &mut String, report: &Report) {
     if let Some(run) = first.and_then(|&first| report.runs.get(first))
         && let Some(schedule) = run.schedule
     {
-        let _ = writeln!(text, "  again: ravelin run {} {}", options(&schedule), report.program);
+        let _ = writeln!(text, "  again: ravelin run {} {}", options(&schedule), command(report));
     }
     let mut ended: Vec<(String, usize, Option<Schedule>)> = Vec::new();
     for run in report.runs.iter().filter(|_| report.runs.len() > 1) {
@@ -221,6 +221,16 @@ fn schedules(text: &mut String, report: &Report) {
         let first = schedule.map(|schedule| format!(", first with {schedule}")).unwrap_or_default();
         let _ = writeln!(text, "  {} {how}{first}", counted(times as u64, "run"));
     }
+}
+
+/// The program and its arguments, as one types them.
+fn command(report: &Report) -> String {
+    let plain = |word: &str| {
+        let harmless = |letter: char| letter.is_ascii_alphanumeric() || "-_./=,:+%@".contains(letter);
+        !word.is_empty() && word.chars().all(harmless)
+    };
+    let quoted = |word: &String| if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) };
+    std::iter::once(&report.program).chain(&report.arguments).map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// The options of `ravelin run` for a schedule.

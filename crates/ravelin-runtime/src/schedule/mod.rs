@@ -172,7 +172,7 @@ pub fn wait(me: usize, pc: usize, (what, object): (WaitsFor, usize), until: Opti
 
 /// The calling thread sleeps until this time of the schedule.
 pub fn sleep(me: usize, pc: usize, until: u64) {
-    turn::point(me, pc, Did::Effect);
+    turn::point(me, pc, Did::Look { again: false });
     turn::wait(me, pc, Wait::Time, Some(until));
     end_if_cancelled(me);
 }

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct Gathered<'a> {
     /// The program, as it was called.
     pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
     /// Its file, if that is known: findings files may not name it.
     pub executable: Option<&'a Path>,
     /// What each process left.
@@ -88,6 +90,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
     }
     Report {
         program: gathered.program,
+        arguments: gathered.arguments,
         findings: merged,
         stuck,
         runs: gathered.runs,
@@ -363,6 +366,7 @@ mod tests {
         let processes = vec![Findings { findings: vec![finding], ..Findings::default() }];
         let gathered = Gathered {
             program: String::new(),
+            arguments: Vec::new(),
             executable: None,
             processes,
             run_of: Vec::new(),

@@ -19,6 +19,8 @@ use ravelin_schedule::Schedule;
 pub struct Report {
     /// The program, as it was called.
     pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
     /// What is shown, most frequent first.
     pub findings: Vec<Finding>,
     /// Why runs could not go on.

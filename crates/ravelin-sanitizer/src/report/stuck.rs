@@ -60,7 +60,7 @@ impl Blocked {
     /// What the thread does, in words: `waits for the mutex `m`, which thread 2 holds`.
     pub fn words(&self) -> String {
         let what = match self.waits_for {
-            WaitsFor::Nothing => return "could go on".to_owned(),
+            WaitsFor::Nothing => return "goes round in a loop".to_owned(),
             WaitsFor::Descriptor => return "waits for a file descriptor".to_owned(),
             WaitsFor::Time => return "sleeps".to_owned(),
             WaitsFor::Unknown => return "is in a call that the schedule does not know".to_owned(),
