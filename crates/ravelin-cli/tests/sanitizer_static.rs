@@ -50,8 +50,8 @@ fn converted(example: &Example, folder: &Path) -> Option<PathBuf> {
 }
 
 /// Generated programs, and the runs of each under PCT.
-const GENERATED: u64 = 48;
-const SCHEDULES: &str = "40";
+const GENERATED: u64 = 32;
+const SCHEDULES: &str = "25";
 
 #[test]
 fn generated_programs_are_judged_alike_under_pct() {
@@ -87,7 +87,7 @@ fn generated_programs_are_judged_alike_under_pct() {
     let not_robust = results.iter().filter(|(_, (robust, _))| !robust).count();
     let found = results.iter().filter(|(_, (robust, found))| !robust && *found).count();
     println!("{found} of {not_robust} generated programs that are not robust were found, of {} in all", results.len());
-    assert!(not_robust >= 8 && found * 10 >= not_robust * 6, "{found} of {not_robust} were found");
+    assert!(not_robust >= 5 && found * 10 >= not_robust * 6, "{found} of {not_robust} were found");
 }
 
 /// Whether a program is robust statically, and whether a violation is found in runs of it; `None` if it has no C or no

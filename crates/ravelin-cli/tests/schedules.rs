@@ -310,3 +310,24 @@ int main(void) {
     assert_eq!(output.status.code(), Some(0), "{}", text_of(&output));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "hello\n");
 }
+
+/// The commands of the document, in its order, with the sequence lock as the program.
+#[test]
+fn the_commands_of_the_document_work() {
+    let built = Built::new("seqlock.c", "");
+    std::fs::rename(built.folder.join("program"), built.folder.join("test")).expect("a file");
+    let document = include_str!("../../../docs/schedules.md");
+    let blocks = document.split("```sh\n").skip(1).filter_map(|block| block.split("```").next());
+    let lines: Vec<&str> = blocks.flat_map(str::lines).map(|line| line.split('#').next().unwrap_or(line)).collect();
+    assert!(lines.len() >= 7, "{lines:?}");
+    for line in lines {
+        let output = built.ravelin(line.trim().strip_prefix("ravelin ").expect("a command of ravelin"));
+        let codes: &[i32] = match line {
+            _ if line.contains("--verify-fix") => &[0, 1],
+            _ if line.contains("--fix-all") => &[0],
+            _ => &[1],
+        };
+        let code = output.status.code().unwrap_or(-1);
+        assert!(codes.contains(&code), "{line}: {code}, {}", text_of(&output));
+    }
+}

@@ -104,6 +104,7 @@ pub fn last_resort(finding: &Finding) -> Vec<Fix> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Site {
     pub place: String,
+    column: Option<u32>,
     /// Its file, by a hash of the path, and where in it.
     file: u64,
     offset: u64,
@@ -132,6 +133,7 @@ pub fn sites(processes: &[Findings], executable: Option<&Path>, directory: Optio
             let Some(frame) = stack.first() else { continue };
             all.insert(Site {
                 place: frame.place(),
+                column: frame.column,
                 file,
                 offset,
                 seq_cst: site.order == Order::SeqCst,
@@ -159,10 +161,13 @@ fn is_at(place: &str, named: &str) -> bool {
     place == named || place.strip_suffix(named).is_some_and(|rest| rest.ends_with('/'))
 }
 
-/// How many accesses there are that are not seq_cst, by their lines and whether they read or write.
+/// How many accesses there are that are not seq_cst, by their places and whether they read or write.
 pub fn weaker_than_seq_cst(sites: &BTreeSet<Site>) -> usize {
-    let places: BTreeSet<_> =
-        sites.iter().filter(|site| !site.seq_cst).map(|site| (&site.place, site.reads, site.writes)).collect();
+    let places: BTreeSet<_> = sites
+        .iter()
+        .filter(|site| !site.seq_cst)
+        .map(|site| (&site.place, site.column, site.reads, site.writes))
+        .collect();
     places.len()
 }
 

@@ -111,6 +111,7 @@ fn in_turn(
         return schedule::outside(pc, || waiting(mutex, real));
     }
     schedule::point(pc);
+    schedule::end_if_cancelled(me);
     sync::release(mutex);
     mutex::open(mutex);
     let over = schedule::wait(me, pc, (WaitsFor::Condition, condition), until.flatten());

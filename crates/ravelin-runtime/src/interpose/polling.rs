@@ -85,6 +85,7 @@ fn in_turn(
 ) -> c_int {
     schedule::point(pc);
     loop {
+        schedule::end_if_cancelled(me);
         let ready = look();
         if ready != 0 {
             return ready;
@@ -92,7 +93,6 @@ fn in_turn(
         if turn::wait_for_descriptors(me, pc, descriptors, until) {
             return look();
         }
-        schedule::end_if_cancelled(me);
     }
 }
 
@@ -141,6 +141,7 @@ pub fn await_ready(file: c_int, events: i16, pc: usize) {
     schedule::point(pc);
     let mut one = [pollfd { fd: file, events, revents: 0 }];
     loop {
+        schedule::end_if_cancelled(me);
         let none = timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the kernel fills the descriptor and reads the time.
         let ready = unsafe {
@@ -152,6 +153,5 @@ pub fn await_ready(file: c_int, events: i16, pc: usize) {
             return;
         }
         turn::wait_for_descriptors(me, pc, &mut one, None);
-        schedule::end_if_cancelled(me);
     }
 }

@@ -119,16 +119,17 @@ pub fn until<R>(
     until: Option<u64>,
     mut attempt: impl FnMut() -> Option<R>,
 ) -> Result<R, TimedOut> {
+    let cancels = matches!(what, WaitsFor::Semaphore | WaitsFor::Thread);
     turn::point(me, pc, Did::Effect);
     loop {
+        if cancels {
+            end_if_cancelled(me);
+        }
         if let Some(result) = attempt() {
             return Ok(result);
         }
         if turn::wait_for(me, pc, what, object, until) {
             return attempt().ok_or(TimedOut);
-        }
-        if matches!(what, WaitsFor::Semaphore | WaitsFor::Thread) {
-            end_if_cancelled(me);
         }
     }
 }
@@ -173,6 +174,7 @@ pub fn wait(me: usize, pc: usize, (what, object): (WaitsFor, usize), until: Opti
 /// The calling thread sleeps until this time of the schedule.
 pub fn sleep(me: usize, pc: usize, until: u64) {
     turn::point(me, pc, Did::Look { again: false });
+    end_if_cancelled(me);
     turn::wait(me, pc, Wait::Time, Some(until));
     end_if_cancelled(me);
 }

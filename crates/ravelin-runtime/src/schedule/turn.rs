@@ -9,13 +9,14 @@
 //! the report says so.
 
 use super::stuck;
+use crate::interpose::signals;
 use crate::kernel;
 use crate::mapping;
 use crate::spin::Spin;
 use crate::this_thread::{self, Watched};
 use crate::{file, this_thread::Inside};
 use ravelin_findings::{WaitsFor, notes};
-use ravelin_schedule::{Did, Next as Decision, State, Turns, Wait};
+use ravelin_schedule::{Did, Next as Decision, State, Stuck, Turns, Wait};
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 /// The schedule.
@@ -110,8 +111,11 @@ static DYING: AtomicI32 = AtomicI32::new(0);
 const LOOK_AFTER: u64 = 100_000_000;
 /// Looks at a thread that sleeps with the turn before it loses it.
 const SLEEPS: u32 = 2;
-/// Looks at a thread that runs without a point before it loses the turn: it may wait for something we do not see.
-const RUNS: u32 = 50;
+/// Hundredths of a second of processor time in which a thread makes no point before it loses the turn: it may wait for
+/// something we do not see.
+const RUNS: u64 = 300;
+/// How often that is done before a deadlock is told, in a program that handles signals.
+const FOR_SIGNALS: u32 = 200;
 /// Nanoseconds for which descriptors are asked at a time.
 const ASK: u64 = 10_000_000;
 
@@ -300,6 +304,7 @@ pub fn resume() {
 
 /// Does what the schedule says, until the calling thread has the turn.
 fn act(me: usize, mut decision: Decision) {
+    let mut patience = 0;
     loop {
         match decision {
             Decision::Stay => return,
@@ -311,6 +316,15 @@ fn act(me: usize, mut decision: Decision) {
             Decision::Ask { limit } => {
                 let any = ask(limit);
                 match with(|turns| turns.asked(me, any)) {
+                    Some(next) => decision = next,
+                    None => return,
+                }
+            }
+            // A signal may come, and its handler wake somebody.
+            Decision::Stuck(Stuck::Deadlock) if signals::are_handled() && patience < FOR_SIGNALS => {
+                patience += 1;
+                ask(None);
+                match with(|turns| turns.asked(me, false)) {
                     Some(next) => decision = next,
                     None => return,
                 }
@@ -404,7 +418,8 @@ struct Looks {
     points: u64,
     running: Option<usize>,
     sleeps: u32,
-    runs: u32,
+    /// The processor time that it had at the first look.
+    time: u64,
 }
 
 impl Looks {
@@ -414,7 +429,7 @@ impl Looks {
             return;
         };
         if (points, running) != (self.points, self.running) || (ready == 0 && running.is_some()) {
-            *self = Looks { points, running, sleeps: 0, runs: 0 };
+            *self = Looks { points, running, ..Looks::default() };
             return;
         }
         let Some(running) = running else {
@@ -425,14 +440,16 @@ impl Looks {
         if tid == 0 || tid == own_tid() {
             return;
         }
-        match state_of(tid) {
+        let (state, time) = state_of(tid);
+        match state {
             b'S' => self.sleeps += 1,
-            b'R' => self.runs += 1,
+            b'R' if self.time == 0 => self.time = time.max(1),
             // The first thread may end before the others, and stays as a zombie.
             b'Z' | b'X' | 0 => self.sleeps = SLEEPS,
             _ => {}
         }
-        if self.sleeps >= SLEEPS || self.runs >= RUNS {
+        let runs = self.time != 0 && time.saturating_sub(self.time) >= RUNS;
+        if self.sleeps >= SLEEPS || runs {
             file::note(notes::NOT_REPLAYABLE);
             let decision = with(|turns| {
                 let same = turns.points() == points && turns.running() == Some(running);
@@ -446,16 +463,17 @@ impl Looks {
     }
 }
 
-/// The letter by which the kernel says what a thread does; 0 if there is no such thread.
-fn state_of(tid: i32) -> u8 {
+/// The letter by which the kernel says what a thread does, 0 if there is no such thread; and its processor time in
+/// hundredths of a second.
+fn state_of(tid: i32) -> (u8, u64) {
     let path = format!("/proc/self/task/{tid}/stat\0");
-    let mut text = [0_u8; 256];
+    let mut text = [0_u8; 512];
     // SAFETY: the path ends with a zero byte, and at most that many bytes are read.
     let length = unsafe {
         let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
         let file = kernel::call(libc::SYS_open, [path.as_ptr() as usize, flags, 0]);
         if file < 0 {
-            return 0;
+            return (0, 0);
         }
         let length = kernel::call(libc::SYS_read, [file as usize, text.as_mut_ptr() as usize, text.len()]);
         kernel::call(libc::SYS_close, [file as usize]);
@@ -463,7 +481,12 @@ fn state_of(tid: i32) -> u8 {
     };
     let text = &text[..length.min(text.len())];
     let name_ends = text.iter().rposition(|&byte| byte == b')').unwrap_or(0);
-    text.get(name_ends + 2).copied().unwrap_or(0)
+    let fields = text.get(name_ends + 2..).unwrap_or_default();
+    let number =
+        |field: &[u8]| field.iter().fold(0_u64, |sum, &digit| sum * 10 + u64::from(digit.wrapping_sub(b'0') % 10));
+    // User and system time are the eleventh and twelfth after the state.
+    let time = fields.split(|&byte| byte == b' ').skip(11).take(2).map(number).sum();
+    (fields.first().copied().unwrap_or(0), time)
 }
 
 pub fn own_tid() -> i32 {
