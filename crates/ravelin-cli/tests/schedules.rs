@@ -163,7 +163,7 @@ fn a_program_that_cannot_go_on_is_ended_and_told() {
     ];
     for (word, kind, sentence) in cases {
         for schedule in ["random", "pct"] {
-            let options = format!("--schedule {schedule} --runs 20 --livelock 20000");
+            let options = format!("--schedule {schedule} --runs 8 --livelock 20000");
             let (answer, output) = built.report(&options, word);
             assert_eq!(output.status.code(), Some(1), "{word} {schedule}: {}", text_of(&output));
             let stuck = &answer["stuck"][0];
@@ -185,7 +185,7 @@ fn whoever_waits_gives_the_turn_up_and_sleeping_takes_no_time() {
     let built = Built::new("waits.c", "");
     for schedule in ["random", "pct"] {
         let began = std::time::Instant::now();
-        let (answer, output) = built.report(&format!("--schedule {schedule} --runs 30"), "");
+        let (answer, output) = built.report(&format!("--schedule {schedule} --runs 15"), "");
         assert_eq!(output.status.code(), Some(0), "{schedule}: {}", text_of(&output));
         let runs = answer["runs"].as_array().expect("runs");
         assert!(runs.iter().all(|run| run["replayable"] == true), "{schedule}");

@@ -115,8 +115,22 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
 
 /// Reads one findings file.
 pub fn read_findings(path: &Path) -> Result<Findings, NotWatched> {
-    let bytes = fs::read(path).map_err(|error| NotWatched::NotRead(path.to_owned(), error))?;
+    let bytes = used_part(path).map_err(|error| NotWatched::NotRead(path.to_owned(), error))?;
     ravelin_findings::read(&bytes).map_err(|error| NotWatched::NotFindings(path.to_owned(), error))
+}
+
+/// The header of a findings file and what the header says is in use: the file is made for many more findings than there
+/// mostly are.
+fn used_part(path: &Path) -> io::Result<Vec<u8>> {
+    use io::Read;
+    let mut file = fs::File::open(path)?;
+    let header = header::WORDS * 8;
+    let mut bytes = Vec::with_capacity(header);
+    file.by_ref().take(header as u64).read_to_end(&mut bytes)?;
+    let used = bytes.get(8 * header::USED..).and_then(|rest| rest.first_chunk::<8>()).copied().map(u64::from_ne_bytes);
+    let rest = used.unwrap_or(0).saturating_mul(8).saturating_sub(bytes.len() as u64);
+    file.take(rest).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Reads all findings files in a directory, by process number.
