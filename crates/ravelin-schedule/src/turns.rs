@@ -193,7 +193,7 @@ impl Turns {
 
     /// Any number, determined by the schedule.
     pub fn number(&mut self) -> u64 {
-        self.random.next()
+        self.random.number()
     }
 
     /// Time passes without a point.
@@ -207,7 +207,7 @@ impl Turns {
             Strategy::Random => 0,
             Strategy::Pct { depth, .. } => i64::from(depth),
         };
-        let priority = depth + (self.random.next() >> 8) as i64;
+        let priority = depth + (self.random.number() >> 8) as i64;
         let thread = Thread { state: State::Ready, priority, yields: false, looks: 0, timed_out: false };
         let place = match self.free.pop() {
             Some(place) => {
@@ -538,7 +538,9 @@ mod tests {
     fn runs(text: &str, threads: usize, points: usize) -> Vec<usize> {
         let mut turns = turns(text);
         let mut left = vec![points; threads];
-        (1..threads).for_each(|_| drop(turns.add()));
+        for _ in 1..threads {
+            turns.add();
+        }
         let mut order = Vec::new();
         let mut me = 0;
         loop {

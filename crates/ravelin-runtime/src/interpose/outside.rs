@@ -37,7 +37,7 @@ interpose! {
     }
 
     fn pause(; pc) -> c_int {
-        schedule::outside(pc, || real())
+        schedule::outside(pc, real)
     }
 
     fn system(command: usize; pc) -> c_int {
