@@ -37,7 +37,7 @@ const NOT_INHERITED: &[&str] = &[
 
 fn main() {
     let crates = crates();
-    for source in ["ravelin-runtime", "ravelin-clocks/src", "ravelin-findings/src"] {
+    for source in ["ravelin-runtime", "ravelin-clocks/src", "ravelin-findings/src", "ravelin-schedule/src"] {
         println!("cargo::rerun-if-changed={}", crates.join(source).display());
     }
     for file in ["Cargo.toml", "Cargo.lock"] {

@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::model::AnyModel;
-use crate::sanitize::arguments::{Cargo, Compile, Findings, Run};
+use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ravelin_analysis::c11::SeqCstReading;
 use ravelin_analysis::reachability;
@@ -52,6 +52,8 @@ pub enum Command {
     Run(Run),
     /// Build and run Rust projects with the sanitizer: cargo test, run, build or bench.
     Cargo(Cargo),
+    /// Run a program again with the schedule of a finding, and stop there.
+    Replay(Replay),
     /// Tell again what is in findings files that `run --findings` kept.
     Findings(Findings),
 }

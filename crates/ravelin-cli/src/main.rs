@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Command::Cxx(arguments) => return ended(sanitize::compile(Language::Cxx, arguments)),
         Command::Run(arguments) => return ended(sanitize::run(arguments)),
         Command::Cargo(arguments) => return ended(sanitize::cargo(arguments)),
+        Command::Replay(arguments) => sanitize::replay(arguments),
         Command::Findings(arguments) => sanitize::findings(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Reach(arguments) => reach::run(arguments),

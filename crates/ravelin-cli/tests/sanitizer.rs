@@ -376,6 +376,7 @@ fn findings_of_several_processes_are_one_report() {
                 before: access(1, AccessKind::Store, &[0x2011]),
                 after: access(2, AccessKind::Load, &[0x1011]),
             }],
+            point: 0,
         })
     };
     let thread = Record::Thread(Thread { number: 2, parent: 0, name: b"reader".to_vec(), stack: vec![0x7001] });

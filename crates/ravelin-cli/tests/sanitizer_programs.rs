@@ -2,7 +2,8 @@
 //!
 //! Every case is built and run at least once, with compilers and levels of optimisation in turns; with
 //! `RAVELIN_PROGRAMS_ALL=1` every case with every compiler and level. `RAVELIN_PROGRAMS=word` tries only what has the
-//! word in its name, `RAVELIN_PROGRAMS_LOUD=1` lets the compilers and programs be heard.
+//! word in its name, `RAVELIN_PROGRAMS_LOUD=1` lets the compilers and programs be heard, and `RAVELIN_PROGRAMS_SCHEDULE="--schedule
+//! random"` runs them with a schedule of our own.
 
 mod programs;
 

@@ -1,9 +1,12 @@
 //! The sanitizer beside the static check: the C of an example that is robust against RC20 gives no violation, however
-//! often it runs; and all C that is written compiles and ends.
+//! often it runs; neither does that of generated programs, under schedules of our own, which find nearly all of the others;
+//! and all C that is written compiles and ends.
 
 mod programs;
 
 use programs::{findings, finish, finish_with};
+use ravelin_frontend::print;
+use ravelin_semantics::generate::{Config, Generator, Kind};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,6 +47,73 @@ fn converted(example: &Example, folder: &Path) -> Option<PathBuf> {
     command.arg("convert").arg(&example.path).args(["--to", "c", "--copies", "2", "-o"]).arg(&file);
     let code = finish_with(&mut command, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"));
     (code == 0).then_some(file)
+}
+
+/// Generated programs, and the runs of each under PCT.
+const GENERATED: u64 = 32;
+const SCHEDULES: &str = "25";
+
+#[test]
+fn generated_programs_are_judged_alike_under_pct() {
+    let mut config = Config { non_atomic: false, goals: 0..=0, threads: 2..=3, ..Config::c11() };
+    config.kinds.retain(|(kind, _)| !matches!(kind, Kind::Assert | Kind::Havoc));
+    let generator = Generator::new(config);
+    let folder = scratch("static-generated");
+    let next = std::sync::atomic::AtomicU64::new(0);
+    let results = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for worker in 0..2 {
+            let (generator, next, results) = (&generator, &next, &results);
+            let folder = folder.join(worker.to_string());
+            std::fs::create_dir_all(&folder).expect("a folder");
+            scope.spawn(move || {
+                loop {
+                    let seed = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    if seed >= GENERATED {
+                        return;
+                    }
+                    if let Some(result) = judged_both_ways(&generator.program(seed), &folder) {
+                        results.lock().expect("nobody panics").push((seed, result));
+                    }
+                }
+            });
+        }
+    });
+    let _ = std::fs::remove_dir_all(&folder);
+    let results = results.into_inner().expect("nobody panics");
+    let wrong: Vec<u64> =
+        results.iter().filter(|(_, (robust, found))| *robust && *found).map(|(seed, _)| *seed).collect();
+    assert!(wrong.is_empty(), "violations in robust programs, by their seeds: {wrong:?}");
+    let not_robust = results.iter().filter(|(_, (robust, _))| !robust).count();
+    let found = results.iter().filter(|(_, (robust, found))| !robust && *found).count();
+    println!("{found} of {not_robust} generated programs that are not robust were found, of {} in all", results.len());
+    assert!(not_robust >= 5 && found * 10 >= not_robust * 6, "{found} of {not_robust} were found");
+}
+
+/// Whether a program is robust statically, and whether a violation is found in runs of it; `None` if it has no C or no
+/// static answer.
+fn judged_both_ways(program: &ravelin_program::Program, folder: &Path) -> Option<(bool, bool)> {
+    let (model, source, executable) = (folder.join("program.rav"), folder.join("program.c"), folder.join("program"));
+    std::fs::write(&source, print::c(program).ok()?).expect("a file");
+    std::fs::write(&model, print::rav(program)).expect("a file");
+    let mut check = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    check.args(["check", "--model", "rc20"]).arg(&model);
+    let robust = match finish_with(&mut check, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}")) {
+        0 => true,
+        1 => false,
+        _ => return None,
+    };
+    let mut compile = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    compile.args(["cc", "-O1", "-g", "-w", "-pthread"]).arg(&source).arg("-o").arg(&executable);
+    finish(&mut compile, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"));
+    let report = folder.join("report.json");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    run.args(["run", "--schedule", "pct", "--runs", SCHEDULES, "--jobs", "1", "--format", "json", "--output"]);
+    run.arg(&report).arg("--").arg(&executable).args(["1", "3", "100"]);
+    finish_with(&mut run, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"));
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(&report).expect("a report")).expect("JSON");
+    let found = findings(&json).expect("findings").iter().any(|finding| finding["problem"] != "data-race");
+    Some((robust, found))
 }
 
 fn scratch(name: &str) -> PathBuf {

@@ -18,14 +18,20 @@ mod write;
 
 pub use read::{Findings, Unreadable, read};
 pub use record::{
-    Access, AccessKind, Finding, Module, Order, Place, Problem, Record, Spinning, Step, StepKind, Thread,
+    Access, AccessKind, Blocked, Finding, Module, Order, Place, Problem, Record, Site, Spinning, Step, StepKind, Stuck,
+    Thread, WaitsFor,
 };
 pub use write::{COUNT_WORD, SPINNING_WORD, encode};
+
+/// A name for a file's path in few letters (64 bits of FNV-1a).
+pub fn hash(path: &[u8]) -> u64 {
+    path.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
 
 /// Where the words of the header are.
 pub mod header {
     /// The first word of every findings file.
-    pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVELIN\x08");
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVELIN\x09");
     /// Words in the header; the first record follows.
     pub const WORDS: usize = 64;
 
@@ -47,6 +53,10 @@ pub mod header {
     pub const ACCESSES: usize = 7;
     /// Index of the number of atomic locations alive at most.
     pub const LOCATIONS: usize = 8;
+    /// Index of the number of scheduling points (0 without a schedule).
+    pub const POINTS: usize = 9;
+    /// Index of a number that two runs of the same schedule have in common.
+    pub const TRAIL: usize = 10;
 }
 
 /// What a user should know besides the findings.
@@ -59,4 +69,6 @@ pub mod notes {
     pub const OUT_OF_MEMORY: u64 = 4;
     /// The stack of an earlier access was older than what is remembered.
     pub const STACK_LOST: u64 = 8;
+    /// A thread waited in a call that the schedule does not know; the same schedule may come out differently.
+    pub const NOT_REPLAYABLE: u64 = 16;
 }

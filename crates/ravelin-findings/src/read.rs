@@ -5,9 +5,10 @@
 
 use crate::header;
 use crate::record::{
-    Access, AccessKind, Finding, Module, Order, Place, Problem, Record, Spinning, Step, StepKind, Thread,
+    Access, AccessKind, Blocked, Finding, Module, Order, Place, Problem, Record, Site, Spinning, Step, StepKind, Stuck,
+    Thread, WaitsFor,
 };
-use crate::write::{FINDING, MODULE, THREAD};
+use crate::write::{FINDING, MODULE, SITE, STUCK, THREAD};
 
 /// Everything in a findings file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,14 @@ pub struct Findings {
     pub accesses: u64,
     /// Atomic locations alive at most.
     pub locations: u64,
+    /// Scheduling points; 0 without a schedule.
+    pub points: u64,
+    /// A number that two runs of the same schedule have in common.
+    pub trail: u64,
+    /// Why the program could not go on, if so.
+    pub stuck: Option<Stuck>,
+    /// The atomic accesses of the program that were made, if that was asked for.
+    pub sites: Vec<Site>,
     /// The findings, in the order in which they were made.
     pub findings: Vec<Finding>,
     /// The loaded files.
@@ -63,6 +72,8 @@ pub fn read(bytes: &[u8]) -> Result<Findings, Unreadable> {
         notes: words[header::NOTES],
         accesses: words[header::ACCESSES],
         locations: words[header::LOCATIONS],
+        points: words[header::POINTS],
+        trail: words[header::TRAIL],
         ..Findings::default()
     };
     let used = usize::try_from(words[header::USED]).unwrap_or(usize::MAX).min(words.len());
@@ -76,6 +87,8 @@ pub fn read(bytes: &[u8]) -> Result<Findings, Unreadable> {
             Record::Finding(finding) => findings.findings.push(finding),
             Record::Module(module) => findings.modules.push(module),
             Record::Thread(thread) => findings.threads.push(thread),
+            Record::Stuck(stuck) => findings.stuck = Some(stuck),
+            Record::Site(site) => findings.sites.push(site),
         }
         at = next;
     }
@@ -91,6 +104,8 @@ fn record_at(words: &[u64], at: usize) -> Option<(Record, usize)> {
         FINDING => Record::Finding(cursor.finding()?),
         MODULE => Record::Module(cursor.module()?),
         THREAD => Record::Thread(cursor.thread()?),
+        STUCK => Record::Stuck(cursor.stuck()?),
+        SITE => Record::Site(cursor.site()?),
         _ => return None,
     };
     Some((record, next))
@@ -143,32 +158,62 @@ impl Cursor<'_> {
                 let steps = self.word()?;
                 (0..steps).map(|_| self.step()).collect::<Option<_>>()?
             },
+            point: self.word()?,
         })
     }
 
-    fn access(&mut self) -> Option<Access> {
+    fn kind(&mut self) -> Option<AccessKind> {
         use AccessKind::*;
+        self.choice(&[Load, Store, Update, CompareExchange, Wait, BlockingCompareExchange, PlainRead, PlainWrite, Free])
+    }
+
+    fn order(&mut self) -> Option<Order> {
+        use Order::*;
+        self.choice(&[Plain, Relaxed, Acquire, Release, AcqRel, SeqCst])
+    }
+
+    fn stuck(&mut self) -> Option<Stuck> {
+        let livelock = self.choice(&[false, true])?;
+        let point = self.word()?;
+        let threads = self.word()?;
+        let threads = (0..threads).map(|_| self.blocked()).collect::<Option<_>>()?;
+        Some(Stuck { livelock, point, threads })
+    }
+
+    fn blocked(&mut self) -> Option<Blocked> {
+        use WaitsFor::*;
+        Some(Blocked {
+            thread: self.word()?,
+            waits_for: self.choice(&[
+                Nothing,
+                Mutex,
+                ReadWriteLock,
+                SpinLock,
+                Condition,
+                Barrier,
+                Semaphore,
+                Thread,
+                Initialisation,
+                Futex,
+                Descriptor,
+                Time,
+                Unknown,
+            ])?,
+            object: self.word()?,
+            holder: self.word()?,
+            stack: self.list()?,
+        })
+    }
+
+    fn site(&mut self) -> Option<Site> {
+        Some(Site { pc: self.word()?, kind: self.kind()?, order: self.order()? })
+    }
+
+    fn access(&mut self) -> Option<Access> {
         Some(Access {
             thread: self.word()?,
-            kind: self.choice(&[
-                Load,
-                Store,
-                Update,
-                CompareExchange,
-                Wait,
-                BlockingCompareExchange,
-                PlainRead,
-                PlainWrite,
-                Free,
-            ])?,
-            order: self.choice(&[
-                Order::Plain,
-                Order::Relaxed,
-                Order::Acquire,
-                Order::Release,
-                Order::AcqRel,
-                Order::SeqCst,
-            ])?,
+            kind: self.kind()?,
+            order: self.order()?,
             size: self.word()?,
             stack: self.list()?,
         })

@@ -9,6 +9,10 @@ pub enum Record {
     Module(Module),
     /// A thread that appears in the findings.
     Thread(Thread),
+    /// The program cannot go on.
+    Stuck(Stuck),
+    /// An atomic access that the program has, written only if it was asked for.
+    Site(Site),
 }
 
 /// A robustness violation or a data race, one for each pair of places in the program.
@@ -30,6 +34,76 @@ pub struct Finding {
     pub place: Place,
     /// Why `other` comes before `access` in every sequentially consistent run, last step first; empty for a race.
     pub path: Vec<Step>,
+    /// The number of scheduling points when it was made first; 0 without a schedule.
+    pub point: u64,
+}
+
+/// Every thread waits: nobody goes on. The program is ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Threads run, but only go round in waiting loops; otherwise all are blocked.
+    pub livelock: bool,
+    /// The number of scheduling points.
+    pub point: u64,
+    /// All threads that have not ended.
+    pub threads: Vec<Blocked>,
+}
+
+/// A thread of a program that cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    /// Its number.
+    pub thread: u64,
+    /// What it waits for.
+    pub waits_for: WaitsFor,
+    /// The address of that, or the number of the thread it joins; 0 if there is none.
+    pub object: u64,
+    /// The number of the thread that holds the lock, plus 1; 0 if that is not known.
+    pub holder: u64,
+    /// Return addresses, innermost first.
+    pub stack: Vec<u64>,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// It could run.
+    Nothing,
+    /// A mutex.
+    Mutex,
+    /// A read-write lock.
+    ReadWriteLock,
+    /// A spin lock.
+    SpinLock,
+    /// A condition variable.
+    Condition,
+    /// A barrier.
+    Barrier,
+    /// A semaphore.
+    Semaphore,
+    /// The end of a thread.
+    Thread,
+    /// The end of an initialisation in another thread.
+    Initialisation,
+    /// A word in memory, by the kernel's futex.
+    Futex,
+    /// A file descriptor.
+    Descriptor,
+    /// A time.
+    Time,
+    /// Something the schedule does not know.
+    Unknown,
+}
+
+/// An atomic access in the program, or a fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The return address of the access.
+    pub pc: u64,
+    /// What it does.
+    pub kind: AccessKind,
+    /// With which order; of a compare-exchange that succeeds.
+    pub order: Order,
 }
 
 /// What is wrong.
@@ -70,7 +144,7 @@ pub struct Access {
 }
 
 /// What an access does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccessKind {
     /// An atomic load.
     Load,

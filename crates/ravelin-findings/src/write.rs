@@ -1,6 +1,6 @@
 //! Records into words.
 
-use crate::record::{Access, Finding, Module, Place, Record, Step, Thread};
+use crate::record::{Access, Finding, Module, Place, Record, Site, Step, Stuck, Thread};
 
 /// Index of a finding's count, from the record's first word (its tag).
 pub const COUNT_WORD: usize = 2;
@@ -10,6 +10,8 @@ pub const SPINNING_WORD: usize = 3;
 pub(crate) const FINDING: u64 = 1;
 pub(crate) const MODULE: u64 = 2;
 pub(crate) const THREAD: u64 = 3;
+pub(crate) const STUCK: u64 = 4;
+pub(crate) const SITE: u64 = 5;
 
 /// The words of a record, tag and length included.
 pub fn encode(record: &Record) -> Vec<u64> {
@@ -18,6 +20,8 @@ pub fn encode(record: &Record) -> Vec<u64> {
         Record::Finding(finding) => put_finding(&mut words, finding),
         Record::Module(module) => put_module(&mut words, module),
         Record::Thread(thread) => put_thread(&mut words, thread),
+        Record::Stuck(stuck) => put_stuck(&mut words, stuck),
+        Record::Site(site) => put_site(&mut words, site),
     };
     words[1] = words.len() as u64 - 2;
     words
@@ -41,6 +45,7 @@ fn put_finding(words: &mut Vec<u64>, finding: &Finding) -> u64 {
         put_access(words, before);
         put_access(words, after);
     }
+    words.push(finding.point);
     FINDING
 }
 
@@ -55,6 +60,20 @@ fn put_thread(words: &mut Vec<u64>, thread: &Thread) -> u64 {
     put_bytes(words, &thread.name);
     put_list(words, &thread.stack);
     THREAD
+}
+
+fn put_stuck(words: &mut Vec<u64>, stuck: &Stuck) -> u64 {
+    words.extend([u64::from(stuck.livelock), stuck.point, stuck.threads.len() as u64]);
+    for blocked in &stuck.threads {
+        words.extend([blocked.thread, blocked.waits_for as u64, blocked.object, blocked.holder]);
+        put_list(words, &blocked.stack);
+    }
+    STUCK
+}
+
+fn put_site(words: &mut Vec<u64>, site: &Site) -> u64 {
+    words.extend([site.pc, site.kind as u64, site.order as u64]);
+    SITE
 }
 
 fn put_access(words: &mut Vec<u64>, access: &Access) {

@@ -1,8 +1,8 @@
 //! What is written is read back, and what is not a findings file, or a damaged one, is never believed.
 
 use ravelin_findings::{
-    Access, AccessKind, COUNT_WORD, Finding, Module, Order, Place, Problem, Record, SPINNING_WORD, Spinning, Step,
-    StepKind, Thread, encode, header, read,
+    Access, AccessKind, Blocked, COUNT_WORD, Finding, Module, Order, Place, Problem, Record, SPINNING_WORD, Site,
+    Spinning, Step, StepKind, Stuck, Thread, WaitsFor, encode, header, read,
 };
 
 /// A generator of numbers (xorshift) that gives the same ones in every run.
@@ -57,7 +57,7 @@ impl Numbers {
     }
 
     fn record(&mut self) -> Record {
-        match self.below(3) {
+        match self.below(5) {
             0 => Record::Finding(Finding {
                 count: self.next(),
                 spinning: self.one_of(&[Spinning::No, Spinning::Harmless]),
@@ -74,14 +74,37 @@ impl Numbers {
                     let steps = self.below(4);
                     (0..steps).map(|_| self.step()).collect()
                 },
+                point: self.next(),
             }),
             1 => Record::Module(Module { bias: self.next(), start: self.next(), end: self.next(), path: self.bytes() }),
+            2 => Record::Stuck(Stuck {
+                livelock: self.below(2) == 1,
+                point: self.next(),
+                threads: {
+                    let threads = self.below(4);
+                    (0..threads).map(|_| self.blocked()).collect()
+                },
+            }),
+            3 => {
+                let access = self.access();
+                Record::Site(Site { pc: self.next(), kind: access.kind, order: access.order })
+            }
             _ => Record::Thread(Thread {
                 number: self.next(),
                 parent: self.next(),
                 name: self.bytes(),
                 stack: self.list(),
             }),
+        }
+    }
+
+    fn blocked(&mut self) -> Blocked {
+        Blocked {
+            thread: self.next(),
+            waits_for: self.one_of(&[WaitsFor::Nothing, WaitsFor::Mutex, WaitsFor::Thread, WaitsFor::Unknown]),
+            object: self.next(),
+            holder: self.next(),
+            stack: self.list(),
         }
     }
 
@@ -111,6 +134,11 @@ fn bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
+/// All records but those of which there is one.
+fn listed(found: &ravelin_findings::Findings) -> usize {
+    found.findings.len() + found.modules.len() + found.threads.len() + found.sites.len()
+}
+
 #[test]
 fn what_is_written_is_read_back() {
     let mut numbers = Numbers(1);
@@ -123,9 +151,18 @@ fn what_is_written_is_read_back() {
             Record::Finding(finding) => found.findings.contains(finding),
             Record::Module(module) => found.modules.contains(module),
             Record::Thread(thread) => found.threads.contains(thread),
+            Record::Site(site) => found.sites.contains(site),
+            // A program ends once; should there be several, the last one counts.
+            Record::Stuck(_) => found.stuck.is_some(),
         };
         assert!(records.iter().all(kept));
-        assert_eq!(found.findings.len() + found.modules.len() + found.threads.len(), records.len());
+        let last = records.iter().rev().find_map(|record| match record {
+            Record::Stuck(stuck) => Some(stuck),
+            _ => None,
+        });
+        assert_eq!(found.stuck.as_ref(), last);
+        let others = records.iter().filter(|record| !matches!(record, Record::Stuck(_))).count();
+        assert_eq!(listed(&found), others);
     }
 }
 
@@ -147,7 +184,7 @@ fn a_file_that_is_still_written_shows_whole_records_only() {
     let mut words = file(&records);
     words[header::USED] -= encode(&records[1]).len() as u64;
     let found = read(&bytes(&words)).expect("a findings file");
-    assert_eq!(found.findings.len() + found.modules.len() + found.threads.len(), 1);
+    assert_eq!(listed(&found) + usize::from(found.stuck.is_some()), 1);
     assert_eq!(found.damaged_at, None);
 }
 

@@ -10,6 +10,7 @@ use crate::options;
 use crate::race;
 use crate::records;
 use crate::report::{self, Done};
+use crate::special;
 use crate::spin::Spin;
 use crate::this_thread::{self, Watched};
 use crate::trace;
@@ -112,6 +113,7 @@ fn access<T: Word, R>(
 }
 
 extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
+    let code = special::before(pc, code, AccessKind::Load);
     let thread = this_thread::active();
     if !thread.is_null() {
         // SAFETY: the calling thread's own state. A signal handler that comes now makes its own events and leaves.
@@ -141,6 +143,7 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
 }
 
 extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
+    let code = special::before(pc, code, AccessKind::Store);
     access(
         at,
         What { pc, kind: AccessKind::Store, writes: true },
@@ -154,6 +157,7 @@ extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
 
 #[inline(always)]
 fn update<T: Word>(at: *mut T, code: i32, pc: usize, change: impl Fn(T) -> T) -> T {
+    let code = special::before(pc, code, AccessKind::Update);
     access(
         at,
         What { pc, kind: AccessKind::Update, writes: true },
@@ -189,6 +193,7 @@ fetch!(fetch_add: add, fetch_sub: sub, fetch_and: and, fetch_or: or, fetch_xor: 
 /// What a compiler tells of a compare-exchange, and the program may tell better.
 #[inline(always)]
 fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32), kind: CasKind, pc: usize) -> T {
+    let codes = special::before_exchange(pc, codes);
     access(
         at,
         What { pc, kind: AccessKind::CompareExchange, writes: true },
@@ -278,11 +283,17 @@ pub fn store_from_outside(at: *mut u8, value: u8) {
     store::<u8>(at, value, 3, 0);
 }
 
-extern "C" fn thread_fence(code: i32) {
+extern "C" fn thread_fence(code: i32, pc: usize) {
     let order = order(code);
     if order == Order::SeqCst {
         std::sync::atomic::fence(Ordering::SeqCst);
     }
+    special::before_fence(pc);
+    fence(order);
+}
+
+/// The clocks of the calling thread go through a fence.
+pub fn fence(order: Order) {
     let Some(mut inside) = this_thread::enter() else {
         return;
     };

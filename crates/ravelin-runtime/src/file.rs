@@ -129,14 +129,19 @@ pub fn write(record: &Record) -> Written {
     Written(word(start).map_or(0, |word| word as *const AtomicU64 as usize))
 }
 
-/// Writes down the loaded files that are not in the file yet.
-pub fn write_modules() {
+/// The loaded files.
+pub fn modules() -> Vec<Module> {
     let mut found: Vec<Module> = Vec::new();
     // SAFETY: the callback gets the vector back and is not called after this returns.
     unsafe {
         libc::dl_iterate_phdr(Some(collect_module), (&raw mut found).cast());
     }
-    for module in found {
+    found
+}
+
+/// Writes down the loaded files that are not in the file yet.
+pub fn write_modules() {
+    for module in modules() {
         let mut known = MODULES.lock();
         if !known.contains(&module.start) {
             known.push(module.start);

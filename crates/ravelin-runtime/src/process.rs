@@ -6,7 +6,9 @@ use crate::file;
 use crate::kernel;
 use crate::options;
 use crate::records;
+use crate::repair;
 use crate::report;
+use crate::schedule;
 use crate::shadow;
 use crate::spin::Spin;
 use crate::this_thread;
@@ -76,7 +78,9 @@ pub fn begin_watching() {
         threads::switch_off();
     } else {
         this_thread::allow_stopping();
+        repair::find_places();
         this_thread::set_watched(true);
+        schedule::begin();
     }
     WATCHING.store(true, Ordering::Release);
 }
@@ -97,6 +101,8 @@ pub fn ending() {
         return;
     };
     report::settle();
+    repair::tell_sites();
+    tell_progress();
     file::set(header::ACCESSES, collect::hand_in(inside.thread()));
     file::set(header::LOCATIONS, records::MOST_LOCATIONS.load(Ordering::Relaxed));
     file::set(header::ENDED, 1);
@@ -105,6 +111,8 @@ pub fn ending() {
 /// Ends the program because of a finding.
 pub fn halt() -> ! {
     report::settle();
+    repair::tell_sites();
+    tell_progress();
     file::set(header::ENDED, 1);
     // SAFETY: ends the process without going back to the program.
     unsafe {
@@ -113,9 +121,16 @@ pub fn halt() -> ! {
     std::process::abort()
 }
 
+fn tell_progress() {
+    let (points, trail) = schedule::progress();
+    file::set(header::POINTS, points);
+    file::set(header::TRAIL, trail);
+}
+
 /// This process is a forked child: it is not watched. Other threads of the parent may have held any of the runtime's locks,
 /// and nobody will open them here; so the thread that is left is unknown to the runtime, and never comes inside.
 pub fn forked() {
+    schedule::switch_off();
     threads::switch_off();
     this_thread::set_me(std::ptr::null_mut());
     file::abandon();

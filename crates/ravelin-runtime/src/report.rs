@@ -7,6 +7,7 @@ use crate::file;
 use crate::interpose::annotations;
 use crate::options;
 use crate::race::{self, FREE, WRITE};
+use crate::schedule;
 use crate::spin::Spin;
 use crate::spinning;
 use crate::this_thread::Watched;
@@ -78,6 +79,7 @@ pub fn violation(thread: &mut Watched, address: usize, violation: &Violation, do
         other,
         place: place(address),
         path: path.into_iter().collect(),
+        point: schedule::progress().0,
     };
     publish(key, finding, values, complete);
 }
@@ -174,6 +176,7 @@ fn race_between(access: Access, address: usize, slot: u64) {
         other,
         place: place(address),
         path: Vec::new(),
+        point: schedule::progress().0,
     };
     publish(key, finding, &[], false);
 }
@@ -331,6 +334,7 @@ fn note_values(key: &Key, values: &[u64], complete: bool) {
 }
 
 fn publish(key: Key, finding: Finding, values: &[u64], complete: bool) {
+    let found_at = finding.point;
     {
         let mut known = KNOWN.lock();
         if known.iter().any(|known| known.key == key) {
@@ -360,7 +364,7 @@ fn publish(key: Key, finding: Finding, values: &[u64], complete: bool) {
         new.settle();
         known.push(new);
     }
-    if options::halt_on_first() {
+    if options::halt_at(found_at) {
         crate::process::halt();
     }
 }

@@ -19,6 +19,8 @@ pub struct Last {
     address: usize,
     value: u64,
     disturbed: bool,
+    /// How often it was made before in a row.
+    rounds: u32,
 }
 
 struct Loop {
@@ -37,14 +39,21 @@ impl Last {
     /// The thread loads `value`.
     #[inline(always)]
     pub fn loaded(&mut self, pc: usize, address: usize, value: u64) {
+        let mut rounds = 0;
         if self.pc == pc && self.address == address && !self.disturbed {
+            rounds = self.rounds.saturating_add(1);
             if maybe_new(pc, self.value) {
                 went_round(pc, self.value);
             }
         } else {
             self.left();
         }
-        *self = Last { pc, address, value, disturbed: false };
+        *self = Last { pc, address, value, disturbed: false, rounds };
+    }
+
+    /// How often the load that was the thread's last act was made before in a row; `None` if the thread did anything else.
+    pub fn rounds(&self) -> Option<u32> {
+        (self.pc != 0 && !self.disturbed).then_some(self.rounds)
     }
 
     /// The thread does something else that others can see.

@@ -46,6 +46,9 @@ pub struct Watched {
     pub stamp: u64,
     /// Whether it is inside.
     inside: AtomicU32,
+    /// Whether its accesses need more than usual: 0, or an or of [`crate::schedule::SCHEDULED`] and
+    /// [`crate::repair::REPAIRED`].
+    pub special: u32,
     /// How many calls are on its stack; may exceed [`DEPTH`].
     depth: usize,
     frames: *mut Frame,
@@ -57,6 +60,8 @@ pub struct Watched {
     cache: Cache,
     /// Atomic accesses that are not part of the common count yet.
     pub accesses: u32,
+    /// Its place in the schedule.
+    pub place: u32,
     /// Its number among all threads ever started.
     pub number: u64,
     /// Bounds of its stack, if known.
@@ -88,12 +93,14 @@ impl Watched {
         let mut watched = Box::new(Watched {
             stamp: 0,
             inside: AtomicU32::new(0),
+            special: crate::repair::special(),
             depth: 0,
             frames,
             trace,
             clocks,
             cache: Cache::new(),
             accesses: 0,
+            place: 0,
             number,
             stack: (0, 0),
             ignored: [0; 2],

@@ -269,6 +269,13 @@ pub fn end() {
     signals::unblock(mask);
 }
 
+/// The number of the calling thread; 0 if it is not known.
+pub fn own_number() -> u64 {
+    let thread = this_thread::me();
+    // SAFETY: the calling thread's own state.
+    if thread.is_null() { 0 } else { unsafe { (*thread).number } }
+}
+
 /// The number of the thread that a seed is for.
 pub fn number_of(seed: &Seed) -> u32 {
     seed.number as u32

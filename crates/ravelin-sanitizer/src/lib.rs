@@ -6,14 +6,18 @@
 //! and `ravelin-clocks` do.
 
 pub mod compiler;
+pub mod repair;
 pub mod report;
+mod runs;
 pub mod rust;
 mod suppression;
 mod symbols;
 mod unpack;
 mod watch;
 
+pub use ravelin_schedule::{Schedule, Strategy};
+pub use runs::{Plan, Ran, Scheduling, fingerprint};
 pub use suppression::{Suppressions, WrongSuppressions};
 pub use symbols::Frame;
 pub use unpack::{NotUnpacked, Runtime};
-pub use watch::{NotWatched, Watch, Watched, read_findings, watch};
+pub use watch::{NotWatched, Streams, Watch, Watched, find_program, read_findings, watch};

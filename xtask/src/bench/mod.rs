@@ -13,6 +13,7 @@ mod rc20;
 mod reach;
 mod robustness;
 mod runtime;
+mod schedules;
 mod spin;
 mod stateright;
 mod table;
@@ -33,6 +34,8 @@ pub enum Benchmark {
     Robustness(robustness::Arguments),
     /// The sanitizer: time and memory of watched programs, beside the stock thread sanitizers
     Runtime(runtime::Arguments),
+    /// Schedules: what each finds in how many runs, and how fast turns are taken
+    Schedules(schedules::Arguments),
 }
 
 pub fn run(benchmark: &Benchmark) -> Result<()> {
@@ -43,5 +46,6 @@ pub fn run(benchmark: &Benchmark) -> Result<()> {
         Benchmark::Reach(arguments) => reach::run(arguments),
         Benchmark::Robustness(arguments) => robustness::run(arguments),
         Benchmark::Runtime(arguments) => runtime::run(arguments),
+        Benchmark::Schedules(arguments) => schedules::run(arguments),
     }
 }

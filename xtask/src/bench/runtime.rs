@@ -231,7 +231,7 @@ fn table(measured: &Measured, builds: &[Build], value: fn(&Cost) -> f64, show: f
 }
 
 /// Builds ravelin as its users have it.
-fn built() -> Result<PathBuf> {
+pub fn built() -> Result<PathBuf> {
     let status = crate::cargo().args(["build", "--release", "--quiet", "-p", "ravelin-cli"]).status()?;
     ensure!(status.success(), "ravelin does not build");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), Into::into);

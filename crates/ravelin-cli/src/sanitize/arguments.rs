@@ -52,6 +52,15 @@ pub struct Run {
     pub findings: Option<PathBuf>,
     #[command(flatten)]
     pub shown: Shown,
+    #[command(flatten)]
+    pub schedules: Schedules,
+    /// Try out a suggestion: FILE:LINE:ORDER (acquire, release, acq_rel, seq_cst, or fence for a seq_cst fence before that
+    /// line), or the number of a finding; may be repeated
+    #[arg(long, value_name = "SUGGESTION", conflicts_with = "fix_all")]
+    pub verify_fix: Vec<String>,
+    /// Try out suggestions until no robustness violation remains, and list them
+    #[arg(long)]
+    pub fix_all: bool,
     /// The program and its arguments
     #[arg(required = true, value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
     pub program: Vec<OsString>,
@@ -90,6 +99,58 @@ pub struct Cargo {
     /// A command of cargo (test, run, build or bench) and its arguments
     #[arg(required = true, value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
+}
+
+/// Which schedules, and how many.
+#[derive(Debug, Args)]
+pub struct Schedules {
+    /// How often the program is run
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: u64,
+    /// Who decides which thread runs: the operating system, a random walk, or priorities that change at few points
+    #[arg(long, value_name = "HOW", default_value = "os")]
+    pub schedule: ScheduleKind,
+    /// Seed of the first run; each run has the next one
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// For pct: the depth of what is to be found; priorities change at one point less
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub depth: u32,
+    /// For pct: among how many scheduling points those are chosen; by default as many as the first run has
+    #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub length: Option<u64>,
+    /// Scheduling points at which nothing happens that make a livelock; 0 for never
+    #[arg(long, value_name = "POINTS", default_value_t = 5_000_000)]
+    pub livelock: u64,
+    /// Runs at a time; by default one for os, otherwise one for each processor
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub jobs: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScheduleKind {
+    Os,
+    Random,
+    Pct,
+}
+
+const REPLAY_HELP: &str = "\
+The report is one that `ravelin run --schedule random|pct --format json` wrote. The program must be the same file; it is
+run in the same directory with the same arguments, and ended at the finding.
+
+Exit codes: 1 the finding came about again, 0 it did not (and why), 2 the report cannot be used.";
+
+#[derive(Debug, Args)]
+#[command(after_help = REPLAY_HELP)]
+pub struct Replay {
+    /// The report, as JSON
+    #[arg(value_name = "REPORT")]
+    pub report: PathBuf,
+    /// Which finding, by its number in the report
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub finding: u64,
+    #[command(flatten)]
+    pub shown: Shown,
 }
 
 #[derive(Debug, Args)]

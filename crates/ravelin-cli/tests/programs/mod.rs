@@ -156,8 +156,9 @@ impl Program {
         let report = folder.join("report.json");
         let _ = std::fs::remove_file(&report);
         let mut command = Command::new(env!("CARGO_BIN_EXE_ravelin"));
-        command.args(["run", "--format", "json", "--output"]).arg(&report).args(&case.options).arg("--");
-        command.arg(program).args(arguments);
+        command.args(["run", "--format", "json", "--output"]).arg(&report).args(&case.options);
+        command.args(schedule());
+        command.arg("--").arg(program).args(arguments);
         let code = finish_with(&mut command, Duration::from_secs(120))?;
         let text =
             std::fs::read_to_string(&report).map_err(|error| format!("no report ({error}), exit code {code}"))?;
@@ -245,6 +246,12 @@ impl Expected {
         let place = self.at.as_ref().map(|[a, b]| format!(" {a} {b}")).unwrap_or_default();
         format!("{}{place}", if self.race { "race" } else { "violation" })
     }
+}
+
+/// `RAVELIN_PROGRAMS_SCHEDULE` as options of `ravelin run`.
+fn schedule() -> Vec<String> {
+    let words = std::env::var("RAVELIN_PROGRAMS_SCHEDULE").unwrap_or_default();
+    words.split_whitespace().map(str::to_owned).collect()
 }
 
 /// The findings of a report.

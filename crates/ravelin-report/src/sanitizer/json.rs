@@ -2,27 +2,40 @@
 
 use super::{rule, sentence};
 use ravelin_sanitizer::Frame;
+use ravelin_sanitizer::repair::{Fix, fixes_of};
 use ravelin_sanitizer::report::{
-    Access, AccessKind, Finding, Location, Memory, Process, Report, Segment, Step, StepKind, Strengthen, Suggestion,
-    Thread, order_name,
+    Access, AccessKind, Blocked, Finding, Location, Memory, Process, Report, Run, Segment, Step, StepKind, Strengthen,
+    Stuck, Suggestion, Thread, order_name,
 };
 use serde_json::{Value, json};
 
-/// How the program ended by itself.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Ended {
-    pub exit_code: u8,
-    pub signal: Option<i32>,
+/// What was run, so that it can be run again.
+#[derive(Clone, Debug, Default)]
+pub struct CommandLine {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    pub directory: String,
+    pub executable: Option<String>,
+    /// A number for the contents of the executable.
+    pub fingerprint: u64,
+    /// Words for the runtime.
+    pub options: Vec<String>,
+    pub livelock: u64,
 }
 
-/// The answer of `run`; `ended` is unknown if only its findings files were read.
-pub fn report(report: &Report, ended: Option<Ended>) -> Value {
+/// The answer of `run`; the command is unknown if only its findings files were read.
+pub fn report(report: &Report, command: Option<&CommandLine>) -> Value {
+    // How the program ended by itself: the first run that did not end well, or the first.
+    let ended = report.runs.iter().find(|run| run.exit_code != 0).or(report.runs.first());
     json!({
         "program": report.program,
-        "verdict": if report.findings.is_empty() { "holds" } else { "violated" },
+        "verdict": if report.is_clean() { "holds" } else { "violated" },
         "exit_code": ended.map(|ended| ended.exit_code),
         "signal": ended.and_then(|ended| ended.signal),
-        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+        "command": command.map(command_line),
+        "runs": report.runs.iter().map(run).collect::<Vec<_>>(),
+        "findings": report.findings.iter().map(|found| finding(report, found)).collect::<Vec<_>>(),
+        "stuck": report.stuck.iter().map(|found| stuck(report, found)).collect::<Vec<_>>(),
         "hidden": {
             "library": report.hidden.library,
             "spinning": report.hidden.spinning,
@@ -30,6 +43,54 @@ pub fn report(report: &Report, ended: Option<Ended>) -> Value {
         },
         "unused_suppressions": report.unused_suppressions,
         "processes": report.processes.iter().map(process).collect::<Vec<_>>(),
+    })
+}
+
+fn command_line(command: &CommandLine) -> Value {
+    json!({
+        "words": command.command,
+        "directory": command.directory,
+        "executable": command.executable,
+        "fingerprint": format!("{:016x}", command.fingerprint),
+        "options": command.options,
+        "livelock": command.livelock,
+    })
+}
+
+fn run(run: &Run) -> Value {
+    json!({
+        "schedule": run.schedule.map(|schedule| schedule.to_string()),
+        "exit_code": run.exit_code,
+        "signal": run.signal,
+        "points": run.points,
+        "trail": format!("{:016x}", run.trail),
+        "replayable": run.replayable,
+    })
+}
+
+/// The run in which something was found first.
+fn first_run(report: &Report, runs: &[usize], point: u64) -> Value {
+    let first = runs.first().and_then(|&first| Some((first, report.runs.get(first)?)));
+    first.map_or(Value::Null, |(number, run)| {
+        json!({ "run": number, "schedule": run.schedule.map(|schedule| schedule.to_string()), "point": point })
+    })
+}
+
+fn stuck(report: &Report, found: &Stuck) -> Value {
+    let blocked = |blocked: &Blocked| {
+        json!({
+            "thread": thread(&blocked.thread),
+            "sentence": blocked.words(),
+            "object": blocked.object.as_ref().map(location),
+            "other": blocked.other.as_ref().map(thread),
+            "stack": blocked.stack.iter().map(frame).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "problem": found.words(),
+        "runs": found.runs.len(),
+        "first_run": first_run(report, &found.runs, found.point),
+        "threads": found.threads.iter().map(blocked).collect::<Vec<_>>(),
     })
 }
 
@@ -45,8 +106,11 @@ fn process(process: &Process) -> Value {
     })
 }
 
-fn finding(finding: &Finding) -> Value {
+fn finding(report: &Report, finding: &Finding) -> Value {
     json!({
+        "runs": finding.runs.len(),
+        "first_run": first_run(report, &finding.runs, finding.point),
+        "fixes": fixes_of(finding).iter().map(Fix::to_string).collect::<Vec<_>>(),
         "problem": rule(finding.problem),
         "sentence": sentence(finding),
         "count": finding.count,
@@ -159,11 +223,14 @@ mod tests {
 
     #[test]
     fn fields_are_what_the_documentation_says() {
-        let answer = report(&sample::report(), Some(Ended { exit_code: 3, signal: None }));
+        let mut sample = sample::report();
+        sample.runs = vec![Run { exit_code: 3, ..Run::default() }];
+        let answer = report(&sample, None);
         assert_eq!(answer["verdict"], "violated");
         assert_eq!(answer["exit_code"], 3);
         let first = &answer["findings"][0];
         assert_eq!(first["problem"], "stale-read");
+        assert_eq!(first["fixes"][0], "mp.c:8:release");
         assert_eq!(first["access"]["stack"][0]["line"], 14);
         assert_eq!(first["location"]["memory"]["kind"], "global");
         assert_eq!(first["path"][0]["kind"], "reads-from");

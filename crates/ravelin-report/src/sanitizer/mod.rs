@@ -1,6 +1,7 @@
 //! What the sanitizer found in a run: text for people, JSON for programs, SARIF for tools that show results in editors and
 //! in code reviews.
 
+pub mod fixes;
 pub mod json;
 pub mod sarif;
 pub mod text;

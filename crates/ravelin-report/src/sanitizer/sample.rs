@@ -18,7 +18,10 @@ pub fn report() -> Report {
     };
     Report {
         program: "./mp".to_owned(),
+        arguments: Vec::new(),
         findings: vec![stale_read(), race()],
+        stuck: Vec::new(),
+        runs: Vec::new(),
         processes: vec![process],
         hidden: Hidden { library: 3, spinning: 1, suppressed: 0 },
         unused_suppressions: vec!["list:3: race:x".to_owned()],
@@ -60,6 +63,8 @@ fn stale_read() -> Finding {
             strengthen("store", 8, Order::Release),
             strengthen("load", 13, Order::Acquire),
         ]),
+        runs: Vec::new(),
+        point: 0,
     }
 }
 
@@ -92,6 +97,8 @@ fn race() -> Finding {
         location: Location { address: 0x5008, name: None, memory },
         path: Vec::new(),
         suggestion: Suggestion::MakeAtomic { plain: "libqueue.so+0x1234".to_owned() },
+        runs: Vec::new(),
+        point: 0,
     }
 }
 

@@ -4,7 +4,8 @@ use super::step_sentence;
 use crate::numbers::{counted, grouped};
 use crate::text::Style;
 use ravelin_sanitizer::Frame;
-use ravelin_sanitizer::report::{Access, Finding, Location, Memory, Problem, Report, Thread, problem_name};
+use ravelin_sanitizer::report::{Access, Finding, Location, Memory, Problem, Report, Stuck, Thread, problem_name};
+use ravelin_sanitizer::{Schedule, Strategy};
 use std::fmt::Write;
 
 /// Stacks are cut after this many frames: what lies below is the same for all findings of a program.
@@ -14,17 +15,46 @@ const DEEPEST: usize = 12;
 pub fn report(report: &Report, style: Style) -> String {
     let mut text = String::new();
     for (index, finding) in report.findings.iter().enumerate() {
-        one(&mut text, index + 1, finding, style);
+        one(&mut text, index + 1, finding, report, style);
+        text.push('\n');
+    }
+    for (index, found) in report.stuck.iter().enumerate() {
+        stuck(&mut text, report.findings.len() + index + 1, found, report, style);
         text.push('\n');
     }
     summary(&mut text, report, style);
     text
 }
 
-fn one(text: &mut String, number: usize, finding: &Finding, style: Style) {
+/// A run in which nobody could go on.
+fn stuck(text: &mut String, number: usize, found: &Stuck, report: &Report, style: Style) {
+    let often = in_runs(report, &found.runs);
+    let _ = writeln!(text, "{number}. {}{often}", style.paint("1;31", found.words()));
+    for blocked in &found.threads {
+        let _ = writeln!(text, "   {} {}", style.paint("1", &blocked.thread.words()), blocked.words());
+        stack(text, from_program(&blocked.stack));
+    }
+}
+
+/// In how many runs something was found, and with which schedule first; nothing if there was one run of the operating
+/// system's.
+fn in_runs(report: &Report, runs: &[usize]) -> String {
+    let first = runs.first().and_then(|&first| report.runs.get(first));
+    let schedule = first.and_then(|run| run.schedule);
+    let many = report.runs.len() > 1;
+    let of = format!(", in {} of {} runs", grouped(runs.len() as u64), grouped(report.runs.len() as u64));
+    match schedule {
+        Some(schedule) if many => format!("{of}, first with {schedule}"),
+        Some(schedule) => format!(", with {schedule}"),
+        None if many => of,
+        None => String::new(),
+    }
+}
+
+fn one(text: &mut String, number: usize, finding: &Finding, report: &Report, style: Style) {
     let heading = style.paint("1;31", problem_name(finding.problem).0);
     let times = if finding.count == 1 { "once".to_owned() } else { format!("{} times", grouped(finding.count)) };
-    let _ = writeln!(text, "{number}. {heading}, seen {times}");
+    let _ = writeln!(text, "{number}. {heading}, seen {times}{}", in_runs(report, &finding.runs));
     let second = match finding.problem {
         Problem::Race => "is not ordered with the ",
         Problem::StaleRead | Problem::StaleUpdate => "may miss the ",
@@ -114,13 +144,15 @@ fn threads(text: &mut String, finding: &Finding) {
 }
 
 fn summary(text: &mut String, report: &Report, style: Style) {
-    let found = match report.findings.len() {
+    let found = match report.findings.len() + report.stuck.len() {
         0 => style.paint("1;32", "nothing found"),
         some => style.paint("1;31", &counted(some as u64, "finding")),
     };
     let total = |of: fn(&ravelin_sanitizer::report::Process) -> u64| report.processes.iter().map(of).sum::<u64>();
     let mut watched = Vec::new();
-    if report.processes.len() != 1 {
+    if report.runs.len() > 1 {
+        watched.push(format!("{} runs", grouped(report.runs.len() as u64)));
+    } else if report.processes.len() != 1 {
         watched.push(match report.processes.len() {
             0 => "no thread was started, so there was nothing to watch".to_owned(),
             several => format!("{} processes", grouped(several as u64)),
@@ -135,6 +167,7 @@ fn summary(text: &mut String, report: &Report, style: Style) {
     }
     let watched = if watched.is_empty() { String::new() } else { format!(" ({})", watched.join(", ")) };
     let _ = writeln!(text, "{}: {found}{watched}", report.program);
+    schedules(text, report);
     let hidden = [
         (report.hidden.library, "in the standard library (--show-library)"),
         (report.hidden.spinning, "where a waiting loop only goes round once more (--spinning)"),
@@ -148,9 +181,64 @@ fn summary(text: &mut String, report: &Report, style: Style) {
     for unused in &report.unused_suppressions {
         let _ = writeln!(text, "  note: this suppression was not needed: {unused}");
     }
+    let mut told: Vec<&str> = Vec::new();
     for process in &report.processes {
         for note in &process.notes {
+            // The processes of many runs have much the same to say.
+            if report.runs.len() > 1 && told.contains(&&**note) {
+                continue;
+            }
+            told.push(note);
             let _ = writeln!(text, "  note: process {}: {note}", process.number);
+        }
+    }
+}
+
+/// What is to be said about schedules: how a finding comes about again, and runs that ended badly.
+fn schedules(text: &mut String, report: &Report) {
+    let runs = report.findings.iter().map(|finding| &finding.runs).chain(report.stuck.iter().map(|found| &found.runs));
+    let first = runs.filter_map(|runs| runs.first()).min();
+    if let Some(run) = first.and_then(|&first| report.runs.get(first))
+        && let Some(schedule) = run.schedule
+    {
+        let _ = writeln!(text, "  again: ravelin run {} {}", options(&schedule), command(report));
+    }
+    let mut ended: Vec<(String, usize, Option<Schedule>)> = Vec::new();
+    for run in report.runs.iter().filter(|_| report.runs.len() > 1) {
+        let how = match (run.signal, run.exit_code) {
+            (Some(signal), _) => format!("killed by signal {signal}"),
+            (None, 0) => continue,
+            // This is how the runtime ends a program that it stops.
+            (None, 1) if !report.is_clean() => continue,
+            (None, code) => format!("ended with {code}"),
+        };
+        match ended.iter_mut().find(|(known, ..)| *known == how) {
+            Some((_, times, _)) => *times += 1,
+            None => ended.push((how, 1, run.schedule)),
+        }
+    }
+    for (how, times, schedule) in ended {
+        let first = schedule.map(|schedule| format!(", first with {schedule}")).unwrap_or_default();
+        let _ = writeln!(text, "  {} {how}{first}", counted(times as u64, "run"));
+    }
+}
+
+/// The program and its arguments, as one types them.
+fn command(report: &Report) -> String {
+    let plain = |word: &str| {
+        let harmless = |letter: char| letter.is_ascii_alphanumeric() || "-_./=,:+%@".contains(letter);
+        !word.is_empty() && word.chars().all(harmless)
+    };
+    let quoted = |word: &String| if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) };
+    std::iter::once(&report.program).chain(&report.arguments).map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// The options of `ravelin run` for a schedule.
+fn options(schedule: &Schedule) -> String {
+    match schedule.strategy {
+        Strategy::Random => format!("--schedule random --seed {}", schedule.seed),
+        Strategy::Pct { depth, length } => {
+            format!("--schedule pct --depth {depth} --length {length} --seed {}", schedule.seed)
         }
     }
 }

@@ -8,8 +8,9 @@
 //! orders more than it has to.
 
 use super::table::Table;
-use crate::{memory, sync};
+use crate::{memory, schedule, sync};
 use libc::{c_int, c_uint};
+use ravelin_findings::WaitsFor;
 
 /// Where the running round of each barrier is.
 pub static BARRIERS: Table<Round> = Table::new();
@@ -39,18 +40,36 @@ interpose! {
         real(barrier)
     }
 
-    fn pthread_barrier_wait(barrier: usize) -> c_int {
+    fn pthread_barrier_wait(barrier: usize; pc) -> c_int {
+        schedule::point(pc);
         let (parity, last) = arrive(barrier);
         sync::release_join(barrier + 8 * parity);
         if last {
             memory::forget(barrier + 8 * (1 - parity), 8);
         }
-        let status = real(barrier);
+        let status = match schedule::mine() {
+            Some(me) if is_known(barrier) => in_turn(me, pc, barrier + 8 * parity, last),
+            _ => schedule::outside(pc, || real(barrier)),
+        };
         if status == 0 || status == libc::PTHREAD_BARRIER_SERIAL_THREAD {
             sync::acquire(barrier + 8 * parity);
         }
         status
     }
+}
+
+/// A round in which the C library has no part: all but the last wait for the last.
+fn in_turn(me: usize, pc: usize, round: usize, last: bool) -> c_int {
+    if last {
+        schedule::wake(round);
+        return libc::PTHREAD_BARRIER_SERIAL_THREAD;
+    }
+    schedule::wait(me, pc, (WaitsFor::Barrier, round), None);
+    0
+}
+
+fn is_known(barrier: usize) -> bool {
+    BARRIERS.get(barrier).is_some()
 }
 
 /// The parity of the round the calling thread is part of, and whether the round is complete with it.

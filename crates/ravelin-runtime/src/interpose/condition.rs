@@ -3,28 +3,128 @@
 //! Signals carry nothing: what a waiter may rely on comes through the mutex. The mutex is locked again however the wait
 //! ends, also by an error or by cancellation; in the last case the thread runs its cleanup handlers, and ours first.
 
+use super::mutex;
+use crate::schedule::{self, time};
 use crate::sync;
-use libc::c_int;
+use libc::{CLOCK_MONOTONIC, CLOCK_REALTIME, ETIMEDOUT, c_int};
+use ravelin_findings::WaitsFor;
 
 interpose! {
-    fn pthread_cond_wait @ "GLIBC_2.3.2" (condition: usize, mutex: usize) -> c_int {
-        waiting(mutex, || real(condition, mutex))
+    fn pthread_cond_wait @ "GLIBC_2.3.2" (condition: usize, mutex: usize; pc) -> c_int {
+        match schedule::mine() {
+            None => waiting(mutex, || real(condition, mutex)),
+            Some(me) => in_turn(me, pc, condition, mutex, None, 0, || real(condition, mutex)),
+        }
     }
 
-    fn pthread_cond_timedwait @ "GLIBC_2.3.2" (condition: usize, mutex: usize, until: usize) -> c_int {
-        waiting(mutex, || real(condition, mutex, until))
+    fn pthread_cond_timedwait @ "GLIBC_2.3.2" (condition: usize, mutex: usize, until: usize; pc) -> c_int {
+        match schedule::mine() {
+            None => waiting(mutex, || real(condition, mutex, until)),
+            Some(me) => {
+                let time = when(clock_of(condition), until);
+                in_turn(me, pc, condition, mutex, Some(time), ETIMEDOUT, || real(condition, mutex, until))
+            }
+        }
     }
 
-    fn pthread_cond_clockwait(condition: usize, mutex: usize, clock: c_int, until: usize) -> c_int {
-        waiting(mutex, || real(condition, mutex, clock, until))
+    fn pthread_cond_clockwait(condition: usize, mutex: usize, clock: c_int, until: usize; pc) -> c_int {
+        match schedule::mine() {
+            None => waiting(mutex, || real(condition, mutex, clock, until)),
+            Some(me) => {
+                let time = when(clock, until);
+                in_turn(me, pc, condition, mutex, Some(time), ETIMEDOUT, || real(condition, mutex, clock, until))
+            }
+        }
     }
 
-    fn cnd_wait(condition: usize, mutex: usize) -> c_int {
-        waiting(mutex, || real(condition, mutex))
+    fn pthread_cond_signal @ "GLIBC_2.3.2" (condition: usize; pc) -> c_int {
+        wakes(condition, pc, 1);
+        real(condition)
     }
 
-    fn cnd_timedwait(condition: usize, mutex: usize, until: usize) -> c_int {
-        waiting(mutex, || real(condition, mutex, until))
+    fn pthread_cond_broadcast @ "GLIBC_2.3.2" (condition: usize; pc) -> c_int {
+        wakes(condition, pc, usize::MAX);
+        real(condition)
+    }
+
+    fn cnd_wait(condition: usize, mutex: usize; pc) -> c_int {
+        match schedule::mine() {
+            None => waiting(mutex, || real(condition, mutex)),
+            Some(me) => in_turn(me, pc, condition, mutex, None, 0, || real(condition, mutex)),
+        }
+    }
+
+    fn cnd_timedwait(condition: usize, mutex: usize, until: usize; pc) -> c_int {
+        match schedule::mine() {
+            None => waiting(mutex, || real(condition, mutex, until)),
+            Some(me) => {
+                let time = when(CLOCK_REALTIME, until);
+                in_turn(me, pc, condition, mutex, Some(time), THRD_TIMEDOUT, || real(condition, mutex, until))
+            }
+        }
+    }
+
+    fn cnd_signal(condition: usize; pc) -> c_int {
+        wakes(condition, pc, 1);
+        real(condition)
+    }
+
+    fn cnd_broadcast(condition: usize; pc) -> c_int {
+        wakes(condition, pc, usize::MAX);
+        real(condition)
+    }
+}
+
+/// What C11 calls a time that is over.
+const THRD_TIMEDOUT: c_int = 4;
+
+fn when(clock: c_int, until: usize) -> Option<u64> {
+    // SAFETY: the program gave this address as one of a time.
+    unsafe { time::when(clock, until) }
+}
+
+/// The C library keeps in a field that its header shows (`__wrefs`) whether other processes use a condition variable, and
+/// by which clock it waits.
+fn flags_of(condition: usize) -> u32 {
+    const FLAGS: usize = 36;
+    // SAFETY: the caller waits for it, so it is a condition variable of the C library, which is longer than this.
+    unsafe { ((condition + FLAGS) as *const u32).read_volatile() }
+}
+
+fn clock_of(condition: usize) -> c_int {
+    if flags_of(condition) & 2 != 0 { CLOCK_MONOTONIC } else { CLOCK_REALTIME }
+}
+
+/// A wait in which the C library has no part, until a time if there is one. Giving the mutex away and beginning to wait are one step because the thread has
+/// the turn. What would wait for another process, or until a time that cannot be, is left to `real`.
+#[cold]
+fn in_turn(
+    me: usize,
+    pc: usize,
+    condition: usize,
+    mutex: usize,
+    until: Option<Option<u64>>,
+    late: c_int,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    if flags_of(condition) & 1 != 0 || mutex::is_shared(mutex) || until == Some(None) {
+        return schedule::outside(pc, || waiting(mutex, real));
+    }
+    schedule::point(pc);
+    schedule::end_if_cancelled(me);
+    sync::release(mutex);
+    mutex::open(mutex);
+    let over = schedule::wait(me, pc, (WaitsFor::Condition, condition), until.flatten());
+    mutex::lock_again(me, mutex, pc);
+    sync::acquire(mutex);
+    schedule::end_if_cancelled(me);
+    if over { late } else { 0 }
+}
+
+fn wakes(condition: usize, pc: usize, most: usize) {
+    if schedule::is_on() {
+        schedule::point(pc);
+        schedule::wake_some(condition, most);
     }
 }
 

@@ -8,101 +8,113 @@
 //!
 //! What the C library's streams read and write does not pass here.
 
-use crate::{kernel, sync, this_thread};
+use super::polling::await_ready;
+use crate::{kernel, schedule, sync, this_thread};
 use libc::{c_int, c_uint};
 
 interpose! {
     fn write(file: c_int, from: usize, length: usize) -> isize {
         sends(file);
-        real(file, from, length)
+        sent(real(file, from, length))
     }
 
     fn writev(file: c_int, ranges: usize, count: c_int) -> isize {
         sends(file);
-        real(file, ranges, count)
+        sent(real(file, ranges, count))
     }
 
     fn send(file: c_int, from: usize, length: usize, flags: c_int) -> isize {
         sends(file);
-        real(file, from, length, flags)
+        sent(real(file, from, length, flags))
     }
 
     fn sendto(file: c_int, from: usize, length: usize, flags: c_int, to: usize, size: c_uint) -> isize {
         sends(file);
-        real(file, from, length, flags, to, size)
+        sent(real(file, from, length, flags, to, size))
     }
 
     fn sendmsg(file: c_int, message: usize, flags: c_int) -> isize {
         sends(file);
-        real(file, message, flags)
+        sent(real(file, message, flags))
     }
 
     fn sendmmsg(file: c_int, messages: usize, count: c_uint, flags: c_int) -> c_int {
         sends(file);
-        real(file, messages, count, flags)
+        sent(real(file, messages, count, flags))
     }
 
     fn eventfd_write(file: c_int, value: u64) -> c_int {
         sends(file);
-        real(file, value)
+        sent(real(file, value))
     }
 
     fn connect(file: c_int, address: usize, length: c_uint) -> c_int {
-        sends(file);
-        real(file, address, length)
+        releases(file);
+        sent(real(file, address, length))
     }
 
     fn shutdown(file: c_int, how: c_int) -> c_int {
-        sends(file);
-        real(file, how)
+        releases(file);
+        sent(real(file, how))
     }
 
     fn close(file: c_int) -> c_int {
-        sends(file);
-        real(file)
+        releases(file);
+        sent(real(file))
     }
 
     fn read(file: c_int, to: usize, length: usize) -> isize {
+        receives(file);
         received(file, real(file, to, length))
     }
 
     fn __read_chk(file: c_int, to: usize, length: usize, room: usize) -> isize {
+        receives(file);
         received(file, real(file, to, length, room))
     }
 
     fn readv(file: c_int, ranges: usize, count: c_int) -> isize {
+        receives(file);
         received(file, real(file, ranges, count))
     }
 
     fn recv(file: c_int, to: usize, length: usize, flags: c_int) -> isize {
+        receives(file);
         received(file, real(file, to, length, flags))
     }
 
     fn __recv_chk(file: c_int, to: usize, length: usize, room: usize, flags: c_int) -> isize {
+        receives(file);
         received(file, real(file, to, length, room, flags))
     }
 
     fn recvfrom(file: c_int, to: usize, length: usize, flags: c_int, from: usize, size: usize) -> isize {
+        receives(file);
         received(file, real(file, to, length, flags, from, size))
     }
 
     fn recvmsg(file: c_int, message: usize, flags: c_int) -> isize {
+        receives(file);
         received(file, real(file, message, flags))
     }
 
     fn recvmmsg(file: c_int, messages: usize, count: c_uint, flags: c_int, limit: usize) -> c_int {
+        receives(file);
         received(file, real(file, messages, count, flags, limit) as isize) as c_int
     }
 
     fn eventfd_read(file: c_int, value: usize) -> c_int {
+        receives(file);
         received(file, real(file, value) as isize) as c_int
     }
 
     fn accept(file: c_int, address: usize, length: usize) -> c_int {
+        receives(file);
         received(file, real(file, address, length) as isize) as c_int
     }
 
     fn accept4(file: c_int, address: usize, length: usize, flags: c_int) -> c_int {
+        receives(file);
         received(file, real(file, address, length, flags) as isize) as c_int
     }
 }
@@ -110,6 +122,15 @@ interpose! {
 /// The calling thread is about to write.
 #[inline(always)]
 fn sends(file: c_int) {
+    if schedule::is_on() {
+        await_ready(file, libc::POLLOUT, 0);
+    }
+    releases(file);
+}
+
+/// What the calling thread knows is known to whoever reads from the file.
+#[inline(always)]
+fn releases(file: c_int) {
     if this_thread::watched()
         && let Some(object) = object(file)
     {
@@ -117,9 +138,25 @@ fn sends(file: c_int) {
     }
 }
 
+/// The calling thread has written: who waits for that may go on.
+#[inline(always)]
+fn sent<R>(result: R) -> R {
+    schedule::descriptor_changed();
+    result
+}
+
+/// The calling thread is about to read.
+#[inline(always)]
+fn receives(file: c_int) {
+    if schedule::is_on() {
+        await_ready(file, libc::POLLIN, 0);
+    }
+}
+
 /// The calling thread has read; nothing if the call failed.
 #[inline(always)]
 fn received(file: c_int, result: isize) -> isize {
+    schedule::descriptor_changed();
     if result >= 0
         && this_thread::watched()
         && let Some(object) = object(file)

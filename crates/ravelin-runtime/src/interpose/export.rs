@@ -48,10 +48,30 @@ macro_rules! interpose {
     )*};
 }
 
+/// `fn name(arg: Type, …) -> Type;`: calls the next definition of a function that is interposed elsewhere.
+macro_rules! next {
+    ($(fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        #[inline(always)]
+        pub fn $name($($arg: $type),*) -> $result {
+            #[unsafe(link_section = "ravelin_real")]
+            static REAL: $crate::interpose::real::Real =
+                $crate::interpose::real::Real::new(concat!(stringify!($name), "\0"), "\0");
+            // SAFETY: as for interposed functions.
+            unsafe {
+                let real: unsafe extern "C" fn($($type),*) -> $result = std::mem::transmute(REAL.address());
+                real($($arg),*)
+            }
+        }
+    )*};
+}
+
 /// The instruction that puts the return address into the register after those of the arguments, if it is asked for.
 macro_rules! load_return_address {
     (($($arg:ident)*)) => {
         ""
+    };
+    (() $pc:ident) => {
+        "mov rdi, qword ptr [rsp]"
     };
     (($a:ident) $pc:ident) => {
         "mov rsi, qword ptr [rsp]"

@@ -6,8 +6,9 @@
 //! functions are whole here rather than wrapped, because in a program that links the C++ library statically there is
 //! nothing behind ours. The bits are those of the C++ library, so a guard may be shared with code that uses its.
 
-use crate::sync;
+use crate::{schedule, sync};
 use libc::c_int;
+use ravelin_findings::WaitsFor;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const DONE: u32 = 1;
@@ -16,7 +17,8 @@ const WAITED_FOR: u32 = 1 << 16;
 
 interpose! {
     /// 1 if the caller is to initialise the variable, 0 if that is done.
-    fn __cxa_guard_acquire(guard: usize) -> c_int {
+    fn __cxa_guard_acquire(guard: usize; pc) -> c_int {
+        schedule::point(pc);
         loop {
             match word(guard).compare_exchange(0, PENDING, Ordering::Acquire, Ordering::Acquire) {
                 Ok(_) => return 1,
@@ -24,7 +26,10 @@ interpose! {
                     sync::acquire(knowledge(guard));
                     return 0;
                 }
-                Err(now) => wait(guard, now),
+                Err(now) => match schedule::mine() {
+                    None => wait(guard, now),
+                    Some(me) => drop(schedule::wait(me, pc, (WaitsFor::Initialisation, guard), None)),
+                },
             }
         }
     }
@@ -62,7 +67,9 @@ fn wait(guard: usize, now: u32) {
 }
 
 fn finish(guard: usize, state: u32) {
-    if word(guard).swap(state, Ordering::Release) & WAITED_FOR != 0 {
+    let before = word(guard).swap(state, Ordering::Release);
+    schedule::wake(guard);
+    if before & WAITED_FOR != 0 {
         // SAFETY: the kernel looks only at the address.
         unsafe { libc::syscall(libc::SYS_futex, guard, libc::FUTEX_WAKE, c_int::MAX) };
     }

@@ -18,10 +18,13 @@ mod thread_words;
 
 pub mod annotations;
 mod barrier;
+mod clocks;
 mod condition;
 mod copies;
 mod descriptors;
+mod entropy;
 mod exec;
+mod futex;
 mod guard;
 mod heap;
 mod jumps;
@@ -29,11 +32,14 @@ mod mappings;
 mod mutex;
 mod once;
 mod operators;
+mod outside;
+mod polling;
 mod process;
 mod real;
 mod rwlock;
 mod semaphore;
 pub mod signals;
+mod sleeping;
 mod table;
 mod threads;
 

@@ -3,8 +3,10 @@
 //! A recursive mutex acquires and releases at every level: the owner learns what it knew anyway. A robust mutex whose
 //! owner died is locked, though the call says so with an error.
 
-use crate::{memory, sync, this_thread};
-use libc::{EOWNERDEAD, c_int};
+use crate::schedule::time;
+use crate::{memory, schedule, sync, this_thread};
+use libc::{CLOCK_REALTIME, EBUSY, EOWNERDEAD, ETIMEDOUT, c_int};
+use ravelin_findings::WaitsFor;
 
 /// The size of `pthread_mutex_t`, which `mtx_t` is too.
 const MUTEX: usize = size_of::<libc::pthread_mutex_t>();
@@ -24,17 +26,10 @@ pub fn acquire_if_locked(mutex: usize, status: c_int) -> c_int {
 /// keep the owner of a mutex of the default kind, of which only the owner may ask for this anyway.
 #[inline(always)]
 fn release_if_held(mutex: usize) {
-    const OWNER: usize = 8;
-    const KIND: usize = 16;
-    const CHECKED: c_int = libc::PTHREAD_MUTEX_RECURSIVE | libc::PTHREAD_MUTEX_ERRORCHECK;
     if !this_thread::watched() {
         return;
     }
-    // SAFETY: the caller unlocks it, so it is a mutex of the C library, which is longer than this; fields that another
-    // thread may change are read as such.
-    let (owner, kind) = unsafe {
-        (((mutex + OWNER) as *const c_int).read_volatile(), ((mutex + KIND) as *const c_int).read_volatile())
-    };
+    let (kind, owner) = kind_and_owner(mutex);
     // `PTHREAD_MUTEX_ADAPTIVE_NP` is both bits at once.
     let checked = kind & CHECKED != 0 && kind & CHECKED != CHECKED;
     // SAFETY: always allowed.
@@ -42,6 +37,118 @@ fn release_if_held(mutex: usize) {
         sync::release(mutex);
     }
 }
+
+mod next {
+    use libc::c_int;
+    next! {
+        fn pthread_mutex_trylock(mutex: usize) -> c_int;
+        fn pthread_mutex_unlock(mutex: usize) -> c_int;
+        fn pthread_spin_trylock(lock: usize) -> c_int;
+    }
+}
+
+/// Where the C library keeps the owner and the kind of a mutex, as its header shows (`__owner`, `__kind`).
+const OWNER: usize = 8;
+const KIND: usize = 16;
+const CHECKED: c_int = libc::PTHREAD_MUTEX_RECURSIVE | libc::PTHREAD_MUTEX_ERRORCHECK;
+/// A mutex that other processes may use.
+const SHARED: c_int = 128;
+
+fn kind_and_owner(mutex: usize) -> (c_int, c_int) {
+    // SAFETY: the caller locks or unlocks it, so it is a mutex of the C library, which is longer than this; fields that
+    // another thread may change are read as such.
+    unsafe { (((mutex + KIND) as *const c_int).read_volatile(), ((mutex + OWNER) as *const c_int).read_volatile()) }
+}
+
+/// Locks a mutex, if there is a schedule without waiting for it in the C library. What has to wait for another process, or
+/// gives an error that trying does not give, is left to `real`.
+#[inline(always)]
+fn lock(
+    mutex: usize,
+    pc: usize,
+    until: impl FnOnce() -> Option<u64>,
+    late: c_int,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    match schedule::mine() {
+        None => real(),
+        Some(me) => lock_in_turn(me, mutex, pc, until(), late, real),
+    }
+}
+
+#[cold]
+fn lock_in_turn(
+    me: usize,
+    mutex: usize,
+    pc: usize,
+    until: Option<u64>,
+    late: c_int,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    let (kind, owner) = kind_and_owner(mutex);
+    if kind & SHARED != 0 {
+        return schedule::outside(pc, real);
+    }
+    if kind & CHECKED == libc::PTHREAD_MUTEX_ERRORCHECK && owner == schedule::turn::own_tid() {
+        return real();
+    }
+    let locked = schedule::until(me, pc, (WaitsFor::Mutex, mutex), until, || {
+        Some(next::pthread_mutex_trylock(mutex)).filter(|status| *status != EBUSY)
+    });
+    locked.unwrap_or(late)
+}
+
+/// Locks a mutex again after a wait for a condition.
+pub fn lock_again(me: usize, mutex: usize, pc: usize) {
+    let _ = schedule::until(me, pc, (WaitsFor::Mutex, mutex), None, || {
+        Some(next::pthread_mutex_trylock(mutex)).filter(|status| *status != EBUSY)
+    });
+}
+
+/// Opens a mutex for a wait for a condition.
+pub fn open(mutex: usize) {
+    next::pthread_mutex_unlock(mutex);
+    schedule::wake(mutex);
+}
+
+/// Whether a mutex may be used by other processes.
+pub fn is_shared(mutex: usize) -> bool {
+    kind_and_owner(mutex).0 & SHARED != 0
+}
+
+/// Opens a lock by `real`; whoever waits for it tries again.
+#[inline(always)]
+fn unlock(lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    if !schedule::is_on() {
+        return real();
+    }
+    schedule::point(pc);
+    let status = real();
+    schedule::wake(lock);
+    status
+}
+
+/// Tries a lock by `real`; who fails lets others run.
+#[inline(always)]
+fn attempt(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    if !schedule::is_on() {
+        return real();
+    }
+    schedule::point(pc);
+    let status = real();
+    if status != 0 {
+        schedule::yields(pc);
+    }
+    status
+}
+
+fn at_real_time(until: usize) -> Option<u64> {
+    // SAFETY: the program gave this address as one of a time.
+    unsafe { time::when(CLOCK_REALTIME, until) }
+}
+
+/// What C11 calls a time that is over.
+const THRD_TIMEDOUT: c_int = 4;
 
 interpose! {
     fn pthread_mutex_init(mutex: usize, attributes: usize) -> c_int {
@@ -54,25 +161,29 @@ interpose! {
         real(mutex)
     }
 
-    fn pthread_mutex_lock(mutex: usize) -> c_int {
-        acquire_if_locked(mutex, real(mutex))
+    fn pthread_mutex_lock(mutex: usize; pc) -> c_int {
+        acquire_if_locked(mutex, lock(mutex, pc, || None, 0, || real(mutex)))
     }
 
-    fn pthread_mutex_trylock(mutex: usize) -> c_int {
-        acquire_if_locked(mutex, real(mutex))
+    fn pthread_mutex_trylock(mutex: usize; pc) -> c_int {
+        acquire_if_locked(mutex, attempt(pc, || real(mutex)))
     }
 
-    fn pthread_mutex_timedlock(mutex: usize, until: usize) -> c_int {
-        acquire_if_locked(mutex, real(mutex, until))
+    fn pthread_mutex_timedlock(mutex: usize, until: usize; pc) -> c_int {
+        acquire_if_locked(mutex, lock(mutex, pc, || at_real_time(until), ETIMEDOUT, || real(mutex, until)))
     }
 
-    fn pthread_mutex_clocklock(mutex: usize, clock: c_int, until: usize) -> c_int {
-        acquire_if_locked(mutex, real(mutex, clock, until))
+    fn pthread_mutex_clocklock(mutex: usize, clock: c_int, until: usize; pc) -> c_int {
+        // SAFETY: the program gave this address as one of a time.
+        let time = || unsafe { time::when(clock, until) };
+        acquire_if_locked(mutex, lock(mutex, pc, time, ETIMEDOUT, || real(mutex, clock, until)))
     }
 
-    fn pthread_mutex_unlock(mutex: usize) -> c_int {
-        release_if_held(mutex);
-        real(mutex)
+    fn pthread_mutex_unlock(mutex: usize; pc) -> c_int {
+        unlock(mutex, pc, || {
+            release_if_held(mutex);
+            real(mutex)
+        })
     }
 
     fn mtx_init(mutex: usize, kind: c_int) -> c_int {
@@ -85,21 +196,23 @@ interpose! {
         real(mutex)
     }
 
-    fn mtx_lock(mutex: usize) -> c_int {
-        acquire_if_locked(mutex, real(mutex))
+    fn mtx_lock(mutex: usize; pc) -> c_int {
+        acquire_if_locked(mutex, lock(mutex, pc, || None, 0, || real(mutex)))
     }
 
-    fn mtx_trylock(mutex: usize) -> c_int {
-        acquire_if_locked(mutex, real(mutex))
+    fn mtx_trylock(mutex: usize; pc) -> c_int {
+        acquire_if_locked(mutex, attempt(pc, || real(mutex)))
     }
 
-    fn mtx_timedlock(mutex: usize, until: usize) -> c_int {
-        acquire_if_locked(mutex, real(mutex, until))
+    fn mtx_timedlock(mutex: usize, until: usize; pc) -> c_int {
+        acquire_if_locked(mutex, lock(mutex, pc, || at_real_time(until), THRD_TIMEDOUT, || real(mutex, until)))
     }
 
-    fn mtx_unlock(mutex: usize) -> c_int {
-        release_if_held(mutex);
-        real(mutex)
+    fn mtx_unlock(mutex: usize; pc) -> c_int {
+        unlock(mutex, pc, || {
+            release_if_held(mutex);
+            real(mutex)
+        })
     }
 
     fn pthread_spin_init(lock: usize, shared: c_int) -> c_int {
@@ -112,16 +225,25 @@ interpose! {
         real(lock)
     }
 
-    fn pthread_spin_lock(lock: usize) -> c_int {
-        acquire_if_locked(lock, real(lock))
+    fn pthread_spin_lock(lock: usize; pc) -> c_int {
+        let status = match schedule::mine() {
+            None => real(lock),
+            Some(me) => schedule::until(me, pc, (WaitsFor::SpinLock, lock), None, || {
+                Some(next::pthread_spin_trylock(lock)).filter(|status| *status != EBUSY)
+            })
+            .unwrap_or(0),
+        };
+        acquire_if_locked(lock, status)
     }
 
-    fn pthread_spin_trylock(lock: usize) -> c_int {
-        acquire_if_locked(lock, real(lock))
+    fn pthread_spin_trylock(lock: usize; pc) -> c_int {
+        acquire_if_locked(lock, attempt(pc, || real(lock)))
     }
 
-    fn pthread_spin_unlock(lock: usize) -> c_int {
-        sync::release(lock);
-        real(lock)
+    fn pthread_spin_unlock(lock: usize; pc) -> c_int {
+        unlock(lock, pc, || {
+            sync::release(lock);
+            real(lock)
+        })
     }
 }

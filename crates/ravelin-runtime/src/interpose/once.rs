@@ -4,21 +4,40 @@
 //! an initialiser of ours. It takes no argument; what it is to run is in two words of the thread, read before anything
 //! can nest.
 
-use crate::sync;
+use crate::{schedule, sync};
 use libc::c_int;
+use ravelin_findings::WaitsFor;
 
 interpose! {
-    fn pthread_once(control: usize, initialise: usize) -> c_int {
+    fn pthread_once(control: usize, initialise: usize; pc) -> c_int {
+        wait_for_others(control, pc);
         intend(control, initialise);
         let status = real(control, initialise_and_release as *const () as usize);
+        schedule::wake(control);
         sync::acquire(control);
         status
     }
 
-    fn call_once(control: usize, initialise: usize) {
+    fn call_once(control: usize, initialise: usize; pc) {
+        wait_for_others(control, pc);
         intend(control, initialise);
         real(control, initialise_and_release as *const () as usize);
+        schedule::wake(control);
         sync::acquire(control);
+    }
+}
+
+/// With a schedule nobody waits in the C library for an initialiser that another thread runs. The lowest bit of a control
+/// says so; should the initialiser end by an exception nobody is woken, so those who wait look now and then.
+fn wait_for_others(control: usize, pc: usize) {
+    const LOOK: u64 = 1_000_000;
+    let Some(me) = schedule::mine() else {
+        return;
+    };
+    schedule::point(pc);
+    // SAFETY: the program's control, which the C library changes as an atomic.
+    while unsafe { (control as *const c_int).read_volatile() } & 1 != 0 {
+        schedule::wait(me, pc, (WaitsFor::Initialisation, control), schedule::time::later(LOOK));
     }
 }
 

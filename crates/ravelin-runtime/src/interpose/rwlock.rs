@@ -3,8 +3,55 @@
 //! Readers learn what writers released at the lock's address, and leave what they know at the next address, which only
 //! writers read: two readers that follow each other are not ordered.
 
-use crate::{memory, sync};
-use libc::{c_int, pthread_rwlock_t};
+use crate::schedule::time;
+use crate::{memory, schedule, sync};
+use libc::{CLOCK_REALTIME, EBUSY, ETIMEDOUT, c_int, pthread_rwlock_t};
+use ravelin_findings::WaitsFor;
+
+mod next {
+    use libc::c_int;
+    next! {
+        fn pthread_rwlock_tryrdlock(lock: usize) -> c_int;
+        fn pthread_rwlock_trywrlock(lock: usize) -> c_int;
+    }
+}
+
+/// Locks without waiting in the C library if there is a schedule. A thread that already holds the lock for writing gets the
+/// error from `real`.
+#[inline(always)]
+fn lock(
+    lock: usize,
+    pc: usize,
+    until: impl FnOnce() -> Option<u64>,
+    attempt: fn(usize) -> c_int,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    let Some(me) = schedule::mine() else {
+        return real();
+    };
+    if writer(lock) == schedule::turn::own_tid() {
+        return real();
+    }
+    let locked = schedule::until(me, pc, (WaitsFor::ReadWriteLock, lock), until(), || {
+        Some(attempt(lock)).filter(|status| *status != EBUSY)
+    });
+    locked.unwrap_or(ETIMEDOUT)
+}
+
+#[inline(always)]
+fn attempt(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    schedule::point(pc);
+    let status = real();
+    if status != 0 {
+        schedule::yields(pc);
+    }
+    status
+}
+
+fn at(clock: c_int, until: usize) -> Option<u64> {
+    // SAFETY: the program gave this address as one of a time.
+    unsafe { time::when(clock, until) }
+}
 
 interpose! {
     fn pthread_rwlock_init(lock: usize, attributes: usize) -> c_int {
@@ -17,45 +64,52 @@ interpose! {
         real(lock)
     }
 
-    fn pthread_rwlock_rdlock(lock: usize) -> c_int {
-        reads(lock, real(lock))
+    fn pthread_rwlock_rdlock(object: usize; pc) -> c_int {
+        reads(object, lock(object, pc, || None, next::pthread_rwlock_tryrdlock, || real(object)))
     }
 
-    fn pthread_rwlock_tryrdlock(lock: usize) -> c_int {
-        reads(lock, real(lock))
+    fn pthread_rwlock_tryrdlock(lock: usize; pc) -> c_int {
+        reads(lock, attempt(pc, || real(lock)))
     }
 
-    fn pthread_rwlock_timedrdlock(lock: usize, until: usize) -> c_int {
-        reads(lock, real(lock, until))
+    fn pthread_rwlock_timedrdlock(object: usize, until: usize; pc) -> c_int {
+        let time = || at(CLOCK_REALTIME, until);
+        reads(object, lock(object, pc, time, next::pthread_rwlock_tryrdlock, || real(object, until)))
     }
 
-    fn pthread_rwlock_clockrdlock(lock: usize, clock: c_int, until: usize) -> c_int {
-        reads(lock, real(lock, clock, until))
+    fn pthread_rwlock_clockrdlock(object: usize, clock: c_int, until: usize; pc) -> c_int {
+        let time = || at(clock, until);
+        reads(object, lock(object, pc, time, next::pthread_rwlock_tryrdlock, || real(object, clock, until)))
     }
 
-    fn pthread_rwlock_wrlock(lock: usize) -> c_int {
-        writes(lock, real(lock))
+    fn pthread_rwlock_wrlock(object: usize; pc) -> c_int {
+        writes(object, lock(object, pc, || None, next::pthread_rwlock_trywrlock, || real(object)))
     }
 
-    fn pthread_rwlock_trywrlock(lock: usize) -> c_int {
-        writes(lock, real(lock))
+    fn pthread_rwlock_trywrlock(lock: usize; pc) -> c_int {
+        writes(lock, attempt(pc, || real(lock)))
     }
 
-    fn pthread_rwlock_timedwrlock(lock: usize, until: usize) -> c_int {
-        writes(lock, real(lock, until))
+    fn pthread_rwlock_timedwrlock(object: usize, until: usize; pc) -> c_int {
+        let time = || at(CLOCK_REALTIME, until);
+        writes(object, lock(object, pc, time, next::pthread_rwlock_trywrlock, || real(object, until)))
     }
 
-    fn pthread_rwlock_clockwrlock(lock: usize, clock: c_int, until: usize) -> c_int {
-        writes(lock, real(lock, clock, until))
+    fn pthread_rwlock_clockwrlock(object: usize, clock: c_int, until: usize; pc) -> c_int {
+        let time = || at(clock, until);
+        writes(object, lock(object, pc, time, next::pthread_rwlock_trywrlock, || real(object, clock, until)))
     }
 
-    fn pthread_rwlock_unlock(lock: usize) -> c_int {
+    fn pthread_rwlock_unlock(lock: usize; pc) -> c_int {
+        schedule::point(pc);
         if is_written(lock) {
             sync::release(lock);
         } else {
             sync::release_join(left_by_readers(lock));
         }
-        real(lock)
+        let status = real(lock);
+        schedule::wake(lock);
+        status
     }
 }
 
@@ -84,7 +138,11 @@ pub fn left_by_readers(lock: usize) -> usize {
 /// the lock, in a field its header shows (`__cur_writer`) and by which its own unlock decides; no reader holds the lock
 /// as long as it is not zero.
 fn is_written(lock: usize) -> bool {
+    writer(lock) != 0
+}
+
+fn writer(lock: usize) -> c_int {
     const WRITER: usize = 24;
-    // SAFETY: the caller has locked it, so it is a lock of the C library, which is longer than this.
-    unsafe { ((lock + WRITER) as *const c_int).read_volatile() != 0 }
+    // SAFETY: the caller uses it, so it is a lock of the C library, which is longer than this.
+    unsafe { ((lock + WRITER) as *const c_int).read_volatile() }
 }

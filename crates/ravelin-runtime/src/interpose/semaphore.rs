@@ -1,7 +1,55 @@
 //! Semaphores: a wait that succeeds knows what was known at every post so far.
 
-use crate::{memory, sync};
-use libc::{c_int, c_uint, sem_t};
+use crate::schedule::time;
+use crate::{memory, schedule, sync};
+use libc::{CLOCK_REALTIME, EAGAIN, ETIMEDOUT, c_int, c_uint, sem_t};
+use ravelin_findings::WaitsFor;
+
+mod next {
+    use libc::c_int;
+    next! {
+        fn sem_trywait(semaphore: usize) -> c_int;
+    }
+}
+
+/// Waits without the C library if there is a schedule, but for a semaphore that other processes may post.
+#[inline(always)]
+fn wait(semaphore: usize, pc: usize, until: impl FnOnce() -> Option<u64>, real: impl FnOnce() -> c_int) -> c_int {
+    match schedule::mine() {
+        None => real(),
+        Some(_) if is_shared(semaphore) => schedule::outside(pc, real),
+        Some(me) => in_turn(me, semaphore, pc, until()),
+    }
+}
+
+#[cold]
+fn in_turn(me: usize, semaphore: usize, pc: usize, until: Option<u64>) -> c_int {
+    // SAFETY: the thread's own `errno`.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let before = unsafe { *errno };
+    let taken = schedule::until(me, pc, (WaitsFor::Semaphore, semaphore), until, || {
+        let status = next::sem_trywait(semaphore);
+        // SAFETY: as above.
+        (status == 0 || unsafe { *errno } != EAGAIN).then_some(status)
+    });
+    // SAFETY: as above.
+    unsafe { *errno = if taken.is_ok() { before } else { ETIMEDOUT } };
+    taken.unwrap_or(-1)
+}
+
+/// Whether other processes may use a semaphore, as the C library keeps it in a field after value and waiters (`private`:
+/// 0 or the flag that the kernel wants for memory of one process, inverted).
+fn is_shared(semaphore: usize) -> bool {
+    const PRIVATE: usize = 8;
+    // SAFETY: the caller waits for it, so it is a semaphore of the C library, which is longer than this.
+    unsafe { ((semaphore + PRIVATE) as *const c_int).read_volatile() != 0 }
+}
+
+fn at(clock: c_int, until: usize) -> Option<u64> {
+    // SAFETY: the program gave this address as one of a time.
+    unsafe { time::when(clock, until) }
+}
 
 interpose! {
     fn sem_init(semaphore: usize, shared: c_int, value: c_uint) -> c_int {
@@ -14,25 +62,34 @@ interpose! {
         real(semaphore)
     }
 
-    fn sem_post(semaphore: usize) -> c_int {
+    fn sem_post(semaphore: usize; pc) -> c_int {
+        schedule::point(pc);
         sync::release_join(semaphore);
-        real(semaphore)
+        let status = real(semaphore);
+        schedule::wake(semaphore);
+        status
     }
 
-    fn sem_wait(semaphore: usize) -> c_int {
-        taken(semaphore, real(semaphore))
+    fn sem_wait(semaphore: usize; pc) -> c_int {
+        taken(semaphore, wait(semaphore, pc, || None, || real(semaphore)))
     }
 
-    fn sem_trywait(semaphore: usize) -> c_int {
-        taken(semaphore, real(semaphore))
+    fn sem_trywait(semaphore: usize; pc) -> c_int {
+        schedule::point(pc);
+        let status = real(semaphore);
+        if status != 0 {
+            schedule::yields(pc);
+        }
+        taken(semaphore, status)
     }
 
-    fn sem_timedwait(semaphore: usize, until: usize) -> c_int {
-        taken(semaphore, real(semaphore, until))
+    fn sem_timedwait(semaphore: usize, until: usize; pc) -> c_int {
+        let time = || at(CLOCK_REALTIME, until);
+        taken(semaphore, wait(semaphore, pc, time, || real(semaphore, until)))
     }
 
-    fn sem_clockwait(semaphore: usize, clock: c_int, until: usize) -> c_int {
-        taken(semaphore, real(semaphore, clock, until))
+    fn sem_clockwait(semaphore: usize, clock: c_int, until: usize; pc) -> c_int {
+        taken(semaphore, wait(semaphore, pc, || at(clock, until), || real(semaphore, clock, until)))
     }
 }
 

@@ -36,6 +36,11 @@ pub fn deliver_pending() {
     }
 }
 
+/// Whether the program has a handler for any signal.
+pub fn are_handled() -> bool {
+    HANDLERS.iter().any(|handler| handler.load(Ordering::Relaxed) != 0)
+}
+
 /// Blocks all signals of the calling thread, which is inside; gives the mask to return to.
 pub fn block() -> u64 {
     let all = !0_u64;

@@ -3,7 +3,7 @@
 //! A sorted array behind a spin lock: it is asked only when threads are started or joined and at barriers, and stays
 //! small. Whoever holds the lock counts as inside the runtime, so that no signal handler runs in between.
 
-use crate::this_thread;
+use crate::{kernel, this_thread};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,8 +57,7 @@ impl<V: Copy> Table<V> {
         while self.locked.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             tries += 1;
             if tries.is_multiple_of(64) {
-                // SAFETY: always allowed.
-                unsafe { libc::sched_yield() };
+                kernel::yield_now();
             } else {
                 std::hint::spin_loop();
             }

@@ -10,8 +10,9 @@
 //! wrapper therefore, and must have none: they unwind the stack.
 
 use super::table::Table;
+use crate::schedule::time;
 use crate::threads::Seed;
-use crate::{this_thread, threads};
+use crate::{kernel, schedule, this_thread, threads};
 use libc::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -35,6 +36,7 @@ interpose! {
         };
         let status = real(handle, attributes, child as *const () as usize, start as usize);
         settle(start, handle, is_detached(attributes), status);
+        schedule::point(pc);
         status
     }
 
@@ -48,32 +50,54 @@ interpose! {
         };
         let status = real(handle, child as *const () as usize, start as usize);
         settle(start, handle, false, status);
+        schedule::point(pc);
         status
     }
 
-    fn pthread_join(handle: usize, result: usize) -> c_int {
+    fn pthread_join(handle: usize, result: usize; pc) -> c_int {
+        let number = number_of(handle);
+        await_end(number, pc, || None);
+        joined(handle, number, real(handle, result))
+    }
+
+    fn pthread_tryjoin_np(handle: usize, result: usize; pc) -> c_int {
+        schedule::yields(pc);
         let number = number_of(handle);
         joined(handle, number, real(handle, result))
     }
 
-    fn pthread_tryjoin_np(handle: usize, result: usize) -> c_int {
+    fn pthread_timedjoin_np(handle: usize, result: usize, until: usize; pc) -> c_int {
         let number = number_of(handle);
-        joined(handle, number, real(handle, result))
-    }
-
-    fn pthread_timedjoin_np(handle: usize, result: usize, until: usize) -> c_int {
-        let number = number_of(handle);
+        // SAFETY: the program gave this address as one of a time.
+        if !await_end(number, pc, || unsafe { time::when(libc::CLOCK_REALTIME, until) }) {
+            return libc::ETIMEDOUT;
+        }
         joined(handle, number, real(handle, result, until))
     }
 
-    fn pthread_clockjoin_np(handle: usize, result: usize, clock: c_int, until: usize) -> c_int {
+    fn pthread_clockjoin_np(handle: usize, result: usize, clock: c_int, until: usize; pc) -> c_int {
         let number = number_of(handle);
+        // SAFETY: the program gave this address as one of a time.
+        if !await_end(number, pc, || unsafe { time::when(clock, until) }) {
+            return libc::ETIMEDOUT;
+        }
         joined(handle, number, real(handle, result, clock, until))
     }
 
-    fn thrd_join(handle: usize, result: usize) -> c_int {
+    fn thrd_join(handle: usize, result: usize; pc) -> c_int {
         let number = number_of(handle);
+        await_end(number, pc, || None);
         joined(handle, number, real(handle, result))
+    }
+
+    fn pthread_cancel(handle: usize; pc) -> c_int {
+        schedule::point(pc);
+        let number = number_of(handle);
+        let status = real(handle);
+        if let Some(number) = number {
+            schedule::cancelled(u64::from(number));
+        }
+        status
     }
 
     fn pthread_detach(handle: usize) -> c_int {
@@ -127,6 +151,8 @@ struct Start {
     number: u32,
     function: Function,
     argument: usize,
+    /// The child's place in the schedule.
+    place: Option<usize>,
     settled: AtomicBool,
 }
 
@@ -137,7 +163,8 @@ impl Start {
         seed.stack_size = stack_size(attributes);
         let _inside = this_thread::enter();
         let number = threads::number_of(&seed);
-        let start = Start { seed: Some(seed), number, function, argument, settled: AtomicBool::new(false) };
+        let start =
+            Start { seed: Some(seed), number, function, argument, place: None, settled: AtomicBool::new(false) };
         Some(Box::into_raw(Box::new(start)))
     }
 }
@@ -164,7 +191,10 @@ fn settle(start: *mut Start, handle: usize, detached: bool, status: c_int) {
         threads::detached(number);
     }
     // SAFETY: as above; this is the last use.
-    unsafe { (*start).settled.store(true, Ordering::Release) };
+    unsafe {
+        (*start).place = schedule::started(u64::from(number));
+        (*start).settled.store(true, Ordering::Release);
+    }
 }
 
 /// The first function of a new thread.
@@ -184,14 +214,19 @@ extern "C" fn child(start: *mut Start) -> usize {
 fn begin(start: *mut Start) -> (Function, usize) {
     // SAFETY: the parent frees it only if there is no child.
     while unsafe { !(*start).settled.load(Ordering::Acquire) } {
-        // SAFETY: always allowed.
-        unsafe { libc::sched_yield() };
+        kernel::yield_now();
     }
     // SAFETY: it is settled, so it is the child's.
     let mut start = unsafe { Box::from_raw(start) };
     let (function, argument) = (start.function, start.argument);
+    if let Some(place) = start.place {
+        schedule::turn::wait_for_first(place);
+    }
     if let Some(seed) = start.seed.take() {
         threads::begin(seed);
+    }
+    if let Some(place) = start.place {
+        schedule::take_place(place);
     }
     {
         let _inside = this_thread::enter();
@@ -216,7 +251,12 @@ unsafe extern "C" fn end_of_round(rounds: *mut libc::c_void) {
     // SAFETY: always allowed.
     let handle = unsafe { libc::pthread_self() } as usize;
     HANDLES.remove_if(handle, |known| known.detached);
+    let place = schedule::mine();
+    let number = threads::own_number();
     threads::end();
+    if let Some(place) = place {
+        schedule::ended(place, number);
+    }
 }
 
 fn key() -> libc::pthread_key_t {
@@ -242,6 +282,19 @@ fn key() -> libc::pthread_key_t {
 /// The number of the thread with this handle. Threads that are not watched, as in a forked child, do not ask.
 fn number_of(handle: usize) -> Option<u32> {
     if this_thread::watched() { HANDLES.get(handle).map(|known| known.number) } else { None }
+}
+
+/// With a schedule, waits for the end of a thread without the C library; whether it has ended.
+fn await_end(number: Option<u32>, pc: usize, until: impl FnOnce() -> Option<u64>) -> bool {
+    match (schedule::mine(), number) {
+        (Some(me), Some(number)) => schedule::await_end(me, pc, u64::from(number), until()),
+        // A thread that is not known, which may end at any time.
+        (Some(_), None) => {
+            schedule::yields(pc);
+            true
+        }
+        _ => true,
+    }
 }
 
 fn joined(handle: usize, number: Option<u32>, status: c_int) -> c_int {

@@ -87,7 +87,13 @@ extern "C" fn load<T: Word, const OF: u8>(at: *mut T, code: i32) -> T {
 
 extern "C" fn store<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) {
     // SAFETY: see `load`.
-    access(of(OF), at as usize, code, || unsafe { T::store(at, value) }, |()| (Touch::Store, order(code)));
+    access(
+        of(OF),
+        at as usize,
+        code,
+        || unsafe { T::store(at, value, order(code) == Order::SeqCst) },
+        |()| (Touch::Store, order(code)),
+    );
 }
 
 fn update<T: Word, const OF: u8>(at: *mut T, code: i32, change: impl Fn(T) -> T) -> T {

@@ -229,7 +229,7 @@ fn unparked(block: usize) {
     let thread = inside.thread();
     thread.spin.left();
     for word in (block + COUNTS..block + COUNTS + LENGTH).step_by(8) {
-        records::for_each_in_word(word, |record| {
+        records::for_each_in_word(word, |_, record| {
             if let Some(released) = record.released() {
                 thread.clocks.acquire_views(released);
             }

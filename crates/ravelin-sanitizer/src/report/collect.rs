@@ -1,9 +1,10 @@
 //! Findings files become a report: names for addresses, one entry for each pair of places, what is not wanted left out.
 
-use super::{Access, Finding, Hidden, Location, Memory, Problem, Process, Report, Step, Suggestion, Thread};
+use super::stuck::{Blocked, Stuck};
+use super::{Access, Finding, Hidden, Location, Memory, Problem, Process, Report, Run, Step, Suggestion, Thread};
 use crate::suppression::Suppressions;
 use crate::symbols::{Frame, Symbols};
-use ravelin_findings::{Findings, Place, Spinning, notes};
+use ravelin_findings::{Findings, Place, Spinning, WaitsFor, notes};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -11,10 +12,15 @@ use std::path::{Path, PathBuf};
 pub struct Gathered<'a> {
     /// The program, as it was called.
     pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
     /// Its file, if that is known: findings files may not name it.
     pub executable: Option<&'a Path>,
     /// What each process left.
     pub processes: Vec<Findings>,
+    /// The run of each process; empty if only files were read.
+    pub run_of: Vec<usize>,
+    pub runs: Vec<Run>,
     /// Source files below this directory are shown relative to it.
     pub directory: Option<PathBuf>,
 }
@@ -39,13 +45,22 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
     };
     let mut merged: Vec<Finding> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
-    for process in &gathered.processes {
+    let mut stuck: Vec<Stuck> = Vec::new();
+    for (index, process) in gathered.processes.iter().enumerate() {
+        let run = gathered.run_of.get(index).copied();
+        if let Some(found) = &process.stuck {
+            naming.stuck(process, found, run).merge_into(&mut stuck);
+        }
         for found in &process.findings {
-            let finding = naming.finding(process, found);
+            let mut finding = naming.finding(process, found);
+            finding.runs.extend(run);
             match known.get(&key(&finding)) {
                 Some(&at) => {
                     merged[at].count = merged[at].count.saturating_add(finding.count);
                     merged[at].spinning &= finding.spinning;
+                    if finding.runs.last() != merged[at].runs.last() {
+                        merged[at].runs.extend(run);
+                    }
                 }
                 None => {
                     known.insert(key(&finding), merged.len());
@@ -75,7 +90,10 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
     }
     Report {
         program: gathered.program,
+        arguments: gathered.arguments,
         findings: merged,
+        stuck,
+        runs: gathered.runs,
         processes: gathered.processes.iter().map(process).collect(),
         hidden,
         unused_suppressions: wanted.suppressions.unused(),
@@ -84,9 +102,9 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
 
 /// What makes two findings the same: the problem and the two places. Which access of a race came first is chance, and
 /// `x++` races by its read and by its write: for races the lines and the variable count.
-type Key = (&'static str, String, String, Option<String>);
+pub(super) type Key = (&'static str, String, String, Option<String>);
 
-fn key(finding: &Finding) -> Key {
+pub(super) fn key(finding: &Finding) -> Key {
     let race = finding.problem == Problem::Race;
     let place = |access: &Access| match access.stack.first() {
         Some(frame) if race => frame.place(),
@@ -113,6 +131,10 @@ fn process(findings: &Findings) -> Process {
         (notes::FORKED, "the program forked; the child was not watched"),
         (notes::OUT_OF_THREADS, "too many threads were never joined; later ones were not watched"),
         (notes::OUT_OF_MEMORY, "no memory was left for the sanitizer; what came after was not watched"),
+        (
+            notes::NOT_REPLAYABLE,
+            "a thread waited in a call that the schedule does not know; this run may not come out the same again",
+        ),
         (notes::STACK_LOST, "some accesses were too long ago for their stacks to be known"),
     ];
     let mut notes: Vec<String> = sentences
@@ -180,7 +202,27 @@ impl Naming<'_> {
             other,
             location,
             path,
+            runs: Vec::new(),
+            point: found.point,
         }
+    }
+
+    fn stuck(&mut self, process: &Findings, found: &ravelin_findings::Stuck, run: Option<usize>) -> Stuck {
+        let mut threads = Vec::with_capacity(found.threads.len());
+        for blocked in &found.threads {
+            let named = blocked.object != 0 && blocked.waits_for != WaitsFor::Thread;
+            threads.push(Blocked {
+                thread: self.thread(process, blocked.thread),
+                waits_for: blocked.waits_for,
+                object: named.then(|| self.location(process, blocked.object, &Place::Other)),
+                other: match blocked.waits_for {
+                    WaitsFor::Thread => Some(self.thread(process, blocked.object)),
+                    _ => blocked.holder.checked_sub(1).map(|holder| self.thread(process, holder)),
+                },
+                stack: self.stack(process, &blocked.stack),
+            });
+        }
+        Stuck { livelock: found.livelock, point: found.point, threads, runs: run.into_iter().collect() }
     }
 
     fn access(&mut self, process: &Findings, access: &ravelin_findings::Access) -> Access {
@@ -268,7 +310,18 @@ mod tests {
     fn finding(problem: Problem, access: Access, other: Access) -> Finding {
         let location = Location { address: 0x1000, name: None, memory: Memory::Other };
         let suggestion = Suggestion::Unknown;
-        Finding { problem, count: 1, spinning: false, access, other, location, path: Vec::new(), suggestion }
+        Finding {
+            problem,
+            count: 1,
+            spinning: false,
+            access,
+            other,
+            location,
+            path: Vec::new(),
+            suggestion,
+            runs: Vec::new(),
+            point: 0,
+        }
     }
 
     #[test]
@@ -308,9 +361,18 @@ mod tests {
             other: found(4),
             place: Place::Heap { start: 0x100, size: 16, thread: 0, stack: Vec::new() },
             path: vec![step(0x104), step(0x110)],
+            point: 0,
         };
         let processes = vec![Findings { findings: vec![finding], ..Findings::default() }];
-        let gathered = Gathered { program: String::new(), executable: None, processes, directory: None };
+        let gathered = Gathered {
+            program: String::new(),
+            arguments: Vec::new(),
+            executable: None,
+            processes,
+            run_of: Vec::new(),
+            runs: Vec::new(),
+            directory: None,
+        };
         let report = gather(gathered, &Wanted::default());
         let words: Vec<String> = report.findings[0].path.iter().map(|step| step.location.words()).collect();
         assert_eq!(words, ["byte 4 of a heap block of 16 bytes", "0x110"]);

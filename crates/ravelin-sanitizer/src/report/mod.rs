@@ -3,27 +3,59 @@
 //! Plain data: whoever prints it needs nothing else.
 
 mod collect;
+mod stuck;
 mod suggestion;
 
 pub use collect::{Gathered, Wanted, gather};
+pub use stuck::{Blocked, Stuck};
 pub use suggestion::{Segment, Strengthen, Suggestion};
 
 use crate::symbols::Frame;
-pub use ravelin_findings::{AccessKind, Order, Problem, StepKind};
+pub use ravelin_findings::{AccessKind, Order, Problem, StepKind, WaitsFor};
+use ravelin_schedule::Schedule;
 
-/// The report about one run.
+/// The report about one run, or several.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The program, as it was called.
     pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
     /// What is shown, most frequent first.
     pub findings: Vec<Finding>,
+    /// Why runs could not go on.
+    pub stuck: Vec<Stuck>,
+    /// The runs; empty if only files were read.
+    pub runs: Vec<Run>,
     /// The processes that were watched.
     pub processes: Vec<Process>,
     /// What is not shown, and why.
     pub hidden: Hidden,
     /// Suppressions that nothing needed, each with file and line.
     pub unused_suppressions: Vec<String>,
+}
+
+impl Report {
+    /// Whether nothing is shown.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty() && self.stuck.is_empty()
+    }
+}
+
+/// One run of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// `None` for the operating system's.
+    pub schedule: Option<Schedule>,
+    /// Its own exit code, or 128 and the signal that killed it.
+    pub exit_code: u8,
+    pub signal: Option<i32>,
+    /// Scheduling points.
+    pub points: u64,
+    /// What the run has in common with another run of the same schedule.
+    pub trail: u64,
+    /// The schedule decided everything.
+    pub replayable: bool,
 }
 
 /// Findings that are not shown.
@@ -71,6 +103,10 @@ pub struct Finding {
     /// Why `other` comes before `access` under sequential consistency, last step first; empty for a race.
     pub path: Vec<Step>,
     pub suggestion: Suggestion,
+    /// The runs it was found in, by number; empty if only files were read.
+    pub runs: Vec<usize>,
+    /// The scheduling point at which it was made in the first of them; 0 without a schedule.
+    pub point: u64,
 }
 
 /// One access.

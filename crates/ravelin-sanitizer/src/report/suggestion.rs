@@ -103,6 +103,11 @@ impl Suggestion {
 }
 
 impl Finding {
+    /// Whether it is the same finding as another, perhaps of another run: the same problem at the same places.
+    pub fn is_same(&self, other: &Finding) -> bool {
+        super::collect::key(self) == super::collect::key(other)
+    }
+
     /// The suggestion in words.
     pub fn advice(&self) -> String {
         self.suggestion.words()

@@ -5,6 +5,8 @@
 
 mod signals;
 
+pub use signals::interrupted;
+
 use crate::unpack::{NotUnpacked, Runtime};
 use object::Object;
 use ravelin_findings::{Findings, Unreadable, header};
@@ -20,14 +22,25 @@ use std::{fs, io};
 pub struct Watch {
     pub program: OsString,
     pub arguments: Vec<OsString>,
-    /// Words for the runtime: `no-predict`, `halt-on-first`, `no-races`, `no-robustness`.
-    pub options: Vec<&'static str>,
+    /// Words for the runtime: `no-predict`, `halt-on-first`, `no-races`, `no-robustness`, `schedule=…` and others.
+    pub options: Vec<String>,
+    /// What the program reads and where what it writes goes; our own streams if there is nothing said.
+    pub streams: Streams,
     /// Where the findings files stay; otherwise they are removed.
     pub keep: Option<PathBuf>,
     /// What is added to its environment.
     pub environment: Vec<(OsString, OsString)>,
     /// It is not watched itself, but starts programs that are.
     pub only_starts: bool,
+}
+
+/// The standard streams of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Streams {
+    /// A file to read, instead of our input.
+    pub input: Option<PathBuf>,
+    /// Nobody reads what the program writes.
+    pub silent: bool,
 }
 
 /// A program that was run.
@@ -41,6 +54,13 @@ pub struct Watched {
     pub executable: Option<PathBuf>,
     /// What each of its processes found.
     pub processes: Vec<Findings>,
+}
+
+impl Watched {
+    /// Whether the same schedule gives the same run.
+    pub fn is_replayable(&self) -> bool {
+        self.processes.iter().all(|process| process.notes & ravelin_findings::notes::NOT_REPLAYABLE == 0)
+    }
 }
 
 /// Why there is nothing to report.
@@ -63,7 +83,7 @@ pub enum NotWatched {
 /// Runs the program to its end.
 pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
     let directory = Directory::new(watch.keep.as_deref())?;
-    let executable = find(&watch.program);
+    let executable = find_program(&watch.program);
     let built = executable.as_deref().map(Built::read).unwrap_or_default();
     let mut command = Command::new(&watch.program);
     command.args(&watch.arguments);
@@ -90,6 +110,13 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
         }
         command.env("LD_PRELOAD", preload);
     }
+    if let Some(input) = &watch.streams.input {
+        let file = fs::File::open(input).map_err(|error| NotWatched::NotStarted(input.clone(), error))?;
+        command.stdin(file);
+    }
+    if watch.streams.silent {
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    }
     // SAFETY: between fork and exec only a system call is made, which neither allocates nor takes a lock.
     unsafe { command.pre_exec(without_randomisation) };
     let status = signals::run(command).map_err(|error| NotWatched::NotStarted(PathBuf::from(&watch.program), error))?;
@@ -104,8 +131,22 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
 
 /// Reads one findings file.
 pub fn read_findings(path: &Path) -> Result<Findings, NotWatched> {
-    let bytes = fs::read(path).map_err(|error| NotWatched::NotRead(path.to_owned(), error))?;
+    let bytes = used_part(path).map_err(|error| NotWatched::NotRead(path.to_owned(), error))?;
     ravelin_findings::read(&bytes).map_err(|error| NotWatched::NotFindings(path.to_owned(), error))
+}
+
+/// The header of a findings file and what the header says is in use: the file is made for many more findings than there
+/// mostly are.
+fn used_part(path: &Path) -> io::Result<Vec<u8>> {
+    use io::Read;
+    let mut file = fs::File::open(path)?;
+    let header = header::WORDS * 8;
+    let mut bytes = Vec::with_capacity(header);
+    file.by_ref().take(header as u64).read_to_end(&mut bytes)?;
+    let used = bytes.get(8 * header::USED..).and_then(|rest| rest.first_chunk::<8>()).copied().map(u64::from_ne_bytes);
+    let rest = used.unwrap_or(0).saturating_mul(8).saturating_sub(bytes.len() as u64);
+    file.take(rest).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Reads all findings files in a directory, by process number.
@@ -160,7 +201,8 @@ impl Directory {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = std::env::temp_dir().join(format!("ravelin-run-{}-{number}", std::process::id()));
+            // Of one length, so that the program's stack is always at the same place.
+            let path = std::env::temp_dir().join(format!("ravelin-run-{:08}-{number:06}", std::process::id()));
             match std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&path) {
                 Ok(()) => return Ok(Directory { path, own: true }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -213,7 +255,7 @@ fn needs_stock_runtime(bytes: &[u8]) -> bool {
 }
 
 /// The file that a command runs: as named, or found on the path.
-fn find(program: &OsStr) -> Option<PathBuf> {
+pub fn find_program(program: &OsStr) -> Option<PathBuf> {
     let named = Path::new(program);
     if named.components().count() > 1 || named.is_absolute() {
         return fs::canonicalize(named).ok();

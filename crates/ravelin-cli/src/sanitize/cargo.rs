@@ -1,0 +1,60 @@
+//! `ravelin cargo`, which is also `cargo ravelin`: Rust projects.
+
+use super::arguments::Cargo;
+use super::run::{exit_code, gathered};
+use super::{show, wanted};
+use ravelin_sanitizer::report::gather;
+use ravelin_sanitizer::{Plan, Scheduling, Watch, rust};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs cargo with the sanitizer, and reports what the programs it ran found.
+pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
+    let wanted = wanted(&arguments.shown)?;
+    let cargo = rust::Cargo::new(&arguments.command, arguments.races)?;
+    if cargo.without_doctests {
+        eprintln!("note: documentation tests are not run: the sanitizer does not watch them");
+    }
+    let options = [
+        (arguments.no_predict, "no-predict"),
+        (arguments.halt_on_first, "halt-on-first"),
+        (!arguments.races, "no-races"),
+        (arguments.no_robustness, "no-robustness"),
+    ];
+    let plan = Plan {
+        watch: Watch {
+            program: cargo.program,
+            arguments: cargo.arguments,
+            options: options.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word.to_owned()).collect(),
+            keep: arguments.findings.clone(),
+            environment: cargo.environment,
+            only_starts: true,
+            ..Watch::default()
+        },
+        scheduling: Scheduling::Os,
+        seed: 1,
+        runs: 1,
+        jobs: 1,
+        livelock: 0,
+        silent: false,
+    };
+    let mut ran = plan.run(|_| true)?;
+    // Nothing ran, and cargo has said what there is to say.
+    if let Some(run) = ran.iter().find(|run| run.watched.processes.is_empty()) {
+        return Ok(ExitCode::from(run.watched.exit_code));
+    }
+    // The findings are in the programs that cargo started, not in cargo.
+    ran.iter_mut().for_each(|run| run.watched.executable = None);
+    let mut gathered = gathered(&plan, &ran);
+    gathered.program = format!("cargo {}", arguments.command[0].display());
+    let report = gather(gathered, &wanted);
+    show("run", &report, None, &arguments.shown, std::io::stderr())?;
+    Ok(exit_code(&report, &ran, arguments.exit_code))
+}
+
+/// Is rustc with the sanitizer, as cargo calls it.
+pub fn rustc(arguments: &[OsString]) -> anyhow::Result<ExitCode> {
+    let status = rust::compile(arguments)?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}

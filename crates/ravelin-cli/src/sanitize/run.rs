@@ -1,0 +1,159 @@
+//! `ravelin run`: one run, or many with schedules of their own.
+
+use super::arguments::{Run, ScheduleKind, Schedules};
+use super::{fix, show, wanted};
+use indicatif::{ProgressBar, ProgressStyle};
+use ravelin_report::sanitizer::json::CommandLine;
+use ravelin_sanitizer::report::{self, Gathered, Report, Wanted, gather};
+use ravelin_sanitizer::{Plan, Ran, Scheduling, Watch, find_program, fingerprint};
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+/// Runs a program and reports.
+pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
+    let wanted = wanted(&arguments.shown)?;
+    let plan = plan(arguments)?;
+    if arguments.fix_all || !arguments.verify_fix.is_empty() {
+        return fix::try_out(arguments, plan, &wanted);
+    }
+    let (report, ran) = make_runs(&plan, &wanted, arguments.halt_on_first)?;
+    let command_line = command_line(&plan, &arguments.program);
+    show("run", &report, Some(&command_line), &arguments.shown, std::io::stderr())?;
+    Ok(exit_code(&report, &ran, arguments.exit_code))
+}
+
+/// What was found decides; otherwise the first run that did not end well, or 0.
+pub fn exit_code(report: &Report, ran: &[Ran], found: u8) -> ExitCode {
+    let own = || ran.iter().map(|run| run.watched.exit_code).find(|code| *code != 0).unwrap_or(0);
+    ExitCode::from(if report.is_clean() { own() } else { found })
+}
+
+/// What the command line asks for.
+fn plan(arguments: &Run) -> anyhow::Result<Plan> {
+    let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("which program?") };
+    let options = [
+        (arguments.no_predict, "no-predict"),
+        (arguments.halt_on_first, "halt-on-first"),
+        (arguments.no_races, "no-races"),
+        (arguments.no_robustness, "no-robustness"),
+    ];
+    let Schedules { runs, schedule, seed, depth, length, livelock, jobs } = arguments.schedules;
+    let scheduling = match schedule {
+        ScheduleKind::Os => Scheduling::Os,
+        ScheduleKind::Random => Scheduling::Random,
+        ScheduleKind::Pct => Scheduling::Pct { depth, length },
+    };
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let by_default = || if scheduling == Scheduling::Os { 1 } else { processors() };
+    Ok(Plan {
+        watch: Watch {
+            program: program.clone(),
+            arguments: rest.to_vec(),
+            options: options.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word.to_owned()).collect(),
+            keep: arguments.findings.clone(),
+            ..Watch::default()
+        },
+        scheduling,
+        seed,
+        runs,
+        jobs: jobs.map_or_else(by_default, |jobs| jobs as usize),
+        livelock,
+        silent: false,
+    })
+}
+
+/// Makes all runs, or with `halt` those up to the first in which something was found.
+pub fn make_runs(plan: &Plan, wanted: &Wanted, halt: bool) -> anyhow::Result<(Report, Vec<Ran>)> {
+    let line = Line::new(plan.runs);
+    let (mut done, mut violated) = (0, 0);
+    let judge = wanted.clone();
+    let shown = &line;
+    let mut ran = plan.run(move |run| {
+        let matters = shown.is_shown() || halt;
+        let clean = !matters || gather(gathered(plan, std::slice::from_ref(run)), &judge).is_clean();
+        done += 1;
+        violated += u64::from(!clean);
+        shown.show(done, violated);
+        clean || !halt
+    })?;
+    drop(line);
+    // What other runs found after the first one depends on which of them ran side by side.
+    if halt
+        && let Some(first) =
+            ran.iter().position(|run| !gather(gathered(plan, std::slice::from_ref(run)), &wanted.clone()).is_clean())
+    {
+        ran.truncate(first + 1);
+    }
+    Ok((gather(gathered(plan, &ran), wanted), ran))
+}
+
+/// What a report is made of.
+pub fn gathered<'a>(plan: &Plan, ran: &'a [Ran]) -> Gathered<'a> {
+    let summary = |run: &Ran| report::Run {
+        schedule: run.schedule,
+        exit_code: run.watched.exit_code,
+        signal: run.watched.signal,
+        points: run.watched.processes.iter().map(|process| process.points).sum(),
+        trail: run.watched.processes.iter().fold(0, |trail, process| trail ^ process.trail),
+        replayable: run.schedule.is_some() && run.watched.is_replayable(),
+    };
+    let of = |(index, run): (usize, &Ran)| std::iter::repeat_n(index, run.watched.processes.len());
+    Gathered {
+        program: plan.watch.program.display().to_string(),
+        arguments: plan.watch.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        executable: ran.first().and_then(|run| run.watched.executable.as_deref()),
+        processes: ran.iter().flat_map(|run| run.watched.processes.iter().cloned()).collect(),
+        run_of: ran.iter().enumerate().flat_map(of).collect(),
+        runs: ran.iter().map(summary).collect(),
+        directory: std::env::current_dir().ok(),
+    }
+}
+
+/// What a report has to say so that a run can be made again.
+pub fn command_line(plan: &Plan, program: &[OsString]) -> CommandLine {
+    let executable = find_program(&plan.watch.program);
+    CommandLine {
+        command: program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        directory: std::env::current_dir().map(|directory| directory.display().to_string()).unwrap_or_default(),
+        fingerprint: executable.as_deref().map(fingerprint).unwrap_or(0),
+        executable: executable.map(|executable| executable.display().to_string()),
+        options: plan.watch.options.clone(),
+        livelock: plan.livelock,
+    }
+}
+
+/// How far the runs are, on a terminal.
+struct Line(Option<ProgressBar>);
+
+impl Line {
+    fn new(runs: u64) -> Line {
+        if runs == 1 || !std::io::stderr().is_terminal() {
+            return Line(None);
+        }
+        let bar = ProgressBar::new(runs);
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} runs, {msg}, {eta} left") {
+            bar.set_style(style);
+        }
+        Line(Some(bar))
+    }
+
+    fn is_shown(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn show(&self, done: u64, violated: u64) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(format!("something found in {violated}"));
+            bar.set_position(done);
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Waiting for descriptors: with a schedule, a thread looks without waiting and gives its turn to others in between.
+
+use crate::schedule::{self, time, turn};
+use libc::{c_int, fd_set, pollfd, timespec, timeval};
+
+/// Descriptors of a `select` that are waited for; with more the thread looks again and again.
+const MOST: usize = 64;
+const MILLISECOND: u64 = 1_000_000;
+
+interpose! {
+    fn poll(descriptors: *mut pollfd, count: u64, limit: c_int; pc) -> c_int {
+        let Some(me) = schedule::mine().filter(|_| limit != 0) else {
+            return real(descriptors, count, limit);
+        };
+        let until = u64::try_from(limit).ok().and_then(|limit| time::later(limit * MILLISECOND));
+        in_turn(me, pc, until, listed(descriptors, count), || real(descriptors, count, 0))
+    }
+
+    fn __poll_chk(descriptors: *mut pollfd, count: u64, limit: c_int, room: usize) -> c_int {
+        let Some(me) = schedule::mine().filter(|_| limit != 0) else {
+            return real(descriptors, count, limit, room);
+        };
+        let until = u64::try_from(limit).ok().and_then(|limit| time::later(limit * MILLISECOND));
+        in_turn(me, 0, until, listed(descriptors, count), || real(descriptors, count, 0, room))
+    }
+
+    fn ppoll(descriptors: *mut pollfd, count: u64, limit: usize, mask: usize; pc) -> c_int {
+        let Some(me) = schedule::mine() else {
+            return real(descriptors, count, limit, mask);
+        };
+        // SAFETY: the program gave this address as one of a time, or 0.
+        let until = unsafe { time::after(limit) };
+        let none = timespec { tv_sec: 0, tv_nsec: 0 };
+        in_turn(me, pc, until, listed(descriptors, count), || real(descriptors, count, (&raw const none) as usize, mask))
+    }
+
+    fn epoll_wait(file: c_int, events: usize, most: c_int, limit: c_int; pc) -> c_int {
+        let Some(me) = schedule::mine().filter(|_| limit != 0) else {
+            return real(file, events, most, limit);
+        };
+        let until = u64::try_from(limit).ok().and_then(|limit| time::later(limit * MILLISECOND));
+        in_turn(me, pc, until, &mut [pollfd { fd: file, events: libc::POLLIN, revents: 0 }], || real(file, events, most, 0))
+    }
+
+    fn epoll_pwait(file: c_int, events: usize, most: c_int, limit: c_int, mask: usize) -> c_int {
+        let Some(me) = schedule::mine().filter(|_| limit != 0) else {
+            return real(file, events, most, limit, mask);
+        };
+        let until = u64::try_from(limit).ok().and_then(|limit| time::later(limit * MILLISECOND));
+        let mut one = [pollfd { fd: file, events: libc::POLLIN, revents: 0 }];
+        in_turn(me, 0, until, &mut one, || real(file, events, most, 0, mask))
+    }
+
+    fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, limit: usize) -> c_int {
+        let Some(me) = schedule::mine() else {
+            return real(count, read, write, except, limit);
+        };
+        // SAFETY: the program gave this address as one of a time, or 0.
+        let wanted = unsafe { (limit as *const timeval).as_ref() };
+        let until = wanted.and_then(|wanted| {
+            time::later(wanted.tv_sec.max(0) as u64 * 1_000 * MILLISECOND + wanted.tv_usec.max(0) as u64 * 1_000)
+        });
+        let sets = [read, write, except];
+        let before = sets.map(copy);
+        let mut room = [const { pollfd { fd: -1, events: 0, revents: 0 } }; MOST];
+        let used = from_sets(count, &before, &mut room);
+        in_turn(me, 0, until, &mut room[..used], || {
+            for (set, before) in sets.iter().zip(&before) {
+                put(*set, before);
+            }
+            let mut none = timeval { tv_sec: 0, tv_usec: 0 };
+            real(count, read, write, except, (&raw mut none) as usize)
+        })
+    }
+}
+
+/// Looks, by `look`, until something is ready or the time is over.
+#[cold]
+fn in_turn(
+    me: usize,
+    pc: usize,
+    until: Option<u64>,
+    descriptors: &mut [pollfd],
+    mut look: impl FnMut() -> c_int,
+) -> c_int {
+    schedule::point(pc);
+    loop {
+        schedule::end_if_cancelled(me);
+        let ready = look();
+        if ready != 0 {
+            return ready;
+        }
+        if turn::wait_for_descriptors(me, pc, descriptors, until) {
+            return look();
+        }
+    }
+}
+
+fn listed<'a>(descriptors: *mut pollfd, count: u64) -> &'a mut [pollfd] {
+    if descriptors.is_null() {
+        return &mut [];
+    }
+    // SAFETY: the program gave that many descriptors.
+    unsafe { std::slice::from_raw_parts_mut(descriptors, count as usize) }
+}
+
+fn copy(set: *mut fd_set) -> Option<fd_set> {
+    // SAFETY: the program gave a set, or none.
+    (!set.is_null()).then(|| unsafe { *set })
+}
+
+fn put(set: *mut fd_set, value: &Option<fd_set>) {
+    if let Some(value) = value {
+        // SAFETY: there was a set at this address.
+        unsafe { *set = *value };
+    }
+}
+
+fn from_sets(count: c_int, sets: &[Option<fd_set>; 3], room: &mut [pollfd]) -> usize {
+    const EVENTS: [i16; 3] = [libc::POLLIN, libc::POLLOUT, libc::POLLPRI];
+    let mut used = 0;
+    for file in 0..count.clamp(0, libc::FD_SETSIZE as c_int) {
+        for (set, events) in sets.iter().zip(EVENTS) {
+            // SAFETY: the descriptor is below the size of the set.
+            let wanted = set.as_ref().is_some_and(|set| unsafe { libc::FD_ISSET(file, set) });
+            if wanted && used < room.len() {
+                room[used] = pollfd { fd: file, events, revents: 0 };
+                used += 1;
+            }
+        }
+    }
+    used
+}
+
+/// A call that would wait for a descriptor: others have their turn until it is ready. A descriptor that does not wait, or
+/// cannot be asked, is left to the call.
+pub fn await_ready(file: c_int, events: i16, pc: usize) {
+    let Some(me) = schedule::mine() else {
+        return;
+    };
+    schedule::point(pc);
+    let mut one = [pollfd { fd: file, events, revents: 0 }];
+    loop {
+        schedule::end_if_cancelled(me);
+        let none = timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the kernel fills the descriptor and reads the time.
+        let ready = unsafe {
+            crate::kernel::call(libc::SYS_ppoll, [one.as_mut_ptr() as usize, 1, (&raw const none) as usize, 0, 8])
+        };
+        // SAFETY: asks for flags.
+        let flags = unsafe { crate::kernel::call(libc::SYS_fcntl, [file as usize, libc::F_GETFL as usize, 0]) };
+        if ready != 0 || flags < 0 || flags & libc::O_NONBLOCK as isize != 0 {
+            return;
+        }
+        turn::wait_for_descriptors(me, pc, &mut one, None);
+    }
+}

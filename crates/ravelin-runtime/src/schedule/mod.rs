@@ -1,0 +1,250 @@
+//! Schedules of our own: one thread runs at a time, and which one is decided here and not by the operating system.
+//!
+//! `ravelin-schedule` decides; this module tells it what the threads do ([`point`], [`until`], [`sleep`], [`outside`]) and
+//! does what it says ([`turn`]). A thread that has to wait never waits in the C library: it tries, and if that fails it
+//! waits for its turn, until whoever opens the lock wakes it ([`wake`]). So everybody who waits is known, and that nobody
+//! can go on is noticed ([`stuck`]). What time it is follows from the schedule too ([`time`]).
+//!
+//! Without a schedule nothing here is reached: the accesses look at a word of their thread that they need anyway, and
+//! the interposed functions at [`is_on`].
+
+pub mod stuck;
+pub mod time;
+pub mod turn;
+
+use crate::this_thread;
+use ravelin_findings::WaitsFor;
+use ravelin_schedule::{Did, Schedule, Turns, Wait};
+use std::sync::atomic::{AtomicBool, Ordering};
+use turn::TURNS;
+
+/// In [`crate::this_thread::Watched::special`]: the thread takes turns.
+pub const SCHEDULED: u32 = 1;
+
+static WANTED: AtomicBool = AtomicBool::new(false);
+static ON: AtomicBool = AtomicBool::new(false);
+
+/// Takes over a schedule that `ravelin run` asked for.
+pub fn want(schedule: Schedule, livelock: u64, processor: Option<usize>) {
+    turn::choose_processor(processor);
+    *TURNS.lock() = Some(Turns::new(schedule, livelock));
+    WANTED.store(turn::reserve(), Ordering::Release);
+}
+
+/// Whether there is a schedule, though there may be only one thread yet.
+#[inline(always)]
+pub fn is_wanted() -> bool {
+    WANTED.load(Ordering::Relaxed)
+}
+
+/// The program is about to have a second thread: the first one gets the turn.
+pub fn begin() {
+    let thread = this_thread::me();
+    if !is_wanted() || thread.is_null() {
+        return;
+    }
+    turn::sit_down(0, 0);
+    turn::stay_on_one_processor();
+    take_place(0);
+    ON.store(true, Ordering::Release);
+}
+
+/// This process is a forked child, in which nothing is watched and one thread runs.
+pub fn switch_off() {
+    ON.store(false, Ordering::Release);
+    WANTED.store(false, Ordering::Release);
+}
+
+/// Whether threads take turns.
+#[inline(always)]
+pub fn is_on() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
+/// The place of the calling thread, if it takes turns and is not inside the runtime.
+#[inline(always)]
+pub fn mine() -> Option<usize> {
+    if is_on() { turn::place() } else { None }
+}
+
+/// The calling thread takes turns at this place from now on.
+pub fn take_place(place: usize) {
+    let thread = this_thread::me();
+    if !thread.is_null() {
+        // SAFETY: the calling thread's own state.
+        unsafe {
+            (*thread).special |= SCHEDULED;
+            (*thread).place = place as u32;
+        }
+        turn::seat(place).thread.store(thread, Ordering::Release);
+    }
+}
+
+/// A scheduling point of the calling thread, which has a call that returns to `pc`. What it did since the last one is
+/// known from its accesses.
+#[inline]
+pub fn point(pc: usize) {
+    if let Some(me) = mine() {
+        turn::point(me, pc, did());
+    }
+}
+
+/// The same for a thread that lets others run.
+pub fn yields(pc: usize) {
+    if let Some(me) = mine() {
+        turn::point(me, pc, Did::Yield);
+    }
+}
+
+/// What the calling thread did since its last point: an atomic read leaves a trace, everything else an effect.
+fn did() -> Did {
+    let thread = this_thread::me();
+    // SAFETY: the calling thread's own state.
+    match unsafe { (*thread).spin.rounds() } {
+        None => Did::Effect,
+        Some(rounds) => Did::Look { again: rounds > 0 },
+    }
+}
+
+/// The time of a wait is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimedOut;
+
+/// The calling thread at place `me` tries something until it succeeds, and waits in between until somebody wakes those who
+/// wait for `object`.
+pub fn until<R>(
+    me: usize,
+    pc: usize,
+    (what, object): (WaitsFor, usize),
+    until: Option<u64>,
+    mut attempt: impl FnMut() -> Option<R>,
+) -> Result<R, TimedOut> {
+    let cancels = matches!(what, WaitsFor::Semaphore | WaitsFor::Thread);
+    turn::point(me, pc, Did::Effect);
+    loop {
+        if cancels {
+            end_if_cancelled(me);
+        }
+        if let Some(result) = attempt() {
+            return Ok(result);
+        }
+        if turn::wait_for(me, pc, what, object, until) {
+            return attempt().ok_or(TimedOut);
+        }
+    }
+}
+
+/// Somebody has cancelled the thread with this number: if it waits, it goes on, and ends where the C library would have let
+/// it end.
+pub fn cancelled(number: u64) {
+    if is_on() {
+        turn::with(|turns| {
+            if let Some(place) = turn::find(turns, number) {
+                turn::seat(place).cancelled.store(1, std::sync::atomic::Ordering::Relaxed);
+                turns.rouse(place);
+            }
+        });
+        turn::resume();
+    }
+}
+
+/// The calling thread ends here if somebody has cancelled it.
+pub fn end_if_cancelled(me: usize) {
+    if turn::seat(me).cancelled.swap(0, Ordering::Relaxed) != 0 {
+        // SAFETY: ends the thread if it may be ended; the frames above have nothing to do.
+        unsafe { pthread_testcancel() };
+    }
+}
+
+unsafe extern "C" {
+    fn pthread_testcancel();
+}
+
+/// Waits until the thread with this number has ended; false if the time was over first.
+pub fn await_end(me: usize, pc: usize, number: u64, limit: Option<u64>) -> bool {
+    let ended = || turn::with(|turns| turn::find(turns, number).is_none()).unwrap_or(true).then_some(());
+    until(me, pc, (WaitsFor::Thread, end_of(number)), limit, ended).is_ok()
+}
+
+/// The calling thread waits until somebody wakes it, or the time is over; whether it is.
+pub fn wait(me: usize, pc: usize, (what, object): (WaitsFor, usize), until: Option<u64>) -> bool {
+    turn::wait_for(me, pc, what, object, until)
+}
+
+/// The calling thread sleeps until this time of the schedule.
+pub fn sleep(me: usize, pc: usize, until: u64) {
+    turn::point(me, pc, Did::Look { again: false });
+    end_if_cancelled(me);
+    turn::wait(me, pc, Wait::Time, Some(until));
+    end_if_cancelled(me);
+}
+
+/// All who wait for this object try again.
+pub fn wake(object: usize) {
+    wake_some(object, usize::MAX);
+}
+
+/// Some of those who wait for this object go on; how many did.
+pub fn wake_some(object: usize, most: usize) -> usize {
+    if !is_on() {
+        return 0;
+    }
+    let woken = turn::with(|turns| turns.wake(object, most)).unwrap_or(0);
+    turn::resume();
+    woken
+}
+
+/// Something was done to a descriptor.
+pub fn descriptor_changed() {
+    if is_on() {
+        turn::with(Turns::descriptors);
+        turn::resume();
+    }
+}
+
+/// The calling thread does something that may take any time, while others run. When it comes back depends on what it
+/// waited for.
+pub fn outside<R>(pc: usize, work: impl FnOnce() -> R) -> R {
+    let Some(me) = mine() else {
+        return work();
+    };
+    turn::point(me, pc, Did::Effect);
+    turn::leave(me, pc);
+    let result = work();
+    turn::come_back_from(me);
+    result
+}
+
+/// The object that those wait for who join a thread.
+pub fn end_of(number: u64) -> usize {
+    // No address has its highest bit set in a program.
+    1 << 63 | number as usize
+}
+
+/// The thread that was started with this number has a place from now on.
+pub fn started(number: u64) -> Option<usize> {
+    if !is_on() {
+        return None;
+    }
+    let place = turn::with(Turns::add)?;
+    turn::sit_down(place, number);
+    Some(place)
+}
+
+/// The thread at `place` ends; nothing of the program comes after this.
+pub fn ended(place: usize, number: u64) {
+    turn::end(place, end_of(number));
+}
+
+/// Points so far and what tells runs apart.
+pub fn progress() -> (u64, u64) {
+    if is_wanted() { turn::with(|turns| (turns.points(), turns.trail())).unwrap_or((0, 0)) } else { (0, 0) }
+}
+
+/// Bytes that are as random as the schedule.
+pub fn random_bytes(to: &mut [u8]) {
+    for chunk in to.chunks_mut(8) {
+        let number = turn::with(Turns::number).unwrap_or(0).to_ne_bytes();
+        chunk.copy_from_slice(&number[..chunk.len()]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Telling that nobody will go on, and ending the program.
+
+use super::turn::{self, seat};
+use crate::file;
+use crate::process;
+use crate::this_thread;
+use crate::threads;
+use libc::c_int;
+use ravelin_findings::{Blocked, Record, WaitsFor};
+use ravelin_schedule::{State, Stuck, Wait};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Writes down what every thread waits for, and ends the program.
+#[cold]
+pub fn tell(kind: Stuck) -> ! {
+    let _inside = this_thread::enter_unwatched();
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !TOLD.swap(true, Ordering::SeqCst) {
+        let places = turn::with(|turns| {
+            (0..turns.places())
+                .map(|place| (place, turns.state(place)))
+                .filter(|(_, state)| *state != State::Ended)
+                .collect::<Vec<_>>()
+        });
+        let places = places.unwrap_or_default();
+        let blocked: Vec<Blocked> = places.iter().map(|&(place, state)| blocked(place, state)).collect();
+        for thread in &blocked {
+            threads::describe(thread.thread);
+        }
+        file::write_modules();
+        let (point, _) = super::progress();
+        file::write(&Record::Stuck(ravelin_findings::Stuck {
+            livelock: kind == Stuck::Livelock,
+            point,
+            threads: blocked,
+        }));
+    }
+    process::halt()
+}
+
+fn blocked(place: usize, state: State) -> Blocked {
+    let seat = seat(place);
+    let (waits_for, object) = match state {
+        State::Ready | State::Ended => (WaitsFor::Nothing, 0),
+        State::Waiting { on: Wait::Object(object), .. } => (seat.waits_for(), object),
+        State::Waiting { on: Wait::Descriptor, .. } => (WaitsFor::Descriptor, 0),
+        State::Waiting { on: Wait::Time, .. } => (WaitsFor::Time, 0),
+        State::Outside => (WaitsFor::Unknown, 0),
+    };
+    let holder = if waits_for == WaitsFor::Mutex { holder(object) } else { 0 };
+    let object = if waits_for == WaitsFor::Thread { object & !(1 << 63) } else { object } as u64;
+    let pc = seat.pc.load(Ordering::Relaxed);
+    let thread = seat.thread.load(Ordering::Acquire);
+    // SAFETY: states are never freed, and the thread waits for its turn, or is the calling one.
+    let stack = if thread.is_null() { vec![pc as u64] } else { unsafe { (*thread).stack_at(pc) } };
+    let stack = stack.into_iter().filter(|pc| *pc != 0).collect();
+    Blocked { thread: seat.number.load(Ordering::Relaxed), waits_for, object, holder, stack }
+}
+
+/// One more than the number of the thread that holds a mutex of the C library; 0 if it is not known.
+fn holder(mutex: usize) -> u64 {
+    /// Where the C library keeps the owner, as its header shows (`__owner`).
+    const OWNER: usize = 8;
+    // SAFETY: a thread waits for this mutex, so it is there.
+    let owner = unsafe { ((mutex + OWNER) as *const c_int).read_volatile() };
+    let holder = turn::with(|turns| {
+        (0..turns.places()).find(|&place| turns.state(place) != State::Ended && turn::tid(place) == owner)
+    });
+    match holder.flatten() {
+        Some(place) if owner != 0 => seat(place).number.load(Ordering::Relaxed) + 1,
+        _ => 0,
+    }
+}

@@ -1,0 +1,495 @@
+//! Giving the turn from thread to thread.
+//!
+//! Every thread has a seat with one word, on which it sleeps until somebody gives it the turn; a thread that is chosen
+//! again goes on without a system call. All threads of the program run on one processor: the thread that wakes another is
+//! about to sleep, and to wake one that sleeps on another processor takes many times longer.
+//!
+//! A thread that has the turn and sleeps in a call nobody told us about would stop everything. Those who wait look after
+//! it now and then, and take the turn from it: the program goes on, but such a run may not come out the same again, and
+//! the report says so.
+
+use super::stuck;
+use crate::interpose::signals;
+use crate::kernel;
+use crate::mapping;
+use crate::spin::Spin;
+use crate::this_thread::{self, Watched};
+use crate::{file, this_thread::Inside};
+use ravelin_findings::{WaitsFor, notes};
+use ravelin_schedule::{Did, Next as Decision, State, Stuck, Turns, Wait};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
+
+/// The schedule.
+pub static TURNS: Spin<Option<Turns>> = Spin::new(None);
+
+/// Where a thread waits.
+pub struct Seat {
+    /// 1 if the thread has been given the turn.
+    word: AtomicU32,
+    /// The kernel's number of the thread; 0 as long as it has not begun.
+    tid: AtomicI32,
+    /// The thread's own number.
+    pub number: AtomicU64,
+    /// Where its last point or wait is.
+    pub pc: AtomicUsize,
+    /// Its state, for its stack.
+    pub thread: AtomicPtr<Watched>,
+    /// What it waits for, if that is an object: a [`WaitsFor`].
+    what: AtomicU32,
+    /// It went outside by itself.
+    away: AtomicU32,
+    /// It is asking who goes on, or waits for that: a signal handler that runs meanwhile asks nothing.
+    busy: AtomicU32,
+    /// Somebody has cancelled it.
+    pub cancelled: AtomicU32,
+    /// The descriptors it waits for, and how many.
+    polled: (AtomicPtr<libc::pollfd>, AtomicUsize),
+}
+
+impl Seat {
+    /// What kind of object the thread waits for.
+    pub fn waits_for(&self) -> WaitsFor {
+        const KINDS: [WaitsFor; 13] = [
+            WaitsFor::Nothing,
+            WaitsFor::Mutex,
+            WaitsFor::ReadWriteLock,
+            WaitsFor::SpinLock,
+            WaitsFor::Condition,
+            WaitsFor::Barrier,
+            WaitsFor::Semaphore,
+            WaitsFor::Thread,
+            WaitsFor::Initialisation,
+            WaitsFor::Futex,
+            WaitsFor::Descriptor,
+            WaitsFor::Time,
+            WaitsFor::Unknown,
+        ];
+        KINDS[self.what.load(Ordering::Relaxed).min(12) as usize]
+    }
+}
+
+/// The kernel's number of the thread at a place.
+pub fn tid(place: usize) -> i32 {
+    seat(place).tid.load(Ordering::Relaxed)
+}
+
+/// As many seats as there are tids.
+const SEATS: usize = 1 << 16;
+static FIRST: AtomicPtr<Seat> = AtomicPtr::new(std::ptr::null_mut());
+
+/// One more than the processor on which all threads run; 0 for the one on which the first thread is then.
+static PROCESSOR: AtomicUsize = AtomicUsize::new(0);
+
+/// Says on which processor all threads are to run.
+pub fn choose_processor(processor: Option<usize>) {
+    PROCESSOR.store(processor.map_or(0, |processor| processor + 1), Ordering::Relaxed);
+}
+
+/// The calling thread and those it starts run on one processor from now on.
+pub fn stay_on_one_processor() {
+    let mut current = 0_u32;
+    let processor = match PROCESSOR.load(Ordering::Relaxed) {
+        0 => {
+            // SAFETY: the kernel fills a word.
+            unsafe { kernel::call(libc::SYS_getcpu, [(&raw mut current) as usize, 0, 0]) };
+            current as usize
+        }
+        chosen => chosen - 1,
+    };
+    let mut set = [0_u64; 16];
+    if processor < 64 * set.len() {
+        set[processor / 64] = 1 << (processor % 64);
+        // SAFETY: the kernel reads the set. Where it is forbidden, turns are only slower.
+        unsafe { kernel::call(libc::SYS_sched_setaffinity, [0, size_of_val(&set), set.as_ptr() as usize]) };
+    }
+}
+
+/// The kernel's number of the thread that ended last, until it is gone.
+static DYING: AtomicI32 = AtomicI32::new(0);
+
+/// Nanoseconds between two looks at whoever has the turn.
+const LOOK_AFTER: u64 = 100_000_000;
+/// Looks at a thread that sleeps with the turn before it loses it.
+const SLEEPS: u32 = 2;
+/// Hundredths of a second of processor time in which a thread makes no point before it loses the turn: it may wait for
+/// something we do not see.
+const RUNS: u64 = 300;
+/// How often that is done before a deadlock is told, in a program that handles signals.
+const FOR_SIGNALS: u32 = 200;
+/// Nanoseconds for which descriptors are asked at a time.
+const ASK: u64 = 10_000_000;
+
+const WAIT: usize = (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as usize;
+const WAKE: usize = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
+
+/// Reserves the seats; whether that was possible.
+pub fn reserve() -> bool {
+    let first = mapping::map(SEATS * size_of::<Seat>()).cast::<Seat>();
+    FIRST.store(first, Ordering::Release);
+    !first.is_null()
+}
+
+/// A seat.
+pub fn seat(place: usize) -> &'static Seat {
+    debug_assert!(place < SEATS);
+    // SAFETY: the seats are reserved before there is a schedule, stay, and all zeroes is a seat.
+    unsafe { &*FIRST.load(Ordering::Relaxed).add(place.min(SEATS - 1)) }
+}
+
+/// The place of the calling thread, if it takes turns and is not inside.
+#[inline(always)]
+pub fn place() -> Option<usize> {
+    let thread = this_thread::me();
+    // SAFETY: the calling thread's own state.
+    unsafe {
+        (!thread.is_null() && (*thread).special & super::SCHEDULED != 0 && !(*thread).is_inside())
+            .then(|| (*thread).place as usize)
+    }
+}
+
+/// A thread with this number gets a seat.
+pub fn sit_down(place: usize, number: u64) {
+    let seat = seat(place);
+    seat.number.store(number, Ordering::Relaxed);
+    seat.tid.store(0, Ordering::Relaxed);
+    seat.pc.store(0, Ordering::Relaxed);
+    seat.away.store(0, Ordering::Relaxed);
+    seat.cancelled.store(0, Ordering::Relaxed);
+    seat.busy.store(0, Ordering::Relaxed);
+    seat.thread.store(std::ptr::null_mut(), Ordering::Relaxed);
+    seat.word.store(0, Ordering::Release);
+    if place == 0 {
+        seat.tid.store(own_tid(), Ordering::Relaxed);
+        seat.thread.store(this_thread::me(), Ordering::Relaxed);
+    }
+}
+
+/// The place of the thread with this number, as long as it has not ended.
+pub fn find(turns: &Turns, number: u64) -> Option<usize> {
+    (0..turns.places())
+        .find(|&place| turns.state(place) != State::Ended && seat(place).number.load(Ordering::Relaxed) == number)
+}
+
+/// Does something with the schedule; `None` if there is none.
+pub fn with<R>(work: impl FnOnce(&mut Turns) -> R) -> Option<R> {
+    let _inside: Option<Inside> = this_thread::enter_unwatched();
+    TURNS.lock().as_mut().map(work)
+}
+
+/// Runs `work` unless the calling thread is in the middle of such work already, because this is a signal handler.
+#[inline(always)]
+fn once_at_a_time<R>(me: usize, work: impl FnOnce() -> R) -> Option<R> {
+    let busy = &seat(me).busy;
+    if busy.load(Ordering::Relaxed) != 0 {
+        return None;
+    }
+    busy.store(1, Ordering::Relaxed);
+    compiler_fence(Ordering::SeqCst);
+    let result = work();
+    compiler_fence(Ordering::SeqCst);
+    busy.store(0, Ordering::Relaxed);
+    Some(result)
+}
+
+/// A point of the calling thread.
+pub fn point(me: usize, pc: usize, did: Did) {
+    once_at_a_time(me, || {
+        let decision = with(|turns| match turns.running() {
+            Some(running) if running == me => Ok(turns.point(me, did, pc as u64 & 0xfff)),
+            _ => Err(turns.state(me)),
+        });
+        match decision {
+            Some(Ok(Decision::Stay)) | None => {}
+            Some(Ok(decision)) => {
+                seat(me).pc.store(pc, Ordering::Relaxed);
+                act(me, decision);
+            }
+            // It lost the turn while it was in a call nobody told us about.
+            Some(Err(State::Outside)) if seat(me).away.load(Ordering::Relaxed) == 0 => come_back(me),
+            // A signal handler of a thread that is outside.
+            Some(Err(_)) => {}
+        }
+    });
+}
+
+/// The calling thread waits for an object; whether its time is over.
+pub fn wait_for(me: usize, pc: usize, what: WaitsFor, object: usize, until: Option<u64>) -> bool {
+    seat(me).what.store(what as u32, Ordering::Relaxed);
+    wait(me, pc, Wait::Object(object), until)
+}
+
+/// The calling thread waits; whether its time is over. A signal handler of a thread that waits itself comes back at once.
+pub fn wait(me: usize, pc: usize, on: Wait, until: Option<u64>) -> bool {
+    seat(me).pc.store(pc, Ordering::Relaxed);
+    let waited = once_at_a_time(me, || {
+        let decision = with(|turns| (turns.running() == Some(me)).then(|| turns.wait(me, on, until))).flatten()?;
+        act(me, decision);
+        with(|turns| turns.timed_out(me))
+    });
+    waited.flatten().unwrap_or_else(|| {
+        kernel::yield_now();
+        false
+    })
+}
+
+/// The calling thread waits for one of these descriptors; whether its time is over.
+pub fn wait_for_descriptors(me: usize, pc: usize, descriptors: &mut [libc::pollfd], until: Option<u64>) -> bool {
+    let polled = &seat(me).polled;
+    polled.0.store(descriptors.as_mut_ptr(), Ordering::Relaxed);
+    polled.1.store(descriptors.len(), Ordering::Relaxed);
+    let over = wait(me, pc, Wait::Descriptor, until);
+    polled.1.store(0, Ordering::Relaxed);
+    over
+}
+
+/// The calling thread goes outside, and somebody else gets the turn.
+pub fn leave(me: usize, pc: usize) {
+    let seat = seat(me);
+    seat.pc.store(pc, Ordering::Relaxed);
+    seat.away.fetch_add(1, Ordering::Relaxed);
+    let leave = || with(|turns| (turns.running() == Some(me)).then(|| turns.leave(me))).flatten();
+    match once_at_a_time(me, leave).flatten() {
+        Some(Decision::Switch(other)) => give(other),
+        Some(Decision::Stuck(kind)) => stuck::tell(kind),
+        // Nobody asks the kernel while this thread is away; whoever waits for a descriptor looks again by itself.
+        Some(Decision::Ask { .. }) => drop(with(Turns::abandon)),
+        _ => {}
+    }
+}
+
+/// The calling thread is back from where [`leave`] let it go.
+pub fn come_back_from(me: usize) {
+    if seat(me).away.fetch_sub(1, Ordering::Relaxed) == 1 {
+        once_at_a_time(me, || come_back(me));
+    }
+}
+
+/// The calling thread is back and waits for its turn.
+fn come_back(me: usize) {
+    let has_turn = with(|turns| turns.state(me) != State::Outside || turns.come_back(me)).unwrap_or(true);
+    if !has_turn {
+        sleep_until_given(me);
+    }
+}
+
+/// The first act of a thread: it waits for its turn.
+pub fn wait_for_first(me: usize) {
+    seat(me).tid.store(own_tid(), Ordering::Release);
+    sleep_until_given(me);
+}
+
+/// The calling thread ends, and wakes those who wait for that.
+pub fn end(me: usize, object: usize) {
+    DYING.store(own_tid(), Ordering::Relaxed);
+    seat(me).thread.store(std::ptr::null_mut(), Ordering::Relaxed);
+    let decision = with(|turns| {
+        turns.wake(object, usize::MAX);
+        turns.end(me)
+    });
+    match decision {
+        Some(Decision::Switch(other)) => give(other),
+        Some(Decision::Stuck(kind)) => stuck::tell(kind),
+        Some(ask @ Decision::Ask { .. }) => act_as_ending(me, ask),
+        _ => {}
+    }
+}
+
+/// If nobody has the turn though somebody could run, that thread gets it.
+pub fn resume() {
+    let next = with(|turns| if turns.running().is_none() { turns.anybody() } else { None }).flatten();
+    if let Some(next) = next {
+        give(next);
+    }
+}
+
+/// Does what the schedule says, until the calling thread has the turn.
+fn act(me: usize, mut decision: Decision) {
+    let mut patience = 0;
+    loop {
+        match decision {
+            Decision::Stay => return,
+            Decision::Switch(other) => {
+                give(other);
+                return sleep_until_given(me);
+            }
+            Decision::Idle => return sleep_until_given(me),
+            Decision::Ask { limit } => {
+                let any = ask(limit);
+                match with(|turns| turns.asked(me, any)) {
+                    Some(next) => decision = next,
+                    None => return,
+                }
+            }
+            // A signal may come, and its handler wake somebody.
+            Decision::Stuck(Stuck::Deadlock) if signals::are_handled() && patience < FOR_SIGNALS => {
+                patience += 1;
+                ask(None);
+                match with(|turns| turns.asked(me, false)) {
+                    Some(next) => decision = next,
+                    None => return,
+                }
+            }
+            Decision::Stuck(kind) => stuck::tell(kind),
+        }
+    }
+}
+
+/// The same for a thread that ends, which gives the turn away and goes.
+fn act_as_ending(me: usize, mut decision: Decision) {
+    while let Decision::Ask { limit } = decision {
+        let any = ask(limit);
+        let Some(next) = with(|turns| turns.asked(me, any)) else { return };
+        decision = next;
+    }
+    match decision {
+        Decision::Switch(other) => give(other),
+        Decision::Stuck(kind) => stuck::tell(kind),
+        _ => {}
+    }
+}
+
+fn give(other: usize) {
+    let word = &seat(other).word;
+    word.store(1, Ordering::Release);
+    // SAFETY: wakes whoever sleeps on this word.
+    unsafe { kernel::call(libc::SYS_futex, [word.as_ptr() as usize, WAKE, 1]) };
+}
+
+fn sleep_until_given(me: usize) {
+    let word = &seat(me).word;
+    let mut looks = Looks::default();
+    while word.swap(0, Ordering::Acquire) == 0 {
+        let limit = libc::timespec { tv_sec: 0, tv_nsec: LOOK_AFTER as i64 };
+        // SAFETY: sleeps on this word, for a limited time.
+        let result =
+            unsafe { kernel::call(libc::SYS_futex, [word.as_ptr() as usize, WAIT, 0, (&raw const limit) as usize]) };
+        if result == -(libc::ETIMEDOUT as isize) {
+            looks.look();
+        }
+    }
+    await_death();
+}
+
+/// Waits until the thread that ended last is gone: it frees its stack and its memory, and both are used again.
+fn await_death() {
+    let dying = DYING.load(Ordering::Relaxed);
+    if dying == 0 || dying == own_tid() {
+        return;
+    }
+    // SAFETY: signal 0 only asks whether there is such a thread.
+    let lives = || unsafe { kernel::call(libc::SYS_tgkill, [std::process::id() as usize, dying as usize, 0]) == 0 };
+    for _ in 0..100_000 {
+        if !lives() {
+            break;
+        }
+        kernel::yield_now();
+    }
+    DYING.store(0, Ordering::Relaxed);
+}
+
+/// Asks the kernel for a while whether any descriptor is ready that somebody waits for.
+fn ask(limit: Option<u64>) -> bool {
+    const MOST: usize = 256;
+    let mut all = [const { libc::pollfd { fd: -1, events: 0, revents: 0 } }; MOST];
+    let mut used = 0;
+    with(|turns| {
+        for place in 0..turns.places() {
+            if matches!(turns.state(place), State::Waiting { on: Wait::Descriptor, .. }) {
+                let (first, count) = (&seat(place).polled.0, &seat(place).polled.1);
+                for index in 0..count.load(Ordering::Relaxed).min(MOST - used) {
+                    // SAFETY: the thread waits, and keeps its descriptors until it goes on, which it cannot now.
+                    all[used] = unsafe { *first.load(Ordering::Relaxed).add(index) };
+                    used += 1;
+                }
+            }
+        }
+    });
+    let wait = limit.unwrap_or(ASK).min(ASK);
+    let limit = libc::timespec { tv_sec: 0, tv_nsec: wait as i64 };
+    // SAFETY: the kernel fills the descriptors, which are there, and reads the limit.
+    let ready =
+        unsafe { kernel::call(libc::SYS_ppoll, [all.as_mut_ptr() as usize, used, (&raw const limit) as usize, 0, 8]) };
+    ready != 0
+}
+
+/// Looking after whoever has the turn.
+#[derive(Default)]
+struct Looks {
+    points: u64,
+    running: Option<usize>,
+    sleeps: u32,
+    /// The processor time that it had at the first look.
+    time: u64,
+}
+
+impl Looks {
+    fn look(&mut self) {
+        let _inside = this_thread::enter_unwatched();
+        let Some((points, running, ready)) = with(|turns| (turns.points(), turns.running(), turns.ready())) else {
+            return;
+        };
+        if (points, running) != (self.points, self.running) || (ready == 0 && running.is_some()) {
+            *self = Looks { points, running, ..Looks::default() };
+            return;
+        }
+        let Some(running) = running else {
+            with(Turns::descriptors);
+            return resume();
+        };
+        let tid = seat(running).tid.load(Ordering::Acquire);
+        if tid == 0 || tid == own_tid() {
+            return;
+        }
+        let (state, time) = state_of(tid);
+        match state {
+            b'S' => self.sleeps += 1,
+            b'R' if self.time == 0 => self.time = time.max(1),
+            // The first thread may end before the others, and stays as a zombie.
+            b'Z' | b'X' | 0 => self.sleeps = SLEEPS,
+            _ => {}
+        }
+        let runs = self.time != 0 && time.saturating_sub(self.time) >= RUNS;
+        if self.sleeps >= SLEEPS || runs {
+            file::note(notes::NOT_REPLAYABLE);
+            let decision = with(|turns| {
+                let same = turns.points() == points && turns.running() == Some(running);
+                same.then(|| turns.leave(running))
+            });
+            if let Some(Some(Decision::Switch(other))) = decision {
+                give(other);
+            }
+            *self = Looks::default();
+        }
+    }
+}
+
+/// The letter by which the kernel says what a thread does, 0 if there is no such thread; and its processor time in
+/// hundredths of a second.
+fn state_of(tid: i32) -> (u8, u64) {
+    let path = format!("/proc/self/task/{tid}/stat\0");
+    let mut text = [0_u8; 512];
+    // SAFETY: the path ends with a zero byte, and at most that many bytes are read.
+    let length = unsafe {
+        let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
+        let file = kernel::call(libc::SYS_open, [path.as_ptr() as usize, flags, 0]);
+        if file < 0 {
+            return (0, 0);
+        }
+        let length = kernel::call(libc::SYS_read, [file as usize, text.as_mut_ptr() as usize, text.len()]);
+        kernel::call(libc::SYS_close, [file as usize]);
+        length.max(0) as usize
+    };
+    let text = &text[..length.min(text.len())];
+    let name_ends = text.iter().rposition(|&byte| byte == b')').unwrap_or(0);
+    let fields = text.get(name_ends + 2..).unwrap_or_default();
+    let number =
+        |field: &[u8]| field.iter().fold(0_u64, |sum, &digit| sum * 10 + u64::from(digit.wrapping_sub(b'0') % 10));
+    // User and system time are the eleventh and twelfth after the state.
+    let time = fields.split(|&byte| byte == b' ').skip(11).take(2).map(number).sum();
+    (fields.first().copied().unwrap_or(0), time)
+}
+
+pub fn own_tid() -> i32 {
+    // SAFETY: has no arguments.
+    unsafe { kernel::call(libc::SYS_gettid, []) as i32 }
+}

@@ -1,0 +1,39 @@
+//! What comes before an atomic access in a thread whose accesses need more than usual: a scheduling point, a stronger order
+//! than the program asked for, a fence that is not there.
+
+use crate::repair;
+use crate::schedule;
+use crate::this_thread;
+use ravelin_findings::AccessKind;
+
+/// Before an access that returns to `pc` with the order of this code; the order it is to have.
+#[inline(always)]
+pub fn before(pc: usize, code: i32, kind: AccessKind) -> i32 {
+    let thread = this_thread::active();
+    // SAFETY: the calling thread's own state.
+    if !thread.is_null() && unsafe { (*thread).special } != 0 { prepare(pc, code, kind) } else { code }
+}
+
+/// The same for a compare-exchange, with an order for success and one for failure.
+#[inline(always)]
+pub fn before_exchange(pc: usize, codes: (i32, i32)) -> (i32, i32) {
+    let success = before(pc, codes.0, AccessKind::CompareExchange);
+    if success == codes.0 { codes } else { (success, repair::failing(success, codes.1)) }
+}
+
+#[cold]
+#[inline(never)]
+fn prepare(pc: usize, code: i32, kind: AccessKind) -> i32 {
+    schedule::point(pc);
+    if repair::is_on() { repair::prepare(pc, code, kind) } else { code }
+}
+
+/// Before a fence.
+#[inline(always)]
+pub fn before_fence(pc: usize) {
+    let thread = this_thread::active();
+    // SAFETY: the calling thread's own state.
+    if !thread.is_null() && unsafe { (*thread).special } != 0 {
+        schedule::point(pc);
+    }
+}

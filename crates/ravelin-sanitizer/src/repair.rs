@@ -1,0 +1,195 @@
+//! Suggestions tried out: from names such as `queue.c:12:release` to places in the program.
+//!
+//! A fix is named by the place of an access, as reports show it, and by what is to be done there. The runtime knows places
+//! by file and offset; which of them belong to a line follows from a list of all atomic accesses that a run made.
+
+use crate::report::{AccessKind, Finding, Order, Suggestion};
+use crate::symbols::Symbols;
+use ravelin_findings::Findings;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// A change of the program, as far as its memory orders go.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fix {
+    /// `FILE:LINE`, as reports show it.
+    pub place: String,
+    pub repair: Repair,
+}
+
+/// What is to be done at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Repair {
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+    /// A seq_cst fence just before it.
+    Fence,
+}
+
+impl Repair {
+    fn name(self) -> &'static str {
+        match self {
+            Repair::Acquire => "acquire",
+            Repair::Release => "release",
+            Repair::AcqRel => "acq_rel",
+            Repair::SeqCst => "seq_cst",
+            Repair::Fence => "fence",
+        }
+    }
+}
+
+impl fmt::Display for Fix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.place, self.repair.name())
+    }
+}
+
+/// A text that names no fix.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no fix; expected FILE:LINE:ORDER with acquire, release, acq_rel, seq_cst or fence, or the number of a finding"
+)]
+pub struct NoFix(String);
+
+impl FromStr for Fix {
+    type Err = NoFix;
+
+    fn from_str(text: &str) -> Result<Fix, NoFix> {
+        let wrong = || NoFix(text.to_owned());
+        let (place, what) = text.rsplit_once(':').filter(|(place, _)| !place.is_empty()).ok_or_else(wrong)?;
+        let all = [Repair::Acquire, Repair::Release, Repair::AcqRel, Repair::SeqCst, Repair::Fence];
+        let repair = all.into_iter().find(|repair| repair.name() == what).ok_or_else(wrong)?;
+        Ok(Fix { place: place.to_owned(), repair })
+    }
+}
+
+/// What a finding's suggestion comes down to; empty if orders cannot help.
+pub fn fixes_of(finding: &Finding) -> Vec<Fix> {
+    match &finding.suggestion {
+        Suggestion::ReleaseAcquire(stronger) => stronger
+            .iter()
+            .filter_map(|strengthen| {
+                let repair = match strengthen.order {
+                    Order::Acquire => Repair::Acquire,
+                    Order::Release => Repair::Release,
+                    Order::AcqRel => Repair::AcqRel,
+                    Order::SeqCst => Repair::SeqCst,
+                    Order::Plain | Order::Relaxed => return None,
+                };
+                Some(Fix { place: strengthen.place.clone(), repair })
+            })
+            .collect(),
+        Suggestion::Fences(segments) if !segments.is_empty() => {
+            segments.iter().map(|segment| Fix { place: segment.to.clone(), repair: Repair::Fence }).collect()
+        }
+        Suggestion::Fences(_) | Suggestion::Unknown => last_resort(finding),
+        Suggestion::Synchronise | Suggestion::MakeAtomic { .. } | Suggestion::FreeLater => Vec::new(),
+    }
+}
+
+/// What is left if the suggestion of a robustness violation did not make it go away: both accesses seq_cst.
+pub fn last_resort(finding: &Finding) -> Vec<Fix> {
+    let steps = finding.path.iter().flat_map(|step| [&step.before, &step.after]);
+    let accesses = [&finding.other, &finding.access].into_iter().chain(steps);
+    let places: BTreeSet<String> =
+        accesses.filter(|access| access.is_atomic()).filter_map(|access| access.place()).collect();
+    places.into_iter().map(|place| Fix { place, repair: Repair::SeqCst }).collect()
+}
+
+/// An atomic access that the program made.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Site {
+    pub place: String,
+    column: Option<u32>,
+    /// Its file, by a hash of the path, and where in it.
+    file: u64,
+    offset: u64,
+    /// Whether it is seq_cst.
+    pub seq_cst: bool,
+    writes: bool,
+    reads: bool,
+}
+
+/// All atomic accesses that processes have listed.
+pub fn sites(processes: &[Findings], executable: Option<&Path>, directory: Option<PathBuf>) -> BTreeSet<Site> {
+    let mut symbols = Symbols::new(directory);
+    let mut all = BTreeSet::new();
+    let mut known = BTreeSet::new();
+    for process in processes {
+        for site in &process.sites {
+            let Some(module) = process.modules.iter().find(|module| (module.start..module.end).contains(&site.pc))
+            else {
+                continue;
+            };
+            let (file, offset) = (ravelin_findings::hash(&module.path), site.pc.wrapping_sub(module.bias));
+            if !known.insert((file, offset)) {
+                continue;
+            }
+            let stack = symbols.stack(&process.modules, executable, &[site.pc]);
+            let Some(frame) = stack.first() else { continue };
+            all.insert(Site {
+                place: frame.place(),
+                column: frame.column,
+                file,
+                offset,
+                seq_cst: site.order == Order::SeqCst,
+                writes: site.kind != AccessKind::Load,
+                reads: site.kind != AccessKind::Store,
+            });
+        }
+    }
+    all
+}
+
+/// The words by which the runtime is told of a fix; none if no access at its place was made.
+pub fn words<'a>(fix: &'a Fix, sites: &'a BTreeSet<Site>) -> impl Iterator<Item = String> + 'a {
+    let takes = |site: &&Site| match fix.repair {
+        Repair::Acquire => site.reads,
+        Repair::Release => site.writes,
+        _ => true,
+    };
+    let here = sites.iter().filter(|site| is_at(&site.place, &fix.place)).filter(takes);
+    here.map(|site| format!("fix={:x}:{:x}:{}", site.file, site.offset, fix.repair.name()))
+}
+
+/// Whether a place is the one that was named: also by an end of its path.
+fn is_at(place: &str, named: &str) -> bool {
+    place == named || place.strip_suffix(named).is_some_and(|rest| rest.ends_with('/'))
+}
+
+/// How many accesses there are that are not seq_cst, by their places and whether they read or write.
+pub fn weaker_than_seq_cst(sites: &BTreeSet<Site>) -> usize {
+    let places: BTreeSet<_> = sites
+        .iter()
+        .filter(|site| !site.seq_cst)
+        .map(|site| (&site.place, site.column, site.reads, site.writes))
+        .collect();
+    places.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fix_is_read_as_it_is_written() {
+        for text in ["queue.c:12:release", "a/b.cpp:3:fence", "x.c:1:seq_cst"] {
+            assert_eq!(text.parse::<Fix>().expect("a fix").to_string(), text);
+        }
+        for text in ["", "release", ":release", "x.c:12", "x.c:12:relaxed", "x.c:12:"] {
+            assert!(text.parse::<Fix>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_known_by_the_end_of_its_path() {
+        assert!(is_at("src/queue.c:12", "queue.c:12"));
+        assert!(is_at("queue.c:12", "queue.c:12"));
+        assert!(!is_at("src/myqueue.c:12", "queue.c:12"));
+        assert!(!is_at("queue.c:121", "queue.c:12"));
+    }
+}

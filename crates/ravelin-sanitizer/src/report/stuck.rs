@@ -1,0 +1,88 @@
+//! Runs in which nobody could go on: what each thread waits for.
+
+use super::{Location, Thread, WaitsFor};
+use crate::symbols::Frame;
+
+/// A deadlock or a livelock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Threads run, but only go round in waiting loops; otherwise all are blocked.
+    pub livelock: bool,
+    /// The scheduling point at which it was noticed in the first run.
+    pub point: u64,
+    /// All threads that had not ended.
+    pub threads: Vec<Blocked>,
+    /// The runs it came about in, by number.
+    pub runs: Vec<usize>,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    pub thread: Thread,
+    pub waits_for: WaitsFor,
+    /// The lock or whatever it is.
+    pub object: Option<Location>,
+    /// The thread that holds the lock, or whose end is waited for, if that is known.
+    pub other: Option<Thread>,
+    /// Innermost first.
+    pub stack: Vec<Frame>,
+}
+
+impl Stuck {
+    /// A heading.
+    pub fn words(&self) -> &'static str {
+        if self.livelock { "livelock" } else { "deadlock" }
+    }
+
+    /// Adds it to a list in which the same one may be already: one in which threads stand at the same places.
+    pub(super) fn merge_into(self, list: &mut Vec<Stuck>) {
+        match list.iter_mut().find(|known| known.livelock == self.livelock && known.places() == self.places()) {
+            Some(known) => known.runs.extend(self.runs),
+            None => list.push(self),
+        }
+    }
+
+    /// What each thread waits for and where, whoever it is.
+    fn places(&self) -> Vec<(u32, Option<String>)> {
+        let mut places: Vec<_> = self
+            .threads
+            .iter()
+            .map(|blocked| (blocked.waits_for as u32, blocked.stack.first().map(Frame::place)))
+            .collect();
+        places.sort();
+        places.dedup();
+        places
+    }
+}
+
+impl Blocked {
+    /// What the thread does, in words: `waits for the mutex `m`, which thread 2 holds`.
+    pub fn words(&self) -> String {
+        let what = match self.waits_for {
+            WaitsFor::Nothing => return "goes round in a loop".to_owned(),
+            WaitsFor::Descriptor => return "waits for a file descriptor".to_owned(),
+            WaitsFor::Time => return "sleeps".to_owned(),
+            WaitsFor::Unknown => return "is in a call that the schedule does not know".to_owned(),
+            WaitsFor::Thread => {
+                let other = self.other.as_ref().map_or_else(|| "a thread".to_owned(), Thread::words);
+                return format!("waits for the end of {other}");
+            }
+            WaitsFor::Mutex => "mutex",
+            WaitsFor::ReadWriteLock => "read-write lock",
+            WaitsFor::SpinLock => "spin lock",
+            WaitsFor::Condition => "condition variable",
+            WaitsFor::Barrier => "barrier",
+            WaitsFor::Semaphore => "semaphore",
+            WaitsFor::Initialisation => "end of an initialisation at",
+            WaitsFor::Futex => "word",
+        };
+        let object = self.object.as_ref().map(|object| format!(" {}", object.words())).unwrap_or_default();
+        let holder = match &self.other {
+            Some(holder) if *holder == self.thread => ", which it holds itself".to_owned(),
+            Some(holder) => format!(", which {} holds", holder.words()),
+            None => String::new(),
+        };
+        format!("waits for the {what}{object}{holder}")
+    }
+}

@@ -1,0 +1,672 @@
+//! The threads of a program, whether they can run, and whose turn it is.
+//!
+//! Random walk and PCT differ only in [`Turns::pick`]. Both are made fair where the papers assume that threads end: a
+//! thread that goes round in a waiting loop gives way to the others (random walk: until somebody has done something; PCT:
+//! its priority becomes the lowest), and under PCT so does one that has run alone for very long. Time is counted in
+//! points and jumps ahead when everybody waits, so that sleeping takes no time and depends on none.
+//!
+//! Each question costs time in proportion to the threads that can run at most; one at which nobody waits or yields, under
+//! the random walk, costs the same for any number.
+
+use crate::{Random, Schedule, Strategy};
+
+/// What a thread that cannot go on waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Somebody wakes those who wait for this object.
+    Object(usize),
+    /// Something happens to a file descriptor.
+    Descriptor,
+    /// Time passes.
+    Time,
+}
+
+/// The state of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It runs, or could.
+    Ready,
+    /// It waits, at most until then.
+    Waiting { on: Wait, until: Option<u64> },
+    /// It is somewhere where nobody can say when it comes back.
+    Outside,
+    /// It has ended; its place may be given to another one.
+    Ended,
+}
+
+/// What a thread has done since its last point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// Something that others can see.
+    Effect,
+    /// It only looked; `again` if at the same thing as before.
+    Look { again: bool },
+    /// It said that others should run.
+    Yield,
+}
+
+/// What the thread that asked has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Go on.
+    Stay,
+    /// Give the turn to this thread.
+    Switch(usize),
+    /// Ask the operating system whether a descriptor is ready, for at most so many nanoseconds, keep the turn meanwhile,
+    /// and then call [`Turns::asked`].
+    Ask { limit: Option<u64> },
+    /// Nobody has the turn until a thread comes back from outside.
+    Idle,
+    /// Nobody will ever go on.
+    Stuck(Stuck),
+}
+
+/// Why a program does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stuck {
+    /// Every thread waits for another.
+    Deadlock,
+    /// Threads run, but only go round in waiting loops.
+    Livelock,
+}
+
+/// Nanoseconds that pass at a point.
+const TICK: u64 = 1_000;
+/// Looks in a row after which a thread is taken to wait, though it looks at different things.
+const PATIENCE: u32 = 32;
+/// Points without effect after which time jumps ahead, or descriptors are looked at.
+const QUIET: u64 = 1 << 10;
+/// A thread alone for so many points makes room under PCT.
+const ALONE: u64 = 1 << 10;
+
+#[derive(Clone, Debug)]
+struct Thread {
+    state: State,
+    /// For PCT: the highest runs.
+    priority: i64,
+    /// For the random walk: it gives way until somebody has done something.
+    yields: bool,
+    /// Looks since its last effect.
+    looks: u32,
+    timed_out: bool,
+}
+
+/// All threads of a program.
+#[derive(Clone, Debug)]
+pub struct Turns {
+    strategy: Strategy,
+    random: Random,
+    threads: Vec<Thread>,
+    /// The threads that are ready.
+    ready: Vec<usize>,
+    /// Places of ended threads.
+    free: Vec<usize>,
+    /// How many of the ready ones give way.
+    yielding: usize,
+    running: Option<usize>,
+    /// For PCT: when whoever runs gets which priority, last first.
+    changes: Vec<(u64, i64)>,
+    lowest: i64,
+    points: u64,
+    /// Points since the last effect of anybody.
+    quiet: u64,
+    /// Points since the last change of turns.
+    alone: u64,
+    livelock: u64,
+    now: u64,
+    /// When the first of those who wait for a time has waited enough; `u64::MAX` if nobody does.
+    earliest: u64,
+    trail: u64,
+}
+
+impl Turns {
+    /// One thread, the first, which has the turn. After `livelock` points in which nobody did anything the program is
+    /// taken not to go on; 0 for never.
+    pub fn new(schedule: Schedule, livelock: u64) -> Turns {
+        let mut random = Random::new(schedule.seed);
+        let mut changes = Vec::new();
+        if let Strategy::Pct { depth, length } = schedule.strategy {
+            changes.extend((1..i64::from(depth)).map(|priority| (1 + random.below(length), priority)));
+            changes.sort_unstable_by(|one, other| other.cmp(one));
+        }
+        let mut turns = Turns {
+            strategy: schedule.strategy,
+            random,
+            threads: Vec::new(),
+            ready: Vec::new(),
+            free: Vec::new(),
+            yielding: 0,
+            running: Some(0),
+            changes,
+            lowest: 0,
+            points: 0,
+            quiet: 0,
+            alone: 0,
+            livelock: if livelock == 0 { u64::MAX } else { livelock },
+            now: 0,
+            earliest: u64::MAX,
+            trail: 0xcbf2_9ce4_8422_2325,
+        };
+        turns.add();
+        turns
+    }
+
+    /// Points so far.
+    pub fn points(&self) -> u64 {
+        self.points
+    }
+
+    /// A number that two runs have in common as long as they are the same run.
+    pub fn trail(&self) -> u64 {
+        self.trail
+    }
+
+    /// The time, in nanoseconds.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Who has the turn.
+    pub fn running(&self) -> Option<usize> {
+        self.running
+    }
+
+    /// What a thread is doing.
+    pub fn state(&self, thread: usize) -> State {
+        self.threads.get(thread).map_or(State::Ended, |thread| thread.state)
+    }
+
+    /// How many places for threads there are, ended ones included.
+    pub fn places(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// How many threads could run.
+    pub fn ready(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Whether the thread's last wait ended because its time was over.
+    pub fn timed_out(&self, thread: usize) -> bool {
+        self.threads[thread].timed_out
+    }
+
+    /// Any number, determined by the schedule.
+    pub fn number(&mut self) -> u64 {
+        self.random.number()
+    }
+
+    /// Time passes without a point.
+    pub fn pass(&mut self, nanoseconds: u64) {
+        self.now = self.now.saturating_add(nanoseconds);
+    }
+
+    /// A new thread, ready to run.
+    pub fn add(&mut self) -> usize {
+        let depth = match self.strategy {
+            Strategy::Random => 0,
+            Strategy::Pct { depth, .. } => i64::from(depth),
+        };
+        let priority = depth + (self.random.number() >> 8) as i64;
+        let thread = Thread { state: State::Ready, priority, yields: false, looks: 0, timed_out: false };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.threads[place] = thread;
+                place
+            }
+            None => {
+                self.threads.push(thread);
+                self.threads.len() - 1
+            }
+        };
+        self.ready.push(place);
+        self.quiet = 0;
+        place
+    }
+
+    /// The thread with the turn is at a point, at a place in the program of which `place` is a part that stays the same
+    /// over runs.
+    pub fn point(&mut self, me: usize, did: Did, place: u64) -> Next {
+        debug_assert_eq!(self.running, Some(me));
+        self.points += 1;
+        self.now += TICK;
+        self.trail = (self.trail ^ place << 8 ^ me as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        let gives_way = match did {
+            Did::Effect => {
+                self.threads[me].looks = 0;
+                self.effect();
+                false
+            }
+            Did::Look { again } => {
+                self.quiet += 1;
+                let looks = &mut self.threads[me].looks;
+                *looks = looks.saturating_add(1);
+                again || *looks >= PATIENCE
+            }
+            Did::Yield => {
+                self.quiet += 1;
+                true
+            }
+        };
+        if self.quiet >= QUIET
+            && let Some(stuck) = self.nothing_happens()
+        {
+            return Next::Stuck(stuck);
+        }
+        if self.now >= self.earliest {
+            self.expire();
+        }
+        while let Some((point, priority)) = self.changes.last().copied()
+            && point <= self.points
+        {
+            self.threads[me].priority = priority;
+            self.changes.pop();
+        }
+        if self.ready.len() == 1 {
+            return Next::Stay;
+        }
+        self.alone += 1;
+        let unfair = matches!(self.strategy, Strategy::Pct { length, .. } if self.alone >= ALONE.max(length));
+        if gives_way || unfair {
+            self.give_way(me);
+        }
+        self.pick(me)
+    }
+
+    /// The thread with the turn waits.
+    pub fn wait(&mut self, me: usize, on: Wait, until: Option<u64>) -> Next {
+        debug_assert_eq!(self.running, Some(me));
+        if until.is_some_and(|until| until <= self.now) {
+            self.threads[me].timed_out = true;
+            return Next::Stay;
+        }
+        self.leave_ready(me);
+        self.threads[me].timed_out = false;
+        self.threads[me].state = State::Waiting { on, until };
+        self.earliest = self.earliest.min(until.unwrap_or(u64::MAX));
+        self.pick(me)
+    }
+
+    /// After [`Next::Ask`]: whoever waits for a descriptor looks again, and if nothing was ready time passes.
+    pub fn asked(&mut self, me: usize, any: bool) -> Next {
+        if any {
+            self.descriptors();
+        } else if self.ready.is_empty() && self.earliest != u64::MAX {
+            self.now = self.now.max(self.earliest);
+            self.expire();
+        }
+        self.pick(me)
+    }
+
+    /// Wakes those who wait for an object, `most` of them at most; how many were woken. Whose luck it is, is chance.
+    pub fn wake(&mut self, object: usize, most: usize) -> usize {
+        self.effect();
+        let mut waiting: Vec<usize> = (0..self.threads.len())
+            .filter(|&place| matches!(self.threads[place].state, State::Waiting { on: Wait::Object(on), .. } if on == object))
+            .collect();
+        let woken = waiting.len().min(most);
+        for _ in 0..woken {
+            let chosen = if waiting.len() > 1 { self.random.below(waiting.len() as u64) as usize } else { 0 };
+            self.make_ready(waiting.remove(chosen), false);
+        }
+        woken
+    }
+
+    /// Makes a waiting thread go on, whatever it waits for.
+    pub fn rouse(&mut self, thread: usize) {
+        self.effect();
+        if matches!(self.state(thread), State::Waiting { .. }) {
+            self.make_ready(thread, false);
+        }
+    }
+
+    /// Something happened to a descriptor: all who wait for one look again.
+    pub fn descriptors(&mut self) {
+        self.effect();
+        for place in 0..self.threads.len() {
+            if matches!(self.threads[place].state, State::Waiting { on: Wait::Descriptor, .. }) {
+                self.make_ready(place, false);
+            }
+        }
+    }
+
+    /// A thread goes where nobody can say when it comes back. If it has the turn, somebody else gets it.
+    pub fn leave(&mut self, thread: usize) -> Next {
+        self.leave_ready(thread);
+        self.threads[thread].state = State::Outside;
+        if self.running == Some(thread) { self.pick(thread) } else { Next::Stay }
+    }
+
+    /// A thread is back from outside; whether it has the turn now.
+    pub fn come_back(&mut self, me: usize) -> bool {
+        self.effect();
+        self.make_ready(me, false);
+        if self.running.is_none() {
+            self.running = Some(me);
+        }
+        self.running == Some(me)
+    }
+
+    /// Nobody has the turn until a thread comes back from outside, though a descriptor may get ready.
+    pub fn abandon(&mut self) {
+        self.running = None;
+    }
+
+    /// If nobody has the turn and somebody could run: who gets it.
+    pub fn anybody(&mut self) -> Option<usize> {
+        if self.running.is_some() || self.ready.is_empty() {
+            return None;
+        }
+        match self.pick(usize::MAX) {
+            Next::Switch(chosen) => Some(chosen),
+            _ => None,
+        }
+    }
+
+    /// A thread ends; its place is free.
+    pub fn end(&mut self, me: usize) -> Next {
+        self.effect();
+        self.leave_ready(me);
+        self.threads[me].state = State::Ended;
+        self.free.push(me);
+        if self.running == Some(me) { self.pick(me) } else { Next::Stay }
+    }
+
+    /// Who goes on after `me`, which has the turn.
+    fn pick(&mut self, me: usize) -> Next {
+        if self.ready.is_empty() {
+            return self.nobody(me);
+        }
+        let chosen = match self.strategy {
+            Strategy::Random if self.yielding == 0 => self.ready[self.random.below(self.ready.len() as u64) as usize],
+            Strategy::Random => self.pick_unyielding(me),
+            Strategy::Pct { .. } => self.highest(),
+        };
+        if chosen == me {
+            return Next::Stay;
+        }
+        self.running = Some(chosen);
+        self.alone = 0;
+        Next::Switch(chosen)
+    }
+
+    fn pick_unyielding(&mut self, me: usize) -> usize {
+        if self.yielding == self.ready.len() {
+            self.clear_yields();
+            // Whoever asks has just said that somebody else should run.
+            if self.ready.len() > 1 && self.ready.contains(&me) {
+                self.threads[me].yields = true;
+                self.yielding = 1;
+            }
+        }
+        let mut skip = self.random.below((self.ready.len() - self.yielding) as u64);
+        for &place in &self.ready {
+            if !self.threads[place].yields {
+                if skip == 0 {
+                    return place;
+                }
+                skip -= 1;
+            }
+        }
+        self.ready[0]
+    }
+
+    fn highest(&self) -> usize {
+        let mut best = self.ready[0];
+        for &place in &self.ready[1..] {
+            if self.threads[place].priority > self.threads[best].priority {
+                best = place;
+            }
+        }
+        best
+    }
+
+    /// Nobody is ready.
+    fn nobody(&mut self, me: usize) -> Next {
+        let outside = self.threads.iter().any(|thread| thread.state == State::Outside);
+        let descriptors =
+            self.threads.iter().any(|thread| matches!(thread.state, State::Waiting { on: Wait::Descriptor, .. }));
+        let limit = (self.earliest != u64::MAX).then(|| self.earliest.saturating_sub(self.now));
+        if descriptors || (outside && limit.is_some()) {
+            // Whoever asks keeps the turn, though it is not ready itself.
+            self.running = Some(me);
+            return Next::Ask { limit };
+        }
+        if limit.is_some() {
+            self.now = self.earliest;
+            self.expire();
+            return self.pick(me);
+        }
+        if outside {
+            self.running = None;
+            return Next::Idle;
+        }
+        if self.threads.iter().all(|thread| thread.state == State::Ended) {
+            self.running = None;
+            return Next::Idle;
+        }
+        Next::Stuck(Stuck::Deadlock)
+    }
+
+    /// Nobody has done anything for long. Whoever waits for a time or a descriptor may be what the others wait for.
+    fn nothing_happens(&mut self) -> Option<Stuck> {
+        if self.quiet.is_multiple_of(QUIET) {
+            if self.earliest != u64::MAX {
+                self.now = self.now.max(self.earliest);
+                self.expire();
+                return None;
+            }
+            let quiet = self.quiet;
+            self.descriptors();
+            self.quiet = quiet;
+        }
+        let outside = || self.threads.iter().any(|thread| thread.state == State::Outside);
+        (self.quiet >= self.livelock && !outside()).then_some(Stuck::Livelock)
+    }
+
+    /// Somebody did something that others may have waited for.
+    fn effect(&mut self) {
+        self.quiet = 0;
+        if self.yielding > 0 {
+            self.clear_yields();
+        }
+    }
+
+    fn give_way(&mut self, me: usize) {
+        self.alone = 0;
+        match self.strategy {
+            Strategy::Random => {
+                if !self.threads[me].yields {
+                    self.threads[me].yields = true;
+                    self.yielding += 1;
+                }
+            }
+            Strategy::Pct { .. } => {
+                self.lowest -= 1;
+                self.threads[me].priority = self.lowest;
+            }
+        }
+    }
+
+    fn clear_yields(&mut self) {
+        for &place in &self.ready {
+            self.threads[place].yields = false;
+        }
+        self.yielding = 0;
+    }
+
+    fn make_ready(&mut self, thread: usize, timed_out: bool) {
+        self.threads[thread].state = State::Ready;
+        self.threads[thread].timed_out = timed_out;
+        self.threads[thread].looks = 0;
+        self.ready.push(thread);
+    }
+
+    fn leave_ready(&mut self, thread: usize) {
+        if std::mem::take(&mut self.threads[thread].yields) {
+            self.yielding -= 1;
+        }
+        if let Some(at) = self.ready.iter().position(|&place| place == thread) {
+            self.ready.swap_remove(at);
+        }
+    }
+
+    /// Whose time is over goes on.
+    fn expire(&mut self) {
+        self.earliest = u64::MAX;
+        for place in 0..self.threads.len() {
+            if let State::Waiting { until: Some(until), .. } = self.threads[place].state {
+                if until <= self.now {
+                    self.make_ready(place, true);
+                } else {
+                    self.earliest = self.earliest.min(until);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turns(text: &str) -> Turns {
+        Turns::new(text.parse().expect("a schedule"), 10_000)
+    }
+
+    /// Runs `threads` threads of `points` points each, all with effects; who ran at each point.
+    fn runs(text: &str, threads: usize, points: usize) -> Vec<usize> {
+        let mut turns = turns(text);
+        let mut left = vec![points; threads];
+        for _ in 1..threads {
+            turns.add();
+        }
+        let mut order = Vec::new();
+        let mut me = 0;
+        loop {
+            let next = if left[me] > 0 {
+                left[me] -= 1;
+                order.push(me);
+                turns.point(me, Did::Effect, 0)
+            } else {
+                turns.end(me)
+            };
+            match next {
+                Next::Stay => {}
+                Next::Switch(other) => me = other,
+                Next::Idle => return order,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_one_schedule_and_seeds_give_many() {
+        for strategy in ["random:SEED", "pct:SEED:3:30"] {
+            let of = |seed: usize| runs(&strategy.replace("SEED", &seed.to_string()), 3, 10);
+            let all: std::collections::HashSet<Vec<usize>> = (0..200).map(of).collect();
+            assert_eq!(of(7), of(7));
+            assert_eq!(of(7).len(), 30);
+            assert!(all.len() > 100, "{strategy}: {}", all.len());
+        }
+    }
+
+    #[test]
+    fn pct_switches_only_at_ends_and_change_points() {
+        for seed in 0..100 {
+            let order = runs(&format!("pct:{seed}:3:30"), 3, 10);
+            let switches = order.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            // The first thread begins, whatever its priority; two end before the last; there are two change points.
+            assert!(switches <= 5, "{order:?}");
+        }
+    }
+
+    /// Under PCT a bug of depth two in a program of n threads and k points is found with probability 1/(n k) at least.
+    #[test]
+    fn pct_finds_bugs_of_depth_two_as_often_as_it_promises() {
+        let (threads, points) = (3, 5);
+        let length = threads * points;
+        let seeds = 6_000;
+        // Thread 1 stands between its third and fourth point when thread 2 makes all of its points.
+        let found = (0..seeds)
+            .filter(|seed| {
+                let order = runs(&format!("pct:{seed}:2:{length}"), threads, points);
+                let mine: Vec<usize> =
+                    order.iter().enumerate().filter(|(_, who)| **who == 1).map(|(at, _)| at).collect();
+                order.iter().enumerate().filter(|(_, who)| **who == 2).all(|(at, _)| at > mine[2] && at < mine[3])
+            })
+            .count();
+        assert!(found * threads * length >= seeds, "{found}");
+    }
+
+    #[test]
+    fn a_waiting_loop_does_not_starve_whom_it_waits_for() {
+        for strategy in ["random:3", "pct:3:1:10"] {
+            let mut turns = turns(strategy);
+            let other = turns.add();
+            let mut me = 0;
+            for step in 0.. {
+                assert!(step < 100, "{strategy}");
+                match turns.point(me, Did::Look { again: true }, 0) {
+                    Next::Switch(next) if next == other => break,
+                    Next::Switch(next) => me = next,
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn everybody_waiting_is_a_deadlock_unless_time_passes() {
+        let mut turns = turns("random:1");
+        let other = turns.add();
+        let next = turns.wait(0, Wait::Object(1), None);
+        assert_eq!(next, Next::Switch(other));
+        assert_eq!(turns.wait(other, Wait::Object(2), Some(5_000_000)), Next::Stay);
+        assert!(turns.timed_out(other) && turns.now() == 5_000_000);
+        assert_eq!(turns.wait(other, Wait::Object(2), None), Next::Stuck(Stuck::Deadlock));
+        turns.wake(1, usize::MAX);
+        assert_eq!(turns.state(0), State::Ready);
+    }
+
+    #[test]
+    fn looking_for_ever_is_a_livelock() {
+        let mut turns = turns("random:1");
+        let mut next = Next::Stay;
+        for _ in 0..20_000 {
+            next = turns.point(0, Did::Look { again: true }, 0);
+            if next != Next::Stay {
+                break;
+            }
+        }
+        assert_eq!(next, Next::Stuck(Stuck::Livelock));
+    }
+
+    #[test]
+    fn who_sleeps_is_waited_for_by_whoever_spins() {
+        let mut turns = turns("pct:1:3:100");
+        let other = turns.add();
+        let mut me = 0;
+        if let Next::Switch(next) = turns.wait(0, Wait::Time, Some(1_000_000_000)) {
+            assert_eq!(next, other);
+            me = next;
+        }
+        for _ in 0..20_000 {
+            if let Next::Switch(next) = turns.point(me, Did::Look { again: true }, 0) {
+                assert_eq!(next, 0);
+                return;
+            }
+        }
+        panic!("the sleeper never went on");
+    }
+
+    #[test]
+    fn who_comes_back_takes_a_turn_that_nobody_has() {
+        let mut turns = turns("random:1");
+        assert_eq!(turns.leave(0), Next::Idle);
+        assert!(turns.come_back(0));
+        let other = turns.add();
+        assert_eq!(turns.leave(0), Next::Switch(other));
+        assert!(!turns.come_back(0));
+    }
+}

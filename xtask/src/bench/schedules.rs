@@ -1,0 +1,225 @@
+//! Which schedules find what: in how many of some runs a robustness violation turns up under the schedules of the
+//! operating system, of a random walk and of PCT; and how fast turns are taken.
+//!
+//! The programs are the examples that are not robust against RC20, as C with few rounds, the algorithms of the
+//! sanitizer's tests in their weak variants, and the sequence lock that the paper's tool does not find.
+
+use super::measure::machine;
+use super::runtime::built;
+use super::table::Table;
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Runs of each program under each schedule
+    #[arg(long, default_value_t = 100)]
+    runs: usize,
+    /// Only programs with this word in their name
+    #[arg(long, default_value = "")]
+    only: String,
+    /// The ravelin to measure instead of building one
+    #[arg(long)]
+    ravelin: Option<PathBuf>,
+}
+
+const SCHEDULES: [&str; 3] = ["os", "random", "pct"];
+/// Threads that only count, and the points of each run.
+const THREADS: [usize; 4] = [2, 4, 16, 64];
+const POINTS: u64 = 1_000_000;
+
+struct Program {
+    name: String,
+    source: PathBuf,
+    flags: Vec<String>,
+    arguments: &'static [&'static str],
+}
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let ravelin = match &arguments.ravelin {
+        Some(path) => std::path::absolute(path)?,
+        None => built()?,
+    };
+    let folder = std::env::temp_dir().join(format!("ravelin-bench-schedules-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let measured = measure(arguments, &ravelin, &folder);
+    let _ = std::fs::remove_dir_all(&folder);
+    let (found, speed) = measured?;
+    println!("# Schedules\n");
+    println!("Made by `cargo xtask bench schedules`.\n\n{}\n", machine());
+    println!(
+        "## What they find\n\nIn how many of {} runs the most frequent robustness violation of a program turned up, and the first run that had one. \
+         Programs from `examples/` are those that `ravelin check --model rc20` calls not robust, written by `convert --to c` and run with three rounds of each loop; \
+         the others are in `crates/ravelin-cli/tests/`. Seeds 1 to {0}, PCT with depth 3.\n",
+        arguments.runs
+    );
+    println!("{found}");
+    println!(
+        "## How fast\n\nScheduling points a second, on the wall clock, of threads that do nothing but relaxed read-modify-writes ({POINTS} in all); for `os` \
+         accesses a second. The random walk changes threads at nearly every point, PCT hardly ever.\n"
+    );
+    println!("{speed}");
+    Ok(())
+}
+
+fn measure(arguments: &Arguments, ravelin: &Path, folder: &Path) -> Result<(Table, Table)> {
+    let mut programs = examples(ravelin, folder)?;
+    programs.extend(algorithms()?);
+    programs.retain(|program| program.name.contains(&arguments.only));
+    ensure!(!programs.is_empty(), "no program has {:?} in its name", arguments.only);
+    let mut found = Table::new(&["program", "os", "first", "random", "first", "pct", "first"]);
+    let mut totals = [0; 3];
+    for program in &programs {
+        eprintln!("{}", program.name);
+        let executable = compile(ravelin, &program.source, &program.flags, folder)?;
+        let mut row = vec![program.name.clone()];
+        for (schedule, total) in SCHEDULES.iter().zip(&mut totals) {
+            let (runs, first) = violations(ravelin, &executable, schedule, program, arguments.runs, folder)?;
+            *total += usize::from(runs > 0);
+            row.push(runs.to_string());
+            row.push(first.map_or_else(|| "–".to_owned(), |first| first.to_string()));
+        }
+        found.row(row);
+    }
+    let mut row = vec![format!("found at all, of {}", programs.len())];
+    for total in totals {
+        row.extend([total.to_string(), String::new()]);
+    }
+    found.row(row);
+    Ok((found, speed(ravelin, folder)?))
+}
+
+/// The examples whose header says that they are not robust against RC20.
+fn examples(ravelin: &Path, folder: &Path) -> Result<Vec<Program>> {
+    let root = crate::root().join("examples");
+    let mut folders = vec![root.clone()];
+    let mut programs = Vec::new();
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(&next)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            if !text.lines().any(|line| line == "//! expect check rc20: not robust") {
+                continue;
+            }
+            let name = path.strip_prefix(&root).unwrap_or(&path).with_extension("").display().to_string();
+            let source = folder.join(format!("{}.c", name.replace('/', "-")));
+            let mut convert = Command::new(ravelin);
+            convert.arg("convert").arg(&path).args(["--to", "c", "--copies", "2", "-o"]).arg(&source);
+            succeeds(&mut convert)?;
+            programs.push(Program { name, source, flags: Vec::new(), arguments: &["1", "3", "100"] });
+        }
+    }
+    programs.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(programs)
+}
+
+/// The cases of the sanitizer's tests in which a violation is expected or possible, one a file; and the sequence lock.
+fn algorithms() -> Result<Vec<Program>> {
+    let tests = crate::root().join("crates/ravelin-cli/tests");
+    let mut programs = Vec::new();
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(tests.join("sanitizer/algorithms"))?.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "c")) {
+        let text = std::fs::read_to_string(&path)?;
+        let case = text.lines().filter_map(|line| line.strip_prefix("// case ")).find_map(|line| {
+            let (how, expected) = line.rsplit_once(": ")?;
+            expected.contains("violation").then(|| how.split(" | ").next().unwrap_or(how).to_owned())
+        });
+        if let Some(case) = case {
+            let mut words = case.split_whitespace().map(str::to_owned);
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let name = format!("{stem}, {}", words.next().unwrap_or_default());
+            programs.push(Program { name, source: path, flags: words.collect(), arguments: &[] });
+        }
+    }
+    let source = tests.join("schedules/seqlock.c");
+    programs.push(Program { name: "seqlock, two writes".to_owned(), source, flags: Vec::new(), arguments: &[] });
+    Ok(programs)
+}
+
+fn compile(ravelin: &Path, source: &Path, flags: &[String], folder: &Path) -> Result<PathBuf> {
+    let program = folder.join("program");
+    let mut command = Command::new(ravelin);
+    command.args(["cc", "-O1", "-g", "-w", "-pthread"]).args(flags);
+    command.arg("-I").arg(crate::root().join("crates/ravelin-runtime/include"));
+    succeeds(command.arg(source).arg("-o").arg(&program))?;
+    Ok(program)
+}
+
+/// In how many runs the most frequent violation was found, and the number of the first run, from 1, that had any.
+fn violations(
+    ravelin: &Path,
+    executable: &Path,
+    schedule: &str,
+    program: &Program,
+    runs: usize,
+    folder: &Path,
+) -> Result<(u64, Option<u64>)> {
+    let answer =
+        report(ravelin, executable, &["--schedule", schedule, "--runs", &runs.to_string()], program.arguments, folder)?;
+    let findings = answer["findings"].as_array().context("no findings in a report")?;
+    let of_robustness = || findings.iter().filter(|finding| finding["problem"] != "data-race");
+    let most = of_robustness().filter_map(|finding| finding["runs"].as_u64()).max().unwrap_or(0);
+    let first = of_robustness().filter_map(|finding| finding["first_run"]["run"].as_u64()).min();
+    Ok((most, first.map(|first| first + 1)))
+}
+
+fn speed(ravelin: &Path, folder: &Path) -> Result<Table> {
+    let source = crate::root().join("xtask/programs/schedules/points.c");
+    let program = compile(ravelin, &source, &[], folder)?;
+    let mut head = vec!["schedule".to_owned()];
+    head.extend(THREADS.iter().map(|threads| format!("{threads} threads")));
+    let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+    for schedule in SCHEDULES {
+        let mut row = vec![schedule.to_owned()];
+        for threads in THREADS {
+            let time = (0..3)
+                .map(|_| {
+                    let began = Instant::now();
+                    let words = [threads.to_string(), POINTS.to_string()];
+                    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                    report(ravelin, &program, &["--schedule", schedule], &words, folder)?;
+                    Ok(began.elapsed())
+                })
+                .collect::<Result<Vec<Duration>>>()?
+                .into_iter()
+                .min()
+                .unwrap_or_default();
+            row.push(format!("{:.0}", POINTS as f64 / time.as_secs_f64()));
+        }
+        table.row(row);
+    }
+    Ok(table)
+}
+
+fn report(ravelin: &Path, program: &Path, options: &[&str], words: &[&str], folder: &Path) -> Result<Value> {
+    let file = folder.join("report.json");
+    let _ = std::fs::remove_file(&file);
+    let mut command = Command::new(ravelin);
+    command
+        .arg("run")
+        .args(options)
+        .args(["--format", "json", "--output"])
+        .arg(&file)
+        .arg("--")
+        .arg(program)
+        .args(words);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().with_context(|| format!("{command:?}"))?;
+    let text = std::fs::read_to_string(&file).with_context(|| format!("{command:?} wrote no report"))?;
+    Ok(serde_json::from_str::<Value>(&text)?["answers"][0].clone())
+}
+
+fn succeeds(command: &mut Command) -> Result<()> {
+    let output = command.output().with_context(|| format!("{command:?}"))?;
+    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
