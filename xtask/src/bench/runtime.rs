@@ -21,6 +21,9 @@ pub struct Arguments {
     /// The ravelin to measure instead of building one
     #[arg(long)]
     ravelin: Option<PathBuf>,
+    /// Sources of mimalloc, to measure it under a stress test as well
+    #[arg(long, value_name = "FOLDER")]
+    mimalloc: Option<PathBuf>,
 }
 
 /// A program and the arguments it is run with.
@@ -38,6 +41,9 @@ const WORKLOADS: [(&str, &str, &str); 12] = [
     ("random, 16 threads, 1024, fences", "random.c", "16 1024 8 2000000"),
     ("random, 64 threads, 60000 atomics", "random.c", "64 60000 32 2000000"),
 ];
+
+/// The program that needs a folder of its own.
+const MIMALLOC: (&str, &str, &str) = ("mimalloc, 25 threads", "mimalloc.c", "");
 
 /// One way to build: the column's name, the compiler, and what instruments.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,13 +106,15 @@ type Measured = Vec<(&'static str, Vec<Cost>)>;
 
 fn measure(arguments: &Arguments, ravelin: &Path, builds: &[Build], folder: &Path) -> Result<Measured> {
     let mut measured = Vec::new();
-    for (name, file, words) in WORKLOADS.into_iter().filter(|(name, ..)| name.contains(&arguments.only)) {
+    let workloads = WORKLOADS.into_iter().chain(arguments.mimalloc.iter().map(|_| MIMALLOC));
+    for (name, file, words) in workloads.filter(|(name, ..)| name.contains(&arguments.only)) {
         eprintln!("{name}");
+        let library = arguments.mimalloc.as_deref().filter(|_| file == MIMALLOC.1);
         let mut programs = Vec::new();
         for (number, build) in builds.iter().enumerate() {
             let program = folder.join(format!("{number}-{}", file.replace('.', "-")));
             if !program.exists() {
-                compile(*build, ravelin, file, &program)?;
+                compile(*build, ravelin, file, library, &program)?;
             }
             programs.push(program);
         }
@@ -123,7 +131,7 @@ fn measure(arguments: &Arguments, ravelin: &Path, builds: &[Build], folder: &Pat
     Ok(measured)
 }
 
-fn compile(build: Build, ravelin: &Path, file: &str, program: &Path) -> Result<()> {
+fn compile(build: Build, ravelin: &Path, file: &str, library: Option<&Path>, program: &Path) -> Result<()> {
     let cpp = file.ends_with(".cpp");
     let compiler = match (build.compiler, cpp) {
         ("gcc", true) => "g++",
@@ -146,6 +154,9 @@ fn compile(build: Build, ravelin: &Path, file: &str, program: &Path) -> Result<(
     command.args(["-O2", "-g", "-w", "-pthread"]);
     if cpp {
         command.arg("-std=c++17");
+    }
+    if let Some(library) = library {
+        command.arg("-DNDEBUG").arg("-I").arg(library.join("include")).arg(library.join("src/static.c"));
     }
     command.arg(crate::root().join("xtask/programs/runtime").join(file)).arg("-o").arg(program);
     let output = command.output().with_context(|| format!("{command:?}"))?;

@@ -9,7 +9,7 @@
 // case seqlock-release-acquire seqlock release acquire: none
 // case seqlock-seq-cst seqlock seq_cst seq_cst: none
 // case ticket-release-acquire ticket release acquire: may violation
-// case spsc-release-acquire spsc release acquire: none
+// case spsc-release-acquire spsc release acquire: may violation
 // case bar-release-acquire bar release acquire: may violation
 // case bar-seq-cst bar seq_cst seq_cst: none
 
