@@ -30,6 +30,11 @@ pub enum NotFinite {
         in_line(.line)
     )]
     UndrainedStore { thread: String, line: Option<usize> },
+    #[error(
+        "{}thread `{thread}` takes the bus lock; with any number of threads this is not covered: give --copies N",
+        in_line(.line)
+    )]
+    BusLock { thread: String, line: Option<usize> },
     #[error("the goals have more than {limit} cases; write them with fewer variables or smaller types")]
     Goals { limit: usize },
 }

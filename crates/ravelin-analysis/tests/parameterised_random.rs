@@ -1,0 +1,136 @@
+//! Any number of threads against instances: random small programs, some threads of which have any number of copies, decided by nets and
+//! compared with explicit searches of instances with one to five copies.
+
+use ravelin_analysis::Verdict;
+use ravelin_analysis::parameterised::robust_by_nets;
+use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
+use ravelin_explore::Limits;
+use ravelin_program::{Copies, Program};
+use ravelin_semantics::Model;
+use ravelin_semantics::generate::{Config, Generator, Kind};
+use std::time::Duration;
+
+/// States of one instance.
+const STATES: u64 = 100_000;
+
+fn config(locks: bool) -> Config {
+    let mut config = Config {
+        threads: 1..=2,
+        instructions: 2..=4,
+        total_instructions: 7,
+        variables: 2..=2,
+        arrays: false,
+        computed_addresses: false,
+        non_atomic: false,
+        wrapping: false,
+        goals: 0..=0,
+        ..Config::all()
+    };
+    config.kinds.retain(|(kind, _)| *kind != Kind::BusLock && *kind != Kind::Assert);
+    if !locks {
+        let plain = [Kind::Load, Kind::Store, Kind::Assign, Kind::Assume, Kind::Wait, Kind::Fence, Kind::Havoc];
+        config.kinds.retain(|(kind, _)| plain.contains(kind));
+    }
+    config
+}
+
+/// A random program; which of its threads have any number of copies is told by the seed, too.
+fn template(generator: &Generator, seed: u64) -> Program {
+    let mut program = generator.program(seed);
+    let several = program.threads.len() > 1;
+    for (number, thread) in program.threads.iter_mut().enumerate() {
+        if !several || (seed >> number) & 1 == 0 || seed % 3 == 0 {
+            thread.copies = Copies::Any;
+        }
+    }
+    program
+}
+
+fn question(states: u64) -> RobustnessQuestion<'static> {
+    let limits = Limits { states: Some(states), memory: None, time: Some(Duration::from_secs(20)) };
+    RobustnessQuestion { limits, ..RobustnessQuestion::new(Model::Tso) }
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    robust: usize,
+    not_robust: usize,
+    refused: usize,
+    open: usize,
+    needs_three: usize,
+}
+
+fn compare(generator: &Generator, seed: u64, most: usize, tally: &mut Tally) {
+    let program = template(generator, seed);
+    if !program.is_parameterised() {
+        return;
+    }
+    let answer = match robust_by_nets(&program, &question(STATES)) {
+        Ok(answer) => answer,
+        Err(error) if error.is_refusal() => {
+            tally.refused += 1;
+            return;
+        }
+        Err(error) => panic!("seed {seed}: {error}"),
+    };
+    let of_instance = |program: &Program| robustness(program, &question(STATES)).expect("an answer").verdict;
+    match answer.verdict {
+        Verdict::Holds => {
+            tally.robust += 1;
+            for copies in 1..=most {
+                let verdict = of_instance(&program.instance(copies));
+                assert_ne!(verdict, Verdict::Violated, "seed {seed}: {copies} copies");
+                if verdict == Verdict::Unknown {
+                    break;
+                }
+            }
+        }
+        Verdict::Violated => {
+            tally.not_robust += 1;
+            let found = answer.any_number.expect("about any number");
+            let instance = found.instance.expect("an instance");
+            let total: usize = instance.copies.iter().map(|(_, copies)| copies).sum();
+            tally.needs_three += usize::from(total >= 3);
+            assert_eq!(of_instance(&instance.program), Verdict::Violated, "seed {seed}");
+            assert!(instance.smallest, "seed {seed}");
+            // None with one copy less is enough.
+            for (less, (_, copies)) in instance.copies.iter().enumerate().filter(|(_, (_, copies))| *copies > 0) {
+                let mut fewer: Vec<usize> = instance.copies.iter().map(|(_, copies)| *copies).collect();
+                fewer[less] = copies - 1;
+                let mut fewer = fewer.into_iter();
+                let by_thread: Vec<usize> = program
+                    .threads
+                    .iter()
+                    .map(|thread| if thread.copies == Copies::Any { fewer.next().unwrap_or(0) } else { 1 })
+                    .collect();
+                assert_eq!(of_instance(&program.instance_of(&by_thread)), Verdict::Holds, "seed {seed}: {by_thread:?}");
+            }
+        }
+        Verdict::Unknown => tally.open += 1,
+    }
+}
+
+fn soak(seeds: u64, most: usize) {
+    for locks in [false, true] {
+        let generator = Generator::new(config(locks));
+        let mut tally = Tally::default();
+        for seed in 0..seeds / 2 {
+            compare(&generator, seed, most, &mut tally);
+        }
+        println!("locks {locks}: {tally:?}");
+        let asked = seeds as usize / 2;
+        assert!(tally.robust > asked / 20 && tally.not_robust > asked / 20, "{tally:?}");
+        assert!(tally.open <= asked / 50, "{tally:?}");
+    }
+}
+
+#[test]
+fn nets_agree_with_instances() {
+    soak(1_000, 3);
+}
+
+#[test]
+#[ignore = "long; cargo xtask soak runs it"]
+fn nets_agree_with_instances_on_many_programs() {
+    soak(20_000, 5);
+}
