@@ -126,7 +126,7 @@ fn soak(seeds: u64, most: usize) {
 
 #[test]
 fn nets_agree_with_instances() {
-    soak(1_000, 3);
+    soak(1_000, 5);
 }
 
 #[test]

@@ -107,6 +107,23 @@ impl Net {
         self.cell_of.get(&place).map_or(&[], |cell| &self.cells[*cell])
     }
 
+    /// Puts another net beside this one, with a word before the names of its places. The targets are those of both.
+    pub fn put_beside(&mut self, other: &Net, prefix: &str) {
+        let first = self.places.len() as PlaceId;
+        let moved = |marking: &Marking| Marking::new(marking.iter().map(|(place, count)| (place + first, count)));
+        self.places.extend(other.places.iter().map(|name| format!("{prefix}{name}")));
+        self.initial.extend(&other.initial);
+        for cell in &other.cells {
+            self.cell(cell.iter().map(|place| place + first));
+        }
+        self.transitions.extend(other.transitions.iter().map(|transition| Transition {
+            takes: moved(&transition.takes),
+            gives: moved(&transition.gives),
+            sets: transition.sets.iter().map(|place| place + first).collect(),
+        }));
+        self.targets.extend(other.targets.iter().map(moved));
+    }
+
     /// Some initial marking covers it.
     pub fn is_initial(&self, marking: &Marking) -> bool {
         marking.iter().all(|(place, count)| self.initial[place as usize].allows(count))

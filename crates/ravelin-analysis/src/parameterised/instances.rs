@@ -8,6 +8,8 @@ pub struct Instance {
     /// By template: its name and how many copies there are.
     pub copies: Vec<(String, usize)>,
     pub program: Program,
+    /// By thread of the program that this is an instance of, how many there are.
+    pub(crate) by_thread: Vec<usize>,
     /// Every instance with fewer copies was looked at and is without the fault.
     pub smallest: bool,
 }
@@ -19,6 +21,7 @@ impl Instance {
         Instance {
             copies: templates.map(|(thread, copies)| (thread.name.clone(), *copies)).collect(),
             program: program.instance_of(copies),
+            by_thread: counted(program, copies),
             smallest,
         }
     }
@@ -54,6 +57,13 @@ fn share(templates: &[usize], left: usize, copies: &mut Vec<usize>, found: &mut 
             }
         }
     }
+}
+
+/// How many threads there are, by thread of the program.
+fn counted(program: &Program, copies: &[usize]) -> Vec<usize> {
+    let count =
+        |(thread, copies): (&ravelin_program::Thread, &usize)| if thread.copies == Copies::Any { *copies } else { 1 };
+    program.threads.iter().zip(copies).map(count).collect()
 }
 
 /// How many copies there are together.

@@ -5,6 +5,7 @@
 //! each thread's net is asked. If it says yes, the firing sequence gives an instance with the fault, which bounds the search for the
 //! smallest one; its witness is replayed like any other. If all nets say no, the program is robust whatever the numbers.
 
+use super::actor::Actor;
 use super::attack::{AttackNet, Target, attack_net};
 use super::instances::{Instance, of_size, size};
 use super::run::attack_run;
@@ -15,7 +16,7 @@ use crate::robustness::{
 };
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Limits};
-use ravelin_nets::{Counts, cover};
+use ravelin_nets::{Answer, Counts, Net, cover};
 use ravelin_program::{Copies, Program, ThreadId, lower_for_hardware};
 use ravelin_semantics::Model;
 use std::time::Instant;
@@ -41,15 +42,39 @@ pub struct AnyNumber {
 /// A net and what it took to decide it.
 #[derive(Clone, Debug)]
 pub struct AskedNet {
-    /// The thread that attacks.
-    pub thread: String,
+    /// The thread that attacks; none if the net is about goals.
+    pub thread: Option<String>,
     pub places: usize,
     pub transitions: usize,
     /// Threads need not be counted.
     pub by_sets: bool,
     pub counts: Counts,
-    /// Some instance has a feasible attack of this thread; `None` if a limit was hit.
-    pub feasible: Option<bool>,
+    /// Its target can be covered, so some instance has the fault; `None` if a limit was hit.
+    pub coverable: Option<bool>,
+}
+
+impl AskedNet {
+    pub(super) fn new(
+        finite: &Finite,
+        thread: Option<String>,
+        net: &Net,
+        actors: &[Actor],
+        answer: &Answer,
+    ) -> AskedNet {
+        let crowds = actors.iter().filter(|actor| super::attack::is_template(finite, actor.thread));
+        AskedNet {
+            thread,
+            places: net.places.len(),
+            transitions: net.transitions.len(),
+            by_sets: crowds.flat_map(|actor| &actor.is_set).all(|set| *set),
+            counts: answer.counts,
+            coverable: match answer.verdict {
+                ravelin_nets::Verdict::Uncoverable => Some(false),
+                ravelin_nets::Verdict::Coverable(_) => Some(true),
+                ravelin_nets::Verdict::Unknown(_) => None,
+            },
+        }
+    }
 }
 
 /// Asks whether every instance of a program is robust.
@@ -148,21 +173,9 @@ impl Asking<'_> {
             let answer = cover(&attack.net, &self.net_question());
             self.explored.states += answer.counts.kept;
             self.explored.bytes = self.explored.bytes.max(answer.counts.bytes);
-            let feasible = match &answer.verdict {
-                ravelin_nets::Verdict::Uncoverable => Some(false),
-                ravelin_nets::Verdict::Coverable(_) => Some(true),
-                ravelin_nets::Verdict::Unknown(_) => None,
-            };
-            self.found.nets.push(AskedNet {
-                thread: finite.program.threads[target.thread].name.clone(),
-                places: attack.net.places.len(),
-                transitions: attack.net.transitions.len(),
-                by_sets: attack.actors[1..].iter().all(|actor| {
-                    !super::attack::is_template(&finite, actor.thread) || actor.is_set.iter().all(|set| *set)
-                }),
-                counts: answer.counts,
-                feasible,
-            });
+            let thread = finite.program.threads[target.thread].name.clone();
+            let helpers = &attack.actors[1..];
+            self.found.nets.push(AskedNet::new(&finite, Some(thread), &attack.net, helpers, &answer));
             match answer.verdict {
                 ravelin_nets::Verdict::Uncoverable => {
                     let of_target = judged.iter_mut().filter(|judged| judged.attack.thread.0 == target.thread);
@@ -185,6 +198,10 @@ impl Asking<'_> {
     fn smallest(&mut self, finite: &Finite, attack: &AttackNet, sequence: &[u32]) -> Result<Robustness, AnalysisError> {
         let internal = |what: &str| AnalysisError::from(InternalError(what.to_owned()));
         let known = attack_run(finite, attack, sequence).ok_or_else(|| internal("a firing sequence is no attack"))?;
+        // Whatever is found below, the net's own word is replayed.
+        let instance = Instance::new(self.program, &known.copies, false);
+        let found = Attack { thread: known.attacker, store: known.store, load: known.load };
+        let witness = build_witness(&instance.program, Model::Tso, found, &known.run)?;
         let bound = size(self.program, &known.copies);
         let mut smallest = true;
         for total in self.found.up_to.map_or(0, |total| total + 1)..=bound {
@@ -193,11 +210,10 @@ impl Asking<'_> {
                     smallest = false;
                     break;
                 }
-                let (answer, mut instance) = self.explore(&copies, SECOND_LOOK)?;
+                let (answer, explored) = self.explore(&copies, SECOND_LOOK)?;
                 match answer.verdict {
                     Verdict::Violated => {
-                        instance.smallest = smallest;
-                        return Ok(self.violated(answer, instance));
+                        return Ok(self.violated(answer, Instance { smallest, ..explored }));
                     }
                     Verdict::Unknown => smallest = false,
                     Verdict::Holds => {}
@@ -210,9 +226,6 @@ impl Asking<'_> {
         if smallest {
             return Err(internal("an attack is feasible according to a net, and in no instance"));
         }
-        let instance = Instance::new(self.program, &known.copies, false);
-        let found = Attack { thread: known.attacker, store: known.store, load: known.load };
-        let witness = build_witness(&instance.program, Model::Tso, found, &known.run)?;
         let judged = vec![JudgedAttack { attack: found, fate: AttackFate::Feasible(Box::new(witness)) }];
         self.found.instance = Some(instance);
         Ok(self.answer(Verdict::Violated, judged, None))

@@ -6,9 +6,10 @@
 
 use super::actor::Actor;
 use super::attack::{AttackNet, Move, Part};
-use crate::reachability::finite::Finite;
-use ravelin_machine::Snapshot;
+use super::system::SystemNet;
+use crate::reachability::finite::{Finite, Place};
 use ravelin_machine::attack::{self as machine, AttackRun, AttackStep};
+use ravelin_machine::{Run, Snapshot, Violation};
 use ravelin_nets::TransitionId;
 use ravelin_program::{ThreadId, TransitionId as Step, Value};
 use ravelin_semantics::Action;
@@ -31,28 +32,100 @@ type Spot = (usize, bool, usize);
 /// What a firing sequence of an attack's net does. `None` if it lacks a part of an attack.
 pub(super) fn attack_run(finite: &Finite, attack: &AttackNet, sequence: &[TransitionId]) -> Option<InstanceRun> {
     let moves: Vec<Move> = sequence.iter().map(|transition| attack.moves[*transition as usize]).collect();
-    let (together, starts) = multiplicities(attack, &moves);
-    let threads = finite.program.threads.len();
-    // How many copies each thread has, and which number the first of them has in the instance. The attacker is its template's first.
-    let mut copies = vec![1; threads];
-    for thread in (0..threads).filter(|thread| super::attack::is_template(finite, *thread)) {
-        let of = |(actor, _): &(usize, usize)| *actor > 0 && attack.actors[*actor].thread == thread;
-        copies[thread] = starts.iter().filter(|(at, _)| of(at)).map(|(_, count)| count).sum();
+    let told = tell(finite, &attack.actors, &moves, HashMap::new(), true)?;
+    let part_of = |wanted: Part| {
+        moves.iter().find_map(|step| match *step {
+            Move::Does { actor, deed, part } if part == wanted => {
+                let actor = &attack.actors[actor];
+                Some(finite.threads[actor.thread].edges[actor.quiet.deeds[deed].edge].transition)
+            }
+            _ => None,
+        })
+    };
+    let attacker = ThreadId(told.copies[..attack.actors[0].thread].iter().sum());
+    let run = AttackRun { start: told.start, steps: told.steps };
+    Some(InstanceRun {
+        copies: told.copies,
+        run,
+        store: part_of(Part::Issue)?,
+        load: part_of(Part::Overtake)?,
+        attacker,
+    })
+}
+
+/// What a firing sequence of a program's net does, and what it ends in: the instance, the run, and the violation there.
+pub(super) fn system_run(
+    finite: &Finite,
+    system: &SystemNet,
+    sequence: &[TransitionId],
+    target: usize,
+) -> Option<(Vec<usize>, Run, Violation)> {
+    let moves: Vec<Move> = sequence.iter().map(|transition| system.moves[*transition as usize]).collect();
+    let (violation, case) = system.cases.get(target)?;
+    let mut needed: HashMap<Spot, usize> = HashMap::new();
+    for (thread, state) in &case.threads {
+        let stop = system.actors[*thread].quiet.stops.iter().position(|stop| stop == state)?;
+        *needed.entry((*thread, false, stop)).or_default() += 1;
     }
-    let attacker = attack.actors[0].thread;
-    let is_copy = super::attack::is_template(finite, attacker);
-    copies[attacker] += usize::from(is_copy);
+    let told = tell(finite, &system.actors, &moves, needed, false)?;
+    // Which copy it is that fails.
+    let failed = |thread: ThreadId, transition: Step| {
+        let mut failed = told.failed.iter().rev();
+        failed.find(|failed| (failed.0, failed.1) == (thread.0, transition)).map(|failed| failed.2)
+    };
+    let violation = match *violation {
+        Violation::Goal(goal) => Violation::Goal(goal),
+        Violation::Assert { thread, transition } => {
+            Violation::Assert { thread: failed(thread, transition)?, transition }
+        }
+        Violation::Fault { thread, transition, fault } => {
+            Violation::Fault { thread: failed(thread, transition)?, transition, fault }
+        }
+    };
+    let actions = told.steps.iter().map(|step| step.action).collect();
+    Some((told.copies, Run { start: told.start, actions }, violation))
+}
+
+/// A computation of an instance.
+struct Told {
+    /// By thread of the program.
+    copies: Vec<usize>,
+    start: Snapshot,
+    steps: Vec<AttackStep>,
+    /// Steps that were refused: the thread of the program, the transition, the thread of the instance.
+    failed: Vec<(usize, Step, ThreadId)>,
+}
+
+/// Replaces tokens by threads. `needed` says how many must be where in the end; with `attacks` the first actor is one thread of its own, and
+/// the first copy of its template if it has one.
+fn tell(
+    finite: &Finite,
+    actors: &[Actor],
+    moves: &[Move],
+    needed: HashMap<Spot, usize>,
+    attacks: bool,
+) -> Option<Told> {
+    let (together, starts) = multiplicities(actors, moves, needed);
+    let threads = finite.program.threads.len();
+    let is_template = |thread: usize| super::attack::is_template(finite, thread);
+    let is_crowd = |actor: usize| !(attacks && actor == 0) && is_template(actors[actor].thread);
+    let mut copies = vec![1; threads];
+    for thread in (0..threads).filter(|thread| is_template(*thread)) {
+        let of = |actor: usize| is_crowd(actor) && actors[actor].thread == thread;
+        copies[thread] = starts.iter().filter(|((actor, _), _)| of(*actor)).map(|(_, count)| count).sum();
+        copies[thread] += usize::from(attacks && actors[0].thread == thread);
+    }
+    // The number in the instance of a thread's first copy.
     let first = |thread: usize| copies[..thread].iter().sum::<usize>();
-    let mut teller = Teller { finite, attack, steps: Vec::new(), at: HashMap::new() };
-    for (actor, who) in attack.actors.iter().enumerate() {
-        let (own, template) = (first(who.thread), actor > 0 && super::attack::is_template(finite, who.thread));
-        if !template {
+    let mut teller = Teller { finite, actors, steps: Vec::new(), at: HashMap::new(), failed: Vec::new() };
+    for (actor, who) in actors.iter().enumerate() {
+        if !is_crowd(actor) {
             if let [(start, way)] = &who.quiet.starts[..] {
-                teller.begin(actor, *start, way, ThreadId(own));
+                teller.begin(actor, *start, way, ThreadId(first(who.thread)));
             }
             continue;
         }
-        let mut next = own + usize::from(actor > 0 && who.thread == attacker);
+        let mut next = first(who.thread) + usize::from(attacks && who.thread == actors[0].thread);
         for (start, way) in &who.quiet.starts {
             for _ in 0..starts.get(&(actor, *start)).copied().unwrap_or(0) {
                 teller.begin(actor, *start, way, ThreadId(next));
@@ -61,7 +134,6 @@ pub(super) fn attack_run(finite: &Finite, attack: &AttackNet, sequence: &[Transi
         }
     }
     let mut memory: Vec<(Value, Value)> = Vec::new();
-    let (mut store, mut load) = (None, None);
     for (step, &count) in moves.iter().zip(&together) {
         match *step {
             Move::Holds((cell, value)) => {
@@ -69,18 +141,10 @@ pub(super) fn attack_run(finite: &Finite, attack: &AttackNet, sequence: &[Transi
                 memory.push((cell.address, cell.values[value as usize]));
             }
             Move::Begins { actor, start } => {
-                let who = &attack.actors[actor];
-                let (stop, way) = &who.quiet.starts[start];
-                teller.begin(actor, *stop, way, ThreadId(first(who.thread)));
+                let (stop, way) = &actors[actor].quiet.starts[start];
+                teller.begin(actor, *stop, way, ThreadId(first(actors[actor].thread)));
             }
             Move::Does { actor, deed, part } => {
-                let edge = attack.actors[actor].quiet.deeds[deed].edge;
-                let transition = finite.threads[attack.actors[actor].thread].edges[edge].transition;
-                match part {
-                    Part::Issue => store = Some(transition),
-                    Part::Overtake => load = Some(transition),
-                    _ => {}
-                }
                 for _ in 0..count {
                     teller.does(actor, deed, part)?;
                 }
@@ -88,17 +152,19 @@ pub(super) fn attack_run(finite: &Finite, attack: &AttackNet, sequence: &[Transi
         }
     }
     let start = Snapshot { locations: Vec::new(), registers: Vec::new(), memory };
-    let attacker = ThreadId(first(attacker));
-    Some(InstanceRun { run: AttackRun { start, steps: teller.steps }, copies, store: store?, load: load?, attacker })
+    Some(Told { copies, start, steps: teller.steps, failed: teller.failed })
 }
 
 /// By move how often it is done in a row, and how many copies begin where.
-fn multiplicities(attack: &AttackNet, moves: &[Move]) -> (Vec<usize>, HashMap<(usize, usize), usize>) {
-    let mut needed: HashMap<Spot, usize> = HashMap::new();
+fn multiplicities(
+    actors: &[Actor],
+    moves: &[Move],
+    mut needed: HashMap<Spot, usize>,
+) -> (Vec<usize>, HashMap<(usize, usize), usize>) {
     let mut together = vec![1; moves.len()];
     for (number, step) in moves.iter().enumerate().rev() {
         let Move::Does { actor, deed, part } = *step else { continue };
-        let who: &Actor = &attack.actors[actor];
+        let who = &actors[actor];
         let done = &who.quiet.deeds[deed];
         let behind = done.to.map(|stop| (actor, after(part), stop));
         let wanted = behind.and_then(|spot| needed.get(&spot).copied()).unwrap_or(0);
@@ -125,9 +191,10 @@ fn after(part: Part) -> bool {
 
 struct Teller<'a> {
     finite: &'a Finite,
-    attack: &'a AttackNet,
+    actors: &'a [Actor],
     steps: Vec<AttackStep>,
     at: HashMap<Spot, Vec<ThreadId>>,
+    failed: Vec<(usize, Step, ThreadId)>,
 }
 
 impl Teller<'_> {
@@ -140,8 +207,8 @@ impl Teller<'_> {
     }
 
     fn does(&mut self, actor: usize, deed: usize, part: Part) -> Option<()> {
-        let attack = self.attack;
-        let done = &attack.actors[actor].quiet.deeds[deed];
+        let actors = self.actors;
+        let done = &actors[actor].quiet.deeds[deed];
         let thread = self.at.get_mut(&(actor, before(part), done.from))?.pop()?;
         let (first, rest, delayed) = match part {
             Part::Prefix => (machine::Part::Prefix, machine::Part::Prefix, false),
@@ -165,7 +232,13 @@ impl Teller<'_> {
     }
 
     fn act(&mut self, actor: usize, thread: ThreadId, edge: usize, part: machine::Part, delayed: bool) {
-        let edge = &self.finite.threads[self.attack.actors[actor].thread].edges[edge];
+        let graph = &self.finite.threads[self.actors[actor].thread];
+        let edge = &graph.edges[edge];
+        if matches!(graph.states[edge.to as usize].place, Place::Failed(_)) {
+            // The transition is refused: that is what the run shows, and no step of it.
+            self.failed.push((self.actors[actor].thread, edge.transition, thread));
+            return;
+        }
         let action = Action::Step { thread, transition: edge.transition, choice: edge.choice };
         self.steps.push(AttackStep { part, action, delayed });
     }

@@ -1,6 +1,8 @@
 //! Robustness as JSON. The fields are described in docs/json.md.
 
+use super::text::of_instance;
 use crate::json::{limit, statistics, step};
+use crate::parameterised;
 use ravelin_analysis::robustness::{
     Attack, AttackFate, AttackNames, AttackWitness, Explored, JudgedAttack, Place, RaceFreedom, RaceWitness,
     Robustness, attack_name,
@@ -10,6 +12,7 @@ use serde_json::{Value, json};
 
 /// The answer to `check`. `program` is the lowered one.
 pub fn robustness(file: &str, program: &Program, answer: &Robustness) -> Value {
+    let program = &of_instance(program, answer);
     let mut names = AttackNames::new(program);
     json!({
         "file": file,
@@ -22,6 +25,7 @@ pub fn robustness(file: &str, program: &Program, answer: &Robustness) -> Value {
         "witness": answer.witness().map(|witness| attack_witness(program, witness)),
         "limit": answer.limit.map(limit),
         "explored": explored(&answer.explored),
+        "any_number": answer.any_number.as_ref().map(|found| parameterised::json(found)),
     })
 }
 
