@@ -1,4 +1,6 @@
 //! The search against a naive one: small random nets, explored forwards as far as a bound on tokens allows.
+//!
+//! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many nets, and from where.
 
 use ravelin_nets::{Certificate, Initial, Marking, Net, Question, Verdict, certify, check, cover, fire, spec};
 use std::collections::HashSet;
@@ -99,7 +101,7 @@ fn soak(from: u64, to: u64) {
         match &answer.verdict {
             Verdict::Coverable(sequence) => {
                 covered += 1;
-                assert!(fire(&net, sequence).is_ok(), "seed {seed}");
+                assert!(fire(&net, sequence).is_ok(), "seed {seed}:");
                 // Markings are cut off downwards only, so the naive search never claims too much.
                 assert_ne!(naive(&net), Some(false), "seed {seed}: {}", spec::print(&net));
                 assert_eq!(certify(&net, &answer), None);
@@ -117,18 +119,15 @@ fn soak(from: u64, to: u64) {
         let printed = spec::print(&net);
         assert_eq!(spec::parse(&printed).as_ref(), Ok(&net), "seed {seed}: {printed}");
     }
-    assert!(covered > (to - from) / 10 && proved > (to - from) / 10, "{covered} covered, {proved} proved");
+    let enough = to - from < 200 || covered > (to - from) / 10 && proved > (to - from) / 10;
+    assert!(enough, "{covered} covered, {proved} proved");
 }
 
 #[test]
 fn the_search_agrees_with_a_naive_one() {
-    soak(0, 4_000);
-}
-
-#[test]
-#[ignore = "long; cargo xtask soak runs it"]
-fn the_search_agrees_with_a_naive_one_on_many_nets() {
-    soak(0, 200_000);
+    let number = |variable: &str| std::env::var(variable).ok().and_then(|text| text.parse::<u64>().ok());
+    let first = number("RAVELIN_SEED").unwrap_or(0);
+    soak(first, first + number("RAVELIN_PROGRAMS").unwrap_or(4_000));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::robust::targets;
 use crate::AnalysisError;
 use crate::reachability::finite::Finite;
 use crate::robustness::Attack;
-use ravelin_nets::Net;
+use ravelin_nets::{Initial, Marking, Net};
 use ravelin_program::Program;
 
 /// The net whose target can be covered exactly if the attack is feasible in some instance; without an attack, if the program is not robust.
@@ -22,6 +22,11 @@ pub fn petri_net_of_attacks(program: &Program, attack: Option<Attack>) -> Result
         let several = targets.len() > 1;
         let prefix = several.then(|| format!("{}/", finite.program.threads[target.thread].name)).unwrap_or_default();
         net.put_beside(&attack_net(&finite, target).net, &prefix);
+    }
+    if targets.is_empty() {
+        // Every attack was dismissed: a place that nothing ever comes to says so.
+        let never = net.place("no_attack_is_left", Initial::Exactly(0));
+        net.targets.push(Marking::new([(never, 1)]));
     }
     Ok(net)
 }
