@@ -82,8 +82,8 @@ fn reachability_and_the_smallest_instance() {
     let lock = "static l; thread p[*] { loop { while l.swap(1) == 1 {} @in; l.store(0); } } never 2 of p@in;";
     let tickets = "static n: wrapping 0..3; static s: wrapping 0..3; thread p[*] { loop { let t = n.fetch_add(1); while s.load() != t {} @in; \
                    let v = s.load(); s.store(v + 1); } } never 2 of p@in;";
-    let sb = "static x; static y; thread p[*] { x.store(1); if y.load() == 0 { @in; let a = 1; } } \
-              thread q[*] { y.store(1); if x.load() == 0 { @in; let a = 1; } } never 1 of p@in && 1 of q@in;";
+    let sb = "static x; static y; thread p[*] { x.store(1); if y.load() == 0 { @in; nop; } } \
+              thread q[*] { y.store(1); if x.load() == 0 { @in; nop; } } never 1 of p@in && 1 of q@in;";
     let crowd = "static x; thread p[*] { @at; x.store(1); } never 5 of p@at;";
     let assertion = "static x; thread p[*] { x.store(1); } thread q { assert(x.load() == 0); }";
     let claims = [

@@ -33,3 +33,4 @@ pub use cover::{Answer, Counts, Question, Verdict, cover};
 pub use firing::{Unfireable, fire};
 pub use marking::{Marking, PlaceId};
 pub use net::{Initial, Net, Transition, TransitionId};
+pub use pairs::Pairs;

@@ -15,7 +15,7 @@ use crate::{Initial, Marking, Net, PlaceId};
 const MOST_PLACES: usize = 1 << 14;
 
 /// Which places can be marked together, perhaps.
-pub(crate) struct Pairs {
+pub struct Pairs {
     words: usize,
     /// Places that can be marked.
     single: Vec<u64>,
@@ -24,7 +24,7 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
-    /// `None` if `late` said so.
+    /// Computes them; `None` if `late`, which is asked now and then, says that there is no more time.
     pub fn new(net: &Net, late: &mut dyn FnMut() -> bool) -> Option<Pairs> {
         let places = net.places.len();
         let words = places.div_ceil(64);
@@ -48,7 +48,7 @@ impl Pairs {
         pairs.close(net, late).then_some(pairs)
     }
 
-    /// The pairs in a marking are all possible. Those among places before `known` were looked at.
+    /// The pairs in a marking are all possible.
     pub fn allow(&self, marking: &Marking) -> bool {
         marking.iter().enumerate().all(|(at, (place, count))| {
             self.can_hold(place)
@@ -57,10 +57,12 @@ impl Pairs {
         })
     }
 
+    /// The place can be marked at all.
     pub fn can_hold(&self, place: PlaceId) -> bool {
         get(&self.single, place as usize)
     }
 
+    /// Both can be marked at the same time; of one and the same place: it can hold two tokens.
     pub fn can_meet(&self, place: PlaceId, other: PlaceId) -> bool {
         self.rows.as_ref().is_none_or(|rows| get(&rows[place as usize * self.words..], other as usize))
     }

@@ -119,7 +119,7 @@ pub fn json(file: &str, answer: &Answer) -> Value {
         }),
     };
     let words = (answer.engine == Engine::Bounded).then_some(reachability.words);
-    json!({
+    let mut told = json!({
         "file": file,
         "model": reachability.model.name(),
         "verdict": reachability.verdict.name(),
@@ -132,6 +132,9 @@ pub fn json(file: &str, answer: &Answer) -> Value {
         "limit": reachability.limit.map(json::limit),
         "witness": reachability.witness.as_ref().map(json::witness),
         "statistics": json::statistics(&reachability.statistics, words),
-        "any_number": answer.any_number.as_ref().map(|found| parameterised::json(found)),
-    })
+    });
+    if let Some(found) = &answer.any_number {
+        told["any_number"] = parameterised::json(found);
+    }
+    told
 }

@@ -10,14 +10,19 @@
 //! right after the first, and gets the same messages.
 //!
 //! Messages at the newest end that tell what memory is known to hold are taken off at once: what is left covers the rest.
+//!
+//! **Pruning.** In this semantics stores and locked steps act on memory as under SC, and only loads read what was there before. So a net in
+//! which loads read anything over-approximates it, and pairs of places of that net that are never marked together prune this search, too.
 
-use super::actor::is_local;
+use super::actor::{Actor, is_local};
 use super::goals::{Case, Watched, cases};
+use super::memory::{Arcs, Memory};
 use super::quiet::Quiet;
 use crate::reachability::backward::Semantics;
 use crate::reachability::dual::part::{Alphabet, Letter, Message, ThreadParts, is_subword};
 use crate::reachability::finite::{CellId, Effect, Finite, NotFinite, Pair};
 use ravelin_machine::Violation;
+use ravelin_nets::{Net, Pairs, PlaceId};
 use ravelin_program::Copies;
 
 /// What one thread must be like: its number, its stop, its word. In this order constraints are sorted.
@@ -34,11 +39,14 @@ pub(super) struct Crowd<'a> {
     finite: &'a Finite,
     threads: Vec<Member>,
     alphabet: Alphabet,
+    memory: Memory,
+    /// What can be the case at the same time; none if there was no time to find out.
+    pairs: Option<Pairs>,
 }
 
 /// A thread, or a template.
 struct Member {
-    quiet: Quiet,
+    actor: Actor,
     any: bool,
     /// By stop, the deeds that lead there.
     into: Vec<Vec<usize>>,
@@ -50,10 +58,15 @@ struct Member {
 
 impl<'a> Crowd<'a> {
     /// The semantics, and the cases of the goals where the search begins.
-    pub fn new(finite: &'a Finite) -> Result<(Crowd<'a>, Vec<(Violation, Constraint)>), NotFinite> {
+    pub fn new(
+        finite: &'a Finite,
+        late: &mut dyn FnMut() -> bool,
+    ) -> Result<(Crowd<'a>, Vec<(Violation, Constraint)>), NotFinite> {
         let cases = cases(finite)?;
         let watched = Watched::new(finite);
-        let member = |thread: usize| {
+        let mut net = Net::default();
+        let memory = Memory::new(finite, &mut net);
+        let mut member = |thread: usize| {
             let quiet = Quiet::new(&finite.threads[thread], is_local, &|state| watched.watches(thread, state));
             let mut into = vec![Vec::new(); quiet.stops.len()];
             let mut writing: Vec<usize> = Vec::new();
@@ -76,10 +89,22 @@ impl<'a> Crowd<'a> {
                 }
             }
             let any = finite.program.threads[thread].copies == Copies::Any;
-            Member { quiet, any, into, writing, parts: ThreadParts::new(finite, thread) }
+            let actor = Actor::new(finite, &mut net, thread, quiet, "", false, &mut |_| {});
+            Member { actor, any, into, writing, parts: ThreadParts::new(finite, thread) }
         };
-        let threads = (0..finite.threads.len()).map(member).collect();
-        let crowd = Crowd { finite, threads, alphabet: Alphabet::default() };
+        let threads: Vec<Member> = (0..finite.threads.len()).map(&mut member).collect();
+        for Member { actor, .. } in &threads {
+            for (number, deed) in actor.quiet.deeds.iter().enumerate() {
+                let mut arcs = Arcs::default();
+                actor.go(number, &actor.places, &actor.places, &mut arcs);
+                if !matches!(deed.effect, Effect::Load(_)) {
+                    memory.act(&deed.effect, &mut arcs);
+                }
+                net.setting(arcs.takes, arcs.gives, arcs.sets);
+            }
+        }
+        let pairs = Pairs::new(&net, late);
+        let crowd = Crowd { finite, threads, alphabet: Alphabet::default(), memory, pairs };
         let starts = cases.into_iter().map(|(violation, case)| (violation, crowd.constraint(&case))).collect();
         Ok((crowd, starts))
     }
@@ -93,7 +118,7 @@ impl<'a> Crowd<'a> {
             }
         }
         let listed = |(thread, state): &(usize, u32)| {
-            let stop = self.threads[*thread].quiet.stops.iter().position(|stop| stop == state);
+            let stop = self.threads[*thread].actor.quiet.stops.iter().position(|stop| stop == state);
             stop.map(|stop| (*thread as u16, stop as u32, Box::default()))
         };
         self.tidy(Constraint { threads: case.threads.iter().filter_map(listed).collect(), memory })
@@ -101,7 +126,7 @@ impl<'a> Crowd<'a> {
 
     fn is_set(&self, (thread, stop, _): &Listed) -> bool {
         let member = &self.threads[*thread as usize];
-        member.any && member.quiet.repeatable[*stop as usize]
+        member.any && member.actor.quiet.repeatable[*stop as usize]
     }
 
     /// Takes off what memory is known to tell, and threads that others stand for.
@@ -140,15 +165,30 @@ impl<'a> Crowd<'a> {
     fn add(&self, constraint: Constraint, found: &mut Vec<((), Constraint)>) {
         let constraint = self.tidy(constraint);
         let one_of_one = |pair: &[Listed]| pair[0].0 != pair[1].0 || self.threads[pair[0].0 as usize].any;
-        if constraint.threads.windows(2).all(one_of_one) {
+        if constraint.threads.windows(2).all(one_of_one) && self.can_be(&constraint) {
             found.push(((), constraint));
         }
+    }
+
+    /// No two things are asked for that are never the case together.
+    fn can_be(&self, constraint: &Constraint) -> bool {
+        let Some(pairs) = &self.pairs else { return true };
+        let place = |(thread, stop, _): &Listed| self.threads[*thread as usize].actor.places[*stop as usize];
+        let known = constraint.memory.iter().enumerate();
+        let known = known.filter_map(|(cell, value)| self.memory.place((cell as CellId, (*value)?)));
+        let held: Vec<PlaceId> = known.collect();
+        constraint.threads.iter().enumerate().all(|(number, listed)| {
+            let here = place(listed);
+            pairs.can_hold(here)
+                && held.iter().all(|cell| pairs.can_meet(here, *cell))
+                && constraint.threads[number + 1..].iter().all(|other| pairs.can_meet(here, place(other)))
+        })
     }
 
     fn is_possible(&self, thread: usize, stop: usize, word: &[Letter]) -> bool {
         let member = &self.threads[thread];
         word.iter().all(|letter| match self.alphabet.message(*letter) {
-            Message::Own(pair) => member.parts.may_own(member.quiet.stops[stop], *pair),
+            Message::Own(pair) => member.parts.may_own(member.actor.quiet.stops[stop], *pair),
             Message::Memory(_) => true,
         })
     }
@@ -168,7 +208,7 @@ impl<'a> Crowd<'a> {
     fn step(&mut self, of: &Constraint, at: usize, deed: usize, found: &mut Vec<((), Constraint)>) {
         let (thread, _, ref word) = of.threads[at];
         let thread = thread as usize;
-        let deed = &self.threads[thread].quiet.deeds[deed];
+        let deed = &self.threads[thread].actor.quiet.deeds[deed];
         let (from, effect) = (deed.from, deed.effect.clone());
         let mut before = of.clone();
         before.threads[at].1 = from as u32;
@@ -204,7 +244,7 @@ impl<'a> Crowd<'a> {
 
     /// A thread that is not listed wrote what memory must hold.
     fn newcomer(&self, of: &Constraint, thread: usize, deed: usize, found: &mut Vec<((), Constraint)>) {
-        let deed = &self.threads[thread].quiet.deeds[deed];
+        let deed = &self.threads[thread].actor.quiet.deeds[deed];
         let mut before = of.clone();
         match &deed.effect {
             Effect::Store(pair) if of.memory[pair.0 as usize] == Some(pair.1) => before.memory[pair.0 as usize] = None,
@@ -247,7 +287,7 @@ impl<'a> Crowd<'a> {
             return;
         }
         let member = &self.threads[*thread as usize];
-        if member.parts.may_own(member.quiet.stops[*stop as usize], (*cell, *value)) {
+        if member.parts.may_own(member.actor.quiet.stops[*stop as usize], (*cell, *value)) {
             let tells = |letter: &Letter| self.alphabet.tells(*letter, *cell);
             let first = word.iter().position(tells).unwrap_or(word.len());
             let letter = self.alphabet.letter(Message::Own((*cell, *value)));
@@ -317,7 +357,7 @@ impl Semantics for Crowd<'_> {
 
     fn is_initial(&self, constraint: &Constraint) -> bool {
         let starts = |(thread, stop, word): &Listed| {
-            let mut starts = self.threads[*thread as usize].quiet.starts.iter();
+            let mut starts = self.threads[*thread as usize].actor.quiet.starts.iter();
             word.is_empty() && starts.any(|(start, _)| *start == *stop as usize)
         };
         let holds = |(value, cell): (&Option<u16>, &crate::reachability::finite::Cell)| {

@@ -128,7 +128,8 @@ impl Asking<'_> {
 
     fn by_load_buffers(&mut self) -> Result<Answer, AnalysisError> {
         let finite = Finite::of_templates(self.program)?;
-        let (crowd, goals) = Crowd::new(&finite)?;
+        let mut late = || self.question.limits.reached(self.start, self.question.stop).is_some();
+        let (crowd, goals) = Crowd::new(&finite, &mut late)?;
         let starts: Vec<_> = goals.into_iter().map(|(_, constraint)| constraint).enumerate().collect();
         let limits = self.question.limits.left(self.start);
         let watch = Watch { limits, stop: self.question.stop, progress: self.question.progress };

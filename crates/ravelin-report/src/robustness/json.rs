@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 pub fn robustness(file: &str, program: &Program, answer: &Robustness) -> Value {
     let program = &of_instance(program, answer);
     let mut names = AttackNames::new(program);
-    json!({
+    let mut told = json!({
         "file": file,
         "model": answer.model.name(),
         "property": "robust",
@@ -25,8 +25,11 @@ pub fn robustness(file: &str, program: &Program, answer: &Robustness) -> Value {
         "witness": answer.witness().map(|witness| attack_witness(program, witness)),
         "limit": answer.limit.map(limit),
         "explored": explored(&answer.explored),
-        "any_number": answer.any_number.as_ref().map(|found| parameterised::json(found)),
-    })
+    });
+    if let Some(found) = &answer.any_number {
+        told["any_number"] = parameterised::json(found);
+    }
+    told
 }
 
 /// The answer to `check --property trf`.
