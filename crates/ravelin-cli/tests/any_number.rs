@@ -5,7 +5,8 @@ mod running;
 use running::{Scratch, code, on_text, ravelin};
 use serde_json::Value;
 
-const HALVES: &str = "static x; static y; thread p[*] { choose { x.store(1); let r = y.load(); } or { y.store(1); let r = x.load(); } }";
+const HALVES: &str =
+    "static x; static y; thread p[*] { choose { x.store(1); let r = y.load(); } or { y.store(1); let r = x.load(); } }";
 const LOCK: &str = "static l: bool; thread p[*] { while l.swap(1) == 1 {} @in; l.store(0); } never 2 of p@in;";
 
 #[test]
@@ -31,7 +32,12 @@ fn exit_codes_and_messages() {
         ("static x; thread p[*] { x.store(1); } finally x == 1;", &["reach", "--model", "sc"], 2, "final states"),
         ("thread p[*] { @a; nop; } never p@a == 1;", &["reach", "--model", "sc"], 1, "with p × 1"),
         ("thread p[*] { nop; @a; nop; } never p@a < 1;", &["reach", "--model", "sc"], 1, "with p × 0"),
-        ("static x; thread p[*] { wait(x == 1); @a; nop; } never p@a == 1;", &["reach", "--model", "sc"], 2, "at least so many"),
+        (
+            "static x; thread p[*] { wait(x == 1); @a; nop; } never p@a == 1;",
+            &["reach", "--model", "sc"],
+            2,
+            "at least so many",
+        ),
     ];
     for (text, arguments, expected, says) in cases {
         let output = on_text(text, arguments);
@@ -58,7 +64,10 @@ fn json_tells_the_instance_and_the_nets() {
 fn certificates_are_written_and_checked() {
     let scratch = Scratch::new("any-number");
     let program = scratch.write("lock.rav", LOCK);
-    let net = scratch.write("lock.spec", "vars a b l rules a >= 1, l >= 1 -> a' = a - 1, l' = l - 1, b' = b + 1; init a >= 0, l = 1 target b >= 2");
+    let net = scratch.write(
+        "lock.spec",
+        "vars a b l rules a >= 1, l >= 1 -> a' = a - 1, l' = l - 1, b' = b + 1; init a >= 0, l = 1 target b >= 2",
+    );
     let proof = scratch.write("proof.json", "");
     let other = scratch.write("other.rav", "thread p[*] { @in; nop; } never 2 of p@in;");
     let ask = |arguments: &[&str]| {
@@ -80,7 +89,8 @@ fn certificates_are_written_and_checked() {
 #[test]
 fn hostile_nets_get_an_answer_or_a_message() {
     let many = format!("vars a rules {} init a = 1 target a >= 2", "a >= 1 -> a' = a - 1;".repeat(20_000));
-    let long = format!("vars {} rules init p0 = 1 target p0 >= 2", (0..20_000).map(|n| format!("p{n} ")).collect::<String>());
+    let long =
+        format!("vars {} rules init p0 = 1 target p0 >= 2", (0..20_000).map(|n| format!("p{n} ")).collect::<String>());
     let cases: &[(&str, i32, &str)] = &[
         ("", 2, "`vars` was expected"),
         ("\u{0}", 2, "means nothing"),

@@ -310,25 +310,46 @@ impl<'a> Crowd<'a> {
         })
     }
 
-    /// Matches the threads of one constraint with different ones of another that need as much.
-    fn matches(&self, small: &[Listed], large: &[Listed], taken: &mut Vec<bool>) -> bool {
-        let Some((first, rest)) = small.split_first() else { return true };
-        let set = self.is_set(first);
-        for (number, other) in large.iter().enumerate() {
-            if (other.0, other.1) != (first.0, first.1) || !set && taken[number] || !is_subword(&first.2, &other.2) {
-                continue;
+    /// Each thread of one constraint can be matched with another one of the other that needs as much: a matching that grows along
+    /// augmenting paths.
+    fn matches(&self, small: &[Listed], large: &[Listed]) -> bool {
+        let needs_less =
+            |small: &Listed, large: &Listed| (small.0, small.1) == (large.0, large.1) && is_subword(&small.2, &large.2);
+        // By thread of the larger constraint, the one of the smaller that it is matched with.
+        let mut matched: Vec<Option<usize>> = vec![None; large.len()];
+        small.iter().enumerate().all(|(number, listed)| {
+            if self.is_set(listed) {
+                return large.iter().any(|other| needs_less(listed, other));
             }
-            taken[number] = !set;
-            if self.matches(rest, large, taken) {
-                return true;
-            }
-            taken[number] = false;
-            if set {
-                return false;
-            }
-        }
-        false
+            let mut seen = vec![false; large.len()];
+            augment(
+                number,
+                &|small_at, large_at| needs_less(&small[small_at], &large[large_at]),
+                &mut matched,
+                &mut seen,
+            )
+        })
     }
+}
+
+/// Finds a partner for a thread, if need be by finding others for those who have one.
+fn augment(
+    number: usize,
+    fits: &dyn Fn(usize, usize) -> bool,
+    matched: &mut [Option<usize>],
+    seen: &mut [bool],
+) -> bool {
+    for partner in 0..matched.len() {
+        if seen[partner] || !fits(number, partner) {
+            continue;
+        }
+        seen[partner] = true;
+        if matched[partner].is_none_or(|other| augment(other, fits, matched, seen)) {
+            matched[partner] = Some(number);
+            return true;
+        }
+    }
+    false
 }
 
 impl Semantics for Crowd<'_> {
@@ -368,7 +389,7 @@ impl Semantics for Crowd<'_> {
 
     fn covers(&self, small: &Constraint, large: &Constraint) -> bool {
         small.memory.iter().zip(&large.memory).all(|(small, large)| small.is_none() || small == large)
-            && self.matches(&small.threads, &large.threads, &mut vec![false; large.threads.len()])
+            && self.matches(&small.threads, &large.threads)
     }
 
     fn signature(&self, constraint: &Constraint) -> u128 {
