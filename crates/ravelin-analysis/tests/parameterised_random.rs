@@ -52,7 +52,7 @@ fn template(generator: &Generator, seed: u64) -> Program {
     let mut program = generator.program(seed);
     let several = program.threads.len() > 1;
     for (number, thread) in program.threads.iter_mut().enumerate() {
-        if !several || (seed >> number) & 1 == 0 || seed % 3 == 0 {
+        if !several || (seed >> number) & 1 == 0 || seed.is_multiple_of(3) {
             thread.copies = Copies::Any;
         }
     }

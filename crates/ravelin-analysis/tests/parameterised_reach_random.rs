@@ -50,7 +50,7 @@ fn template(generator: &Generator, seed: u64) -> Program {
     let mut program = generator.program(seed);
     let last = program.threads.len() - 1;
     program.threads[0].copies = Copies::Any;
-    if seed % 4 == 0 {
+    if seed.is_multiple_of(4) {
         program.threads[last].copies = Copies::Any;
     }
     let at = |thread: usize, salt: u64, least: i64| -> Condition {
@@ -58,10 +58,10 @@ fn template(generator: &Generator, seed: u64) -> Program {
         Expr::binary(BinaryOp::Ge, Expr::Atom(Observable::At(ThreadId(thread), location)), Expr::Const(least))
     };
     let mut condition = at(0, 1, 1 + (seed % 3) as i64);
-    if last > 0 && seed % 2 == 0 {
+    if last > 0 && seed.is_multiple_of(2) {
         condition = condition.and(at(last, 2, 1));
     }
-    if seed % 5 == 0 {
+    if seed.is_multiple_of(5) {
         let cell = program.memory.variables[0].base;
         condition = condition.and(Expr::Atom(Observable::Memory(cell)).eq((1 + (seed % 2) as i64).into()));
     }

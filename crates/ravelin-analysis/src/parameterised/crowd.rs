@@ -226,10 +226,8 @@ impl<'a> Crowd<'a> {
                     self.keep(before, at, found);
                 }
             }
-            Effect::Atomic { reads, writes } if word.is_empty() => {
-                if atomic(&mut before.memory, &reads, &writes) {
-                    self.keep(before, at, found);
-                }
+            Effect::Atomic { reads, writes } if word.is_empty() && atomic(&mut before.memory, &reads, &writes) => {
+                self.keep(before, at, found);
             }
             _ => {}
         }

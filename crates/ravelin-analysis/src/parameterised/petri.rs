@@ -19,8 +19,8 @@ pub fn petri_net_of_attacks(program: &Program, attack: Option<Attack>) -> Result
     let (finite, _, targets) = targets(program)?;
     let mut net = Net::default();
     for target in &targets {
-        let several = targets.len() > 1;
-        let prefix = several.then(|| format!("{}/", finite.program.threads[target.thread].name)).unwrap_or_default();
+        let attacker = &finite.program.threads[target.thread].name;
+        let prefix = if targets.len() > 1 { format!("{attacker}/") } else { String::new() };
         net.put_beside(&attack_net(&finite, target).net, &prefix);
     }
     if targets.is_empty() {
