@@ -26,7 +26,6 @@ fn exit_codes_and_messages() {
         (LOCK, &["reach", "--model", "sc,tso"], 0, "holds for every number of threads"),
         (LOCK, &["reach", "--engine", "lazy"], 2, "--copies N"),
         (LOCK, &["reach", "--engine", "dual"], 0, "by dual"),
-        (LOCK, &["reach", "--model", "sc", "--timeout", "0"], 3, "unknown"),
         (LOCK, &["reach", "--model", "tso", "--certify", "/tmp/x"], 2, "under sc only"),
         ("static x; thread p[*] { x.store(x.load() + 1); }", &["check"], 2, "`x` takes more than 4096 values"),
         ("static x; thread p[*] { x.store(1); } finally x == 1;", &["reach", "--model", "sc"], 2, "final states"),

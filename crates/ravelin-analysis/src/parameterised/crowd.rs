@@ -34,6 +34,9 @@ pub(super) struct Constraint {
     memory: Vec<Option<u16>>,
 }
 
+/// What constraints are filed under: a thread at a stop, or a cell with a value. 0 is for those that ask for nothing.
+type File = u32;
+
 /// The semantics, for the search.
 pub(super) struct Crowd<'a> {
     finite: &'a Finite,
@@ -392,27 +395,31 @@ impl Semantics for Crowd<'_> {
 
     fn signature(&self, constraint: &Constraint) -> u128 {
         let known = constraint.memory.iter().enumerate();
-        let known = known.filter_map(|(cell, value)| value.map(|value| (cell * 11 + usize::from(value)) % 48));
-        let threads = constraint.threads.iter().flat_map(|(thread, stop, word)| {
-            let at = 48 + (*thread as usize * 7 + *stop as usize) % 48;
+        let known = known.filter_map(|(cell, value)| value.map(|value| (cell * 11 + usize::from(value)) % 32));
+        // Where threads are counted, the second one in a place is another member of the set, and so on.
+        let mut alike = 0;
+        let threads = constraint.threads.iter().enumerate().flat_map(|(at, listed)| {
+            let (thread, stop, word) = listed;
+            let again = at > 0 && (constraint.threads[at - 1].0, constraint.threads[at - 1].1) == (*thread, *stop);
+            alike = if again && !self.is_set(listed) { alike + 1 } else { 0 };
+            let place = 32 + (*thread as usize * 7 + *stop as usize + alike * 13) % 64;
             let letters = word.iter().map(|letter| 96 + (*letter as usize * 5 + *thread as usize) % 32);
-            std::iter::once(at).chain(letters)
+            std::iter::once(place).chain(letters)
         });
         known.chain(threads).fold(0, |signature, place| signature | 1 << place)
     }
 
-    /// Constraints are filed under the first thread that they list, so whoever is covered by one lists such a thread, too.
+    /// Constraints are filed under one thing that they ask for, so whatever is covered by one asks for it, too.
     fn key(&self, constraint: &Constraint) -> u64 {
-        constraint.threads.first().map_or(0, |(thread, stop, _)| file(*thread, *stop))
+        u64::from(file(constraint))
     }
 
     fn shape(&mut self, constraint: &Constraint) -> u32 {
-        constraint.threads.first().map_or(0, |(thread, stop, _)| file(*thread, *stop) as u32)
+        file(constraint)
     }
 
     fn key_in_shape(&self, constraint: &Constraint, shape: u32) -> Option<u64> {
-        let mut lists = constraint.threads.iter().map(|(thread, stop, _)| file(*thread, *stop) as u32);
-        (shape == 0 || lists.any(|file| file == shape)).then_some(u64::from(shape))
+        (shape == 0 || files(constraint).any(|file| file == shape)).then_some(u64::from(shape))
     }
 
     fn bytes(&self, constraint: &Constraint) -> usize {
@@ -421,9 +428,19 @@ impl Semantics for Crowd<'_> {
     }
 }
 
-/// A file for each thread and stop; none is 0. Threads with very many stops share files, which is slower and not wrong.
-fn file(thread: u16, stop: u32) -> u64 {
-    1 + (u64::from(thread) << 20 | u64::from(stop & 0xF_FFFF))
+/// The file that a constraint is in: any will do as long as they are not all in the same.
+fn file(constraint: &Constraint) -> File {
+    files(constraint).max_by_key(|file| file.wrapping_mul(0x9E37_79B9)).unwrap_or(0)
+}
+
+/// The files that a constraint may be in. Threads with very many stops, and cells with very many values, share some, which is slower and not
+/// wrong.
+fn files(constraint: &Constraint) -> impl Iterator<Item = File> + '_ {
+    let threads = constraint.threads.iter();
+    let threads = threads.map(|(thread, stop, _)| 1 << 31 | (u32::from(*thread) & 0x7FF) << 20 | stop & 0xF_FFFF);
+    let known = constraint.memory.iter().enumerate();
+    let known = known.filter_map(|(cell, value)| value.map(|value| 1 << 30 | (cell as u32) << 16 | u32::from(value)));
+    threads.chain(known)
 }
 
 fn insert(word: &[Letter], place: usize, letter: Letter) -> Box<[Letter]> {
