@@ -28,7 +28,10 @@ fn exit_codes_and_messages() {
         (LOCK, &["reach", "--engine", "dual"], 0, "by dual"),
         (LOCK, &["reach", "--model", "tso", "--certify", "/tmp/x"], 2, "under sc only"),
         ("static x; thread p[*] { x.store(x.load() + 1); }", &["check"], 2, "`x` takes more than 4096 values"),
-        ("static x; thread p[*] { x.store(1); } finally x == 1;", &["reach", "--model", "sc"], 2, "final states"),
+        ("static x; thread p[*] { x.store(1); } finally x < 2;", &["reach", "--model", "sc"], 2, "final states"),
+        ("static x; thread p[*] { x.store(1); } finally x == 1;", &["reach", "--model", "sc"], 1, "with p × 0"),
+        ("static x; thread p[*] { bus_lock; x.store(1); bus_unlock; let r = x.load(); }", &["check"], 2, "bus lock"),
+        ("static x: i64 = any; static y; thread p[*] { x.store(1); let r = y.load(); }", &["check"], 2, ""),
         ("thread p[*] { @a; nop; } never p@a == 1;", &["reach", "--model", "sc"], 1, "with p × 1"),
         ("thread p[*] { nop; @a; nop; } never p@a < 1;", &["reach", "--model", "sc"], 1, "with p × 0"),
         (
