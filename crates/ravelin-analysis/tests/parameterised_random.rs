@@ -4,9 +4,11 @@
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
 use ravelin_analysis::Verdict;
-use ravelin_analysis::parameterised::robust_by_nets;
+use ravelin_analysis::parameterised::certificate::{Claim, Effort, certify, check};
+use ravelin_analysis::parameterised::{petri_net_of_attacks, robust_by_nets};
 use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
 use ravelin_explore::Limits;
+use ravelin_nets::{cover, spec};
 use ravelin_program::{Copies, Program};
 use ravelin_semantics::Model;
 use ravelin_semantics::generate::{Config, Generator, Kind};
@@ -86,6 +88,9 @@ fn compare(generator: &Generator, seed: u64, tally: &mut Tally) {
         }
         Err(error) => panic!("seed {seed}: {error}"),
     };
+    if seed.is_multiple_of(5) {
+        elsewhere(seed, &program, answer.verdict);
+    }
     let of_instance = |program: &Program| robustness(program, &question(STATES)).expect("an answer").verdict;
     match answer.verdict {
         Verdict::Holds => {
@@ -120,6 +125,28 @@ fn compare(generator: &Generator, seed: u64, tally: &mut Tally) {
             }
         }
         Verdict::Unknown => tally.open += 1,
+    }
+}
+
+/// The net as a text says the same, and a proof is one that the checker believes.
+fn elsewhere(seed: u64, program: &Program, verdict: Verdict) {
+    let net = petri_net_of_attacks(program, None).expect("a net");
+    let read = spec::parse(&spec::print(&net)).expect("a net that can be read");
+    let limits = Limits { states: Some(STATES), memory: None, time: Some(Duration::from_secs(20)) };
+    let covered = cover(&read, &ravelin_nets::Question { limits, ..Default::default() }).verdict;
+    match verdict {
+        Verdict::Holds => assert!(!matches!(covered, ravelin_nets::Verdict::Coverable(_)), "seed {seed}: the text"),
+        Verdict::Violated => assert_ne!(covered, ravelin_nets::Verdict::Uncoverable, "seed {seed}: the text"),
+        Verdict::Unknown => return,
+    }
+    let effort = Effort { limits, ..Effort::default() };
+    match certify(program, Claim::Robust, &effort).expect("an answer") {
+        Some(certificate) => {
+            assert_eq!(verdict, Verdict::Holds, "seed {seed}: a proof of what is not so");
+            let checked = check(program, &certificate);
+            assert!(checked.is_ok(), "seed {seed}: {checked:?}");
+        }
+        None => assert_eq!(verdict, Verdict::Violated, "seed {seed}: no proof"),
     }
 }
 
