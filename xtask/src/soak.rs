@@ -29,7 +29,7 @@ struct Target {
     chunk: u64,
 }
 
-const TARGETS: [Target; 11] = [
+const TARGETS: [Target; 14] = [
     Target::new("ravelin-machine", "agrees_with_reference"),
     Target::new("ravelin-analysis", "robustness_random"),
     Target::new("ravelin-analysis", "fences_random"),
@@ -40,6 +40,9 @@ const TARGETS: [Target; 11] = [
     Target::new("ravelin-analysis", "sb_random"),
     Target::new("ravelin-analysis", "pso_random"),
     Target::new("ravelin-analysis", "lazy_random"),
+    Target::new("ravelin-analysis", "parameterised_random"),
+    Target::new("ravelin-analysis", "parameterised_reach_random"),
+    Target::new("ravelin-nets", "random_nets"),
     Target::new("ravelin-clocks", "judged"),
 ];
 

@@ -33,6 +33,8 @@ pub enum AnalysisError {
     NotFinite(#[from] crate::reachability::NotFinite),
     #[error("the engine `{0}` is for tso; for pso there are `bounded` and `sb`")]
     EngineIsForTso(&'static str),
+    #[error("the engine `{0}` needs a number of threads: give --copies N, or ask `auto`")]
+    EngineNeedsNumber(&'static str),
     #[error(transparent)]
     NotC11(#[from] ravelin_machine::monitor::Refusal),
     #[error("internal error, please report it: {0}")]

@@ -10,6 +10,7 @@
 mod answer;
 pub mod c11;
 pub mod fences;
+pub mod parameterised;
 pub mod reachability;
 pub mod robustness;
 pub mod simulation;

@@ -39,8 +39,10 @@ pub enum Command {
     States(States),
     /// Walk through a program: a random run, or one where you choose each step.
     Simulate(Simulate),
-    /// Check a certificate that `reach --certify` wrote.
+    /// Check a certificate that `--certify` wrote.
     Certificate(Certificate),
+    /// Can a marking of a Petri net be covered? Reads the format of MIST (.spec).
+    Cover(Cover),
     /// Write a program in another language, or pretty-print it.
     Convert(Convert),
     /// Compile and link C with the sanitizer: a drop-in compiler, takes what gcc or clang take.
@@ -90,6 +92,9 @@ pub struct Check {
     /// program an attack, `single` one for all attacks [default: shared]
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<EngineName>,
+    /// With any number of threads: if the program is robust, write a proof to this file that `ravelin certificate` checks
+    #[arg(long, value_name = "FILE", conflicts_with = "expect")]
+    pub certify: Option<PathBuf>,
     /// Compare the answers with what the files (or tables, .tsv) expect, and show where they differ
     #[arg(long)]
     pub expect: bool,
@@ -113,7 +118,8 @@ pub struct Reach {
     /// bound on them: `lazy` delays stores where that matters, `dual` (tso) and `sb` search backwards and need finite domains
     #[arg(long, default_value = "auto", value_name = "ENGINE")]
     pub engine: ReachEngine,
-    /// If a goal cannot be reached under tso, write a proof to this file: a set of constraints that `ravelin certificate` checks
+    /// If a goal cannot be reached under tso, or under sc by any number of threads, write a proof to this file: a set of constraints that
+    /// `ravelin certificate` checks
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]
     pub certify: Option<PathBuf>,
     #[command(flatten)]
@@ -264,10 +270,33 @@ pub struct Simulate {
     pub output: Output,
 }
 
+const COVER_HELP: &str = "\
+A net has sections `vars`, `rules`, `init` and `target`; rules take and give tokens (`a >= 1, b >= 1 -> a' = a - 1, c' = c + 2;`).
+
+Exit codes: 0 no target can be covered, 1 one can, 2 the input or the command line is wrong, 3 unknown.";
+
+#[derive(Debug, Args)]
+#[command(after_help = COVER_HELP)]
+pub struct Cover {
+    /// Nets; `-` reads standard input
+    #[arg(required = true, value_name = "NET")]
+    pub files: Vec<PathBuf>,
+    /// If no target can be covered, write a proof to this file: a set of markings that `ravelin certificate --net` checks
+    #[arg(long, value_name = "FILE")]
+    pub certify: Option<PathBuf>,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub output: Output,
+}
+
 #[derive(Debug, Args)]
 pub struct Certificate {
-    /// What `ravelin reach --certify` wrote
+    /// What `--certify` wrote
     pub certificate: PathBuf,
+    /// The net it is about, if `ravelin cover` wrote it
+    #[arg(long, value_name = "NET", conflicts_with_all = ["program", "from", "copies"])]
+    pub net: Option<PathBuf>,
     /// The program it is about, if it is no longer where it was
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
@@ -294,8 +323,8 @@ pub struct Convert {
     #[arg(long, value_name = "ATTACK")]
     pub instrument: Option<String>,
     /// What to write: `rav` pretty-prints, `litmus` is a C litmus test for herd and litmus7, `c` is a C program to
-    /// be run under the sanitizer, `dot` draws the control flow for Graphviz, `promela` is SPIN's input [default with
-    /// --instrument: rav]
+    /// be run under the sanitizer, `dot` draws the control flow for Graphviz, `promela` is SPIN's input, `spec` is the Petri net of
+    /// its attacks, for any number of threads [default with --instrument: rav]
     #[arg(long, value_name = "LANGUAGE", required_unless_present = "instrument")]
     pub to: Option<To>,
     /// File to write instead of standard output
@@ -489,6 +518,7 @@ pub enum To {
     C,
     Dot,
     Promela,
+    Spec,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -2,11 +2,13 @@
 
 use crate::arguments::{Check, Format, PropertyName};
 use crate::ask::{Shown, Subject, for_each_subject};
+use crate::certificate;
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
 use crate::model::AnyModel;
 use anyhow::bail;
 use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness, with_waits};
+use ravelin_analysis::parameterised::certificate::Claim;
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_program::lower_for_hardware;
@@ -65,7 +67,14 @@ fn refuse(arguments: &Check, models: &[AnyModel]) -> anyhow::Result<()> {
     if c11 && arguments.engine.is_some() {
         bail!("engines search attacks, which are about tso and pso; leave --engine away, or ask about these models");
     }
+    let tso_only = models.is_empty() || models == [AnyModel::TSO];
+    if arguments.certify.is_some() && (arguments.inputs.files.len() != 1 || !tso_only) {
+        bail!("--certify writes a proof about one program under tso: name one file, and no other model");
+    }
     if arguments.property == PropertyName::Trf {
+        if arguments.certify.is_some() {
+            bail!("--certify is about robustness; leave --property trf away");
+        }
         if models.iter().any(|model| *model != AnyModel::TSO) {
             bail!("triangular races are about tso; leave --model away");
         }
@@ -98,6 +107,14 @@ fn question<'a>(arguments: &Check, subject: &Subject<'a, AnyModel>, model: Model
 
 fn robust(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyhow::Result<Answered> {
     let answer = robustness(subject.program, &question(arguments, subject, model))?;
+    if let Some(path) = &arguments.certify {
+        if !subject.program.is_parameterised() {
+            bail!("--certify is for programs with any number of threads (`thread p[*]`, without --copies)");
+        }
+        if answer.verdict == Verdict::Holds {
+            certificate::write_any_number(path, subject, Claim::Robust, arguments.resources.limits())?;
+        }
+    }
     // Attacks speak of the program after the x86 mapping.
     let lowered = lower_for_hardware(subject.program);
     let shown = match arguments.output.format {

@@ -4,8 +4,10 @@ use crate::arguments::{Convert, To};
 use crate::exit::Exit;
 use crate::input;
 use anyhow::Context;
+use ravelin_analysis::parameterised::petri_net_of_attacks;
 use ravelin_analysis::robustness::{find_attack, instrument};
 use ravelin_frontend::{Language, print, rav};
+use ravelin_nets::spec;
 use ravelin_program::{Program, lower_for_hardware};
 use std::io::Write;
 
@@ -17,6 +19,10 @@ pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
     if let Some(copies) = arguments.copies {
         program = program.instance(copies);
     }
+    if arguments.to == Some(To::Spec) {
+        let text = petri_net(&program, arguments.instrument.as_deref());
+        return write(arguments, &text.with_context(|| arguments.file.display().to_string())?);
+    }
     if let Some(attack) = &arguments.instrument {
         program = instrumented(&program, attack).with_context(|| arguments.file.display().to_string())?;
     }
@@ -27,12 +33,23 @@ pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
         To::C => print::c(&program).with_context(|| arguments.file.display().to_string())?,
         To::Dot => print::dot(&program),
         To::Promela => print::promela(&program).with_context(|| arguments.file.display().to_string())?,
+        To::Spec => petri_net(&program, None).with_context(|| arguments.file.display().to_string())?,
     };
+    write(arguments, &text)
+}
+
+fn write(arguments: &Convert, text: &str) -> anyhow::Result<Exit> {
     match &arguments.output {
         Some(path) => std::fs::write(path, text).with_context(|| path.display().to_string())?,
         None => std::io::stdout().lock().write_all(text.as_bytes())?,
     }
     Ok(Exit::Holds)
+}
+
+/// The net of all attacks, or of one.
+fn petri_net(program: &Program, attack: Option<&str>) -> anyhow::Result<String> {
+    let attack = attack.map(|attack| find_attack(&lower_for_hardware(program), attack)).transpose()?;
+    Ok(spec::print(&petri_net_of_attacks(program, attack)?))
 }
 
 /// Attacks speak of the program after the x86 mapping.

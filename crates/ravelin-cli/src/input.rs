@@ -52,7 +52,7 @@ fn tell(path: &Path, text: &str) -> Option<Language> {
     }
 }
 
-fn read_source(path: &Path) -> anyhow::Result<Source> {
+pub fn read_source(path: &Path) -> anyhow::Result<Source> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
         std::io::stdin().lock().take(LARGEST_FILE + 1).read_to_end(&mut bytes).context("standard input")?;

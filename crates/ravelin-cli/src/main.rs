@@ -5,6 +5,7 @@ mod ask;
 mod certificate;
 mod check;
 mod convert;
+mod cover;
 mod exit;
 mod expect;
 mod fence;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Certificate(arguments) => certificate::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
+        Command::Cover(arguments) => cover::run(arguments),
     };
     ended(result)
 }

@@ -42,6 +42,8 @@ impl AnyModel {
     pub fn by_language(language: Language, program: &Program) -> Vec<AnyModel> {
         let is_c = || program.source.text.trim_start().starts_with("C ");
         match language {
+            // Models of C11 need a number of threads.
+            _ if program.is_parameterised() => vec![AnyModel::TSO],
             Language::Trencher | Language::Memorax => vec![AnyModel::TSO],
             Language::Litmus if !is_c() => vec![AnyModel::TSO],
             Language::Litmus | Language::Rav | Language::Rocker => vec![AnyModel::TSO, AnyModel::RC20],

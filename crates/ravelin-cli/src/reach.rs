@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::expect::{self, Asked};
 use anyhow::bail;
 use ravelin_analysis::Verdict;
+use ravelin_analysis::parameterised::certificate::Claim;
 use ravelin_analysis::reachability::answer;
 use ravelin_report::reachability;
 use ravelin_semantics::Model;
@@ -21,15 +22,25 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         let asked = Asked::Reach { engine, buffer: models.buffer, reductions: search.reductions() };
         return expect::run(asked, inputs, &models.any(), &search.resources, output);
     }
-    if certify.is_some() && (inputs.files.len() != 1 || models.all() != [Model::Tso]) {
-        bail!("--certify writes a proof about one program under tso: name one file, and no other model");
+    if certify.is_some() && (inputs.files.len() != 1 || models.all().len() != 1) {
+        bail!("--certify writes a proof about one program under one model: name one file, and one model");
     }
     for_each_subject("reach", inputs, &|_, _| models.all(), output, &|subject: &Subject| {
+        let any_number = subject.program.is_parameterised();
+        match (any_number, subject.model) {
+            _ if certify.is_none() => {}
+            (true, Model::Sc) | (false, Model::Tso) => {}
+            (true, _) => bail!("with any number of threads there are proofs to write under sc only: use --model sc"),
+            (false, _) => bail!("--certify writes a proof about a program under tso: use no other model"),
+        }
         let answer = answer(subject.program, &subject.reachability(models, search), engine)?;
         if let Some(path) = certify
             && answer.reachability.verdict == Verdict::Holds
         {
-            certificate::write(path, subject, &subject.reachability(models, search))?;
+            match any_number {
+                true => certificate::write_any_number(path, subject, Claim::Unreachable, search.resources.limits())?,
+                false => certificate::write(path, subject, &subject.reachability(models, search))?,
+            }
         }
         let shown = match output.format {
             Format::Text | Format::Herd => Shown::Text(reachability::text(subject.file, &answer, subject.style)),

@@ -8,9 +8,15 @@ impl Program {
     /// A condition's count of copies at a location becomes a sum. Registers of `[*]` threads cannot be named in
     /// conditions (validation sees to it), so nothing else changes.
     pub fn instance(&self, copies: usize) -> Program {
+        self.instance_of(&vec![copies; self.threads.len()])
+    }
+
+    /// The program with so many threads in place of each `thread p[*]`, by thread; other threads stay, whatever is said of them.
+    pub fn instance_of(&self, copies: &[usize]) -> Program {
+        debug_assert_eq!(copies.len(), self.threads.len());
         let mut instance = Program { threads: Vec::new(), goals: Vec::new(), ..self.clone() };
         let mut renamed: Vec<Vec<ThreadId>> = Vec::new();
-        for thread in &self.threads {
+        for (thread, &copies) in self.threads.iter().zip(copies) {
             let first = instance.threads.len();
             match thread.copies {
                 Copies::One => instance.threads.push(thread.clone()),

@@ -2,6 +2,7 @@
 
 use crate::json;
 use crate::numbers::{counted, grouped};
+use crate::parameterised::{self, behind_verdict};
 use crate::text::{Style, explored, run, violation};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{Answer, Counts, Effort, Engine, Lazy};
@@ -12,6 +13,9 @@ use std::fmt::Write;
 pub fn text(file: &str, answer: &Answer, style: Style) -> String {
     let reachability = &answer.reachability;
     let mut text = format!("{file} under {}: {}", reachability.model, style.verdict(reachability.verdict));
+    if let Some(found) = &answer.any_number {
+        text.push_str(&behind_verdict(found, reachability.verdict));
+    }
     match (&reachability.witness, reachability.verdict) {
         (Some(witness), _) => {
             let _ = writeln!(text, "\n  {}", violation(&witness.violation));
@@ -33,6 +37,9 @@ pub fn text(file: &str, answer: &Answer, style: Style) -> String {
             }
         }
         (None, _) => text.push_str(&unknown(answer)),
+    }
+    if let Some(found) = &answer.any_number {
+        text.push_str(&parameterised::lines(found));
     }
     if let Some(not_tried) = &answer.not_tried {
         let _ = writeln!(text, "  Not every engine could try: {not_tried}.");
@@ -112,7 +119,7 @@ pub fn json(file: &str, answer: &Answer) -> Value {
         }),
     };
     let words = (answer.engine == Engine::Bounded).then_some(reachability.words);
-    json!({
+    let mut told = json!({
         "file": file,
         "model": reachability.model.name(),
         "verdict": reachability.verdict.name(),
@@ -125,5 +132,9 @@ pub fn json(file: &str, answer: &Answer) -> Value {
         "limit": reachability.limit.map(json::limit),
         "witness": reachability.witness.as_ref().map(json::witness),
         "statistics": json::statistics(&reachability.statistics, words),
-    })
+    });
+    if let Some(found) = &answer.any_number {
+        told["any_number"] = parameterised::json(found);
+    }
+    told
 }

@@ -9,6 +9,7 @@ mod fences;
 mod handwritten;
 mod lamport;
 mod measure;
+mod parameterised;
 mod rc20;
 mod reach;
 mod robustness;
@@ -26,6 +27,8 @@ pub enum Benchmark {
     Explore(explore::Arguments),
     /// Fences: the cheapest set for robustness, all minimal sets for safety
     Fences(fences::Arguments),
+    /// Any number of threads: proofs by coverability, beside instances
+    Parameterised(parameterised::Arguments),
     /// Robustness against release/acquire and RC20
     Rc20(rc20::Arguments),
     /// Reachability under TSO with unbounded buffers: engines side by side, growth
@@ -42,6 +45,7 @@ pub fn run(benchmark: &Benchmark) -> Result<()> {
     match benchmark {
         Benchmark::Explore(arguments) => explore::run(arguments),
         Benchmark::Fences(arguments) => fences::run(arguments),
+        Benchmark::Parameterised(arguments) => parameterised::run(arguments),
         Benchmark::Rc20(arguments) => rc20::run(arguments),
         Benchmark::Reach(arguments) => reach::run(arguments),
         Benchmark::Robustness(arguments) => robustness::run(arguments),

@@ -11,6 +11,7 @@
 //! may not be possible, and every fence that is passed with a store pending counts; a larger clause is never wrong.
 
 use super::Offer;
+use crate::parameterised::Instance;
 use crate::robustness::is_overtaking_load;
 use crate::witness::Computation;
 use ravelin_program::{Change, Edge, Instruction, Order, Program, Site, Strength, ThreadId};
@@ -58,6 +59,21 @@ impl<'a> Clauses<'a> {
         let mut transitions = program.threads.iter().flat_map(|thread| &thread.transitions);
         let holds_bus = transitions.any(|transition| matches!(transition.instruction, Instruction::BusLock));
         Clauses { program, model, sites, offers, at, holds_bus }
+    }
+
+    /// The same for a run of an instance, if the program has any number of threads: an offer is then made to all copies.
+    pub fn of_run_of(&self, instance: Option<&Instance>, run: &Computation) -> Vec<usize> {
+        let Some(instance) = instance else { return self.of_run(run) };
+        let first = |thread: ThreadId| instance.by_thread[..thread.0].iter().sum::<usize>();
+        let copies = |edge: &Edge| {
+            let first = first(edge.thread);
+            let numbers = first..first + instance.by_thread[edge.thread.0];
+            numbers.map(|thread| Edge { thread: ThreadId(thread), ..*edge }).collect::<Vec<_>>()
+        };
+        let of_copies = |site: &Site| Site { edges: site.edges.iter().flat_map(copies).collect(), ..site.clone() };
+        let sites: Vec<Site> = self.sites.iter().map(of_copies).collect();
+        let program = self.program.instance_of(&instance.by_thread);
+        Clauses::new(&program, self.model, &sites, self.offers).of_run(run)
     }
 
     /// The offers that forbid a run of the program with some of the other offers taken.

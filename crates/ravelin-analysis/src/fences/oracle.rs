@@ -2,6 +2,7 @@
 
 use super::clause::Clauses;
 use crate::c11::C11Violation;
+use crate::parameterised::Instance;
 use crate::reachability::{self, Question};
 use crate::robustness::{
     AttackFate, AttackWitness, RaceWitness, RobustnessQuestion, attacks_against, race_freedom, robustness,
@@ -32,9 +33,11 @@ pub enum Purpose {
 /// What is still wrong with a program.
 #[derive(Clone, Debug)]
 pub enum Trouble {
-    Attack(Box<AttackWitness>),
+    /// With the instance it is about, if the program has any number of threads.
+    Attack(Box<AttackWitness>, Option<Box<Instance>>),
     Race(Box<RaceWitness>),
-    Run(Box<Witness>),
+    /// The same.
+    Run(Box<Witness>, Option<Box<Instance>>),
     /// Under a model of C11 (`c11/repair.rs`).
     C11(Box<C11Violation>),
 }
@@ -43,8 +46,8 @@ impl Trouble {
     /// The offers that would forbid it.
     pub(super) fn clause(&self, clauses: &Clauses) -> Vec<usize> {
         match self {
-            Trouble::Attack(witness) => clauses.of_run(&witness.computation),
-            Trouble::Run(witness) => clauses.of_run(&witness.computation),
+            Trouble::Attack(witness, instance) => clauses.of_run_of(instance.as_deref(), &witness.computation),
+            Trouble::Run(witness, instance) => clauses.of_run_of(instance.as_deref(), &witness.computation),
             Trouble::Race(race) => clauses.between(&race.actions, race.from, race.to),
             // What orders and fences do together there is learned by following the run.
             Trouble::C11(_) => Vec::new(),
@@ -102,11 +105,12 @@ impl Oracle<'_> {
         let all = all && attacks_against(self.question.model, &lower_for_hardware(program)).len() <= MOST_AT_ONCE;
         let answer = robustness(program, &RobustnessQuestion { all, ..self.robustness_question() })?;
         self.states += answer.explored.states;
+        let instance = answer.any_number.and_then(|found| found.instance).map(Box::new);
         let troubles: Vec<Trouble> = answer
             .attacks
             .into_iter()
             .filter_map(|judged| match judged.fate {
-                AttackFate::Feasible(witness) => Some(Trouble::Attack(witness)),
+                AttackFate::Feasible(witness) => Some(Trouble::Attack(witness, instance.clone())),
                 _ => None,
             })
             .collect();
@@ -142,7 +146,10 @@ impl Oracle<'_> {
         let answer = reachability::answer(program, &question, engine)?;
         self.states += answer.reachability.statistics.states;
         Ok(match (answer.reachability.verdict, answer.reachability.witness) {
-            (_, Some(witness)) => Said::Wrong(vec![Trouble::Run(Box::new(witness))]),
+            (_, Some(witness)) => {
+                let instance = answer.any_number.and_then(|found| found.instance).map(Box::new);
+                Said::Wrong(vec![Trouble::Run(Box::new(witness), instance)])
+            }
             (Verdict::Holds, None) => Said::Fine,
             _ => Said::Unknown(answer.reachability.limit.map(|limit| self.question.limits.as_given(limit))),
         })

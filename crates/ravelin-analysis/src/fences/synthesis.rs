@@ -7,7 +7,7 @@ use super::listing::{End, Judged, list};
 use super::oracle::{Oracle, Purpose, Said, Trouble};
 use crate::AnalysisError;
 use ravelin_explore::{Limit, Limits, Progress};
-use ravelin_program::{Copies, Program, Site, Strength, repaired};
+use ravelin_program::{Program, Site, Strength, repaired};
 use ravelin_semantics::Model;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -131,9 +131,6 @@ pub fn fences(
     offers: &[Offer],
     question: &FenceQuestion,
 ) -> Result<Fences, AnalysisError> {
-    if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
-        return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
-    }
     let start = Instant::now();
     let mut oracle = Oracle { question, start, queries: 0, states: 0 };
     let clauses = Clauses::new(program, question.model, sites, offers);

@@ -99,7 +99,7 @@ pub fn reach(program: &Program, question: &Question) -> Result<Reachability, Ana
     })
 }
 
-pub(super) fn assertions(program: &Program) -> usize {
+pub(crate) fn assertions(program: &Program) -> usize {
     let transitions = program.threads.iter().flat_map(|thread| &thread.transitions);
     transitions.filter(|transition| matches!(transition.instruction, Instruction::Assert(_))).count()
 }

@@ -11,6 +11,7 @@ mod pso;
 mod sb;
 
 pub use backward::Counts;
+pub(crate) use bounded::assertions;
 pub use bounded::{Limits, Question, Reachability, reach};
 pub use dual::{Dual, dual};
 pub use finite::NotFinite;

@@ -11,6 +11,7 @@ use super::dual::dual;
 use super::lazy::{Lazy, Unsettled, lazy};
 use super::pso::pso;
 use super::sb::sb;
+use crate::parameterised::{AnyNumber, reach_for_any_number};
 use crate::{AnalysisError, Verdict};
 use ravelin_explore::{Limits, Statistics};
 use ravelin_program::Program;
@@ -39,6 +40,8 @@ pub enum Engine {
     Sb,
     /// Backwards over the load-buffer semantics.
     Dual,
+    /// Any number of threads under SC, as a Petri net.
+    Cover,
 }
 
 impl Engine {
@@ -49,6 +52,7 @@ impl Engine {
             Engine::Lazy => "lazy",
             Engine::Sb => "sb",
             Engine::Dual => "dual",
+            Engine::Cover => "cover",
         }
     }
 }
@@ -62,6 +66,8 @@ pub struct Answer {
     pub effort: Effort,
     /// Why an engine that was asked could not try, as a sentence.
     pub not_tried: Option<String>,
+    /// The question was about any number of threads. If the answer is *violated*, the run is one of an instance.
+    pub any_number: Option<Box<AnyNumber>>,
 }
 
 #[derive(Clone, Debug)]
@@ -75,7 +81,11 @@ pub enum Effort {
 
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen.
 pub fn answer(program: &Program, question: &Question, engine: Engine) -> Result<Answer, AnalysisError> {
+    if program.is_parameterised() {
+        return reach_for_any_number(program, question, engine);
+    }
     match (question.model, engine) {
+        (_, Engine::Cover) => bounded(program, question),
         (Model::Sc, _) | (_, Engine::Bounded) => bounded(program, question),
         (Model::Tso, Engine::Dual) => by_dual(program, question),
         (Model::Tso, Engine::Sb) => by_sb(program, question),
@@ -183,7 +193,7 @@ fn unless_refused(
 
 fn bounded(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
     let reachability = reach(program, question)?;
-    Ok(Answer { reachability, engine: Engine::Bounded, effort: Effort::States, not_tried: None })
+    Ok(Answer { reachability, engine: Engine::Bounded, effort: Effort::States, not_tried: None, any_number: None })
 }
 
 fn by_dual(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
@@ -202,7 +212,7 @@ fn by_pso(program: &Program, question: &Question) -> Result<Answer, AnalysisErro
 }
 
 fn backwards(reachability: Reachability, counts: Counts, engine: Engine) -> Answer {
-    Answer { reachability, engine, effort: Effort::Constraints(counts), not_tried: None }
+    Answer { reachability, engine, effort: Effort::Constraints(counts), not_tried: None, any_number: None }
 }
 
 fn by_lazy(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
@@ -227,5 +237,6 @@ fn by_lazy(program: &Program, question: &Question) -> Result<Answer, AnalysisErr
         },
         words: 0,
     };
-    Ok(Answer { reachability, engine: Engine::Lazy, effort: Effort::Rounds(Box::new(found)), not_tried: None })
+    let effort = Effort::Rounds(Box::new(found));
+    Ok(Answer { reachability, engine: Engine::Lazy, effort, not_tried: None, any_number: None })
 }

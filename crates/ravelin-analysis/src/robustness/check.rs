@@ -9,10 +9,11 @@
 use super::attack::{Attack, attacks_against, count_attacks};
 use super::dismiss::{Facts, Reason};
 use super::witness::{self, AttackWitness};
+use crate::parameterised::{AnyNumber, robust_for_any_number};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Limits, Options, Progress, Until};
 use ravelin_machine::attack::{self as machine, AttackRun, Extent, Fate, Hunt, Target, Unread, hunt, query};
-use ravelin_program::{Copies, Program, ThreadId, TransitionId, lower_for_hardware};
+use ravelin_program::{Program, ThreadId, TransitionId, lower_for_hardware};
 use ravelin_semantics::Model;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -91,6 +92,8 @@ pub struct Robustness {
     pub one_delaying_thread: bool,
     pub limit: Option<Limit>,
     pub explored: Explored,
+    /// The question was about any number of threads. If the answer is *not robust*, the attacks are those of an instance.
+    pub any_number: Option<Box<AnyNumber>>,
 }
 
 /// An attack and what became of it.
@@ -145,8 +148,8 @@ impl Robustness {
 
 /// Asks whether a program is robust.
 pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Robustness, AnalysisError> {
-    if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
-        return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
+    if program.is_parameterised() {
+        return robust_for_any_number(program, question);
     }
     let start = Instant::now();
     let lowered = lower_for_hardware(program);
@@ -267,6 +270,7 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
         one_delaying_thread: !feasible && !open && several_delay,
         limit: limit.filter(|_| open),
         explored,
+        any_number: None,
     })
 }
 

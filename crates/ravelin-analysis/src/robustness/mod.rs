@@ -21,4 +21,5 @@ pub use dismiss::{Facts, Reason};
 pub use instrument::{CannotInstrument, instrument};
 pub use name::{AttackNames, UnknownAttack, attack_name, find_attack};
 pub use triangular::{RaceFreedom, RaceWitness, race_freedom};
+pub(crate) use witness::build as build_witness;
 pub use witness::{AttackWitness, CycleEvent, Place, WitnessPart, WitnessStep};

@@ -85,7 +85,7 @@ pub struct CycleEvent {
 }
 
 /// Builds a witness, or says what is wrong with the run.
-pub(super) fn build(
+pub(crate) fn build(
     program: &Program,
     model: Model,
     attack: Attack,

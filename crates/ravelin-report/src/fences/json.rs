@@ -2,9 +2,10 @@
 
 use super::{Shown, after, threads};
 use crate::json::{limit, witness};
+use crate::parameterised;
 use crate::robustness::json::{attack_witness, race};
 use ravelin_analysis::fences::{FenceSet, Outcome, Purpose, Trouble};
-use ravelin_program::{Program, Site};
+use ravelin_program::{Program, Site, lower_for_hardware};
 use serde_json::{Value, json};
 
 /// The answer to `fence`.
@@ -91,9 +92,16 @@ fn set(shown: &Shown, set: &FenceSet) -> Value {
 
 fn told(program: &Program, trouble: &Trouble) -> Value {
     match trouble {
-        Trouble::Attack(found) => json!({ "attack": attack_witness(program, found) }),
+        Trouble::Attack(found, Some(instance)) => {
+            let lowered = lower_for_hardware(&instance.program);
+            json!({ "attack": attack_witness(&lowered, found), "instance": parameterised::instance(instance) })
+        }
+        Trouble::Attack(found, None) => json!({ "attack": attack_witness(program, found) }),
         Trouble::Race(found) => json!({ "race": race(found) }),
         Trouble::C11(found) => crate::c11::json::violation(found),
-        Trouble::Run(found) => json!({ "run": witness(found) }),
+        Trouble::Run(found, Some(instance)) => {
+            json!({ "run": witness(found), "instance": parameterised::instance(instance) })
+        }
+        Trouble::Run(found, None) => json!({ "run": witness(found) }),
     }
 }

@@ -7,7 +7,7 @@ use crate::table::Table;
 use crate::text::{Style, run, violation};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::fences::{FenceSet, Outcome, Purpose, Sets, Trouble, Why};
-use ravelin_program::{Change, Program, Site};
+use ravelin_program::{Change, Program, Site, lower_for_hardware};
 use std::fmt::Write;
 
 /// Sets that are shown; JSON has all of them.
@@ -208,9 +208,16 @@ fn reasons(shown: &Shown) -> String {
 
 fn told(program: &Program, trouble: &Trouble) -> String {
     match trouble {
-        Trouble::Attack(witness) => attack_witness(program, witness),
+        Trouble::Attack(witness, Some(instance)) => {
+            let lowered = lower_for_hardware(&instance.program);
+            format!("  with {}:\n{}", instance.show(), attack_witness(&lowered, witness))
+        }
+        Trouble::Attack(witness, None) => attack_witness(program, witness),
         Trouble::Race(race) => race_witness(race),
         Trouble::C11(violation) => crate::c11::text::violation(violation),
-        Trouble::Run(witness) => format!("  {}\n{}", violation(&witness.violation), run(witness)),
+        Trouble::Run(witness, instance) => {
+            let with = instance.as_ref().map(|instance| format!("  with {}:\n", instance.show())).unwrap_or_default();
+            format!("{with}  {}\n{}", violation(&witness.violation), run(witness))
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Robustness as JSON. The fields are described in docs/json.md.
 
+use super::text::of_instance;
 use crate::json::{limit, statistics, step};
+use crate::parameterised;
 use ravelin_analysis::robustness::{
     Attack, AttackFate, AttackNames, AttackWitness, Explored, JudgedAttack, Place, RaceFreedom, RaceWitness,
     Robustness, attack_name,
@@ -10,8 +12,9 @@ use serde_json::{Value, json};
 
 /// The answer to `check`. `program` is the lowered one.
 pub fn robustness(file: &str, program: &Program, answer: &Robustness) -> Value {
+    let program = &of_instance(program, answer);
     let mut names = AttackNames::new(program);
-    json!({
+    let mut told = json!({
         "file": file,
         "model": answer.model.name(),
         "property": "robust",
@@ -22,7 +25,11 @@ pub fn robustness(file: &str, program: &Program, answer: &Robustness) -> Value {
         "witness": answer.witness().map(|witness| attack_witness(program, witness)),
         "limit": answer.limit.map(limit),
         "explored": explored(&answer.explored),
-    })
+    });
+    if let Some(found) = &answer.any_number {
+        told["any_number"] = parameterised::json(found);
+    }
+    told
 }
 
 /// The answer to `check --property trf`.

@@ -4,13 +4,15 @@ pub use super::race::race_freedom;
 pub(crate) use super::race::race_witness;
 
 use crate::numbers::{counted, grouped};
+use crate::parameterised::{self, behind_verdict};
 use crate::table::Table;
 use crate::text::{Style, narrated_in_parts};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::robustness::{
     Attack, AttackFate, AttackNames, AttackWitness, JudgedAttack, Place, Reason, Robustness, attack_name, is_delayable,
 };
-use ravelin_program::{Program, TransitionId};
+use ravelin_program::{Program, TransitionId, lower_for_hardware};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The answer to `check`. `program` is the lowered one.
@@ -21,9 +23,12 @@ pub fn robustness(file: &str, program: &Program, answer: &Robustness, style: Sty
         Verdict::Unknown => "unknown",
     };
     let mut text = format!("{file} under {}: {}", answer.model, style.word(answer.verdict, word));
+    if let Some(found) = &answer.any_number {
+        text.push_str(&behind_verdict(found, answer.verdict));
+    }
     if let Some(witness) = answer.witness() {
         text.push('\n');
-        text.push_str(&shown(program, answer, witness));
+        text.push_str(&shown(&of_instance(program, answer), answer, witness));
         if let Some(limit) = answer.limit {
             let _ = writeln!(text, "  Not every attack was settled: {limit}.");
         }
@@ -32,12 +37,16 @@ pub fn robustness(file: &str, program: &Program, answer: &Robustness, style: Sty
     } else {
         text.push('\n');
     }
+    if let Some(found) = &answer.any_number {
+        text.push_str(&parameterised::lines(found));
+    }
     text.push_str(&counts(answer));
     text
 }
 
 /// Every attack and what became of it.
 pub fn attacks(file: &str, program: &Program, answer: &Robustness) -> String {
+    let program = &of_instance(program, answer);
     let mut text = format!("{file} under {}: {}", answer.model, counted(answer.attacks.len() as u64, "attack"));
     text.push('\n');
     if answer.attacks.is_empty() {
@@ -64,6 +73,14 @@ pub fn attacks(file: &str, program: &Program, answer: &Robustness) -> String {
     }
     text.push_str(&table.render("    "));
     text
+}
+
+/// The program that attacks are about: an instance, if one of any number of threads is not robust.
+pub(super) fn of_instance<'a>(program: &'a Program, answer: &Robustness) -> Cow<'a, Program> {
+    match answer.any_number.as_ref().and_then(|found| found.instance.as_ref()) {
+        Some(instance) => Cow::Owned(lower_for_hardware(&instance.program)),
+        None => Cow::Borrowed(program),
+    }
 }
 
 /// Under PSO a store may overtake, too.

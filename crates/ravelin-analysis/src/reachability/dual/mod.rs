@@ -24,7 +24,7 @@
 //! what was found into a TSO run.
 
 pub(super) mod goal;
-pub(super) mod part;
+pub(crate) mod part;
 mod run;
 mod silent;
 pub(super) mod step;

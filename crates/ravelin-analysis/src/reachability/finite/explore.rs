@@ -21,9 +21,18 @@ const MOST_LOCAL_STATES: usize = 1 << 18;
 /// Of all threads together.
 const MOST_EDGES: usize = 1 << 20;
 
-pub(super) fn finite(program: &Program) -> Result<Finite, NotFinite> {
+/// What to see.
+#[derive(Clone, Copy)]
+pub(super) struct View {
+    /// Threads may have any number of copies.
+    pub any_number: bool,
+    /// Accesses to cells that only ever hold one value are kept.
+    pub constant_cells: bool,
+}
+
+pub(super) fn finite(program: &Program, view: View) -> Result<Finite, NotFinite> {
     let program = lower_for_hardware(program);
-    refuse_at_once(&program)?;
+    refuse_at_once(&program, view)?;
     let mut fixpoint = Fixpoint::new(&program)?;
     let rounds = most_stores(&program);
     let mut round = 0;
@@ -37,17 +46,21 @@ pub(super) fn finite(program: &Program) -> Result<Finite, NotFinite> {
         round += 1;
     }
     let Fixpoint { memory, threads, has_bus, .. } = fixpoint;
-    let threads = threads.into_iter().map(|thread| thread.finish(&memory.cells)).collect();
+    let threads = threads.into_iter().map(|thread| thread.finish(&memory.cells, view)).collect();
     Ok(Finite { cells: memory.cells, threads, has_bus, program })
 }
 
-fn refuse_at_once(program: &Program) -> Result<(), NotFinite> {
+fn refuse_at_once(program: &Program, view: View) -> Result<(), NotFinite> {
     for thread in &program.threads {
-        if thread.copies == Copies::Any {
+        if thread.copies == Copies::Any && !view.any_number {
             return Err(NotFinite::AnyNumberOfCopies(thread.name.clone()));
         }
         for transition in &thread.transitions {
             match &transition.instruction {
+                Instruction::BusLock if view.any_number => {
+                    let line = line_of(program, transition.span);
+                    return Err(NotFinite::BusLock { thread: thread.name.clone(), line });
+                }
                 Instruction::Locked { body, drains: false }
                     if body.iter().any(|part| matches!(part, Instruction::Store { .. })) =>
                 {
@@ -357,8 +370,8 @@ impl Values for Memory<'_> {
 }
 
 impl Growing {
-    fn finish(self, cells: &[Cell]) -> LocalGraph {
-        let constant = |(cell, _): &Pair| cells[*cell as usize].values.len() == 1;
+    fn finish(self, cells: &[Cell], view: View) -> LocalGraph {
+        let constant = |(cell, _): &Pair| cells[*cell as usize].values.len() == 1 && !view.constant_cells;
         let telling = |pairs: &[Pair]| pairs.iter().copied().filter(|pair| !constant(pair)).collect::<Box<[Pair]>>();
         let tidy = |effect: &Effect| match effect {
             Effect::Load(reads) => match telling(reads) {

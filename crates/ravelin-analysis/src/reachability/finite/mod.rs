@@ -132,7 +132,18 @@ impl Effect {
 impl Finite {
     /// The finite view of a program, or what keeps it from being finite.
     pub fn new(program: &Program) -> Result<Finite, NotFinite> {
-        explore::finite(program)
+        explore::finite(program, explore::View { any_number: false, constant_cells: false })
+    }
+
+    /// The finite view of a program with any number of copies of some threads, which are one graph each.
+    pub fn of_templates(program: &Program) -> Result<Finite, NotFinite> {
+        explore::finite(program, explore::View { any_number: true, constant_cells: false })
+    }
+
+    /// The same with every access: those to cells that only ever hold one value, too. They tell nobody anything, and yet they are
+    /// ordered by happens-before.
+    pub fn of_accesses(program: &Program) -> Result<Finite, NotFinite> {
+        explore::finite(program, explore::View { any_number: true, constant_cells: true })
     }
 
     pub fn find_cell(&self, address: Value) -> Option<CellId> {

@@ -30,6 +30,23 @@ pub enum NotFinite {
         in_line(.line)
     )]
     UndrainedStore { thread: String, line: Option<usize> },
+    #[error(
+        "{}thread `{thread}` takes the bus lock; with any number of threads this is not covered: give --copies N",
+        in_line(.line)
+    )]
+    BusLock { thread: String, line: Option<usize> },
+    #[error(
+        "{}with any number of threads a goal may only ask for at least so many copies (`2 of p@label`), at most 63, so that more of them \
+         do no harm; for others give --copies N",
+        in_line(.line)
+    )]
+    GoalCounts { line: Option<usize> },
+    #[error(
+        "{}a goal about final states needs all threads to be at their ends, which is not decided for any number of them: give --copies N, or \
+         use `never`",
+        in_line(.line)
+    )]
+    FinalGoal { line: Option<usize> },
     #[error("the goals have more than {limit} cases; write them with fewer variables or smaller types")]
     Goals { limit: usize },
 }

@@ -2,13 +2,18 @@
 //!
 //! A value in memory comes from a chain of stores, each computed from what the one before it left. Where no store lies on a
 //! cycle of its thread, chains are no longer than the number of stores that a run can make, and the fixpoint need not go
-//! further: `x = y + 1` against `y = x + 1` is finite if each happens once.
+//! further: `x = y + 1` against `y = x + 1` is finite if each happens once. With any number of threads there is no such bound, unless
+//! those do not store.
 
-use ravelin_program::{Program, Thread};
+use ravelin_program::{Copies, Program, Thread};
 
 /// The most stores and locked steps that write in any run, over all threads; `None` if some are on cycles.
 pub(super) fn most_stores(program: &Program) -> Option<usize> {
-    program.threads.iter().map(most_stores_of).sum()
+    let of = |thread: &Thread| match (thread.copies, most_stores_of(thread)) {
+        (Copies::Any, Some(1..)) => None,
+        (_, most) => most,
+    };
+    program.threads.iter().map(of).sum()
 }
 
 /// The longest way through a thread, counting stores. Cycles without stores count nothing, so relaxing all transitions settles

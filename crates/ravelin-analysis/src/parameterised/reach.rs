@@ -1,0 +1,235 @@
+//! Can a goal be reached with some number of threads?
+//!
+//! Small instances are looked at first, for a moment. Then comes a proof for all of them: under SC by a net (`system`), under TSO by the
+//! load-buffer semantics (`crowd`). If there is none, because some instance reaches a goal, instances are explored in increasing size until one
+//! does; its run is replayed like any other.
+
+use super::crowd::Crowd;
+use super::instances::{Instance, of_size, size};
+use super::robust::{AnyNumber, AskedNet};
+use super::run::system_run;
+use super::system::system_net;
+use crate::reachability::backward::{End, Search, Watch};
+use crate::reachability::finite::Finite;
+use crate::reachability::{Answer, Counts, Effort, Engine, Question, Reachability, answer, assertions};
+use crate::witness::{Witness, replay};
+use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_explore::{Limit, Limits, Statistics};
+use ravelin_machine::Settings;
+use ravelin_nets::{cover, fire};
+use ravelin_program::{Copies, Program};
+use ravelin_semantics::Model;
+use std::time::Instant;
+
+/// Copies in the instances that are looked at before any proof, and states of each.
+const FIRST_SIZE: usize = 2;
+const FIRST_LOOK: u64 = 20_000;
+/// States of one instance while the smallest one with a violation is looked for.
+const SECOND_LOOK: u64 = 2_000_000;
+/// Copies in the largest instance that is looked at, where the proof does not tell how many it takes.
+const MOST_COPIES: usize = 12;
+
+/// Asks whether a goal can be reached in some instance.
+pub fn reach_for_any_number(program: &Program, question: &Question, engine: Engine) -> Result<Answer, AnalysisError> {
+    ask(program, question, engine, true)
+}
+
+/// The same without a look at small instances first.
+pub fn reach_by_proof(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
+    ask(program, question, Engine::Auto, false)
+}
+
+fn ask(program: &Program, question: &Question, engine: Engine, looks_first: bool) -> Result<Answer, AnalysisError> {
+    match (question.model, engine) {
+        (Model::Sc, _) | (Model::Tso, Engine::Auto | Engine::Dual) => {}
+        (Model::Tso, _) => return Err(AnalysisError::EngineNeedsNumber(engine.name())),
+        (Model::Pso, _) => {
+            let thread = program.threads.iter().find(|thread| thread.copies == Copies::Any);
+            let name = thread.map_or_else(String::new, |thread| thread.name.clone());
+            return Err(ravelin_machine::BuildError::AnyNumberOfCopies(name).into());
+        }
+    }
+    let mut asking = Asking { program, question, start: Instant::now(), found: AnyNumber::default(), states: 0 };
+    if looks_first && let Some(answer) = asking.small_instances()? {
+        return Ok(asking.finish(answer));
+    }
+    let answer = match question.model {
+        Model::Sc => asking.by_net()?,
+        _ => asking.by_load_buffers()?,
+    };
+    Ok(asking.finish(answer))
+}
+
+struct Asking<'a> {
+    program: &'a Program,
+    question: &'a Question<'a>,
+    start: Instant,
+    found: AnyNumber,
+    states: u64,
+}
+
+/// An instance with a run to a violation that is known already, to be shown if no smaller one is found.
+struct Known {
+    copies: Vec<usize>,
+    witness: Witness,
+}
+
+impl Asking<'_> {
+    /// A quick look at what a few copies do. An instance that takes longer ends it.
+    fn small_instances(&mut self) -> Result<Option<Answer>, AnalysisError> {
+        let least = self.program.threads.iter().filter(|thread| thread.copies == Copies::Any).count();
+        for total in 0..=FIRST_SIZE.max(least) {
+            for copies in of_size(self.program, total) {
+                let (answer, instance) = self.explore(&copies, FIRST_LOOK)?;
+                match answer.reachability.verdict {
+                    Verdict::Violated => return Ok(Some(self.violated(answer, instance))),
+                    Verdict::Unknown => return Ok(None),
+                    Verdict::Holds => {}
+                }
+            }
+            self.found.up_to = Some(total);
+        }
+        Ok(None)
+    }
+
+    fn by_net(&mut self) -> Result<Answer, AnalysisError> {
+        let finite = Finite::of_templates(self.program)?;
+        let system = system_net(&finite)?;
+        let limits = self.question.limits.left(self.start);
+        let asked = ravelin_nets::Question { limits, stop: self.question.stop, progress: self.question.progress };
+        let covered = cover(&system.net, &asked);
+        self.found.nets.push(AskedNet::new(&finite, None, &system.net, &system.actors, &covered));
+        let counts = Counts {
+            generated: covered.counts.generated,
+            kept: covered.counts.kept,
+            minimal: covered.counts.minimal,
+            depth: covered.counts.depth,
+            bytes: covered.counts.bytes,
+        };
+        match covered.verdict {
+            ravelin_nets::Verdict::Uncoverable => Ok(self.answer(Verdict::Holds, None, Engine::Cover, counts, None)),
+            ravelin_nets::Verdict::Unknown(limit) => {
+                Ok(self.answer(Verdict::Unknown, Some(limit), Engine::Cover, counts, None))
+            }
+            ravelin_nets::Verdict::Coverable(sequence) => {
+                let internal = |what: String| AnalysisError::from(InternalError(what));
+                let target = fire(&system.net, &sequence).map_err(|error| internal(error.to_string()))?;
+                let told = system_run(&finite, &system, &sequence, target);
+                let (copies, run, violation) =
+                    told.ok_or_else(|| internal("a firing sequence is no run".to_owned()))?;
+                let instance = self.program.instance_of(&copies);
+                let witness = replay(&instance, Settings::new(Model::Sc), violation, &run)?;
+                let bound = size(self.program, &copies);
+                let known = Known { copies, witness };
+                self.smallest(Some(known), bound, Engine::Cover, counts)
+            }
+        }
+    }
+
+    fn by_load_buffers(&mut self) -> Result<Answer, AnalysisError> {
+        let finite = Finite::of_templates(self.program)?;
+        let mut late = || self.question.limits.reached(self.start, self.question.stop).is_some();
+        let (crowd, goals) = Crowd::new(&finite, &mut late)?;
+        let starts: Vec<_> = goals.into_iter().map(|(_, constraint)| constraint).enumerate().collect();
+        let limits = self.question.limits.left(self.start);
+        let watch = Watch { limits, stop: self.question.stop, progress: self.question.progress };
+        let mut search = Search::new(crowd);
+        let end = search.run(starts, &watch);
+        let counts = search.counts;
+        match end {
+            End::Unreachable => Ok(self.answer(Verdict::Holds, None, Engine::Dual, counts, None)),
+            End::Limit(limit) => Ok(self.answer(Verdict::Unknown, Some(limit), Engine::Dual, counts, None)),
+            End::Reached(_) => self.smallest(None, MOST_COPIES, Engine::Dual, counts),
+        }
+    }
+
+    /// The smallest instance with a violation; there is one.
+    fn smallest(
+        &mut self,
+        known: Option<Known>,
+        bound: usize,
+        engine: Engine,
+        counts: Counts,
+    ) -> Result<Answer, AnalysisError> {
+        let mut smallest = true;
+        let mut limit = None;
+        'sizes: for total in self.found.up_to.map_or(0, |total| total + 1)..=bound {
+            for copies in of_size(self.program, total) {
+                limit = self.question.limits.reached(self.start, self.question.stop).or(limit);
+                if matches!(limit, Some(Limit::Time(_) | Limit::Stopped)) {
+                    smallest = false;
+                    break 'sizes;
+                }
+                let (answer, instance) = self.explore(&copies, SECOND_LOOK)?;
+                match answer.reachability.verdict {
+                    Verdict::Violated => return Ok(self.violated(answer, Instance { smallest, ..instance })),
+                    Verdict::Unknown => {
+                        smallest = false;
+                        limit = answer.reachability.limit.or(limit);
+                    }
+                    Verdict::Holds => {}
+                }
+            }
+            if smallest {
+                self.found.up_to = Some(total);
+            }
+        }
+        let Some(Known { copies, witness }) = known else {
+            // Some instance reaches a goal, but none can be shown.
+            return Ok(self.answer(Verdict::Unknown, limit, engine, counts, None));
+        };
+        if smallest {
+            let what = "a goal can be reached according to a net, and in no instance".to_owned();
+            return Err(InternalError(what).into());
+        }
+        self.found.instance = Some(Instance::new(self.program, &copies, false));
+        Ok(self.answer(Verdict::Violated, None, engine, counts, Some(witness)))
+    }
+
+    fn explore(&mut self, copies: &[usize], states: u64) -> Result<(Answer, Instance), AnalysisError> {
+        let instance = Instance::new(self.program, copies, true);
+        let left = self.question.limits.left(self.start);
+        let limits = Limits { states: Some(left.states.map_or(states, |given| given.min(states))), ..left };
+        let answer = answer(&instance.program, &Question { limits, ..*self.question }, Engine::Auto)?;
+        self.found.instances += 1;
+        self.states += answer.reachability.statistics.states;
+        Ok((answer, instance))
+    }
+
+    fn violated(&mut self, answer: Answer, instance: Instance) -> Answer {
+        self.found.instance = Some(instance);
+        answer
+    }
+
+    fn answer(
+        &self,
+        verdict: Verdict,
+        limit: Option<Limit>,
+        engine: Engine,
+        counts: Counts,
+        witness: Option<Witness>,
+    ) -> Answer {
+        let reachability = Reachability {
+            verdict,
+            model: self.question.model,
+            goals: self.program.goals.len() + assertions(self.program),
+            buffer: None,
+            cut_off: false,
+            limit: limit.map(|limit| self.question.limits.as_given(limit)),
+            witness,
+            statistics: Statistics {
+                states: self.states + counts.kept,
+                bytes: counts.bytes,
+                workers: 1,
+                ..Statistics::default()
+            },
+            words: 0,
+        };
+        Answer { reachability, engine, effort: Effort::Constraints(counts), not_tried: None, any_number: None }
+    }
+
+    fn finish(self, mut answer: Answer) -> Answer {
+        answer.reachability.statistics.elapsed = self.start.elapsed();
+        Answer { any_number: Some(Box::new(self.found)), ..answer }
+    }
+}

@@ -1,0 +1,173 @@
+//! Any number of threads against instances: random small programs, some threads of which have any number of copies, decided by nets and
+//! compared with explicit searches of instances with one to five copies.
+//!
+//! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
+
+use ravelin_analysis::Verdict;
+use ravelin_analysis::parameterised::certificate::{Claim, Effort, certify, check};
+use ravelin_analysis::parameterised::{petri_net_of_attacks, robust_by_nets};
+use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
+use ravelin_explore::Limits;
+use ravelin_nets::{cover, spec};
+use ravelin_program::{Copies, Program};
+use ravelin_semantics::Model;
+use ravelin_semantics::generate::{Config, Generator, Kind};
+use std::time::Duration;
+
+/// States of one instance.
+const STATES: u64 = 100_000;
+const MOST_COPIES: usize = 5;
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Seeds for one of `parts` equal parts of the programs.
+fn seeds(default: u64, parts: u64) -> std::ops::Range<u64> {
+    let first = number("RAVELIN_SEED", 0);
+    first..first + (number("RAVELIN_PROGRAMS", default) / parts).max(1)
+}
+
+fn config(locks: bool) -> Config {
+    let mut config = Config {
+        threads: 1..=2,
+        instructions: 2..=4,
+        total_instructions: 7,
+        variables: 2..=2,
+        arrays: false,
+        computed_addresses: false,
+        non_atomic: false,
+        wrapping: false,
+        goals: 0..=0,
+        ..Config::all()
+    };
+    config.kinds.retain(|(kind, _)| *kind != Kind::BusLock && *kind != Kind::Assert);
+    if !locks {
+        let plain = [Kind::Load, Kind::Store, Kind::Assign, Kind::Assume, Kind::Wait, Kind::Fence, Kind::Havoc];
+        config.kinds.retain(|(kind, _)| plain.contains(kind));
+    }
+    config
+}
+
+/// A random program; which of its threads have any number of copies is told by the seed, too.
+fn template(generator: &Generator, seed: u64) -> Program {
+    let mut program = generator.program(seed);
+    let several = program.threads.len() > 1;
+    for (number, thread) in program.threads.iter_mut().enumerate() {
+        if !several || (seed >> number) & 1 == 0 || seed.is_multiple_of(3) {
+            thread.copies = Copies::Any;
+        }
+    }
+    program
+}
+
+fn question(states: u64) -> RobustnessQuestion<'static> {
+    let limits = Limits { states: Some(states), memory: None, time: Some(Duration::from_secs(20)) };
+    RobustnessQuestion { limits, ..RobustnessQuestion::new(Model::Tso) }
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    robust: usize,
+    not_robust: usize,
+    refused: usize,
+    open: usize,
+    needs_three: usize,
+}
+
+fn compare(generator: &Generator, seed: u64, tally: &mut Tally) {
+    let program = template(generator, seed);
+    if !program.is_parameterised() {
+        return;
+    }
+    let answer = match robust_by_nets(&program, &question(STATES)) {
+        Ok(answer) => answer,
+        Err(error) if error.is_refusal() => {
+            tally.refused += 1;
+            return;
+        }
+        Err(error) => panic!("seed {seed}: {error}"),
+    };
+    if seed.is_multiple_of(5) {
+        elsewhere(seed, &program, answer.verdict);
+    }
+    let of_instance = |program: &Program| robustness(program, &question(STATES)).expect("an answer").verdict;
+    match answer.verdict {
+        Verdict::Holds => {
+            tally.robust += 1;
+            for copies in 1..=MOST_COPIES {
+                let verdict = of_instance(&program.instance(copies));
+                assert_ne!(verdict, Verdict::Violated, "seed {seed}: {copies} copies");
+                if verdict == Verdict::Unknown {
+                    break;
+                }
+            }
+        }
+        Verdict::Violated => {
+            tally.not_robust += 1;
+            let found = answer.any_number.expect("about any number");
+            let instance = found.instance.expect("an instance");
+            let total: usize = instance.copies.iter().map(|(_, copies)| copies).sum();
+            tally.needs_three += usize::from(total >= 3);
+            assert_eq!(of_instance(&instance.program), Verdict::Violated, "seed {seed}");
+            assert!(instance.smallest, "seed {seed}");
+            // None with one copy less is enough.
+            for (less, (_, copies)) in instance.copies.iter().enumerate().filter(|(_, (_, copies))| *copies > 0) {
+                let mut fewer: Vec<usize> = instance.copies.iter().map(|(_, copies)| *copies).collect();
+                fewer[less] = copies - 1;
+                let mut fewer = fewer.into_iter();
+                let by_thread: Vec<usize> = program
+                    .threads
+                    .iter()
+                    .map(|thread| if thread.copies == Copies::Any { fewer.next().unwrap_or(0) } else { 1 })
+                    .collect();
+                assert_eq!(of_instance(&program.instance_of(&by_thread)), Verdict::Holds, "seed {seed}: {by_thread:?}");
+            }
+        }
+        Verdict::Unknown => tally.open += 1,
+    }
+}
+
+/// The net as a text says the same, and a proof is one that the checker believes.
+fn elsewhere(seed: u64, program: &Program, verdict: Verdict) {
+    let net = petri_net_of_attacks(program, None).expect("a net");
+    let read = spec::parse(&spec::print(&net)).expect("a net that can be read");
+    let limits = Limits { states: Some(STATES), memory: None, time: Some(Duration::from_secs(20)) };
+    let covered = cover(&read, &ravelin_nets::Question { limits, ..Default::default() }).verdict;
+    match verdict {
+        Verdict::Holds => assert!(!matches!(covered, ravelin_nets::Verdict::Coverable(_)), "seed {seed}: the text"),
+        Verdict::Violated => assert_ne!(covered, ravelin_nets::Verdict::Uncoverable, "seed {seed}: the text"),
+        Verdict::Unknown => return,
+    }
+    let effort = Effort { limits, ..Effort::default() };
+    match certify(program, Claim::Robust, &effort).expect("an answer") {
+        Some(certificate) => {
+            assert_eq!(verdict, Verdict::Holds, "seed {seed}: a proof of what is not so");
+            let checked = check(program, &certificate);
+            assert!(checked.is_ok(), "seed {seed}: {checked:?}");
+        }
+        None => assert_eq!(verdict, Verdict::Violated, "seed {seed}: no proof"),
+    }
+}
+
+fn soak(locks: bool) {
+    let generator = Generator::new(config(locks));
+    let mut tally = Tally::default();
+    let seeds = seeds(1_000, 2);
+    let asked = (seeds.end - seeds.start) as usize;
+    seeds.for_each(|seed| compare(&generator, seed, &mut tally));
+    assert!(tally.open <= 1 + asked / 50, "{tally:?}");
+    if asked >= 200 {
+        assert!(tally.robust > asked / 20 && tally.not_robust > asked / 20 && tally.needs_three > 0, "{tally:?}");
+    }
+}
+
+#[test]
+fn loads_and_stores_only() {
+    soak(false);
+}
+
+#[test]
+fn with_updates_and_locks() {
+    soak(true);
+}

@@ -1,0 +1,221 @@
+//! The decision: backwards from the targets over minimal markings, within limits.
+//!
+//! Markings with fewer tokens come first: they cover more, so what they make superfluous is never expanded. Terminates on every net by
+//! Dickson's lemma; how long that takes is another matter (the problem is EXPSPACE-complete), so there are limits.
+
+use crate::antichain::{Antichain, EntryId, Origin};
+use crate::pairs::Pairs;
+use crate::{Marking, Net, TransitionId, fire};
+use ravelin_explore::{Limit, Limits, Progress};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Markings between two looks at the clock.
+const PATIENCE: u64 = 512;
+
+/// How hard to try.
+#[derive(Clone, Copy, Default)]
+pub struct Question<'a> {
+    /// `states` limits the markings that are kept.
+    pub limits: Limits,
+    pub stop: Option<&'a AtomicBool>,
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Firing this from an initial marking leads to one that covers a target.
+    Coverable(Vec<TransitionId>),
+    Uncoverable,
+    Unknown(Limit),
+}
+
+/// What a search took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Predecessors computed, and targets.
+    pub generated: u64,
+    /// Of these, with a pair of places that are never marked together.
+    pub pruned: u64,
+    /// Of the others, not covering one that was found before.
+    pub kept: u64,
+    /// Of these, minimal in the end.
+    pub minimal: u64,
+    /// The longest way to a target.
+    pub depth: u64,
+    pub bytes: u64,
+    pub elapsed: Duration,
+}
+
+pub struct Answer {
+    pub verdict: Verdict,
+    pub counts: Counts,
+    /// If uncoverable, the least markings from which a target could be covered, as far as the pairs allow them.
+    pub(crate) minimal: Vec<Marking>,
+    pub(crate) pairs: Option<Pairs>,
+}
+
+/// Decides whether a target can be covered.
+pub fn cover(net: &Net, question: &Question) -> Answer {
+    let start = Instant::now();
+    let mut late = None;
+    let pairs = Pairs::new(net, &mut || {
+        late = question.limits.reached(start, question.stop);
+        late.is_some()
+    });
+    let Some(pairs) = pairs else {
+        let counts = Counts { elapsed: start.elapsed(), ..Counts::default() };
+        let verdict = Verdict::Unknown(late.unwrap_or(Limit::Stopped));
+        return Answer { verdict, counts, minimal: Vec::new(), pairs: None };
+    };
+    let mut search = Search {
+        net,
+        question,
+        start,
+        producers: producers(net, &pairs),
+        pairs,
+        antichain: Antichain::new(net.places.len()),
+        waiting: BinaryHeap::new(),
+        counts: Counts::default(),
+        looked: 0,
+    };
+    let verdict = match search.run() {
+        End::Exhausted => Verdict::Uncoverable,
+        End::Limit(limit) => Verdict::Unknown(limit),
+        End::Reached(entry) => {
+            let sequence = search.sequence(entry);
+            debug_assert!(fire(net, &sequence).is_ok(), "a firing sequence can be fired");
+            Verdict::Coverable(sequence)
+        }
+    };
+    let Search { antichain, pairs, mut counts, .. } = search;
+    counts.kept = antichain.entries.len() as u64;
+    counts.minimal = antichain.minimal as u64;
+    counts.bytes = antichain.bytes as u64;
+    counts.elapsed = start.elapsed();
+    let proved = verdict == Verdict::Uncoverable;
+    let minimal = antichain.minimal().filter(|_| proved).cloned().collect();
+    Answer { verdict, counts, minimal, pairs: Some(pairs) }
+}
+
+/// By place, the transitions that add tokens there and can be fired, as far as pairs tell.
+fn producers(net: &Net, pairs: &Pairs) -> Vec<Vec<TransitionId>> {
+    let mut producers = vec![Vec::new(); net.places.len()];
+    for (number, transition) in net.transitions.iter().enumerate().filter(|(_, t)| pairs.allow(&t.takes)) {
+        let given = transition.gives.places().chain(transition.sets.iter().copied());
+        for place in given.filter(|place| transition.adds_to(*place)) {
+            producers[place as usize].push(number as TransitionId);
+        }
+    }
+    producers
+}
+
+enum End {
+    Exhausted,
+    Reached(EntryId),
+    Limit(Limit),
+}
+
+struct Search<'a> {
+    net: &'a Net,
+    question: &'a Question<'a>,
+    start: Instant,
+    pairs: Pairs,
+    producers: Vec<Vec<TransitionId>>,
+    antichain: Antichain,
+    /// Tokens, steps to the target, number; the least first.
+    waiting: BinaryHeap<Reverse<(u64, u32, EntryId)>>,
+    counts: Counts,
+    looked: u64,
+}
+
+impl Search<'_> {
+    fn run(&mut self) -> End {
+        for target in &self.net.targets {
+            if let Some(end) = self.add(target.clone(), Origin::Target, 0) {
+                return end;
+            }
+        }
+        while let Some(Reverse((_, depth, entry))) = self.waiting.pop() {
+            if self.antichain.entries[entry as usize].covers_another {
+                continue;
+            }
+            let marking = self.antichain.entries[entry as usize].marking.clone();
+            for (at, place) in marking.places().enumerate() {
+                for number in 0..self.producers[place as usize].len() {
+                    let transition = self.producers[place as usize][number];
+                    // A transition that adds to several places is looked at once.
+                    let fired = &self.net.transitions[transition as usize];
+                    if marking.places().take(at).any(|place| fired.adds_to(place)) {
+                        continue;
+                    }
+                    let Some(before) = self.net.before(transition, &marking) else { continue };
+                    if let Some(end) = self.add(before, Origin::Fires(transition, entry), depth + 1) {
+                        return end;
+                    }
+                }
+            }
+        }
+        End::Exhausted
+    }
+
+    /// Adds a marking to the antichain and to those that wait. Tells if that ends the search.
+    fn add(&mut self, marking: Marking, origin: Origin, depth: u32) -> Option<End> {
+        self.counts.generated += 1;
+        if let Some(limit) = self.limit() {
+            return Some(End::Limit(limit));
+        }
+        if !self.pairs.allow(&marking) {
+            self.counts.pruned += 1;
+            return None;
+        }
+        let (initial, total) = (self.net.is_initial(&marking), marking.total());
+        let entry = self.antichain.insert(marking, origin)?;
+        self.counts.depth = self.counts.depth.max(u64::from(depth));
+        if initial {
+            return Some(End::Reached(entry));
+        }
+        self.waiting.push(Reverse((total, depth, entry)));
+        None
+    }
+
+    fn limit(&mut self) -> Option<Limit> {
+        if self.counts.generated < self.looked + PATIENCE {
+            return None;
+        }
+        self.looked = self.counts.generated;
+        let entries = self.antichain.entries.len() as u64;
+        let bytes = self.antichain.bytes as u64;
+        if let Some(progress) = self.question.progress {
+            progress(&Progress {
+                states: entries,
+                transitions: self.counts.generated,
+                frontier: self.waiting.len() as u64,
+                depth: self.counts.depth,
+                bytes,
+                elapsed: self.start.elapsed(),
+            });
+        }
+        if self.question.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Some(Limit::Stopped);
+        }
+        let limits = self.question.limits;
+        let states = limits.states.filter(|most| entries >= *most).map(Limit::States);
+        let memory = limits.memory.filter(|most| bytes >= *most).map(Limit::Memory);
+        let time = limits.time.filter(|most| self.start.elapsed() >= *most).map(Limit::Time);
+        states.or(memory).or(time)
+    }
+
+    /// The transitions from an entry to the target it leads to.
+    fn sequence(&self, from: EntryId) -> Vec<TransitionId> {
+        let mut sequence = Vec::new();
+        let mut at = from;
+        while let Origin::Fires(transition, into) = self.antichain.entries[at as usize].origin {
+            sequence.push(transition);
+            at = into;
+        }
+        sequence
+    }
+}

@@ -1,0 +1,162 @@
+//! What a proof for any number of threads costs: the known cases, how they grow with their domains, and beside the exploration of one
+//! instance with four copies.
+
+use super::explore::parse;
+use super::measure::{machine, timed, wall_time};
+use super::table::{Table, count, seconds};
+use anyhow::{Context, Result};
+use ravelin_analysis::Verdict;
+use ravelin_analysis::parameterised::{reach_by_proof, robust_by_nets};
+use ravelin_analysis::reachability::{Engine, Limits, Question, answer};
+use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
+use ravelin_program::Program;
+use ravelin_semantics::Model;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Seconds after which a search is stopped
+    #[arg(long, default_value_t = 60)]
+    timeout: u64,
+    /// The fastest of so many runs counts
+    #[arg(long, default_value_t = 3)]
+    repetitions: usize,
+}
+
+/// Copies in the instance that is explored for comparison.
+const COPIES: usize = 4;
+
+/// Programs that grow: file, the text that is replaced, what grows, and the replacements.
+const GROWTH: [(&str, &str, &str, &[usize]); 3] = [
+    ("ticket-lock.rav", "0..4", "tickets of the ticket lock", &[2, 3, 4, 6, 8]),
+    ("spinlock.rav", "0..4", "values behind the spinlock", &[2, 4, 8, 16]),
+    ("readers-writer-lock.rav", "const READERS = 3", "readers that may be in", &[1, 2, 3, 4, 6]),
+];
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    println!("# What a proof for any number of threads costs\n");
+    println!(
+        "Made by `cargo xtask bench parameterised`. Wall-clock time on one core, the fastest of {} runs; a search is stopped after {} s. The \
+         columns *any number* are by coverability alone, without the look at small instances that comes first; if the answer is *violated*, \
+         they include the search for the smallest instance, which is named. The columns *× {COPIES}* explore the instance with {COPIES} copies of \
+         each template. h: holds or robust, v: violated or not robust, ?: stopped; then the time, and markings, constraints or states.\n",
+        arguments.repetitions, arguments.timeout
+    );
+    println!("{}\n", machine());
+    println!("## Known cases\n");
+    let mut table = head("program");
+    for path in examples()? {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        eprintln!("{name}");
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        table.row(row(&name, &parse(&name, text)?, arguments));
+    }
+    println!("{table}");
+    println!("## Growth\n");
+    for (file, replaced, title, values) in GROWTH {
+        println!("The {title} (`examples/any-number/{file}`):\n");
+        let path = crate::root().join("examples/any-number").join(file);
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let mut table = head("N");
+        for &value in values {
+            eprintln!("{file} with {value}");
+            let with = match replaced.starts_with("const") {
+                true => text.replace(replaced, &format!("const READERS = {value}")),
+                // The modulus of the counter, too.
+                false => text.replace(replaced, &format!("0..{value}")).replace("% 4", &format!("% {value}")),
+            };
+            table.row(row(&value.to_string(), &parse(file, with)?, arguments));
+        }
+        println!("{table}");
+    }
+    Ok(())
+}
+
+fn examples() -> Result<Vec<PathBuf>> {
+    let folder = crate::root().join("examples/any-number");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .with_context(|| folder.display().to_string())?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rav"))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+fn head(first: &str) -> Table {
+    let instance = |what: &str| format!("{what} × {COPIES}");
+    let [robust, sc, tso] = ["robust", "reach sc", "reach tso"];
+    let any = |what: &str| format!("{what}, any number");
+    let cells = [robust, sc, tso].map(|what| [any(what), instance(what)]).concat();
+    let cells: Vec<&str> = std::iter::once(first).chain(cells.iter().map(String::as_str)).collect();
+    Table::new(&cells)
+}
+
+fn row(name: &str, program: &Program, arguments: &Arguments) -> Vec<String> {
+    let instance = program.instance(COPIES);
+    let mut cells = vec![name.to_owned()];
+    cells.push(fastest(arguments, || robust(program, arguments, true)));
+    cells.push(fastest(arguments, || robust(&instance, arguments, false)));
+    for model in [Model::Sc, Model::Tso] {
+        cells.push(fastest(arguments, || reach(program, model, arguments, true)));
+        cells.push(fastest(arguments, || reach(&instance, model, arguments, false)));
+    }
+    cells
+}
+
+/// What was answered: a letter, a number, and perhaps an instance.
+type Found = Result<(Verdict, u64, String), String>;
+
+fn fastest(arguments: &Arguments, ask: impl Fn() -> Found) -> String {
+    let mut best = Duration::MAX;
+    let mut last = Err("not asked".to_owned());
+    for _ in 0..arguments.repetitions.max(1) {
+        let (found, time) = timed(wall_time, &ask);
+        best = best.min(time);
+        last = found;
+        if time > Duration::from_secs(2) {
+            break;
+        }
+    }
+    match last {
+        Err(refused) => refused,
+        Ok((verdict, number, instance)) => {
+            let letter = match verdict {
+                Verdict::Holds => "h",
+                Verdict::Violated => "v",
+                Verdict::Unknown => "?",
+            };
+            format!("{letter} {} ({}){instance}", seconds(best), count(number))
+        }
+    }
+}
+
+fn limits(arguments: &Arguments) -> Limits {
+    Limits { time: Some(Duration::from_secs(arguments.timeout)), memory: Some(4 << 30), ..Limits::default() }
+}
+
+fn robust(program: &Program, arguments: &Arguments, any: bool) -> Found {
+    let question = RobustnessQuestion { limits: limits(arguments), ..RobustnessQuestion::new(Model::Tso) };
+    let found = if any { robust_by_nets(program, &question) } else { robustness(program, &question) };
+    let found = found.map_err(|error| error.to_string())?;
+    let instance = found.any_number.as_ref().and_then(|any| any.instance.as_ref());
+    let instance = instance.map(|instance| format!(", {}", instance.show())).unwrap_or_default();
+    let markings = found.any_number.as_ref().map(|any| any.nets.iter().map(|net| net.counts.kept).sum::<u64>());
+    Ok((found.verdict, markings.unwrap_or(found.explored.states), instance))
+}
+
+fn reach(program: &Program, model: Model, arguments: &Arguments, any: bool) -> Found {
+    let has_goals = !program.goals.is_empty();
+    let asserts = program.threads.iter().flat_map(|thread| &thread.transitions);
+    let asserts = asserts.filter(|step| matches!(step.instruction, ravelin_program::Instruction::Assert(_))).count();
+    if !has_goals && asserts == 0 {
+        return Err("–".to_owned());
+    }
+    let question = Question { limits: limits(arguments), ..Question::new(model) };
+    let found = if any { reach_by_proof(program, &question) } else { answer(program, &question, Engine::Auto) };
+    let found = found.map_err(|error| error.to_string())?;
+    let instance = found.any_number.as_ref().and_then(|any| any.instance.as_ref());
+    let instance = instance.map(|instance| format!(", {}", instance.show())).unwrap_or_default();
+    Ok((found.reachability.verdict, found.reachability.statistics.states, instance))
+}
