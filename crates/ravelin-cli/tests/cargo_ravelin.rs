@@ -135,6 +135,34 @@ fn a_program_with_the_types_needs_no_flags() {
     assert_eq!(finish_with(Command::new(&program).args(["types", "release", "acquire"]), LONG), Ok(0));
 }
 
+/// The standard library's locks and futexes take turns as well.
+#[test]
+fn the_same_seed_gives_the_same_schedule_and_report_a_hundred_times() {
+    let built = cargo(&[], "build", &["--bins"]).output().expect("ravelin runs");
+    assert!(built.status.success(), "{}", said(&built));
+    let programs = target().join("ravelin/x86_64-unknown-linux-gnu/debug");
+    for (program, arguments, code, times) in [
+        ("algorithms", "dekker release acquire", 1, 99),
+        ("quiet", "several-senders", 0, 19),
+        ("quiet", "condvar", 0, 19),
+    ] {
+        let run = |seed: &str| {
+            let mut run = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+            run.args(["run", "--schedule", "random", "--format", "json", "--seed", seed]);
+            let output = run.arg(programs.join(program)).args(arguments.split(' ')).output().expect("ravelin runs");
+            assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            text.lines().filter(|line| !line.contains("\"process\":")).collect::<Vec<_>>().join("\n")
+        };
+        let first = run("5");
+        assert!(first.contains("\"replayable\": true"), "{first}");
+        for time in 0..times {
+            assert_eq!(run("5"), first, "{program} {arguments} {time}");
+        }
+        assert_ne!(run("6"), first, "{program} {arguments}");
+    }
+}
+
 #[test]
 fn wrong_command_lines_are_told() {
     let cases: [(&[&str], &str); 5] = [
