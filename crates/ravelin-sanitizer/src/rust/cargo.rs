@@ -183,6 +183,10 @@ fn prepare(directory: &Path) -> Result<PathBuf, NoCargo> {
     let not_prepared = |error| NoCargo::NotPrepared(directory.to_owned(), error);
     let version = directory.join("ravelin-version");
     let ours = concat!(env!("CARGO_PKG_VERSION"), " ", env!("RAVELIN_RUNTIME_VERSION"), "\n");
+    fs::create_dir_all(directory).map_err(not_prepared)?;
+    // Whoever comes second would remove what the first one has begun to build.
+    let lock = fs::File::create(directory.join("ravelin-lock")).map_err(not_prepared)?;
+    lock.lock().map_err(not_prepared)?;
     if fs::read_to_string(&version).is_ok_and(|built| built != ours) {
         for left in [TARGET, "debug", "release"] {
             match fs::remove_dir_all(directory.join(left)) {
@@ -191,8 +195,8 @@ fn prepare(directory: &Path) -> Result<PathBuf, NoCargo> {
             }
         }
     }
-    fs::create_dir_all(directory).map_err(not_prepared)?;
     fs::write(&version, ours).map_err(not_prepared)?;
+    drop(lock);
     let wrapper = directory.join(WRAPPER);
     let ourselves = env::current_exe().map_err(not_prepared)?;
     if fs::read_link(&wrapper).is_ok_and(|there| there == ourselves) {
