@@ -148,13 +148,19 @@ impl Asked {
 /// Whether the toolchain takes the instrumentation, by an empty crate.
 fn probe(races: bool) -> Result<(), NoCargo> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    // rustc writes more than it is asked for, under the same names each time.
+    let folder = env::temp_dir().join(format!("ravelin-probe-{}", std::process::id()));
+    fs::create_dir_all(&folder).map_err(|error| NoCargo::NotPrepared(folder.clone(), error))?;
     let output = Command::new(&rustc)
-        .args(["-", "--crate-name=probe", "--crate-type=lib", "--emit=obj=/dev/null", "-Copt-level=1"])
-        .args(["--target", TARGET])
+        .args(["-", "--crate-name=probe", "--crate-type=lib", "--emit=obj", "-Copt-level=1"])
+        .args(["--target", TARGET, "--out-dir"])
+        .arg(&folder)
         .args(instrumentation("1", races))
         .stdin(Stdio::null())
-        .output()
-        .map_err(|error| NoCargo::NotStarted(PathBuf::from(rustc), error))?;
+        .output();
+    // What is left in a temporary directory harms nobody.
+    let _ = fs::remove_dir_all(&folder);
+    let output = output.map_err(|error| NoCargo::NotStarted(PathBuf::from(rustc), error))?;
     if output.status.success() {
         return Ok(());
     }
