@@ -3,6 +3,9 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
+mod any_number;
+
+use any_number::{MOST_COPIES, seeds};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::certificate::{Claim, Effort, certify, check};
 use ravelin_analysis::parameterised::{petri_net_of_attacks, robust_by_nets};
@@ -16,37 +19,9 @@ use std::time::Duration;
 
 /// States of one instance.
 const STATES: u64 = 100_000;
-const MOST_COPIES: usize = 5;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-/// Seeds for one of `parts` equal parts of the programs.
-fn seeds(default: u64, parts: u64) -> std::ops::Range<u64> {
-    let first = number("RAVELIN_SEED", 0);
-    first..first + (number("RAVELIN_PROGRAMS", default) / parts).max(1)
-}
-
 fn config(locks: bool) -> Config {
-    let mut config = Config {
-        threads: 1..=2,
-        instructions: 2..=4,
-        total_instructions: 7,
-        variables: 2..=2,
-        arrays: false,
-        computed_addresses: false,
-        non_atomic: false,
-        wrapping: false,
-        goals: 0..=0,
-        ..Config::all()
-    };
-    config.kinds.retain(|(kind, _)| *kind != Kind::BusLock && *kind != Kind::Assert);
-    if !locks {
-        let plain = [Kind::Load, Kind::Store, Kind::Assign, Kind::Assume, Kind::Wait, Kind::Fence, Kind::Havoc];
-        config.kinds.retain(|(kind, _)| plain.contains(kind));
-    }
-    config
+    const PLAIN: &[Kind] = &[Kind::Load, Kind::Store, Kind::Assign, Kind::Assume, Kind::Wait, Kind::Fence, Kind::Havoc];
+    any_number::config(&[Kind::BusLock, Kind::Assert], (!locks).then_some(PLAIN))
 }
 
 /// A random program; which of its threads have any number of copies is told by the seed, too.

@@ -3,6 +3,9 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
+mod any_number;
+
+use any_number::{MOST_COPIES, seeds};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::reach_by_proof;
 use ravelin_analysis::reachability::{Engine, Question, answer};
@@ -12,37 +15,10 @@ use ravelin_semantics::Model;
 use ravelin_semantics::generate::{Config, Generator, Kind};
 use std::time::Duration;
 
-const MOST_COPIES: usize = 5;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-/// Seeds for one of `parts` equal parts of the programs.
-fn seeds(default: u64, parts: u64) -> std::ops::Range<u64> {
-    let first = number("RAVELIN_SEED", 0);
-    first..first + (number("RAVELIN_PROGRAMS", default) / parts).max(1)
-}
-
 fn config(locks: bool) -> Config {
-    let mut config = Config {
-        threads: 1..=2,
-        instructions: 2..=4,
-        total_instructions: 7,
-        variables: 2..=2,
-        arrays: false,
-        computed_addresses: false,
-        non_atomic: false,
-        wrapping: false,
-        goals: 0..=0,
-        ..Config::all()
-    };
-    config.kinds.retain(|(kind, _)| *kind != Kind::BusLock);
-    if !locks {
-        let plain = [Kind::Load, Kind::Store, Kind::Assign, Kind::Assume, Kind::Wait, Kind::Fence, Kind::Assert];
-        config.kinds.retain(|(kind, _)| plain.contains(kind));
-    }
-    config
+    const PLAIN: &[Kind] =
+        &[Kind::Load, Kind::Store, Kind::Assign, Kind::Assume, Kind::Wait, Kind::Fence, Kind::Assert];
+    any_number::config(&[Kind::BusLock], (!locks).then_some(PLAIN))
 }
 
 /// A random program with templates and a goal: so many copies somewhere, and perhaps the other thread somewhere, or a cell with a value.

@@ -22,7 +22,7 @@ pub const VALUES: usize = 4;
 ///
 /// Programs have many locations, and threads that share one take it from each other: what an access costs is how many
 /// cache lines it touches. The fields are laid out so that, behind 32 bytes of the caller's own, a load touches the first
-/// three lines and a store the fourth as well.
+/// three lines and a store all five.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Location {

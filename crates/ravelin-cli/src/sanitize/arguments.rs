@@ -27,29 +27,19 @@ The program's input, output and signals are its own. The report comes after its 
 on standard output unless --output says otherwise.
 
 Exit codes: 1 something was found (or as --exit-code says), 2 the command line is wrong or the program was not built with
-`ravelin cc`; otherwise the program's own, 128 and the signal if it was killed.";
+the sanitizer; otherwise the program's own, 128 and the signal if it was killed.";
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub struct Run {
-    /// Only report what the run itself shows, not what another schedule of the same steps would show
-    #[arg(long)]
-    pub no_predict: bool,
-    /// End the program at the first finding
-    #[arg(long)]
-    pub halt_on_first: bool,
+    #[command(flatten)]
+    pub watching: Watching,
     /// Do not look for data races
     #[arg(long, conflicts_with = "no_robustness")]
     pub no_races: bool,
     /// Do not look for robustness violations
     #[arg(long)]
     pub no_robustness: bool,
-    /// Exit code if something was found
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub exit_code: u8,
-    /// Keep the findings files in this directory, for `ravelin findings`
-    #[arg(long, value_name = "DIRECTORY")]
-    pub findings: Option<PathBuf>,
     #[command(flatten)]
     pub shown: Shown,
     #[command(flatten)]
@@ -66,6 +56,36 @@ pub struct Run {
     pub program: Vec<OsString>,
 }
 
+/// How a program is watched, whoever starts it.
+#[derive(Debug, Args)]
+pub struct Watching {
+    /// Only report what the run itself shows, not what another schedule of the same steps would show
+    #[arg(long)]
+    pub no_predict: bool,
+    /// End the program at the first finding
+    #[arg(long)]
+    pub halt_on_first: bool,
+    /// Exit code if something was found
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub exit_code: u8,
+    /// Keep the findings files in this directory, for `ravelin findings`
+    #[arg(long, value_name = "DIRECTORY")]
+    pub findings: Option<PathBuf>,
+}
+
+impl Watching {
+    /// The words for the runtime.
+    pub fn options(&self, races: bool, robustness: bool) -> Vec<String> {
+        let words = [
+            (self.no_predict, "no-predict"),
+            (self.halt_on_first, "halt-on-first"),
+            (!races, "no-races"),
+            (!robustness, "no-robustness"),
+        ];
+        words.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word.to_owned()).collect()
+    }
+}
+
 const CARGO_HELP: &str = "\
 As `cargo ravelin …` or `ravelin cargo …`. What is compiled for the target is instrumented, with any stable toolchain; build scripts
 and procedural macros are left as they are. Everything is built in a directory of its own, target/ravelin (with --races
@@ -79,21 +99,11 @@ pub struct Cargo {
     /// Also instrument accesses that are not atomic, and look for data races between them
     #[arg(long)]
     pub races: bool,
-    /// Only report what the run itself shows, not what another schedule of the same steps would show
-    #[arg(long)]
-    pub no_predict: bool,
-    /// End a program at its first finding
-    #[arg(long)]
-    pub halt_on_first: bool,
+    #[command(flatten)]
+    pub watching: Watching,
     /// Do not look for robustness violations
     #[arg(long, requires = "races")]
     pub no_robustness: bool,
-    /// Exit code if something was found
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub exit_code: u8,
-    /// Keep the findings files in this directory, for `ravelin findings`
-    #[arg(long, value_name = "DIRECTORY")]
-    pub findings: Option<PathBuf>,
     #[command(flatten)]
     pub shown: Shown,
     /// A command of cargo (test, run, build or bench) and its arguments

@@ -15,18 +15,12 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     if cargo.without_doctests {
         eprintln!("note: documentation tests are not run: the sanitizer does not watch them");
     }
-    let options = [
-        (arguments.no_predict, "no-predict"),
-        (arguments.halt_on_first, "halt-on-first"),
-        (!arguments.races, "no-races"),
-        (arguments.no_robustness, "no-robustness"),
-    ];
     let plan = Plan {
         watch: Watch {
             program: cargo.program,
             arguments: cargo.arguments,
-            options: options.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word.to_owned()).collect(),
-            keep: arguments.findings.clone(),
+            options: arguments.watching.options(arguments.races, !arguments.no_robustness),
+            keep: arguments.watching.findings.clone(),
             environment: cargo.environment,
             only_starts: true,
             ..Watch::default()
@@ -49,7 +43,7 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     gathered.program = format!("cargo {}", arguments.command[0].display());
     let report = gather(gathered, &wanted);
     show("run", &report, None, &arguments.shown, std::io::stderr())?;
-    Ok(exit_code(&report, &ran, arguments.exit_code))
+    Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }
 
 /// Is rustc with the sanitizer, as cargo calls it.

@@ -46,7 +46,7 @@ pub fn try_out(arguments: &Run, mut plan: Plan, wanted: &Wanted) -> anyhow::Resu
         (None, ReportFormat::Text) => std::io::stderr().write_all(written.as_bytes())?,
         (None, _) => std::io::stdout().write_all(written.as_bytes())?,
     }
-    Ok(exit_code(&after, &ran, arguments.exit_code))
+    Ok(exit_code(&after, &ran, arguments.watching.exit_code))
 }
 
 /// The fixes that the command line names.

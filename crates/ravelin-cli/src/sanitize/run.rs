@@ -17,10 +17,10 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
     if arguments.fix_all || !arguments.verify_fix.is_empty() {
         return fix::try_out(arguments, plan, &wanted);
     }
-    let (report, ran) = make_runs(&plan, &wanted, arguments.halt_on_first)?;
+    let (report, ran) = make_runs(&plan, &wanted, arguments.watching.halt_on_first)?;
     let command_line = command_line(&plan, &arguments.program);
     show("run", &report, Some(&command_line), &arguments.shown, std::io::stderr())?;
-    Ok(exit_code(&report, &ran, arguments.exit_code))
+    Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }
 
 /// What was found decides; otherwise the first run that did not end well, or 0.
@@ -32,12 +32,6 @@ pub fn exit_code(report: &Report, ran: &[Ran], found: u8) -> ExitCode {
 /// What the command line asks for.
 fn plan(arguments: &Run) -> anyhow::Result<Plan> {
     let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("which program?") };
-    let options = [
-        (arguments.no_predict, "no-predict"),
-        (arguments.halt_on_first, "halt-on-first"),
-        (arguments.no_races, "no-races"),
-        (arguments.no_robustness, "no-robustness"),
-    ];
     let Schedules { runs, schedule, seed, depth, length, livelock, jobs } = arguments.schedules;
     let scheduling = match schedule {
         ScheduleKind::Os => Scheduling::Os,
@@ -50,8 +44,8 @@ fn plan(arguments: &Run) -> anyhow::Result<Plan> {
         watch: Watch {
             program: program.clone(),
             arguments: rest.to_vec(),
-            options: options.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word.to_owned()).collect(),
-            keep: arguments.findings.clone(),
+            options: arguments.watching.options(!arguments.no_races, !arguments.no_robustness),
+            keep: arguments.watching.findings.clone(),
             ..Watch::default()
         },
         scheduling,

@@ -2,6 +2,9 @@
 // case inside -DINDEX=3: race w b
 // case last -DINDEX=7: race w b
 // case beside -DINDEX=8: none
+// case one-by-one -DINDEX=5 -DSTEP=1: race s b
+// case every-other -DINDEX=4 -DSTEP=2: race s b
+// case in-between -DINDEX=5 -DSTEP=2: none
 #include "../turns.h"
 
 union {
@@ -10,7 +13,12 @@ union {
 } memory;
 
 static void word(void) {
+#ifdef STEP
+  // Several bytes, each by itself.
+  for (volatile char *byte = memory.bytes; byte < memory.bytes + 8; byte += STEP) *byte = 1; //@s
+#else
   memory.words[0] = ~0ul; //@w
+#endif
 }
 
 static void byte(void) {
