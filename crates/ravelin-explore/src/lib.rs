@@ -30,14 +30,20 @@
 //! ```
 
 mod barrier;
+mod beyond;
+mod kept;
 mod limits;
+mod peers;
 mod search;
 mod set;
+mod shard;
 mod space;
 mod store;
 mod system;
 
+pub use beyond::Beyond;
 pub use limits::{Limit, Limits, Progress};
+pub use peers::{Lost, Peers};
 pub use search::{Options, Until, explore};
 pub use set::StateSet;
 pub use space::{End, Finding, Space, StateId, Statistics};

@@ -1,5 +1,6 @@
 //! How far an exploration may go, and how far it has come.
 
+use crate::peers::Lost;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -42,6 +43,8 @@ pub enum Limit {
     Time(Duration),
     /// Somebody asked to stop.
     Stopped,
+    /// A process that held a part of the states is gone.
+    Lost(Lost),
 }
 
 impl fmt::Display for Limit {
@@ -51,6 +54,7 @@ impl fmt::Display for Limit {
             Limit::Memory(bytes) => write!(f, "the limit of {} MiB of memory was reached", bytes >> 20),
             Limit::Time(time) => write!(f, "the time limit of {} s was reached", time.as_secs_f64()),
             Limit::Stopped => f.write_str("it was interrupted"),
+            Limit::Lost(lost) => lost.fmt(f),
         }
     }
 }

@@ -5,13 +5,18 @@
 //! touches what belongs to another, so there is no lock that is ever waited for and the result depends only on the number
 //! of workers. A level smaller than a few thousand states is not worth waking others for: one thread does all shards' work.
 //!
-//! Exchange by hash is also what an exploration over several machines does.
+//! With several processes it is the same: the shards are spread over them, and between the halves of a round they exchange what is for
+//! shards elsewhere. All take part in the same rounds, also those that have nothing left to expand.
 
 use crate::barrier::Barrier;
+use crate::beyond::Beyond;
+use crate::kept;
 use crate::limits::{Limit, Limits, Progress};
-use crate::space::{End, Finding, Space, StateId, Statistics, join};
+use crate::peers::{Lost, Team};
+use crate::shard::{Shard, Summary};
+use crate::space::{End, Finding, Space, StateId, Statistics};
 use crate::store::{Store, hash};
-use crate::system::{Sink, System, shard_of};
+use crate::system::{System, shard_of};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
@@ -21,13 +26,11 @@ use std::time::Instant;
 /// States that a worker expands in one round. Small enough that limits and progress are looked at often and that a round's
 /// outboxes stay in the cache.
 const ROUND: usize = 4096;
-/// The same with several workers: so many that the moments in which a core is taken away from one of them even out.
+/// The same with several workers or processes: so many that the moments in which a core is taken away from one of them even out.
 const SHARED_ROUND: usize = 1 << 15;
-/// Words in a worker's outboxes after which a round ends early: states with very many successors must not keep it from
-/// looking at the limits.
-const LARGEST_ROUND: usize = 1 << 22;
 /// States in a level from which several workers are used.
-const WORTH_SHARING: usize = 4096;
+const WORTH_SHARING: u64 = 4096;
+const MOST_WORKERS: usize = 64;
 /// Ids are 32 bits, and one is taken.
 const MOST_STATES: u64 = u32::MAX as u64 - 1;
 
@@ -39,11 +42,20 @@ pub struct Options<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// Called between rounds.
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+    /// What there is beyond the memory of this process.
+    pub beyond: Beyond<'a>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { limits: Limits::default(), workers: 1, until: Until::FirstFinding, stop: None, progress: None }
+        Options {
+            limits: Limits::default(),
+            workers: 1,
+            until: Until::FirstFinding,
+            stop: None,
+            progress: None,
+            beyond: Beyond::default(),
+        }
     }
 }
 
@@ -56,164 +68,122 @@ pub enum Until {
 
 /// Explores a system from its initial states.
 pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> {
-    let workers = options.workers.clamp(1, 64);
+    let workers = options.workers.clamp(1, MOST_WORKERS);
+    let team = Team::new(options.beyond.peers, workers);
+    let shard = |local| Mutex::new(Shard::new(system, team.first() + local, team.shards()));
     let mut search = Search {
         system,
         options,
+        team,
         start: Instant::now(),
         depth: 0,
         transitions: 0,
-        shards: (0..workers).map(|shard| Mutex::new(Shard::new(system, shard, workers))).collect(),
+        frontier: 0,
+        shards: (0..workers).map(shard).collect(),
     };
     search.begin();
-    let end = search.run();
+    let end = search.run().unwrap_or_else(|lost| End::Limit(lost.into()));
     search.conclude(end)
 }
 
 struct Search<'a, S: System> {
     system: &'a S,
     options: &'a Options<'a>,
+    team: Team<'a>,
     start: Instant,
     depth: u64,
     transitions: u64,
+    /// States of all processes that are found and not expanded, as of the last round.
+    frontier: u64,
+    /// The shards of this process.
     shards: Vec<Mutex<Shard<S>>>,
-}
-
-/// What one worker owns.
-struct Shard<S: System> {
-    number: usize,
-    shards: usize,
-    store: Store,
-    /// States before this index are expanded.
-    expanded: usize,
-    /// States from this index on belong to the next level.
-    level_end: usize,
-    scratch: S::Scratch,
-    sink: Sink,
-    interrupt: Option<S::Interrupt>,
-    findings: Vec<Finding>,
-    cut_off: bool,
-}
-
-impl<S: System> Shard<S> {
-    fn new(system: &S, number: usize, shards: usize) -> Shard<S> {
-        Shard {
-            number,
-            shards,
-            store: Store::new(system.width()),
-            expanded: 0,
-            level_end: 0,
-            scratch: system.scratch(),
-            sink: Sink::new(system.width(), shards),
-            interrupt: None,
-            findings: Vec::new(),
-            cut_off: false,
-        }
-    }
-
-    /// First half of a round: expands so many states of the current level.
-    fn expand(&mut self, system: &S, states: usize) {
-        let until = self.level_end.min(self.expanded + states);
-        while self.expanded < until && self.sink.words() < LARGEST_ROUND {
-            self.sink.parent = join(self.number, self.expanded, self.shards);
-            let state = self.store.state(self.expanded);
-            self.expanded += 1;
-            if let Err(interrupt) = system.expand(state, &mut self.scratch, &mut self.sink) {
-                self.interrupt = Some(interrupt);
-                break;
-            }
-        }
-        self.cut_off |= self.sink.cut_off;
-        let found = self.sink.findings.drain(..).map(|(kind, state)| Finding { state: StateId(state), kind });
-        self.findings.extend(found);
-    }
-
-    fn unexpanded(&self) -> usize {
-        self.level_end - self.expanded
-    }
 }
 
 impl<S: System> Search<'_, S> {
     fn begin(&mut self) {
-        let shards = self.shards.len();
+        let shards = self.team.shards();
         let mut outboxes = vec![Vec::new(); shards];
+        let mut initial = 0;
         self.system.initial(&mut |state| {
             let hash = hash(state);
             let outbox: &mut Vec<u64> = &mut outboxes[shard_of(hash, shards)];
             outbox.extend_from_slice(state);
             outbox.extend_from_slice(&[hash, u64::from(StateId::NONE)]);
+            initial += 1;
         });
-        for (shard, outbox) in self.shards.iter_mut().zip(outboxes) {
+        // Each process makes all initial states and keeps its own.
+        for (shard, outbox) in self.shards.iter_mut().zip(outboxes.iter().skip(self.team.first())) {
             let shard = unlocked(shard);
-            shard.store.absorb(&outbox);
-            shard.level_end = shard.store.len();
+            shard.store.absorb(outbox);
+            shard.next_level();
         }
+        self.frontier = initial;
     }
 
-    fn run(&mut self) -> End<S::Interrupt> {
-        loop {
-            let level: usize = self.shards.iter_mut().map(|shard| unlocked(shard).unexpanded()).sum();
-            if level == 0 {
-                return End::Exhausted;
-            }
-            let end = if self.shards.len() > 1 && level >= WORTH_SHARING {
-                self.level_together()
-            } else {
-                self.level_alone()
-            };
+    fn run(&mut self) -> Result<End<S::Interrupt>, Lost> {
+        while self.frontier > 0 {
+            let worth_sharing = self.frontier >= WORTH_SHARING * self.team.processes() as u64;
+            let end = if self.shards.len() > 1 && worth_sharing { self.level_together()? } else { self.level_alone()? };
             if let Some(end) = end {
-                return end;
+                return Ok(end);
             }
-            let mut grew = false;
-            for shard in &mut self.shards {
-                let shard = unlocked(shard);
-                shard.level_end = shard.store.len();
-                grew |= shard.unexpanded() > 0;
-            }
-            self.depth += u64::from(grew);
+            self.shards.iter_mut().for_each(|shard| unlocked(shard).next_level());
+            self.depth += u64::from(self.frontier > 0);
         }
+        Ok(End::Exhausted)
     }
 
     /// Expands a whole level on this thread.
-    fn level_alone(&mut self) -> Option<End<S::Interrupt>> {
+    fn level_alone(&mut self) -> Result<Option<End<S::Interrupt>>, Lost> {
+        let states = if self.team.is_alone() { ROUND } else { SHARED_ROUND };
+        let first = self.team.first();
         loop {
-            let mut left = false;
-            for index in 0..self.shards.len() {
-                unlocked(&mut self.shards[index]).expand(self.system, ROUND);
+            for sender in 0..self.shards.len() {
+                unlocked(&mut self.shards[sender]).expand(self.system, states);
                 for owner in 0..self.shards.len() {
-                    let mut outbox = std::mem::take(&mut unlocked(&mut self.shards[index]).sink.outboxes[owner]);
+                    let mut outbox =
+                        std::mem::take(&mut unlocked(&mut self.shards[sender]).sink.outboxes[first + owner]);
                     unlocked(&mut self.shards[owner]).store.absorb(&outbox);
                     outbox.clear();
-                    unlocked(&mut self.shards[index]).sink.outboxes[owner] = outbox;
+                    unlocked(&mut self.shards[sender]).sink.outboxes[first + owner] = outbox;
                 }
-                left |= unlocked(&mut self.shards[index]).unexpanded() > 0;
             }
-            if let Some(end) = self.settle_round() {
-                return Some(end);
+            if !self.team.is_alone() {
+                let outboxes = self.shards.iter_mut().map(|shard| unlocked(shard).sink.outboxes.as_mut_slice());
+                let incoming = self.team.exchange(outboxes)?;
+                for (shard, records) in self.shards.iter_mut().zip(incoming) {
+                    unlocked(shard).store.absorb(&records);
+                }
             }
-            if !left {
-                return None;
+            let mut summary = Summary::default();
+            self.shards.iter_mut().for_each(|shard| summary.add(unlocked(shard)));
+            let Round { end, left, transitions, frontier } = self.settle(summary, self.transitions)?;
+            self.transitions = transitions;
+            self.frontier = frontier;
+            if end.is_some() || !left {
+                return Ok(end);
             }
         }
     }
 
     /// Expands a whole level with one thread a shard.
-    fn level_together(&mut self) -> Option<End<S::Interrupt>> {
-        let shards = self.shards.len();
-        let barrier = Barrier::new(shards);
+    fn level_together(&mut self) -> Result<Option<End<S::Interrupt>>, Lost> {
+        let workers = self.shards.len();
+        let barrier = Barrier::new(workers);
         // Row: sender, column: owner. Each is locked by one worker at a time, the barriers see to it.
-        let exchange: Vec<Vec<Mutex<Vec<u64>>>> =
-            (0..shards).map(|_| (0..shards).map(|_| Mutex::new(Vec::new())).collect()).collect();
-        let end = Mutex::new(None);
+        let exchange: Vec<Mutex<Vec<Vec<u64>>>> =
+            (0..workers).map(|_| Mutex::new(vec![Vec::new(); self.team.shards()])).collect();
+        let incoming: Vec<Mutex<Vec<u64>>> = (0..workers).map(|_| Mutex::new(Vec::new())).collect();
+        let round =
+            Mutex::new(Ok(Round { end: None, left: true, transitions: self.transitions, frontier: self.frontier }));
         let done = AtomicBool::new(false);
         let room = AtomicUsize::new(0);
-        let search = Mutex::new((self.transitions, self.depth));
         let panic: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
         let this = &*self;
         std::thread::scope(|scope| {
             for (number, shard) in this.shards.iter().enumerate() {
-                let (barrier, exchange, end, done) = (&barrier, &exchange, &end, &done);
-                let (search, panic, room) = (&search, &panic, &room);
+                let (barrier, exchange, incoming) = (&barrier, &exchange, &incoming);
+                let (round, done, panic, room) = (&round, &done, &panic, &room);
                 scope.spawn(move || {
                     loop {
                         {
@@ -223,8 +193,13 @@ impl<S: System> Search<'_, S> {
                             if let Err(payload) = expanded {
                                 *lock(panic) = Some(payload);
                             }
-                            for (outbox, shared) in shard.sink.outboxes.iter_mut().zip(&exchange[number]) {
-                                std::mem::swap(outbox, &mut *lock(shared));
+                            std::mem::swap(&mut shard.sink.outboxes, &mut *lock(&exchange[number]));
+                        }
+                        if barrier.wait() && !this.team.is_alone() && lock(panic).is_none() {
+                            let mut senders: Vec<_> = exchange.iter().map(lock).collect();
+                            match this.team.exchange(senders.iter_mut().map(|outboxes| outboxes.as_mut_slice())) {
+                                Ok(records) => incoming.iter().zip(records).for_each(|(to, from)| *lock(to) = from),
+                                Err(lost) => *lock(round) = Err(lost),
                             }
                         }
                         barrier.wait();
@@ -233,28 +208,31 @@ impl<S: System> Search<'_, S> {
                             // All shards are about equally large. Growing in different rounds, each would wait for the other.
                             shard.store.reserve(room.load(Ordering::Relaxed));
                             for sender in exchange {
-                                let mut outbox = lock(&sender[number]);
+                                let mut outbox = std::mem::take(&mut lock(sender)[this.team.first() + number]);
                                 shard.store.absorb(&outbox);
                                 outbox.clear();
+                                lock(sender)[this.team.first() + number] = outbox;
                             }
+                            shard.store.absorb(&std::mem::take(&mut *lock(&incoming[number])));
                         }
                         if barrier.wait() {
-                            let mut left = false;
                             let mut summary = Summary::default();
                             let mut largest = 0;
                             for shard in &this.shards {
                                 let mut shard = lock(shard);
-                                left |= shard.unexpanded() > 0;
                                 largest = largest.max(shard.store.len());
                                 summary.add(&mut shard);
                             }
                             room.store(largest + SHARED_ROUND * 4, Ordering::Relaxed);
-                            let mut totals = lock(search);
-                            totals.0 += summary.transitions;
-                            let stop = this.judge(summary, totals.0, totals.1);
+                            let mut round = lock(round);
                             let panicked = lock(panic).is_some();
-                            done.store(stop.is_some() || !left || panicked, Ordering::Relaxed);
-                            *lock(end) = stop;
+                            if let Ok(last) = &*round
+                                && !panicked
+                            {
+                                *round = this.settle(summary, last.transitions);
+                            }
+                            let goes_on = matches!(&*round, Ok(Round { end: None, left: true, .. }));
+                            done.store(!goes_on || panicked, Ordering::Relaxed);
                         }
                         barrier.wait();
                         if done.load(Ordering::Relaxed) {
@@ -267,36 +245,41 @@ impl<S: System> Search<'_, S> {
         if let Some(payload) = lock(&panic).take() {
             resume_unwind(payload);
         }
-        self.transitions = search.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).0;
-        end.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+        let last = round.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())?;
+        self.transitions = last.transitions;
+        self.frontier = last.frontier;
+        Ok(last.end)
     }
 
-    fn settle_round(&mut self) -> Option<End<S::Interrupt>> {
-        let mut summary = Summary::default();
-        for shard in &mut self.shards {
-            summary.add(unlocked(shard));
+    /// What all processes know after a round, and whether it was the last.
+    fn settle(&self, mut summary: Summary<S::Interrupt>, transitions: u64) -> Result<Round<S::Interrupt>, Lost> {
+        let limits = &self.options.limits;
+        summary.stopped = self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        summary.late = limits.time.is_some_and(|time| self.start.elapsed() > time);
+        if !self.team.is_alone() {
+            summary = Summary::sum(&self.team.tell(summary.words())?, self.system);
         }
-        self.transitions += summary.transitions;
-        self.judge(summary, self.transitions, self.depth)
+        let transitions = transitions + summary.transitions;
+        let (left, frontier) = (summary.left > 0, summary.frontier);
+        Ok(Round { end: self.judge(summary, transitions), left, transitions, frontier })
     }
 
     /// Whether the exploration ends after this round, and why.
-    fn judge(&self, summary: Summary<S::Interrupt>, transitions: u64, depth: u64) -> Option<End<S::Interrupt>> {
-        let elapsed = self.start.elapsed();
+    fn judge(&self, summary: Summary<S::Interrupt>, transitions: u64) -> Option<End<S::Interrupt>> {
         if let Some(progress) = self.options.progress {
             progress(&Progress {
                 states: summary.states,
                 transitions,
                 frontier: summary.frontier,
-                depth,
+                depth: self.depth,
                 bytes: summary.bytes,
-                elapsed,
+                elapsed: self.start.elapsed(),
             });
         }
         if summary.found && self.options.until == Until::FirstFinding {
             return Some(End::Found);
         }
-        if let Some(interrupt) = summary.interrupt {
+        if let Some((_, interrupt)) = summary.interrupt {
             return Some(End::Interrupted(interrupt));
         }
         let limits = &self.options.limits;
@@ -305,7 +288,7 @@ impl<S: System> Search<'_, S> {
         if summary.frontier == 0 {
             return None;
         }
-        if self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        if summary.stopped {
             return Some(End::Limit(Limit::Stopped));
         }
         if summary.states > most_states || summary.largest_id > MOST_STATES {
@@ -314,11 +297,10 @@ impl<S: System> Search<'_, S> {
         if let Some(memory) = limits.memory.filter(|&memory| summary.bytes > memory) {
             return Some(End::Limit(Limit::Memory(memory)));
         }
-        limits.time.filter(|&time| elapsed > time).map(|time| End::Limit(Limit::Time(time)))
+        limits.time.filter(|_| summary.late).map(|time| End::Limit(Limit::Time(time)))
     }
 
     fn conclude(self, end: End<S::Interrupt>) -> Space<S::Interrupt> {
-        let workers = self.shards.len();
         let shards: Vec<Shard<S>> = self
             .shards
             .into_iter()
@@ -326,53 +308,54 @@ impl<S: System> Search<'_, S> {
             .collect();
         let mut findings: Vec<Finding> = shards.iter().flat_map(|shard| shard.findings.iter().copied()).collect();
         findings.sort();
-        let statistics = Statistics {
-            states: shards.iter().map(|shard| shard.store.len() as u64).sum(),
-            transitions: self.transitions,
-            depth: self.depth,
-            frontier: shards.iter().map(|shard| (shard.store.len() - shard.expanded) as u64).sum(),
-            bytes: shards.iter().map(|shard| shard.store.bytes() as u64).sum(),
-            elapsed: self.start.elapsed(),
-            workers,
-        };
-        Space {
+        let mut space = Space {
             end,
             cut_off: shards.iter().any(|shard| shard.cut_off),
             findings,
-            statistics,
+            statistics: Statistics {
+                states: shards.iter().map(|shard| shard.store.len() as u64).sum(),
+                transitions: self.transitions,
+                depth: self.depth,
+                frontier: shards.iter().map(|shard| (shard.store.len() - shard.expanded) as u64).sum(),
+                bytes: shards.iter().map(|shard| shard.store.bytes() as u64).sum(),
+                elapsed: self.start.elapsed(),
+                workers: self.team.shards(),
+            },
             shards: shards.into_iter().map(|shard| shard.store).collect(),
+            kept: None,
+        };
+        if !self.team.is_alone()
+            && !matches!(space.end, End::Limit(Limit::Lost(_)))
+            && let Err(lost) = share(&mut space, &self.team, self.system.width(), self.options.until)
+        {
+            space.end = End::Limit(lost.into());
+            space.findings.clear();
         }
+        space
     }
 }
 
-/// The shards together, after a round.
-struct Summary<I> {
-    states: u64,
-    largest_id: u64,
-    frontier: u64,
-    bytes: u64,
+/// What came of a round.
+struct Round<I> {
+    end: Option<End<I>>,
+    /// There is more to expand in this level.
+    left: bool,
     transitions: u64,
-    found: bool,
-    interrupt: Option<I>,
+    frontier: u64,
 }
 
-impl<I> Default for Summary<I> {
-    fn default() -> Self {
-        Summary { states: 0, largest_id: 0, frontier: 0, bytes: 0, transitions: 0, found: false, interrupt: None }
-    }
-}
-
-impl<I> Summary<I> {
-    fn add<S: System<Interrupt = I>>(&mut self, shard: &mut Shard<S>) {
-        let states = shard.store.len() as u64;
-        self.states += states;
-        self.largest_id = self.largest_id.max(states * shard.shards as u64);
-        self.frontier += states - shard.expanded as u64;
-        self.bytes += shard.store.bytes() as u64;
-        self.transitions += std::mem::take(&mut shard.sink.transitions);
-        self.found |= !shard.findings.is_empty();
-        self.interrupt = self.interrupt.take().or(shard.interrupt.take());
-    }
+/// Makes what each process knows of a space known to all.
+fn share<I>(space: &mut Space<I>, team: &Team, width: usize, until: Until) -> Result<(), Lost> {
+    let Statistics { states, frontier, bytes, .. } = space.statistics;
+    let told = team.tell(vec![states, frontier, bytes, u64::from(space.cut_off)])?;
+    let sum = |number: usize| told.iter().filter_map(|words| words.get(number)).sum::<u64>();
+    let stores: Vec<&Store> = space.shards.iter().collect();
+    let (findings, kept) = kept::collect(team, &stores, width, &space.findings, until)?;
+    space.statistics = Statistics { states: sum(0), frontier: sum(1), bytes: sum(2), ..space.statistics };
+    space.cut_off = sum(3) > 0;
+    space.findings = findings;
+    space.kept = Some(kept);
+    Ok(())
 }
 
 /// A worker that panics takes the exploration down with it anyway; nothing is read from a half-changed shard.

@@ -1,5 +1,6 @@
 //! What an exploration leaves behind: the states, how each was reached, and what was found.
 
+use crate::kept::Kept;
 use crate::limits::Limit;
 use crate::store::Store;
 use std::time::Duration;
@@ -53,17 +54,29 @@ pub struct Space<I> {
     /// from the start.
     pub findings: Vec<Finding>,
     pub statistics: Statistics,
+    /// The states in the memory of this process.
     pub(crate) shards: Vec<Store>,
+    /// What is kept of a space that is not all in memory here; the rest is not asked for then.
+    pub(crate) kept: Option<Kept>,
 }
 
 impl<I> Space<I> {
+    /// A stored state; one that was reported, if the space is not all in memory here.
     pub fn state(&self, id: StateId) -> &[u64] {
+        if let Some(kept) = &self.kept {
+            return kept.state(id);
+        }
         let (shard, index) = split(id.0, self.shards.len());
         self.shards[shard].state(index)
     }
 
     /// The states from an initial one to this one, both included.
+    ///
+    /// If the space is not all in memory here there are paths to the first finding of each kind.
     pub fn path(&self, id: StateId) -> Vec<&[u64]> {
+        if let Some(kept) = &self.kept {
+            return kept.path(id);
+        }
         let mut path = Vec::new();
         let mut next = id.0;
         while next != StateId::NONE {

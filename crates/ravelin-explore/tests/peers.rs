@@ -1,0 +1,224 @@
+//! Several processes, here threads that exchange through memory, find what one finds.
+
+use ravelin_explore::{Beyond, End, Limit, Limits, Lost, Options, Peers, Sink, Space, System, Until, explore};
+use std::sync::{Barrier, Mutex};
+
+/// A graph on numbers below `size`, with edges that look random; states of `width` words.
+struct Jumble {
+    size: u64,
+    seed: u64,
+    width: usize,
+    goals: Vec<u64>,
+    refused: Option<u64>,
+}
+
+impl Jumble {
+    fn packed(&self, number: u64) -> Vec<u64> {
+        (0..self.width as u64).map(|word| number.wrapping_mul(word * 2 + 1)).collect()
+    }
+}
+
+impl System for Jumble {
+    type Scratch = ();
+    type Interrupt = u64;
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn scratch(&self) {}
+
+    fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
+        for number in [0, self.size / 2, 0] {
+            emit(&self.packed(number));
+        }
+    }
+
+    fn expand(&self, state: &[u64], _: &mut (), sink: &mut Sink) -> Result<(), u64> {
+        let number = state[0];
+        if self.refused == Some(number) {
+            return Err(number);
+        }
+        if let Some(goal) = self.goals.iter().position(|&goal| goal == number) {
+            sink.report(goal as u32 % 3);
+        }
+        if number % 11 == 3 {
+            sink.cut_off();
+        }
+        for edge in 0..1 + number % 3 {
+            let mixed = (number * 4 + edge + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            // Mostly to neighbours, so that there are many levels.
+            let next =
+                if mixed >> 60 == 0 { (mixed >> 20) % self.size } else { (number + (mixed >> 40) % 97) % self.size };
+            sink.push(&self.packed(next));
+        }
+        Ok(())
+    }
+}
+
+/// Threads of this process as processes.
+struct Threads {
+    number: usize,
+    shared: std::sync::Arc<Shared>,
+}
+
+struct Shared {
+    barrier: Barrier,
+    messages: Vec<Mutex<Vec<Vec<u64>>>>,
+}
+
+impl Peers for Threads {
+    fn processes(&self) -> usize {
+        self.shared.messages.len()
+    }
+
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost> {
+        *self.shared.messages[self.number].lock().unwrap() = outgoing;
+        self.shared.barrier.wait();
+        let incoming = self.shared.messages.iter().map(|sent| std::mem::take(&mut sent.lock().unwrap()[self.number]));
+        let incoming = incoming.collect();
+        self.shared.barrier.wait();
+        Ok(incoming)
+    }
+}
+
+fn together<S: System>(
+    system: &S,
+    processes: usize,
+    options: &(dyn Fn(usize) -> Options<'static> + Sync),
+) -> Vec<Space<S::Interrupt>> {
+    let messages = (0..processes).map(|_| Mutex::new(Vec::new())).collect();
+    let shared = std::sync::Arc::new(Shared { barrier: Barrier::new(processes), messages });
+    std::thread::scope(|scope| {
+        let explorers: Vec<_> = (0..processes)
+            .map(|number| {
+                let peers = Threads { number, shared: shared.clone() };
+                scope.spawn(move || {
+                    let beyond = Beyond { peers: Some(&peers) };
+                    explore(system, &Options { beyond, ..options(number) })
+                })
+            })
+            .collect();
+        explorers.into_iter().map(|explorer| explorer.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn processes_find_together_what_one_finds_alone() {
+    for seed in 0..40 {
+        let size = [30, 700, 9_000, 60_000][seed as usize % 4];
+        let goals = if seed % 3 == 0 { vec![size / 3 * 2, size / 5, size / 7] } else { Vec::new() };
+        let system = Jumble { size, seed, width: 1 + seed as usize % 3, goals, refused: None };
+        for until in [Until::FirstFinding, Until::Exhausted] {
+            let alone = explore(&system, &Options { until, ..Options::default() });
+            for (processes, workers) in [(1, 1), (2, 1), (3, 1), (4, 1), (2, 2)] {
+                let spaces = together(&system, processes, &|_| Options { until, workers, ..Options::default() });
+                for space in &spaces {
+                    assert_eq!(space.end, alone.end, "seed {seed}, {processes} processes");
+                    assert_eq!((space.statistics.depth, space.cut_off), (alone.statistics.depth, alone.cut_off));
+                    let counted = |space: &Space<u64>| {
+                        (space.statistics.states, space.statistics.transitions, space.statistics.frontier)
+                    };
+                    if alone.end == End::Exhausted {
+                        assert_eq!(counted(space), counted(&alone));
+                    }
+                    assert_eq!(space.findings.is_empty(), alone.findings.is_empty());
+                    assert_eq!(space.findings, spaces[0].findings);
+                    if until == Until::Exhausted {
+                        let states = |space: &Space<u64>| {
+                            let mut states: Vec<(u64, u32)> =
+                                space.findings.iter().map(|found| (space.state(found.state)[0], found.kind)).collect();
+                            states.sort_unstable();
+                            states
+                        };
+                        assert_eq!(states(space), states(&alone));
+                    } else if let Some(found) = space.findings.first() {
+                        let path = space.path(found.state);
+                        assert_eq!(path.len(), alone.path(alone.findings[0].state).len(), "a shortest path");
+                        assert_eq!(path.last().copied(), Some(space.state(found.state)));
+                        assert_is_path(&system, &path);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn assert_is_path(system: &Jumble, path: &[&[u64]]) {
+    let mut starts = Vec::new();
+    system.initial(&mut |state| starts.push(state.to_vec()));
+    assert!(starts.iter().any(|start| start == path[0]));
+    // Only the engine can make a sink, so a step is looked for by exploring from its first state.
+    struct From<'a>(&'a Jumble, &'a [u64]);
+    impl System for From<'_> {
+        type Scratch = ();
+        type Interrupt = u64;
+        fn width(&self) -> usize {
+            self.0.width
+        }
+        fn scratch(&self) {}
+        fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
+            emit(self.1);
+        }
+        fn expand(&self, state: &[u64], scratch: &mut (), sink: &mut Sink) -> Result<(), u64> {
+            if state == self.1 { self.0.expand(state, scratch, sink) } else { Ok(()) }
+        }
+    }
+    for step in path.windows(2) {
+        let next = explore(&From(system, step[0]), &Options { until: Until::Exhausted, ..Options::default() });
+        assert!(next.states().any(|state| state == step[1]));
+    }
+}
+
+#[test]
+fn limits_and_interrupts_end_all_processes_alike() {
+    let system = |refused| Jumble { size: 200_000, seed: 5, width: 2, goals: Vec::new(), refused };
+    let states = Limits { states: Some(3_000), ..Limits::default() };
+    for space in together(&system(None), 3, &|_| Options { limits: states, ..Options::default() }) {
+        assert_eq!(space.end, End::Limit(Limit::States(3_000)));
+        assert!(space.statistics.states > 3_000, "the sum over all processes");
+    }
+    // The refused state belongs to one process; all end with what it says.
+    let alone = explore(&system(None), &Options { until: Until::Exhausted, ..Options::default() });
+    let refused = alone.states().nth(20_000).map(|state| state[0]);
+    for processes in [2, 4] {
+        for space in together(&system(refused), processes, &|_| Options::default()) {
+            assert_eq!(space.end, End::Interrupted(refused.unwrap()));
+        }
+    }
+    // One process is asked to stop, or has no time left.
+    static STOP: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
+    let stopped =
+        together(&system(None), 3, &|number| Options { stop: (number == 1).then_some(&STOP), ..Options::default() });
+    assert!(stopped.iter().all(|space| space.end == End::Limit(Limit::Stopped)));
+}
+
+#[test]
+fn a_lost_process_is_said_and_not_waited_for() {
+    struct Cut(std::sync::atomic::AtomicUsize);
+    impl Peers for Cut {
+        fn processes(&self) -> usize {
+            2
+        }
+        fn number(&self) -> usize {
+            0
+        }
+        fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost> {
+            let left = self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+            // Until it is gone, the other process sends back what it gets.
+            if left == 0 { Err(Lost { process: 1 }) } else { Ok(outgoing) }
+        }
+    }
+    let system = Jumble { size: 60_000, seed: 8, width: 1, goals: Vec::new(), refused: None };
+    for workers in [1, 2] {
+        for exchanges in 0..6 {
+            let peers = Cut(exchanges.into());
+            let options = Options { beyond: Beyond { peers: Some(&peers) }, workers, ..Options::default() };
+            assert_eq!(explore(&system, &options).end, End::Limit(Limit::Lost(Lost { process: 1 })));
+        }
+    }
+}
