@@ -10,6 +10,7 @@ pub mod herd;
 pub mod json;
 pub mod nets;
 mod numbers;
+pub mod page;
 mod parameterised;
 pub mod picture;
 pub mod reachability;
