@@ -4,8 +4,10 @@ mod arguments;
 mod ask;
 mod certificate;
 mod check;
+mod completions;
 mod convert;
 mod cover;
+mod diagnose;
 mod exit;
 mod expect;
 mod fence;
@@ -16,8 +18,10 @@ mod profile;
 mod progress;
 mod reach;
 mod sanitize;
+mod serve;
 mod simulate;
 mod states;
+mod terminal;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -57,6 +61,10 @@ fn main() -> ExitCode {
         Command::Certificate(arguments) => certificate::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
         Command::Cover(arguments) => cover::run(arguments),
+        Command::Serve(arguments) => serve::run(arguments),
+        Command::Completions(arguments) => completions::completions(arguments),
+        Command::Man(arguments) => completions::manual(arguments),
+        Command::Diagnose(arguments) => diagnose::run(arguments),
     };
     ended(result)
 }

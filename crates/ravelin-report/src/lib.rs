@@ -1,6 +1,7 @@
 //! How an answer looks: text for people ([`text`]), JSON for programs ([`json`]), herd's layout for scripts ([`herd`]);
 //! both text and JSON for fences ([`fences`]), reachability ([`reachability`]) and robustness ([`robustness`]);
-//! text, JSON and SARIF for what the sanitizer found ([`sanitizer`]).
+//! text and JSON for what the sanitizer found ([`sanitizer`]);
+//! SARIF for both ([`sarif`]).
 //!
 //! This crate computes no answer and asks no question; it must never know how an answer was found.
 
@@ -14,5 +15,6 @@ mod parameterised;
 pub mod reachability;
 pub mod robustness;
 pub mod sanitizer;
+pub mod sarif;
 pub mod table;
 pub mod text;
