@@ -2,6 +2,7 @@
 
 use crate::completions::{Completions, Manual};
 use crate::diagnose::Diagnose;
+use crate::explain::Explain;
 use crate::model::AnyModel;
 use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
@@ -61,6 +62,8 @@ pub enum Command {
     Replay(Replay),
     /// Tell again what is in findings files that `run --findings` kept.
     Findings(Findings),
+    /// Tell an answer again, in words, step by step, from what `--format json` wrote.
+    Explain(Explain),
     /// A web page on this machine: write a program, pick a model, see the answer.
     Serve(Serve),
     /// Write a script that completes commands and flags in a shell.

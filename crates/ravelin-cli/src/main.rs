@@ -10,6 +10,7 @@ mod cover;
 mod diagnose;
 mod exit;
 mod expect;
+mod explain;
 mod fence;
 mod input;
 mod limits;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Command::Certificate(arguments) => certificate::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
         Command::Cover(arguments) => cover::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Completions(arguments) => completions::completions(arguments),
         Command::Man(arguments) => completions::manual(arguments),

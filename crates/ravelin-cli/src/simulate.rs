@@ -52,7 +52,8 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
     let mut stdout = std::io::stdout().lock();
     match arguments.output.format {
         Format::Json | Format::Sarif => {
-            let answer = json::simulation(&file, model.name(), seed, &end, &steps, &troubles);
+            let answer =
+                json::simulation(&file, model.name(), seed, &end, &simulation.beginning(&steps), &steps, &troubles);
             stdout.write_all(json::document("simulate", vec![answer]).as_bytes())?;
         }
         Format::Text | Format::Herd => {

@@ -5,8 +5,8 @@
 
 use crate::numbers::counted;
 use crate::story::{
-    Document, Edge, EdgeKind, Entry, Event, Fences, Finding, Findings, Frame, Graph, Place, Run, SanitizerAccess, State,
-    States, Step, Story, Stuck, Telling, Verdict, describe_access,
+    Document, Edge, EdgeKind, Entry, Event, Fences, Finding, Findings, Frame, Graph, Place, Run, SanitizerAccess,
+    State, States, Step, Story, Stuck, Telling, Verdict, describe_access,
 };
 use crate::text::Style;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub fn explain(document: &Document, style: Style) -> String {
 }
 
 fn story(story: &Story, style: Style) -> String {
-    let mut text = format!("{}\n", style.paint("1", &style.one_line(&story.sentence)));
+    let mut text = format!("{}\n", style.paint("1", &story.sentence));
     if let Some(telling) = &story.telling {
         text.push_str(&told(telling, style));
     }
@@ -40,11 +40,19 @@ fn story(story: &Story, style: Style) -> String {
     let notes: String = story.notes.iter().map(|note| format!("  {note}\n")).collect();
     if !notes.is_empty() {
         let repaired = story.telling.is_some() && story.verdict == Verdict::Violated;
-        text.push_str(&heading(if repaired { "What would repair it, and what else is known" } else { "What else is known" }, style));
+        text.push_str(&heading(
+            if repaired { "What would repair it, and what else is known" } else { "What else is known" },
+            style,
+        ));
         text.push_str(&notes);
     }
-    // Lines of diffs are not for breaking; they are shown by `repairs` behind two blanks and a bar.
-    style.fitted(text)
+    let mut text = style.fitted(text);
+    // The lines of a diff are for other programs, too, and stay whole.
+    if let Some(diff) = story.fences.as_ref().and_then(|fences| fences.diff.as_ref()) {
+        text.push_str(&heading("The change as a diff", style));
+        text.push_str(diff);
+    }
+    text
 }
 
 fn heading(title: &str, style: Style) -> String {
@@ -99,7 +107,10 @@ pub(crate) fn sentence(run: &Run, step: &Step, before: &State) -> String {
                     None => String::new(),
                 };
                 let line = step.line.map(|line| format!(" of line {line}")).unwrap_or_default();
-                format!("{thread}'s store{line}, {} = {}, leaves its store buffer and reaches memory{until}.", write.cell, write.value)
+                format!(
+                    "{thread}'s store{line}, {} = {}, leaves its store buffer and reaches memory{until}.",
+                    write.cell, write.value
+                )
             }
             None => format!("{thread}: {}.", step.text),
         };
@@ -115,7 +126,9 @@ pub(crate) fn sentence(run: &Run, step: &Step, before: &State) -> String {
     for write in &step.writes {
         parts.push(match write.place {
             Place::Buffer => {
-                let still = had(&write.cell).map(|old| format!("; memory still has {} = {old}", write.cell)).unwrap_or_default();
+                let still = had(&write.cell)
+                    .map(|old| format!("; memory still has {} = {old}", write.cell))
+                    .unwrap_or_default();
                 format!("stores {} to {}, which waits in {thread}'s store buffer{still}", write.value, write.cell)
             }
             Place::Memory => format!("writes {} = {} to memory", write.cell, write.value),
@@ -126,7 +139,11 @@ pub(crate) fn sentence(run: &Run, step: &Step, before: &State) -> String {
     let line = step.line.map(|line| format!("line {line}, ")).unwrap_or_default();
     let place = format!(" ({line}`{}`)", step.text);
     match (parts.is_empty(), registers.is_empty()) {
-        (true, true) => format!("{thread} takes `{}`{}.", step.text, step.line.map(|line| format!(" on line {line}")).unwrap_or_default()),
+        (true, true) => format!(
+            "{thread} takes `{}`{}.",
+            step.text,
+            step.line.map(|line| format!(" on line {line}")).unwrap_or_default()
+        ),
         (true, false) => format!("{thread} now has {}{place}.", listing(&registers)),
         (false, true) => format!("{thread} {}{place}.", parts.join(" and ")),
         (false, false) => format!("{thread} {}{place}, so it now has {}.", parts.join(" and "), listing(&registers)),
@@ -163,7 +180,8 @@ fn listing(parts: &[String]) -> String {
 // ---- the cycle ----
 
 fn cycle(graph: &Graph) -> String {
-    let mut text = String::from("  If threads took turns at one memory, the following would have to come one after the other:\n");
+    let mut text =
+        String::from("  If threads took turns at one memory, the following would have to come one after the other:\n");
     for (number, edge) in graph.cycle.iter().filter_map(|&edge| graph.edges.get(edge)).enumerate() {
         let _ = writeln!(text, "  {}. {}", number + 1, because(graph, edge));
     }
@@ -259,10 +277,6 @@ fn repairs(fences: &Fences, style: Style) -> String {
             Some(telling) => text.push_str(&told(telling, style)),
             None => text.push_str("  A limit was met before a run was found.\n"),
         }
-    }
-    if let Some(diff) = &fences.diff {
-        text.push_str(&heading("As a diff", style));
-        text.extend(diff.lines().map(|line| format!("  | {line}\n")));
     }
     text
 }
