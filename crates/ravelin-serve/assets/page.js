@@ -148,7 +148,8 @@ async function check() {
     show(answer.verdict, answer.summary, answer.result);
   } catch (error) {
     if (mine !== running) return;
-    show("error", error.name === "AbortError" ? "Stopped." : error.message, null);
+    if (error.name === "AbortError") show("", "The check was stopped.", null);
+    else show("error", error.message, null);
   } finally {
     if (mine === running) { running = undefined; at("stop").hidden = true; }
   }

@@ -82,7 +82,9 @@ pub fn language(name: &Path) -> Option<&'static str> {
 fn about(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
     let line = line.trim_start_matches(['/', '!', '#', '*', ' ']);
-    line.split_once(": ").map_or(line, |(title, _)| title).trim_end_matches('.')
+    let end = line.find([':', '.', ';', '(', ',']).unwrap_or(line.len());
+    let title = line[..end].trim();
+    if title.len() <= 60 { title } else { "" }
 }
 
 /// Names of programs below a folder. Links are not followed: where they lead is not below.
