@@ -2,12 +2,12 @@
 
 use crate::arguments::{Format, Inputs, Models, Output, Search};
 use crate::exit::Exit;
-use crate::{input, progress};
+use crate::{diagnose, input, progress};
 use ravelin_analysis::reachability::Question;
 use ravelin_explore::Progress;
 use ravelin_frontend::Language;
 use ravelin_program::Program;
-use ravelin_report::{json, text};
+use ravelin_report::{json, sarif, text};
 use ravelin_semantics::Model;
 use serde_json::Value;
 use std::io::Write;
@@ -61,20 +61,22 @@ pub fn for_each_subject<M: Copy>(
         anyhow::bail!("standard input can be read only once");
     }
     let stop = progress::stop_on_ctrl_c();
-    let style = text::Style { color: output.paints() };
+    let style = output.style();
     let mut worst = Exit::Holds;
     let mut documents = Vec::new();
     let mut stdout = std::io::stdout().lock();
     for path in &inputs.files {
         let file = path.display().to_string();
-        let (program, language) = match input::read(path, inputs.from.map(Into::into), inputs.copies) {
-            Ok(Some(read)) => read,
-            failed => {
-                let message = failed.err().map(|error| format!("{error:#}"));
-                if let Some(message) = &message {
-                    eprintln!("error: {message}");
-                }
-                documents.push(json::error(&file, message.as_deref().unwrap_or("the program has errors")));
+        let (program, language) = match input::read_or_errors(path, inputs.from.map(Into::into), inputs.copies) {
+            Ok(Ok(read)) => read,
+            Ok(Err(parsed)) => {
+                documents.push(diagnose::error(&file, &parsed));
+                worst = Exit::Wrong;
+                continue;
+            }
+            Err(error) => {
+                eprintln!("error: {error:#}");
+                documents.push(json::error(&file, &format!("{error:#}")));
                 worst = Exit::Wrong;
                 continue;
             }
@@ -101,8 +103,13 @@ pub fn for_each_subject<M: Copy>(
             }
         }
     }
-    if output.format == Format::Json {
-        stdout.write_all(json::document(command, documents).as_bytes())?;
+    match output.format {
+        Format::Json => stdout.write_all(json::document(command, documents).as_bytes())?,
+        Format::Sarif => {
+            let root = std::env::current_dir().ok().map(|folder| folder.display().to_string());
+            stdout.write_all(sarif::answers::report(&documents, root.as_deref()).as_bytes())?;
+        }
+        Format::Text | Format::Herd => {}
     }
     stdout.flush()?;
     Ok(worst)

@@ -46,7 +46,7 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         answers.borrow_mut().push([subject.file.to_owned(), subject.model.name().to_owned(), word.to_owned()]);
         Ok((exit, shown))
     })?;
-    if output.format != Format::Json {
+    if output.format == Format::Text {
         std::io::stdout().lock().write_all(compared(&answers.into_inner()).as_bytes())?;
     }
     Ok(exit)
@@ -118,11 +118,11 @@ fn robust(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyho
     // Attacks speak of the program after the x86 mapping.
     let lowered = lower_for_hardware(subject.program);
     let shown = match arguments.output.format {
-        Format::Json => Shown::Json(json::robustness(subject.file, &lowered, &answer)),
+        Format::Json | Format::Sarif => Shown::Json(json::robustness(subject.file, &lowered, &answer)),
         Format::Text | Format::Herd => {
             let mut shown = String::new();
             if arguments.attacks {
-                shown = text::attacks(subject.file, &lowered, &answer);
+                shown = text::attacks(subject.file, &lowered, &answer, subject.style);
             }
             shown.push_str(&text::robustness(subject.file, &lowered, &answer, subject.style));
             Shown::Text(shown)
@@ -134,7 +134,7 @@ fn robust(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyho
 fn free_of_races(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyhow::Result<Answered> {
     let answer = race_freedom(subject.program, &question(arguments, subject, model))?;
     let shown = match arguments.output.format {
-        Format::Json => Shown::Json(json::race_freedom(subject.file, &answer)),
+        Format::Json | Format::Sarif => Shown::Json(json::race_freedom(subject.file, &answer)),
         Format::Text | Format::Herd => Shown::Text(text::race_freedom(subject.file, &answer, subject.style)),
     };
     Ok((answer.verdict.into(), if answer.verdict == Verdict::Holds { "free" } else { "race" }, shown))
@@ -157,7 +157,9 @@ fn robust_c11(arguments: &Check, subject: &Subject<AnyModel>, model: C11Model) -
         Err(AnalysisError::NotC11(refusal)) if arguments.models.is_empty() => {
             let message = refusal.to_string();
             let shown = match arguments.output.format {
-                Format::Json => Shown::Json(not_applicable(subject.file, subject.model.name(), &message)),
+                Format::Json | Format::Sarif => {
+                    Shown::Json(not_applicable(subject.file, subject.model.name(), &message))
+                }
                 Format::Text | Format::Herd => {
                     Shown::Text(format!("{} under {}: does not apply: {message}\n", subject.file, subject.model.name()))
                 }
@@ -169,7 +171,7 @@ fn robust_c11(arguments: &Check, subject: &Subject<AnyModel>, model: C11Model) -
     let shown =
         c11::Shown { file: subject.file, program, answer: &answer, spins: &spins, rewritten: arguments.auto_wait };
     let shown = match arguments.output.format {
-        Format::Json => Shown::Json(c11::json::robustness(&shown)),
+        Format::Json | Format::Sarif => Shown::Json(c11::json::robustness(&shown)),
         Format::Text | Format::Herd => Shown::Text(c11::text::robustness(&shown, subject.style)),
     };
     let word = if answer.race().is_some() { "data race" } else { word(answer.verdict) };

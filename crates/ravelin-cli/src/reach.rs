@@ -44,7 +44,7 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         }
         let shown = match output.format {
             Format::Text | Format::Herd => Shown::Text(reachability::text(subject.file, &answer, subject.style)),
-            Format::Json => Shown::Json(reachability::json(subject.file, &answer)),
+            Format::Json | Format::Sarif => Shown::Json(reachability::json(subject.file, &answer)),
         };
         Ok((answer.reachability.verdict.into(), shown))
     })

@@ -9,6 +9,7 @@ use ravelin_report::{herd, json, text};
 
 pub fn run(arguments: &States) -> anyhow::Result<Exit> {
     let States { inputs, expect, models, search, output } = arguments;
+    output.refuse_sarif("states")?;
     if *expect {
         let asked = Asked::States { buffer: models.buffer, reductions: search.reductions() };
         return expect::run(asked, inputs, &models.any(), &search.resources, output);
@@ -19,7 +20,7 @@ pub fn run(arguments: &States) -> anyhow::Result<Exit> {
         let shown = match output.format {
             Format::Text => Shown::Text(text::final_states(subject.file, &answer, subject.style)),
             Format::Herd => Shown::Text(herd::final_states(subject.program, &answer)),
-            Format::Json => Shown::Json(json::final_states(subject.file, &answer)),
+            Format::Json | Format::Sarif => Shown::Json(json::final_states(subject.file, &answer)),
         };
         Ok((if complete { Exit::Holds } else { Exit::Unknown }, shown))
     })

@@ -117,6 +117,7 @@ fn plan(arguments: &Fence) -> anyhow::Result<Plan> {
 fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow::Result<(Exit, Shown)> {
     let task = plan.task(subject.program, subject.language, subject.model)?;
     if arguments.places {
+        arguments.output.refuse_sarif("fence --places")?;
         return Ok((Exit::Holds, places(arguments, subject, &task)));
     }
     let Task { sites, offers, .. } = &task;
@@ -135,7 +136,8 @@ fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow
         if let Some(path) = &arguments.write {
             written = written::write(path, &changed);
         }
-        diff = arguments.diff.then(|| written::diff(subject.file, &subject.program.source.text, &changed));
+        let wants_diff = arguments.diff || arguments.output.format == Format::Sarif;
+        diff = wants_diff.then(|| written::diff(subject.file, &subject.program.source.text, &changed));
     }
     let exit = match (&answer.outcome, &written) {
         (_, Err(_)) => Exit::Wrong,
@@ -162,7 +164,7 @@ fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow
         diff,
     };
     let shown = match arguments.output.format {
-        Format::Json => Shown::Json(json::fences(&shown)),
+        Format::Json | Format::Sarif => Shown::Json(json::fences(&shown)),
         Format::Text | Format::Herd => Shown::Text(text::fences(&shown, subject.style)),
     };
     Ok((exit, shown))
@@ -182,7 +184,7 @@ fn places(arguments: &Fence, subject: &Subject<AnyModel>, task: &Task) -> Shown 
     let allowed = task.offers.iter().filter(|offer| offer.strength == Strength::Full);
     let places: Vec<(&Site, u64)> = allowed.map(|offer| (&task.sites[offer.site], offer.cost.main)).collect();
     match arguments.output.format {
-        Format::Json => Shown::Json(json::places(subject.file, subject.program, &places)),
-        Format::Text | Format::Herd => Shown::Text(text::places(subject.file, subject.program, &places)),
+        Format::Json | Format::Sarif => Shown::Json(json::places(subject.file, subject.program, &places)),
+        Format::Text | Format::Herd => Shown::Text(text::places(subject.file, subject.program, &places, subject.style)),
     }
 }
