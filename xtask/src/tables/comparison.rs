@@ -1,5 +1,6 @@
 //! The paper's number beside ours: equal ones are shown in brackets, others stand out, and every difference is told below the
-//! table with its reason, or as one that nobody has explained.
+//! table with its reason, or as one that nobody has explained. Results that differ are in bold; sizes are not, because the
+//! programs are written anew.
 
 use std::fmt::{self, Display};
 
@@ -30,13 +31,19 @@ impl Comparison {
         Comparison { reasons, found: Vec::new() }
     }
 
-    /// A cell with both.
-    pub fn cell<T: PartialEq + Display>(&mut self, row: &str, column: &'static str, ours: T, paper: T) -> String {
+    /// A cell with a result of both.
+    pub fn result<T: PartialEq + Display>(&mut self, row: &str, column: &'static str, ours: T, paper: T) -> String {
+        let cell = self.size(row, column, &ours, &paper);
+        if ours == paper { cell } else { format!("**{cell}**") }
+    }
+
+    /// A cell with a size of both programs.
+    pub fn size<T: PartialEq + Display>(&mut self, row: &str, column: &'static str, ours: T, paper: T) -> String {
         if ours == paper {
             return format!("{ours} ({paper})");
         }
         let (ours, paper) = (ours.to_string(), paper.to_string());
-        let cell = format!("**{ours} ≠ {paper}**");
+        let cell = format!("{ours} ≠ {paper}");
         self.found.push(Difference { row: row.to_owned(), column, ours, paper });
         cell
     }
@@ -97,16 +104,16 @@ mod tests {
     #[test]
     fn equal_numbers_say_nothing() {
         let mut comparison = Comparison::new(&REASONS);
-        assert_eq!(comparison.cell("lock", "T", 2, 2), "2 (2)");
+        assert_eq!(comparison.result("lock", "T", 2, 2), "2 (2)");
         assert_eq!(comparison.to_string(), "No number differs from the paper's.\n");
     }
 
     #[test]
     fn differences_stand_out_with_their_reason() {
         let mut comparison = Comparison::new(&REASONS);
-        assert_eq!(comparison.cell("lock", "T", 2, 7), "**2 ≠ 7**");
-        comparison.cell("lock", "RQ", 1, 2);
-        comparison.cell("stack", "RQ", 3, 4);
+        assert_eq!(comparison.result("lock", "T", 2, 7), "**2 ≠ 7**");
+        comparison.result("lock", "RQ", 1, 2);
+        assert_eq!(comparison.size("stack", "RQ", 3, 4), "3 ≠ 4");
         assert!(comparison.unexplained().is_empty());
         let text = comparison.to_string();
         assert!(text.contains("- T of lock: Ours has fewer threads."), "{text}");
@@ -116,7 +123,7 @@ mod tests {
     #[test]
     fn what_nobody_explained_is_said_so() {
         let mut comparison = Comparison::new(&REASONS);
-        comparison.cell("stack", "T", 2, 7);
+        comparison.result("stack", "T", 2, 7);
         assert_eq!(comparison.unexplained(), ["stack: T is 2, in the paper 7"]);
         assert!(comparison.to_string().contains("**Not explained:** stack: T is 2, in the paper 7."));
     }

@@ -74,7 +74,7 @@ pub fn chapter(effort: &Effort) -> Chapter {
          Abdulla, Atig, Chen, Leonardsson, Rezine; measured there with a prototype in OCaml on an Intel Core i3 at 2.26 GHz. Our versions of the programs are in \
          `examples/fence-insertion/`.\n\n\
          Obtained by `ravelin fence FILE --for safety --placement after-stores --apart`, and with `--all`. In brackets the paper's number, if it is the \
-         same, and always its seconds; **a ≠ b**: ours is a, the paper's b. Fences of all processes together (the paper says how many a process; there are two). Times are processor time of all \
+         same, and always its seconds; a ≠ b: ours is a, the paper's b, in bold for results. Fences of all processes together (the paper says how many a process; there are two). Times are processor time of all \
          threads; ratio: the paper's over ours, for orders of magnitude only. Queries: questions about the program with some of the fences. The last column is SPIN, with the states it \
          stored and the processor time of its verifier: under sequential consistency only the two erroneous programs may be violated.\n\n{table}\n{comparison}\n"
     );
@@ -109,15 +109,15 @@ fn compared(comparison: &mut Comparison, paper: &Row, found: &Found) -> Vec<Stri
     let mut cells = vec![paper.name.to_owned()];
     for ((column, ours), theirs) in columns.into_iter().zip(found.size).zip(paper.size) {
         cells.push(match theirs {
-            Some(theirs) => comparison.cell(paper.name, column, ours, theirs),
+            Some(theirs) => comparison.size(paper.name, column, ours, theirs),
             None => ours.to_string(),
         });
     }
     let show = |fences: Option<usize>| fences.map_or_else(|| "erroneous".to_owned(), |fences| fences.to_string());
     let fences = |found: Option<(usize, usize)>, processes| show(found.map(|(fences, _)| fences * processes));
-    cells.push(comparison.cell(paper.name, "fences", fences(found.fences, 1), fences(paper.fences, PROCESSES)));
+    cells.push(comparison.result(paper.name, "fences", fences(found.fences, 1), fences(paper.fences, PROCESSES)));
     let sets = |found: Option<(usize, usize)>| found.map_or(0, |(_, sets)| sets);
-    cells.push(comparison.cell(paper.name, "sets", sets(found.fences), sets(paper.fences)));
+    cells.push(comparison.result(paper.name, "sets", sets(found.fences), sets(paper.fences)));
     cells
 }
 

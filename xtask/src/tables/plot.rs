@@ -26,7 +26,7 @@ pub enum Measure {
 pub struct Curve {
     pub name: String,
     pub origin: Origin,
-    /// By the horizontal value; one at a time may be missing.
+    /// By the horizontal value. A curve without points is not in the legend either.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -36,7 +36,7 @@ pub enum Origin {
     Paper,
 }
 
-const WIDTH: f64 = 680.0;
+const WIDTH: f64 = 740.0;
 const HEIGHT: f64 = 340.0;
 /// The rectangle of the curves: left, top, right, bottom.
 const FRAME: [f64; 4] = [76.0, 40.0, 500.0, 288.0];
@@ -46,13 +46,14 @@ const MARGIN: f64 = 14.0;
 const APART: f64 = 26.0;
 const LINE: f64 = 20.0;
 /// Colours of curves on a light and on a dark page, after Okabe and Ito, which colour-blind people can tell apart.
-const COLOURS: [(&str, &str); 6] = [
+const COLOURS: [(&str, &str); 7] = [
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#ff9e5e"),
     ("#00795a", "#3fcf9f"),
     ("#a3478a", "#e3a3cd"),
     ("#8a6d00", "#f0e442"),
     ("#444444", "#cccccc"),
+    ("#b80058", "#ff7ab5"),
 ];
 
 impl Plot {
@@ -183,20 +184,16 @@ impl Plot {
     fn legend(&self, svg: &mut String) -> std::fmt::Result {
         let [_, top, right, _] = FRAME;
         let x = right + 16.0;
-        for (number, curve) in self.curves.iter().enumerate() {
-            let y = top + 10.0 + LINE * number as f64;
+        // A curve keeps its colour whether or not another has values.
+        let curves = self.curves.iter().enumerate().filter(|(_, curve)| shown(curve).next().is_some());
+        for (line, (number, curve)) in curves.enumerate() {
+            let y = top + 10.0 + LINE * line as f64;
             writeln!(svg, r#"<g class="c{} {}">"#, number % COLOURS.len(), curve.origin.class())?;
             writeln!(svg, r#"<line class="line" x1="{x}" x2="{}" y1="{y}" y2="{y}"/>"#, x + 24.0)?;
             mark(svg, curve.origin, x + 12.0, y, &escaped(&curve.name))?;
             writeln!(svg, "</g>")?;
-            let note = if shown(curve).next().is_none() { " (no value)" } else { "" };
-            writeln!(
-                svg,
-                r#"<text class="tick" x="{}" y="{}">{}{note}</text>"#,
-                x + 30.0,
-                y + 4.0,
-                escaped(&curve.name)
-            )?;
+            let (x, y) = (x + 30.0, y + 4.0);
+            writeln!(svg, r#"<text class="tick" x="{x}" y="{y}">{}</text>"#, escaped(&curve.name))?;
         }
         Ok(())
     }
