@@ -54,7 +54,7 @@ fn verify_in(directory: &Path, vector: &str, limit: u64) -> Result<Verified> {
         bail!("SPIN's verifier was not made: {}", told.lines().next().unwrap_or("no reason given"));
     }
     // -E: that threads end somewhere is no error.
-    let (told, verifying) = processor_time(&limited("./pan -E -m1000000 -w20"), directory)?;
+    let (told, verifying) = processor_time(&limited("./pan -E -m1000000 -w22"), directory)?;
     let states = stored(&told).context("SPIN met a limit")?;
     let violated = told.contains("assertion violated");
     if told.contains("too_wide") || (!violated && !is_whole(&told)) {

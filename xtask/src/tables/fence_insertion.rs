@@ -3,16 +3,18 @@
 
 use super::comparison::{Comparison, Reason};
 use super::document::Chapter;
-use super::row::{Effort, SKIPPED, empty, guarded};
+use super::row::{Effort, empty, guarded};
+use super::under_sc::under_sc;
 use crate::asked::fences::{Plan, is_settled, measure};
 use crate::asked::robustness::size;
 use crate::measure::ratio;
 use crate::papers::fence_insertion_2012::{Row, TABLE_1};
+use crate::sources;
 use crate::table::{Table, count, seconds};
-use crate::{sources, spin};
 use anyhow::{Result, ensure};
 use ravelin_analysis::fences::{Outcome, Sets};
 use ravelin_frontend::Language;
+use ravelin_program::Program;
 use std::time::Duration;
 
 const REASONS: [Reason; 1] = [Reason {
@@ -25,6 +27,7 @@ const REASONS: [Reason; 1] = [Reason {
 const PROCESSES: usize = 2;
 
 pub struct Found {
+    program: Program,
     /// Processes, states, variables, transitions.
     size: [usize; 4],
     /// Fences of the smallest set and the number of minimal sets; none if it is wrong under SC.
@@ -64,7 +67,7 @@ pub fn chapter(effort: &Effort) -> Chapter {
                     cells.push(format!("{:.0}", ratio(Duration::from_secs_f64(theirs), ours)));
                 }
                 cells.extend([found.queries.to_string(), count(found.explored)]);
-                cells.push(under_sc(effort, &paper, found.fences.is_none()));
+                cells.push(under_sc(effort, paper.file, found.program, found.fences.is_none()).0);
                 table.row(cells);
             }
         }
@@ -75,8 +78,8 @@ pub fn chapter(effort: &Effort) -> Chapter {
          `examples/fence-insertion/`.\n\n\
          Obtained by `ravelin fence FILE --for safety --placement after-stores --apart`, and with `--all`. In brackets the paper's number, if it is the \
          same, and always its seconds; a ≠ b: ours is a, the paper's b, in bold for results. Fences of all processes together (the paper says how many a process; there are two). Times are processor time of all \
-         threads; ratio: the paper's over ours, for orders of magnitude only. Queries: questions about the program with some of the fences. The last column is SPIN, with the states it \
-         stored and the processor time of its verifier: under sequential consistency only the two erroneous programs may be violated.\n\n{table}\n{comparison}\n"
+         threads; ratio: the paper's over ours, for orders of magnitude only. Queries: questions about the program with some of the fences. The last column is SPIN on the program under \
+         sequential consistency, where only the two erroneous ones may be violated (v; h: holds), with the processor time of its verifier and the states it stored.\n\n{table}\n{comparison}\n"
     );
     Chapter { paper: "004", text, plots: Vec::new(), unexplained: comparison.unexplained() }
 }
@@ -96,6 +99,7 @@ fn find(paper: &Row, effort: &Effort) -> Result<Found> {
     let [processes, states, transitions] = size(&program);
     let cells = program.memory.variables.iter().map(|variable| variable.len.unwrap_or(1)).sum();
     Ok(Found {
+        program,
         size: [processes, states, cells, transitions],
         fences,
         queries: all.answer.effort.queries,
@@ -119,21 +123,6 @@ fn compared(comparison: &mut Comparison, paper: &Row, found: &Found) -> Vec<Stri
     let sets = |found: Option<(usize, usize)>| found.map_or(0, |(_, sets)| sets);
     cells.push(comparison.result(paper.name, "sets", sets(found.fences), sets(paper.fences)));
     cells
-}
-
-fn under_sc(effort: &Effort, paper: &Row, erroneous: bool) -> String {
-    if effort.quick {
-        return SKIPPED.to_owned();
-    }
-    let (file, limit) = (file(paper), effort.limit);
-    match guarded(effort, &format!("SPIN on {file}"), move || spin::verify(&sources::example(&file)?, limit)) {
-        Err(problem) => problem,
-        Ok(verified) => {
-            let word = if verified.violated { "violated" } else { "holds" };
-            let word = if verified.violated == erroneous { word.to_owned() } else { format!("**{word}**") };
-            format!("{word}, {} in {}", count(verified.states), seconds(verified.verifying))
-        }
-    }
 }
 
 fn file(paper: &Row) -> String {

@@ -4,13 +4,14 @@
 use super::comparison::{Comparison, Reason};
 use super::document::{Chapter, picture};
 use super::plot::{Curve, Measure, Origin, Plot};
-use super::row::{Effort, SKIPPED, empty, guarded};
+use super::row::{Effort, empty, guarded};
+use super::under_sc::under_sc;
 use crate::asked::reach;
 use crate::asked::robustness::size;
 use crate::measure::ratio;
 use crate::papers::lazy_tso_2015::{FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_9, FIGURE_9_QUERIES, Point, Row};
+use crate::sources;
 use crate::table::{Table, count, seconds};
-use crate::{sources, spin};
 use anyhow::{Result, anyhow};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{Answer, Effort as Spent, Engine};
@@ -145,7 +146,7 @@ fn figure_6(effort: &Effort) -> (String, Vec<String>) {
         cells.extend(paper.milliseconds.map(|time| format!("{time} ms")));
         let real = Duration::from_millis(u64::from(paper.milliseconds[1]));
         cells.extend([seconds(lazy_time), seconds(auto_time), format!("{:.0}", ratio(real, lazy_time))]);
-        cells.push(under_sc(effort, paper.file, program).0);
+        cells.push(under_sc(effort, paper.file, program, false).0);
         table.row(cells);
     }
     let text = format!(
@@ -225,12 +226,12 @@ fn grown(effort: &Effort, growth: &Growth) -> (String, Plot) {
             });
         }
         cells.push(rounds);
-        if effort.quick {
-            cells.push(SKIPPED.to_owned());
-        } else if spin_is_alive {
-            let asked = sources::example_with(growth.file, "N", n)
-                .map_or_else(|error| (error.to_string(), None), |program| under_sc(effort, growth.file, program));
-            spin_is_alive = asked.1.is_some();
+        if spin_is_alive {
+            let asked = sources::example_with(growth.file, "N", n).map_or_else(
+                |error| (error.to_string(), None),
+                |program| under_sc(effort, growth.file, program, false),
+            );
+            spin_is_alive = asked.1.is_some() || effort.quick;
             spins.extend(asked.1.map(|time| (n as f64, time.as_secs_f64())));
             cells.push(asked.0);
         } else {
@@ -272,22 +273,6 @@ fn plot(growth: &Growth, times: Vec<Vec<(f64, f64)>>, spins: Vec<(f64, f64)>) ->
 fn ask(program: &Program, engine: Engine, effort: &Effort) -> Result<(Answer, Duration)> {
     let (answer, time) = reach::measure(program, engine, effort.limit, effort.repetitions.max(1));
     Ok((answer.map_err(|refused| anyhow!(refused))?, time))
-}
-
-/// What SPIN says, and the time of its verifier.
-fn under_sc(effort: &Effort, file: &str, program: Program) -> (String, Option<Duration>) {
-    if effort.quick {
-        return (SKIPPED.to_owned(), None);
-    }
-    let limit = effort.limit;
-    match guarded(effort, &format!("SPIN on {file}"), move || spin::verify(&program, limit)) {
-        Err(problem) => (problem, None),
-        Ok(verified) => {
-            let word = if verified.violated { "**v**" } else { "h" };
-            let cell = format!("{word} {} ({})", seconds(verified.verifying), count(verified.states));
-            (cell, Some(verified.verifying))
-        }
-    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod plot;
 mod robustness;
 mod row;
 mod rsan;
+mod under_sc;
 
 use crate::measure::machine;
 use anyhow::Result;

@@ -13,7 +13,7 @@ use crate::{sources, spin};
 use anyhow::{Result, ensure};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::Limits;
-use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, instrument};
+use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, attack_name, instrument};
 use ravelin_frontend::Language;
 use ravelin_program::lower_for_hardware;
 use std::time::Duration;
@@ -179,12 +179,10 @@ fn timed(effort: &Effort, paper: &Row, found: Found) -> Vec<String> {
         cells.extend([String::new(), String::new(), String::new()]);
     } else if effort.quick {
         cells.extend([SKIPPED.to_owned(), String::new(), String::new()]);
+    } else if !spin::is_installed() {
+        cells.extend(["not installed".to_owned(), String::new(), String::new()]);
     } else {
-        let (file, limit) = (paper.file, effort.limit);
-        let asked = guarded(effort, &format!("SPIN on {searched} attacks of {file}"), move || {
-            ask_spin(file, &found.answer, limit)
-        });
-        cells.extend(match asked {
+        cells.extend(match ask_spin(effort, paper.file, &found.answer) {
             Ok((agree, compiling, verifying)) => [agree, seconds(compiling), seconds(verifying)],
             Err(problem) => [problem, String::new(), String::new()],
         });
@@ -192,9 +190,9 @@ fn timed(effort: &Effort, paper: &Row, found: Found) -> Vec<String> {
     cells
 }
 
-/// For how many attacks SPIN agrees, of how many, and what it took.
-fn ask_spin(file: &str, answer: &Robustness, limit: Duration) -> Result<(String, Duration, Duration)> {
-    let program = lower_for_hardware(&sources::example(file)?);
+/// For how many of the attacks that were searched SPIN agrees, and what it took.
+fn ask_spin(effort: &Effort, file: &str, answer: &Robustness) -> Result<(String, Duration, Duration), String> {
+    let program = lower_for_hardware(&sources::example(file).map_err(|error| error.to_string())?);
     let (mut agree, mut asked) = (0, 0);
     let (mut compiling, mut verifying) = (Duration::ZERO, Duration::ZERO);
     for judged in &answer.attacks {
@@ -203,7 +201,9 @@ fn ask_spin(file: &str, answer: &Robustness, limit: Duration) -> Result<(String,
             AttackFate::Infeasible => false,
             AttackFate::Dismissed(_) | AttackFate::Open => continue,
         };
-        let verified = spin::verify(&instrument(&program, judged.attack)?, limit)?;
+        let instrumented = instrument(&program, judged.attack).map_err(|error| error.to_string())?;
+        let (what, limit) = (format!("SPIN on {file}, {}", attack_name(&program, judged.attack)), effort.limit);
+        let verified = guarded(effort, &what, move || spin::verify(&instrumented, limit))?;
         asked += 1;
         agree += usize::from(verified.violated == feasible);
         compiling += verified.compiling;
@@ -236,7 +236,7 @@ mod tests {
             return;
         }
         let found = find(&TABLE_2[14], &EXACT).unwrap();
-        let (agree, ..) = ask_spin(TABLE_2[14].file, &found.answer, EXACT.limit).unwrap();
+        let (agree, ..) = ask_spin(&EXACT, TABLE_2[14].file, &found.answer).unwrap();
         assert_eq!(agree, "1");
     }
 }
