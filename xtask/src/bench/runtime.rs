@@ -132,31 +132,65 @@ pub fn costs(
 
 /// A row for each program: what each build took, and Ravelin over the stock sanitizer of the same compiler.
 pub fn table(measured: &Measured, builds: &[Build], value: fn(&Cost) -> f64, show: fn(f64) -> String) -> Table {
-    let pairs: Vec<(usize, usize)> = (0..builds.len())
-        .filter(|&number| builds[number].kind == Kind::Ravelin)
-        .filter_map(|ours| {
-            let stock = Build { kind: Kind::Stock, ..builds[ours] };
-            Some((ours, builds.iter().position(|build| *build == stock)?))
-        })
-        .collect();
+    let compilers = ratios(builds, &[], value);
     let mut head = vec!["program".to_owned()];
     head.extend(builds.iter().map(|build| build.name()));
-    head.extend(pairs.iter().map(|&(ours, _)| format!("ratio {}", builds[ours].compiler)));
+    head.extend(compilers.iter().map(|(compiler, _)| format!("ratio {compiler}")));
     let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
-    let mut logarithms = vec![0.0; pairs.len()];
     for (name, costs) in measured {
         let mut row = vec![(*name).to_owned()];
         row.extend(costs.iter().map(|cost| show(value(cost))));
-        for (&(ours, stock), logarithm) in pairs.iter().zip(&mut logarithms) {
-            let ratio = value(&costs[ours]) / value(&costs[stock]).max(1e-6);
-            *logarithm += ratio.max(1e-6).ln();
-            row.push(format!("{ratio:.2}"));
-        }
+        row.extend(ratios(builds, costs, value).into_iter().map(|(_, ratio)| format!("{ratio:.2}")));
         table.row(row);
     }
     let mut row = vec!["geometric mean".to_owned()];
     row.extend(builds.iter().map(|_| String::new()));
-    row.extend(logarithms.iter().map(|sum| format!("{:.2}", (sum / measured.len() as f64).exp())));
+    row.extend(means(measured, builds, value).into_iter().map(|(_, mean)| format!("{mean:.2}")));
     table.row(row);
     table
+}
+
+/// For each compiler that can be compared, Ravelin over its stock sanitizer; 0 for costs that are not there.
+pub fn ratios(builds: &[Build], costs: &[Cost], value: fn(&Cost) -> f64) -> Vec<(&'static str, f64)> {
+    let of = |build: Build| builds.iter().position(|other| *other == build);
+    let watched = builds.iter().filter(|build| build.kind == Kind::Ravelin);
+    let pairs =
+        watched.filter_map(|&build| Some((build.compiler, of(build)?, of(Build { kind: Kind::Stock, ..build })?)));
+    let cost = |number: usize| costs.get(number).map_or(0.0, value);
+    pairs.map(|(compiler, ours, stock)| (compiler, cost(ours) / cost(stock).max(1e-6))).collect()
+}
+
+/// The geometric means of the ratios of all programs; 1 if there are none.
+pub fn means(measured: &Measured, builds: &[Build], value: fn(&Cost) -> f64) -> Vec<(&'static str, f64)> {
+    let mut means: Vec<(&str, f64)> =
+        ratios(builds, &[], value).into_iter().map(|(compiler, _)| (compiler, 0.0)).collect();
+    for (_, costs) in measured {
+        for ((_, sum), (_, ratio)) in means.iter_mut().zip(ratios(builds, costs, value)) {
+            *sum += ratio.max(1e-6).ln();
+        }
+    }
+    for (_, sum) in &mut means {
+        *sum = (*sum / measured.len().max(1) as f64).exp();
+    }
+    means
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_to_the_stock_sanitizer_of_the_same_compiler() {
+        let seconds = |cost: &Cost| cost.time.as_secs_f64();
+        let costs = |times: [u64; 5]| times.map(|time| Cost { time: Duration::from_secs(time), memory: 0 }).to_vec();
+        let one = costs([1, 2, 4, 3, 27]);
+        assert_eq!(ratios(&BUILDS, &one, seconds), [("gcc", 2.0), ("clang", 9.0)]);
+        // Without clang there is nothing to compare it with.
+        assert_eq!(ratios(&BUILDS[..3], &one[..3], seconds), [("gcc", 2.0)]);
+        let measured = vec![("one", one), ("other", costs([1, 1, 8, 1, 1]))];
+        let means = means(&measured, &BUILDS, seconds);
+        assert!((means[0].1 - 4.0).abs() < 1e-9 && (means[1].1 - 3.0).abs() < 1e-9, "{means:?}");
+        let shown = table(&measured, &BUILDS, seconds, |time| format!("{time} s")).to_string();
+        assert!(shown.lines().last().is_some_and(|line| line.ends_with("|      4.00 |        3.00 |")), "{shown}");
+    }
 }

@@ -107,4 +107,21 @@ mod tests {
         assert_eq!(chapter("# Title\n", "000"), None);
         assert_eq!(chapter("<!-- begin 000 -->\n", "000"), None);
     }
+
+    #[test]
+    fn the_document_that_is_kept_is_whole() {
+        let docs = crate::root().join("docs");
+        let text = std::fs::read_to_string(docs.join(FILE)).expect("docs/results.md is there");
+        for paper in super::super::PAPERS {
+            assert!(chapter(&text, paper).is_some_and(|body| body.contains("| ")), "no chapter for paper {paper}");
+        }
+        assert!(!text.contains("Not explained") && !text.contains("--quick`):"));
+        let links: Vec<&str> =
+            text.split("](results/").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)).collect();
+        assert!(!links.is_empty());
+        for link in links {
+            let picture = std::fs::read_to_string(docs.join(PICTURES).join(link)).expect(link);
+            roxmltree::Document::parse(&picture).expect(link);
+        }
+    }
 }

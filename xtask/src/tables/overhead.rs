@@ -3,38 +3,34 @@
 //! The sources of mimalloc are not part of the project (`case-studies/c/run` fetches them); without them the number stored in
 //! `docs/benchmarks-runtime.md` is shown, and said to be stored.
 
-use super::row::{Effort, SKIPPED, guarded};
-use crate::bench::runtime::{Measured, builds, costs, table, workloads};
+use super::row::{Effort, guarded};
+use crate::bench::runtime::{Measured, builds, costs, means, ratios, table, workloads};
 use crate::papers::rsan_2025::{OVERHEAD, OVERHEAD_MIMALLOC, OVERHEAD_TESTS};
-use crate::watched::built;
-use std::path::PathBuf;
+use crate::table::Table;
+use crate::watched::{Build, Cost};
+use std::path::{Path, PathBuf};
 
 /// The first word of the row of mimalloc.
 const MIMALLOC: &str = "mimalloc";
 
-pub fn section(effort: &Effort) -> String {
+pub fn section(effort: &Effort, ravelin: &Result<PathBuf, String>) -> String {
     let mut section = format!(
         "### Section 6.3: overhead over the thread sanitizer\n\n\
          The paper reports that RSan takes {OVERHEAD} times as long as TSan, on average over {OVERHEAD_TESTS} tests, among them randomly generated ones, and {OVERHEAD_MIMALLOC} times for mimalloc. "
     );
-    if effort.quick {
-        return section + &format!("Ours: {SKIPPED} (`--quick`).\n\n");
-    }
-    let (measured, problems) = measure(effort);
+    let ravelin = match ravelin {
+        Ok(ravelin) => ravelin,
+        Err(problem) => return section + &format!("Ours: {problem}.\n\n"),
+    };
+    let (measured, problems) = measure(effort, ravelin);
     let builds = builds();
     section += "Ours were obtained as by `cargo xtask bench runtime`: the programs in `xtask/programs/runtime` (locks, queues, an allocator, and random accesses with more and more threads, \
                 locations and fences), each plain, under the stock thread sanitizer of each compiler (TSan, data races only) and under `ravelin cc`. Processor time of all threads; ratio: \
                 Ravelin over the TSan of the same compiler, both on this machine, so these can be compared with the paper's.\n\n";
-    section +=
-        &format!("{}\n", table(&measured, &builds, |cost| cost.time.as_secs_f64(), |time| format!("{time:.2} s")));
-    if !measured.iter().any(|(name, _)| name.starts_with(MIMALLOC)) {
-        section += &match stored() {
-            Some(ratios) => format!(
-                "mimalloc was not measured in this run, for want of its sources (`case-studies/c/run` fetches them). Stored in [benchmarks-runtime.md](benchmarks-runtime.md): {} times TSan.\n\n",
-                ratios.join(" and ")
-            ),
-            None => "mimalloc was not measured, for want of its sources.\n\n".to_owned(),
-        };
+    if !measured.is_empty() {
+        let time = |cost: &Cost| cost.time.as_secs_f64();
+        let table = table(&measured, &builds, time, |time| format!("{time:.2} s"));
+        section += &format!("{table}\n{}\n", summary(&measured, &builds));
     }
     for problem in problems {
         section += &format!("**Failed:** {problem}.\n\n");
@@ -42,29 +38,44 @@ pub fn section(effort: &Effort) -> String {
     section
 }
 
-fn measure(effort: &Effort) -> (Measured, Vec<String>) {
+/// Time over TSan's, the paper's and ours.
+fn summary(measured: &Measured, builds: &[Build]) -> String {
+    let time = |cost: &Cost| cost.time.as_secs_f64();
+    let show = |ratios: Vec<(&str, f64)>| {
+        let shown = ratios.iter().map(|(compiler, ratio)| format!("{ratio:.2} ({compiler})"));
+        shown.collect::<Vec<_>>().join(", ")
+    };
+    let (mimalloc, how) = match measured.iter().find(|(name, _)| name.starts_with(MIMALLOC)) {
+        Some((_, costs)) => (show(ratios(builds, costs, time)), "measured now"),
+        None => (
+            stored().unwrap_or_default().join(", "),
+            "stored in [benchmarks-runtime.md](benchmarks-runtime.md); `case-studies/c/run` fetches its sources to measure it again",
+        ),
+    };
+    let mut table = Table::new(&["time over TSan's", "paper, RSan", "ours", "how ours was obtained"]);
+    let tests = format!("geometric mean of {} programs, measured now", measured.len());
+    table.row(vec!["average".to_owned(), OVERHEAD.to_string(), show(means(measured, builds, time)), tests]);
+    table.row(vec![MIMALLOC.to_owned(), OVERHEAD_MIMALLOC.to_string(), mimalloc, how.to_owned()]);
+    table.to_string()
+}
+
+fn measure(effort: &Effort, ravelin: &Path) -> (Measured, Vec<String>) {
     let mimalloc = sources_of_mimalloc();
     let folder = std::env::temp_dir().join(format!("ravelin-tables-{}-overhead", std::process::id()));
-    let ready = || -> anyhow::Result<PathBuf> {
-        std::fs::create_dir_all(folder.join("findings"))?;
-        built()
-    };
     let mut measured = Vec::new();
     let mut problems = Vec::new();
-    match ready() {
-        Err(error) => problems.push(format!("{error:#}")),
-        Ok(ravelin) => {
-            for workload in workloads(mimalloc.is_some()) {
-                let (ravelin, folder, mimalloc) = (ravelin.clone(), folder.clone(), mimalloc.clone());
-                let repetitions = if effort.long { effort.repetitions } else { 1 };
-                let costs = guarded(effort, workload.0, move || {
-                    costs(workload, repetitions, mimalloc.as_deref(), &ravelin, &builds(), &folder)
-                });
-                match costs {
-                    Ok(costs) => measured.push((workload.0, costs)),
-                    Err(problem) => problems.push(format!("{}: {problem}", workload.0)),
-                }
-            }
+    if let Err(error) = std::fs::create_dir_all(folder.join("findings")) {
+        problems.push(format!("cannot make {}: {error}", folder.display()));
+    }
+    for workload in workloads(mimalloc.is_some()) {
+        let (ravelin, folder, mimalloc) = (ravelin.to_owned(), folder.clone(), mimalloc.clone());
+        let repetitions = if effort.long { effort.repetitions } else { 1 };
+        let costs = guarded(effort, workload.0, move || {
+            costs(workload, repetitions, mimalloc.as_deref(), &ravelin, &builds(), &folder)
+        });
+        match costs {
+            Ok(costs) => measured.push((workload.0, costs)),
+            Err(problem) => problems.push(format!("{}: {problem}", workload.0)),
         }
     }
     let _ = std::fs::remove_dir_all(&folder);
@@ -79,10 +90,10 @@ fn sources_of_mimalloc() -> Option<PathBuf> {
 /// The ratios of mimalloc's row in the stored table of times.
 fn stored() -> Option<Vec<String>> {
     let text = std::fs::read_to_string(crate::root().join("docs/benchmarks-runtime.md")).ok()?;
-    ratios(&text)
+    ratios_in(&text)
 }
 
-fn ratios(document: &str) -> Option<Vec<String>> {
+fn ratios_in(document: &str) -> Option<Vec<String>> {
     let (_, times) = document.split_once("## Time")?;
     let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
     let mut lines = times.lines().filter(|line| line.starts_with('|'));
@@ -108,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_document_without_the_row_has_no_number() {
-        assert_eq!(ratios("## Time\n\n| program | ratio gcc |\n| --- | --- |\n| other | 2.0 |\n"), None);
-        assert_eq!(ratios("nothing"), None);
+        assert_eq!(ratios_in("## Time\n\n| program | ratio gcc |\n| --- | --- |\n| other | 2.0 |\n"), None);
+        assert_eq!(ratios_in("nothing"), None);
     }
 }
