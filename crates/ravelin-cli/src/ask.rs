@@ -4,7 +4,7 @@ use crate::arguments::{Format, Inputs, Models, Output, Search};
 use crate::exit::Exit;
 use crate::{input, progress};
 use ravelin_analysis::reachability::Question;
-use ravelin_explore::Progress;
+use ravelin_explore::{Beyond, Progress};
 use ravelin_frontend::Language;
 use ravelin_program::Program;
 use ravelin_report::{json, text};
@@ -31,6 +31,7 @@ pub struct Subject<'a, M = Model> {
     pub style: text::Style,
     pub stop: &'a AtomicBool,
     pub progress: &'a (dyn Fn(&Progress) + Sync),
+    pub beyond: Beyond<'a>,
 }
 
 impl<'a> Subject<'a> {
@@ -44,6 +45,7 @@ impl<'a> Subject<'a> {
             workers: search.resources.workers(),
             stop: Some(self.stop),
             progress: Some(self.progress),
+            beyond: self.beyond,
         }
     }
 }
@@ -82,7 +84,16 @@ pub fn for_each_subject<M: Copy>(
         for model in models(&program, language) {
             let line = progress::Line::new(format!("{file} {command}"));
             let show = |progress: &Progress| line.show(progress);
-            let subject = Subject { file: &file, program: &program, language, model, style, stop, progress: &show };
+            let subject = Subject {
+                file: &file,
+                program: &program,
+                language,
+                model,
+                style,
+                stop,
+                progress: &show,
+                beyond: Beyond::default(),
+            };
             let result = answer(&subject);
             drop(line);
             match result {

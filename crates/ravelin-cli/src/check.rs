@@ -102,6 +102,7 @@ fn question<'a>(arguments: &Check, subject: &Subject<'a, AnyModel>, model: Model
         workers: arguments.resources.workers(),
         stop: Some(subject.stop),
         progress: Some(subject.progress),
+        beyond: subject.beyond,
     }
 }
 
@@ -150,6 +151,7 @@ fn robust_c11(arguments: &Check, subject: &Subject<AnyModel>, model: C11Model) -
         workers: arguments.resources.workers(),
         stop: Some(subject.stop),
         progress: Some(subject.progress),
+        beyond: subject.beyond,
         ..C11Question::new(model)
     };
     let answer = match c11_robustness(program, &question) {

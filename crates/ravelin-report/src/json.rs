@@ -57,6 +57,7 @@ pub(crate) fn limit(limit: Limit) -> Value {
         Limit::Memory(bytes) => json!({ "kind": "memory", "value": bytes }),
         Limit::Time(time) => json!({ "kind": "time", "value": time.as_secs_f64() }),
         Limit::Stopped => json!({ "kind": "interrupted" }),
+        Limit::Lost(lost) => json!({ "kind": "process_lost", "process": lost.process }),
     }
 }
 

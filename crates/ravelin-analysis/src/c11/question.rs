@@ -6,7 +6,7 @@
 
 use super::witness::{C11Race, C11Witness, race, stale};
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_explore::{Limit, Limits, Options, Progress, Statistics, Until};
+use ravelin_explore::{Beyond, Limit, Limits, Options, Progress, Statistics, Until};
 use ravelin_machine::monitor::{C11Model, C11Settings, Found, FoundKind, MonitorError, SeqCst, monitor};
 use ravelin_program::{Copies, Instruction, Order, Program};
 use ravelin_semantics::rc20::Reading;
@@ -54,6 +54,8 @@ pub struct C11Question<'a> {
     pub workers: usize,
     pub stop: Option<&'a AtomicBool>,
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+    /// What there is beyond the memory of this process, for those who explore explicitly.
+    pub beyond: Beyond<'a>,
 }
 
 impl C11Question<'_> {
@@ -67,6 +69,7 @@ impl C11Question<'_> {
             workers: 1,
             stop: None,
             progress: None,
+            beyond: Beyond::default(),
         }
     }
 }
@@ -142,6 +145,7 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
             until: Until::FirstFinding,
             stop: question.stop,
             progress: question.progress,
+            beyond: question.beyond,
         };
         let search = monitor(program, settings, &options).map_err(refused)?;
         add(&mut answer.statistics, &search.statistics);

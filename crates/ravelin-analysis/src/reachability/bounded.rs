@@ -8,7 +8,7 @@
 
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, Verdict};
-use ravelin_explore::{Limit, Options, Progress, Statistics, Until};
+use ravelin_explore::{Beyond, Limit, Options, Progress, Statistics, Until};
 use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
 use ravelin_program::{Instruction, Program};
 use ravelin_semantics::Model;
@@ -30,6 +30,8 @@ pub struct Question<'a> {
     pub workers: usize,
     pub stop: Option<&'a AtomicBool>,
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+    /// What there is beyond the memory of this process, for those who explore explicitly.
+    pub beyond: Beyond<'a>,
 }
 
 impl Question<'_> {
@@ -42,11 +44,19 @@ impl Question<'_> {
             workers: 1,
             stop: None,
             progress: None,
+            beyond: Beyond::default(),
         }
     }
 
     pub(crate) fn options(&self, until: Until) -> Options<'_> {
-        Options { limits: self.limits, workers: self.workers, until, stop: self.stop, progress: self.progress }
+        Options {
+            limits: self.limits,
+            workers: self.workers,
+            until,
+            stop: self.stop,
+            progress: self.progress,
+            beyond: self.beyond,
+        }
     }
 
     pub(crate) fn settings(&self, purpose: Purpose) -> Settings {

@@ -11,7 +11,7 @@ use super::dismiss::{Facts, Reason};
 use super::witness::{self, AttackWitness};
 use crate::parameterised::{AnyNumber, robust_for_any_number};
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_explore::{Limit, Limits, Options, Progress, Until};
+use ravelin_explore::{Beyond, Limit, Limits, Options, Progress, Until};
 use ravelin_machine::attack::{self as machine, AttackRun, Extent, Fate, Hunt, Target, Unread, hunt, query};
 use ravelin_program::{Program, ThreadId, TransitionId, lower_for_hardware};
 use ravelin_semantics::Model;
@@ -55,6 +55,8 @@ pub struct RobustnessQuestion<'a> {
     pub workers: usize,
     pub stop: Option<&'a AtomicBool>,
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+    /// What there is beyond the memory of this process, for those who explore explicitly.
+    pub beyond: Beyond<'a>,
 }
 
 impl RobustnessQuestion<'_> {
@@ -67,6 +69,7 @@ impl RobustnessQuestion<'_> {
             workers: 1,
             stop: None,
             progress: None,
+            beyond: Beyond::default(),
         }
     }
 
@@ -77,6 +80,7 @@ impl RobustnessQuestion<'_> {
             until: Until::Exhausted,
             stop: self.stop,
             progress: self.progress,
+            beyond: self.beyond,
         }
     }
 }

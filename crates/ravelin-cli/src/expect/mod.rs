@@ -57,7 +57,7 @@ struct Effort {
 impl Effort {
     fn reachability(self, model: Model, buffer: usize, reductions: Reductions) -> Question<'static> {
         let Effort { limits, stop } = self;
-        Question { model, buffer, reductions, limits, workers: 1, stop: Some(stop), progress: None }
+        Question { buffer, reductions, limits, stop: Some(stop), ..Question::new(model) }
     }
 
     fn robustness(self, model: Model, engine: Engine) -> RobustnessQuestion<'static> {

@@ -3,7 +3,7 @@
 use crate::compile::Machine;
 use crate::layout::Outgrown;
 use crate::run::Unreadable;
-use ravelin_explore::{Limit, Limits, Options, Space, Until, explore};
+use ravelin_explore::{Beyond, Limit, Limits, Options, Space, Until, explore};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -53,7 +53,9 @@ impl<'a> Clock<'a> {
         let limits =
             Limits { states: Some(limits.states.map_or(size, |states| states.min(size))), ..limits.left(self.start) };
         let workers = if size <= SMALL_STAGE { 1 } else { self.options.workers };
-        explore(machine, &Options { limits, workers, until: Until::Exhausted, ..*self.options })
+        // A hunt starts from the states themselves, so they have to be here.
+        let beyond = Beyond::default();
+        explore(machine, &Options { limits, workers, until: Until::Exhausted, beyond, ..*self.options })
     }
 
     /// Whether a limit is one of the user's, and not the size of the stage.
