@@ -2,6 +2,7 @@
 
 use crate::model::AnyModel;
 use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
+use crate::storage::Storage;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ravelin_analysis::c11::SeqCstReading;
 use ravelin_analysis::reachability;
@@ -99,6 +100,8 @@ pub struct Check {
     #[arg(long)]
     pub expect: bool,
     #[command(flatten)]
+    pub storage: Storage,
+    #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]
     pub output: Output,
@@ -124,6 +127,8 @@ pub struct Reach {
     pub certify: Option<PathBuf>,
     #[command(flatten)]
     pub search: Search,
+    #[command(flatten)]
+    pub storage: Storage,
     #[command(flatten)]
     pub output: Output,
 }
@@ -234,6 +239,8 @@ pub struct States {
     pub models: Models,
     #[command(flatten)]
     pub search: Search,
+    #[command(flatten)]
+    pub storage: Storage,
     #[command(flatten)]
     pub output: Output,
 }

@@ -18,6 +18,7 @@ mod reach;
 mod sanitize;
 mod simulate;
 mod states;
+mod storage;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
