@@ -1,6 +1,7 @@
 //! The three answers, and the two ways to get none.
 
-use ravelin_machine::BuildError;
+use ravelin_explore::StorageError;
+use ravelin_machine::{BuildError, RunError};
 use thiserror::Error;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +28,8 @@ impl Verdict {
 pub enum AnalysisError {
     #[error(transparent)]
     Build(#[from] BuildError),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
     #[error("the program has {count} pairs of a store and a later access to check; at most {limit} can be")]
     TooManyAttacks { count: usize, limit: usize },
     #[error(transparent)]
@@ -45,6 +48,15 @@ impl AnalysisError {
     /// This engine cannot try; another may.
     pub fn is_refusal(&self) -> bool {
         matches!(self, AnalysisError::NotFinite(_))
+    }
+}
+
+impl From<RunError> for AnalysisError {
+    fn from(error: RunError) -> AnalysisError {
+        match error {
+            RunError::Build(error) => error.into(),
+            RunError::Storage(error) => error.into(),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::model::AnyModel;
 use crate::pages::Pages;
 use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
+use crate::storage::Storage;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ravelin_analysis::c11::SeqCstReading;
 use ravelin_analysis::reachability;
@@ -115,6 +116,8 @@ pub struct Check {
     #[arg(long)]
     pub expect: bool,
     #[command(flatten)]
+    pub storage: Storage,
+    #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]
     pub output: Output,
@@ -140,6 +143,8 @@ pub struct Reach {
     pub certify: Option<PathBuf>,
     #[command(flatten)]
     pub search: Search,
+    #[command(flatten)]
+    pub storage: Storage,
     #[command(flatten)]
     pub output: Output,
 }
@@ -250,6 +255,8 @@ pub struct States {
     pub models: Models,
     #[command(flatten)]
     pub search: Search,
+    #[command(flatten)]
+    pub storage: Storage,
     #[command(flatten)]
     pub output: Output,
 }

@@ -65,6 +65,7 @@ pub fn for_each_subject<M: Copy>(
     inputs: &Inputs,
     models: &dyn Fn(&Program, Language) -> Vec<M>,
     output: &Output,
+    beyond: Beyond,
     answer: &dyn Fn(&Subject<M>) -> Answered,
 ) -> anyhow::Result<Exit> {
     if inputs.files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
@@ -97,16 +98,8 @@ pub fn for_each_subject<M: Copy>(
         for model in models(&program, language) {
             let line = progress::Line::new(format!("{file} {command}"));
             let show = |progress: &Progress| line.show(progress);
-            let subject = Subject {
-                file: &file,
-                program: &program,
-                language,
-                model,
-                style,
-                stop,
-                progress: &show,
-                beyond: Beyond::default(),
-            };
+            let subject =
+                Subject { file: &file, program: &program, language, model, style, stop, progress: &show, beyond };
             let result = answer(&subject);
             drop(line);
             match result {

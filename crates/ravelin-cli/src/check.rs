@@ -1,6 +1,6 @@
 //! `ravelin check`.
 
-use crate::arguments::{Check, Format, PropertyName};
+use crate::arguments::{Check, EngineName, Format, PropertyName};
 use crate::ask::{Shown, Subject, for_each_subject};
 use crate::certificate;
 use crate::exit::Exit;
@@ -9,7 +9,7 @@ use crate::model::AnyModel;
 use anyhow::bail;
 use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness, with_waits};
 use ravelin_analysis::parameterised::certificate::Claim;
-use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
+use ravelin_analysis::robustness::{Engine, RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_program::lower_for_hardware;
 use ravelin_report::robustness::{json, text};
@@ -37,7 +37,9 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         (true, false) => AnyModel::by_language(language, program),
     };
     let answers = RefCell::new(Vec::new());
-    let exit = for_each_subject("check", inputs, &models, output, &|subject: &Subject<AnyModel>| {
+    let exit = for_each_subject("check", inputs, &models, output, arguments.storage.beyond(), &|subject: &Subject<
+        AnyModel,
+    >| {
         let (exit, word, shown) = match (subject.model, property) {
             (AnyModel::Hardware(model), PropertyName::Robust) => robust(arguments, subject, model)?,
             (AnyModel::Hardware(model), PropertyName::Trf) => free_of_races(arguments, subject, model)?,
@@ -59,6 +61,11 @@ fn refuse(arguments: &Check, models: &[AnyModel]) -> anyhow::Result<()> {
     }
     if models.contains(&AnyModel::Hardware(Model::Sc)) {
         bail!("every program is robust against sc, by definition; ask about tso, pso, ra or rc20");
+    }
+    if let Some(option) = arguments.storage.asked()
+        && arguments.engine == Some(EngineName::Shared)
+    {
+        bail!("the engine `shared` needs all states in memory; use `single` or `attacks` with {option}");
     }
     let c11 = models.iter().any(|model| matches!(model, AnyModel::C11(_)));
     if c11 && arguments.attacks {
@@ -93,10 +100,16 @@ fn refuse(arguments: &Check, models: &[AnyModel]) -> anyhow::Result<()> {
 /// An exit code, the answer in a word or two, and the whole answer.
 type Answered = (Exit, &'static str, Shown);
 
+/// The shared search needs the states under sc in memory.
+fn engine(arguments: &Check) -> Engine {
+    let default = if arguments.storage.asked().is_some() { Engine::Single } else { Engine::default() };
+    arguments.engine.map_or(default, Into::into)
+}
+
 fn question<'a>(arguments: &Check, subject: &Subject<'a, AnyModel>, model: Model) -> RobustnessQuestion<'a> {
     RobustnessQuestion {
         model,
-        engine: arguments.engine.map(Into::into).unwrap_or_default(),
+        engine: engine(arguments),
         all: arguments.attacks,
         limits: arguments.resources.limits(),
         workers: arguments.resources.workers(),

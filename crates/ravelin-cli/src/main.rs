@@ -23,6 +23,7 @@ mod sanitize;
 mod serve;
 mod simulate;
 mod states;
+mod storage;
 mod terminal;
 
 use arguments::{Arguments, Command};

@@ -1,20 +1,21 @@
 //! `ravelin reach`.
 
-use crate::arguments::{Format, Reach};
+use crate::arguments::{Format, Reach, ReachEngine};
 use crate::ask::{Shown, Subject, for_each_subject};
 use crate::certificate;
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
+use crate::storage::Storage;
 use anyhow::bail;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::certificate::Claim;
-use ravelin_analysis::reachability::answer;
+use ravelin_analysis::reachability::{Engine, answer};
 use ravelin_report::reachability;
 use ravelin_semantics::Model;
 
 pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
-    let Reach { inputs, expect, models, engine, certify, search, output } = arguments;
-    let engine = (*engine).into();
+    let Reach { inputs, expect, models, engine, certify, search, storage, output } = arguments;
+    let engine = engine_for(*engine, storage)?;
     if output.format == Format::Herd {
         bail!("herd's layout is for final states: use it with `ravelin states`");
     }
@@ -25,7 +26,7 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     if certify.is_some() && (inputs.files.len() != 1 || models.all().len() != 1) {
         bail!("--certify writes a proof about one program under one model: name one file, and one model");
     }
-    for_each_subject("reach", inputs, &|_, _| models.all(), output, &|subject: &Subject| {
+    for_each_subject("reach", inputs, &|_, _| models.all(), output, storage.beyond(), &|subject: &Subject| {
         let any_number = subject.program.is_parameterised();
         match (any_number, subject.model) {
             _ if certify.is_none() => {}
@@ -46,4 +47,13 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         let shown = Shown::new(output, told, || reachability::json(subject.file, &answer));
         Ok((answer.reachability.verdict.into(), shown))
     })
+}
+
+/// Only the bounded search goes from state to state and can keep them elsewhere.
+fn engine_for(engine: ReachEngine, storage: &Storage) -> anyhow::Result<Engine> {
+    match (engine, storage.asked()) {
+        (ReachEngine::Auto, Some(_)) => Ok(Engine::Bounded),
+        (ReachEngine::Auto | ReachEngine::Bounded, _) | (_, None) => Ok(engine.into()),
+        (_, Some(option)) => bail!("{option} is for the engine `bounded`; leave --engine away"),
+    }
 }

@@ -8,13 +8,13 @@ use ravelin_analysis::states::states;
 use ravelin_report::{herd, json, text};
 
 pub fn run(arguments: &States) -> anyhow::Result<Exit> {
-    let States { inputs, expect, models, search, output } = arguments;
+    let States { inputs, expect, models, search, storage, output } = arguments;
     output.refuse_sarif("states")?;
     if *expect {
         let asked = Asked::States { buffer: models.buffer, reductions: search.reductions() };
         return expect::run(asked, inputs, &models.any(), &search.resources, output);
     }
-    for_each_subject("states", inputs, &|_, _| models.all(), output, &|subject: &Subject| {
+    for_each_subject("states", inputs, &|_, _| models.all(), output, storage.beyond(), &|subject: &Subject| {
         let answer = states(subject.program, &subject.reachability(models, search))?;
         let complete = answer.limit.is_none() && !answer.cut_off;
         let told = || match output.format {

@@ -1,10 +1,13 @@
 //! What an exploration has beyond the memory of one process.
 
 use crate::peers::Peers;
+use std::path::Path;
 
 /// Nothing, unless it is given.
 #[derive(Clone, Copy, Default)]
 pub struct Beyond<'a> {
     /// Other processes that make the same exploration, each with its part of the states.
     pub peers: Option<&'a dyn Peers>,
+    /// A directory for what does not fit into the memory limit, which then no longer ends the exploration. Not for several processes.
+    pub spill: Option<&'a Path>,
 }

@@ -38,6 +38,8 @@ mod search;
 mod set;
 mod shard;
 mod space;
+mod spill;
+mod storage;
 mod store;
 mod system;
 
@@ -47,4 +49,5 @@ pub use peers::{Lost, Peers};
 pub use search::{Options, Until, explore};
 pub use set::StateSet;
 pub use space::{End, Finding, Space, StateId, Statistics};
+pub use storage::{StorageAction, StorageError};
 pub use system::{Sink, System};

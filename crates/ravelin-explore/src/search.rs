@@ -15,6 +15,7 @@ use crate::limits::{Limit, Limits, Progress};
 use crate::peers::{Lost, Team};
 use crate::shard::{Shard, Summary};
 use crate::space::{End, Finding, Space, StateId, Statistics};
+use crate::spill;
 use crate::store::{Store, hash};
 use crate::system::{System, shard_of};
 use std::any::Any;
@@ -32,7 +33,7 @@ const SHARED_ROUND: usize = 1 << 15;
 const WORTH_SHARING: u64 = 4096;
 const MOST_WORKERS: usize = 64;
 /// Ids are 32 bits, and one is taken.
-const MOST_STATES: u64 = u32::MAX as u64 - 1;
+pub(crate) const MOST_STATES: u64 = u32::MAX as u64 - 1;
 
 pub struct Options<'a> {
     pub limits: Limits,
@@ -70,6 +71,9 @@ pub enum Until {
 pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> {
     let workers = options.workers.clamp(1, MOST_WORKERS);
     let team = Team::new(options.beyond.peers, workers);
+    if let Some(directory) = options.beyond.spill.filter(|_| team.is_alone()) {
+        return spill::explore(system, options, directory);
+    }
     let shard = |local| Mutex::new(Shard::new(system, team.first() + local, team.shards()));
     let mut search = Search {
         system,

@@ -2,6 +2,7 @@
 
 use crate::kept::Kept;
 use crate::limits::Limit;
+use crate::storage::StorageError;
 use crate::store::Store;
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub enum End<I> {
     Found,
     Limit(Limit),
     Interrupted(I),
+    /// Something could not be written to disk, or read from there.
+    Failed(StorageError),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -31,5 +31,5 @@ mod symmetry;
 
 pub use compile::{BuildError, Machine};
 pub use layout::{Growth, Outgrown};
-pub use run::{Explored, Run, Snapshot, Unreadable, Violation, run};
+pub use run::{Explored, Run, RunError, Snapshot, Unreadable, Violation, run};
 pub use settings::{Purpose, Reductions, Settings};

@@ -8,20 +8,30 @@ use crate::layout::{Growth, Outgrown};
 use crate::settings::{Purpose, Settings};
 use crate::step::Outcome;
 use crate::symmetry::Scratch;
-use ravelin_explore::{End, Limit, Limits, Options, Space, Statistics, System, explore};
+use ravelin_explore::{End, Limit, Limits, Options, Space, Statistics, StorageError, System, explore};
 use ravelin_program::{Fault, LocId, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 
 /// Explores a program.
-pub fn run(program: &Program, settings: Settings, options: &Options) -> Result<Explored, BuildError> {
-    let build = |growth: &Growth| Machine::new(program, settings, growth);
+pub fn run(program: &Program, settings: Settings, options: &Options) -> Result<Explored, RunError> {
+    let build = |growth: &Growth| Ok(Machine::new(program, settings, growth)?);
     growing(options, build, |machine, left| {
         let space = explore(&machine, left);
         Ok(match space.end {
             End::Interrupted(outgrown) => Attempt::Outgrown(Box::new(machine), outgrown),
+            End::Failed(error) => return Err(error.into()),
             _ => Attempt::Done(Explored { machine, space, limits: options.limits }),
         })
     })
+}
+
+/// Why a program was not explored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
 }
 
 /// An explored program.

@@ -208,6 +208,7 @@ fn add(all: &mut Statistics, one: &Statistics) {
 fn refused(error: MonitorError) -> AnalysisError {
     match error {
         MonitorError::Build(error) => error.into(),
+        MonitorError::Storage(error) => error.into(),
         MonitorError::Refused(refusal) => refusal.into(),
         MonitorError::Unreadable(unreadable) => InternalError(unreadable.to_string()).into(),
     }

@@ -88,7 +88,11 @@ pub fn reach(program: &Program, question: &Question) -> Result<Reachability, Ana
     let explored = run(program, settings, &question.options(Until::FirstFinding))?;
     let witness = match witness(program, settings, &explored)? {
         None => None,
-        Some(found) => Some(shortest(program, question, &explored)?.unwrap_or(found)),
+        // A full disk must not lose what is found already.
+        Some(found) => match shortest(program, question, &explored) {
+            Err(AnalysisError::Storage(_)) => Some(found),
+            shorter => Some(shorter?.unwrap_or(found)),
+        },
     };
     let limit = explored.limit().filter(|_| witness.is_none());
     let verdict = match (&witness, limit, explored.cut_off()) {

@@ -208,9 +208,15 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
                 }
             }
             Engine::Attacks => {
+                let mut shown = false;
                 for (number, target) in targets.iter().enumerate() {
-                    let found = ask(program, question, std::slice::from_ref(target), start, &mut explored)?;
+                    let found = match ask(program, question, std::slice::from_ref(target), start, &mut explored) {
+                        // A full disk must not lose what is found already; the others stay open.
+                        Err(AnalysisError::Storage(_)) if shown => break,
+                        found => found?,
+                    };
                     let feasible = found.found.is_some();
+                    shown |= feasible;
                     let fate = match found {
                         machine::Query { found: Some((_, run)), .. } => Fate::Feasible(Box::new(run)),
                         machine::Query { limit: None, .. } => Fate::Infeasible,
@@ -230,7 +236,10 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
                 let mut left: Vec<usize> = (0..targets.len()).collect();
                 while !left.is_empty() {
                     let these: Vec<Target> = left.iter().map(|&number| targets[number]).collect();
-                    let found = ask(program, question, &these, start, &mut explored)?;
+                    let found = match ask(program, question, &these, start, &mut explored) {
+                        Err(AnalysisError::Storage(_)) if left.len() < targets.len() => break,
+                        found => found?,
+                    };
                     match found.found {
                         Some((target, run)) => {
                             let Some(place) = left.iter().position(|&number| targets[number] == target) else {
@@ -323,6 +332,7 @@ fn ask(
 pub(super) fn unread(error: Unread) -> AnalysisError {
     match error {
         Unread::Build(error) => error.into(),
+        Unread::Storage(error) => error.into(),
         Unread::Path(unreadable) => InternalError(unreadable.to_string()).into(),
     }
 }

@@ -15,6 +15,7 @@ use crate::model::AnyModel;
 use anyhow::bail;
 use ravelin_analysis::fences::{Fences, Offer, Outcome, Purpose, Sets};
 use ravelin_analysis::reachability::Engine;
+use ravelin_explore::Beyond;
 use ravelin_frontend::sites::Repair;
 use ravelin_program::{Site, Strength};
 use ravelin_report::fences::{Shown as ShownFences, json, text};
@@ -28,7 +29,9 @@ pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
         return expect::run(Asked::Fence { engine: engine(arguments) }, inputs, &models, resources, output);
     }
     let plan = plan(arguments)?;
-    for_each_subject("fence", inputs, &|_, _| models.clone(), output, &|subject: &Subject<AnyModel>| {
+    for_each_subject("fence", inputs, &|_, _| models.clone(), output, Beyond::default(), &|subject: &Subject<
+        AnyModel,
+    >| {
         answer(arguments, subject, &plan)
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::compile::BuildError;
 use crate::run::{Snapshot, Unreadable};
+use ravelin_explore::StorageError;
 use ravelin_semantics::Action;
 
 /// The computation that an attack found, up to the moment when the delayed stores reach memory.
@@ -40,6 +41,8 @@ pub enum Part {
 pub enum Unread {
     #[error(transparent)]
     Build(BuildError),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
     /// A defect of the machine.
     #[error(transparent)]
     Path(#[from] Unreadable),

@@ -48,6 +48,7 @@ pub fn triangular_races(program: &Program, options: &Options) -> Result<Triangul
         let space = explore(&system, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
             End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(Box::new(machine), outgrown)),
+            End::Failed(error) => return Err(error.into()),
             End::Limit(limit) => Some(options.limits.as_given(limit)),
             _ => None,
         };

@@ -10,7 +10,7 @@ use crate::layout::{Growth, Outgrown};
 use crate::run::{Run, Unreadable};
 use crate::settings::{Purpose, Reductions, Settings};
 use crate::step::Outcome;
-use ravelin_explore::{End, Limit, Options, Sink, Statistics, System, Until, explore};
+use ravelin_explore::{End, Limit, Options, Sink, Statistics, StorageError, System, Until, explore};
 use ravelin_program::{Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::{Action, Model};
 
@@ -46,6 +46,8 @@ pub enum MonitorError {
     Build(#[from] BuildError),
     #[error(transparent)]
     Refused(#[from] Refusal),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
     /// A defect of the machine.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
@@ -65,6 +67,7 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
         let space = explore(&monitor, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
             End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(Box::new(machine), outgrown)),
+            End::Failed(error) => return Err(error.into()),
             End::Limit(limit) => Some(options.limits.as_given(limit)),
             _ => None,
         };

@@ -209,6 +209,7 @@ fn in_cycle(thread: &Thread, id: TransitionId) -> bool {
 fn unread(error: Unread) -> AnalysisError {
     match error {
         Unread::Build(error) => error.into(),
+        Unread::Storage(error) => error.into(),
         Unread::Path(unreadable) => InternalError(unreadable.to_string()).into(),
     }
 }

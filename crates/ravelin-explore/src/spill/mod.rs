@@ -1,0 +1,113 @@
+//! Exploration of spaces that are larger than memory: level by level, with the visited states on disk and duplicates detected
+//! late (Korf, *Delayed duplicate detection*, IJCAI 2003; Stern and Dill, *Using magnetic disk instead of main memory in the Murφ
+//! verifier*, CAV 1998).
+//!
+//! The successors of a level are collected, sorted by hash and freed of doubles; those whose hash is not among the sorted hashes of all visited
+//! states are the next level. A successor whose hash is there is almost certainly visited, but the visited states are not looked through for it
+//! at every level: it is noted as a suspect, and when there are as many suspects as visited states, and before an answer is given, all are
+//! compared in one pass over both. So time and disk stay in proportion to what is explored, and the answer is exact. Should two states
+//! really have the same hash the search begins again and compares at the end of every level; with 64 bits that is not expected to happen.
+//!
+//! As long as everything fits into the budget nothing is written: the search in memory is tried first.
+
+mod hashes;
+mod levels;
+mod records;
+mod search;
+mod shard;
+#[cfg(test)]
+mod tests;
+
+use crate::beyond::Beyond;
+use crate::kept::Kept;
+use crate::limits::{Limit, Limits};
+use crate::search::{self as in_memory, Options};
+use crate::space::{End, Space, Statistics};
+use crate::storage::{Directory, StorageError};
+use crate::system::System;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Bytes of memory if there is no limit.
+const DEFAULT_BUDGET: u64 = 1 << 30;
+
+/// What tests change.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Tuning {
+    /// Bits of hashes that are not used.
+    unused_hash_bits: u32,
+    /// Bytes that may be on disk.
+    room: Option<u64>,
+}
+
+/// Explores a system; what does not fit into the memory limit goes to files in a new directory inside `directory`.
+pub(crate) fn explore<S: System>(system: &S, options: &Options, directory: &Path) -> Space<S::Interrupt> {
+    explore_tuned(system, options, directory, Tuning::default())
+}
+
+fn explore_tuned<S: System>(system: &S, options: &Options, directory: &Path, tuning: Tuning) -> Space<S::Interrupt> {
+    let start = Instant::now();
+    let budget = options.limits.memory.unwrap_or(DEFAULT_BUDGET);
+    // First of all, so that nobody waits for an hour to hear that nothing can be written.
+    let directory = match Directory::create_in(directory, tuning.room) {
+        Ok(directory) => directory,
+        Err(error) => return failed(system, error),
+    };
+    let limits = Limits { memory: Some(budget), ..options.limits };
+    let space =
+        in_memory::explore(system, &Options { limits, beyond: Beyond { spill: None, ..options.beyond }, ..*options });
+    if !matches!(space.end, End::Limit(Limit::Memory(_))) {
+        return space;
+    }
+    drop(space);
+    search::explore(system, options, &directory, budget, start, tuning)
+}
+
+/// A space of which nothing is known.
+fn failed<S: System>(system: &S, error: StorageError) -> Space<S::Interrupt> {
+    Space {
+        end: End::Failed(error),
+        cut_off: false,
+        findings: Vec::new(),
+        statistics: Statistics::default(),
+        shards: Vec::new(),
+        kept: Some(Kept::new(system.width())),
+    }
+}
+
+/// Why a search ends.
+enum Halt<I> {
+    End(End<I>),
+    /// Two states have the same hash.
+    Collision,
+}
+
+impl<I> From<StorageError> for Halt<I> {
+    fn from(error: StorageError) -> Self {
+        Halt::End(End::Failed(error))
+    }
+}
+
+impl<I> From<Limit> for Halt<I> {
+    fn from(limit: Limit) -> Self {
+        Halt::End(End::Limit(limit))
+    }
+}
+
+/// What is looked at while a level ends, which can take long.
+struct Watch<'a> {
+    stop: Option<&'a AtomicBool>,
+    limits: Limits,
+    start: Instant,
+    most_states: u64,
+}
+
+impl Watch<'_> {
+    fn look(&self, states: u64) -> Result<(), Limit> {
+        if states > self.most_states {
+            return Err(Limit::States(self.most_states));
+        }
+        self.limits.reached(self.start, self.stop).map_or(Ok(()), Err)
+    }
+}
