@@ -74,7 +74,7 @@ pub fn connect(
         meeting.await_others(listener, &mut sockets)?;
     }
     drop(listener);
-    let fate = Fate::new(processes);
+    let fate = Fate::new();
     let connections = sockets.into_iter().enumerate();
     let connections =
         connections.map(|(other, socket)| socket.map(|socket| Connection::new(socket, other, fate.clone()))).collect();

@@ -4,28 +4,27 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use timely_communication::allocator::zero_copy::stream::Stream;
 
 /// What the connections of a process know together.
 pub(crate) struct Fate {
-    /// By process: its connection ended before its time.
-    ended: Vec<AtomicBool>,
+    /// The processes whose connections ended before their time, in this order: those that end later often do so because of the first.
+    ended: Mutex<Vec<usize>>,
     /// Connections over which everything was sent that there was.
     said: AtomicUsize,
 }
 
 impl Fate {
-    pub fn new(processes: usize) -> Arc<Fate> {
-        let ended = (0..processes).map(|_| AtomicBool::new(false)).collect();
-        Arc::new(Fate { ended, said: AtomicUsize::new(0) })
+    pub fn new() -> Arc<Fate> {
+        Arc::new(Fate { ended: Mutex::new(Vec::new()), said: AtomicUsize::new(0) })
     }
 
-    /// The processes whose connections ended before their time.
-    pub fn ended(&self) -> Vec<bool> {
-        self.ended.iter().map(|ended| ended.load(Ordering::Acquire)).collect()
+    /// The processes whose connections ended before their time, the first in front.
+    pub fn ended(&self) -> Vec<usize> {
+        self.ended.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
     /// Whether everything was sent to so many processes.
@@ -108,7 +107,7 @@ impl Connection {
     /// The connection ended before its time. The communication layer panics at that, so its thread does not hear of it: it sleeps until
     /// the process ends.
     fn mourn(&self) -> ! {
-        self.fate.ended[self.process].store(true, Ordering::Release);
+        self.fate.ended.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(self.process);
         loop {
             std::thread::park();
         }

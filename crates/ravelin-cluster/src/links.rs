@@ -197,7 +197,7 @@ impl Channels {
             if missing.is_empty() {
                 break;
             }
-            if let Some(&process) = missing.iter().find(|&&process| ended[process]) {
+            if let Some(&process) = ended.iter().find(|process| missing.contains(process)) {
                 return Err(Lost { process });
             }
             self.allocator.await_events(Some(LOOK));

