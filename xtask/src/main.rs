@@ -1,14 +1,23 @@
-//! The chores of this repository: `cargo xtask test | soak | bench | crates`.
+//! The chores of this repository: `cargo xtask test | soak | bench | tables | crates`.
 //!
 //! One file a chore. Nothing here is shipped; it drives cargo and the libraries the way contributors and CI do.
 
+mod asked;
 mod bench;
 mod crates;
+mod measure;
+mod papers;
+mod rival;
 mod soak;
+mod sources;
+mod spin;
+mod table;
+mod tables;
 mod test;
+mod watched;
 
 use clap::{Parser, Subcommand};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 #[derive(Parser)]
@@ -29,6 +38,8 @@ enum Chore {
     /// Measurements, as Markdown
     #[command(subcommand)]
     Bench(bench::Benchmark),
+    /// The tables and figures of the papers, beside ours, into docs/results.md
+    Tables(tables::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -37,6 +48,7 @@ fn main() -> ExitCode {
         Chore::Soak(arguments) => soak::run(&arguments),
         Chore::Crates(arguments) => crates::run(&arguments),
         Chore::Bench(benchmark) => bench::run(&benchmark),
+        Chore::Tables(arguments) => tables::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -50,6 +62,11 @@ fn main() -> ExitCode {
 /// The root of the repository, wherever the command was typed.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a directory of the repository")
+}
+
+/// Where cargo builds.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into)
 }
 
 /// The cargo that runs this, in the root of the repository.

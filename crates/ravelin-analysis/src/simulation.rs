@@ -1,6 +1,6 @@
 //! Walking through a program step by step on the reference semantics, by chance or by choice.
 
-use crate::witness::{Narrated, narrate};
+use crate::witness::{Beginning, Narrated, beginning, narrate};
 use ravelin_program::{Program, Value};
 use ravelin_semantics::operational::{NotModelled, Reference, State, TooMany};
 use ravelin_semantics::{Action, Model};
@@ -9,6 +9,7 @@ use thiserror::Error;
 /// A walk in progress.
 pub struct Simulation {
     reference: Reference,
+    start: State,
     state: State,
     random: u64,
 }
@@ -47,7 +48,12 @@ impl Simulation {
         let mut random = seed;
         let chosen = draw(&mut random, starts.len());
         let state = starts.swap_remove(chosen);
-        Ok(Simulation { reference, state, random })
+        Ok(Simulation { reference, start: state.clone(), state, random })
+    }
+
+    /// How the walk began, if these are its steps.
+    pub fn beginning(&self, steps: &[Narrated]) -> Beginning {
+        beginning(&self.reference, &self.start, steps)
     }
 
     pub fn choices(&self) -> Vec<Choice> {

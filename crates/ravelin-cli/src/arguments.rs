@@ -1,7 +1,12 @@
 //! The command line.
 
+use crate::completions::{Completions, Manual};
+use crate::diagnose::Diagnose;
+use crate::explain::Explain;
 use crate::model::AnyModel;
+use crate::pages::Pages;
 use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
+use crate::serve::Serve;
 use crate::storage::Storage;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ravelin_analysis::c11::SeqCstReading;
@@ -59,6 +64,17 @@ pub enum Command {
     Replay(Replay),
     /// Tell again what is in findings files that `run --findings` kept.
     Findings(Findings),
+    /// Tell an answer again, in words, step by step, from what `--format json` wrote.
+    Explain(Explain),
+    /// A web page on this machine: write a program, pick a model, see the answer.
+    Serve(Serve),
+    /// Write a script that completes commands and flags in a shell.
+    Completions(Completions),
+    /// Write the manual pages.
+    Man(Manual),
+    /// Tell what is wrong with a program, as JSON.
+    #[command(hide = true)]
+    Diagnose(Diagnose),
 }
 
 #[derive(Debug, Args)]
@@ -405,6 +421,8 @@ pub struct Output {
     /// Colours
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
+    #[command(flatten)]
+    pub pages: Pages,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -534,6 +552,8 @@ pub enum Format {
     Json,
     /// The layout of herd's answers; for `states`
     Herd,
+    /// SARIF 2.1.0, for code scanning and editors; for `check`, `reach` and `fence`
+    Sarif,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -554,13 +574,11 @@ impl Models {
 }
 
 impl Output {
-    /// Whether text on standard output is painted.
-    pub fn paints(&self) -> bool {
-        use std::io::IsTerminal;
-        match self.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    /// Refuses SARIF where there is nothing that a rule could be about.
+    pub fn refuse_sarif(&self, command: &str) -> anyhow::Result<()> {
+        if self.format == Format::Sarif {
+            anyhow::bail!("`{command}` finds no violations that SARIF could tell: use it with check, reach or fence");
         }
+        Ok(())
     }
 }

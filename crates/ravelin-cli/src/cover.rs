@@ -6,7 +6,7 @@ use crate::{input, progress};
 use anyhow::{Context, bail};
 use ravelin_explore::Progress;
 use ravelin_nets::{Net, Question, Verdict, certify, cover, spec};
-use ravelin_report::{json, nets, text};
+use ravelin_report::{json, nets};
 use std::io::Write;
 use std::path::Path;
 
@@ -15,11 +15,13 @@ pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
     if output.format == Format::Herd {
         bail!("herd's layout is for final states: use it with `ravelin states`");
     }
+    output.refuse_sarif("cover")?;
+    output.refuse_pages("cover")?;
     if certificate.is_some() && files.len() != 1 {
         bail!("--certify writes a proof about one net: name one file");
     }
     let stop = progress::stop_on_ctrl_c();
-    let style = text::Style { color: output.paints() };
+    let style = output.style();
     let mut worst = Exit::Holds;
     let mut documents = Vec::new();
     let mut stdout = std::io::stdout().lock();
@@ -49,7 +51,7 @@ pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
             std::fs::write(path, text).with_context(|| path.display().to_string())?;
         }
         match output.format {
-            Format::Json => documents.push(nets::json(&file, &net, &answer)),
+            Format::Json | Format::Sarif => documents.push(nets::json(&file, &net, &answer)),
             Format::Text | Format::Herd => stdout.write_all(nets::text(&file, &net, &answer, style).as_bytes())?,
         }
     }

@@ -1,9 +1,11 @@
 //! Reading programs, and saying what is wrong with them.
 
+use crate::arguments::Color;
+use crate::terminal::paints;
 use anyhow::{Context, bail};
 use ravelin_frontend::{Language, Parsed, render};
 use ravelin_program::{Program, Source};
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::path::Path;
 
 /// Files larger than this are not programs that anybody wrote.
@@ -11,20 +13,29 @@ const LARGEST_FILE: u64 = 64 << 20;
 
 /// Reads and parses a program, and tells its language. Diagnostics go to standard error; with an error among them there is no program.
 pub fn read(path: &Path, from: Option<Language>, copies: Option<usize>) -> anyhow::Result<Option<(Program, Language)>> {
-    let parsed = parse(path, from)?;
-    let Some(program) = parsed.program else { return Ok(None) };
+    Ok(read_or_errors(path, from, copies)?.ok())
+}
+
+/// The same, with what was understood if there are errors.
+pub fn read_or_errors(
+    path: &Path,
+    from: Option<Language>,
+    copies: Option<usize>,
+) -> anyhow::Result<Result<(Program, Language), Parsed>> {
+    let mut parsed = parse(path, from)?;
+    let Some(program) = parsed.program.take() else { return Ok(Err(parsed)) };
     let program = match copies {
         Some(copies) if program.is_parameterised() => program.instance(copies),
         _ => program,
     };
-    Ok(Some((program, parsed.language)))
+    Ok(Ok((program, parsed.language)))
 }
 
 /// Reads and parses a file, and prints its diagnostics.
 pub fn parse(path: &Path, from: Option<Language>) -> anyhow::Result<Parsed> {
     let parsed = parse_quietly(path, from)?;
     if !parsed.diagnostics.is_empty() {
-        let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let color = paints(Color::Auto, &std::io::stderr());
         eprintln!("{}", render(&parsed.diagnostics, &parsed.source, color));
     }
     Ok(parsed)

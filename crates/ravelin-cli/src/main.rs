@@ -4,21 +4,27 @@ mod arguments;
 mod ask;
 mod certificate;
 mod check;
+mod completions;
 mod convert;
 mod cover;
+mod diagnose;
 mod exit;
 mod expect;
+mod explain;
 mod fence;
 mod input;
 mod limits;
 mod model;
+mod pages;
 mod profile;
 mod progress;
 mod reach;
 mod sanitize;
+mod serve;
 mod simulate;
 mod states;
 mod storage;
+mod terminal;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -58,6 +64,11 @@ fn main() -> ExitCode {
         Command::Certificate(arguments) => certificate::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
         Command::Cover(arguments) => cover::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
+        Command::Serve(arguments) => serve::run(arguments),
+        Command::Completions(arguments) => completions::completions(arguments),
+        Command::Man(arguments) => completions::manual(arguments),
+        Command::Diagnose(arguments) => diagnose::run(arguments),
     };
     ended(result)
 }

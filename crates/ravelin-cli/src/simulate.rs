@@ -11,6 +11,9 @@ use std::io::{BufRead, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
+    arguments.output.refuse_sarif("simulate")?;
+    arguments.output.refuse_pages("simulate")?;
+    let style = arguments.output.style();
     let Some((program, language)) = input::read(&arguments.file, arguments.from.map(Into::into), arguments.copies)?
     else {
         return Ok(Exit::Wrong);
@@ -25,7 +28,7 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
     }
     let mut simulation = Simulation::new(&program, model, seed)?;
     if arguments.interactive {
-        interact(&mut simulation, model)?;
+        interact(&mut simulation, model, style)?;
         return Ok(Exit::Holds);
     }
     let file = arguments.file.display().to_string();
@@ -49,13 +52,14 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
     };
     let mut stdout = std::io::stdout().lock();
     match arguments.output.format {
-        Format::Json => {
-            let answer = json::simulation(&file, model.name(), seed, &end, &steps, &troubles);
+        Format::Json | Format::Sarif => {
+            let answer =
+                json::simulation(&file, model.name(), seed, &end, &simulation.beginning(&steps), &steps, &troubles);
             stdout.write_all(json::document("simulate", vec![answer]).as_bytes())?;
         }
         Format::Text | Format::Herd => {
             writeln!(stdout, "{file} under {model}, seed {seed}:")?;
-            stdout.write_all(text::narrated(&steps, model.is_buffered()).as_bytes())?;
+            stdout.write_all(text::narrated(&steps, model.is_buffered(), style).as_bytes())?;
             for trouble in &troubles {
                 writeln!(stdout, "  {trouble}")?;
             }
@@ -66,7 +70,7 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
 }
 
 /// Shows the state and the steps that can be taken, and takes the chosen one, until the end of the run or of the input.
-fn interact(simulation: &mut Simulation, model: Model) -> anyhow::Result<()> {
+fn interact(simulation: &mut Simulation, model: Model, style: text::Style) -> anyhow::Result<()> {
     let stdin = std::io::stdin();
     let mut stdout = std::io::stdout().lock();
     loop {
@@ -83,7 +87,7 @@ fn interact(simulation: &mut Simulation, model: Model) -> anyhow::Result<()> {
             Standing::Running => {}
         }
         let told: Vec<Narrated> = choices.iter().map(|choice| choice.told.clone()).collect();
-        stdout.write_all(text::narrated(&told, model.is_buffered()).as_bytes())?;
+        stdout.write_all(text::narrated(&told, model.is_buffered(), style).as_bytes())?;
         let chosen = loop {
             write!(stdout, "step 1 to {}, r for a random one, q to quit> ", choices.len())?;
             stdout.flush()?;

@@ -9,6 +9,7 @@ use ravelin_report::{herd, json, text};
 
 pub fn run(arguments: &States) -> anyhow::Result<Exit> {
     let States { inputs, expect, models, search, storage, output } = arguments;
+    output.refuse_sarif("states")?;
     if *expect {
         let asked = Asked::States { buffer: models.buffer, reductions: search.reductions() };
         return expect::run(asked, inputs, &models.any(), &search.resources, output);
@@ -16,11 +17,11 @@ pub fn run(arguments: &States) -> anyhow::Result<Exit> {
     for_each_subject("states", inputs, &|_, _| models.all(), output, storage.beyond(), &|subject: &Subject| {
         let answer = states(subject.program, &subject.reachability(models, search))?;
         let complete = answer.limit.is_none() && !answer.cut_off;
-        let shown = match output.format {
-            Format::Text => Shown::Text(text::final_states(subject.file, &answer, subject.style)),
-            Format::Herd => Shown::Text(herd::final_states(subject.program, &answer)),
-            Format::Json => Shown::Json(json::final_states(subject.file, &answer)),
+        let told = || match output.format {
+            Format::Herd => herd::final_states(subject.program, &answer),
+            _ => text::final_states(subject.file, &answer, subject.style),
         };
+        let shown = Shown::new(output, told, || json::final_states(subject.file, &answer));
         Ok((if complete { Exit::Holds } else { Exit::Unknown }, shown))
     })
 }

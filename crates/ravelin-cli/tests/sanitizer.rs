@@ -1,6 +1,7 @@
 //! The sanitizer as its users meet it: builds with the compilers of the machine, runs, reports.
 
 mod running;
+mod schema;
 
 use ravelin_findings::{
     Access, AccessKind, Finding, Order, Place, Problem, Record, Spinning, Step, StepKind, Thread, encode, header,
@@ -183,7 +184,7 @@ fn reports_go_where_they_are_asked_to() {
     assert_eq!((code(&sarif), &*sarif.stdout), (7, &b"done\n"[..]), "{}", text(&sarif));
     let written = std::fs::read(place.0.join("report.sarif")).expect("the report");
     let document: Value = serde_json::from_slice(&written).expect("JSON");
-    assert_eq!(document["version"], "2.1.0");
+    schema::validate(&document);
     assert_eq!(document["runs"][0]["results"][0]["ruleId"], "stale-read");
     let kept = place.ravelin("run --findings kept ./sb");
     assert_eq!(code(&kept), 1);

@@ -1,7 +1,10 @@
 //! Answers as JSON. The schema is described in docs/json.md; its version changes when a field changes its meaning.
 
 use ravelin_analysis::states::{EndState, FinalStates};
-use ravelin_analysis::witness::{BufferEntry, CellValue, Narrated, Source, Witness, WitnessViolation};
+use ravelin_analysis::witness::{
+    Beginning, BufferEntry, CellValue, Narrated, RegisterValue, RunEdge, RunEvent, RunGraph, Source, ThreadBeginning,
+    Witness, WitnessViolation,
+};
 use ravelin_explore::{Limit, Statistics};
 use serde_json::{Map, Value, json};
 
@@ -40,13 +43,22 @@ pub fn final_states(file: &str, answer: &FinalStates) -> Value {
 }
 
 /// A run without a question: `simulate`.
-pub fn simulation(file: &str, model: &str, seed: u64, end: &str, steps: &[Narrated], troubles: &[String]) -> Value {
+pub fn simulation(
+    file: &str,
+    model: &str,
+    seed: u64,
+    end: &str,
+    beginning: &Beginning,
+    steps: &[Narrated],
+    troubles: &[String],
+) -> Value {
     json!({
         "file": file,
         "model": model,
         "seed": seed,
         "end": end,
         "troubles": troubles,
+        "initial": initial(beginning),
         "steps": steps.iter().map(step).collect::<Vec<_>>(),
     })
 }
@@ -80,8 +92,51 @@ pub(crate) fn witness(witness: &Witness) -> Value {
     json!({
         "violation": violation(&witness.violation),
         "shortest": witness.shortest,
+        "initial": initial(&witness.beginning),
         "steps": witness.steps.iter().map(step).collect::<Vec<_>>(),
+        "events": witness.graph.as_ref().map(events),
+        "edges": witness.graph.as_ref().map(edges),
+        "cycle": witness.graph.as_ref().map(|graph| graph.cycle.iter().map(edge).collect::<Vec<_>>()),
     })
+}
+
+/// What there is before the first step.
+pub(crate) fn initial(beginning: &Beginning) -> Value {
+    let thread =
+        |thread: &ThreadBeginning| json!({ "thread": thread.thread, "registers": registers(&thread.registers) });
+    json!({
+        "threads": beginning.threads.iter().map(thread).collect::<Vec<_>>(),
+        "memory": cells(&beginning.memory),
+    })
+}
+
+pub(crate) fn events(graph: &RunGraph) -> Value {
+    let event = |event: &RunEvent| {
+        json!({
+            "thread": event.thread,
+            "line": event.position.map(|position| position.line),
+            "column": event.position.map(|position| position.column),
+            "text": event.text,
+            "steps": event.steps,
+        })
+    };
+    graph.events.iter().map(event).collect()
+}
+
+pub(crate) fn edges(graph: &RunGraph) -> Value {
+    graph.edges.iter().map(edge).collect()
+}
+
+fn edge(edge: &RunEdge) -> Value {
+    json!({ "from": edge.from, "to": edge.to, "kind": edge.edge.name(), "cell": edge.cell })
+}
+
+fn cells(cells: &[CellValue]) -> Value {
+    cells.iter().map(|cell| json!({ "cell": cell.cell, "value": cell.value })).collect()
+}
+
+fn registers(registers: &[RegisterValue]) -> Value {
+    registers.iter().map(|register| json!({ "register": register.register, "value": register.value })).collect()
 }
 
 fn violation(violation: &WitnessViolation) -> Value {
@@ -121,7 +176,8 @@ pub(crate) fn step(step: &Narrated) -> Value {
         "text": step.text,
         "reads": step.reads.iter().map(access).collect::<Vec<_>>(),
         "writes": step.writes.iter().map(access).collect::<Vec<_>>(),
-        "registers": step.registers.iter().map(|register| json!({ "register": register.register, "value": register.value })).collect::<Vec<_>>(),
+        "memory": cells(&step.memory),
+        "registers": registers(&step.registers),
         "buffers": step.buffers.iter().map(buffer).collect::<Vec<_>>(),
     })
 }

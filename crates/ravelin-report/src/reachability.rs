@@ -19,7 +19,7 @@ pub fn text(file: &str, answer: &Answer, style: Style) -> String {
     match (&reachability.witness, reachability.verdict) {
         (Some(witness), _) => {
             let _ = writeln!(text, "\n  {}", violation(&witness.violation));
-            text.push_str(&run(witness));
+            text.push_str(&run(witness, style));
             let _ = writeln!(text, "  {}.", effort(answer));
         }
         (None, Verdict::Holds) => {
@@ -44,7 +44,7 @@ pub fn text(file: &str, answer: &Answer, style: Style) -> String {
     if let Some(not_tried) = &answer.not_tried {
         let _ = writeln!(text, "  Not every engine could try: {not_tried}.");
     }
-    text
+    style.fitted(text)
 }
 
 fn unknown(answer: &Answer) -> String {

@@ -1,7 +1,7 @@
 //! Answers as text for a terminal.
 
 use crate::numbers::{counted, grouped};
-use crate::table::Table;
+use crate::table::{Table, shown_width, wrapped};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::states::{EndState, FinalStates};
 use ravelin_analysis::witness::{BufferEntry, Narrated, Source, Witness, WitnessViolation};
@@ -12,11 +12,31 @@ use std::fmt::Write;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
     pub color: bool,
+    /// Columns of the terminal; `None` where lines may be as long as they are.
+    pub width: Option<usize>,
 }
 
 impl Style {
     pub(crate) fn paint(self, code: &str, text: &str) -> String {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Lines that are wider than the terminal, broken between words; what follows stands below the text of the first.
+    pub(crate) fn fitted(self, text: String) -> String {
+        let Some(width) = self.width else { return text };
+        if text.lines().all(|line| shown_width(line) <= width) {
+            return text;
+        }
+        let mut fitted = String::new();
+        for line in text.lines() {
+            let words = line.trim_start_matches(' ');
+            let indent = &line[..line.len() - words.len()];
+            let room = width.saturating_sub(indent.len()).max(20);
+            for part in wrapped(words, room) {
+                fitted.extend([indent, part.as_str(), "\n"]);
+            }
+        }
+        fitted
     }
 
     pub(crate) fn verdict(self, verdict: Verdict) -> String {
@@ -44,26 +64,30 @@ pub(crate) fn violation(violation: &WitnessViolation) -> String {
 }
 
 /// The steps of a witness, one a line.
-pub(crate) fn run(witness: &Witness) -> String {
+pub(crate) fn run(witness: &Witness, style: Style) -> String {
     let shown = witness.steps.iter().filter(|step| !step.internal).count();
     let steps = counted(shown as u64, "step");
     let kind = if witness.shortest { ", a shortest one" } else { "" };
     let mut text = format!("  run of {steps}{kind}:\n");
-    text.push_str(&narrated(&witness.steps, witness.model.is_buffered()));
+    text.push_str(&narrated(&witness.steps, witness.model.is_buffered(), style));
     text
 }
 
 /// Told steps as lines: number, thread, line, instruction, effect, and what is pending afterwards.
-pub fn narrated(steps: &[Narrated], buffered: bool) -> String {
-    lines(steps.iter().map(|step| (None, step)), buffered)
+pub fn narrated(steps: &[Narrated], buffered: bool, style: Style) -> String {
+    lines(steps.iter().map(|step| (None, step)), buffered, style)
 }
 
 /// The same with the part of the run that each step belongs to.
-pub(crate) fn narrated_in_parts<'a>(steps: impl Iterator<Item = (&'a str, &'a Narrated)>, buffered: bool) -> String {
-    lines(steps.map(|(part, step)| (Some(part), step)), buffered)
+pub(crate) fn narrated_in_parts<'a>(
+    steps: impl Iterator<Item = (&'a str, &'a Narrated)>,
+    buffered: bool,
+    style: Style,
+) -> String {
+    lines(steps.map(|(part, step)| (Some(part), step)), buffered, style)
 }
 
-fn lines<'a>(steps: impl Iterator<Item = (Option<&'a str>, &'a Narrated)>, buffered: bool) -> String {
+fn lines<'a>(steps: impl Iterator<Item = (Option<&'a str>, &'a Narrated)>, buffered: bool, style: Style) -> String {
     let steps: Vec<(Option<&str>, &Narrated)> = steps.collect();
     let parts = steps.iter().any(|(part, _)| part.is_some());
     let mut table = Table::new(if parts { &[0, 3] } else { &[0, 2] });
@@ -84,7 +108,7 @@ fn lines<'a>(steps: impl Iterator<Item = (Option<&'a str>, &'a Narrated)>, buffe
         }
         table.row(row);
     }
-    table.render("    ")
+    table.render_within("    ", style.width)
 }
 
 /// Buffers are listed by thread number; only threads that take part have a name to show.
@@ -188,7 +212,7 @@ pub fn final_states(file: &str, answer: &FinalStates, style: Style) -> String {
         None => {}
     }
     let _ = writeln!(text, "  {}.", explored(&answer.statistics));
-    text
+    style.fitted(text)
 }
 
 fn state_table(states: &[EndState], with_locations: bool, style: Style) -> String {
@@ -230,5 +254,5 @@ fn state_table(states: &[EndState], with_locations: bool, style: Style) -> Strin
         }
         table.row(row);
     }
-    table.render("    ")
+    table.render_within("    ", style.width)
 }

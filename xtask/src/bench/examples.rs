@@ -1,14 +1,14 @@
 //! What each reduction saves on the examples: stored states and time, alone and all together.
 
-use super::explore::parse;
-use super::measure::{thread_time, timed};
-use super::table::{Table, count, seconds};
-use anyhow::{Context, Result};
+use crate::measure::{thread_time, timed};
+use crate::sources;
+use crate::table::{Table, count, seconds};
+use anyhow::Result;
 use ravelin_explore::{Limits, Options, Until};
+use ravelin_frontend::Language;
 use ravelin_machine::{Reductions, Settings};
 use ravelin_program::{Copies, Program};
 use ravelin_semantics::Model;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const NONE: Reductions = Reductions::NONE;
@@ -28,15 +28,12 @@ const SHORT: Duration = Duration::from_millis(100);
 pub fn reductions(limit: u64) -> Result<String> {
     let head: Vec<&str> = ["example", "model"].into_iter().chain(COLUMNS.map(|(name, _)| name)).collect();
     let mut table = Table::new(&head);
-    let mut files = Vec::new();
-    collect(&crate::root().join("examples"), &mut files)?;
-    files.sort();
+    let files = sources::files_below(&crate::root().join("examples"), "rav")?;
     // Logarithms of what all reductions leave of the states, for the examples that can be finished without.
     let mut saved = Vec::new();
     for file in &files {
         let name = file.strip_prefix(crate::root().join("examples")).unwrap_or(file).display().to_string();
-        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
-        let (program, shown) = instance(parse(&name, text)?, &name);
+        let (program, shown) = instance(sources::read(file, Language::Rav)?, &name);
         for model in [Model::Sc, Model::Tso] {
             eprintln!("{shown} under {model}");
             let mut cells = vec![shown.clone(), model.to_string()];
@@ -92,18 +89,6 @@ fn search(program: &Program, settings: Settings, limit: u64) -> Result<Option<(u
         }
     }
     Ok(fastest)
-}
-
-fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in std::fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rav") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

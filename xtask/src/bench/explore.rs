@@ -6,13 +6,16 @@
 use super::counters::Counters;
 use super::handwritten::{Size, search};
 use super::lamport::Lamport;
-use super::measure::{in_turns, machine, process_time, ratio, thread_time, timed, wall_time};
-use super::table::{Table, count, judged, seconds};
-use super::{examples, spin, stateright};
+use super::{examples, stateright};
+use crate::measure::{in_turns, machine, process_time, ratio, thread_time, timed, wall_time};
+use crate::rival::Rival;
+use crate::sources::parse;
+use crate::spin;
+use crate::table::{Table, count, judged, seconds};
 use anyhow::{Context, Result, ensure};
 use ravelin_explore::{Options, Statistics, Until};
 use ravelin_machine::{Purpose, Reductions, Settings};
-use ravelin_program::{Program, Source};
+use ravelin_program::Program;
 use ravelin_semantics::Model;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -113,12 +116,6 @@ fn subjects(quick: bool) -> Result<[Subject; 2]> {
             stateright: ["lamport".to_owned(), lamport.threads.to_string()],
         },
     ])
-}
-
-pub fn parse(name: &str, text: String) -> Result<Program> {
-    let parsed = ravelin_frontend::rav::parse(Source::new(name, text));
-    let diagnostics = ravelin_frontend::render(&parsed.diagnostics, &parsed.source, false);
-    parsed.program.with_context(|| format!("{name} does not parse:\n{diagnostics}"))
 }
 
 /// What a search left behind, without its states: two spaces at once may not fit into memory.
@@ -294,50 +291,6 @@ fn others(subjects: &[Subject], with_spin: bool, with_stateright: bool, report: 
     Ok(())
 }
 
-/// Another tool, ready to run.
-pub struct Rival {
-    pub directory: PathBuf,
-    /// For the shell.
-    pub command: String,
-    pub compiled_in: Duration,
-    /// Reads the number of states from what the tool prints.
-    pub states: fn(&str) -> Option<u64>,
-    /// Whether the directory was made for this run.
-    pub temporary: bool,
-}
-
-impl Rival {
-    /// The states it found and the processor time it took.
-    fn run(&self) -> Result<(u64, Duration)> {
-        // The shell's `times` tells what its children used; nothing in the standard library does.
-        let script = format!("{}; times", self.command);
-        let output = std::process::Command::new("sh").args(["-c", &script]).current_dir(&self.directory).output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let states = (self.states)(&text).context("no answer")?;
-        let time = text.lines().last().and_then(children_time).context("no time")?;
-        Ok((states, time))
-    }
-}
-
-impl Drop for Rival {
-    fn drop(&mut self) {
-        if self.temporary {
-            // What is left in the temporary directory does no harm.
-            let _ = std::fs::remove_dir_all(&self.directory);
-        }
-    }
-}
-
-/// User and system time together, from a line like `0m1.230s 0m0.040s`.
-fn children_time(line: &str) -> Option<Duration> {
-    let part = |text: &str| {
-        let (minutes, seconds) = text.strip_suffix('s')?.split_once('m')?;
-        Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
-    };
-    let total: f64 = line.split_whitespace().map(part).sum::<Option<f64>>()?;
-    Duration::try_from_secs_f64(total).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,11 +309,5 @@ mod tests {
             assert!(!searched.violated);
         }
         assert_eq!(search::<u64>(&counters).states, counters.states());
-    }
-
-    #[test]
-    fn the_shell_tells_the_time() {
-        assert_eq!(children_time("1m1.500s 0m0.250s"), Some(Duration::from_millis(61_750)));
-        assert_eq!(children_time("nothing"), None);
     }
 }

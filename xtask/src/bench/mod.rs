@@ -8,16 +8,13 @@ mod explore;
 mod fences;
 mod handwritten;
 mod lamport;
-mod measure;
 mod parameterised;
 mod rc20;
 mod reach;
 mod robustness;
-mod runtime;
+pub mod runtime;
 mod schedules;
-mod spin;
 mod stateright;
-mod table;
 
 use anyhow::Result;
 

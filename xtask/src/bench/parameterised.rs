@@ -1,17 +1,18 @@
 //! What a proof for any number of threads costs: the known cases, how they grow with their domains, and beside the exploration of one
 //! instance with four copies.
 
-use super::explore::parse;
-use super::measure::{machine, timed, wall_time};
-use super::table::{Table, count, seconds};
-use anyhow::{Context, Result};
+use crate::asked::reach::letter;
+use crate::measure::{machine, timed, wall_time};
+use crate::sources;
+use crate::table::{Table, count, seconds};
+use anyhow::Result;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::{reach_by_proof, robust_by_nets};
 use ravelin_analysis::reachability::{Engine, Limits, Question, answer};
 use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
+use ravelin_frontend::Language;
 use ravelin_program::Program;
 use ravelin_semantics::Model;
-use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(clap::Args)]
@@ -46,18 +47,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     println!("{}\n", machine());
     println!("## Known cases\n");
     let mut table = head("program");
-    for path in examples()? {
+    for path in sources::files(&crate::root().join("examples/any-number"), "rav")? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         eprintln!("{name}");
-        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        table.row(row(&name, &parse(&name, text)?, arguments));
+        table.row(row(&name, &sources::read(&path, Language::Rav)?, arguments));
     }
     println!("{table}");
     println!("## Growth\n");
     for (file, replaced, title, values) in GROWTH {
         println!("The {title} (`examples/any-number/{file}`):\n");
-        let path = crate::root().join("examples/any-number").join(file);
-        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let text = sources::text(&crate::root().join("examples/any-number").join(file))?;
         let mut table = head("N");
         for &value in values {
             eprintln!("{file} with {value}");
@@ -66,22 +65,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 // The modulus of the counter, too.
                 false => text.replace(replaced, &format!("0..{value}")).replace("% 4", &format!("% {value}")),
             };
-            table.row(row(&value.to_string(), &parse(file, with)?, arguments));
+            table.row(row(&value.to_string(), &sources::parse(file, with)?, arguments));
         }
         println!("{table}");
     }
     Ok(())
-}
-
-fn examples() -> Result<Vec<PathBuf>> {
-    let folder = crate::root().join("examples/any-number");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .with_context(|| folder.display().to_string())?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rav"))
-        .collect();
-    files.sort();
-    Ok(files)
 }
 
 fn head(first: &str) -> Table {
@@ -122,12 +110,7 @@ fn fastest(arguments: &Arguments, ask: impl Fn() -> Found) -> String {
     match last {
         Err(refused) => refused,
         Ok((verdict, number, instance)) => {
-            let letter = match verdict {
-                Verdict::Holds => "h",
-                Verdict::Violated => "v",
-                Verdict::Unknown => "?",
-            };
-            format!("{letter} {} ({}){instance}", seconds(best), count(number))
+            format!("{} {} ({}){instance}", letter(verdict), seconds(best), count(number))
         }
     }
 }

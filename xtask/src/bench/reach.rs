@@ -1,15 +1,15 @@
 //! What unbounded TSO reachability costs: engines side by side on the programs of two papers, how they grow, and, if somebody has
 //! them, the files of Memorax.
 
-use super::explore::parse;
-use super::measure::{machine, process_time, timed, wall_time};
-use super::table::{Table, count, seconds};
-use anyhow::{Context, Result};
+use crate::asked::reach;
+use crate::measure::machine;
+use crate::sources;
+use crate::table::{Table, count, seconds};
+use anyhow::Result;
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Answer, Effort, Engine, Limits, Question, answer};
+use ravelin_analysis::reachability::{Answer, Engine};
 use ravelin_frontend::Language;
-use ravelin_program::{Program, Source};
-use ravelin_semantics::Model;
+use ravelin_program::Program;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -69,17 +69,11 @@ fn table_1(arguments: &Arguments) -> Result<()> {
     println!("## Table 1 of *Counter-Example Guided Fence Insertion*\n");
     println!("`examples/fence-insertion/`.\n");
     let folder = crate::root().join("examples/fence-insertion");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .with_context(|| folder.display().to_string())?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rav"))
-        .collect();
-    files.sort();
     let mut table = head("program");
-    for path in files {
+    for path in sources::files(&folder, "rav")? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         eprintln!("{name}");
-        table.row(row(name, &example(&path, None)?, arguments));
+        table.row(row(name, &sources::read(&path, Language::Rav)?, arguments));
     }
     println!("{table}");
     Ok(())
@@ -94,7 +88,7 @@ fn growth(arguments: &Arguments) -> Result<()> {
         let mut alive = [true; ENGINES.len()];
         for &value in values {
             eprintln!("{file} with {value}");
-            let program = example(&crate::root().join("examples").join(file), Some(value))?;
+            let program = sources::example_with(file, "N", value)?;
             let mut cells = vec![value.to_string()];
             for (engine, alive) in ENGINES.into_iter().zip(&mut alive) {
                 let (cell, settled) = if *alive { ask(&program, engine, arguments) } else { ("–".to_owned(), false) };
@@ -111,21 +105,13 @@ fn growth(arguments: &Arguments) -> Result<()> {
 fn memorax(folder: &Path, arguments: &Arguments) -> Result<()> {
     println!("## Memorax's files\n");
     println!("Ratio: of `auto` to the time Memorax takes, measured elsewhere on this kind of machine.\n");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .with_context(|| folder.display().to_string())?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rmm"))
-        .collect();
-    files.sort();
     let names: Vec<&str> =
         std::iter::once("file").chain(ENGINES.iter().map(|engine| engine.name())).chain(["ratio"]).collect();
     let mut table = Table::new(&names);
-    for path in files {
+    for path in sources::files(folder, "rmm")? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         eprintln!("{name}");
-        let text = std::fs::read_to_string(&path).with_context(|| name.clone())?;
-        let parsed = ravelin_frontend::parse(Source::new(name.clone(), text), Language::Memorax);
-        let program = parsed.program.with_context(|| format!("{name} has errors"))?;
+        let program = sources::read(&path, Language::Memorax)?;
         let reference = MEMORAX.iter().find(|(file, _)| *file == name).map(|(_, theirs)| *theirs);
         let (_, time) = measure(&program, Engine::Auto, arguments);
         let mut cells = row(name, &program, arguments);
@@ -155,16 +141,7 @@ fn ask(program: &Program, engine: Engine, arguments: &Arguments) -> (String, boo
     match found {
         Err(refused) => (refused, false),
         Ok(found) => {
-            let letter = match found.reachability.verdict {
-                Verdict::Holds => "h",
-                Verdict::Violated => "v",
-                Verdict::Unknown => "?",
-            };
-            let number = match &found.effort {
-                Effort::States => found.reachability.statistics.states,
-                Effort::Constraints(counts) => counts.generated,
-                Effort::Rounds(lazy) => lazy.sc_states + lazy.oracle_states,
-            };
+            let (letter, number) = (reach::letter(found.reachability.verdict), reach::effort(&found));
             let by = if engine == Engine::Auto { format!(" {}", found.engine.name()) } else { String::new() };
             let settled = found.reachability.verdict != Verdict::Unknown;
             (format!("{letter} {} ({}{by})", seconds(time), count(number)), settled)
@@ -173,35 +150,5 @@ fn ask(program: &Program, engine: Engine, arguments: &Arguments) -> (String, boo
 }
 
 fn measure(program: &Program, engine: Engine, arguments: &Arguments) -> (Result<Answer, String>, Duration) {
-    let limits =
-        Limits { time: Some(Duration::from_secs(arguments.timeout)), memory: Some(4 << 30), ..Limits::default() };
-    let question = Question { limits, ..Question::new(Model::Tso) };
-    let mut best = Duration::MAX;
-    let mut last = Err("not asked".to_owned());
-    for _ in 0..arguments.repetitions.max(1) {
-        let (found, time) = processor_time(|| answer(program, &question, engine));
-        best = best.min(time);
-        last = found.map_err(|error| if error.is_refusal() { "refused".to_owned() } else { error.to_string() });
-        if time > Duration::from_secs(2) {
-            break;
-        }
-    }
-    (last, best)
-}
-
-/// Engines have threads of their own, so the whole process counts; where its clock is too coarse, the wall clock.
-fn processor_time<T>(action: impl FnOnce() -> T) -> (T, Duration) {
-    let ((result, wall), processor) = timed(process_time, || timed(wall_time, action));
-    (result, if processor < Duration::from_millis(100) { wall } else { processor })
-}
-
-fn example(path: &Path, n: Option<usize>) -> Result<Program> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    if let Some(n) = n {
-        let line = text.lines().find(|line| line.starts_with("const N = ")).map(str::to_owned);
-        let line = line.with_context(|| format!("{name} has no `const N`"))?;
-        text = text.replace(&line, &format!("const N = {n};"));
-    }
-    parse(&name, text)
+    reach::measure(program, engine, Duration::from_secs(arguments.timeout), arguments.repetitions)
 }

@@ -1,16 +1,16 @@
 //! What robustness costs: the programs of Table 2 of the ESOP paper in our versions, how the search grows with the number of threads,
 //! the engines side by side, and, if somebody has them, the files of Trencher.
 
-use super::explore::parse;
-use super::measure::{in_turns, machine, ratio, thread_time, timed, wall_time};
-use super::table::{Table, count, seconds};
-use anyhow::{Context, Result};
-use ravelin_analysis::robustness::{AttackFate, Engine, Reason, Robustness, RobustnessQuestion, robustness};
+use crate::asked::robustness::{Fates, every_attack, fastest, size};
+use crate::measure::{in_turns, machine, ratio, timed, wall_time};
+use crate::papers::robustness_2013::TABLE_2;
+use crate::sources;
+use crate::table::{Table, count, seconds};
+use anyhow::Result;
+use ravelin_analysis::robustness::{Engine, RobustnessQuestion, robustness};
 use ravelin_frontend::Language;
-use ravelin_program::{Program, Source};
 use ravelin_semantics::Model;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -24,26 +24,6 @@ pub struct Arguments {
     #[arg(long, default_value_t = 5)]
     repetitions: usize,
 }
-
-/// The paper's row: name, our example, T, L, I, RQ, NR1, NR2, R, F.
-const TABLE_2: [(&str, &str, [u32; 8]); 16] = [
-    ("Peterson (non-robust)", "peterson.rav", [2, 14, 18, 23, 2, 12, 9, 2]),
-    ("Peterson (robust)", "peterson-fenced.rav", [2, 16, 20, 12, 12, 0, 0, 0]),
-    ("Dekker (non-robust)", "dekker.rav", [2, 24, 30, 95, 12, 28, 55, 4]),
-    ("Dekker (robust)", "dekker-fenced.rav", [2, 32, 38, 30, 30, 0, 0, 0]),
-    ("Lamport (non-robust)", "lamport-fast.rav", [3, 33, 36, 36, 9, 15, 12, 6]),
-    ("Lamport (robust)", "lamport-fast-fenced.rav", [3, 39, 42, 27, 27, 0, 0, 0]),
-    ("CLH lock (robust)", "clh-lock.rav", [7, 62, 58, 54, 48, 6, 0, 0]),
-    ("MCS lock (robust)", "mcs-lock.rav", [4, 52, 50, 30, 26, 4, 0, 0]),
-    ("Lock-free stack (robust)", "lockfree-stack.rav", [4, 46, 50, 14, 14, 0, 0, 0]),
-    ("Cilk's THE queue (non-robust)", "cilk-the.rav", [5, 86, 79, 152, 141, 8, 3, 3]),
-    ("NBW2 (non-robust)", "nbw2.rav", [2, 21, 19, 15, 9, 5, 1, 1]),
-    ("NBW3 (robust)", "nbw3.rav", [2, 22, 20, 15, 15, 0, 0, 0]),
-    ("NBW4 (robust)", "nbw4.rav", [3, 25, 22, 9, 7, 2, 0, 0]),
-    ("NBWL (robust)", "nbwl.rav", [4, 45, 45, 30, 26, 4, 0, 0]),
-    ("Parker (non-robust)", "parker.rav", [2, 9, 8, 2, 0, 1, 1, 1]),
-    ("Parker (robust)", "parker-fixed.rav", [2, 10, 9, 2, 2, 0, 0, 0]),
-];
 
 /// Seconds of processor time that Trencher takes to settle all attacks of its two larger examples, measured on this kind of
 /// machine.
@@ -73,24 +53,22 @@ fn table_2(arguments: &Arguments) -> Result<()> {
          for another reason without a search. NR2, R: searched, infeasible and feasible. In brackets the paper's number.\n"
     );
     let mut table = Table::new(&["program", "T", "L", "I", "RQ", "NR1", "free", "NR2", "R", "states", "time"]);
-    for (name, file, paper) in TABLE_2 {
-        let program = example(file)?;
-        let (answer, time) = fastest(&program, all(Engine::Shared), arguments.repetitions)?;
-        let threads = &program.threads;
-        let dismissed = |reasons: &[Reason]| reasons.iter().map(|&reason| answer.dismissed(reason)).sum::<usize>();
-        let fenced = dismissed(&[Reason::NeverFollows, Reason::Fenced]);
-        let free = answer.count(|fate| matches!(fate, AttackFate::Dismissed(_))) - fenced;
-        let beside = |ours: usize, paper: u32| format!("{ours} ({paper})");
+    for paper in TABLE_2 {
+        let program = sources::example(paper.file)?;
+        let (answer, time) = fastest(&program, every_attack(Engine::Shared), arguments.repetitions)?;
+        let fates = Fates::of(&answer);
+        let beside = |ours: usize, paper: usize| format!("{ours} ({paper})");
+        let [threads, labels, instructions] = size(&program);
         table.row(vec![
-            name.to_owned(),
-            beside(threads.len(), paper[0]),
-            beside(threads.iter().map(|thread| thread.locations.len()).sum(), paper[1]),
-            beside(threads.iter().map(|thread| thread.transitions.len()).sum(), paper[2]),
-            beside(answer.attacks.len(), paper[3]),
-            beside(fenced, paper[4]),
-            free.to_string(),
-            beside(answer.count(|fate| matches!(fate, AttackFate::Infeasible)), paper[5]),
-            beside(answer.count(|fate| matches!(fate, AttackFate::Feasible(_))), paper[6]),
+            paper.name.to_owned(),
+            beside(threads, paper.size[0]),
+            beside(labels, paper.size[1]),
+            beside(instructions, paper.size[2]),
+            beside(fates.attacks, paper.queries),
+            beside(fates.fenced, paper.fenced),
+            fates.free.to_string(),
+            beside(fates.infeasible, paper.infeasible),
+            beside(fates.feasible, paper.feasible),
             count(answer.explored.states),
             seconds(time),
         ]);
@@ -109,21 +87,24 @@ fn growth(arguments: &Arguments) -> Result<()> {
     let mut table = Table::new(&head);
     for threads in 2..=arguments.threads {
         eprintln!("Lamport with {threads} threads");
-        let program = lamport(threads)?;
+        let program = sources::example_with("lamport-fast.rav", "N", threads)?;
         let repetitions = if threads > 4 { 1 } else { arguments.repetitions };
-        let (answer, time) = fastest(&program, all(Engine::Shared), repetitions)?;
+        let (answer, time) = fastest(&program, every_attack(Engine::Shared), repetitions)?;
         let (_, first) = fastest(&program, RobustnessQuestion::new(Model::Tso), repetitions)?;
         let times = in_turns(
             repetitions,
-            &mut [&mut || timed(wall_time, || robustness(&program, &all(Engine::Shared)).is_ok()).1, &mut || {
-                let question = RobustnessQuestion { workers: 2, ..all(Engine::Shared) };
-                timed(wall_time, || robustness(&program, &question).is_ok()).1
-            }],
+            &mut [
+                &mut || timed(wall_time, || robustness(&program, &every_attack(Engine::Shared)).is_ok()).1,
+                &mut || {
+                    let question = RobustnessQuestion { workers: 2, ..every_attack(Engine::Shared) };
+                    timed(wall_time, || robustness(&program, &question).is_ok()).1
+                },
+            ],
         );
         table.row(vec![
             threads.to_string(),
             answer.attacks.len().to_string(),
-            answer.count(|fate| matches!(fate, AttackFate::Feasible(_))).to_string(),
+            Fates::of(&answer).feasible.to_string(),
             count(answer.explored.sc),
             count(answer.explored.delaying),
             count(answer.explored.helping),
@@ -147,11 +128,11 @@ fn engines(arguments: &Arguments) -> Result<()> {
     let files = ["peterson.rav", "dekker.rav", "lamport-fast.rav", "cilk-the.rav", "nbwl.rav", "mcs-lock.rav"];
     for file in files {
         eprintln!("{file} with every engine");
-        let program = example(file)?;
+        let program = sources::example(file)?;
         let mut row = vec![file.to_owned()];
         let mut base = None;
         for engine in [Engine::Shared, Engine::Attacks, Engine::Single] {
-            let (answer, time) = fastest(&program, all(engine), arguments.repetitions)?;
+            let (answer, time) = fastest(&program, every_attack(engine), arguments.repetitions)?;
             row.extend([count(answer.explored.states), seconds(time)]);
             match base {
                 None => base = Some(time),
@@ -169,24 +150,16 @@ fn trencher(folder: &Path, arguments: &Arguments) -> Result<()> {
     println!(
         "Every attack settled, on one core. Ratio: to the time Trencher takes for the same, measured elsewhere on this kind of machine.\n"
     );
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .with_context(|| folder.display().to_string())?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
-        .collect();
-    files.sort();
     let mut table = Table::new(&["file", "attacks", "feasible", "states", "time", "ratio"]);
-    for path in files {
+    for path in sources::files(folder, "txt")? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&path).with_context(|| name.clone())?;
-        let parsed = ravelin_frontend::parse(Source::new(name.clone(), text), Language::Trencher);
-        let program = parsed.program.with_context(|| format!("{name} has errors"))?;
-        let (answer, time) = fastest(&program, all(Engine::Shared), arguments.repetitions)?;
+        let program = sources::read(&path, Language::Trencher)?;
+        let (answer, time) = fastest(&program, every_attack(Engine::Shared), arguments.repetitions)?;
         let reference = TRENCHER.iter().find(|(file, _)| *file == name);
         table.row(vec![
             name,
             answer.attacks.len().to_string(),
-            answer.count(|fate| matches!(fate, AttackFate::Feasible(_))).to_string(),
+            Fates::of(&answer).feasible.to_string(),
             count(answer.explored.states),
             seconds(time),
             reference.map(|(_, theirs)| format!("{:.3}", time.as_secs_f64() / theirs)).unwrap_or_default(),
@@ -194,32 +167,4 @@ fn trencher(folder: &Path, arguments: &Arguments) -> Result<()> {
     }
     println!("{table}");
     Ok(())
-}
-
-fn all(engine: Engine) -> RobustnessQuestion<'static> {
-    RobustnessQuestion { engine, all: true, ..RobustnessQuestion::new(Model::Tso) }
-}
-
-fn fastest(program: &Program, question: RobustnessQuestion, repetitions: usize) -> Result<(Robustness, Duration)> {
-    let mut best = Duration::MAX;
-    let mut last = None;
-    for _ in 0..repetitions.max(1) {
-        let (answer, time) = timed(thread_time, || robustness(program, &question));
-        best = best.min(time);
-        last = Some(answer?);
-    }
-    Ok((last.context("nothing was measured")?, best))
-}
-
-fn example(file: &str) -> Result<Program> {
-    let path = crate::root().join("examples").join(file);
-    parse(file, std::fs::read_to_string(&path).with_context(|| path.display().to_string())?)
-}
-
-/// The example with another number of threads.
-fn lamport(threads: usize) -> Result<Program> {
-    let path = crate::root().join("examples/lamport-fast.rav");
-    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let other = text.replace("const N = 3;", &format!("const N = {threads};"));
-    parse("lamport-fast.rav", other)
 }

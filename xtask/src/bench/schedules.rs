@@ -4,13 +4,13 @@
 //! The programs are the examples that are not robust against RC20, as C with few rounds, the algorithms of the
 //! sanitizer's tests in their weak variants, and the sequence lock that the paper's tool does not find.
 
-use super::measure::machine;
-use super::runtime::built;
-use super::table::Table;
-use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use crate::measure::machine;
+use crate::table::Table;
+use crate::watched::built;
+use crate::watched::runs::{Program, Violations, compile, report, succeeds, violations};
+use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
@@ -30,13 +30,8 @@ const SCHEDULES: [&str; 3] = ["os", "random", "pct"];
 /// Threads that only count, and the points of each run.
 const THREADS: [usize; 4] = [2, 4, 16, 64];
 const POINTS: u64 = 1_000_000;
-
-struct Program {
-    name: String,
-    source: PathBuf,
-    flags: Vec<String>,
-    arguments: &'static [&'static str],
-}
+/// Runs that take longer are given up.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let ravelin = match &arguments.ravelin {
@@ -77,7 +72,8 @@ fn measure(arguments: &Arguments, ravelin: &Path, folder: &Path) -> Result<(Tabl
         let executable = compile(ravelin, &program.source, &program.flags, folder)?;
         let mut row = vec![program.name.clone()];
         for (schedule, total) in SCHEDULES.iter().zip(&mut totals) {
-            let (runs, first) = violations(ravelin, &executable, schedule, program, arguments.runs, folder)?;
+            let Violations { most: runs, first } =
+                violations(ravelin, &executable, schedule, program, arguments.runs, folder, PATIENCE)?;
             *total += usize::from(runs > 0);
             row.push(runs.to_string());
             row.push(first.map_or_else(|| "–".to_owned(), |first| first.to_string()));
@@ -145,33 +141,6 @@ fn algorithms() -> Result<Vec<Program>> {
     Ok(programs)
 }
 
-fn compile(ravelin: &Path, source: &Path, flags: &[String], folder: &Path) -> Result<PathBuf> {
-    let program = folder.join("program");
-    let mut command = Command::new(ravelin);
-    command.args(["cc", "-O1", "-g", "-w", "-pthread"]).args(flags);
-    command.arg("-I").arg(crate::root().join("crates/ravelin-runtime/include"));
-    succeeds(command.arg(source).arg("-o").arg(&program))?;
-    Ok(program)
-}
-
-/// In how many runs the most frequent violation was found, and the number of the first run, from 1, that had any.
-fn violations(
-    ravelin: &Path,
-    executable: &Path,
-    schedule: &str,
-    program: &Program,
-    runs: usize,
-    folder: &Path,
-) -> Result<(u64, Option<u64>)> {
-    let answer =
-        report(ravelin, executable, &["--schedule", schedule, "--runs", &runs.to_string()], program.arguments, folder)?;
-    let findings = answer["findings"].as_array().context("no findings in a report")?;
-    let of_robustness = || findings.iter().filter(|finding| finding["problem"] != "data-race");
-    let most = of_robustness().filter_map(|finding| finding["runs"].as_u64()).max().unwrap_or(0);
-    let first = of_robustness().filter_map(|finding| finding["first_run"]["run"].as_u64()).min();
-    Ok((most, first.map(|first| first + 1)))
-}
-
 fn speed(ravelin: &Path, folder: &Path) -> Result<Table> {
     let source = crate::root().join("xtask/programs/schedules/points.c");
     let program = compile(ravelin, &source, &[], folder)?;
@@ -186,7 +155,7 @@ fn speed(ravelin: &Path, folder: &Path) -> Result<Table> {
                     let began = Instant::now();
                     let words = [threads.to_string(), POINTS.to_string()];
                     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                    report(ravelin, &program, &["--schedule", schedule], &words, folder)?;
+                    report(ravelin, &program, &["--schedule", schedule], &words, folder, PATIENCE)?;
                     Ok(began.elapsed())
                 })
                 .collect::<Result<Vec<Duration>>>()?
@@ -198,28 +167,4 @@ fn speed(ravelin: &Path, folder: &Path) -> Result<Table> {
         table.row(row);
     }
     Ok(table)
-}
-
-fn report(ravelin: &Path, program: &Path, options: &[&str], words: &[&str], folder: &Path) -> Result<Value> {
-    let file = folder.join("report.json");
-    let _ = std::fs::remove_file(&file);
-    let mut command = Command::new(ravelin);
-    command
-        .arg("run")
-        .args(options)
-        .args(["--format", "json", "--output"])
-        .arg(&file)
-        .arg("--")
-        .arg(program)
-        .args(words);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().with_context(|| format!("{command:?}"))?;
-    let text = std::fs::read_to_string(&file).with_context(|| format!("{command:?} wrote no report"))?;
-    Ok(serde_json::from_str::<Value>(&text)?["answers"][0].clone())
-}
-
-fn succeeds(command: &mut Command) -> Result<()> {
-    let output = command.output().with_context(|| format!("{command:?}"))?;
-    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(())
 }

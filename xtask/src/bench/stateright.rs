@@ -1,8 +1,8 @@
 //! stateright on the same spaces. It lives in a package of its own, `bench/stateright`, outside the workspace, so that its
 //! dependencies are fetched by nobody but this benchmark.
 
-use super::explore::Rival;
-use super::measure::{timed, wall_time};
+use crate::measure::{timed, wall_time};
+use crate::rival::Rival;
 use anyhow::{Context, Result, bail};
 
 /// Builds the package; without a network it may not be there to build.
@@ -11,8 +11,7 @@ pub fn prepare(space: &[String; 2]) -> Result<Rival> {
     let mut command = crate::cargo();
     command.args(["build", "--quiet", "--release"]).current_dir(&directory);
     // Beside the workspace's own, wherever that is.
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), Into::into);
-    let target = target.join("stateright");
+    let target = crate::target().join("stateright");
     command.env("CARGO_TARGET_DIR", &target);
     let (output, compiled_in) = timed(wall_time, || command.output());
     let output = output.context("not installed")?;

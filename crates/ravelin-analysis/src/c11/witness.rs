@@ -8,10 +8,10 @@
 use super::graph::{GraphEdge, cycle_through, edges};
 use super::sentence;
 use crate::InternalError;
-use crate::witness::{Narrated, narrate, start_of};
+use crate::witness::{Beginning, Narrated, beginning, narrate, start_of};
 use ravelin_machine::Run;
 use ravelin_machine::monitor::Found;
-use ravelin_program::{Position, Program, Value};
+use ravelin_program::{Position, Program, ThreadId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::rc20::{
@@ -22,6 +22,7 @@ use ravelin_semantics::rc20::{
 #[derive(Clone, Debug)]
 pub struct C11Witness {
     /// The SC run that leads there.
+    pub beginning: Beginning,
     pub steps: Vec<Narrated>,
     pub actions: Vec<Action>,
     pub graph: Graph,
@@ -42,6 +43,7 @@ pub struct C11Witness {
 /// Two accesses, one of them not atomic, that no synchronisation orders.
 #[derive(Clone, Debug)]
 pub struct C11Race {
+    pub beginning: Beginning,
     pub steps: Vec<Narrated>,
     pub actions: Vec<Action>,
     pub graph: Graph,
@@ -61,13 +63,15 @@ pub struct GraphEvent {
     pub position: Option<Position>,
     /// `W x = 1 (release)`, `R y = 0 (relaxed)`, `U z 0 → 1 (acq_rel)`, `F (seq_cst)`.
     pub text: String,
+    /// The step of the run that made it, from 0; none for initial writes and for the access after the run.
+    pub step: Option<usize>,
 }
 
 /// The witness that an access may be stale.
 pub(super) fn stale(program: &Program, reading: Reading, found: &Found) -> Result<C11Witness, InternalError> {
     let internal = |what: String| InternalError(format!("a violation of robustness does not hold: {what}"));
-    let steps = replay(program, &found.run).map_err(internal)?;
-    let grown = grow(program, &found.run).map_err(internal)?;
+    let (beginning, steps) = replay(program, &found.run).map_err(internal)?;
+    let (grown, made_by) = grow(program, &found.run).map_err(internal)?;
     let violates = |graph: &Graph| !atomics_sc_consistent(graph) && rc20_consistent(graph, reading);
     let graph = grown
         .extensions(found.thread, found.transition)
@@ -78,17 +82,17 @@ pub(super) fn stale(program: &Program, reading: Reading, found: &Found) -> Resul
         .and_then(|access| Some((access, cycle_through(&graph, access)?)))
         .and_then(|(access, cycle)| Some((access, cycle.first()?.to, cycle)));
     let (access, ignored, cycle) = parts.ok_or_else(|| internal("its graph has no cycle".to_owned()))?;
-    let events = tell(program, &graph);
+    let events = tell(program, &graph, &made_by);
     let sentence = sentence::of_stale(program, &graph, access, &cycle);
     let actions = found.run.actions.clone();
-    Ok(C11Witness { steps, actions, events, edges: edges(&graph), access, ignored, cycle, sentence, graph })
+    Ok(C11Witness { beginning, steps, actions, events, edges: edges(&graph), access, ignored, cycle, sentence, graph })
 }
 
 /// The witness of a race.
 pub(super) fn race(program: &Program, reading: Reading, found: &Found) -> Result<C11Race, InternalError> {
     let internal = |what: String| InternalError(format!("a data race does not hold: {what}"));
-    let steps = replay(program, &found.run).map_err(internal)?;
-    let grown = grow(program, &found.run).map_err(internal)?;
+    let (beginning, steps) = replay(program, &found.run).map_err(internal)?;
+    let (grown, made_by) = grow(program, &found.run).map_err(internal)?;
     let racing = |graph: &Graph| {
         let second = Grown::newest(graph, found.thread)?;
         let pairs = races(graph, reading);
@@ -100,37 +104,47 @@ pub(super) fn race(program: &Program, reading: Reading, found: &Found) -> Result
         .filter(happens)
         .find_map(|graph| racing(&graph).map(|pair| (graph, pair)))
         .ok_or_else(|| internal("the access is ordered with all before".to_owned()))?;
-    let events = tell(program, &graph);
+    let events = tell(program, &graph, &made_by);
     let sentence = sentence::of_race(program, &graph, first, second);
     let actions = found.run.actions.clone();
-    Ok(C11Race { steps, actions, events, edges: edges(&graph), first, second, sentence, graph })
+    Ok(C11Race { beginning, steps, actions, events, edges: edges(&graph), first, second, sentence, graph })
 }
 
-fn replay(program: &Program, run: &Run) -> Result<Vec<Narrated>, String> {
+fn replay(program: &Program, run: &Run) -> Result<(Beginning, Vec<Narrated>), String> {
     let reference = Reference::as_written(program).map_err(|error| error.to_string())?;
-    let mut state = start_of(&reference, &run.start)?;
+    let start = start_of(&reference, &run.start)?;
+    let mut state = start.clone();
     let mut steps = Vec::with_capacity(run.actions.len());
     for (number, &action) in run.actions.iter().enumerate() {
         let next = reference.apply(&state, action).map_err(|refusal| format!("step {}: {refusal}", number + 1))?;
         steps.push(narrate(&reference, &state, action, &next));
         state = next;
     }
-    Ok(steps)
+    Ok((beginning(&reference, &start, &steps), steps))
 }
 
-fn grow<'a>(program: &'a Program, run: &Run) -> Result<Grown<'a>, String> {
+/// The graph of a run, and for each thread the steps that made its events.
+fn grow<'a>(program: &'a Program, run: &Run) -> Result<(Grown<'a>, Vec<Vec<usize>>), String> {
     let memory: Vec<(Value, Value)> = run.start.memory.clone();
     let mut grown = Grown::new(program, &memory);
+    let mut made_by = vec![Vec::new(); program.threads.len()];
     for (number, &action) in run.actions.iter().enumerate() {
         grown.follow(action).map_err(|error| format!("step {}: {error}", number + 1))?;
+        // Events are sorted by thread, each thread's in program order.
+        let events = &grown.graph().events;
+        let until = |thread: usize| events.partition_point(|event| event.thread < Some(ThreadId(thread)));
+        let thread = action.thread().0;
+        made_by[thread].resize(until(thread + 1) - until(thread), number);
     }
-    Ok(grown)
+    Ok((grown, made_by))
 }
 
-fn tell(program: &Program, graph: &Graph) -> Vec<GraphEvent> {
+fn tell(program: &Program, graph: &Graph, made_by: &[Vec<usize>]) -> Vec<GraphEvent> {
+    let first = |thread: ThreadId| graph.events.partition_point(|event| event.thread < Some(thread));
     let cell = |address: Value| program.memory.name_of(address);
-    (graph.events.iter())
-        .map(|event| GraphEvent {
+    (graph.events.iter().enumerate())
+        .map(|(number, event)| GraphEvent {
+            step: event.thread.and_then(|thread| made_by[thread.0].get(number - first(thread)).copied()),
             thread: event.thread.map(|thread| program.threads[thread.0].name.clone()),
             position: program.source.position(event.span),
             text: match event.label {

@@ -2,7 +2,7 @@
 
 use super::check::{RobustnessQuestion, unread};
 use super::witness::Place;
-use crate::witness::{Narrated, narrate, start_of};
+use crate::witness::{Beginning, Narrated, RunGraph, beginning, narrate, start_of};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Statistics};
 use ravelin_machine::attack::{TriangularRace, triangular_races};
@@ -26,7 +26,10 @@ pub struct RaceFreedom {
 /// An SC run that ends in a triangular race, replayed.
 #[derive(Clone, Debug)]
 pub struct RaceWitness {
+    pub beginning: Beginning,
     pub steps: Vec<Narrated>,
+    /// What happened before what, unless the run is too long to be drawn.
+    pub graph: Option<RunGraph>,
     /// The thread that stores and then loads, and the one that stores to what was loaded.
     pub thread: String,
     pub racing_thread: String,
@@ -134,6 +137,8 @@ fn replay(program: &Program, race: &TriangularRace) -> Result<RaceWitness, Inter
     let (racing_thread, racing_store) = place(race.racing_store)?;
     let name = |address| lowered.memory.name_of(address);
     Ok(RaceWitness {
+        beginning: beginning(&reference, &start, &steps),
+        graph: RunGraph::of(&reference, &start, &race.run.actions),
         steps,
         thread,
         racing_thread,

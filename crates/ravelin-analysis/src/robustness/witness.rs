@@ -7,7 +7,7 @@
 
 use super::attack::Attack;
 use crate::InternalError;
-use crate::witness::{Computation, Narrated, narrate, start_of};
+use crate::witness::{Beginning, Computation, Narrated, RunGraph, beginning, narrate, start_of};
 use ravelin_machine::attack::{AttackRun, Part};
 use ravelin_program::{Position, Program, ThreadId, Value};
 use ravelin_semantics::operational::{Reference, State};
@@ -25,7 +25,10 @@ pub struct AttackWitness {
     /// The delayed store, and what overtook it.
     pub store: Place,
     pub load: Place,
+    pub beginning: Beginning,
     pub steps: Vec<WitnessStep>,
+    /// What happened before what. Its cycle is the one below.
+    pub graph: RunGraph,
     pub cycle: Vec<CycleEvent>,
     /// What happens, in one sentence.
     pub sentence: String,
@@ -136,6 +139,7 @@ pub(crate) fn build(
     let cycle = trace.cycle().ok_or_else(|| internal("its trace has no cycle".to_owned()))?;
     let lowered = reference.program();
     let tell = Tell { program: lowered, trace: &trace };
+    let graph = RunGraph::of_trace(lowered, &trace, &cycle);
     let events: Vec<usize> = cycle.iter().map(|step| step.event).collect();
     let cycle = cycle
         .iter()
@@ -166,7 +170,9 @@ pub(crate) fn build(
         store: place(attack.store.0),
         load: place(attack.load.0),
         sentence: tell.sentence(attack, &events),
+        beginning: beginning(&reference, &start, steps.iter().map(|step| &step.told)),
         steps,
+        graph,
         cycle,
         computation,
     })

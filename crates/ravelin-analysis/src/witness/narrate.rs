@@ -19,6 +19,8 @@ pub struct Narrated {
     pub reads: Vec<(CellValue, Source)>,
     /// What the store, or the flush, put where.
     pub writes: Vec<(CellValue, Source)>,
+    /// Cells whose value in memory changed.
+    pub memory: Vec<CellValue>,
     /// Registers whose value changed.
     pub registers: Vec<RegisterValue>,
     /// By thread, after the step, oldest first.
@@ -66,6 +68,7 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
         internal: false,
         reads: Vec::new(),
         writes: Vec::new(),
+        memory: changed_cells(reference, before, after),
         registers: changed_registers(reference, thread_id, before, after),
         buffers: buffers(reference, after),
     };
@@ -108,6 +111,15 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
         }
     }
     told
+}
+
+fn changed_cells(reference: &Reference, before: &State, after: &State) -> Vec<CellValue> {
+    let changed = after.memory.keys().filter(|&&address| before.cell(address) != after.cell(address));
+    // An unnamed cell that holds 0 again is no longer there.
+    let gone = before.memory.keys().filter(|address| !after.memory.contains_key(address));
+    let cell =
+        |&address: &Value| CellValue { cell: reference.program().memory.name_of(address), value: after.cell(address) };
+    changed.chain(gone).map(cell).collect()
 }
 
 fn changed_registers(reference: &Reference, thread: ThreadId, before: &State, after: &State) -> Vec<RegisterValue> {

@@ -1,5 +1,7 @@
 //! Replaying a run on the reference semantics. Only what replays becomes a witness.
 
+use super::beginning::{Beginning, beginning};
+use super::graph::RunGraph;
 use super::narrate::{Narrated, narrate};
 use crate::InternalError;
 use ravelin_machine::{Run, Settings, Snapshot, Violation};
@@ -12,7 +14,10 @@ use ravelin_semantics::{Action, Model};
 pub struct Witness {
     pub model: Model,
     pub violation: WitnessViolation,
+    pub beginning: Beginning,
     pub steps: Vec<Narrated>,
+    /// What happened before what, unless the run is too long to be drawn.
+    pub graph: Option<RunGraph>,
     /// No run with fewer steps shows a violation.
     pub shortest: bool,
     /// The run itself.
@@ -76,7 +81,8 @@ pub fn replay(
     let internal = |what: String| InternalError(format!("a run under {} does not replay: {what}", settings.model));
     let bound = settings.model.is_buffered().then_some(settings.buffer);
     let reference = Reference::new(program, settings.model, bound).map_err(|error| internal(error.to_string()))?;
-    let mut state = start_of(&reference, &run.start).map_err(internal)?;
+    let start = start_of(&reference, &run.start).map_err(internal)?;
+    let mut state = start.clone();
     let mut steps = Vec::with_capacity(run.actions.len());
     let mut computation = Computation::default();
     for (number, action) in run.actions.iter().enumerate() {
@@ -96,7 +102,15 @@ pub fn replay(
         return Err(internal("its last state does not show the violation".to_owned()));
     }
     let violation = describe(reference.program(), violation);
-    Ok(Witness { model: settings.model, violation, steps, shortest: false, computation })
+    Ok(Witness {
+        model: settings.model,
+        violation,
+        beginning: beginning(&reference, &start, &steps),
+        graph: RunGraph::of(&reference, &start, &run.actions),
+        steps,
+        shortest: false,
+        computation,
+    })
 }
 
 /// The initial state that a machine's run starts from, or what is wrong with it.

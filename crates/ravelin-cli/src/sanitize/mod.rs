@@ -2,6 +2,7 @@
 
 pub mod arguments;
 mod cargo;
+mod excerpts;
 mod fix;
 mod replay;
 mod run;
@@ -12,6 +13,8 @@ pub use run::run;
 
 use crate::arguments::Color;
 use crate::exit::Exit;
+use crate::pages::Pages;
+use crate::terminal::paints;
 use anyhow::Context;
 use arguments::{Compile, Findings, ReportFormat, Shown};
 use ravelin_report::json::document;
@@ -65,20 +68,24 @@ fn show(
     shown: &Shown,
     mut for_people: impl Write + IsTerminal,
 ) -> anyhow::Result<()> {
-    let color = match shown.color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => shown.output.is_none() && for_people.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    // A file is no terminal, wherever the rest goes.
+    let color = match (&shown.output, shown.color) {
+        (Some(_), color) => color == Color::Always,
+        (None, color) => paints(color, &for_people),
     };
+    let root = std::env::current_dir().ok().map(|folder| folder.display().to_string());
     let written = match shown.format {
-        ReportFormat::Text => text::report(report, Style { color }),
+        ReportFormat::Text => text::report(report, Style { color, width: None }),
         ReportFormat::Json => document(command, vec![json::report(report, command_line)]),
-        ReportFormat::Sarif => sarif::report(report),
+        ReportFormat::Sarif => sarif::report(report, root.as_deref()),
     };
     match (&shown.output, shown.format) {
         (Some(file), _) => std::fs::write(file, written).with_context(|| file.display().to_string())?,
         (None, ReportFormat::Text) => for_people.write_all(written.as_bytes())?,
         (None, _) => std::io::stdout().lock().write_all(written.as_bytes())?,
     }
-    Ok(())
+    let pages = Pages { html: shown.html.clone(), svg: None };
+    pages.check()?;
+    let answers = [json::report(report, command_line)];
+    pages.write(command, &answers, &excerpts::sources(report))
 }

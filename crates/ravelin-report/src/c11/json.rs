@@ -1,7 +1,7 @@
 //! Robustness against release/acquire and RC20 as JSON. The fields are described in docs/json.md.
 
 use super::{Shown, model_name};
-use crate::json::{limit, statistics, step};
+use crate::json::{initial, limit, statistics, step};
 use ravelin_analysis::c11::{C11Race, C11Violation, C11Witness, GraphEdge, GraphEvent, Remedy, remedy};
 use serde_json::{Value, json};
 
@@ -49,6 +49,7 @@ fn stale(witness: &C11Witness, remedy: Option<Remedy>) -> Value {
         "sentence": witness.sentence,
         "access": witness.access,
         "ignored": witness.ignored,
+        "initial": initial(&witness.beginning),
         "steps": witness.steps.iter().map(step).collect::<Vec<_>>(),
         "events": witness.events.iter().map(event).collect::<Vec<_>>(),
         "edges": witness.edges.iter().map(edge).collect::<Vec<_>>(),
@@ -62,6 +63,7 @@ fn race(race: &C11Race) -> Value {
         "sentence": race.sentence,
         "first": race.first,
         "second": race.second,
+        "initial": initial(&race.beginning),
         "steps": race.steps.iter().map(step).collect::<Vec<_>>(),
         "events": race.events.iter().map(event).collect::<Vec<_>>(),
         "edges": race.edges.iter().map(edge).collect::<Vec<_>>(),
@@ -74,6 +76,7 @@ fn event(event: &GraphEvent) -> Value {
         "line": event.position.map(|position| position.line),
         "column": event.position.map(|position| position.column),
         "text": event.text,
+        "steps": event.step.into_iter().collect::<Vec<_>>(),
     })
 }
 

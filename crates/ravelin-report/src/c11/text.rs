@@ -26,10 +26,10 @@ pub fn robustness(shown: &Shown, style: Style) -> String {
     text.push('\n');
     match &answer.violation {
         Some(C11Violation::NotRobust(witness)) => {
-            text.push_str(&stale(witness));
+            text.push_str(&stale(witness, style));
             text.push_str(&help(shown, witness));
         }
-        Some(C11Violation::Race(found)) => text.push_str(&race(found)),
+        Some(C11Violation::Race(found)) => text.push_str(&race(found, style)),
         None => {}
     }
     if let Some(seq_cst) = answer.seq_cst {
@@ -37,7 +37,7 @@ pub fn robustness(shown: &Shown, style: Style) -> String {
     }
     text.push_str(&spins(shown));
     let _ = writeln!(text, "  {}.", explored(&answer.statistics));
-    text
+    style.fitted(text)
 }
 
 /// What a reading of seq_cst accesses means.
@@ -54,14 +54,14 @@ pub(crate) fn reading(reading: SeqCstReading) -> String {
 }
 
 /// What is wrong, without what would help.
-pub(crate) fn violation(violation: &C11Violation) -> String {
+pub(crate) fn violation(violation: &C11Violation, style: Style) -> String {
     match violation {
-        C11Violation::NotRobust(witness) => stale(witness),
-        C11Violation::Race(found) => race(found),
+        C11Violation::NotRobust(witness) => stale(witness, style),
+        C11Violation::Race(found) => race(found, style),
     }
 }
 
-fn stale(witness: &C11Witness) -> String {
+fn stale(witness: &C11Witness, style: Style) -> String {
     let mut text = format!("  {}\n", witness.sentence);
     let mut roles = Table::new(&[]);
     for (role, event) in [("stale access", witness.access), ("ignored", witness.ignored)] {
@@ -69,16 +69,16 @@ fn stale(witness: &C11Witness) -> String {
         let line = if line.is_empty() { line } else { format!("line {line}") };
         roles.row([role.to_owned(), number, thread, line, what]);
     }
-    text.push_str(&roles.render("    "));
-    text.push_str(&run(&witness.steps, "up to the access"));
+    text.push_str(&roles.render_within("    ", style.width));
+    text.push_str(&run(&witness.steps, "up to the access", style));
     text.push_str("  execution graph that the model allows:\n");
-    text.push_str(&graph(&witness.events, &witness.edges));
+    text.push_str(&graph(&witness.events, &witness.edges, style));
     text.push_str("  cycle that sc forbids:\n");
-    text.push_str(&cycle(witness));
+    text.push_str(&cycle(witness, style));
     text
 }
 
-fn race(race: &C11Race) -> String {
+fn race(race: &C11Race, style: Style) -> String {
     let mut text = format!("  {}\n", race.sentence);
     let mut table = Table::new(&[]);
     for (role, event) in [("first", race.first), ("second", race.second)] {
@@ -86,19 +86,19 @@ fn race(race: &C11Race) -> String {
         let line = if line.is_empty() { line } else { format!("line {line}") };
         table.row([role.to_owned(), number, thread, line, what]);
     }
-    text.push_str(&table.render("    "));
-    text.push_str(&run(&race.steps, "up to the second access"));
+    text.push_str(&table.render_within("    ", style.width));
+    text.push_str(&run(&race.steps, "up to the second access", style));
     text.push_str("  execution graph:\n");
-    text.push_str(&graph(&race.events, &race.edges));
+    text.push_str(&graph(&race.events, &race.edges, style));
     text.push_str("  A program with a data race has no meaning in C11; robustness was not settled.\n");
     text
 }
 
-fn run(steps: &[ravelin_analysis::witness::Narrated], until: &str) -> String {
+fn run(steps: &[ravelin_analysis::witness::Narrated], until: &str, style: Style) -> String {
     if steps.is_empty() {
         return String::new();
     }
-    format!("  run under sc {until}:\n{}", narrated(steps, false))
+    format!("  run under sc {until}:\n{}", narrated(steps, false, style))
 }
 
 fn row(event: &GraphEvent, number: usize) -> [String; 4] {
@@ -111,7 +111,7 @@ fn row(event: &GraphEvent, number: usize) -> [String; 4] {
 }
 
 /// The events, each with the edges that leave it. Program order goes down the table and is left out.
-fn graph(events: &[GraphEvent], edges: &[GraphEdge]) -> String {
+fn graph(events: &[GraphEvent], edges: &[GraphEdge], style: Style) -> String {
     let mut table = Table::new(&[2]);
     table.row(["event", "thread", "line", "what", "edges"].map(str::to_owned));
     for (number, event) in events.iter().enumerate() {
@@ -120,17 +120,17 @@ fn graph(events: &[GraphEvent], edges: &[GraphEdge]) -> String {
         let [name, thread, line, what] = row(event, number);
         table.row([name, thread, line, what, leaving.join(", ")]);
     }
-    table.render("    ")
+    table.render_within("    ", style.width)
 }
 
-fn cycle(witness: &C11Witness) -> String {
+fn cycle(witness: &C11Witness, style: Style) -> String {
     let mut table = Table::new(&[2]);
     table.row(["event", "thread", "line", "what", "edge to the next"].map(str::to_owned));
     for edge in &witness.cycle {
         let [name, thread, line, what] = row(&witness.events[edge.from], edge.from);
         table.row([name, thread, line, what, edge.kind.name().to_owned()]);
     }
-    table.render("    ")
+    table.render_within("    ", style.width)
 }
 
 /// What would help.

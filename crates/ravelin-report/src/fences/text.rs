@@ -21,18 +21,18 @@ pub fn fences(shown: &Shown, style: Style) -> String {
             let how = if matches!(shown.model, "ra" | "rc20") { "as it is" } else { "without fences" };
             let word = format!("{} {how}", quality(shown.purpose));
             let _ = writeln!(text, "{}", style.word(Verdict::Holds, &word));
-            text.push_str(&superfluous(shown));
+            text.push_str(&superfluous(shown, style));
         }
         Outcome::Found => text.push_str(&found(shown, style)),
         Outcome::WrongUnderSc(trouble) => {
             let _ = writeln!(text, "{}", style.word(Verdict::Violated, "wrong under sc already, no fence helps"));
-            text.push_str(&told(&shown.lowered(&[]), trouble));
+            text.push_str(&told(&shown.lowered(&[]), trouble, style));
         }
         Outcome::NoSet(trouble) => {
             let word = format!("no set of fences at the places that are allowed makes it {}", quality(shown.purpose));
             let _ = writeln!(text, "{}", style.word(Verdict::Violated, &word));
             text.push_str("  This remains, whichever of them are taken:\n");
-            text.push_str(&told(&shown.lowered(&[]), trouble));
+            text.push_str(&told(&shown.lowered(&[]), trouble, style));
         }
         Outcome::Unknown(why) => text.push_str(&unknown(shown, why, style)),
     }
@@ -42,7 +42,7 @@ pub fn fences(shown: &Shown, style: Style) -> String {
     if let Some(checked) = &shown.checked {
         let _ = writeln!(text, "  {checked}");
     }
-    text.push_str(&reasons(shown));
+    text.push_str(&reasons(shown, style));
     let effort = &shown.answer.effort;
     let _ = writeln!(
         text,
@@ -55,6 +55,8 @@ pub fn fences(shown: &Shown, style: Style) -> String {
         counted(effort.states, "state"),
         effort.elapsed.as_secs_f64()
     );
+    // A diff is for other programs, too: its lines stay whole.
+    text = style.fitted(text);
     if let Some(diff) = &shown.diff {
         text.push_str(diff);
     }
@@ -62,14 +64,14 @@ pub fn fences(shown: &Shown, style: Style) -> String {
 }
 
 /// The places where fences may go.
-pub fn places(file: &str, program: &Program, places: &[(&Site, u64)]) -> String {
+pub fn places(file: &str, program: &Program, places: &[(&Site, u64)], style: Style) -> String {
     let mut text = format!("{file}: {}\n", counted(places.len() as u64, "place"));
     let mut table = Table::new(&[1]);
     table.row(["place", "cost", "after", "in"].map(str::to_owned));
     for (site, cost) in places {
         table.row([site.name.clone(), cost.to_string(), after(program, site), threads(program, site).join(", ")]);
     }
-    text.push_str(&table.render("    "));
+    text.push_str(&table.render_within("    ", style.width));
     text
 }
 
@@ -96,14 +98,14 @@ fn found(shown: &Shown, style: Style) -> String {
     let word = format!("{fences} {make} it {}", quality(shown.purpose));
     let mut text = format!("{}, cost {}, proved minimal\n", style.word(Verdict::Holds, &word), first.cost.main);
     match (shown.wanted, sets.len()) {
-        (Sets::Cheapest, _) => text.push_str(&table(shown, first)),
+        (Sets::Cheapest, _) => text.push_str(&table(shown, first, style)),
         (Sets::AllCheapest, 1) => {
             text.push_str("  No other set costs as little.\n");
-            text.push_str(&table(shown, first));
+            text.push_str(&table(shown, first, style));
         }
         (Sets::AllMinimal, 1) => {
             text.push_str("  Every set that does contains this one.\n");
-            text.push_str(&table(shown, first));
+            text.push_str(&table(shown, first, style));
         }
         (wanted, number) => {
             let kind = if wanted == Sets::AllCheapest { "cost as little" } else { "are minimal" };
@@ -111,7 +113,7 @@ fn found(shown: &Shown, style: Style) -> String {
             for (place, set) in sets.iter().take(MOST_SHOWN).enumerate() {
                 let fences = counted(set.fences(shown.offers, shown.sites) as u64, what);
                 let _ = writeln!(text, "  set {}: {fences}, cost {}", place + 1, set.cost.main);
-                text.push_str(&table(shown, set));
+                text.push_str(&table(shown, set, style));
             }
             if shown.answer.truncated {
                 let _ = writeln!(text, "  There are more; these are the cheapest.");
@@ -140,7 +142,7 @@ fn found(shown: &Shown, style: Style) -> String {
 }
 
 /// A set of fences, one a line.
-fn table(shown: &Shown, set: &FenceSet) -> String {
+fn table(shown: &Shown, set: &FenceSet, style: Style) -> String {
     let mut table = Table::new(&[]);
     table.row(["place", "change", "", "in"].map(str::to_owned));
     for (number, done) in shown.changes(set) {
@@ -152,13 +154,13 @@ fn table(shown: &Shown, set: &FenceSet) -> String {
         };
         table.row([site.name.clone(), done.name().to_owned(), detail, threads(shown.program, site).join(", ")]);
     }
-    table.render("    ")
+    table.render_within("    ", style.width)
 }
 
 /// Where fences stand that are not needed.
-fn superfluous(shown: &Shown) -> String {
+fn superfluous(shown: &Shown, style: Style) -> String {
     let nothing = FenceSet { offers: Vec::new(), cost: Default::default() };
-    if shown.changes(&nothing).is_empty() { String::new() } else { table(shown, &nothing) }
+    if shown.changes(&nothing).is_empty() { String::new() } else { table(shown, &nothing, style) }
 }
 
 fn unknown(shown: &Shown, why: &Why, style: Style) -> String {
@@ -173,7 +175,7 @@ fn unknown(shown: &Shown, why: &Why, style: Style) -> String {
                 text.push_str("  No fence is needed against what one thread can do by delaying its stores.\n");
             } else {
                 text.push_str("  These fences stop all that one thread can do by delaying its stores:\n");
-                text.push_str(&table(shown, &why.unchecked));
+                text.push_str(&table(shown, &why.unchecked, style));
             }
         }
         None => text.push_str(": the engine cannot settle it\n"),
@@ -184,14 +186,14 @@ fn unknown(shown: &Shown, why: &Why, style: Style) -> String {
     if !shown.answer.sets.is_empty() {
         let _ = writeln!(text, "  {} found until then:", counted(shown.answer.sets.len() as u64, "minimal set"));
         for set in shown.answer.sets.iter().take(MOST_SHOWN) {
-            text.push_str(&table(shown, set));
+            text.push_str(&table(shown, set, style));
         }
     }
     text
 }
 
 /// Why each fence is needed.
-fn reasons(shown: &Shown) -> String {
+fn reasons(shown: &Shown, style: Style) -> String {
     let mut text = String::new();
     let Some(set) = shown.answer.sets.first() else { return text };
     for needed in &shown.reasons {
@@ -199,25 +201,25 @@ fn reasons(shown: &Shown) -> String {
         let _ = writeln!(text, "  Without the one at {name}:");
         let rest: Vec<usize> = set.offers.iter().copied().filter(|&offer| offer != needed.offer).collect();
         match &needed.trouble {
-            Some(trouble) => text.push_str(&told(&shown.lowered(&rest), trouble)),
+            Some(trouble) => text.push_str(&told(&shown.lowered(&rest), trouble, style)),
             None => text.push_str("  a limit was met before a run was found.\n"),
         }
     }
     text
 }
 
-fn told(program: &Program, trouble: &Trouble) -> String {
+fn told(program: &Program, trouble: &Trouble, style: Style) -> String {
     match trouble {
         Trouble::Attack(witness, Some(instance)) => {
             let lowered = lower_for_hardware(&instance.program);
-            format!("  with {}:\n{}", instance.show(), attack_witness(&lowered, witness))
+            format!("  with {}:\n{}", instance.show(), attack_witness(&lowered, witness, style))
         }
-        Trouble::Attack(witness, None) => attack_witness(program, witness),
-        Trouble::Race(race) => race_witness(race),
-        Trouble::C11(violation) => crate::c11::text::violation(violation),
+        Trouble::Attack(witness, None) => attack_witness(program, witness, style),
+        Trouble::Race(race) => race_witness(race, style),
+        Trouble::C11(violation) => crate::c11::text::violation(violation, style),
         Trouble::Run(witness, instance) => {
             let with = instance.as_ref().map(|instance| format!("  with {}:\n", instance.show())).unwrap_or_default();
-            format!("{with}  {}\n{}", violation(&witness.violation), run(witness))
+            format!("{with}  {}\n{}", violation(&witness.violation), run(witness, style))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Robustness as JSON. The fields are described in docs/json.md.
 
 use super::text::of_instance;
-use crate::json::{limit, statistics, step};
+use crate::json::{edges, events, initial, limit, statistics, step};
 use crate::parameterised;
 use ravelin_analysis::robustness::{
     Attack, AttackFate, AttackNames, AttackWitness, Explored, JudgedAttack, Place, RaceFreedom, RaceWitness,
@@ -70,8 +70,9 @@ pub(crate) fn attack_witness(program: &Program, witness: &AttackWitness) -> Valu
         told["part"] = json!(in_part.part.name());
         told
     });
-    let cycle = witness.cycle.iter().map(|event| {
+    let cycle = witness.cycle.iter().zip(&witness.graph.cycle).map(|(event, edge)| {
         json!({
+            "event": edge.from,
             "thread": event.thread,
             "line": event.position.map(|position| position.line),
             "column": event.position.map(|position| position.column),
@@ -87,7 +88,10 @@ pub(crate) fn attack_witness(program: &Program, witness: &AttackWitness) -> Valu
         "store": place(&witness.store),
         "load": place(&witness.load),
         "sentence": witness.sentence,
+        "initial": initial(&witness.beginning),
         "steps": steps.collect::<Vec<_>>(),
+        "events": events(&witness.graph),
+        "edges": edges(&witness.graph),
         "cycle": cycle.collect::<Vec<_>>(),
     })
 }
@@ -101,7 +105,10 @@ pub(crate) fn race(race: &RaceWitness) -> Value {
         "racing_store": place(&race.racing_store),
         "stored": race.stored,
         "loaded": race.loaded,
+        "initial": initial(&race.beginning),
         "steps": race.steps.iter().map(step).collect::<Vec<_>>(),
+        "events": race.graph.as_ref().map(events),
+        "edges": race.graph.as_ref().map(edges),
     })
 }
 

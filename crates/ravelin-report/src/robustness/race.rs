@@ -20,7 +20,7 @@ pub fn race_freedom(file: &str, answer: &RaceFreedom, style: Style) -> String {
     text.push('\n');
     match (&answer.race, answer.verdict) {
         (Some(race), _) => {
-            text.push_str(&race_witness(race));
+            text.push_str(&race_witness(race, style));
             text.push_str("  A program with a triangular race may still be robust: ask for --property robust.\n");
         }
         (None, Verdict::Holds) if answer.implies_robust => text.push_str("  Hence it is robust against tso.\n"),
@@ -31,11 +31,11 @@ pub fn race_freedom(file: &str, answer: &RaceFreedom, style: Style) -> String {
         (None, _) => text.push_str("  No triangular race so far.\n"),
     }
     let _ = writeln!(text, "  {}.", explored(&answer.statistics));
-    text
+    style.fitted(text)
 }
 
 /// A race: who does what, and the run.
-pub(crate) fn race_witness(race: &RaceWitness) -> String {
+pub(crate) fn race_witness(race: &RaceWitness, style: Style) -> String {
     let line = |place: &Place| place.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default();
     let RaceWitness { thread, racing_thread, store, load, racing_store, stored, loaded, steps, .. } = race;
     let mut text = format!(
@@ -51,8 +51,8 @@ pub(crate) fn race_witness(race: &RaceWitness) -> String {
         let line = place.position.map(|position| format!("line {}", position.line)).unwrap_or_default();
         table.row([role.to_owned(), by.clone(), line, place.text.clone()]);
     }
-    text.push_str(&table.render("    "));
+    text.push_str(&table.render_within("    ", style.width));
     text.push_str("  run under sc:\n");
-    text.push_str(&narrated(steps, false));
+    text.push_str(&narrated(steps, false, style));
     text
 }

@@ -28,7 +28,7 @@ pub fn robustness(file: &str, program: &Program, answer: &Robustness, style: Sty
     }
     if let Some(witness) = answer.witness() {
         text.push('\n');
-        text.push_str(&shown(&of_instance(program, answer), answer, witness));
+        text.push_str(&shown(&of_instance(program, answer), answer, witness, style));
         if let Some(limit) = answer.limit {
             let _ = writeln!(text, "  Not every attack was settled: {limit}.");
         }
@@ -41,11 +41,11 @@ pub fn robustness(file: &str, program: &Program, answer: &Robustness, style: Sty
         text.push_str(&parameterised::lines(found));
     }
     text.push_str(&counts(answer));
-    text
+    style.fitted(text)
 }
 
 /// Every attack and what became of it.
-pub fn attacks(file: &str, program: &Program, answer: &Robustness) -> String {
+pub fn attacks(file: &str, program: &Program, answer: &Robustness, style: Style) -> String {
     let program = &of_instance(program, answer);
     let mut text = format!("{file} under {}: {}", answer.model, counted(answer.attacks.len() as u64, "attack"));
     text.push('\n');
@@ -71,7 +71,7 @@ pub fn attacks(file: &str, program: &Program, answer: &Robustness) -> String {
         };
         table.row([vec![names.name(*attack)], store.into(), load.into(), vec![fate]].concat());
     }
-    text.push_str(&table.render("    "));
+    text.push_str(&table.render_within("    ", style.width));
     text
 }
 
@@ -102,14 +102,14 @@ fn why_unknown(answer: &Robustness) -> String {
 }
 
 /// A witness, and what would help.
-fn shown(program: &Program, answer: &Robustness, witness: &AttackWitness) -> String {
-    let mut text = attack_witness(program, witness);
+fn shown(program: &Program, answer: &Robustness, witness: &AttackWitness, style: Style) -> String {
+    let mut text = attack_witness(program, witness, style);
     text.push_str(&remedy(answer, witness, overtaken_by_store(program, witness.attack)));
     text
 }
 
 /// A witness: what happens in one sentence, who takes part, the computation, the cycle. `program` is the lowered one.
-pub(crate) fn attack_witness(program: &Program, witness: &AttackWitness) -> String {
+pub(crate) fn attack_witness(program: &Program, witness: &AttackWitness, style: Style) -> String {
     let mut text = format!("  {}\n", witness.sentence);
     let name = attack_name(program, witness.attack);
     let helpers = if witness.helpers.len() == 1 { "helper" } else { "helpers" };
@@ -121,18 +121,18 @@ pub(crate) fn attack_witness(program: &Program, witness: &AttackWitness) -> Stri
         let line = place.position.map(|position| format!("line {}", position.line)).unwrap_or_default();
         table.row([role.to_owned(), line, place.text.clone()]);
     }
-    text.push_str(&table.render("    "));
+    text.push_str(&table.render_within("    ", style.width));
     let visible = witness.steps.iter().filter(|step| !step.told.internal).count() as u64;
     let _ = writeln!(text, "  computation under {} of {}:", witness.model, counted(visible, "step"));
     let steps = witness.steps.iter().map(|step| (step.part.name(), &step.told));
-    text.push_str(&narrated_in_parts(steps, true));
+    text.push_str(&narrated_in_parts(steps, true, style));
     text.push_str("  happens-before cycle:\n");
-    text.push_str(&cycle(witness));
+    text.push_str(&cycle(witness, style));
     text
 }
 
 /// One event a line, with the edge that leads to the next; the last leads to the first.
-fn cycle(witness: &AttackWitness) -> String {
+fn cycle(witness: &AttackWitness, style: Style) -> String {
     let mut table = Table::new(&[1]);
     table.row(["thread", "line", "event", "edge to the next"].map(str::to_owned));
     for event in &witness.cycle {
@@ -144,7 +144,7 @@ fn cycle(witness: &AttackWitness) -> String {
             format!("{}{cell}", event.edge),
         ]);
     }
-    table.render("    ")
+    table.render_within("    ", style.width)
 }
 
 /// The fence that stops the attack, and what is known of the others.

@@ -2,58 +2,21 @@
 //! thread flows.
 
 use super::{rule, sentence, step_sentence, told};
+use crate::sarif::{self, Columns, Run, SANITIZER, document, numbered};
 use ravelin_sanitizer::Frame;
-use ravelin_sanitizer::report::{Access, Finding, Memory, Problem, Report, problem_name};
-use serde_json::{Map, Value, json};
+use ravelin_sanitizer::report::{Access, Finding, Memory, Problem, Report};
+use serde_json::{Value, json};
 
-const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
-
-/// The rules, in the order in which results refer to them.
-const RULES: &[(Problem, &str)] = &[
-    (Problem::Race, "Conflicting accesses, at least one of them non-atomic, are not ordered by happens-before."),
-    (Problem::StaleRead, "Under sequential consistency this read sees a write that it may miss under C11."),
-    (
-        Problem::StaleWrite,
-        "Under sequential consistency this store comes after a write that may overwrite it under C11.",
-    ),
-    (
-        Problem::StaleUpdate,
-        "Under sequential consistency this read-modify-write sees a write that it may miss under C11.",
-    ),
-];
-
-/// The whole document.
-pub fn report(report: &Report) -> String {
-    let rules = RULES.iter().map(|&(problem, description)| {
-        let (heading, id) = problem_name(problem);
-        json!({
-            "id": id,
-            "name": heading,
-            "shortDescription": { "text": heading },
-            "fullDescription": { "text": description },
-            "defaultConfiguration": { "level": level(problem) },
-        })
-    });
-    let document = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "ravelin",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules.collect::<Vec<_>>(),
-            }},
-            "columnKind": "utf16CodeUnits",
-            "results": report.findings.iter().map(result).collect::<Vec<_>>(),
-        }],
-    });
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    text.push('\n');
-    text
+/// The whole document. `root` is the folder in which the program ran.
+pub fn report(report: &Report, root: Option<&str>) -> String {
+    let results = report.findings.iter().map(result).collect();
+    document(Run { rules: SANITIZER, results, notifications: Vec::new(), columns: Columns::Utf16, root })
 }
 
-fn level(problem: Problem) -> &'static str {
-    if problem == Problem::Race { "error" } else { "warning" }
+/// Number and level of the rule that a problem breaks.
+fn broken(problem: Problem) -> (usize, &'static str) {
+    let number = SANITIZER.iter().position(|known| known.id == rule(problem)).unwrap_or(0);
+    (number, SANITIZER[number].level)
 }
 
 fn result(finding: &Finding) -> Value {
@@ -65,18 +28,16 @@ fn result(finding: &Finding) -> Value {
     if let Memory::Heap { stack, .. } = &finding.location.memory {
         related.extend(stack.first().map(|frame| place(frame, "the memory was allocated here")));
     }
-    for (index, location) in related.iter_mut().enumerate() {
-        location["id"] = json!(index);
-    }
     let flows: Vec<Value> = [&finding.other, &finding.access].into_iter().map(flow).collect();
+    let (index, level) = broken(finding.problem);
     let site = |access: &Access| access.place().unwrap_or_default();
     json!({
         "ruleId": rule(finding.problem),
-        "ruleIndex": RULES.iter().position(|(problem, _)| *problem == finding.problem),
-        "level": level(finding.problem),
+        "ruleIndex": index,
+        "level": level,
         "message": { "text": format!("{}; {}", sentence(finding), finding.advice()) },
         "locations": [innermost(&finding.access, &told(&finding.access, Some(&finding.location)))],
-        "relatedLocations": related,
+        "relatedLocations": numbered(related),
         "codeFlows": [{ "message": { "text": "the stacks of both accesses" }, "threadFlows": flows }],
         "occurrenceCount": finding.count,
         "partialFingerprints": {
@@ -108,37 +69,13 @@ fn innermost(access: &Access, message: &str) -> Value {
 }
 
 fn place(frame: &Frame, message: &str) -> Value {
-    let mut location = Map::new();
-    location.insert("message".to_owned(), json!({ "text": message }));
-    if let Some(file) = &frame.file {
-        let mut region = Map::new();
-        if let Some(line) = frame.line {
-            region.insert("startLine".to_owned(), json!(line));
-            if let Some(column) = frame.column {
-                region.insert("startColumn".to_owned(), json!(column));
-            }
-        }
-        let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
-        if !region.is_empty() {
-            physical["region"] = Value::Object(region);
-        }
-        location.insert("physicalLocation".to_owned(), physical);
-    }
+    let mut location = match &frame.file {
+        Some(file) => sarif::place(file, frame.line.map(u64::from), frame.column.map(u64::from), message),
+        None => json!({ "message": { "text": message } }),
+    };
     let function = frame.function.as_deref().unwrap_or(&frame.code);
-    location.insert("logicalLocations".to_owned(), json!([{ "fullyQualifiedName": function, "kind": "function" }]));
-    Value::Object(location)
-}
-
-/// A path as a URI: relative paths stay relative.
-fn uri(file: &str) -> String {
-    let mut uri = if file.starts_with('/') { "file://".to_owned() } else { String::new() };
-    for byte in file.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(char::from(byte)),
-            _ => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri
+    location["logicalLocations"] = json!([{ "fullyQualifiedName": function, "kind": "function" }]);
+    location
 }
 
 #[cfg(test)]
@@ -148,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_result_has_both_stacks_and_the_path() {
-        let document: Value = serde_json::from_str(&report(&sample::report())).expect("it is JSON");
+        let document: Value = serde_json::from_str(&report(&sample::report(), None)).expect("it is JSON");
         let run = &document["runs"][0];
         let results = run["results"].as_array().expect("results are a list");
         assert_eq!(results.len(), 2);
@@ -162,11 +99,5 @@ mod tests {
         assert_eq!(flows[1]["locations"][0]["location"]["physicalLocation"]["region"]["startLine"], 20);
         assert_eq!(flows[1]["locations"][1]["nestingLevel"], 1);
         assert_eq!(first["occurrenceCount"], 1200);
-    }
-
-    #[test]
-    fn paths_are_uris() {
-        assert_eq!(uri("src/a b.c"), "src/a%20b.c");
-        assert_eq!(uri("/tmp/ü.c"), "file:///tmp/%C3%BC.c");
     }
 }

@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn colours_only_add_escapes() {
-        let painted = report(&sample::report(), Style { color: true });
+        let painted = report(&sample::report(), Style { color: true, width: None });
         assert!(painted.contains("\x1b[1;31mdata race\x1b[0m"));
         let mut plain = painted;
         for code in ["\x1b[1;31m", "\x1b[1;32m", "\x1b[1m", "\x1b[0m"] {

@@ -19,7 +19,7 @@ impl Table {
 
 impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let width = |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let width = |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(3);
         let widths: Vec<usize> = (0..self.rows[0].len()).map(width).collect();
         for (number, row) in self.rows.iter().enumerate() {
             for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
@@ -33,7 +33,7 @@ impl std::fmt::Display for Table {
             writeln!(f)?;
             if number == 0 {
                 for (column, &width) in widths.iter().enumerate() {
-                    let line = "-".repeat(width.max(3));
+                    let line = "-".repeat(width);
                     if column == 0 { write!(f, "| {line} |")? } else { write!(f, " {}: |", &line[1..])? }
                 }
                 writeln!(f)?;
@@ -78,6 +78,9 @@ mod tests {
         let mut table = Table::new(&["name", "n"]);
         table.row(vec!["a".to_owned(), count(1_234_567)]);
         assert_eq!(table.to_string(), "| name |         n |\n| ---- | --------: |\n| a    | 1 234 567 |\n");
+        let mut narrow = Table::new(&["N", "µ"]);
+        narrow.row(vec!["2".to_owned(), "≠".to_owned()]);
+        assert_eq!(narrow.to_string(), "| N   |   µ |\n| --- | --: |\n| 2   |   ≠ |\n");
     }
 
     #[test]

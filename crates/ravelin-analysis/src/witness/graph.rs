@@ -1,0 +1,97 @@
+//! The happens-before graph of a run for people: its events, the edges between them, and a cycle if there is one.
+
+use ravelin_program::{Position, Program};
+use ravelin_semantics::Action;
+use ravelin_semantics::operational::{Reference, State};
+use ravelin_semantics::trace::{Edge, Event, Step, Trace};
+
+/// Longer runs get no graph: nobody could read it, and finding a cycle costs more than the square of the events.
+const MOST_ACTIONS: usize = 400;
+
+/// Events in the order in which they began, and generating edges between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunGraph {
+    pub events: Vec<RunEvent>,
+    pub edges: Vec<RunEdge>,
+    /// The edges of a shortest cycle, in order; none if some SC run has the same events and edges.
+    pub cycle: Vec<RunEdge>,
+}
+
+/// What a thread did in memory at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunEvent {
+    pub thread: String,
+    pub position: Option<Position>,
+    /// `W x = 1`, `R y = 0`, `U z 0 → 1`.
+    pub text: String,
+    /// The steps of the run that it is made of, the flushes of its stores included, from 0.
+    pub steps: Vec<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunEdge {
+    pub from: usize,
+    pub to: usize,
+    pub edge: Edge,
+    /// The cell it is about; none for program order.
+    pub cell: Option<String>,
+}
+
+impl RunGraph {
+    /// The graph of a run, unless it is too long for one.
+    pub fn of(reference: &Reference, start: &State, actions: &[Action]) -> Option<RunGraph> {
+        if actions.len() > MOST_ACTIONS {
+            return None;
+        }
+        let trace = Trace::of(reference, start, actions).ok()?;
+        let cycle = trace.cycle().unwrap_or_default();
+        Some(RunGraph::of_trace(reference.program(), &trace, &cycle))
+    }
+
+    /// A trace and a cycle of it, told. `program` is the one that the trace speaks of.
+    pub(crate) fn of_trace(program: &Program, trace: &Trace, cycle: &[Step]) -> RunGraph {
+        let cell = |address: Option<_>| address.map(|address| program.memory.name_of(address));
+        let edges = trace.edges().into_iter().map(|arrow| RunEdge {
+            from: arrow.from,
+            to: arrow.to,
+            edge: arrow.edge,
+            cell: cell(arrow.address),
+        });
+        let next = cycle.iter().cycle().skip(1);
+        let cycle = cycle.iter().zip(next).map(|(step, next)| RunEdge {
+            from: step.event,
+            to: next.event,
+            edge: step.edge,
+            cell: cell(step.address),
+        });
+        RunGraph {
+            events: trace.events.iter().map(|event| told(program, event)).collect(),
+            edges: edges.collect(),
+            cycle: cycle.collect(),
+        }
+    }
+}
+
+fn told(program: &Program, event: &Event) -> RunEvent {
+    let thread = &program.threads[event.thread.0];
+    let first = event.steps.first().map(|first| thread.transitions[first.transition.0].span);
+    let mut steps: Vec<usize> = event.steps.iter().map(|step| step.at).collect();
+    steps.extend(event.accesses.iter().filter_map(|access| access.write?.reached));
+    steps.sort_unstable();
+    steps.dedup();
+    let accesses = event.accesses.iter().map(|access| {
+        let cell = program.memory.name_of(access.address);
+        match (access.read, access.write) {
+            (Some(read), Some(write)) => format!("U {cell} {} → {}", read.value, write.value),
+            (Some(read), None) => format!("R {cell} = {}", read.value),
+            (None, Some(write)) => format!("W {cell} = {}", write.value),
+            (None, None) => cell,
+        }
+    });
+    RunEvent {
+        thread: thread.name.clone(),
+        position: first.and_then(|span| program.source.position(span)),
+        text: accesses.collect::<Vec<_>>().join(", "),
+        steps,
+    }
+}

@@ -1,0 +1,164 @@
+//! A connection to one process, as the communication layer wants it: bytes in and out. It adds the one thing that layer does not do, to
+//! tell of the other side's end in a civil way: a connection that breaks is remembered, and the thread that found it waits for the end.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use timely_communication::allocator::zero_copy::stream::Stream;
+
+/// What the connections of a process know together.
+pub(crate) struct Fate {
+    /// All has been said; connections may end now.
+    finished: AtomicBool,
+    /// By process: its connection ended.
+    ended: Vec<AtomicBool>,
+}
+
+/// Between two looks whether all has been said.
+const PAUSE: Duration = Duration::from_millis(5);
+
+impl Fate {
+    pub fn new(processes: usize) -> Arc<Fate> {
+        let ended = (0..processes).map(|_| AtomicBool::new(false)).collect();
+        Arc::new(Fate { finished: AtomicBool::new(false), ended })
+    }
+
+    pub fn finish(&self) {
+        self.finished.store(true, Ordering::Release);
+    }
+
+    /// The processes whose connections ended. Those that have said everything before are none to mourn.
+    pub fn ended(&self) -> Vec<bool> {
+        self.ended.iter().map(|ended| ended.load(Ordering::Acquire)).collect()
+    }
+}
+
+/// Either kind of socket.
+pub(crate) enum Socket {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+/// Calls the same method of either.
+macro_rules! either {
+    ($socket:expr, $stream:ident => $call:expr) => {
+        match $socket {
+            Socket::Tcp($stream) => $call,
+            Socket::Unix($stream) => $call,
+        }
+    };
+}
+
+impl Socket {
+    pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        either!(self, stream => stream.set_read_timeout(timeout))
+    }
+
+    fn try_clone(&self) -> io::Result<Socket> {
+        Ok(match self {
+            Socket::Tcp(stream) => Socket::Tcp(stream.try_clone()?),
+            Socket::Unix(stream) => Socket::Unix(stream.try_clone()?),
+        })
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        either!(self, stream => stream.read(buffer))
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        either!(self, stream => stream.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        either!(self, stream => stream.flush())
+    }
+}
+
+pub(crate) struct Connection {
+    socket: Socket,
+    process: usize,
+    fate: Arc<Fate>,
+    /// Bytes of value 0 that were read last.
+    zeros: usize,
+}
+
+/// With so many bytes of value 0, an empty header, the communication layer ends a connection in order.
+const FAREWELL: usize = 48;
+
+impl Connection {
+    pub fn new(socket: Socket, process: usize, fate: Arc<Fate>) -> Connection {
+        Connection { socket, process, fate, zeros: 0 }
+    }
+
+    /// The connection ended before its time. The communication layer panics at that, so its thread does not hear of it: it waits here
+    /// for the end.
+    fn mourn(&self) {
+        if !self.fate.finished.load(Ordering::Acquire) {
+            self.fate.ended[self.process].store(true, Ordering::Release);
+        }
+        while !self.fate.finished.load(Ordering::Acquire) {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+impl Read for Connection {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.socket.read(buffer) {
+                Ok(0) if buffer.is_empty() || self.zeros >= FAREWELL => return Ok(0),
+                Ok(read) if read > 0 => {
+                    let zeros = buffer[..read].iter().rev().take_while(|&&byte| byte == 0).count();
+                    self.zeros = if zeros == read { self.zeros + read } else { zeros };
+                    return Ok(read);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                _ => {
+                    self.mourn();
+                    return Ok(0);
+                }
+            }
+        }
+    }
+}
+
+impl Write for Connection {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.socket.write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Ok(0) | Err(_) if !bytes.is_empty() => {
+                self.mourn();
+                // Everything that matters was said before: nobody misses the rest.
+                Ok(bytes.len())
+            }
+            result => result,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
+}
+
+impl Stream for Connection {
+    fn try_clone(&self) -> io::Result<Connection> {
+        Ok(Connection { socket: self.socket.try_clone()?, process: self.process, fate: self.fate.clone(), zeros: 0 })
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        either!(&self.socket, stream => stream.set_nonblocking(nonblocking))
+    }
+
+    fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        // The other side may have been faster.
+        let _ = either!(&self.socket, stream => stream.shutdown(how));
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Processes, here threads with real sockets, that come together and exchange words.
+
+use ravelin_cluster::{ConnectError, Hosts, Introduction, Links, connect};
+use ravelin_explore::{Lost, Peers};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Free ports of this machine.
+fn loopback(processes: usize) -> Hosts {
+    let taken: Vec<TcpListener> = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let lines: Vec<String> = taken.iter().map(|listener| listener.local_addr().unwrap().to_string()).collect();
+    Hosts::parse(&lines.join("\n")).unwrap()
+}
+
+fn directory(name: &str) -> std::path::PathBuf {
+    let path = std::env::temp_dir().join(format!("ravelin-links-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn meet(hosts: &Hosts, process: usize, fingerprint: u64) -> Result<Links, ConnectError> {
+    connect(hosts, Introduction { process, fingerprint }, PATIENCE, None)
+}
+
+fn all<T: Send>(hosts: &Hosts, each: impl Fn(Links) -> T + Sync) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let start = |process| {
+            scope.spawn({
+                let each = &each;
+                move || each(meet(hosts, process, 7).unwrap())
+            })
+        };
+        let processes: Vec<_> = (0..hosts.addresses.len()).map(start).collect();
+        processes.into_iter().map(|process| process.join().unwrap()).collect()
+    })
+}
+
+/// What a process says to another in a round: different for all, and sometimes very much.
+fn said(from: usize, to: usize, round: usize) -> Vec<u64> {
+    let len = match (from + to * 3 + round * 7) % 11 {
+        0 => 0,
+        1 => 200_000,
+        more => more * more * 13,
+    };
+    (0..len as u64).map(|at| at.wrapping_mul(0x9e37_79b9) ^ (from * 1_000_003 + to * 1_009 + round) as u64).collect()
+}
+
+#[test]
+fn everybody_gets_what_is_meant_for_him_in_every_round() {
+    for processes in [1, 2, 3, 5] {
+        for hosts in [loopback(processes), Hosts::local(&directory("rounds"), processes)] {
+            all(&hosts, |links| {
+                for round in 0..60 {
+                    let outgoing = (0..processes).map(|to| said(links.number(), to, round)).collect();
+                    let incoming = links.exchange(outgoing).unwrap();
+                    let expected: Vec<_> = (0..processes).map(|from| said(from, links.number(), round)).collect();
+                    assert!(incoming == expected, "round {round}");
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn nobody_listens_once_all_are_there() {
+    let hosts = loopback(3);
+    all(&hosts, |links| {
+        links.exchange(vec![Vec::new(); 3]).unwrap();
+        for address in &hosts.addresses {
+            assert!(TcpStream::connect(address.to_string()).is_err());
+        }
+        links.exchange(vec![Vec::new(); 3]).unwrap();
+    });
+}
+
+#[test]
+fn a_process_about_something_else_is_refused_on_both_sides() {
+    let hosts = loopback(2);
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| meet(&hosts, 0, 1).map(|_| ()));
+        let second = meet(&hosts, 1, 2).map(|_| ());
+        assert!(matches!(second, Err(ConnectError::Different { process: 0, .. })), "{second:?}");
+        assert!(matches!(first.join().unwrap(), Err(ConnectError::Different { process: 1, .. })));
+    });
+}
+
+#[test]
+fn strangers_do_not_disturb() {
+    let hosts = loopback(2);
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| meet(&hosts, 0, 7).map(|_| ()));
+        let port = hosts.addresses[0].to_string();
+        let dial = || loop {
+            match TcpStream::connect(&port) {
+                Ok(stream) => break stream,
+                Err(_) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        // One that leaves at once, one that talks of other things, one with a wrong number.
+        drop(dial());
+        let mut browser = dial();
+        browser.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n").unwrap();
+        let mut answer = Vec::new();
+        // The connection is closed, whether in order or by force, without a word.
+        let _ = browser.read_to_end(&mut answer);
+        assert!(answer.is_empty());
+        let mut liar = dial();
+        let words = [u64::from_be_bytes(*b"ravelin\x01"), 2, 9, 7];
+        liar.write_all(&words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<_>>()).unwrap();
+        let second = meet(&hosts, 1, 7);
+        assert!(second.is_ok());
+        drop(second);
+        assert!(first.join().unwrap().is_ok());
+    });
+}
+
+#[test]
+fn connections_from_other_addresses_are_not_let_in() {
+    // Process 1 is said to be elsewhere, so what comes from this machine is not it.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let here = Hosts::parse(&format!("{port}\n192.0.2.1:7000")).unwrap();
+    std::thread::scope(|scope| {
+        let introduction = Introduction { process: 0, fingerprint: 7 };
+        let first = scope.spawn(move || connect(&here, introduction, Duration::from_secs(2), None).map(|_| ()));
+        let pretended = Hosts::parse(&format!("{port}\n127.0.0.1:7001")).unwrap();
+        let introduction = Introduction { process: 1, fingerprint: 7 };
+        let second = connect(&pretended, introduction, Duration::from_secs(1), None).map(|_| ());
+        assert!(matches!(second, Err(ConnectError::Missing { .. })), "{second:?}");
+        assert!(matches!(first.join().unwrap(), Err(ConnectError::Missing { .. })));
+    });
+}
+
+#[test]
+fn waiting_ends_and_says_for_whom() {
+    let hosts = loopback(3);
+    let introduction = Introduction { process: 0, fingerprint: 7 };
+    let Err(error) = connect(&hosts, introduction, Duration::from_millis(100), None) else {
+        panic!("nobody else is there")
+    };
+    assert!(error.to_string().contains(&hosts.addresses[1].to_string()), "{error}");
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    assert!(matches!(connect(&hosts, introduction, PATIENCE, Some(&stop)), Err(ConnectError::Stopped)));
+    assert!(matches!(meet(&hosts, 3, 7), Err(ConnectError::NoSuchProcess { process: 3, processes: 3 })));
+    let _taken = TcpListener::bind(hosts.addresses[0].to_string()).unwrap();
+    assert!(matches!(meet(&hosts, 0, 7), Err(ConnectError::Listen { .. })));
+}
+
+/// A process that ends without a word: here one that introduces itself and closes its connection.
+#[test]
+fn a_process_that_dies_is_noticed() {
+    let hosts = loopback(2);
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| {
+            let links = meet(&hosts, 0, 7).unwrap();
+            let result = links.exchange(vec![Vec::new(), vec![1, 2, 3]]);
+            // Also when nothing can be said any more, dropping ends.
+            drop(links);
+            result
+        });
+        let mut second = loop {
+            match TcpStream::connect(hosts.addresses[0].to_string()) {
+                Ok(stream) => break stream,
+                Err(_) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        let words = [u64::from_be_bytes(*b"ravelin\x01"), 2, 1, 7];
+        second.write_all(&words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<_>>()).unwrap();
+        second.read_exact(&mut [0; 40]).unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        drop(second);
+        assert_eq!(first.join().unwrap(), Err(Lost { process: 1 }));
+    });
+    assert!(start.elapsed() < PATIENCE);
+}

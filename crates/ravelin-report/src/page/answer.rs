@@ -1,0 +1,260 @@
+//! One answer: verdict, notes, what shows it, fences, states, findings, statistics.
+
+use super::findings::findings;
+use super::run::run;
+use super::source::{excerpt, source};
+use super::{Place, badge, diff};
+use crate::picture;
+use crate::story::{EndState, FenceSet, Fences, Graph, Role, States, Story, Telling};
+use maud::{Markup, html};
+
+/// Tables are cut here; JSON has all of it.
+const MOST_ROWS: usize = 200;
+const MOST_SETS: usize = 20;
+/// Graphs with more events are not drawn.
+const MOST_EVENTS: usize = 120;
+
+pub fn answer(story: &Story, place: &Place) -> Markup {
+    html! {
+        section.answer id=(format!("answer-{}", place.answer)) data-verdict=(story.verdict.name()) {
+            (verdict(story))
+            @if !story.notes.is_empty() {
+                ul.notes { @for note in &story.notes { li { (note) } } }
+            }
+            @if let Some(fences) = &story.fences { (self::fences(fences, story, place)) }
+            @match &story.telling {
+                Some(telling) => (self::telling(telling, &story.file, place, 0)),
+                None => (alone(story, place)),
+            }
+            @if let Some(states) = &story.states { (self::states(states)) }
+            @if let Some(found) = &story.findings { (findings(found, place)) }
+            @if let Some(fences) = &story.fences { (needed(fences, story, place)) }
+            (statistics(story))
+        }
+    }
+}
+
+/// An answer for which there is no more room.
+pub fn verdict_only(story: &Story, place: &Place) -> Markup {
+    html! {
+        section.answer id=(format!("answer-{}", place.answer)) data-verdict=(story.verdict.name()) {
+            (verdict(story))
+            p.faint { "The rest did not fit into this page; ask about this file alone." }
+        }
+    }
+}
+
+fn verdict(story: &Story) -> Markup {
+    html! {
+        header class=(format!("verdict {}", story.verdict.name())) {
+            p.asked { (badge(story)) @if let Some(model) = &story.model { span.model { "under " (model) } } }
+            h1 { (story.sentence) }
+        }
+    }
+}
+
+/// A run and a graph with the source that they are about. `number` tells several of one answer apart.
+fn telling(telling: &Telling, file: &str, place: &Place, number: usize) -> Markup {
+    let text = place.source(file);
+    let graph = telling.graph.as_ref().filter(|graph| graph.events.len() > 1 && graph.events.len() <= MOST_EVENTS);
+    html! {
+        div.telling {
+            @if !telling.sentence.is_empty() { p.sentence { (ticked(&telling.sentence)) } }
+            @if !telling.roles.is_empty() { (roles(&telling.roles)) }
+            @if text.is_some() || graph.is_some() {
+                div.pair {
+                    @if let Some(text) = text { (source(file, text, &telling.lines())) }
+                    @if let Some(graph) = graph { (drawn(graph)) }
+                }
+            }
+            (run(telling, &format!("{}-{number}", place.answer)))
+        }
+    }
+}
+
+/// An answer without a witness: the source, as it was asked about.
+fn alone(story: &Story, place: &Place) -> Markup {
+    html! {
+        @if let Some(text) = place.source(&story.file) {
+            details.plain { summary { "Source" } (source(&story.file, text, &[])) }
+        }
+    }
+}
+
+fn roles(roles: &[Role]) -> Markup {
+    html! {
+        dl.roles {
+            @for role in roles {
+                div {
+                    dt { (role.role) }
+                    dd {
+                        @if let Some(thread) = &role.thread { b { (thread) } " " }
+                        @if let Some(line) = role.line { span.faint { "line " (line) } " " }
+                        @if !role.text.is_empty() { code { (role.text) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn drawn(graph: &Graph) -> Markup {
+    let title = if graph.cycle.is_empty() {
+        "What happened before what"
+    } else {
+        "The cycle that sequential consistency forbids"
+    };
+    let names = [("po", "program order"), ("rf", "read from"), ("co", "order of stores"), ("fr", "read before")];
+    html! {
+        figure.graph {
+            figcaption { (title) }
+            div.scroll tabindex="0" role="region" aria-label="graph" { (picture::draw(graph)) }
+            ul.legend {
+                @for (name, meaning) in names.iter().filter(|(name, _)| graph.edges.iter().any(|edge| is_called(edge.kind.name(), name))) {
+                    li class=(*name) { i {} (shown_name(graph, name)) ": " (*meaning) }
+                }
+            }
+        }
+    }
+}
+
+/// `mo` is drawn as `co` is.
+fn is_called(kind: &str, name: &str) -> bool {
+    kind == name || (kind == "mo" && name == "co")
+}
+
+fn shown_name<'a>(graph: &Graph, name: &'a str) -> &'a str {
+    let is_mo = name == "co" && graph.edges.iter().any(|edge| edge.kind.name() == "mo");
+    if is_mo { "mo" } else { name }
+}
+
+/// Text in which what stands in backticks is code.
+pub fn ticked(text: &str) -> Markup {
+    html! {
+        @for (number, part) in text.split('`').enumerate() {
+            @if number % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+fn fences(fences: &Fences, story: &Story, place: &Place) -> Markup {
+    html! {
+        @if let Some(diff) = fences.diff.as_deref().filter(|diff| !diff.is_empty()) {
+            section.change { h2 { "The change" } (diff::diff(diff)) }
+        }
+        @if !fences.sets.is_empty() {
+            section {
+                h2 { @if fences.sets.len() == 1 { "The fences" } @else { (fences.sets.len()) " sets of fences" } }
+                @for (number, set) in fences.sets.iter().take(MOST_SETS).enumerate() { (fence_set(set, number, fences.sets.len())) }
+                @if fences.sets.len() > MOST_SETS { p.faint { "… and " (fences.sets.len() - MOST_SETS) " more." } }
+                @if fences.truncated { p.faint { "There are more; these are the cheapest." } }
+            }
+        }
+        @if !fences.places.is_empty() {
+            div.scroll tabindex="0" role="region" aria-label="places" {
+                table.plain {
+                    thead { tr { th { "place" } th { "cost" } th { "after" } th { "in" } } }
+                    tbody {
+                        @for (change, cost) in fences.places.iter().take(MOST_ROWS) {
+                            tr { td { (change.place) } td.number { (cost) } td { code { (change.after) } } td { (change.threads.join(", ")) } }
+                        }
+                    }
+                }
+            }
+            @if let Some(text) = place.source(&story.file) {
+                (source(&story.file, text, &fences.places.iter().filter_map(|(change, _)| change.line).collect::<Vec<_>>()))
+            }
+        }
+    }
+}
+
+fn fence_set(set: &FenceSet, number: usize, sets: usize) -> Markup {
+    html! {
+        @if sets > 1 { h3 { "Set " (number + 1) ", cost " (set.cost) } }
+        div.scroll tabindex="0" role="region" aria-label="fences" {
+            table.plain {
+                thead { tr { th { "place" } th { "change" } th { "" } th { "in" } } }
+                tbody {
+                    @for change in set.changes.iter().take(MOST_ROWS) {
+                        tr {
+                            td { (change.place) }
+                            td { (change.change) }
+                            td { @if change.change.starts_with("insert") { "after " } code { (change.after) } }
+                            td { (change.threads.join(", ")) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What goes wrong without each fence.
+fn needed(fences: &Fences, story: &Story, place: &Place) -> Markup {
+    html! {
+        @for (number, needed) in fences.needed.iter().enumerate() {
+            details.plain {
+                summary { "Without the one at " (needed.place) }
+                @match &needed.telling {
+                    Some(telling) => (self::telling(telling, &story.file, place, number + 1)),
+                    None => p { "A limit was met before a run was found." },
+                }
+            }
+        }
+    }
+}
+
+fn states(states: &States) -> Markup {
+    let table = |shown: &[EndState]| {
+        let mut names: Vec<&str> = Vec::new();
+        for (name, _) in shown.iter().flat_map(|state| &state.values) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        let value = |state: &EndState, name: &str| {
+            let found = state.values.iter().find(|(other, _)| other == name);
+            found.map(|(_, value)| value.to_string()).unwrap_or_default()
+        };
+        html! {
+            div.scroll tabindex="0" role="region" aria-label="states" {
+                table.plain.values {
+                    thead { tr { @for name in &names { th { (name) } } th {} } }
+                    tbody {
+                        @for state in shown.iter().take(MOST_ROWS) {
+                            tr class=[(state.beyond_sc == Some(true)).then_some("beyond")] {
+                                @for name in &names { td.number { (value(state, name)) } }
+                                td { @match state.beyond_sc {
+                                    Some(true) => b { "not possible under sc" },
+                                    Some(false) => "",
+                                    None => span.faint { "not known whether sc" },
+                                } }
+                            }
+                        }
+                    }
+                }
+            }
+            @if shown.len() > MOST_ROWS { p.faint { "… and " (shown.len() - MOST_ROWS) " more." } }
+        }
+    };
+    html! {
+        section { h2 { "Final states" } (table(&states.finals)) }
+        @if !states.stuck.is_empty() { section { h2 { "States in which nothing can move" } (table(&states.stuck)) } }
+    }
+}
+
+fn statistics(story: &Story) -> Markup {
+    html! {
+        @if !story.statistics.is_empty() {
+            details.plain.statistics open {
+                summary { "Statistics" }
+                dl { @for (name, value) in &story.statistics { div { dt { (name) } dd { (value) } } } }
+            }
+        }
+    }
+}
+
+/// A few lines around a place, for those who have the text.
+pub fn lines_around(place: &Place, file: &str, line: u32) -> Option<Markup> {
+    place.source(file).map(|text| excerpt(text, line))
+}

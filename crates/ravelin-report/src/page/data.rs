@@ -1,0 +1,108 @@
+//! A run for the script: compact, as changes, with every text once.
+//!
+//! An object with `t` (thread names), `c` (the threads that have columns), `b` (1 if there are buffers), `s` (texts; everything else
+//! names them by number), `m` (initial memory: cell, value, cell, value, …), `r` (initial registers by thread, alike) and `x`, the
+//! steps: each `[thread, line or 0, text, effect, part or -1, flush, memory changes, register changes, written, splice]`, where the
+//! splice says how the thread's buffer changes: from where, how many go, and cells and values that come (cell -1 is a marker).
+//! Nothing at the end of a step is written that is empty.
+
+use super::run::written;
+use crate::story::{Entry, Run, Step};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// The text of a script element.
+pub fn of(run: &Run, shown: &[usize]) -> String {
+    let mut texts = Texts::default();
+    let memory: Vec<Value> =
+        run.memory.iter().flat_map(|cell| [json!(texts.number(&cell.cell)), exact(cell.value)]).collect();
+    let mut registers = Vec::new();
+    for thread in &run.threads {
+        let values = thread.registers.iter();
+        registers.push(
+            values
+                .flat_map(|register| [json!(texts.number(&register.register)), exact(register.value)])
+                .collect::<Vec<_>>(),
+        );
+    }
+    let mut steps = Vec::with_capacity(run.steps.len());
+    let mut buffers: Vec<&[Entry]> = vec![&[]; run.threads.len()];
+    for step in &run.steps {
+        steps.push(told(step, buffers[step.thread], &mut texts));
+        buffers[step.thread] = &step.buffers[step.thread];
+    }
+    let threads: Vec<&str> = run.threads.iter().map(|thread| thread.name.as_str()).collect();
+    let data = json!({
+        "t": threads, "c": shown, "b": u8::from(run.buffered), "s": texts.list, "m": memory, "r": registers, "x": steps,
+    });
+    // Inside a script element only `<` could end it or begin a comment.
+    data.to_string().replace('<', "\\u003c")
+}
+
+fn told(step: &Step, before: &[Entry], texts: &mut Texts) -> Value {
+    let after = &step.buffers[step.thread];
+    let part = step.part.as_ref().map_or(json!(-1), |part| json!(texts.number(part)));
+    let mut told = vec![
+        json!(step.thread),
+        json!(step.line.unwrap_or(0)),
+        json!(texts.number(&step.text)),
+        json!(texts.number(&step.effect)),
+        part,
+        json!(u8::from(step.flush)),
+    ];
+    let mut pairs = |list: &[(&str, i64)]| -> Value {
+        list.iter().flat_map(|(name, value)| [json!(texts.number(name)), exact(*value)]).collect()
+    };
+    let memory: Vec<(&str, i64)> = step.memory.iter().map(|cell| (cell.cell.as_str(), cell.value)).collect();
+    let registers: Vec<(&str, i64)> =
+        step.registers.iter().map(|register| (register.register.as_str(), register.value)).collect();
+    let written: Vec<(&str, i64)> = written(step);
+    told.push(pairs(&memory));
+    told.push(pairs(&registers));
+    told.push(if written == memory { json!(0) } else { pairs(&written) });
+    told.push(splice(before, after, texts));
+    while told.len() > 6 && told.last().is_some_and(|last| last == &json!([]) || last == &json!(0)) {
+        told.pop();
+    }
+    Value::Array(told)
+}
+
+/// Where a buffer changes, how many go there, and what comes.
+fn splice(before: &[Entry], after: &[Entry], texts: &mut Texts) -> Value {
+    let same = before.iter().zip(after).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&before[same..], &after[same..]);
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[..old.len() - end], &new[..new.len() - end]);
+    if old.is_empty() && new.is_empty() {
+        return json!([]);
+    }
+    let entry = |entry: &Entry| match entry {
+        Entry::Store(cell) => [json!(texts.number(&cell.cell)), exact(cell.value)],
+        Entry::Marker(_) => [json!(-1), json!(0)],
+    };
+    let come = new.iter().flat_map(entry).collect::<Vec<_>>();
+    Value::Array([vec![json!(same), json!(old.len())], come].concat())
+}
+
+/// A number of JavaScript holds 53 bits; beyond that a text does.
+fn exact(value: i64) -> Value {
+    if value.unsigned_abs() < 1 << 53 { json!(value) } else { json!(value.to_string()) }
+}
+
+/// Texts and their numbers.
+#[derive(Default)]
+struct Texts {
+    list: Vec<String>,
+    numbers: HashMap<String, usize>,
+}
+
+impl Texts {
+    fn number(&mut self, text: &str) -> usize {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        self.list.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), self.list.len() - 1);
+        self.list.len() - 1
+    }
+}

@@ -1,0 +1,206 @@
+//! What the sanitizer found: a list, and for each finding both accesses with stacks and source, and a picture of why sequential
+//! consistency orders them.
+
+use super::Place;
+use super::answer::{lines_around, ticked};
+use crate::numbers::counted;
+use crate::picture;
+use crate::story::{Edge, EdgeKind, Event, Finding, Findings, Frame, Graph, SanitizerAccess, Stuck, describe_access};
+use maud::{Markup, html};
+
+/// Frames of a stack that are shown.
+const MOST_FRAMES: usize = 12;
+
+pub fn findings(found: &Findings, place: &Place) -> Markup {
+    let mut shown: Vec<Markup> = Vec::new();
+    let mut size = 0;
+    for (number, finding) in found.findings.iter().enumerate() {
+        let card = card(finding, number + 1, place);
+        size += card.0.len();
+        if size > place.room {
+            break;
+        }
+        shown.push(card);
+    }
+    let left_away = found.findings.len() - shown.len();
+    html! {
+        @if found.findings.len() > 1 {
+            ol.list {
+                @for (number, finding) in found.findings.iter().enumerate().take(shown.len()) {
+                    li {
+                        a href=(format!("#finding-{}-{}", place.answer, number + 1)) { (finding.sentence) }
+                        span.faint { " " (finding.location.words()) ", " (whereabouts(&finding.access)) }
+                    }
+                }
+            }
+        }
+        @for card in &shown { (card) }
+        @if left_away > 0 { p.faint { (counted(left_away as u64, "more finding")) " did not fit into this page." } }
+        @for stuck in &found.stuck { (waiting(stuck, place)) }
+    }
+}
+
+fn card(finding: &Finding, number: usize, place: &Place) -> Markup {
+    let graph = graph(finding);
+    html! {
+        article.finding id=(format!("finding-{}-{number}", place.answer)) data-problem=(finding.problem) {
+            h2 { (number) ". " (capitalised(&finding.sentence)) }
+            p.faint {
+                "at " (ticked(&finding.location.words())) ", seen " (times(finding.count))
+                @if let Some(schedule) = finding.first_run.as_ref().and_then(|run| run.schedule.as_ref()) { ", first with the schedule " (schedule) }
+                @if finding.spinning { ", in a loop that only waits" }
+            }
+            div.pair {
+                (access(roles(finding).0, &finding.access, place))
+                (access(roles(finding).1, &finding.other, place))
+            }
+            @if !finding.path.is_empty() {
+                figure.graph {
+                    figcaption { "Under sequential consistency the one comes after the other; weak memory may close the circle" }
+                    div.scroll tabindex="0" role="region" aria-label="timeline" { (picture::draw(&graph)) }
+                }
+            } @else {
+                figure.graph {
+                    figcaption { "The two threads: nothing orders these accesses" }
+                    div.scroll tabindex="0" role="region" aria-label="timeline" { (picture::draw(&graph)) }
+                }
+            }
+            p.suggestion { b { "Suggestion: " } (ticked(&finding.suggestion.text)) }
+        }
+    }
+}
+
+fn roles(finding: &Finding) -> (&'static str, &'static str) {
+    match finding.problem.as_str() {
+        "data-race" => ("the later access", "the earlier access"),
+        _ => ("may be stale", "what it may miss"),
+    }
+}
+
+fn access(role: &str, access: &SanitizerAccess, place: &Place) -> Markup {
+    html! {
+        section.access {
+            h3 { (capitalised(role)) }
+            p { (describe_access(access)) " in " b { (access.thread.words()) } }
+            (stack(&access.stack, access.source.as_deref(), place))
+            @if !access.thread.started.is_empty() {
+                details { summary { "where this thread was started" } (stack(&access.thread.started, None, place)) }
+            }
+        }
+    }
+}
+
+/// Frames, innermost first; the source of the first one that has some is open.
+fn stack(frames: &[Frame], line: Option<&str>, place: &Place) -> Markup {
+    let with_text = |frame: &Frame| {
+        let (file, line) = (frame.file.as_ref()?, frame.line?);
+        lines_around(place, file, line)
+    };
+    let first = frames.iter().position(|frame| with_text(frame).is_some());
+    html! {
+        @if first.is_none() && let Some(line) = line {
+            div.code.scroll { div.l.mark { code { (line.trim()) } } }
+        }
+        ol.stack {
+            @for (number, frame) in frames.iter().take(MOST_FRAMES).enumerate() {
+                li {
+                    @match with_text(frame) {
+                        Some(text) => details open[first == Some(number)] { summary { (frame.words()) @if frame.inlined { span.faint { " inlined" } } } (text) },
+                        None => span { (frame.words()) @if frame.inlined { span.faint { " inlined" } } },
+                    }
+                }
+            }
+            @if frames.len() > MOST_FRAMES { li.faint { "… " (frames.len() - MOST_FRAMES) " more" } }
+        }
+    }
+}
+
+fn waiting(stuck: &Stuck, place: &Place) -> Markup {
+    html! {
+        article.finding {
+            h2 { (capitalised(&stuck.problem)) }
+            p.faint { "in " (counted(stuck.runs, "run")) }
+            div.pair {
+                @for blocked in &stuck.threads {
+                    section.access {
+                        h3 { (capitalised(&blocked.thread.words())) }
+                        p { (ticked(&blocked.sentence)) }
+                        (stack(&blocked.stack, None, place))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The accesses as an execution graph: the path that sequential consistency forces from `other` to `access`, and the edge back that
+/// weak memory allows.
+fn graph(finding: &Finding) -> Graph {
+    let mut graph = Graph::default();
+    let mut last = event(&mut graph, &finding.other, &finding.location.words());
+    let other = last;
+    let edge = |graph: &mut Graph, from: usize, to: usize, kind: EdgeKind| {
+        if from != to {
+            graph.cycle.push(graph.edges.len());
+            graph.edges.push(Edge { from, to, kind, cell: None, on_cycle: true });
+        }
+    };
+    for step in finding.path.iter().rev() {
+        let before = event(&mut graph, &step.before, &step.location.words());
+        if graph.events[last].thread == graph.events[before].thread {
+            edge(&mut graph, last, before, EdgeKind::Po);
+        }
+        let after = event(&mut graph, &step.after, &step.location.words());
+        let kind = match step.kind.as_str() {
+            "reads-from" => EdgeKind::Rf,
+            "overwrites" => EdgeKind::Mo,
+            _ => EdgeKind::Fr,
+        };
+        edge(&mut graph, before, after, kind);
+        last = after;
+    }
+    let access = event(&mut graph, &finding.access, &finding.location.words());
+    if !finding.path.is_empty() {
+        if graph.events[last].thread == graph.events[access].thread {
+            edge(&mut graph, last, access, EdgeKind::Po);
+        }
+        let back = if finding.problem == "stale-read" { EdgeKind::Fr } else { EdgeKind::Mo };
+        edge(&mut graph, access, other, back);
+    }
+    graph.marked = vec![access, other];
+    graph
+}
+
+/// The event of an access, which is there once.
+fn event(graph: &mut Graph, access: &SanitizerAccess, location: &str) -> usize {
+    let kind = match access.kind.as_str() {
+        "load" | "plain-read" | "wait" => "R",
+        "store" | "plain-write" => "W",
+        "free" => "free",
+        _ => "U",
+    };
+    let event = Event {
+        thread: Some(access.thread.words()),
+        line: access.stack.iter().find_map(|frame| frame.line),
+        text: format!("{kind} {} ({})", location.replace('`', ""), access.order),
+        steps: Vec::new(),
+    };
+    graph.events.iter().position(|other| *other == event).unwrap_or_else(|| {
+        graph.events.push(event);
+        graph.events.len() - 1
+    })
+}
+
+/// Where an access stands, in a few words.
+fn whereabouts(access: &SanitizerAccess) -> String {
+    access.stack.first().map(Frame::words).unwrap_or_default()
+}
+
+fn times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{} times", crate::numbers::grouped(count)) }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

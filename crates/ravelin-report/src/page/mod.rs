@@ -1,0 +1,136 @@
+//! One self-contained HTML page for all answers of an invocation: the verdict in a sentence, the source with the lines that take
+//! part, the run to step through, the graph, fences as a diff, the sanitizer's findings.
+//!
+//! A page is a function of the document and the sources. It asks nothing of a network, and says so (Content-Security-Policy). Markup is
+//! made with maud, which escapes whatever is put in; data for the script is JSON in which no `<` is left. Without a script everything
+//! but stepping is there, except that long runs show their beginning only.
+//!
+//! A page stays under a megabyte: runs are written as changes, of long ones the script shows a window of rows, and answers that
+//! do not fit any more are there with their verdict alone.
+
+mod answer;
+mod data;
+mod diff;
+mod findings;
+mod run;
+mod source;
+
+use crate::story::{Document, Story, Verdict};
+use answer::{answer, verdict_only};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// No request of any kind: everything that is needed is in the page.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// A page is smaller than this, in bytes.
+const MOST: usize = 1_000_000;
+/// Room that is left for verdicts when answers do not fit any more.
+const RESERVE: usize = 120_000;
+
+/// Makes the page. `sources` are names of files, as the document has them, and their texts; those that are not there are not shown.
+pub fn page(document: &Document, sources: &[(String, String)]) -> String {
+    let command = format!("ravelin {}", document.command);
+    let title = match &document.stories[..] {
+        [story] => format!("{}: {}", story.file, story.word),
+        stories => format!("{command}: {} answers", stories.len()),
+    };
+    let mut sections: Vec<Markup> = Vec::new();
+    let mut size = STYLE.len() + SCRIPT.len();
+    for (number, story) in document.stories.iter().enumerate() {
+        let place = Place { sources, answer: number + 1, room: MOST.saturating_sub(RESERVE + size) };
+        let full = answer(story, &place);
+        let fits = size + full.0.len() + RESERVE <= MOST;
+        let section = if fits { full } else { verdict_only(story, &place) };
+        size += section.0.len();
+        // What is left away even so is counted in the table of contents.
+        if size <= MOST - RESERVE / 2 {
+            sections.push(section);
+        }
+    }
+    let left_away = document.stories.len() - sections.len();
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content=(concat!("ravelin ", env!("CARGO_PKG_VERSION")));
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header.top {
+                    p.brand { b { "ravelin" } " " (document.command) }
+                    @if document.stories.len() > 1 { (contents(&document.stories, sections.len())) }
+                }
+                main {
+                    @if document.stories.is_empty() { p.sentence { "Nothing was asked." } }
+                    @for section in &sections { (section) }
+                    @if left_away > 0 {
+                        p.sentence { (left_away) " more answers did not fit into this page; ask about fewer files at a time." }
+                    }
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// What a part of the page needs to know of the rest.
+struct Place<'a> {
+    sources: &'a [(String, String)],
+    /// Number of the answer, from 1.
+    answer: usize,
+    /// How many bytes may be added.
+    room: usize,
+}
+
+impl Place<'_> {
+    fn source(&self, file: &str) -> Option<&str> {
+        self.sources.iter().find(|(name, _)| name == file).map(|(_, text)| text.as_str())
+    }
+}
+
+/// All answers side by side.
+fn contents(stories: &[Story], shown: usize) -> Markup {
+    html! {
+        nav.contents aria-label="answers" {
+            ol {
+                @for (number, story) in stories.iter().enumerate().take(shown) {
+                    li {
+                        a href=(format!("#answer-{}", number + 1)) {
+                            span.file { (story.file) }
+                            @if let Some(model) = &story.model { span.model { (model) } }
+                            (badge(story))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn badge(story: &Story) -> Markup {
+    html! { span class=(format!("badge {}", story.verdict.name())) { (sign(story.verdict)) (story.word) } }
+}
+
+/// Colours are not for everybody.
+fn sign(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "✓ ",
+        Verdict::Violated => "✗ ",
+        Verdict::Unknown => "? ",
+        Verdict::Error => "! ",
+        Verdict::NotApplicable | Verdict::None => "",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! The run: a column a thread with its store buffer beside it, time going down, memory at the right.
+//!
+//! A store that waits is in its thread's lane from its issue to its flush; a flush is an arrow from the lane to memory. Short runs are
+//! written as a table that needs no script; of long ones the first rows are, and the script shows a window of them. Rows made here
+//! and rows made by the script are the same, which a test in a browser checks.
+
+use super::data;
+use crate::numbers::counted;
+use crate::story::{Entry, Run, Step, Telling};
+use maud::{Markup, PreEscaped, html};
+
+/// So many rows are in the page itself.
+pub const ROWS: usize = 250;
+/// Cells of the initial memory that the first row lists.
+const MOST_CELLS: usize = 8;
+
+pub fn run(telling: &Telling, id: &str) -> Markup {
+    let run = &telling.run;
+    if run.steps.is_empty() {
+        return html! {};
+    }
+    let shown = threads_shown(run);
+    let parts = run.steps.iter().any(|step| step.part.is_some());
+    let steps = run.steps.len();
+    let title = capitalised(&telling.run_title);
+    let slider = format!("slider-{id}");
+    html! {
+        section.run data-steps=(steps) {
+            h2 { (title) ", " (counted(steps as u64, "step")) }
+            div.controls {
+                button type="button" data-go="first" aria-label="to the beginning" { "⏮" }
+                button type="button" data-go="back" aria-label="one step back" { "◀" }
+                button type="button" data-go="on" aria-label="one step on" { "▶" }
+                button type="button" data-go="last" aria-label="to the end" { "⏭" }
+                label.hidden for=(slider) { "step" }
+                input id=(slider) type="range" min="0" max=(steps) value="0" step="1";
+                output for=(slider) { "before the first step" }
+                span.keys { "keys ← → Home End" }
+            }
+            div.stage {
+                div.scroll.steps tabindex="0" role="region" aria-label="steps" {
+                    table {
+                        thead {
+                            tr {
+                                th scope="col" { "#" }
+                                @if parts { th scope="col" { "part" } }
+                                @for &thread in &shown {
+                                    th scope="col" { (run.threads[thread].name) }
+                                    @if run.buffered { th.lane scope="col" { "buffer" } }
+                                }
+                                th.mem scope="col" { "memory" }
+                            }
+                        }
+                        tbody {
+                            (start_row(run, &shown, parts))
+                            @for (number, step) in run.steps.iter().enumerate().take(ROWS) {
+                                (row(run, &shown, parts, number, step))
+                            }
+                        }
+                    }
+                    @if steps > ROWS { p.more { "… and " (counted((steps - ROWS) as u64, "step")) " more, which need a script to be shown." } }
+                }
+                div.state aria-live="polite" {}
+            }
+            script type="application/json" { (PreEscaped(data::of(run, &shown))) }
+        }
+    }
+}
+
+/// The threads that take a step.
+fn threads_shown(run: &Run) -> Vec<usize> {
+    (0..run.threads.len()).filter(|&thread| run.steps.iter().any(|step| step.thread == thread)).collect()
+}
+
+fn start_row(run: &Run, shown: &[usize], parts: bool) -> Markup {
+    let cells: Vec<String> =
+        run.memory.iter().take(MOST_CELLS).map(|cell| format!("{} = {}", cell.cell, cell.value)).collect();
+    let more = if run.memory.len() > MOST_CELLS { " …" } else { "" };
+    html! {
+        tr.start data-step="0" {
+            th scope="row" { "0" }
+            @if parts { td {} }
+            @for _ in shown { td {} @if run.buffered { td.lane {} } }
+            td.mem { (cells.join("  ")) (more) }
+        }
+    }
+}
+
+fn row(run: &Run, shown: &[usize], parts: bool, number: usize, step: &Step) -> Markup {
+    let acting = shown.iter().position(|&thread| thread == step.thread).unwrap_or(0);
+    let changes: Vec<String> = written(step).iter().map(|(cell, value)| format!("{cell} = {value}")).collect();
+    let reaches_memory = !changes.is_empty();
+    let buffer_before = |thread: usize| match number {
+        0 => &[][..],
+        _ => &run.steps[number - 1].buffers[thread],
+    };
+    // The arrow into memory begins where the value comes from: at the lane for a flush, at the step for a write past it.
+    let through =
+        |column: usize, lane: bool| reaches_memory && (column > acting || (column == acting && lane && !step.flush));
+    html! {
+        tr data-step=(number + 1) data-line=[step.line] class=[step.flush.then_some("flush")] {
+            th scope="row" { (number + 1) }
+            @if parts { td.part { (step.part.as_deref().unwrap_or_default()) } }
+            @for (column, &thread) in shown.iter().enumerate() {
+                td class=(classes(&[(column == acting, "act"), (through(column, false), "through")])) {
+                    @if column == acting && !step.flush {
+                        @if let Some(line) = step.line { span.line { (line) } }
+                        code { (step.text) }
+                        @if !step.effect.is_empty() { span.effect { (step.effect) } }
+                    }
+                }
+                @if run.buffered {
+                    @let (before, after) = (buffer_before(thread), &step.buffers[thread]);
+                    td class=(classes(&[
+                        (true, "lane"),
+                        (!before.is_empty(), "above"),
+                        (!after.is_empty(), "below"),
+                        (through(column, true), "through"),
+                        (column == acting && step.flush, "leaves"),
+                    ])) {
+                        @if column == acting { (chips(before, after, step)) }
+                    }
+                }
+            }
+            td class=(classes(&[(true, "mem"), (reaches_memory, "arrives")])) { (changes.join("  ")) }
+        }
+    }
+}
+
+/// What a step puts into memory, whether or not that changes it.
+pub fn written(step: &Step) -> Vec<(&str, i64)> {
+    let mut written: Vec<(&str, i64)> = Vec::new();
+    let in_memory = step.writes.iter().filter(|write| write.place == crate::story::Place::Memory);
+    let written_there = in_memory.map(|write| (write.cell.as_str(), write.value));
+    for (cell, value) in written_there.chain(step.memory.iter().map(|cell| (cell.cell.as_str(), cell.value))) {
+        match written.iter_mut().find(|(other, _)| *other == cell) {
+            Some(other) => other.1 = value,
+            None => written.push((cell, value)),
+        }
+    }
+    written
+}
+
+/// What entered or left the buffer.
+fn chips(before: &[Entry], after: &[Entry], step: &Step) -> Markup {
+    let entering = after.len() > before.len();
+    let chip = |text: String| html! { span.chip { (text) } };
+    html! {
+        @if step.flush {
+            @for write in &step.writes { (chip(format!("{}={}", write.cell, write.value))) }
+        } @else if entering {
+            @for write in &step.writes { (chip(format!("{}={}", write.cell, write.value))) }
+        }
+    }
+}
+
+fn classes(list: &[(bool, &str)]) -> String {
+    list.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect::<Vec<_>>().join(" ")
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,61 @@
+// Colours for the languages: one pass over the text, a rule a kind of token. What no rule knows stays as it is.
+"use strict";
+
+const highlight = (() => {
+  const orders = "relaxed|acquire|release|acq_rel|seq_cst|consume|rlx|acq|rel|memory_order_\\w+";
+  const words = {
+    rav: "static|const|thread|let|if|else|while|loop|break|continue|assert|assume|never|finally|havoc|in|atomic|fence|nop|wait|bcas|arithmetic|wrapping|max_value|bool|u8|u16|u32|i8|i16|i32|i64|macro|fn|return|true|false|for",
+    litmus: "exists|forall|locations|mov|movl|movq|movb|mfence|lfence|sfence|xchg|xchgl|lock|inc|incl|add|addl|cmp|cmpl|jne|je|int|atomic_int|C|X86|X86_64|if|else|while|P\\d+",
+    trencher: "thread|initial|transition|end|read|write|local|check|mfence|noop|lock|unlock",
+    memorax: "forbidden|predicates|data|process|registers|text|macro|endmacro|write|read|cas|fence|sfence|slfence|locked|either|or|if|then|else|while|goto|nop|my|for|some|syncrd|syncwr",
+    rocker: "max_value|global|na|track|fn|local|if|else|while|goto|load|store|naload|nastore|CAS|BCAS|FADD|wait|assert|fence|all|skip|repeat|end",
+  };
+  const comments = {
+    rav: "//[^\\n]*|/\\*[\\s\\S]*?(?:\\*/|$)",
+    litmus: "\\(\\*[\\s\\S]*?(?:\\*\\)|$)|//[^\\n]*",
+    trencher: "#(?=\\s)[^\\n]*|#$",
+    memorax: "/\\*[\\s\\S]*?(?:\\*/|$)|//[^\\n]*",
+    rocker: "//[^\\n]*",
+  };
+  const made = {};
+  const rule = language => made[language] ??= new RegExp(
+    `(?<comment>${comments[language]})|(?<string>"[^"\\n]*"?)|(?<number>\\b\\d[\\w_]*\\b)|` +
+    `(?<order>\\b(?:${orders})\\b)|(?<keyword>\\b(?:${words[language]})\\b)|[A-Za-z_]\\w*`, "g");
+
+  // The text as pieces [start, end, kind] that follow one another.
+  function pieces(text, language) {
+    const found = [];
+    let at = 0;
+    for (const match of text.matchAll(rule(language))) {
+      const kind = Object.keys(match.groups).find(kind => match.groups[kind] !== undefined);
+      if (!kind || match[0] === "") continue;
+      if (match.index > at) found.push([at, match.index, ""]);
+      at = match.index + match[0].length;
+      found.push([match.index, at, kind]);
+    }
+    if (at < text.length) found.push([at, text.length, ""]);
+    return found;
+  }
+
+  // Fills an element with the text, coloured; `marks` are ranges [start, end, class] to be underlined.
+  return (element, text, language, marks) => {
+    const cuts = [...new Set(marks.flatMap(([start, end]) => [start, end]))].sort((a, b) => a - b);
+    const parts = document.createDocumentFragment();
+    for (const [start, end, kind] of pieces(text, language)) {
+      const inner = cuts.filter(cut => cut > start && cut < end);
+      const edges = [start, ...inner, end];
+      for (let i = 0; i + 1 < edges.length; i++) {
+        const classes = marks.filter(([from, to]) => from <= edges[i] && edges[i + 1] <= to).map(mark => mark[2]);
+        const piece = text.slice(edges[i], edges[i + 1]);
+        if (!kind && classes.length === 0) { parts.append(piece); continue; }
+        const span = document.createElement("span");
+        span.className = [kind, ...new Set(classes)].join(" ").trim();
+        span.textContent = piece;
+        parts.append(span);
+      }
+    }
+    // A last line that is empty has a height all the same.
+    parts.append("\n");
+    element.replaceChildren(parts);
+  };
+})();

@@ -1,0 +1,197 @@
+//! A check as a child process: the program goes in, JSON comes out, and whatever happens in between happens to the child only.
+//!
+//! The child is told its limits and keeps them by itself. Beyond that it has a deadline, a little later, at which it is killed, a
+//! limit on its address space and its processor time that the kernel keeps, and a limit on what it may print. It is killed as well
+//! when nobody waits for the answer any more. At most `jobs` run at once; others wait in a queue of limited length.
+
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Longer programs are not typed into a page.
+pub const LARGEST_PROGRAM: usize = 256 << 10;
+/// A longer answer is not looked at in a page.
+const LARGEST_ANSWER: u64 = 64 << 20;
+/// Time for starting, and for writing the answer down, beyond the child's own limit.
+const GRACE: Duration = Duration::from_secs(3);
+/// How often it is asked whether somebody still waits.
+const GLANCE: Duration = Duration::from_millis(100);
+/// What a process takes beyond its states: code, stacks, and what allocators keep.
+const BESIDE_STATES: u64 = 1 << 30;
+const LONGEST_QUEUE: usize = 256;
+
+/// Of each check.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub time: Duration,
+    pub states: u64,
+    /// Bytes.
+    pub memory: u64,
+    /// Threads that search.
+    pub workers: usize,
+}
+
+/// What became of a child.
+#[derive(Debug)]
+pub enum Ended {
+    /// It ended by itself: its exit code, what it printed and what it complained about.
+    Answered { code: i32, answer: Vec<u8>, complaint: String },
+    /// It was killed at its deadline.
+    TimeOut(Duration),
+    /// It printed more than is shown.
+    TooLong,
+    /// It was ended by a signal, or could not be started; what is known of that.
+    Crashed(String),
+    /// Nobody waits for it any more.
+    Abandoned,
+    /// Too many wait already.
+    Busy,
+}
+
+/// Runs children, a few at once.
+pub struct Children {
+    pub program: PathBuf,
+    pub limits: Limits,
+    jobs: usize,
+    taken: Mutex<Taken>,
+    free: Condvar,
+}
+
+#[derive(Default)]
+struct Taken {
+    running: usize,
+    waiting: usize,
+}
+
+impl Children {
+    pub fn new(program: PathBuf, limits: Limits, jobs: usize) -> Children {
+        Children { program, limits, jobs: jobs.max(1), taken: Mutex::default(), free: Condvar::new() }
+    }
+
+    /// Runs the program with `arguments` on a text, when it is its turn. `gone` tells that nobody waits for the answer.
+    pub fn run(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool) -> Ended {
+        if !self.enter(gone) {
+            return if gone() { Ended::Abandoned } else { Ended::Busy };
+        }
+        let ended = self.start(arguments, text, gone);
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).running -= 1;
+        self.free.notify_one();
+        ended
+    }
+
+    /// Waits for a turn; `false` if there is none to be had.
+    fn enter(&self, gone: &dyn Fn() -> bool) -> bool {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if taken.waiting >= LONGEST_QUEUE {
+            return false;
+        }
+        taken.waiting += 1;
+        let mut gave_up = false;
+        while taken.running >= self.jobs && !gave_up {
+            let waited = self.free.wait_timeout(taken, GLANCE);
+            taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+            gave_up = gone();
+        }
+        taken.waiting -= 1;
+        if gave_up {
+            // The turn that may have been announced to this one is passed on.
+            self.free.notify_one();
+            return false;
+        }
+        taken.running += 1;
+        true
+    }
+
+    fn start(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool) -> Ended {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.current_dir("/").env("NO_COLOR", "1");
+        let mut child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) => return Ended::Crashed(format!("the check could not be started: {error}")),
+        };
+        // The program has not been written to its input yet, so it has done nothing worth a limit.
+        self.confine(child.id());
+        let (answers, answered) = mpsc::channel();
+        if let Some(mut input) = child.stdin.take() {
+            let text = text.to_owned();
+            // Whoever does not read its input ends, and then this does.
+            std::thread::spawn(move || input.write_all(text.as_bytes()));
+        }
+        for (which, output) in [
+            child.stdout.take().map(|output| Box::new(output) as Box<dyn Read + Send>),
+            child.stderr.take().map(|output| Box::new(output) as Box<dyn Read + Send>),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let answers = answers.clone();
+            std::thread::spawn(move || {
+                let mut bytes = Vec::new();
+                if let Some(output) = output {
+                    let _ = output.take(LARGEST_ANSWER + 1).read_to_end(&mut bytes);
+                }
+                let _ = answers.send((which, bytes));
+            });
+        }
+        drop(answers);
+        let deadline = Instant::now() + self.limits.time + GRACE;
+        let mut printed = [Vec::new(), Vec::new()];
+        let mut cause = None;
+        loop {
+            match answered.recv_timeout(GLANCE) {
+                Ok((which, bytes)) if bytes.len() as u64 > LARGEST_ANSWER => {
+                    printed[which].clear();
+                    cause = Some(Ended::TooLong);
+                    break;
+                }
+                Ok((which, bytes)) => printed[which] = bytes,
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
+                    cause = Some(Ended::TimeOut(self.limits.time));
+                    break;
+                }
+                Err(RecvTimeoutError::Timeout) if gone() => {
+                    cause = Some(Ended::Abandoned);
+                    break;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        if cause.is_some() {
+            let _ = child.kill();
+        }
+        let status = child.wait();
+        if let Some(cause) = cause {
+            return cause;
+        }
+        let [answer, complaint] = printed;
+        let complaint = String::from_utf8_lossy(&complaint).trim().to_owned();
+        match status.map(|status| status.code()) {
+            Ok(Some(code)) => Ended::Answered { code, answer, complaint },
+            Ok(None) => {
+                Ended::Crashed(format!("the check was ended by the system, probably for want of memory. {complaint}"))
+            }
+            Err(error) => Ended::Crashed(format!("the check was lost: {error}")),
+        }
+    }
+
+    /// Limits that the kernel keeps. Where it refuses, the child's own remain.
+    fn confine(&self, child: u32) {
+        let pid = i32::try_from(child).ok().and_then(Pid::from_raw);
+        let both = |limit: u64| Rlimit { current: Some(limit), maximum: Some(limit) };
+        let seconds = (self.limits.time + GRACE).as_secs().saturating_add(1);
+        let processor = seconds.saturating_mul(self.limits.workers.max(1) as u64 + 1);
+        for (resource, limit) in [
+            (Resource::As, self.limits.memory.saturating_mul(2).saturating_add(BESIDE_STATES)),
+            (Resource::Cpu, processor),
+            (Resource::Core, 0),
+        ] {
+            let _ = prlimit(pid, resource, both(limit));
+        }
+    }
+}

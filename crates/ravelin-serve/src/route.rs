@@ -1,0 +1,65 @@
+//! What is answered to which request.
+
+use crate::answer;
+use crate::child::{Children, Limits};
+use crate::examples::Examples;
+use crate::guard::Guard;
+use crate::http::{Request, Response};
+use crate::results::Results;
+
+/// The page loads its own files and asks its own server; nothing else.
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; \
+                           base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// A result is all in one file, and reaches nothing.
+const RESULT_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
+                             form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-modals allow-downloads";
+
+/// All that requests are answered with.
+pub struct Site {
+    pub guard: Guard,
+    pub examples: Examples,
+    /// Those that check, and those that only read a program, which never wait behind the others.
+    pub checks: Children,
+    pub readers: Children,
+    pub results: Results,
+    pub limits: Limits,
+}
+
+impl Site {
+    pub fn answer(&self, request: &Request, gone: &dyn Fn() -> bool) -> Response {
+        if let Some(refused) = self.guard.refuse(request) {
+            return refused;
+        }
+        match (request.method.as_str(), request.path.as_str()) {
+            ("GET" | "HEAD", path) => self.give(path, request),
+            ("POST", "/api/check") => answer::check(&self.checks, &self.results, &request.body, gone),
+            ("POST", "/api/diagnose") => answer::diagnose(&self.readers, &request.body, gone),
+            ("POST", _) => Response::error(404, "there is nothing here"),
+            _ => Response::error(405, "only GET, HEAD and POST are answered").with("Allow", "GET, HEAD, POST"),
+        }
+    }
+
+    fn give(&self, path: &str, request: &Request) -> Response {
+        match path {
+            "/" => Response::new("text/html", include_str!("../assets/index.html"))
+                .with("Content-Security-Policy", PAGE_POLICY),
+            "/page.js" => Response::new("text/javascript", include_str!("../assets/page.js")),
+            "/highlight.js" => Response::new("text/javascript", include_str!("../assets/highlight.js")),
+            "/style.css" => Response::new("text/css", include_str!("../assets/style.css")),
+            "/icon.svg" => Response::new("image/svg+xml", include_str!("../assets/icon.svg")),
+            "/api/setup" => {
+                let mut setup = answer::setup(&self.limits);
+                setup["examples"] = self.examples.list();
+                Response::json(&setup)
+            }
+            "/api/example" => match request.field("name").and_then(|name| self.examples.text(&name)) {
+                Some(text) => Response::new("text/plain", text),
+                None => Response::error(404, "there is no such program"),
+            },
+            _ => match path.strip_prefix("/result/").and_then(|name| self.results.page(name)) {
+                Some(page) => Response::new("text/html", page).with("Content-Security-Policy", RESULT_POLICY),
+                None => Response::error(404, "there is nothing here"),
+            },
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Which fences make a program robust or safe.
+
+use crate::measure::{process_time, timed, wall_time};
+use anyhow::{Context, Result};
+use ravelin_analysis::fences::{
+    CostBy, FenceQuestion, Fences, Offer, Outcome, Placement, Purpose, Sets, Weights, apart, fences, offers,
+};
+use ravelin_analysis::reachability::{Engine, Limits};
+use ravelin_frontend::Language;
+use ravelin_frontend::sites::{Repair, Request, sites};
+use ravelin_program::{Program, Site};
+use ravelin_semantics::Model;
+use std::time::Duration;
+
+/// How long is measured at least.
+const BATCH: Duration = Duration::from_millis(300);
+
+/// What is asked.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    pub purpose: Purpose,
+    pub sets: Sets,
+    pub after_stores: bool,
+    pub repair: Repair,
+    pub apart: bool,
+    /// Of one search for fences; none for as long as it takes.
+    pub time: Option<Duration>,
+}
+
+impl Plan {
+    pub const ROBUST: Plan = Plan {
+        purpose: Purpose::Robust,
+        sets: Sets::Cheapest,
+        after_stores: false,
+        repair: Repair::Fence,
+        apart: false,
+        time: None,
+    };
+    pub const SAFE: Plan = Plan {
+        purpose: Purpose::Safe(Engine::Auto),
+        sets: Sets::AllMinimal,
+        after_stores: true,
+        repair: Repair::Fence,
+        apart: true,
+        time: None,
+    };
+}
+
+pub struct Measured {
+    pub answer: Fences,
+    /// Those of the first set.
+    pub fences: usize,
+    pub places: usize,
+    pub time: Duration,
+}
+
+/// The answer, and the processor time of all threads of the fastest of some batches; of none, the time on the wall clock of the one
+/// run it took.
+pub fn measure(program: &Program, language: Language, plan: Plan, repetitions: usize) -> Result<Measured> {
+    let request = Request { repair: plan.repair, existing: false, copies: None };
+    let ask = || -> Result<(Fences, Vec<Site>, Vec<Offer>)> {
+        let found = sites(&program.source, language, &request)?;
+        let all = if plan.apart { apart(program, &found.sites) } else { found.sites };
+        let placement = if plan.after_stores { Placement::AfterStores } else { Placement::Anywhere };
+        let allowed = placement.allowed(program, &all)?;
+        let offered = offers(program, &all, &allowed, &CostBy::Size, Weights::FULL_ONLY);
+        let limits = Limits { time: plan.time, ..Limits::default() };
+        let question = FenceQuestion { sets: plan.sets, limits, ..FenceQuestion::new(Model::Tso, plan.purpose) };
+        Ok((fences(program, &all, &offered, &question)?, all, offered))
+    };
+    // The system counts the time of all threads in steps of a hundredth of a second: a batch takes many of them.
+    let (first, once) = timed(wall_time, ask);
+    let mut last = Some(first?);
+    let batch = (BATCH.as_secs_f64() / once.as_secs_f64().max(1e-6)).ceil().max(1.0) as u32;
+    let mut best = if repetitions == 0 { once } else { Duration::MAX };
+    for _ in 0..repetitions {
+        let (answer, time) = timed(process_time, || (0..batch).fold(None, |_, _| Some(ask())));
+        best = best.min(time / batch);
+        last = answer.transpose()?.or(last);
+    }
+    let (answer, sites, offers) = last.context("nothing was measured")?;
+    let fences = answer.sets.first().map_or(0, |set| set.fences(&offers, &sites));
+    Ok(Measured { answer, fences, places: offers.len(), time: best })
+}
+
+/// Whether the search ended by itself.
+pub fn is_settled(answer: &Fences) -> bool {
+    !matches!(answer.outcome, Outcome::Unknown(_) | Outcome::NoSet(_))
+}

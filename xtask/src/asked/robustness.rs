@@ -1,0 +1,60 @@
+//! Whether a program is robust against TSO, every attack settled or the first feasible one found.
+
+use crate::measure::{thread_time, timed};
+use anyhow::{Context, Result};
+use ravelin_analysis::robustness::{AttackFate, Engine, Reason, Robustness, RobustnessQuestion, robustness};
+use ravelin_program::Program;
+use ravelin_semantics::Model;
+use std::time::Duration;
+
+/// Every attack is to be settled, by one worker.
+pub fn every_attack(engine: Engine) -> RobustnessQuestion<'static> {
+    RobustnessQuestion { engine, all: true, ..RobustnessQuestion::new(Model::Tso) }
+}
+
+/// The answer, and the processor time of the fastest of some runs.
+pub fn fastest(program: &Program, question: RobustnessQuestion, repetitions: usize) -> Result<(Robustness, Duration)> {
+    let mut best = Duration::MAX;
+    let mut last = None;
+    for _ in 0..repetitions.max(1) {
+        let (answer, time) = timed(thread_time, || robustness(program, &question));
+        best = best.min(time);
+        last = Some(answer?);
+    }
+    Ok((last.context("nothing was measured")?, best))
+}
+
+/// What became of the attacks, in the columns of Table 2 of the ESOP paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fates {
+    pub attacks: usize,
+    /// No path from the store to the load, or none without a fence.
+    pub fenced: usize,
+    /// Dismissed for another reason without a search.
+    pub free: usize,
+    pub infeasible: usize,
+    pub feasible: usize,
+}
+
+impl Fates {
+    pub fn of(answer: &Robustness) -> Fates {
+        let fenced = answer.dismissed(Reason::NeverFollows) + answer.dismissed(Reason::Fenced);
+        Fates {
+            attacks: answer.attacks.len(),
+            fenced,
+            free: answer.count(|fate| matches!(fate, AttackFate::Dismissed(_))) - fenced,
+            infeasible: answer.count(|fate| matches!(fate, AttackFate::Infeasible)),
+            feasible: answer.count(|fate| matches!(fate, AttackFate::Feasible(_))),
+        }
+    }
+}
+
+/// Threads, locations and transitions, which the paper calls T, L and I.
+pub fn size(program: &Program) -> [usize; 3] {
+    let threads = &program.threads;
+    [
+        threads.len(),
+        threads.iter().map(|thread| thread.locations.len()).sum(),
+        threads.iter().map(|thread| thread.transitions.len()).sum(),
+    ]
+}

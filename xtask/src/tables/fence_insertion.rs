@@ -1,0 +1,148 @@
+//! Table 1 of *Counter-Example Guided Fence Insertion under Weak Memory Models*: the smallest set and all minimal sets of fences directly after
+//! stores that keep the bad states out, and what SPIN says of the programs under sequential consistency.
+
+use super::comparison::{Comparison, Reason};
+use super::document::Chapter;
+use super::row::{Effort, empty, guarded};
+use super::under_sc::under_sc;
+use crate::asked::fences::{Plan, is_settled, measure};
+use crate::asked::robustness::size;
+use crate::measure::ratio;
+use crate::papers::fence_insertion_2012::{Row, TABLE_1};
+use crate::sources;
+use crate::table::{Table, count, seconds};
+use anyhow::{Result, ensure};
+use ravelin_analysis::fences::{Outcome, Sets};
+use ravelin_frontend::Language;
+use ravelin_program::Program;
+use std::time::Duration;
+
+const REASONS: [Reason; 1] = [Reason {
+    columns: &["processes", "states", "variables", "transitions"],
+    rows: &[],
+    why: "sizes are those of our own texts of the algorithms; registers, bounded loops and compound conditions become states and transitions here.",
+}];
+
+/// The processes of a program that needs fences: two in each of them.
+const PROCESSES: usize = 2;
+
+pub struct Found {
+    program: Program,
+    /// Processes, states, variables, transitions.
+    size: [usize; 4],
+    /// Fences of the smallest set and the number of minimal sets; none if it is wrong under SC.
+    fences: Option<(usize, usize)>,
+    queries: usize,
+    explored: u64,
+    /// One set, all sets.
+    times: [Duration; 2],
+}
+
+pub fn chapter(effort: &Effort) -> Chapter {
+    let mut comparison = Comparison::new(&REASONS);
+    let mut table = Table::new(&[
+        "program",
+        "processes",
+        "states",
+        "variables",
+        "transitions",
+        "fences",
+        "sets",
+        "one set",
+        "ratio",
+        "all sets",
+        "ratio",
+        "queries",
+        "explored",
+        "SPIN under sc",
+    ]);
+    for paper in TABLE_1 {
+        let limits = *effort;
+        match guarded(effort, paper.file, move || find(&paper, &limits)) {
+            Err(problem) => table.row(empty(paper.name, &problem, 14)),
+            Ok(found) => {
+                let mut cells = compared(&mut comparison, &paper, &found);
+                for (ours, theirs) in found.times.into_iter().zip(paper.seconds) {
+                    cells.push(format!("{} ({theirs} s)", seconds(ours)));
+                    cells.push(format!("{:.0}", ratio(Duration::from_secs_f64(theirs), ours)));
+                }
+                cells.extend([found.queries.to_string(), count(found.explored)]);
+                cells.push(under_sc(effort, paper.file, found.program, found.fences.is_none()).0);
+                table.row(cells);
+            }
+        }
+    }
+    let text = format!(
+        "## Counter-Example Guided Fence Insertion (2012), Table 1\n\n\
+         Abdulla, Atig, Chen, Leonardsson, Rezine; measured there with a prototype in OCaml on an Intel Core i3 at 2.26 GHz. Our versions of the programs are in \
+         `examples/fence-insertion/`.\n\n\
+         Obtained by `ravelin fence FILE --for safety --placement after-stores --apart`, and with `--all`. In brackets the paper's number, if it is the \
+         same, and always its seconds; a ≠ b: ours is a, the paper's b, in bold for results. Fences of all processes together (the paper says how many a process; there are two). Times are processor time of all \
+         threads; ratio: the paper's over ours, for orders of magnitude only. Queries: questions about the program with some of the fences. The last column is SPIN on the program under \
+         sequential consistency, where only the two erroneous ones may be violated (v; h: holds), with the processor time of its verifier and the states it stored.\n\n{table}\n{comparison}\n"
+    );
+    Chapter { paper: "004", text, plots: Vec::new(), unexplained: comparison.unexplained() }
+}
+
+fn find(paper: &Row, effort: &Effort) -> Result<Found> {
+    let program = sources::example(&file(paper))?;
+    let all = Plan { time: Some(effort.limit), ..Plan::SAFE };
+    let one = Plan { sets: Sets::Cheapest, ..all };
+    let [one, all] = [one, all].map(|plan| measure(&program, Language::Rav, plan, effort.repetitions));
+    let (one, all) = (one?, all?);
+    ensure!(is_settled(&one.answer) && is_settled(&all.answer), "not settled in {} s", effort.limit.as_secs());
+    let fences = match all.answer.outcome {
+        Outcome::WrongUnderSc(_) => None,
+        // That no fence is needed is one set, the empty one.
+        _ => Some((one.fences, all.answer.sets.len().max(1))),
+    };
+    let [processes, states, transitions] = size(&program);
+    let cells = program.memory.variables.iter().map(|variable| variable.len.unwrap_or(1)).sum();
+    Ok(Found {
+        program,
+        size: [processes, states, cells, transitions],
+        fences,
+        queries: all.answer.effort.queries,
+        explored: all.answer.effort.states,
+        times: [one.time, all.time],
+    })
+}
+
+fn compared(comparison: &mut Comparison, paper: &Row, found: &Found) -> Vec<String> {
+    let columns = ["processes", "states", "variables", "transitions"];
+    let mut cells = vec![paper.name.to_owned()];
+    for ((column, ours), theirs) in columns.into_iter().zip(found.size).zip(paper.size) {
+        cells.push(match theirs {
+            Some(theirs) => comparison.size(paper.name, column, ours, theirs),
+            None => ours.to_string(),
+        });
+    }
+    let show = |fences: Option<usize>| fences.map_or_else(|| "erroneous".to_owned(), |fences| fences.to_string());
+    let fences = |found: Option<(usize, usize)>, processes| show(found.map(|(fences, _)| fences * processes));
+    cells.push(comparison.result(paper.name, "fences", fences(found.fences, 1), fences(paper.fences, PROCESSES)));
+    let sets = |found: Option<(usize, usize)>| found.map_or(0, |(_, sets)| sets);
+    cells.push(comparison.result(paper.name, "sets", sets(found.fences), sets(paper.fences)));
+    cells
+}
+
+fn file(paper: &Row) -> String {
+    format!("fence-insertion/{}.rav", paper.file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::EXACT;
+    use super::*;
+
+    #[test]
+    fn fences_and_sets_are_the_papers() {
+        let mut comparison = Comparison::new(&REASONS);
+        for paper in TABLE_1 {
+            let found = find(&paper, &EXACT).unwrap();
+            let cells = compared(&mut comparison, &paper, &found);
+            assert_eq!(found.fences, paper.fences.map(|(fences, sets)| (fences * PROCESSES, sets)), "{}", paper.name);
+            assert_eq!(cells.len(), 7);
+        }
+        assert_eq!(comparison.unexplained(), Vec::<String>::new());
+    }
+}

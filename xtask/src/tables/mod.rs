@@ -1,0 +1,109 @@
+//! `cargo xtask tables`: the tables and figures of the papers that Ravelin builds on, with the papers' numbers beside ours, into
+//! `docs/results.md` and pictures in `docs/results/`.
+//!
+//! One file a paper says which programs are asked which questions; the papers' numbers are in `papers/`, the questions in `asked/` and
+//! `watched/`, which the benchmarks share. Everything is measured before anything is written.
+
+mod comparison;
+mod document;
+mod fence_insertion;
+mod lazy;
+mod overhead;
+mod plot;
+mod robustness;
+mod row;
+mod rsan;
+mod under_sc;
+
+use crate::measure::machine;
+use anyhow::Result;
+use document::Chapter;
+use row::Effort;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Only the chapter of one paper; the others stay as they are. May be given several times
+    #[arg(long, value_name = "PAPER", value_parser = ["000", "002", "003", "004"])]
+    only: Vec<String>,
+    /// Leave out what takes seconds: SPIN, runs under the sanitizer, repetitions. Written to target/tables unless --out says otherwise
+    #[arg(long, conflicts_with = "long")]
+    quick: bool,
+    /// Also larger programs, more time for each question, more repetitions
+    #[arg(long)]
+    long: bool,
+    /// Seconds that one question may take [default: 20, with --long 300, with --quick 5]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    limit: Option<u64>,
+    /// The folder for results.md and the pictures [default: docs]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+/// The papers in the order of their chapters, by the numbers that `--only` has.
+const PAPERS: [&str; 4] = ["000", "002", "003", "004"];
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let effort = effort(arguments);
+    let folder = match &arguments.out {
+        Some(folder) => folder.clone(),
+        None if arguments.quick => crate::target().join("tables"),
+        None => crate::root().join("docs"),
+    };
+    let introduction = introduction(&effort);
+    let began = Instant::now();
+    let mut chapters = Vec::new();
+    for paper in
+        PAPERS.into_iter().filter(|&paper| arguments.only.is_empty() || arguments.only.iter().any(|only| only == paper))
+    {
+        eprintln!("paper {paper}, after {} s", began.elapsed().as_secs());
+        chapters.push(chapter(paper, &effort));
+    }
+    document::write(&folder, &introduction, &chapters, &PAPERS)?;
+    for unexplained in chapters.iter().flat_map(|chapter| &chapter.unexplained) {
+        eprintln!("not explained: {unexplained}");
+    }
+    println!("{} written in {} s", folder.join("results.md").display(), began.elapsed().as_secs());
+    Ok(())
+}
+
+fn chapter(paper: &str, effort: &Effort) -> Chapter {
+    match paper {
+        "000" => robustness::chapter(effort),
+        "002" => lazy::chapter(effort),
+        "003" => rsan::chapter(effort),
+        _ => fence_insertion::chapter(effort),
+    }
+}
+
+fn effort(arguments: &Arguments) -> Effort {
+    let (limit, repetitions) = match (arguments.quick, arguments.long) {
+        (true, _) => (5, 0),
+        (_, true) => (300, 5),
+        _ => (20, 2),
+    };
+    let limit = Duration::from_secs(arguments.limit.unwrap_or(limit));
+    Effort { quick: arguments.quick, long: arguments.long, limit, repetitions }
+}
+
+fn introduction(effort: &Effort) -> String {
+    let how = if effort.quick {
+        "This is a quick run (`--quick`): SPIN, runs under the sanitizer and repetitions were left out, and what was left out is said to be *skipped*. Its times mean little.\n\n"
+    } else {
+        ""
+    };
+    format!(
+        "# The papers' tables and figures, and ours\n\n\
+         Made by `cargo xtask tables`, which measures everything again in about ten minutes (`--only 000|002|003|004` for one paper, `--quick` without what takes seconds, `--long` for more). Every \
+         table has the paper's number, ours, and how ours was obtained; programs are our own versions from `examples/`, so sizes differ where it is said. The papers measured on other machines, years ago: \
+         **a ratio of times from two machines is an order of magnitude**, while verdicts, fences and counts have to agree, and where one does not it is in bold, with the reason below its table. \
+         A question may take {} s; a row that fails says so and stops nothing. Curves of the papers are dashed, those measured here solid.\n\n{how}{}\n",
+        effort.limit.as_secs(),
+        machine()
+    )
+}
+
+/// For tests: one run of each question, and only what is exact is looked at.
+#[cfg(test)]
+const EXACT: Effort = Effort { quick: true, long: false, limit: Duration::from_secs(120), repetitions: 0 };

@@ -1,0 +1,242 @@
+//! Table 2 of *Checking and Enforcing Robustness against TSO*: what becomes of the attacks, how many fences it takes, and the time, beside
+//! SPIN on the same queries, each a program instrumented for one attack as the paper has it.
+
+use super::comparison::{Comparison, Reason};
+use super::document::Chapter;
+use super::row::{Effort, SKIPPED, empty, guarded};
+use crate::asked::fences::{self, Plan};
+use crate::asked::robustness::{Fates, every_attack, fastest, size};
+use crate::measure::ratio;
+use crate::papers::robustness_2013::{Row, TABLE_2};
+use crate::table::{Table, count, seconds};
+use crate::{sources, spin};
+use anyhow::{Result, ensure};
+use ravelin_analysis::Verdict;
+use ravelin_analysis::reachability::Limits;
+use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, attack_name, instrument};
+use ravelin_frontend::Language;
+use ravelin_program::lower_for_hardware;
+use std::time::Duration;
+
+const REASONS: [Reason; 8] = [
+    Reason {
+        columns: &["T", "L", "I", "RQ", "NR1", "NR2"],
+        rows: &["CLH lock (robust)", "MCS lock (robust)", "Cilk's THE queue (non-robust)", "NBWL (robust)"],
+        why: "our versions have fewer threads, and the lock of our NBWL spins on plain loads, which makes more attacks.",
+    },
+    Reason {
+        columns: &["L", "I", "RQ", "NR1", "NR2"],
+        rows: &["Lock-free stack (robust)", "NBW4 (robust)"],
+        why: "our versions are written with fewer instructions.",
+    },
+    Reason {
+        columns: &["L", "I"],
+        rows: &["NBW2 (non-robust)", "NBW3 (robust)"],
+        why: "our versions are written with fewer instructions, but as many stores and loads.",
+    },
+    Reason {
+        columns: &["L", "I"],
+        rows: &["Dekker (non-robust)", "Lamport (non-robust)", "Lamport (robust)"],
+        why: "the paper's texts have a jump of its own at the end of each thread's round.",
+    },
+    Reason {
+        columns: &["L", "I"],
+        rows: &["Dekker (robust)"],
+        why: "the same, and the paper's text has a fence more a thread.",
+    },
+    Reason {
+        columns: &["RQ", "R"],
+        rows: &["Peterson (non-robust)", "Dekker (non-robust)", "Lamport (non-robust)"],
+        why: "of these the paper counts the queries of fence insertion, too; figure 6 of the paper of 2015 has 12, 30 and 27, the numbers of attacks.",
+    },
+    Reason {
+        columns: &["R"],
+        rows: &["Cilk's THE queue (non-robust)"],
+        why: "one thread of ours both pushes and pops, so that the store of a push can be delayed past a load of a pop, too.",
+    },
+    Reason {
+        columns: &["NR1", "NR2"],
+        rows: &[
+            "Peterson (non-robust)",
+            "Dekker (non-robust)",
+            "Lamport (non-robust)",
+            "NBW2 (non-robust)",
+            "Parker (non-robust)",
+        ],
+        why: "attacks on the store's own cell, and others that cannot close a cycle, need no search here (*free*); and the queries of fence insertion are not among ours.",
+    },
+];
+
+/// What is found about a program.
+pub struct Found {
+    answer: Robustness,
+    size: [usize; 3],
+    fates: Fates,
+    fences: usize,
+    /// For all attacks, and for the cheapest fences.
+    times: [Duration; 2],
+}
+
+pub fn chapter(effort: &Effort) -> Chapter {
+    let mut comparison = Comparison::new(&REASONS);
+    let mut counts = Table::new(&["program", "robust", "T", "L", "I", "RQ", "NR1", "free", "NR2", "R", "F"]);
+    let mut times = Table::new(&[
+        "program",
+        "file",
+        "Spin",
+        "Ver",
+        "Real",
+        "attacks",
+        "states",
+        "fences",
+        "ratio",
+        "SPIN: queries",
+        "agree",
+        "compiling",
+        "verifying",
+    ]);
+    for paper in TABLE_2 {
+        let limits = *effort;
+        match guarded(effort, paper.file, move || find(&paper, &limits)) {
+            Err(problem) => {
+                counts.row(empty(paper.name, &problem, 11));
+                times.row(empty(paper.name, &problem, 13));
+            }
+            Ok(found) => {
+                counts.row(compared(&mut comparison, &paper, &found));
+                times.row(timed(effort, &paper, found));
+            }
+        }
+    }
+    let text = format!(
+        "## Checking and Enforcing Robustness against TSO (2013), Table 2\n\n\
+         Bouajjani, Derevenetc, Meyer, ESOP 2013; measured there with Trencher and SPIN on an Intel Core i5 M 560 at 2.67 GHz with four cores. \
+         Our versions of the programs are in `examples/`.\n\n\
+         ### Attacks and fences\n\n\
+         Obtained by `ravelin check FILE --model tso --attacks` (every attack settled, engine `shared`) and `ravelin fence FILE`. In brackets the paper's \
+         number, if it is the same; a ≠ b: ours is a, the paper's b, in bold for results. T, L, I: threads, labels, instructions. RQ: attacks. NR1: no path from the store to the \
+         load, or none without a fence. *free*: dismissed for another reason without a search. NR2, R: searched, infeasible and feasible. F: \
+         fences that make it robust.\n\n{counts}\n{comparison}\n\
+         ### Time\n\n\
+         The paper's seconds (Spin: making verifiers; Ver: running them and Trencher; Real: all of it on the wall clock), for the check and the fences together. Then ours, in \
+         processor time of one worker: settling all attacks, and finding the cheapest fences. Ratio: the paper's Real over both of ours, for orders of magnitude only, since the \
+         machines and some of the programs differ. The last four columns are SPIN on this machine, on every attack that needs a search, one instrumented program each \
+         (`ravelin convert FILE --instrument ATTACK --to promela`), as in the paper: how many, for how many it says the same as Ravelin, and processor time of \
+         SPIN with gcc and of the verifiers.\n\n{times}\n"
+    );
+    Chapter { paper: "000", text, plots: Vec::new(), unexplained: comparison.unexplained() }
+}
+
+fn find(paper: &Row, effort: &Effort) -> Result<Found> {
+    let program = sources::example(paper.file)?;
+    let limits = Limits { time: Some(effort.limit), ..Limits::default() };
+    let question = RobustnessQuestion { limits, ..every_attack(Engine::Shared) };
+    let (answer, checking) = fastest(&program, question, effort.repetitions.max(1))?;
+    ensure!(answer.verdict != Verdict::Unknown, "not settled in {} s", effort.limit.as_secs());
+    let plan = Plan { time: Some(effort.limit), ..Plan::ROBUST };
+    let repaired = fences::measure(&program, Language::Rav, plan, effort.repetitions)?;
+    ensure!(fences::is_settled(&repaired.answer), "fences not found in {} s", effort.limit.as_secs());
+    let fates = Fates::of(&answer);
+    Ok(Found { answer, size: size(&program), fates, fences: repaired.fences, times: [checking, repaired.time] })
+}
+
+fn compared(comparison: &mut Comparison, paper: &Row, found: &Found) -> Vec<String> {
+    let Found { fates, size, .. } = found;
+    let word = |robust: bool| if robust { "yes" } else { "no" };
+    let sizes = [("T", 0), ("L", 1), ("I", 2)]
+        .map(|(column, at)| comparison.size(paper.name, column, size[at], paper.size[at]));
+    let [threads, labels, instructions] = sizes;
+    let mut result = |column, ours: usize, theirs: usize| comparison.result(paper.name, column, ours, theirs);
+    let mut cells = vec![
+        paper.name.to_owned(),
+        String::new(),
+        threads,
+        labels,
+        instructions,
+        result("RQ", fates.attacks, paper.queries),
+        result("NR1", fates.fenced, paper.fenced),
+        fates.free.to_string(),
+        result("NR2", fates.infeasible, paper.infeasible),
+        result("R", fates.feasible, paper.feasible),
+        result("F", found.fences, paper.fences),
+    ];
+    cells[1] =
+        comparison.result(paper.name, "robust", word(found.answer.verdict == Verdict::Holds), word(paper.robust));
+    cells
+}
+
+fn timed(effort: &Effort, paper: &Row, found: Found) -> Vec<String> {
+    let [checking, fences] = found.times;
+    let real = Duration::from_secs_f64(paper.seconds[2]);
+    let mut cells = vec![paper.name.to_owned(), format!("`{}`", paper.file)];
+    cells.extend(paper.seconds.map(|time| format!("{time:.1} s")));
+    cells.extend([seconds(checking), count(found.answer.explored.states), seconds(fences)]);
+    // A time of 0.0 s says only that it was short.
+    cells.push(if real.is_zero() { String::new() } else { format!("{:.0}", ratio(real, checking + fences)) });
+    let searched = found.fates.infeasible + found.fates.feasible;
+    cells.push(searched.to_string());
+    if searched == 0 {
+        cells.extend([String::new(), String::new(), String::new()]);
+    } else if effort.quick {
+        cells.extend([SKIPPED.to_owned(), String::new(), String::new()]);
+    } else if !spin::is_installed() {
+        cells.extend(["not installed".to_owned(), String::new(), String::new()]);
+    } else {
+        cells.extend(match ask_spin(effort, paper.file, &found.answer) {
+            Ok((agree, compiling, verifying)) => [agree, seconds(compiling), seconds(verifying)],
+            Err(problem) => [problem, String::new(), String::new()],
+        });
+    }
+    cells
+}
+
+/// For how many of the attacks that were searched SPIN agrees, and what it took.
+fn ask_spin(effort: &Effort, file: &str, answer: &Robustness) -> Result<(String, Duration, Duration), String> {
+    let program = lower_for_hardware(&sources::example(file).map_err(|error| error.to_string())?);
+    let (mut agree, mut asked) = (0, 0);
+    let (mut compiling, mut verifying) = (Duration::ZERO, Duration::ZERO);
+    for judged in &answer.attacks {
+        let feasible = match judged.fate {
+            AttackFate::Feasible(_) => true,
+            AttackFate::Infeasible => false,
+            AttackFate::Dismissed(_) | AttackFate::Open => continue,
+        };
+        let instrumented = instrument(&program, judged.attack).map_err(|error| error.to_string())?;
+        let (what, limit) = (format!("SPIN on {file}, {}", attack_name(&program, judged.attack)), effort.limit);
+        let verified = guarded(effort, &what, move || spin::verify(&instrumented, limit))?;
+        asked += 1;
+        agree += usize::from(verified.violated == feasible);
+        compiling += verified.compiling;
+        verifying += verified.verifying;
+    }
+    let agree = if agree == asked { agree.to_string() } else { format!("**{agree} of {asked}**") };
+    Ok((agree, compiling, verifying))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::EXACT;
+    use super::*;
+
+    #[test]
+    fn verdicts_and_fences_are_the_papers() {
+        let mut comparison = Comparison::new(&REASONS);
+        for paper in TABLE_2 {
+            let found = find(&paper, &EXACT).unwrap();
+            compared(&mut comparison, &paper, &found);
+            assert_eq!(found.answer.verdict == Verdict::Holds, paper.robust, "{}", paper.name);
+            assert_eq!(found.fences, paper.fences, "{}", paper.name);
+        }
+        assert_eq!(comparison.unexplained(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn spin_answers_the_instrumented_queries_alike() {
+        if !spin::is_installed() {
+            return;
+        }
+        let found = find(&TABLE_2[14], &EXACT).unwrap();
+        let (agree, ..) = ask_spin(&EXACT, TABLE_2[14].file, &found.answer).unwrap();
+        assert_eq!(agree, "1");
+    }
+}

@@ -1,0 +1,112 @@
+//! Programs in C and C++ as they are, under the stock thread sanitizers and under Ravelin: built, run, and what a run costs.
+
+mod ending;
+pub mod runs;
+
+use anyhow::{Context, Result, ensure};
+use ending::ended;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// One way to build: the column's name, the compiler, and what instruments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Build {
+    pub compiler: &'static str,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Plain,
+    Stock,
+    Ravelin,
+}
+
+pub const BUILDS: [Build; 5] = [
+    Build { compiler: "gcc", kind: Kind::Plain },
+    Build { compiler: "gcc", kind: Kind::Stock },
+    Build { compiler: "gcc", kind: Kind::Ravelin },
+    Build { compiler: "clang", kind: Kind::Stock },
+    Build { compiler: "clang", kind: Kind::Ravelin },
+];
+
+#[derive(Clone, Copy)]
+pub struct Cost {
+    pub time: Duration,
+    /// The most memory the program ever had, in KiB.
+    pub memory: u64,
+}
+
+pub fn compile(build: Build, ravelin: &Path, file: &str, library: Option<&Path>, program: &Path) -> Result<()> {
+    let cpp = file.ends_with(".cpp");
+    let compiler = match (build.compiler, cpp) {
+        ("gcc", true) => "g++",
+        ("clang", true) => "clang++",
+        (compiler, _) => compiler,
+    };
+    let mut command = match build.kind {
+        Kind::Ravelin => {
+            let mut command = Command::new(ravelin);
+            command.arg(if cpp { "c++" } else { "cc" }).env(if cpp { "RAVELIN_CXX" } else { "RAVELIN_CC" }, compiler);
+            command
+        }
+        Kind::Stock => {
+            let mut command = Command::new(compiler);
+            command.arg("-fsanitize=thread");
+            command
+        }
+        Kind::Plain => Command::new(compiler),
+    };
+    command.args(["-O2", "-g", "-w", "-pthread"]);
+    if cpp {
+        command.arg("-std=c++17");
+    }
+    if let Some(library) = library {
+        command.arg("-DNDEBUG").arg("-I").arg(library.join("include")).arg(library.join("src/static.c"));
+    }
+    command.arg(crate::root().join("xtask/programs/runtime").join(file)).arg("-o").arg(program);
+    let output = command.output().with_context(|| format!("{command:?}"))?;
+    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
+
+/// One run. A program that Ravelin watches writes its findings into a folder by itself, without `ravelin run`.
+pub fn cost(build: Build, program: &Path, words: &str, report: &Path, limit: Duration) -> Result<Cost> {
+    let mut command = Command::new(program);
+    command.args(words.split_whitespace());
+    command.env("TSAN_OPTIONS", "exitcode=0 report_bugs=0");
+    if build.kind == Kind::Ravelin {
+        command.env("RAVELIN_FINDINGS", report);
+    }
+    let (status, cost) = ended(&mut command, limit)?;
+    ensure!(status == 0, "ended with status {status:#x}");
+    Ok(cost)
+}
+
+/// The median of time and of memory, each by itself.
+pub fn median(costs: Vec<Cost>) -> Cost {
+    let mut times: Vec<Duration> = costs.iter().map(|cost| cost.time).collect();
+    let mut memories: Vec<u64> = costs.iter().map(|cost| cost.memory).collect();
+    times.sort();
+    memories.sort();
+    Cost { time: times[times.len() / 2], memory: memories[memories.len() / 2] }
+}
+
+impl Build {
+    pub fn name(self) -> String {
+        let kind = match self.kind {
+            Kind::Plain => "plain",
+            Kind::Stock => "TSan",
+            Kind::Ravelin => "Ravelin",
+        };
+        format!("{kind} {}", self.compiler)
+    }
+}
+
+/// Builds ravelin as its users have it.
+pub fn built() -> Result<PathBuf> {
+    let status = crate::cargo().args(["build", "--release", "--quiet", "-p", "ravelin-cli"]).status()?;
+    ensure!(status.success(), "ravelin does not build");
+    Ok(crate::target().join("release").join("ravelin"))
+}
