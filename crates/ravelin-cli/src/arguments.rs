@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::cluster::{Cluster, Local};
 use crate::completions::{Completions, Manual};
 use crate::diagnose::Diagnose;
 use crate::explain::Explain;
@@ -45,6 +46,8 @@ pub enum Command {
     States(States),
     /// Walk through a program: a random run, or one where you choose each step.
     Simulate(Simulate),
+    /// Search with several processes on this machine; on several machines each starts `check --cluster` or `reach --cluster`.
+    Cluster(Local),
     /// Check a certificate that `--certify` wrote.
     Certificate(Certificate),
     /// Can a marking of a Petri net be covered? Reads the format of MIST (.spec).
@@ -118,6 +121,8 @@ pub struct Check {
     #[command(flatten)]
     pub storage: Storage,
     #[command(flatten)]
+    pub cluster: Cluster,
+    #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]
     pub output: Output,
@@ -145,6 +150,8 @@ pub struct Reach {
     pub search: Search,
     #[command(flatten)]
     pub storage: Storage,
+    #[command(flatten)]
+    pub cluster: Cluster,
     #[command(flatten)]
     pub output: Output,
 }

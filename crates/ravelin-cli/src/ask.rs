@@ -58,6 +58,11 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// Of several processes that find the same answer, one tells it.
+pub fn is_first(beyond: Beyond) -> bool {
+    beyond.peers.is_none_or(|peers| peers.number() == 0)
+}
+
 /// Asks the same of every file under every model, prints each answer as it comes (or all of them as one JSON document), and
 /// gives the worst exit code. A file that cannot be read does not keep the others from being asked.
 pub fn for_each_subject<M: Copy>(
@@ -96,7 +101,10 @@ pub fn for_each_subject<M: Copy>(
             }
         };
         for model in models(&program, language) {
-            let line = progress::Line::new(format!("{file} {command}"));
+            if beyond.peers.is_some() && program.is_parameterised() {
+                anyhow::bail!("{file}: any number of threads is not searched by several processes; use --copies");
+            }
+            let line = progress::Line::new(format!("{file} {command}"), is_first(beyond));
             let show = |progress: &Progress| line.show(progress);
             let subject =
                 Subject { file: &file, program: &program, language, model, style, stop, progress: &show, beyond };
@@ -106,7 +114,7 @@ pub fn for_each_subject<M: Copy>(
                 Ok((exit, shown)) => {
                     worst = worst.max(exit);
                     documents.extend(shown.json);
-                    if let Some(text) = shown.text {
+                    if let Some(text) = shown.text.filter(|_| is_first(beyond)) {
                         stdout.write_all(text.as_bytes())?;
                     }
                 }
@@ -118,6 +126,9 @@ pub fn for_each_subject<M: Copy>(
             }
         }
         sources.push((file, program.source.text));
+    }
+    if !is_first(beyond) {
+        return Ok(worst);
     }
     // What cannot be written to a file is still printed.
     if let Err(error) = output.pages.write(command, &documents, &sources) {

@@ -1,16 +1,17 @@
 //! `ravelin check`.
 
 use crate::arguments::{Check, EngineName, Format, PropertyName};
-use crate::ask::{Shown, Subject, for_each_subject};
-use crate::certificate;
+use crate::ask::{Shown, Subject, for_each_subject, is_first};
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
 use crate::model::AnyModel;
+use crate::{certificate, cluster};
 use anyhow::bail;
 use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness, with_waits};
 use ravelin_analysis::parameterised::certificate::Claim;
 use ravelin_analysis::robustness::{Engine, RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
+use ravelin_explore::Beyond;
 use ravelin_program::lower_for_hardware;
 use ravelin_report::robustness::{json, text};
 use ravelin_report::table::Table;
@@ -37,9 +38,9 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         (true, false) => AnyModel::by_language(language, program),
     };
     let answers = RefCell::new(Vec::new());
-    let exit = for_each_subject("check", inputs, &models, output, arguments.storage.beyond(), &|subject: &Subject<
-        AnyModel,
-    >| {
+    let links = arguments.cluster.connect(inputs)?;
+    let beyond = Beyond { peers: cluster::peers(&links), ..arguments.storage.beyond() };
+    let exit = for_each_subject("check", inputs, &models, output, beyond, &|subject: &Subject<AnyModel>| {
         let (exit, word, shown) = match (subject.model, property) {
             (AnyModel::Hardware(model), PropertyName::Robust) => robust(arguments, subject, model)?,
             (AnyModel::Hardware(model), PropertyName::Trf) => free_of_races(arguments, subject, model)?,
@@ -48,10 +49,17 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         answers.borrow_mut().push([subject.file.to_owned(), subject.model.name().to_owned(), word.to_owned()]);
         Ok((exit, shown))
     })?;
-    if output.format == Format::Text {
+    if output.format == Format::Text && is_first(beyond) {
         std::io::stdout().lock().write_all(compared(&answers.into_inner()).as_bytes())?;
     }
     Ok(exit)
+}
+
+impl Check {
+    /// The option that asks for states to be kept elsewhere, if one does.
+    fn asked(&self) -> Option<&'static str> {
+        self.storage.asked().or(self.cluster.asked())
+    }
 }
 
 /// Combinations that mean nothing.
@@ -62,7 +70,7 @@ fn refuse(arguments: &Check, models: &[AnyModel]) -> anyhow::Result<()> {
     if models.contains(&AnyModel::Hardware(Model::Sc)) {
         bail!("every program is robust against sc, by definition; ask about tso, pso, ra or rc20");
     }
-    if let Some(option) = arguments.storage.asked()
+    if let Some(option) = arguments.asked()
         && arguments.engine == Some(EngineName::Shared)
     {
         bail!("the engine `shared` needs all states in memory; use `single` or `attacks` with {option}");
@@ -102,7 +110,7 @@ type Answered = (Exit, &'static str, Shown);
 
 /// The shared search needs the states under sc in memory.
 fn engine(arguments: &Check) -> Engine {
-    let default = if arguments.storage.asked().is_some() { Engine::Single } else { Engine::default() };
+    let default = if arguments.asked().is_some() { Engine::Single } else { Engine::default() };
     arguments.engine.map_or(default, Into::into)
 }
 
@@ -111,8 +119,8 @@ fn question<'a>(arguments: &Check, subject: &Subject<'a, AnyModel>, model: Model
         model,
         engine: engine(arguments),
         all: arguments.attacks,
-        limits: arguments.resources.limits(),
-        workers: arguments.resources.workers(),
+        limits: arguments.cluster.limits(&arguments.resources),
+        workers: arguments.cluster.workers(&arguments.resources),
         stop: Some(subject.stop),
         progress: Some(subject.progress),
         beyond: subject.beyond,
@@ -156,8 +164,8 @@ fn robust_c11(arguments: &Check, subject: &Subject<AnyModel>, model: C11Model) -
     let question = C11Question {
         seq_cst: arguments.seq_cst.into(),
         races: !arguments.no_races,
-        limits: arguments.resources.limits(),
-        workers: arguments.resources.workers(),
+        limits: arguments.cluster.limits(&arguments.resources),
+        workers: arguments.cluster.workers(&arguments.resources),
         stop: Some(subject.stop),
         progress: Some(subject.progress),
         beyond: subject.beyond,

@@ -36,7 +36,7 @@ pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
                 continue;
             }
         };
-        let line = progress::Line::new(format!("{file} cover"));
+        let line = progress::Line::new(format!("{file} cover"), true);
         let show = |progress: &Progress| line.show(progress);
         let question = Question { limits: resources.limits(), stop: Some(stop), progress: Some(&show) };
         let answer = cover(&net, &question);

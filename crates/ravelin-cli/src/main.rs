@@ -4,6 +4,7 @@ mod arguments;
 mod ask;
 mod certificate;
 mod check;
+mod cluster;
 mod completions;
 mod convert;
 mod cover;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         Command::Findings(arguments) => sanitize::findings(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Reach(arguments) => reach::run(arguments),
+        Command::Cluster(arguments) => cluster::run(arguments),
         Command::Fence(arguments) => fence::run(arguments),
         Command::States(arguments) => states::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),

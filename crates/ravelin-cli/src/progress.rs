@@ -28,8 +28,9 @@ pub struct Line {
 }
 
 impl Line {
-    pub fn new(title: String) -> Line {
-        if !std::io::stderr().is_terminal() {
+    /// Nothing is shown unless asked for.
+    pub fn new(title: String, shown: bool) -> Line {
+        if !shown || !std::io::stderr().is_terminal() {
             return Line { bar: None };
         }
         let bar = ProgressBar::new_spinner();

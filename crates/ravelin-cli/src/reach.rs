@@ -2,20 +2,20 @@
 
 use crate::arguments::{Format, Reach, ReachEngine};
 use crate::ask::{Shown, Subject, for_each_subject};
-use crate::certificate;
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
-use crate::storage::Storage;
+use crate::{certificate, cluster};
 use anyhow::bail;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::certificate::Claim;
-use ravelin_analysis::reachability::{Engine, answer};
+use ravelin_analysis::reachability::{Engine, Question, answer};
+use ravelin_explore::Beyond;
 use ravelin_report::reachability;
 use ravelin_semantics::Model;
 
 pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
-    let Reach { inputs, expect, models, engine, certify, search, storage, output } = arguments;
-    let engine = engine_for(*engine, storage)?;
+    let Reach { inputs, expect, models, engine, certify, search, storage, cluster, output } = arguments;
+    let engine = engine_for(*engine, storage.asked().or(cluster.asked()))?;
     if output.format == Format::Herd {
         bail!("herd's layout is for final states: use it with `ravelin states`");
     }
@@ -26,7 +26,9 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     if certify.is_some() && (inputs.files.len() != 1 || models.all().len() != 1) {
         bail!("--certify writes a proof about one program under one model: name one file, and one model");
     }
-    for_each_subject("reach", inputs, &|_, _| models.all(), output, storage.beyond(), &|subject: &Subject| {
+    let links = cluster.connect(inputs)?;
+    let beyond = Beyond { peers: cluster::peers(&links), ..storage.beyond() };
+    for_each_subject("reach", inputs, &|_, _| models.all(), output, beyond, &|subject: &Subject| {
         let any_number = subject.program.is_parameterised();
         match (any_number, subject.model) {
             _ if certify.is_none() => {}
@@ -34,7 +36,12 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
             (true, _) => bail!("with any number of threads there are proofs to write under sc only: use --model sc"),
             (false, _) => bail!("--certify writes a proof about a program under tso: use no other model"),
         }
-        let answer = answer(subject.program, &subject.reachability(models, search), engine)?;
+        let question = Question {
+            limits: cluster.limits(&search.resources),
+            workers: cluster.workers(&search.resources),
+            ..subject.reachability(models, search)
+        };
+        let answer = answer(subject.program, &question, engine)?;
         if let Some(path) = certify
             && answer.reachability.verdict == Verdict::Holds
         {
@@ -50,8 +57,8 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
 }
 
 /// Only the bounded search goes from state to state and can keep them elsewhere.
-fn engine_for(engine: ReachEngine, storage: &Storage) -> anyhow::Result<Engine> {
-    match (engine, storage.asked()) {
+fn engine_for(engine: ReachEngine, elsewhere: Option<&str>) -> anyhow::Result<Engine> {
+    match (engine, elsewhere) {
         (ReachEngine::Auto, Some(_)) => Ok(Engine::Bounded),
         (ReachEngine::Auto | ReachEngine::Bounded, _) | (_, None) => Ok(engine.into()),
         (_, Some(option)) => bail!("{option} is for the engine `bounded`; leave --engine away"),
