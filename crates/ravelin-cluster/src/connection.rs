@@ -1,38 +1,36 @@
 //! A connection to one process, as the communication layer wants it: bytes in and out. It adds the one thing that layer does not do, to
-//! tell of the other side's end in a civil way: a connection that breaks is remembered, and the thread that found it waits for the end.
+//! tell of the other side's end in a civil way: a connection that breaks is remembered, and the thread that found it sleeps.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use timely_communication::allocator::zero_copy::stream::Stream;
 
 /// What the connections of a process know together.
 pub(crate) struct Fate {
-    /// All has been said; connections may end now.
-    finished: AtomicBool,
-    /// By process: its connection ended.
+    /// By process: its connection ended before its time.
     ended: Vec<AtomicBool>,
+    /// Connections over which everything was sent that there was.
+    said: AtomicUsize,
 }
-
-/// Between two looks whether all has been said.
-const PAUSE: Duration = Duration::from_millis(5);
 
 impl Fate {
     pub fn new(processes: usize) -> Arc<Fate> {
         let ended = (0..processes).map(|_| AtomicBool::new(false)).collect();
-        Arc::new(Fate { finished: AtomicBool::new(false), ended })
+        Arc::new(Fate { ended, said: AtomicUsize::new(0) })
     }
 
-    pub fn finish(&self) {
-        self.finished.store(true, Ordering::Release);
-    }
-
-    /// The processes whose connections ended. Those that have said everything before are none to mourn.
+    /// The processes whose connections ended before their time.
     pub fn ended(&self) -> Vec<bool> {
         self.ended.iter().map(|ended| ended.load(Ordering::Acquire)).collect()
+    }
+
+    /// Whether everything was sent to so many processes.
+    pub fn has_told(&self, processes: usize) -> bool {
+        self.said.load(Ordering::Acquire) >= processes
     }
 }
 
@@ -55,6 +53,11 @@ macro_rules! either {
 impl Socket {
     pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         either!(self, stream => stream.set_read_timeout(timeout))
+    }
+
+    /// Ends a connection, if it has not ended.
+    pub fn shutdown(&self, how: Shutdown) {
+        let _ = either!(self, stream => stream.shutdown(how));
     }
 
     fn try_clone(&self) -> io::Result<Socket> {
@@ -97,14 +100,17 @@ impl Connection {
         Connection { socket, process, fate, zeros: 0 }
     }
 
-    /// The connection ended before its time. The communication layer panics at that, so its thread does not hear of it: it waits here
-    /// for the end.
-    fn mourn(&self) {
-        if !self.fate.finished.load(Ordering::Acquire) {
-            self.fate.ended[self.process].store(true, Ordering::Release);
-        }
-        while !self.fate.finished.load(Ordering::Acquire) {
-            std::thread::sleep(PAUSE);
+    /// Another handle, for one who wants to end it.
+    pub fn socket(&self) -> io::Result<Socket> {
+        self.socket.try_clone()
+    }
+
+    /// The connection ended before its time. The communication layer panics at that, so its thread does not hear of it: it sleeps until
+    /// the process ends.
+    fn mourn(&self) -> ! {
+        self.fate.ended[self.process].store(true, Ordering::Release);
+        loop {
+            std::thread::park();
         }
     }
 }
@@ -120,10 +126,7 @@ impl Read for Connection {
                     return Ok(read);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                _ => {
-                    self.mourn();
-                    return Ok(0);
-                }
+                _ => self.mourn(),
             }
         }
     }
@@ -133,11 +136,7 @@ impl Write for Connection {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.socket.write(bytes) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
-            Ok(0) | Err(_) if !bytes.is_empty() => {
-                self.mourn();
-                // Everything that matters was said before: nobody misses the rest.
-                Ok(bytes.len())
-            }
+            Ok(0) | Err(_) if !bytes.is_empty() => self.mourn(),
             result => result,
         }
     }
@@ -157,8 +156,9 @@ impl Stream for Connection {
     }
 
     fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        // The other side may have been faster.
-        let _ = either!(&self.socket, stream => stream.shutdown(how));
+        // The layer does this once, after all that there was to send. The other side may have been faster.
+        self.fate.said.fetch_add(1, Ordering::AcqRel);
+        self.socket.shutdown(how);
         Ok(())
     }
 }

@@ -4,16 +4,18 @@
 //! last of them marked, and collects theirs until all last pieces are there. A process may be a round ahead of another, no more: it
 //! cannot end a round before the other has begun it.
 
-use crate::connection::{Connection, Fate};
+use crate::connection::{Connection, Fate, Socket};
 use ravelin_explore::{Lost, Peers};
+use std::collections::VecDeque;
 use std::io::Write;
+use std::net::Shutdown;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use timely_bytes::arc::Bytes;
 use timely_communication::allocator::zero_copy::allocator::TcpBuilder;
-use timely_communication::allocator::zero_copy::initialize::{CommsGuard, initialize_networking_from_sockets};
+use timely_communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
 use timely_communication::allocator::{Allocator, ProcessBuilder};
 use timely_communication::{Bytesable, Hooks, Pull, Push};
 
@@ -21,6 +23,9 @@ use timely_communication::{Bytesable, Hooks, Pull, Push};
 const PIECE: usize = 1 << 15;
 /// Between two looks whether a connection broke. Messages wake the thread by themselves.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// How long the last words may take, after all processes have heard of the end.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// The connections of this process to all others.
 pub struct Links {
@@ -33,6 +38,8 @@ pub struct Links {
 
 struct Request {
     outgoing: Vec<Vec<u64>>,
+    /// Nothing comes after this.
+    farewell: bool,
     answer: SyncSender<Result<Vec<Vec<u64>>, Lost>>,
 }
 
@@ -42,7 +49,11 @@ impl Links {
         let processes = connections.len();
         let hooks = Hooks::default();
         let inner = ProcessBuilder::new_typed_vector(1, hooks.refill.clone(), None);
+        let sockets: Vec<Socket> =
+            connections.iter().flatten().map(Connection::socket).collect::<std::io::Result<_>>()?;
         let (builders, guard) = initialize_networking_from_sockets(inner, connections, number, 1, hooks)?;
+        // It would wait for the layer's threads, some of which sleep at connections that broke.
+        std::mem::forget(guard);
         let (rounds, requests) = channel();
         let mut builders = builders.into_iter();
         let thread = match builders.next() {
@@ -50,7 +61,7 @@ impl Links {
             Some(builder) => Some(
                 std::thread::Builder::new()
                     .name("ravelin-links".to_owned())
-                    .spawn(move || serve(builder, guard, number, processes, &requests, &fate))?,
+                    .spawn(move || serve(builder, &sockets, number, processes, &requests, &fate))?,
             ),
         };
         Ok(Links { processes, number, rounds: Mutex::new(Some(rounds)), thread })
@@ -67,11 +78,17 @@ impl Peers for Links {
     }
 
     fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost> {
+        self.round(outgoing, false)
+    }
+}
+
+impl Links {
+    fn round(&self, outgoing: Vec<Vec<u64>>, farewell: bool) -> Result<Vec<Vec<u64>>, Lost> {
         let (answer, answered) = sync_channel(1);
         let rounds = self.rounds.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         // The thread ends only when this is dropped; if it should be gone all the same, no process can be reached.
         let lost = Lost { process: usize::from(self.number == 0) };
-        let sent = rounds.as_ref().map(|rounds| rounds.send(Request { outgoing, answer }));
+        let sent = rounds.as_ref().map(|rounds| rounds.send(Request { outgoing, farewell, answer }));
         if !matches!(sent, Some(Ok(()))) {
             return Err(lost);
         }
@@ -82,7 +99,7 @@ impl Peers for Links {
 impl Drop for Links {
     fn drop(&mut self) {
         // A last round: when it is over, everybody has heard everything.
-        let _ = self.exchange(vec![Vec::new(); self.processes]);
+        let _ = self.round(vec![Vec::new(); self.processes], true);
         self.rounds.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -93,7 +110,7 @@ impl Drop for Links {
 /// Makes rounds until nobody wants any more.
 fn serve(
     builder: TcpBuilder,
-    guard: CommsGuard,
+    sockets: &[Socket],
     number: usize,
     processes: usize,
     requests: &Receiver<Request>,
@@ -103,21 +120,24 @@ fn serve(
     let (pushers, puller) = allocator.allocate::<Piece>(0);
     let mut channels =
         Channels { allocator, pushers, puller, ahead: (0..processes).map(|_| Inbox::default()).collect() };
-    while let Ok(Request { outgoing, answer }) = requests.recv() {
-        let incoming = channels.round(outgoing, number, fate);
+    while let Ok(Request { outgoing, farewell, answer }) = requests.recv() {
+        let incoming = channels.round(outgoing, farewell, number, fate);
         let ended = incoming.is_err();
         // Whoever asked waits for the answer.
         let _ = answer.send(incoming);
         if ended {
-            // The layer's threads sleep at their broken connections and cannot be joined. They end with the process.
-            std::mem::forget(guard);
+            // The others may wait for this process, which has nothing more to say.
+            sockets.iter().for_each(|socket| socket.shutdown(Shutdown::Both));
             std::mem::forget(channels);
             return;
         }
     }
-    fate.finish();
+    // Without its channels the layer sends what it has, says goodbye and closes.
     drop(channels);
-    drop(guard);
+    let start = Instant::now();
+    while !fate.has_told(processes - 1) && start.elapsed() < LAST_WORDS {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 struct Channels {
@@ -131,12 +151,18 @@ struct Channels {
 /// What one process sent: finished messages, and the beginning of the next.
 #[derive(Default)]
 struct Inbox {
-    complete: std::collections::VecDeque<Vec<u64>>,
+    complete: VecDeque<(Vec<u64>, bool)>,
     begun: Vec<u64>,
 }
 
 impl Channels {
-    fn round(&mut self, outgoing: Vec<Vec<u64>>, number: usize, fate: &Fate) -> Result<Vec<Vec<u64>>, Lost> {
+    fn round(
+        &mut self,
+        outgoing: Vec<Vec<u64>>,
+        farewell: bool,
+        number: usize,
+        fate: &Fate,
+    ) -> Result<Vec<Vec<u64>>, Lost> {
         let mut own = Vec::new();
         for (process, mut words) in outgoing.into_iter().enumerate() {
             if process == number {
@@ -145,11 +171,11 @@ impl Channels {
             }
             while words.len() > PIECE {
                 let rest = words.split_off(PIECE);
-                self.pushers[process].send(Piece { sender: number, last: false, words });
+                self.pushers[process].send(Piece { sender: number, last: false, farewell, words });
                 words = rest;
                 self.allocator.release();
             }
-            self.pushers[process].send(Piece { sender: number, last: true, words });
+            self.pushers[process].send(Piece { sender: number, last: true, farewell, words });
             self.pushers[process].done();
         }
         self.allocator.release();
@@ -158,11 +184,11 @@ impl Channels {
             let ended = fate.ended();
             self.allocator.receive();
             self.allocator.events().borrow_mut().clear();
-            while let Some(Piece { sender, last, words }) = self.puller.recv() {
+            while let Some(Piece { sender, last, farewell, words }) = self.puller.recv() {
                 let Some(inbox) = self.ahead.get_mut(sender) else { continue };
                 inbox.begun.extend_from_slice(&words);
                 if last {
-                    inbox.complete.push_back(std::mem::take(&mut inbox.begun));
+                    inbox.complete.push_back((std::mem::take(&mut inbox.begun), farewell));
                 }
             }
             self.allocator.release();
@@ -176,14 +202,16 @@ impl Channels {
             }
             self.allocator.await_events(Some(LOOK));
         }
-        let mut take = |process: usize| {
-            if process == number {
-                std::mem::take(&mut own)
-            } else {
-                self.ahead[process].complete.pop_front().unwrap_or_default()
+        let mut incoming = Vec::new();
+        for (process, inbox) in self.ahead.iter_mut().enumerate() {
+            match inbox.complete.pop_front() {
+                // It has come to an end that this process knows nothing of.
+                Some((_, true)) if !farewell => return Err(Lost { process }),
+                Some((words, _)) => incoming.push(words),
+                None => incoming.push(if process == number { std::mem::take(&mut own) } else { Vec::new() }),
             }
-        };
-        Ok((0..self.pushers.len()).map(&mut take).collect())
+        }
+        Ok(incoming)
     }
 }
 
@@ -191,6 +219,8 @@ impl Channels {
 struct Piece {
     sender: usize,
     last: bool,
+    /// The sender makes no round after this one.
+    farewell: bool,
     words: Vec<u64>,
 }
 
@@ -205,7 +235,7 @@ impl Bytesable for Piece {
             u64::from_le_bytes(word)
         });
         let head = words.next().unwrap_or(0);
-        Piece { sender: (head >> 1) as usize, last: head & 1 == 1, words: words.collect() }
+        Piece { sender: (head >> 2) as usize, last: head & 1 == 1, farewell: head & 2 == 2, words: words.collect() }
     }
 
     fn length_in_bytes(&self) -> usize {
@@ -213,7 +243,7 @@ impl Bytesable for Piece {
     }
 
     fn into_bytes<W: Write>(&self, writer: &mut W) {
-        let head = (self.sender as u64) << 1 | u64::from(self.last);
+        let head = (self.sender as u64) << 2 | u64::from(self.farewell) << 1 | u64::from(self.last);
         // The writer is memory of the right size.
         let mut write = |bytes: &[u8]| {
             let written = writer.write_all(bytes);

@@ -176,3 +176,17 @@ fn a_process_that_dies_is_noticed() {
     });
     assert!(start.elapsed() < PATIENCE);
 }
+
+/// Whoever has nothing more to say says so; the others must not take it for an answer.
+#[test]
+fn a_process_that_leaves_early_is_lost_to_the_others() {
+    let hosts = loopback(3);
+    let results = all(&hosts, |links| {
+        if links.number() == 2 {
+            return Ok(Vec::new());
+        }
+        links.exchange(vec![vec![1]; 3])
+    });
+    assert_eq!(results[0], Err(Lost { process: 2 }));
+    assert_eq!(results[1], Err(Lost { process: 2 }));
+}

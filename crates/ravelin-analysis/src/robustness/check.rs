@@ -8,6 +8,7 @@
 
 use super::attack::{Attack, attacks_against, count_attacks};
 use super::dismiss::{Facts, Reason};
+use super::spread::{Share, ask_once_more, spread};
 use super::witness::{self, AttackWitness};
 use crate::parameterised::{AnyNumber, robust_for_any_number};
 use crate::{AnalysisError, InternalError, Verdict};
@@ -209,11 +210,22 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
             }
             Engine::Attacks => {
                 let mut shown = false;
-                for (number, target) in targets.iter().enumerate() {
-                    let found = match ask(program, question, std::slice::from_ref(target), start, &mut explored) {
+                let shares = spread(program, question, &targets, start, &mut explored);
+                let shares = shares.map_err(|lost| limit = Some(lost.into())).unwrap_or_default();
+                // One that is known to be feasible is asked about before those that need more.
+                let first = shares.iter().position(|&share| share == Share::Feasible).filter(|_| !question.all);
+                let order = first.into_iter().chain((0..shares.len()).filter(|&number| Some(number) != first));
+                for number in order {
+                    let found =
+                        ask_once_more(program, question, &targets[number], shares[number], start, &mut explored);
+                    let found = match found {
                         // A full disk must not lose what is found already; the others stay open.
                         Err(AnalysisError::Storage(_)) if shown => break,
                         found => found?,
+                    };
+                    let Some(found) = found else {
+                        settle(number, Fate::Infeasible)?;
+                        continue;
                     };
                     let feasible = found.found.is_some();
                     shown |= feasible;
@@ -313,7 +325,7 @@ fn feasible(
 }
 
 /// One query of the instrumented program, within what is left of the limits.
-fn ask(
+pub(super) fn ask(
     program: &Program,
     question: &RobustnessQuestion,
     targets: &[Target],

@@ -12,6 +12,7 @@ mod check;
 mod dismiss;
 mod instrument;
 mod name;
+mod spread;
 mod triangular;
 mod witness;
 

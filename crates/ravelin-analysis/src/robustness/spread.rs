@@ -1,0 +1,101 @@
+//! Attacks spread over processes: a query that needs few states is answered by one process alone, and they answer different ones at the
+//! same time. What needs more is left to all of them together.
+
+use super::check::{Explored, RobustnessQuestion, ask};
+use crate::AnalysisError;
+use ravelin_explore::{Beyond, Limits, Lost, Peers};
+use ravelin_machine::attack::Target;
+use ravelin_program::Program;
+use std::time::Instant;
+
+/// States of a query that is answered by one process.
+const FEW_STATES: u64 = 300_000;
+
+/// What a process found about an attack by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    Infeasible,
+    /// All processes can repeat that one query to get the run.
+    Feasible,
+    /// Nobody looked, or it needs more states.
+    Open,
+}
+
+/// The question as one process asks it alone.
+fn alone<'a>(question: &RobustnessQuestion<'a>) -> RobustnessQuestion<'a> {
+    let mut alone = RobustnessQuestion { beyond: Beyond::default(), ..*question };
+    alone.limits.states = Some(alone.limits.states.map_or(FEW_STATES, |states| states.min(FEW_STATES)));
+    alone
+}
+
+/// Answers the queries that need few states, each by one process. If there is only this one, all stay open.
+pub(super) fn spread(
+    program: &Program,
+    question: &RobustnessQuestion,
+    targets: &[Target],
+    start: Instant,
+    explored: &mut Explored,
+) -> Result<Vec<Share>, Lost> {
+    let several = question.beyond.peers.filter(|peers| peers.processes() > 1);
+    let Some(peers) = several else { return Ok(vec![Share::Open; targets.len()]) };
+    let alone = alone(question);
+    let mut here = Explored::default();
+    let mut told = vec![0; 1];
+    for (number, target) in
+        targets.iter().enumerate().filter(|(number, _)| number % peers.processes() == peers.number())
+    {
+        // What cannot be answered here at all is found out by all together.
+        let answer = ask(program, &alone, std::slice::from_ref(target), start, &mut here);
+        let share = match &answer {
+            Ok(found) if found.found.is_some() => Share::Feasible,
+            Ok(found) if found.limit.is_none() => Share::Infeasible,
+            Ok(_) | Err(_) => Share::Open,
+        };
+        told.extend([number as u64, share as u64]);
+        if share == Share::Feasible && !question.all {
+            break;
+        }
+    }
+    told[0] = here.states;
+    let mut shares = vec![Share::Open; targets.len()];
+    for words in tell(peers, told)? {
+        let Some((states, answers)) = words.split_first() else { continue };
+        explored.states += states;
+        for answer in answers.chunks_exact(2) {
+            if let Some(share) = shares.get_mut(answer[0] as usize) {
+                *share = [Share::Infeasible, Share::Feasible, Share::Open][answer[1] as usize % 3];
+            }
+        }
+    }
+    Ok(shares)
+}
+
+fn tell(peers: &dyn Peers, words: Vec<u64>) -> Result<Vec<Vec<u64>>, Lost> {
+    let mut told = peers.exchange(vec![words.clone(); peers.processes()])?;
+    if let Some(own) = told.get_mut(peers.number()) {
+        *own = words;
+    }
+    Ok(told)
+}
+
+/// Asks about one attack, with what is known of it from the spread queries. `None`: it is infeasible.
+pub(super) fn ask_once_more(
+    program: &Program,
+    question: &RobustnessQuestion,
+    target: &Target,
+    share: Share,
+    start: Instant,
+    explored: &mut Explored,
+) -> Result<Option<ravelin_machine::attack::Query>, AnalysisError> {
+    let target = std::slice::from_ref(target);
+    match share {
+        Share::Infeasible => Ok(None),
+        // It was answered within few states, which were counted there. Without other limits all processes come to the same run.
+        Share::Feasible => {
+            let limits = Limits { states: alone(question).limits.states, ..Limits::default() };
+            let again = RobustnessQuestion { limits, stop: None, ..alone(question) };
+            ask(program, &again, target, start, &mut Explored::default()).map(Some)
+        }
+        Share::Open => ask(program, question, target, start, explored).map(Some),
+    }
+}
