@@ -53,7 +53,7 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
     if output.format == Format::Text && is_first(beyond) {
         std::io::stdout().lock().write_all(compared(&answers.into_inner()).as_bytes())?;
     }
-    storage.farewell();
+    storage.farewell(exit);
     Ok(exit)
 }
 

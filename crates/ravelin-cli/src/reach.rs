@@ -55,7 +55,7 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         let shown = Shown::new(output, told, || reachability::json(subject.file, &answer));
         Ok((answer.reachability.verdict.into(), shown))
     })?;
-    storage.farewell();
+    storage.farewell(exit);
     Ok(exit)
 }
 

@@ -26,6 +26,6 @@ pub fn run(arguments: &States) -> anyhow::Result<Exit> {
             let shown = Shown::new(output, told, || json::final_states(subject.file, &answer));
             Ok((if complete { Exit::Holds } else { Exit::Unknown }, shown))
         })?;
-    storage.farewell();
+    storage.farewell(exit);
     Ok(exit)
 }

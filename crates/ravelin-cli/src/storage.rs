@@ -1,6 +1,7 @@
 //! Where a search keeps what is not to be lost, or does not fit: `--spill` and `--checkpoint`.
 
 use crate::arguments::Inputs;
+use crate::exit::Exit;
 use crate::limits::parse_time;
 use crate::resume::RunFile;
 use anyhow::bail;
@@ -67,10 +68,11 @@ impl Opened<'_> {
         Beyond { spill: self.spill, checkpoints, ..Beyond::default() }
     }
 
-    /// At the end: how to go on, if there is more to do.
-    pub fn farewell(&self) {
+    /// At the end: how to go on, if there is no answer yet.
+    pub fn farewell(&self, exit: Exit) {
         if let Some((checkpoints, directory)) = &self.checkpoints
             && checkpoints.is_unfinished()
+            && exit == Exit::Unknown
         {
             eprintln!("not finished; `ravelin resume {}` goes on from here", directory.display());
         }
