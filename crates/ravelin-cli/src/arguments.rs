@@ -6,6 +6,7 @@ use crate::diagnose::Diagnose;
 use crate::explain::Explain;
 use crate::model::AnyModel;
 use crate::pages::Pages;
+use crate::resume::Resume;
 use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
 use crate::storage::Storage;
@@ -48,6 +49,8 @@ pub enum Command {
     Simulate(Simulate),
     /// Search with several processes on this machine; on several machines each starts `check --cluster` or `reach --cluster`.
     Cluster(Local),
+    /// Go on with a search that was ended before it was done, from the directory of its --checkpoint.
+    Resume(Resume),
     /// Check a certificate that `--certify` wrote.
     Certificate(Certificate),
     /// Can a marking of a Petri net be covered? Reads the format of MIST (.spec).
@@ -386,7 +389,7 @@ pub struct Models {
 }
 
 /// How hard to try.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Resources {
     /// Stop after so many states
     #[arg(long, value_name = "N")]

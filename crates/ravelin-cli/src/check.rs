@@ -38,8 +38,9 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         (true, false) => AnyModel::by_language(language, program),
     };
     let answers = RefCell::new(Vec::new());
+    let storage = arguments.storage.open(inputs, arguments.cluster.process)?;
     let links = arguments.cluster.connect(inputs)?;
-    let beyond = Beyond { peers: cluster::peers(&links), ..arguments.storage.beyond() };
+    let beyond = Beyond { peers: cluster::peers(&links), ..storage.beyond() };
     let exit = for_each_subject("check", inputs, &models, output, beyond, &|subject: &Subject<AnyModel>| {
         let (exit, word, shown) = match (subject.model, property) {
             (AnyModel::Hardware(model), PropertyName::Robust) => robust(arguments, subject, model)?,
@@ -52,6 +53,7 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
     if output.format == Format::Text && is_first(beyond) {
         std::io::stdout().lock().write_all(compared(&answers.into_inner()).as_bytes())?;
     }
+    storage.farewell(exit);
     Ok(exit)
 }
 

@@ -20,6 +20,7 @@ mod pages;
 mod profile;
 mod progress;
 mod reach;
+mod resume;
 mod sanitize;
 mod serve;
 mod simulate;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Reach(arguments) => reach::run(arguments),
         Command::Cluster(arguments) => cluster::run(arguments),
+        Command::Resume(arguments) => resume::run(arguments),
         Command::Fence(arguments) => fence::run(arguments),
         Command::States(arguments) => states::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),

@@ -26,9 +26,10 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     if certify.is_some() && (inputs.files.len() != 1 || models.all().len() != 1) {
         bail!("--certify writes a proof about one program under one model: name one file, and one model");
     }
+    let storage = storage.open(inputs, cluster.process)?;
     let links = cluster.connect(inputs)?;
     let beyond = Beyond { peers: cluster::peers(&links), ..storage.beyond() };
-    for_each_subject("reach", inputs, &|_, _| models.all(), output, beyond, &|subject: &Subject| {
+    let exit = for_each_subject("reach", inputs, &|_, _| models.all(), output, beyond, &|subject: &Subject| {
         let any_number = subject.program.is_parameterised();
         match (any_number, subject.model) {
             _ if certify.is_none() => {}
@@ -53,7 +54,9 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         let told = || reachability::text(subject.file, &answer, subject.style);
         let shown = Shown::new(output, told, || reachability::json(subject.file, &answer));
         Ok((answer.reachability.verdict.into(), shown))
-    })
+    })?;
+    storage.farewell(exit);
+    Ok(exit)
 }
 
 /// Only the bounded search goes from state to state and can keep them elsewhere.

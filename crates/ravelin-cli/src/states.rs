@@ -14,14 +14,18 @@ pub fn run(arguments: &States) -> anyhow::Result<Exit> {
         let asked = Asked::States { buffer: models.buffer, reductions: search.reductions() };
         return expect::run(asked, inputs, &models.any(), &search.resources, output);
     }
-    for_each_subject("states", inputs, &|_, _| models.all(), output, storage.beyond(), &|subject: &Subject| {
-        let answer = states(subject.program, &subject.reachability(models, search))?;
-        let complete = answer.limit.is_none() && !answer.cut_off;
-        let told = || match output.format {
-            Format::Herd => herd::final_states(subject.program, &answer),
-            _ => text::final_states(subject.file, &answer, subject.style),
-        };
-        let shown = Shown::new(output, told, || json::final_states(subject.file, &answer));
-        Ok((if complete { Exit::Holds } else { Exit::Unknown }, shown))
-    })
+    let storage = storage.open(inputs, None)?;
+    let exit =
+        for_each_subject("states", inputs, &|_, _| models.all(), output, storage.beyond(), &|subject: &Subject| {
+            let answer = states(subject.program, &subject.reachability(models, search))?;
+            let complete = answer.limit.is_none() && !answer.cut_off;
+            let told = || match output.format {
+                Format::Herd => herd::final_states(subject.program, &answer),
+                _ => text::final_states(subject.file, &answer, subject.style),
+            };
+            let shown = Shown::new(output, told, || json::final_states(subject.file, &answer));
+            Ok((if complete { Exit::Holds } else { Exit::Unknown }, shown))
+        })?;
+    storage.farewell(exit);
+    Ok(exit)
 }

@@ -1,8 +1,14 @@
-//! Where a search keeps what memory does not hold: `--spill`.
+//! Where a search keeps what is not to be lost, or does not fit: `--spill` and `--checkpoint`.
 
+use crate::arguments::Inputs;
+use crate::exit::Exit;
+use crate::limits::parse_time;
+use crate::resume::RunFile;
+use anyhow::bail;
 use clap::Args;
-use ravelin_explore::Beyond;
-use std::path::PathBuf;
+use ravelin_explore::{Beyond, Checkpoints};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Storage {
@@ -10,15 +16,65 @@ pub struct Storage {
     /// engine `single`, `reach` with `bounded`, unless --engine names another that explores state by state
     #[arg(long, value_name = "DIR", conflicts_with = "expect")]
     pub spill: Option<PathBuf>,
+    /// Keep what is explored in this new directory, so that `ravelin resume DIR` goes on if the search is ended before it is done. Engines
+    /// as for --spill
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["expect", "spill"])]
+    pub checkpoint: Option<PathBuf>,
+    /// Time between two checkpoints, such as 30s or 5m; 0 for one after each level
+    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "30s", hide_short_help = true)]
+    pub checkpoint_every: Duration,
+    /// The checkpoint is there and the search goes on from it.
+    #[arg(skip)]
+    pub resumed: bool,
 }
 
 impl Storage {
-    pub fn beyond(&self) -> Beyond<'_> {
-        Beyond { spill: self.spill.as_deref(), ..Beyond::default() }
-    }
-
     /// The option that asks for states to be kept elsewhere, if one does.
     pub fn asked(&self) -> Option<&'static str> {
-        self.spill.is_some().then_some("--spill")
+        let checkpoint = self.checkpoint.is_some().then_some("--checkpoint");
+        checkpoint.or(self.spill.is_some().then_some("--spill"))
+    }
+
+    /// Makes the directory for checkpoints, or looks whether it is the right one. `process`: which of several processes this is.
+    pub fn open(&self, inputs: &Inputs, process: Option<usize>) -> anyhow::Result<Opened<'_>> {
+        if self.spill.is_some() && process.is_some() {
+            bail!("--spill is for a search by one process; several have the memory of all");
+        }
+        let spill = self.spill.as_deref();
+        let Some(directory) = &self.checkpoint else { return Ok(Opened { spill, checkpoints: None }) };
+        let file = if self.resumed {
+            RunFile::read(directory)?
+        } else {
+            let file = RunFile::of_this_run(inputs)?;
+            if process.unwrap_or(0) == 0 {
+                file.write(directory)?;
+            }
+            file
+        };
+        let checkpoints = Checkpoints::new(directory, self.checkpoint_every, file.fingerprint());
+        Ok(Opened { spill, checkpoints: Some((checkpoints, directory)) })
+    }
+}
+
+/// What searches are given.
+pub struct Opened<'a> {
+    spill: Option<&'a Path>,
+    checkpoints: Option<(Checkpoints, &'a Path)>,
+}
+
+impl Opened<'_> {
+    pub fn beyond(&self) -> Beyond<'_> {
+        let checkpoints = self.checkpoints.as_ref().map(|(checkpoints, _)| checkpoints);
+        Beyond { spill: self.spill, checkpoints, ..Beyond::default() }
+    }
+
+    /// At the end: how to go on, if there is no answer yet.
+    pub fn farewell(&self, exit: Exit) {
+        if let Some((checkpoints, directory)) = &self.checkpoints
+            && checkpoints.is_unfinished()
+            && exit == Exit::Unknown
+        {
+            eprintln!("not finished; `ravelin resume {}` goes on from here", directory.display());
+        }
     }
 }

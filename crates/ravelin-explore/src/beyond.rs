@@ -1,5 +1,6 @@
 //! What an exploration has beyond the memory of one process.
 
+use crate::checkpoint::Checkpoints;
 use crate::peers::Peers;
 use std::path::Path;
 
@@ -10,4 +11,6 @@ pub struct Beyond<'a> {
     pub peers: Option<&'a dyn Peers>,
     /// A directory for what does not fit into the memory limit, which then no longer ends the exploration. Not for several processes.
     pub spill: Option<&'a Path>,
+    /// Where what is explored is kept, so that an exploration that was ended can go on. Not for what is spilled.
+    pub checkpoints: Option<&'a Checkpoints>,
 }

@@ -31,6 +31,7 @@
 
 mod barrier;
 mod beyond;
+mod checkpoint;
 mod kept;
 mod limits;
 mod peers;
@@ -44,6 +45,7 @@ mod store;
 mod system;
 
 pub use beyond::Beyond;
+pub use checkpoint::Checkpoints;
 pub use limits::{Limit, Limits, Progress};
 pub use peers::{Lost, Peers};
 pub use search::{Options, Until, explore};

@@ -10,6 +10,7 @@
 
 use crate::barrier::Barrier;
 use crate::beyond::Beyond;
+use crate::checkpoint::{Begun, Checkpoint, Totals, Trouble};
 use crate::kept;
 use crate::limits::{Limit, Limits, Progress};
 use crate::peers::{Lost, Team};
@@ -74,7 +75,18 @@ pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> 
     if let Some(directory) = options.beyond.spill.filter(|_| team.is_alone()) {
         return spill::explore(system, options, directory);
     }
-    let shard = |local| Mutex::new(Shard::new(system, team.first() + local, team.shards()));
+    let mut shards: Vec<Shard<S>> =
+        (0..workers).map(|local| Shard::new(system, team.first() + local, team.shards())).collect();
+    let begun = options
+        .beyond
+        .checkpoints
+        .map(|checkpoints| Checkpoint::begin(checkpoints, system, options.until, &team, &mut shards));
+    let (checkpoint, resumed) = match begun.transpose() {
+        Ok(None) => (None, None),
+        Ok(Some(Begun::Finished(space))) => return *space,
+        Ok(Some(Begun::GoesOn(checkpoint, totals))) => (Some(checkpoint), totals),
+        Err(trouble) => return Space::unknown(trouble.into(), system.width()),
+    };
     let mut search = Search {
         system,
         options,
@@ -83,10 +95,13 @@ pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> 
         depth: 0,
         transitions: 0,
         frontier: 0,
-        shards: (0..workers).map(shard).collect(),
+        due: false,
+        shards: shards.into_iter().map(Mutex::new).collect(),
+        checkpoint,
+        interrupted_by: Mutex::new(None),
     };
-    search.begin();
-    let end = search.run().unwrap_or_else(|lost| End::Limit(lost.into()));
+    search.begin(resumed);
+    let end = search.run().unwrap_or_else(End::from);
     search.conclude(end)
 }
 
@@ -99,12 +114,21 @@ struct Search<'a, S: System> {
     transitions: u64,
     /// States of all processes that are found and not expanded, as of the last round.
     frontier: u64,
+    /// It is time for a checkpoint, as of the last round.
+    due: bool,
     /// The shards of this process.
     shards: Vec<Mutex<Shard<S>>>,
+    checkpoint: Option<Box<Checkpoint>>,
+    interrupted_by: Mutex<Option<Vec<u64>>>,
 }
 
 impl<S: System> Search<'_, S> {
-    fn begin(&mut self) {
+    /// With the initial states, unless the shards have their states from a checkpoint.
+    fn begin(&mut self, resumed: Option<Totals>) {
+        if let Some(Totals { depth, transitions, frontier }) = resumed {
+            (self.depth, self.transitions, self.frontier) = (depth, transitions, frontier);
+            return self.note_level();
+        }
         let shards = self.team.shards();
         let mut outboxes = vec![Vec::new(); shards];
         let mut initial = 0;
@@ -122,9 +146,26 @@ impl<S: System> Search<'_, S> {
             shard.next_level();
         }
         self.frontier = initial;
+        self.note_level();
     }
 
-    fn run(&mut self) -> Result<End<S::Interrupt>, Lost> {
+    /// A level ends: from here one could go on.
+    fn note_level(&mut self) {
+        if let Some(checkpoint) = &mut self.checkpoint {
+            let totals = Totals { depth: self.depth, transitions: self.transitions, frontier: self.frontier };
+            checkpoint.note(totals, self.shards.iter_mut().map(unlocked));
+        }
+    }
+
+    /// Writes the last level that ended to where checkpoints are.
+    fn keep_level(&mut self) -> Result<(), Trouble> {
+        match &mut self.checkpoint {
+            None => Ok(()),
+            Some(checkpoint) => checkpoint.write(&self.team, self.shards.iter_mut().map(unlocked)),
+        }
+    }
+
+    fn run(&mut self) -> Result<End<S::Interrupt>, Trouble> {
         while self.frontier > 0 {
             let worth_sharing = self.frontier >= WORTH_SHARING * self.team.processes() as u64;
             let end = if self.shards.len() > 1 && worth_sharing { self.level_together()? } else { self.level_alone()? };
@@ -133,6 +174,12 @@ impl<S: System> Search<'_, S> {
             }
             self.shards.iter_mut().for_each(|shard| unlocked(shard).next_level());
             self.depth += u64::from(self.frontier > 0);
+            if self.checkpoint.is_some() && self.frontier > 0 {
+                self.note_level();
+                if self.due {
+                    self.keep_level()?;
+                }
+            }
         }
         Ok(End::Exhausted)
     }
@@ -161,9 +208,8 @@ impl<S: System> Search<'_, S> {
             }
             let mut summary = Summary::default();
             self.shards.iter_mut().for_each(|shard| summary.add(unlocked(shard)));
-            let Round { end, left, transitions, frontier } = self.settle(summary, self.transitions)?;
-            self.transitions = transitions;
-            self.frontier = frontier;
+            let Round { end, left, transitions, frontier, due } = self.settle(summary, self.transitions)?;
+            (self.transitions, self.frontier, self.due) = (transitions, frontier, due);
             if end.is_some() || !left {
                 return Ok(end);
             }
@@ -178,8 +224,13 @@ impl<S: System> Search<'_, S> {
         let exchange: Vec<Mutex<Vec<Vec<u64>>>> =
             (0..workers).map(|_| Mutex::new(vec![Vec::new(); self.team.shards()])).collect();
         let incoming: Vec<Mutex<Vec<u64>>> = (0..workers).map(|_| Mutex::new(Vec::new())).collect();
-        let round =
-            Mutex::new(Ok(Round { end: None, left: true, transitions: self.transitions, frontier: self.frontier }));
+        let round = Mutex::new(Ok(Round {
+            end: None,
+            left: true,
+            transitions: self.transitions,
+            frontier: self.frontier,
+            due: false,
+        }));
         let done = AtomicBool::new(false);
         let room = AtomicUsize::new(0);
         let panic: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
@@ -252,6 +303,7 @@ impl<S: System> Search<'_, S> {
         let last = round.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())?;
         self.transitions = last.transitions;
         self.frontier = last.frontier;
+        self.due = last.due;
         Ok(last.end)
     }
 
@@ -260,12 +312,13 @@ impl<S: System> Search<'_, S> {
         let limits = &self.options.limits;
         summary.stopped = self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         summary.late = limits.time.is_some_and(|time| self.start.elapsed() > time);
+        summary.due = self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.is_due());
         if !self.team.is_alone() {
             summary = Summary::sum(&self.team.tell(summary.words())?, self.system);
         }
         let transitions = transitions + summary.transitions;
-        let (left, frontier) = (summary.left > 0, summary.frontier);
-        Ok(Round { end: self.judge(summary, transitions), left, transitions, frontier })
+        let (left, frontier, due) = (summary.left > 0, summary.frontier, summary.due);
+        Ok(Round { end: self.judge(summary, transitions), left, transitions, frontier, due })
     }
 
     /// Whether the exploration ends after this round, and why.
@@ -283,7 +336,8 @@ impl<S: System> Search<'_, S> {
         if summary.found && self.options.until == Until::FirstFinding {
             return Some(End::Found);
         }
-        if let Some((_, interrupt)) = summary.interrupt {
+        if let Some((state, interrupt)) = summary.interrupt {
+            *lock(&self.interrupted_by) = Some(state);
             return Some(End::Interrupted(interrupt));
         }
         let limits = &self.options.limits;
@@ -304,7 +358,11 @@ impl<S: System> Search<'_, S> {
         limits.time.filter(|_| summary.late).map(|time| End::Limit(Limit::Time(time)))
     }
 
-    fn conclude(self, end: End<S::Interrupt>) -> Space<S::Interrupt> {
+    fn conclude(mut self, end: End<S::Interrupt>) -> Space<S::Interrupt> {
+        if matches!(end, End::Limit(limit) if !matches!(limit, Limit::Lost(_))) {
+            // So that one can go on with other limits. If it fails there is an earlier level to go on from.
+            let _ = self.keep_level();
+        }
         let shards: Vec<Shard<S>> = self
             .shards
             .into_iter()
@@ -335,6 +393,10 @@ impl<S: System> Search<'_, S> {
             space.end = End::Limit(lost.into());
             space.findings.clear();
         }
+        if let (Some(checkpoint), Some(checkpoints)) = (self.checkpoint, self.options.beyond.checkpoints) {
+            let interrupted_by = self.interrupted_by.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+            checkpoint.conclude(checkpoints, &space, self.options.until, &self.team, interrupted_by);
+        }
         space
     }
 }
@@ -346,6 +408,7 @@ struct Round<I> {
     left: bool,
     transitions: u64,
     frontier: u64,
+    due: bool,
 }
 
 /// Makes what each process knows of a space known to all.

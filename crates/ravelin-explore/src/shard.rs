@@ -85,6 +85,8 @@ pub(crate) struct Summary<I> {
     pub stopped: bool,
     /// The time is over.
     pub late: bool,
+    /// It is time for a checkpoint.
+    pub due: bool,
 }
 
 impl<I> Default for Summary<I> {
@@ -100,12 +102,13 @@ impl<I> Default for Summary<I> {
             interrupt: None,
             stopped: false,
             late: false,
+            due: false,
         }
     }
 }
 
 /// Words before the interrupting state in what a process tells of its shards.
-const NUMBERS: usize = 9;
+const NUMBERS: usize = 10;
 
 impl<I> Summary<I> {
     pub fn add<S: System<Interrupt = I>>(&mut self, shard: &mut Shard<S>) {
@@ -136,6 +139,7 @@ impl<I> Summary<I> {
             u64::from(self.found),
             u64::from(self.stopped),
             u64::from(self.late),
+            u64::from(self.due),
         ];
         words.extend(self.interrupt.iter().flat_map(|(state, _)| state));
         words
@@ -146,7 +150,7 @@ impl<I> Summary<I> {
         let mut sum = Summary::default();
         for words in told {
             let Some((numbers, state)) = words.split_at_checked(NUMBERS) else { continue };
-            let [states, largest_id, frontier, left, bytes, transitions, found, stopped, late] = *numbers else {
+            let [states, largest_id, frontier, left, bytes, transitions, found, stopped, late, due] = *numbers else {
                 continue;
             };
             sum.states += states;
@@ -158,6 +162,7 @@ impl<I> Summary<I> {
             sum.found |= found != 0;
             sum.stopped |= stopped != 0;
             sum.late |= late != 0;
+            sum.due |= due != 0;
             if sum.interrupt.is_none() && state.len() == system.width() && !state.is_empty() {
                 let mut nowhere = Sink::new(system.width(), 1);
                 let again = system.expand(state, &mut system.scratch(), &mut nowhere);

@@ -64,6 +64,18 @@ pub struct Space<I> {
 }
 
 impl<I> Space<I> {
+    /// A space of which nothing is known but why.
+    pub(crate) fn unknown(end: End<I>, width: usize) -> Space<I> {
+        Space {
+            end,
+            cut_off: false,
+            findings: Vec::new(),
+            statistics: Statistics::default(),
+            shards: Vec::new(),
+            kept: Some(Kept::new(width)),
+        }
+    }
+
     /// A stored state; one that was reported, if the space is not all in memory here.
     pub fn state(&self, id: StateId) -> &[u64] {
         if let Some(kept) = &self.kept {

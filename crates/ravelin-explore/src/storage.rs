@@ -60,7 +60,6 @@ pub(crate) struct Directory {
 #[derive(Default)]
 struct Used {
     now: AtomicU64,
-    most: AtomicU64,
     /// As if the disk had no more room than this.
     room: Option<u64>,
 }
@@ -83,11 +82,6 @@ impl Directory {
                 Err(error) => return Err(failed(&path, error)),
             }
         }
-    }
-
-    /// Most bytes that were in its files at a time.
-    pub fn most_bytes(&self) -> u64 {
-        self.used.most.load(Ordering::Relaxed)
     }
 }
 
@@ -142,7 +136,6 @@ impl WordFile {
     pub fn flush(&mut self) -> Result<(), StorageError> {
         let bytes = self.pending.len() as u64;
         let now = self.used.now.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        self.used.most.fetch_max(now, Ordering::Relaxed);
         let written = match self.used.room.filter(|&room| now > room) {
             Some(_) => Err(io::Error::from(io::ErrorKind::StorageFull)),
             None => self.file.write_all(&self.pending),

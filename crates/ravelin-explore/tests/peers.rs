@@ -98,7 +98,7 @@ fn together<S: System>(
             .map(|number| {
                 let peers = Threads { number, shared: shared.clone() };
                 scope.spawn(move || {
-                    let beyond = Beyond { peers: Some(&peers) };
+                    let beyond = Beyond { peers: Some(&peers), ..Beyond::default() };
                     explore(system, &Options { beyond, ..options(number) })
                 })
             })
@@ -217,7 +217,8 @@ fn a_lost_process_is_said_and_not_waited_for() {
     for workers in [1, 2] {
         for exchanges in 0..6 {
             let peers = Cut(exchanges.into());
-            let options = Options { beyond: Beyond { peers: Some(&peers) }, workers, ..Options::default() };
+            let options =
+                Options { beyond: Beyond { peers: Some(&peers), ..Beyond::default() }, workers, ..Options::default() };
             assert_eq!(explore(&system, &options).end, End::Limit(Limit::Lost(Lost { process: 1 })));
         }
     }

@@ -15,6 +15,7 @@ mod robustness;
 pub mod runtime;
 mod schedules;
 mod stateright;
+mod storage;
 
 use anyhow::Result;
 
@@ -22,6 +23,8 @@ use anyhow::Result;
 pub enum Benchmark {
     /// The state-space engine: against hand-written searches, against itself on two cores, against other tools
     Explore(explore::Arguments),
+    /// States elsewhere than in the memory of one process: on disk, in checkpoints
+    Cluster,
     /// Fences: the cheapest set for robustness, all minimal sets for safety
     Fences(fences::Arguments),
     /// Any number of threads: proofs by coverability, beside instances
@@ -40,6 +43,10 @@ pub enum Benchmark {
 
 pub fn run(benchmark: &Benchmark) -> Result<()> {
     match benchmark {
+        Benchmark::Cluster => {
+            println!("{}", storage::tables()?);
+            Ok(())
+        }
         Benchmark::Explore(arguments) => explore::run(arguments),
         Benchmark::Fences(arguments) => fences::run(arguments),
         Benchmark::Parameterised(arguments) => parameterised::run(arguments),

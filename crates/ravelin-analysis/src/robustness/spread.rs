@@ -36,7 +36,9 @@ pub(super) fn spread(
     start: Instant,
     explored: &mut Explored,
 ) -> Result<Vec<Share>, Lost> {
-    let several = question.beyond.peers.filter(|peers| peers.processes() > 1);
+    // Checkpoints know explorations by their order, which must not depend on the number of processes.
+    let in_order = question.beyond.checkpoints.is_some();
+    let several = question.beyond.peers.filter(|peers| peers.processes() > 1 && !in_order);
     let Some(peers) = several else { return Ok(vec![Share::Open; targets.len()]) };
     let alone = alone(question);
     let mut here = Explored::default();

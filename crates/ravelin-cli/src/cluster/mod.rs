@@ -6,6 +6,7 @@ pub use local::run;
 
 use crate::arguments::{Check, Inputs, Reach, Resources};
 use crate::limits::parse_time;
+use crate::resume::Resume;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use ravelin_cluster::{Hosts, Introduction, Links, connect};
@@ -15,7 +16,7 @@ use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Cluster {
     /// Take part in a search over several processes: a file with the address of each, host:port, one a line. Start the same command on
     /// each machine, with the number of its line as --process; process 0 prints the answer
@@ -46,6 +47,8 @@ pub enum Question {
     Check(Box<Check>),
     /// Can a forbidden state be reached? As `ravelin reach`
     Reach(Box<Reach>),
+    /// Go on with a search that was ended. As `ravelin resume`
+    Resume(Box<Resume>),
 }
 
 impl Cluster {

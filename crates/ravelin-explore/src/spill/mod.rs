@@ -19,10 +19,9 @@ mod shard;
 mod tests;
 
 use crate::beyond::Beyond;
-use crate::kept::Kept;
 use crate::limits::{Limit, Limits};
 use crate::search::{self as in_memory, Options};
-use crate::space::{End, Space, Statistics};
+use crate::space::{End, Space};
 use crate::storage::{Directory, StorageError};
 use crate::system::System;
 use std::path::Path;
@@ -52,7 +51,7 @@ fn explore_tuned<S: System>(system: &S, options: &Options, directory: &Path, tun
     // First of all, so that nobody waits for an hour to hear that nothing can be written.
     let directory = match Directory::create_in(directory, tuning.room) {
         Ok(directory) => directory,
-        Err(error) => return failed(system, error),
+        Err(error) => return Space::unknown(End::Failed(error), system.width()),
     };
     let limits = Limits { memory: Some(budget), ..options.limits };
     let space =
@@ -62,18 +61,6 @@ fn explore_tuned<S: System>(system: &S, options: &Options, directory: &Path, tun
     }
     drop(space);
     search::explore(system, options, &directory, budget, start, tuning)
-}
-
-/// A space of which nothing is known.
-fn failed<S: System>(system: &S, error: StorageError) -> Space<S::Interrupt> {
-    Space {
-        end: End::Failed(error),
-        cut_off: false,
-        findings: Vec::new(),
-        statistics: Statistics::default(),
-        shards: Vec::new(),
-        kept: Some(Kept::new(system.width())),
-    }
 }
 
 /// Why a search ends.

@@ -49,7 +49,7 @@ pub(super) fn explore<S: System>(
                 level: 0,
                 transitions: 0,
             },
-            Err(error) => return super::failed(system, error),
+            Err(error) => return Space::unknown(End::Failed(error), system.width()),
         };
         let halt = search.run().err().unwrap_or(Halt::End(End::Exhausted));
         let halt = search.compared(halt);

@@ -1,0 +1,381 @@
+//! Explorations that are ended, damaged, moved to other numbers of workers and processes, and go on.
+
+use ravelin_explore::{
+    Beyond, Checkpoints, End, Limit, Limits, Lost, Options, Peers, Sink, Space, System, Until, explore,
+};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
+use std::time::Duration;
+
+/// A graph on numbers below `size`, with edges that look random; states of `width` words.
+struct Jumble {
+    size: u64,
+    seed: u64,
+    width: usize,
+    goals: Vec<u64>,
+    refused: Option<u64>,
+    expanded: AtomicU64,
+}
+
+impl Jumble {
+    fn new(seed: u64, size: u64) -> Jumble {
+        let width = 1 + seed as usize % 3;
+        Jumble { size, seed, width, goals: Vec::new(), refused: None, expanded: AtomicU64::new(0) }
+    }
+
+    fn packed(&self, number: u64) -> Vec<u64> {
+        (0..self.width as u64).map(|word| number.wrapping_mul(word * 2 + 1)).collect()
+    }
+
+    fn next(&self, number: u64) -> impl Iterator<Item = u64> + '_ {
+        (0..1 + number % 3).map(move |edge| {
+            let mixed = (number * 4 + edge + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            if mixed >> 60 == 0 { (mixed >> 20) % self.size } else { (number + (mixed >> 40) % 97) % self.size }
+        })
+    }
+}
+
+impl System for Jumble {
+    type Scratch = ();
+    type Interrupt = u64;
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn scratch(&self) {}
+
+    fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
+        for number in [0, self.size / 2, 0] {
+            emit(&self.packed(number));
+        }
+    }
+
+    fn expand(&self, state: &[u64], _: &mut (), sink: &mut Sink) -> Result<(), u64> {
+        self.expanded.fetch_add(1, Ordering::Relaxed);
+        let number = state[0];
+        if self.refused == Some(number) {
+            return Err(number);
+        }
+        if let Some(goal) = self.goals.iter().position(|&goal| goal == number) {
+            sink.report(goal as u32 % 3);
+        }
+        if number % 11 == 3 {
+            sink.cut_off();
+        }
+        self.next(number).for_each(|next| sink.push(&self.packed(next)));
+        Ok(())
+    }
+}
+
+/// A directory of its own, gone when dropped.
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Place {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let name = format!("checkpoint-test-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).expect("a temporary directory");
+        Place(path)
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(&self.0).expect("a directory").flatten().map(|entry| entry.path()).collect();
+        files.sort();
+        files
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// One exploration of a run that keeps checkpoints of every level.
+fn kept(system: &Jumble, place: &Path, states: Option<u64>, workers: usize, until: Until) -> Space<u64> {
+    let checkpoints = Checkpoints::new(place, Duration::ZERO, 42);
+    let beyond = Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() };
+    let limits = Limits { states, ..Limits::default() };
+    explore(system, &Options { limits, workers, until, beyond, ..Options::default() })
+}
+
+fn plain(system: &Jumble, until: Until) -> Space<u64> {
+    explore(system, &Options { until, ..Options::default() })
+}
+
+/// What must not depend on how often an exploration was ended.
+fn essence(space: &Space<u64>) -> (End<u64>, [u64; 3], bool, Vec<(Vec<u64>, u32)>) {
+    let mut found: Vec<(Vec<u64>, u32)> =
+        space.findings.iter().map(|finding| (space.state(finding.state).to_vec(), finding.kind)).collect();
+    found.sort();
+    let statistics = space.statistics;
+    (space.end.clone(), [statistics.states, statistics.transitions, statistics.depth], space.cut_off, found)
+}
+
+#[test]
+fn ended_again_and_again_with_changing_workers_it_finds_what_it_would_have_found() {
+    for seed in 0..12 {
+        let goals = (0..8).map(|goal| goal * 1_117).collect();
+        let system = Jumble { goals, ..Jumble::new(seed, [900, 20_000][seed as usize % 2]) };
+        let expected = essence(&plain(&system, Until::Exhausted));
+        let place = Place::new();
+        let mut limit = 50;
+        let mut ended = 0;
+        let space = loop {
+            // Sometimes the same number of workers twice, so that files go on.
+            let space = kept(&system, &place.0, Some(limit), [1, 1, 3, 2, 2][ended % 5], Until::Exhausted);
+            match space.end {
+                End::Limit(Limit::States(_)) => (limit, ended) = (limit * 3 / 2, ended + 1),
+                _ => break space,
+            }
+        };
+        assert!(ended > 3);
+        assert_eq!(essence(&space), expected, "seed {seed}");
+        // And once more: nothing is explored any longer.
+        let before = system.expanded.load(Ordering::Relaxed);
+        assert_eq!(essence(&kept(&system, &place.0, None, 2, Until::Exhausted)), expected);
+        assert_eq!(system.expanded.load(Ordering::Relaxed), before);
+        assert_eq!(place.files().len(), 1, "the parts are gone: {:?}", place.files());
+    }
+}
+
+#[test]
+fn little_is_explored_twice() {
+    let system = Jumble::new(1, 20_000);
+    let whole = plain(&system, Until::Exhausted).statistics.states;
+    let place = Place::new();
+    kept(&system, &place.0, Some(whole * 9 / 10), 1, Until::Exhausted);
+    let before = system.expanded.load(Ordering::Relaxed);
+    assert_eq!(kept(&system, &place.0, None, 1, Until::Exhausted).end, End::Exhausted);
+    // The level in which it was ended, and what follows.
+    assert!(system.expanded.load(Ordering::Relaxed) - before < whole * 3 / 4);
+}
+
+#[test]
+fn findings_interrupts_and_paths_are_kept() {
+    for seed in 0..10 {
+        let mut system = Jumble { goals: vec![19_000, 19_001, 19_500], ..Jumble::new(seed, 20_000) };
+        if seed % 2 == 0 {
+            system.refused = Some(15_000 + seed);
+        }
+        let expected = plain(&system, Until::FirstFinding);
+        let place = Place::new();
+        kept(&system, &place.0, Some(3_000), 2, Until::FirstFinding);
+        for workers in [3, 1] {
+            let space = kept(&system, &place.0, None, workers, Until::FirstFinding);
+            assert_eq!(space.end, expected.end, "seed {seed}");
+            assert_eq!(space.findings.is_empty(), expected.findings.is_empty());
+            if let (Some(found), Some(wanted)) = (space.findings.first(), expected.findings.first()) {
+                let path = space.path(found.state);
+                assert_eq!(path.len(), expected.path(wanted.state).len(), "seed {seed}");
+                assert_eq!(path.last().copied(), Some(space.state(found.state)));
+                assert!(path.windows(2).all(|pair| system.next(pair[0][0]).any(|next| next == pair[1][0])));
+            }
+        }
+    }
+}
+
+#[test]
+fn several_explorations_of_a_run_are_told_apart_by_their_order() {
+    let systems = [Jumble::new(3, 5_000), Jumble::new(4, 9_000), Jumble::new(3, 7_000)];
+    let place = Place::new();
+    let run = |states| {
+        let checkpoints = Checkpoints::new(&place.0, Duration::ZERO, 1);
+        let beyond = Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() };
+        let limits = Limits { states, ..Limits::default() };
+        let options = Options { limits, until: Until::Exhausted, beyond, ..Options::default() };
+        let mut all = Vec::new();
+        for system in &systems {
+            let space = explore(system, &options);
+            all.push(essence(&space));
+            if matches!(space.end, End::Limit(_)) {
+                break;
+            }
+        }
+        (all, checkpoints.is_unfinished())
+    };
+    assert!(run(Some(6_000)).1);
+    let expected: Vec<_> = systems.iter().map(|system| essence(&plain(system, Until::Exhausted))).collect();
+    assert_eq!(run(None), (expected.clone(), false));
+    assert_eq!(run(None), (expected, false));
+}
+
+/// Cut at every kind of place, as when the process is killed while it writes.
+#[test]
+fn a_torn_end_is_cut_off() {
+    let system = Jumble { goals: vec![40, 700], ..Jumble::new(2, 3_000) };
+    let expected = essence(&plain(&system, Until::Exhausted));
+    let place = Place::new();
+    kept(&system, &place.0, Some(600), 2, Until::Exhausted);
+    let [file] = &place.files()[..] else { panic!("one part") };
+    let whole = std::fs::read(file).expect("a part");
+    let places = (0..400).chain((400..whole.len()).step_by(67)).chain(whole.len() - 30..whole.len());
+    for length in places {
+        for file in place.files() {
+            std::fs::remove_file(file).expect("a file");
+        }
+        std::fs::write(file, &whole[..length]).expect("a file");
+        let space = kept(&system, &place.0, None, 1 + length % 3, Until::Exhausted);
+        assert_eq!(essence(&space), expected, "cut after {length} bytes");
+    }
+}
+
+#[test]
+fn what_is_damaged_is_refused_or_cut_off_and_never_believed() {
+    let system = Jumble { goals: vec![40, 700], ..Jumble::new(2, 3_000) };
+    let expected = essence(&plain(&system, Until::Exhausted));
+    let place = Place::new();
+    kept(&system, &place.0, Some(600), 1, Until::Exhausted);
+    let [file] = &place.files()[..] else { panic!("one part") };
+    let whole = std::fs::read(file).expect("a part");
+    let mut refused = 0;
+    for at in (0..200).chain((200..whole.len()).step_by(41)) {
+        for file in place.files() {
+            std::fs::remove_file(file).expect("a file");
+        }
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        std::fs::write(file, &damaged).expect("a file");
+        let space = kept(&system, &place.0, None, 1, Until::Exhausted);
+        if let End::Failed(error) = &space.end {
+            assert!(error.to_string().contains("cannot read"), "{error}");
+            refused += 1;
+        } else {
+            assert_eq!(essence(&space), expected, "bit of byte {at} changed");
+        }
+    }
+    assert!(refused > 50, "{refused}");
+    // The same for an outcome.
+    for file in place.files() {
+        std::fs::remove_file(file).expect("a file");
+    }
+    kept(&system, &place.0, None, 1, Until::Exhausted);
+    let [file] = &place.files()[..] else { panic!("one outcome") };
+    let whole = std::fs::read(file).expect("an outcome");
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        std::fs::write(file, &damaged).expect("a file");
+        let space = kept(&system, &place.0, None, 1, Until::Exhausted);
+        assert!(matches!(space.end, End::Failed(_)), "bit of byte {at} changed");
+        std::fs::write(file, &whole[..at]).expect("a file");
+        let space = kept(&system, &place.0, None, 1, Until::Exhausted);
+        assert!(matches!(space.end, End::Failed(_)), "cut after {at} bytes");
+    }
+}
+
+#[test]
+fn what_is_foreign_is_refused() {
+    let system = Jumble::new(2, 3_000);
+    let place = Place::new();
+    kept(&system, &place.0, Some(600), 1, Until::Exhausted);
+    let [file] = &place.files()[..] else { panic!("one part") };
+    let failed = |space: Space<u64>| match space.end {
+        End::Failed(error) => error.to_string(),
+        end => panic!("{end:?}"),
+    };
+    let other = Jumble { width: 2, ..Jumble::new(2, 3_000) };
+    for (system, until, run) in
+        [(&system, Until::Exhausted, 43), (&system, Until::FirstFinding, 42), (&other, Until::Exhausted, 42)]
+    {
+        let checkpoints = Checkpoints::new(&place.0, Duration::ZERO, run);
+        let beyond = Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() };
+        let message = failed(explore(system, &Options { until, beyond, ..Options::default() }));
+        assert!(message.contains("belongs to another run"), "{message}");
+    }
+    let mut newer = std::fs::read(file).expect("a part");
+    newer[8] += 1;
+    std::fs::write(file, &newer).expect("a file");
+    let message = failed(kept(&system, &place.0, None, 1, Until::Exhausted));
+    assert!(message.contains("version 2"), "{message}");
+    std::fs::write(file, vec![b'x'; 10_000]).expect("a file");
+    let message = failed(kept(&system, &place.0, None, 1, Until::Exhausted));
+    assert!(message.contains("not a part of a checkpoint"), "{message}");
+}
+
+#[test]
+fn a_directory_that_is_none_is_named() {
+    let place = Place::new();
+    let file = place.0.join("file");
+    std::fs::write(&file, "").expect("a file");
+    for path in [file, place.0.join("missing")] {
+        let space = kept(&Jumble::new(2, 300), &path, None, 1, Until::Exhausted);
+        assert!(matches!(&space.end, End::Failed(error) if error.path.starts_with(&path)), "{:?}", space.end);
+    }
+}
+
+/// Threads of this process as processes.
+struct Threads {
+    number: usize,
+    barrier: Arc<Barrier>,
+    messages: Arc<Vec<Mutex<Vec<Vec<u64>>>>>,
+}
+
+impl Peers for Threads {
+    fn processes(&self) -> usize {
+        self.messages.len()
+    }
+
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost> {
+        *self.messages[self.number].lock().unwrap() = outgoing;
+        self.barrier.wait();
+        let incoming = self.messages.iter().map(|sent| std::mem::take(&mut sent.lock().unwrap()[self.number]));
+        let incoming = incoming.collect();
+        self.barrier.wait();
+        Ok(incoming)
+    }
+}
+
+#[test]
+fn processes_write_parts_and_any_number_of_them_goes_on() {
+    for seed in 0..6 {
+        let goals = (0..8).map(|goal| goal * 1_117).collect();
+        let system = Jumble { goals, ..Jumble::new(seed, 9_000) };
+        let until = if seed % 3 == 0 { Until::FirstFinding } else { Until::Exhausted };
+        let expected = plain(&system, until);
+        let place = Place::new();
+        let together = |processes: usize, workers: usize, states| -> Vec<Space<u64>> {
+            let barrier = Arc::new(Barrier::new(processes));
+            let messages: Arc<Vec<_>> = Arc::new((0..processes).map(|_| Mutex::new(Vec::new())).collect());
+            std::thread::scope(|scope| {
+                let (system, place, barrier, messages) = (&system, &place.0, &barrier, &messages);
+                let process = |number| {
+                    scope.spawn(move || {
+                        let peers = Threads { number, barrier: barrier.clone(), messages: messages.clone() };
+                        let checkpoints = Checkpoints::new(place, Duration::ZERO, 7);
+                        let checkpoints = Some(&checkpoints);
+                        let beyond = Beyond { peers: Some(&peers), checkpoints, ..Beyond::default() };
+                        let limits = Limits { states, ..Limits::default() };
+                        explore(system, &Options { limits, workers, until, beyond, ..Options::default() })
+                    })
+                };
+                let running: Vec<_> = (0..processes).map(process).collect();
+                running.into_iter().map(|running| running.join().expect("it ends")).collect()
+            })
+        };
+        for (round, (processes, workers)) in [(2, 1), (2, 1), (3, 2), (1, 2), (4, 1)].into_iter().enumerate() {
+            let states = Some(100 << round);
+            for space in together(processes, workers, states) {
+                assert!(matches!(space.end, End::Limit(Limit::States(_)) | End::Found), "{:?}", space.end);
+            }
+        }
+        for space in [together(3, 1, None), together(2, 2, None)].into_iter().flatten() {
+            assert_eq!(space.end, expected.end, "seed {seed}");
+            if until == Until::Exhausted {
+                assert_eq!(essence(&space), essence(&expected), "seed {seed}");
+            } else {
+                let length = |space: &Space<u64>| space.path(space.findings[0].state).len();
+                assert_eq!(length(&space), length(&expected), "seed {seed}");
+            }
+        }
+        assert_eq!(place.files().len(), 1, "{:?}", place.files());
+    }
+}
