@@ -28,10 +28,10 @@ pub fn run(telling: &Telling, id: &str) -> Markup {
         section.run data-steps=(steps) {
             h2 { (title) ", " (counted(steps as u64, "step")) }
             div.controls {
-                button type="button" data-go="first" aria-label="to the beginning" { "⏮" }
-                button type="button" data-go="back" aria-label="one step back" { "◀" }
-                button type="button" data-go="on" aria-label="one step on" { "▶" }
-                button type="button" data-go="last" aria-label="to the end" { "⏭" }
+                button type="button" data-go="first" aria-label="to the beginning" { "«" }
+                button type="button" data-go="back" aria-label="one step back" { "‹" }
+                button type="button" data-go="on" aria-label="one step on" { "›" }
+                button type="button" data-go="last" aria-label="to the end" { "»" }
                 label.hidden for=(slider) { "step" }
                 input id=(slider) type="range" min="0" max=(steps) value="0" step="1";
                 output for=(slider) { "before the first step" }
@@ -81,7 +81,7 @@ fn start_row(run: &Run, shown: &[usize], parts: bool) -> Markup {
             th scope="row" { "0" }
             @if parts { td {} }
             @for _ in shown { td {} @if run.buffered { td.lane {} } }
-            td.mem { (cells.join("  ")) (more) }
+            td.mem { (cells.join(", ")) (more) }
         }
     }
 }
@@ -102,7 +102,7 @@ fn row(run: &Run, shown: &[usize], parts: bool, number: usize, step: &Step) -> M
             th scope="row" { (number + 1) }
             @if parts { td.part { (step.part.as_deref().unwrap_or_default()) } }
             @for (column, &thread) in shown.iter().enumerate() {
-                td class=(classes(&[(column == acting, "act"), (through(column, false), "through")])) {
+                td class=[classes(&[(column == acting, "act"), (through(column, false), "through")])] {
                     @if column == acting && !step.flush {
                         @if let Some(line) = step.line { span.line { (line) } }
                         code { (step.text) }
@@ -111,18 +111,18 @@ fn row(run: &Run, shown: &[usize], parts: bool, number: usize, step: &Step) -> M
                 }
                 @if run.buffered {
                     @let (before, after) = (buffer_before(thread), &step.buffers[thread]);
-                    td class=(classes(&[
+                    td class=[classes(&[
                         (true, "lane"),
                         (!before.is_empty(), "above"),
                         (!after.is_empty(), "below"),
                         (through(column, true), "through"),
                         (column == acting && step.flush, "leaves"),
-                    ])) {
+                    ])] {
                         @if column == acting { (chips(before, after, step)) }
                     }
                 }
             }
-            td class=(classes(&[(true, "mem"), (reaches_memory, "arrives")])) { (changes.join("  ")) }
+            td class=[classes(&[(true, "mem"), (reaches_memory, "arrives")])] { (changes.join("  ")) }
         }
     }
 }
@@ -154,8 +154,9 @@ fn chips(before: &[Entry], after: &[Entry], step: &Step) -> Markup {
     }
 }
 
-fn classes(list: &[(bool, &str)]) -> String {
-    list.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect::<Vec<_>>().join(" ")
+fn classes(list: &[(bool, &str)]) -> Option<String> {
+    let names: Vec<&str> = list.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+    (!names.is_empty()).then(|| names.join(" "))
 }
 
 fn capitalised(text: &str) -> String {
