@@ -40,7 +40,13 @@ fn questions_are_answered() {
         assert!(head.contains("Content-Security-Policy: default-src 'none'") && head.contains("sandbox"), "{head}");
         assert!(page.to_lowercase().contains("<!doctype html>"), "{page}");
     }
-    let languages = ["store-buffering.litmus", "message-passing.litmus", "store-buffering.txt", "mutual-exclusion.rmm", "store-buffering.tpl"];
+    let languages = [
+        "store-buffering.litmus",
+        "message-passing.litmus",
+        "store-buffering.txt",
+        "mutual-exclusion.rmm",
+        "store-buffering.tpl",
+    ];
     for name in languages {
         let (status, _, program) = server.get(&format!("/api/example?name=examples/other%20languages/{name}"));
         assert_eq!(status, 200, "{name}");
@@ -50,7 +56,8 @@ fn questions_are_answered() {
             Some("tpl") => "rocker",
             _ => "litmus",
         };
-        let answer = server.check(&json!({ "program": program, "language": language, "question": "robust", "model": "tso" }));
+        let answer =
+            server.check(&json!({ "program": program, "language": language, "question": "robust", "model": "tso" }));
         let expected = if name.starts_with("message") { "holds" } else { "violated" };
         assert_eq!(answer["verdict"], expected, "{name}: {answer}");
     }
@@ -65,7 +72,11 @@ fn errors_have_places() {
         assert_eq!(status, 200);
         let answer: Value = serde_json::from_str(&body).expect("JSON");
         let found = &answer["diagnostics"][0];
-        assert_eq!((&found["line"], &found["column"], &found["end_column"]), (&json!(2), &json!(12), &json!(16)), "{answer}");
+        assert_eq!(
+            (&found["line"], &found["column"], &found["end_column"]),
+            (&json!(2), &json!(12), &json!(16)),
+            "{answer}"
+        );
         assert_eq!(found["severity"], "error");
     }
 }
@@ -82,7 +93,9 @@ fn hostile_programs_are_stopped_or_refused() {
     let many: String = (0..8000).map(|number| format!("thread t{number} {{ x.store({number}); }}\n")).collect();
     let array = "static a: [u8; 99999999]; thread t { a[0].store(1); }".to_owned();
     let unfinished = "/*".repeat(100_000);
-    for program in [nested, blocks, format!("static x;\n{many}"), array, unfinished, "\0".repeat(1000), "é".repeat(1000)] {
+    for program in
+        [nested, blocks, format!("static x;\n{many}"), array, unfinished, "\0".repeat(1000), "é".repeat(1000)]
+    {
         let started = Instant::now();
         let answer = server.check(&asked(&program, "robust", "tso"));
         assert!(answer["verdict"].is_string(), "{answer}");
@@ -147,7 +160,8 @@ fn malformed_requests_get_a_message() {
 fn a_body_that_is_too_large_is_refused_while_it_comes() {
     let server = Server::start(&[]);
     let mut request = parts("POST", "/api/check", &server.host, "");
-    let head = String::from_utf8(request.clone()).expect("text").replace("Content-Length: 0", "Content-Length: 50000000");
+    let head =
+        String::from_utf8(request.clone()).expect("text").replace("Content-Length: 0", "Content-Length: 50000000");
     request = head.into_bytes();
     request.resize(request.len() + (4 << 20), b'x');
     let (status, _, _) = server.raw(&request);
@@ -204,7 +218,15 @@ fn files_outside_of_the_folder_are_not_given_out() {
     let server = Server::start(&[&inside.display().to_string()]);
     let (status, _, text) = server.get("/api/example?name=folder/mine.rav");
     assert_eq!((status, text.as_str()), (200, SB));
-    for name in ["folder/../secret.rav", "folder/%2e%2e/secret.rav", "folder/link.rav", "folder//etc/passwd", "/etc/passwd", "folder/%00", "%ff"] {
+    for name in [
+        "folder/../secret.rav",
+        "folder/%2e%2e/secret.rav",
+        "folder/link.rav",
+        "folder//etc/passwd",
+        "/etc/passwd",
+        "folder/%00",
+        "%ff",
+    ] {
         let (status, _, text) = server.get(&format!("/api/example?name={name}"));
         assert_eq!(status, 404, "{name}: {text}");
     }
@@ -229,7 +251,13 @@ fn ctrl_c_ends_the_server_and_its_checks() {
 fn what_cannot_be_served_is_said() {
     let taken = Server::start(&[]);
     let port = taken.host.rsplit(':').next().expect("a port").to_owned();
-    for arguments in [&["--port", port.as_str()][..], &["/nonexistent/folder"], &["README.md"], &["--port", "99999"], &["--listen", "nowhere"]] {
+    for arguments in [
+        &["--port", port.as_str()][..],
+        &["/nonexistent/folder"],
+        &["README.md"],
+        &["--port", "99999"],
+        &["--listen", "nowhere"],
+    ] {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_ravelin"))
             .arg("serve")
             .args(arguments)
