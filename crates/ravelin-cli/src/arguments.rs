@@ -4,6 +4,7 @@ use crate::completions::{Completions, Manual};
 use crate::diagnose::Diagnose;
 use crate::explain::Explain;
 use crate::model::AnyModel;
+use crate::pages::Pages;
 use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -413,6 +414,8 @@ pub struct Output {
     /// Colours
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
+    #[command(flatten)]
+    pub pages: Pages,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -13,10 +13,18 @@ use serde_json::Value;
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
-/// An answer in the form that was asked for.
-pub enum Shown {
-    Text(String),
-    Json(Value),
+/// An answer in the forms that are needed: text to be printed, JSON to be printed or to make pages of.
+pub struct Shown {
+    text: Option<String>,
+    json: Option<Value>,
+}
+
+impl Shown {
+    /// Makes what the output asks for, and nothing else.
+    pub fn new(output: &Output, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> Shown {
+        let is_text = matches!(output.format, Format::Text | Format::Herd);
+        Shown { text: is_text.then(text), json: (!is_text || output.pages.is_wanted()).then(json) }
+    }
 }
 
 /// An exit code and what is shown, or why there is no answer.
@@ -60,10 +68,12 @@ pub fn for_each_subject<M: Copy>(
     if inputs.files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         anyhow::bail!("standard input can be read only once");
     }
+    output.pages.check()?;
     let stop = progress::stop_on_ctrl_c();
     let style = output.style();
     let mut worst = Exit::Holds;
     let mut documents = Vec::new();
+    let mut sources: Vec<(String, String)> = Vec::new();
     let mut stdout = std::io::stdout().lock();
     for path in &inputs.files {
         let file = path.display().to_string();
@@ -71,6 +81,7 @@ pub fn for_each_subject<M: Copy>(
             Ok(Ok(read)) => read,
             Ok(Err(parsed)) => {
                 documents.push(diagnose::error(&file, &parsed));
+                sources.push((file, parsed.source.text));
                 worst = Exit::Wrong;
                 continue;
             }
@@ -90,9 +101,9 @@ pub fn for_each_subject<M: Copy>(
             match result {
                 Ok((exit, shown)) => {
                     worst = worst.max(exit);
-                    match shown {
-                        Shown::Text(text) => stdout.write_all(text.as_bytes())?,
-                        Shown::Json(value) => documents.push(value),
+                    documents.extend(shown.json);
+                    if let Some(text) = shown.text {
+                        stdout.write_all(text.as_bytes())?;
                     }
                 }
                 Err(error) => {
@@ -102,6 +113,12 @@ pub fn for_each_subject<M: Copy>(
                 }
             }
         }
+        sources.push((file, program.source.text));
+    }
+    // What cannot be written to a file is still printed.
+    if let Err(error) = output.pages.write(command, &documents, &sources) {
+        eprintln!("error: {error:#}");
+        worst = Exit::Wrong;
     }
     match output.format {
         Format::Json => stdout.write_all(json::document(command, documents).as_bytes())?,

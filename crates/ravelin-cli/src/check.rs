@@ -117,26 +117,22 @@ fn robust(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyho
     }
     // Attacks speak of the program after the x86 mapping.
     let lowered = lower_for_hardware(subject.program);
-    let shown = match arguments.output.format {
-        Format::Json | Format::Sarif => Shown::Json(json::robustness(subject.file, &lowered, &answer)),
-        Format::Text | Format::Herd => {
-            let mut shown = String::new();
-            if arguments.attacks {
-                shown = text::attacks(subject.file, &lowered, &answer, subject.style);
-            }
-            shown.push_str(&text::robustness(subject.file, &lowered, &answer, subject.style));
-            Shown::Text(shown)
+    let told = || {
+        let mut told = String::new();
+        if arguments.attacks {
+            told = text::attacks(subject.file, &lowered, &answer, subject.style);
         }
+        told.push_str(&text::robustness(subject.file, &lowered, &answer, subject.style));
+        told
     };
+    let shown = Shown::new(&arguments.output, told, || json::robustness(subject.file, &lowered, &answer));
     Ok((answer.verdict.into(), word(answer.verdict), shown))
 }
 
 fn free_of_races(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyhow::Result<Answered> {
     let answer = race_freedom(subject.program, &question(arguments, subject, model))?;
-    let shown = match arguments.output.format {
-        Format::Json | Format::Sarif => Shown::Json(json::race_freedom(subject.file, &answer)),
-        Format::Text | Format::Herd => Shown::Text(text::race_freedom(subject.file, &answer, subject.style)),
-    };
+    let told = || text::race_freedom(subject.file, &answer, subject.style);
+    let shown = Shown::new(&arguments.output, told, || json::race_freedom(subject.file, &answer));
     Ok((answer.verdict.into(), if answer.verdict == Verdict::Holds { "free" } else { "race" }, shown))
 }
 
@@ -156,24 +152,17 @@ fn robust_c11(arguments: &Check, subject: &Subject<AnyModel>, model: C11Model) -
         // Nobody asked for this model by name, and the program has no meaning in it.
         Err(AnalysisError::NotC11(refusal)) if arguments.models.is_empty() => {
             let message = refusal.to_string();
-            let shown = match arguments.output.format {
-                Format::Json | Format::Sarif => {
-                    Shown::Json(not_applicable(subject.file, subject.model.name(), &message))
-                }
-                Format::Text | Format::Herd => {
-                    Shown::Text(format!("{} under {}: does not apply: {message}\n", subject.file, subject.model.name()))
-                }
-            };
+            let (file, model) = (subject.file, subject.model.name());
+            let told = || format!("{file} under {model}: does not apply: {message}\n");
+            let shown = Shown::new(&arguments.output, told, || not_applicable(file, model, &message));
             return Ok((Exit::Holds, "does not apply", shown));
         }
         answer => answer?,
     };
     let shown =
         c11::Shown { file: subject.file, program, answer: &answer, spins: &spins, rewritten: arguments.auto_wait };
-    let shown = match arguments.output.format {
-        Format::Json | Format::Sarif => Shown::Json(c11::json::robustness(&shown)),
-        Format::Text | Format::Herd => Shown::Text(c11::text::robustness(&shown, subject.style)),
-    };
+    let told = || c11::text::robustness(&shown, subject.style);
+    let shown = Shown::new(&arguments.output, told, || c11::json::robustness(&shown));
     let word = if answer.race().is_some() { "data race" } else { word(answer.verdict) };
     Ok((answer.verdict.into(), word, shown))
 }

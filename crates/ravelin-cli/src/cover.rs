@@ -16,6 +16,7 @@ pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
         bail!("herd's layout is for final states: use it with `ravelin states`");
     }
     output.refuse_sarif("cover")?;
+    output.refuse_pages("cover")?;
     if certificate.is_some() && files.len() != 1 {
         bail!("--certify writes a proof about one net: name one file");
     }

@@ -15,6 +15,7 @@ mod fence;
 mod input;
 mod limits;
 mod model;
+mod pages;
 mod profile;
 mod progress;
 mod reach;

@@ -42,10 +42,8 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
                 false => certificate::write(path, subject, &subject.reachability(models, search))?,
             }
         }
-        let shown = match output.format {
-            Format::Text | Format::Herd => Shown::Text(reachability::text(subject.file, &answer, subject.style)),
-            Format::Json | Format::Sarif => Shown::Json(reachability::json(subject.file, &answer)),
-        };
+        let told = || reachability::text(subject.file, &answer, subject.style);
+        let shown = Shown::new(output, told, || reachability::json(subject.file, &answer));
         Ok((answer.reachability.verdict.into(), shown))
     })
 }

@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
     arguments.output.refuse_sarif("simulate")?;
+    arguments.output.refuse_pages("simulate")?;
     let style = arguments.output.style();
     let Some((program, language)) = input::read(&arguments.file, arguments.from.map(Into::into), arguments.copies)?
     else {

@@ -17,11 +17,11 @@ pub fn run(arguments: &States) -> anyhow::Result<Exit> {
     for_each_subject("states", inputs, &|_, _| models.all(), output, &|subject: &Subject| {
         let answer = states(subject.program, &subject.reachability(models, search))?;
         let complete = answer.limit.is_none() && !answer.cut_off;
-        let shown = match output.format {
-            Format::Text => Shown::Text(text::final_states(subject.file, &answer, subject.style)),
-            Format::Herd => Shown::Text(herd::final_states(subject.program, &answer)),
-            Format::Json | Format::Sarif => Shown::Json(json::final_states(subject.file, &answer)),
+        let told = || match output.format {
+            Format::Herd => herd::final_states(subject.program, &answer),
+            _ => text::final_states(subject.file, &answer, subject.style),
         };
+        let shown = Shown::new(output, told, || json::final_states(subject.file, &answer));
         Ok((if complete { Exit::Holds } else { Exit::Unknown }, shown))
     })
 }

@@ -97,6 +97,7 @@ pub fn run(
     output: &Output,
 ) -> anyhow::Result<Exit> {
     output.refuse_sarif(&format!("{} --expect", asked.name()))?;
+    output.refuse_pages(&format!("{} --expect", asked.name()))?;
     let (tables, programs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         inputs.files.iter().partition(|path| path.extension().is_some_and(|extension| extension == "tsv"));
     let tables = tables.into_iter().map(|path| Table::read(path)).collect::<anyhow::Result<Vec<Table>>>()?;

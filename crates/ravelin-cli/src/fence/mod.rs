@@ -136,7 +136,8 @@ fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow
         if let Some(path) = &arguments.write {
             written = written::write(path, &changed);
         }
-        let wants_diff = arguments.diff || arguments.output.format == Format::Sarif;
+        let output = &arguments.output;
+        let wants_diff = arguments.diff || output.format == Format::Sarif || output.pages.is_wanted();
         diff = wants_diff.then(|| written::diff(subject.file, &subject.program.source.text, &changed));
     }
     let exit = match (&answer.outcome, &written) {
@@ -149,7 +150,7 @@ fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow
     if let Err(error) = &written {
         eprintln!("error: {error:#}");
     }
-    let shown = ShownFences {
+    let mut shown = ShownFences {
         file: subject.file,
         program: subject.program,
         model: subject.model.name(),
@@ -163,11 +164,12 @@ fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow
         checked,
         diff,
     };
-    let shown = match arguments.output.format {
-        Format::Json | Format::Sarif => Shown::Json(json::fences(&shown)),
-        Format::Text | Format::Herd => Shown::Text(text::fences(&shown, subject.style)),
-    };
-    Ok((exit, shown))
+    // A page shows the change whether or not it is printed.
+    let in_page = shown.diff.take();
+    shown.diff = in_page.clone().filter(|_| arguments.diff);
+    let told = text::fences(&shown, subject.style);
+    shown.diff = in_page;
+    Ok((exit, Shown::new(&arguments.output, || told, || json::fences(&shown))))
 }
 
 /// What is to be done, if that is known: the first of the sets.
@@ -183,8 +185,6 @@ fn chosen(answer: &Fences, offers: &[Offer]) -> Option<Vec<(usize, Strength)>> {
 fn places(arguments: &Fence, subject: &Subject<AnyModel>, task: &Task) -> Shown {
     let allowed = task.offers.iter().filter(|offer| offer.strength == Strength::Full);
     let places: Vec<(&Site, u64)> = allowed.map(|offer| (&task.sites[offer.site], offer.cost.main)).collect();
-    match arguments.output.format {
-        Format::Json | Format::Sarif => Shown::Json(json::places(subject.file, subject.program, &places)),
-        Format::Text | Format::Herd => Shown::Text(text::places(subject.file, subject.program, &places, subject.style)),
-    }
+    let told = || text::places(subject.file, subject.program, &places, subject.style);
+    Shown::new(&arguments.output, told, || json::places(subject.file, subject.program, &places))
 }

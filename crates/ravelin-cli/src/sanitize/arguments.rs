@@ -46,10 +46,10 @@ pub struct Run {
     pub schedules: Schedules,
     /// Try out a suggestion: FILE:LINE:ORDER (acquire, release, acq_rel, seq_cst, or fence for a seq_cst fence before that
     /// line), or the number of a finding; may be repeated
-    #[arg(long, value_name = "SUGGESTION", conflicts_with = "fix_all")]
+    #[arg(long, value_name = "SUGGESTION", conflicts_with_all = ["fix_all", "html"])]
     pub verify_fix: Vec<String>,
     /// Try out suggestions until no robustness violation remains, and list them
-    #[arg(long)]
+    #[arg(long, conflicts_with = "html")]
     pub fix_all: bool,
     /// The program and its arguments
     #[arg(required = true, value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
@@ -190,6 +190,9 @@ pub struct Shown {
     /// File for the report
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Also write a page to be opened in a browser: the findings with both stacks and the source
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Whether text is painted
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,

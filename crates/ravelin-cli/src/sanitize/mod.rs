@@ -2,6 +2,7 @@
 
 pub mod arguments;
 mod cargo;
+mod excerpts;
 mod fix;
 mod replay;
 mod run;
@@ -12,6 +13,7 @@ pub use run::run;
 
 use crate::arguments::Color;
 use crate::exit::Exit;
+use crate::pages::Pages;
 use crate::terminal::paints;
 use anyhow::Context;
 use arguments::{Compile, Findings, ReportFormat, Shown};
@@ -82,5 +84,8 @@ fn show(
         (None, ReportFormat::Text) => for_people.write_all(written.as_bytes())?,
         (None, _) => std::io::stdout().lock().write_all(written.as_bytes())?,
     }
-    Ok(())
+    let pages = Pages { html: shown.html.clone(), svg: None };
+    pages.check()?;
+    let answers = [json::report(report, command_line)];
+    pages.write(command, &answers, &excerpts::sources(report))
 }

@@ -1,0 +1,102 @@
+//! `--html` and `--svg`: answers written to files, to be looked at.
+//!
+//! Both are made from the JSON document of the invocation, whatever is printed. An answer is not lost because its page could not be
+//! written: that is said afterwards, and makes the exit code 2. A file is put in its place as a whole.
+
+use crate::arguments::Output;
+use anyhow::{Context, bail};
+use ravelin_report::page::page;
+use ravelin_report::picture::svg;
+use ravelin_report::story::{self, Document};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What is to be written where.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Pages {
+    /// Also write a page to be opened in a browser: the verdict, the source, the run to step through, the graph
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Also draw the execution graph of the first witness that has one, with its happens-before cycle
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+impl Pages {
+    pub fn is_wanted(&self) -> bool {
+        self.html.is_some() || self.svg.is_some()
+    }
+
+    /// Refuses what cannot be written to.
+    pub fn check(&self) -> anyhow::Result<()> {
+        for (flag, path) in [("--html", &self.html), ("--svg", &self.svg)] {
+            if path.as_deref() == Some(Path::new("-")) {
+                bail!("{flag} takes the name of a file");
+            }
+        }
+        if self.is_wanted() && self.html == self.svg {
+            bail!("--html and --svg cannot be the same file");
+        }
+        Ok(())
+    }
+
+    /// Writes what is wanted. Sources are names, as the answers have them, and texts.
+    pub fn write(&self, command: &str, answers: &[Value], sources: &[(String, String)]) -> anyhow::Result<()> {
+        if !self.is_wanted() {
+            return Ok(());
+        }
+        let document = json!({ "schema": ravelin_report::json::SCHEMA, "command": command, "answers": answers });
+        let document = story::from_value(&document).context("internal error, please report it")?;
+        let html = self.html.as_deref().map(|path| put(path, &page(&document, sources)));
+        let svg = self.svg.as_deref().map(|path| draw(path, &document));
+        html.into_iter().chain(svg).collect()
+    }
+}
+
+impl Output {
+    /// Refuses `--html` and `--svg` where there is nothing to look at.
+    pub fn refuse_pages(&self, command: &str) -> anyhow::Result<()> {
+        if self.pages.is_wanted() {
+            bail!("`{command}` has nothing to show in a page: use --html and --svg with check, reach, fence or states");
+        }
+        Ok(())
+    }
+}
+
+/// The graph of the first witness that has one.
+fn draw(path: &Path, document: &Document) -> anyhow::Result<()> {
+    let needed =
+        |story: &story::Story| story.fences.iter().flat_map(|fences| fences.needed.clone()).collect::<Vec<_>>();
+    let graph = document.stories.iter().find_map(|story| {
+        let own = story.telling.as_ref().and_then(|telling| telling.graph.clone());
+        own.or_else(|| needed(story).into_iter().find_map(|needed| needed.telling?.graph))
+    });
+    match graph {
+        Some(graph) => put(path, &svg(&graph)),
+        None => {
+            eprintln!("note: {} was not written: no answer has a witness with a graph", path.display());
+            Ok(())
+        }
+    }
+}
+
+/// Writes a file beside its place and then moves it there, so that there is never half a file. What cannot be moved onto, such as a
+/// device, is written to.
+fn put(path: &Path, text: &str) -> anyhow::Result<()> {
+    let ordinary = !path.exists() || path.is_file();
+    let Some(name) = path.file_name().filter(|_| ordinary) else {
+        return std::fs::write(path, text).with_context(|| path.display().to_string());
+    };
+    let mut beside = name.to_owned();
+    beside.push(format!(".{}.part", std::process::id()));
+    let beside = path.with_file_name(beside);
+    let written = std::fs::File::create(&beside)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| std::fs::rename(&beside, path));
+    written
+        .inspect_err(|_| {
+            let _ = std::fs::remove_file(&beside);
+        })
+        .with_context(|| format!("{} cannot be written", path.display()))
+}
