@@ -31,6 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             ask_for("clang", "--version", "the sanitizer is tried with gcc only");
             ask_for("cmake", "--version", "the sanitizer is not tried as CMake's compiler");
             ask_for("spin", "-V", "the tests that compare with it are skipped");
+            ask_for("chromium", "--version", "pages are not tried in a browser");
             Ok(())
         }),
         ("tests", &tests),

@@ -102,7 +102,7 @@ fn row(run: &Run, shown: &[usize], parts: bool, number: usize, step: &Step) -> M
             th scope="row" { (number + 1) }
             @if parts { td.part { (step.part.as_deref().unwrap_or_default()) } }
             @for (column, &thread) in shown.iter().enumerate() {
-                td class=(classes(&[(column == acting, "act"), (through(column, false), "through")])) {
+                td class=[classes(&[(column == acting, "act"), (through(column, false), "through")])] {
                     @if column == acting && !step.flush {
                         @if let Some(line) = step.line { span.line { (line) } }
                         code { (step.text) }
@@ -111,18 +111,18 @@ fn row(run: &Run, shown: &[usize], parts: bool, number: usize, step: &Step) -> M
                 }
                 @if run.buffered {
                     @let (before, after) = (buffer_before(thread), &step.buffers[thread]);
-                    td class=(classes(&[
+                    td class=[classes(&[
                         (true, "lane"),
                         (!before.is_empty(), "above"),
                         (!after.is_empty(), "below"),
                         (through(column, true), "through"),
                         (column == acting && step.flush, "leaves"),
-                    ])) {
+                    ])] {
                         @if column == acting { (chips(before, after, step)) }
                     }
                 }
             }
-            td class=(classes(&[(true, "mem"), (reaches_memory, "arrives")])) { (changes.join("  ")) }
+            td class=[classes(&[(true, "mem"), (reaches_memory, "arrives")])] { (changes.join("  ")) }
         }
     }
 }
@@ -154,8 +154,9 @@ fn chips(before: &[Entry], after: &[Entry], step: &Step) -> Markup {
     }
 }
 
-fn classes(list: &[(bool, &str)]) -> String {
-    list.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect::<Vec<_>>().join(" ")
+fn classes(list: &[(bool, &str)]) -> Option<String> {
+    let names: Vec<&str> = list.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+    (!names.is_empty()).then(|| names.join(" "))
 }
 
 fn capitalised(text: &str) -> String {

@@ -1,0 +1,110 @@
+//! What a page has to show after each step, and the edges it has to draw, as the reference semantics says: found without JSON, stories
+//! and pages, by replaying the actions themselves.
+
+use ravelin_analysis::reachability::{self, Engine, Question};
+use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
+use ravelin_program::{Program, Source, Value as Number};
+use ravelin_semantics::operational::{Entry, Reference, State};
+use ravelin_semantics::trace::Trace;
+use ravelin_semantics::{Action, Model};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// An edge: its kind and the numbers of its events.
+pub type Edge = (String, u64, u64);
+
+/// A run, and the program it is a run of.
+pub struct Judged {
+    reference: Reference,
+    start: State,
+    actions: Vec<Action>,
+}
+
+fn read(file: &str) -> Program {
+    let path = format!("{}/../../{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).expect("the example is there");
+    let language = ravelin_frontend::Language::from_path(path.as_ref()).expect("a known ending");
+    ravelin_frontend::parse(Source::new(file, &text), language).program.expect("a program")
+}
+
+/// The run of a witness of `reach`.
+pub fn reach(file: &str, model: Model) -> Judged {
+    let program = read(file);
+    let answer = reachability::answer(&program, &Question::new(model), Engine::Auto).expect("an answer");
+    let witness = answer.reachability.witness.expect("a witness");
+    judged(&program, model, witness.computation.actions)
+}
+
+/// The run of a witness of `check`.
+pub fn check(file: &str, model: Model) -> Judged {
+    let program = read(file);
+    let answer = robustness(&program, &RobustnessQuestion::new(model)).expect("an answer");
+    let witness = answer.witness().expect("a witness");
+    judged(&program, model, witness.computation.actions.clone())
+}
+
+fn judged(program: &Program, model: Model, actions: Vec<Action>) -> Judged {
+    let reference = Reference::new(program, model, None).expect("the program has a meaning");
+    let start = reference.initial_states().expect("few of them").swap_remove(0);
+    Judged { reference, start, actions }
+}
+
+impl Judged {
+    /// Memory, and for each thread that takes a step its buffer, newest first, and its registers: before the first step, and after
+    /// each that somebody wrote.
+    pub fn states(&self) -> Vec<Value> {
+        let program = self.reference.program();
+        let mut state = self.start.clone();
+        let mut states = vec![self.shown(&state)];
+        for &action in &self.actions {
+            state = self.reference.apply(&state, action).expect("the run is possible");
+            let written = match action {
+                Action::Step { thread, transition, .. } => {
+                    let thread = &program.threads[thread.0];
+                    !program.is_internal(thread, &thread.transitions[transition.0])
+                }
+                Action::Flush { .. } => true,
+            };
+            if written {
+                states.push(self.shown(&state));
+            }
+        }
+        states
+    }
+
+    fn shown(&self, state: &State) -> Value {
+        let program = self.reference.program();
+        let name = |address: Number| program.memory.name_of(address);
+        let mut shown = json!({ "memory": {}, "threads": {} });
+        for (address, value) in &state.memory {
+            shown["memory"][name(*address)] = json!(value.to_string());
+        }
+        for (number, (thread, local)) in program.threads.iter().zip(&state.threads).enumerate() {
+            if !self.actions.iter().any(|action| action.thread().0 == number) {
+                continue;
+            }
+            let entry = |entry: &Entry| match *entry {
+                Entry::Store { address, value } => format!("{}={value}", name(address)),
+                Entry::Marker => "|".to_owned(),
+            };
+            let buffer: Vec<String> = local.buffer.entries().iter().rev().map(entry).collect();
+            let mut registers = json!({});
+            for (register, value) in thread.registers.iter().zip(&local.registers).filter(|(one, _)| !one.hidden) {
+                registers[&register.name] = json!(value.to_string());
+            }
+            shown["threads"][&thread.name] = json!({ "buffer": buffer, "registers": registers });
+        }
+        shown
+    }
+
+    /// The generating edges of the trace, and those of its cycle.
+    pub fn edges(&self) -> (BTreeSet<Edge>, BTreeSet<Edge>) {
+        let trace = Trace::of(&self.reference, &self.start, &self.actions).expect("a trace");
+        let edge = |kind: &str, from: usize, to: usize| (kind.to_owned(), from as u64, to as u64);
+        let all = trace.edges().iter().map(|arrow| edge(arrow.edge.name(), arrow.from, arrow.to)).collect();
+        let cycle = trace.cycle().unwrap_or_default();
+        let next = cycle.iter().cycle().skip(1);
+        let cycle = cycle.iter().zip(next).map(|(step, next)| edge(step.edge.name(), step.event, next.event)).collect();
+        (all, cycle)
+    }
+}
