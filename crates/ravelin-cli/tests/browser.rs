@@ -94,7 +94,11 @@ fn stepping_shows_memory_registers_and_buffers_as_the_reference_semantics_has_th
         ("reach-tso", &["reach", "examples/peterson.rav"], judge::reach("examples/peterson.rav", Model::Tso)),
         ("reach-pso", &["reach", "examples/mp.rav", "--model", "pso"], judge::reach("examples/mp.rav", Model::Pso)),
         ("sb", &["check", "examples/sb.rav", "--model", "tso"], judge::check("examples/sb.rav", Model::Tso)),
-        ("dekker", &["check", "examples/dekker.rav", "--model", "tso"], judge::check("examples/dekker.rav", Model::Tso)),
+        (
+            "dekker",
+            &["check", "examples/dekker.rav", "--model", "tso"],
+            judge::check("examples/dekker.rav", Model::Tso),
+        ),
         ("2+2w", &["check", "examples/2+2w.rav", "--model", "pso"], judge::check("examples/2+2w.rav", Model::Pso)),
         ("nbw4", &["check", "examples/nbw4.rav", "--model", "tso"], judge::check("examples/nbw4.rav", Model::Tso)),
     ];
@@ -189,7 +193,8 @@ fn keys_buttons_lines_and_events_move() {
     assert_eq!(browser.evaluate("document.querySelector('tr.now').dataset.line"), "23");
     browser.evaluate("document.querySelector('tr[data-step=\"4\"]').click()");
     expect(&mut browser, 4, "a row");
-    let event = "document.querySelector('.hb [data-event=\"1\"]').dispatchEvent(new MouseEvent('click', { bubbles: true }))";
+    let event =
+        "document.querySelector('.hb [data-event=\"1\"]').dispatchEvent(new MouseEvent('click', { bubbles: true }))";
     browser.evaluate(event);
     expect(&mut browser, 2, "an event of the graph");
     assert_eq!(browser.evaluate("document.querySelectorAll('.hb .now').length"), 1);
@@ -255,7 +260,12 @@ fn findings_of_the_sanitizer_are_a_page_with_both_stacks() {
     assert_eq!(browser.evaluate("[...document.querySelectorAll('article.finding')].every(one => one.querySelectorAll('.access').length === 2 && one.querySelectorAll('.access details[open] .code .mark').length >= 2)"), true);
     let marked = browser.evaluate("document.querySelector('.access .code .mark code').textContent");
     assert!(marked.as_str().is_some_and(|line| line.contains("atomic_")), "{marked}");
-    assert_eq!(browser.evaluate("[...document.querySelectorAll('article.finding')].every(one => one.querySelector('svg .event'))"), true);
+    assert_eq!(
+        browser.evaluate(
+            "[...document.querySelectorAll('article.finding')].every(one => one.querySelector('svg .event'))"
+        ),
+        true
+    );
 }
 
 #[test]
@@ -306,8 +316,9 @@ fn a_picture_stands_alone() {
     for dark in [false, true] {
         browser.show(800, 600, dark);
         browser.open_file(Path::new(&svg));
-        let cycle: BTreeSet<Edge> =
-            [("po", 0, 1), ("fr", 1, 2), ("po", 2, 3), ("fr", 3, 0)].map(|(kind, from, to)| (kind.to_owned(), from, to)).into();
+        let cycle: BTreeSet<Edge> = [("po", 0, 1), ("fr", 1, 2), ("po", 2, 3), ("fr", 3, 0)]
+            .map(|(kind, from, to)| (kind.to_owned(), from, to))
+            .into();
         assert_eq!(edges(&mut browser, "path[data-kind]"), cycle);
         assert_eq!(browser.complaints(), Vec::<String>::new());
     }

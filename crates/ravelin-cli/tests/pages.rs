@@ -13,10 +13,15 @@ fn said(output: &std::process::Output) -> (String, String) {
 fn what_is_printed_does_not_depend_on_pages() {
     let scratch = Scratch::new("pages-printed");
     let html = scratch.write("page.html", "");
-    for asked in [&["fence", "examples/sb.rav"][..], &["check", "examples/mp.rav"], &["reach", "examples/sb.rav", "--model", "sc"]] {
+    for asked in [
+        &["fence", "examples/sb.rav"][..],
+        &["check", "examples/mp.rav"],
+        &["reach", "examples/sb.rav", "--model", "sc"],
+    ] {
         let alone = ravelin(asked, "");
         let with_page = ravelin(&[asked, &["--html", &html]].concat(), "");
-        let without_times = |text: &str| text.lines().filter(|line| !line.contains(" in 0.")).collect::<Vec<_>>().join("\n");
+        let without_times =
+            |text: &str| text.lines().filter(|line| !line.contains(" in 0.")).collect::<Vec<_>>().join("\n");
         assert_eq!(without_times(&said(&alone).0), without_times(&said(&with_page).0), "{asked:?}");
         assert_eq!(code(&alone), code(&with_page));
     }

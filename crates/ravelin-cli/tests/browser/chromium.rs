@@ -38,14 +38,21 @@ impl Browser {
     /// Starts one, if Chromium is installed.
     pub fn start(name: &str) -> Option<Browser> {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(program) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| is_installed(name)) else {
+        let Some(program) =
+            ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| is_installed(name))
+        else {
             eprintln!("skipped: chromium is not installed (apt-get install chromium)");
             return None;
         };
         let profile = std::env::temp_dir().join(format!("ravelin-browser-{name}-{}", std::process::id()));
         let mut process = Command::new(program)
             .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
-            .args(["--disable-background-networking", "--disable-component-update", "--disable-extensions", "--hide-scrollbars"])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-extensions",
+                "--hide-scrollbars",
+            ])
             .args(["--remote-debugging-port=0", "--remote-allow-origins=*"])
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg("about:blank")
@@ -66,7 +73,8 @@ impl Browser {
         if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
             stream.set_read_timeout(Some(PATIENCE)).expect("a limit can be set");
         }
-        let mut browser = Browser { process, profile, socket, session: None, calls: 0, events: Vec::new(), _turn: turn };
+        let mut browser =
+            Browser { process, profile, socket, session: None, calls: 0, events: Vec::new(), _turn: turn };
         let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }))["targetId"].clone();
         let attached = browser.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true }));
         browser.session = attached["sessionId"].as_str().map(str::to_owned);
@@ -93,10 +101,8 @@ impl Browser {
 
     /// The value of an expression in the page; promises are waited for.
     pub fn evaluate(&mut self, expression: &str) -> Value {
-        let answer = self.call(
-            "Runtime.evaluate",
-            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true }),
-        );
+        let answer = self
+            .call("Runtime.evaluate", json!({ "expression": expression, "returnByValue": true, "awaitPromise": true }));
         assert_eq!(answer["exceptionDetails"], Value::Null, "{expression}");
         answer["result"]["value"].clone()
     }
