@@ -154,7 +154,7 @@ fn answered(results: &Results, asked: &Asked, code: i32, answer: &[u8], complain
 fn unanswered(results: &Results, ended: Ended) -> Value {
     let (verdict, summary) = match ended {
         Ended::TimeOut(time) => {
-            ("timeout", format!("Time-out: the check was stopped after {:.0} s.", time.as_secs_f64()))
+            ("timeout", format!("The check was stopped because it took longer than {} s.", time.as_secs_f64()))
         }
         Ended::TooLong => ("error", "The answer is too long to be shown here.".to_owned()),
         Ended::Busy => ("error", "Too many checks are waiting. Try again in a moment.".to_owned()),
@@ -168,7 +168,7 @@ fn unanswered(results: &Results, ended: Ended) -> Value {
         }
         _ => "",
     };
-    let result = results.keep(plain(&summary, explanation));
+    let result = results.keep(plain(if verdict == "timeout" { "Time-out" } else { "No answer" }, &format!("{summary}\n\n{explanation}")));
     json!({ "verdict": verdict, "summary": summary, "diagnostics": [], "result": format!("/result/{result}") })
 }
 
