@@ -74,6 +74,7 @@ pub fn for_each_subject<M: Copy>(
     let mut worst = Exit::Holds;
     let mut documents = Vec::new();
     let mut sources: Vec<(String, String)> = Vec::new();
+    let mut printed = Ok(());
     let mut stdout = std::io::stdout().lock();
     for path in &inputs.files {
         let file = path.display().to_string();
@@ -102,8 +103,11 @@ pub fn for_each_subject<M: Copy>(
                 Ok((exit, shown)) => {
                     worst = worst.max(exit);
                     documents.extend(shown.json);
-                    if let Some(text) = shown.text {
-                        stdout.write_all(text.as_bytes())?;
+                    let told = shown.text.unwrap_or_default();
+                    match stdout.write_all(told.as_bytes()) {
+                        // A reader who has seen enough may still want the page.
+                        Err(error) if output.pages.is_wanted() => printed = Err(error),
+                        told => told?,
                     }
                 }
                 Err(error) => {
@@ -120,6 +124,7 @@ pub fn for_each_subject<M: Copy>(
         eprintln!("error: {error:#}");
         worst = Exit::Wrong;
     }
+    printed?;
     match output.format {
         Format::Json => stdout.write_all(json::document(command, documents).as_bytes())?,
         Format::Sarif => {

@@ -117,9 +117,9 @@ fn stepping_shows_memory_registers_and_buffers_as_the_reference_semantics_has_th
 
 /// The first row of the page that differs from the one that the script would make, and that one.
 const ROWS: &str = "(() => {
-    const run = document.querySelector('section.run').ravelin;
+    const run = document.querySelector('section.run').ravelin, rows = run.rows(0, run.steps.length);
     for (const row of run.body.children) {
-        const there = row.cloneNode(true), made = run.row(Number(row.dataset.step));
+        const there = row.cloneNode(true), made = rows[Number(row.dataset.step)];
         there.classList.remove('now', 'later');
         there.removeAttribute('aria-current');
         if (!there.className) there.removeAttribute('class');

@@ -11,6 +11,8 @@ use maud::{Markup, html};
 /// Tables are cut here; JSON has all of it.
 const MOST_ROWS: usize = 200;
 const MOST_SETS: usize = 20;
+/// Graphs that are wider than this do not stand beside the source.
+const BESIDE: f64 = 570.0;
 /// Graphs with more events are not drawn.
 const MOST_EVENTS: usize = 120;
 
@@ -18,8 +20,12 @@ pub fn answer(story: &Story, place: &Place) -> Markup {
     html! {
         section.answer id=(format!("answer-{}", place.answer)) data-verdict=(story.verdict.name()) {
             (verdict(story))
+            // What a run of `reach` violates is in the verdict already.
+            @if let Some(telling) = story.telling.as_ref().filter(|telling| !telling.sentence.is_empty() && story.command != "reach") {
+                p.sentence { (ticked(&telling.sentence)) }
+            }
             @if !story.notes.is_empty() {
-                ul.notes { @for note in &story.notes { li { (note) } } }
+                ul.notes { @for note in &story.notes { li { (ticked(note)) } } }
             }
             @if let Some(fences) = &story.fences { (self::fences(fences, story, place)) }
             @match &story.telling {
@@ -48,7 +54,7 @@ fn verdict(story: &Story) -> Markup {
     html! {
         header class=(format!("verdict {}", story.verdict.name())) {
             p.asked { (badge(story)) @if let Some(model) = &story.model { span.model { "under " (model) } } }
-            h1 { (story.sentence) }
+            h1 { (ticked(&story.sentence)) }
         }
     }
 }
@@ -59,7 +65,7 @@ fn telling(telling: &Telling, file: &str, place: &Place, number: usize) -> Marku
     let graph = telling.graph.as_ref().filter(|graph| graph.events.len() > 1 && graph.events.len() <= MOST_EVENTS);
     html! {
         div.telling {
-            @if !telling.sentence.is_empty() { p.sentence { (ticked(&telling.sentence)) } }
+            @if number > 0 { p.sentence { (ticked(&telling.sentence)) } }
             @if !telling.roles.is_empty() { (roles(&telling.roles)) }
             @if text.is_some() || graph.is_some() {
                 div.pair {
@@ -76,7 +82,7 @@ fn telling(telling: &Telling, file: &str, place: &Place, number: usize) -> Marku
 fn alone(story: &Story, place: &Place) -> Markup {
     html! {
         @if let Some(text) = place.source(&story.file) {
-            details.plain { summary { "Source" } (source(&story.file, text, &[])) }
+            details.plain open[!story.marked.is_empty()] { summary { "Source" } (source(&story.file, text, &story.marked)) }
         }
     }
 }
@@ -105,10 +111,11 @@ fn drawn(graph: &Graph) -> Markup {
         "The cycle that sequential consistency forbids"
     };
     let names = [("po", "program order"), ("rf", "read from"), ("co", "order of stores"), ("fr", "read before")];
+    let (picture, width) = picture::drawn(graph);
     html! {
-        figure.graph {
+        figure class=(if width > BESIDE { "graph wide" } else { "graph" }) {
             figcaption { (title) }
-            div.scroll tabindex="0" role="region" aria-label="graph" { (picture::draw(graph)) }
+            div.scroll tabindex="0" role="region" aria-label="graph" { (picture) }
             ul.legend {
                 @for (name, meaning) in names.iter().filter(|(name, _)| graph.edges.iter().any(|edge| is_called(edge.kind.name(), name))) {
                     li class=(*name) { i {} (shown_name(graph, name)) ": " (*meaning) }

@@ -28,8 +28,8 @@ pub fn findings(found: &Findings, place: &Place) -> Markup {
             ol.list {
                 @for (number, finding) in found.findings.iter().enumerate().take(shown.len()) {
                     li {
-                        a href=(format!("#finding-{}-{}", place.answer, number + 1)) { (finding.sentence) }
-                        span.faint { " " (finding.location.words()) ", " (whereabouts(&finding.access)) }
+                        a href=(format!("#finding-{}-{}", place.answer, number + 1)) { (ticked(&finding.sentence)) }
+                        span.faint { " " (ticked(&finding.location.words())) ", " (whereabouts(&finding.access)) }
                     }
                 }
             }
@@ -44,7 +44,7 @@ fn card(finding: &Finding, number: usize, place: &Place) -> Markup {
     let graph = graph(finding);
     html! {
         article.finding id=(format!("finding-{}-{number}", place.answer)) data-problem=(finding.problem) {
-            h2 { (number) ". " (capitalised(&finding.sentence)) }
+            h2 { (number) ". " (ticked(&capitalised(&finding.sentence))) }
             p.faint {
                 "at " (ticked(&finding.location.words())) ", seen " (times(finding.count))
                 @if let Some(schedule) = finding.first_run.as_ref().and_then(|run| run.schedule.as_ref()) { ", first with the schedule " (schedule) }

@@ -152,9 +152,19 @@
     show(from) {
       const last = Math.max(0, this.steps.length - WINDOW);
       this.first = Math.max(0, Math.min(last, Math.floor(from)));
-      const rows = [];
-      for (let i = this.first; i <= Math.min(this.steps.length, this.first + WINDOW); i++) rows.push(this.row(i));
-      this.body.replaceChildren(...rows);
+      this.body.replaceChildren(...this.rows(this.first, Math.min(this.steps.length, this.first + WINDOW)));
+    }
+
+    // Rows one after the other, for which buffers need to be followed once.
+    rows(first, last) {
+      const state = this.after(Math.max(0, first - 1)), rows = [];
+      const lengths = () => state.buffers.map((list) => list.length);
+      for (let number = first; number <= last; number++) {
+        const before = lengths();
+        if (number > 0) this.follow(state, this.steps[number - 1]);
+        rows.push(this.row(number, before, lengths()));
+      }
+      return rows;
     }
 
     scrolled() {
@@ -171,8 +181,8 @@
       box.scrollTop += top(kept) - before;
     }
 
-    // A row, as run.rs makes it.
-    row(number) {
+    // A row, as run.rs makes it, if buffers have these lengths before and after it.
+    row(number, before, after) {
       const row = make("tr");
       const cell = (classes, text) => row.appendChild(make("td", classes, text));
       const head = make("th", "", String(number));
@@ -185,7 +195,7 @@
         if (this.parts) cell();
         for (const _ of c) { cell(); if (b) cell("lane"); }
         const cells = pairs(m).slice(0, 8).map(([name, value]) => `${this.text(name)} = ${value}`);
-        cell("mem", cells.join("  ") + (m.length > 16 ? " …" : ""));
+        cell("mem", cells.join(", ") + (m.length > 16 ? " …" : ""));
         return row;
       }
       const [thread, line, text, effect, part, flush, memory, , written] = this.steps[number - 1];
@@ -195,8 +205,6 @@
       if (this.parts) cell("part", part >= 0 ? this.text(part) : "");
       const changes = pairs(written ? written : memory).map(([name, value]) => `${this.text(name)} = ${value}`);
       const acting = this.columns.get(thread);
-      const after = b ? this.after(number).buffers : [];
-      const before = b ? this.after(number - 1).buffers : [];
       const classes = (list) => list.filter(([is]) => is).map(([, name]) => name).join(" ");
       c.forEach((other, column) => {
         const through = (lane) => changes.length > 0 && (column > acting || (column === acting && lane && !flush));
@@ -208,13 +216,13 @@
         }
         if (!b) return;
         const lane = cell(classes([
-          [true, "lane"], [before[other].length > 0, "above"], [after[other].length > 0, "below"],
+          [true, "lane"], [before[other] > 0, "above"], [after[other] > 0, "below"],
           [through(true), "through"], [column === acting && flush, "leaves"],
         ]));
         if (column !== acting) return;
         const chip = ([name, value]) => lane.appendChild(make("span", "chip", `${this.text(name)}=${value}`));
         if (flush) pairs(written ? written : memory).forEach(chip);
-        else if (after[other].length > before[other].length) pairs(step[9].slice(2)).filter(([name]) => name >= 0).forEach(chip);
+        else if (after[other] > before[other]) pairs(step[9].slice(2)).filter(([name]) => name >= 0).forEach(chip);
       });
       cell(classes([[true, "mem"], [changes.length > 0, "arrives"]]), changes.join("  "));
       return row;
@@ -260,7 +268,7 @@
 
     // On paper the whole run is there.
     all() {
-      if (this.long) this.body.replaceChildren(...Array.from({ length: this.steps.length + 1 }, (_, number) => this.row(number)));
+      if (this.long) this.body.replaceChildren(...this.rows(0, this.steps.length));
     }
   }
 

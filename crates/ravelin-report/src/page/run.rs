@@ -28,10 +28,10 @@ pub fn run(telling: &Telling, id: &str) -> Markup {
         section.run data-steps=(steps) {
             h2 { (title) ", " (counted(steps as u64, "step")) }
             div.controls {
-                button type="button" data-go="first" aria-label="to the beginning" { "⏮" }
-                button type="button" data-go="back" aria-label="one step back" { "◀" }
-                button type="button" data-go="on" aria-label="one step on" { "▶" }
-                button type="button" data-go="last" aria-label="to the end" { "⏭" }
+                button type="button" data-go="first" aria-label="to the beginning" { "«" }
+                button type="button" data-go="back" aria-label="one step back" { "‹" }
+                button type="button" data-go="on" aria-label="one step on" { "›" }
+                button type="button" data-go="last" aria-label="to the end" { "»" }
                 label.hidden for=(slider) { "step" }
                 input id=(slider) type="range" min="0" max=(steps) value="0" step="1";
                 output for=(slider) { "before the first step" }
@@ -81,7 +81,7 @@ fn start_row(run: &Run, shown: &[usize], parts: bool) -> Markup {
             th scope="row" { "0" }
             @if parts { td {} }
             @for _ in shown { td {} @if run.buffered { td.lane {} } }
-            td.mem { (cells.join("  ")) (more) }
+            td.mem { (cells.join(", ")) (more) }
         }
     }
 }

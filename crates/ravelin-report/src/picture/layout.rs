@@ -9,9 +9,11 @@ const LETTER: f64 = 7.85;
 const MOST_LETTERS: usize = 44;
 pub const NODE_HEIGHT: f64 = 30.0;
 const ROW: f64 = 74.0;
-const GAP: f64 = 84.0;
+const GAP: f64 = 104.0;
 const MARGIN: f64 = 14.0;
 const HEADING: f64 = 34.0;
+/// What initial writes take at the top, above the headings.
+const INITIAL: f64 = NODE_HEIGHT + 30.0;
 
 pub struct Layout {
     pub columns: Vec<Column>,
@@ -19,6 +21,8 @@ pub struct Layout {
     pub nodes: Vec<Node>,
     pub width: f64,
     pub height: f64,
+    /// The base line of the headings.
+    pub heading: f64,
 }
 
 pub struct Column {
@@ -57,7 +61,8 @@ pub fn layout(graph: &Graph) -> Layout {
         nodes.push(Node { width, height: NODE_HEIGHT, indent, text, column, ..Node::default() });
     }
     let initial: Vec<usize> = (0..nodes.len()).filter(|&event| nodes[event].column.is_none()).collect();
-    let top = HEADING + if initial.is_empty() { 0.0 } else { ROW };
+    let above = if initial.is_empty() { 0.0 } else { INITIAL };
+    let top = above + HEADING;
     let rows = rows(graph);
     let mut columns = Vec::with_capacity(names.len());
     let mut x = MARGIN;
@@ -82,16 +87,12 @@ pub fn layout(graph: &Graph) -> Layout {
     let mut x = MARGIN.max((MARGIN + threads - wide) / 2.0);
     for &event in &initial {
         nodes[event].x = x;
-        nodes[event].y = HEADING - 6.0;
+        nodes[event].y = 6.0;
         x += nodes[event].width + 20.0;
-    }
-    if !initial.is_empty() {
-        // Headings would stand between the initial writes and the threads; they move aside by standing at the top.
-        nodes.iter_mut().for_each(|node| node.y += if node.column.is_none() { 2.0 } else { 0.0 });
     }
     let right = nodes.iter().fold(threads, |right, node| right.max(node.x + node.width));
     let bottom = nodes.iter().fold(HEADING, |bottom, node| bottom.max(node.y + node.height));
-    Layout { columns, nodes, width: right + MARGIN, height: bottom + MARGIN }
+    Layout { columns, nodes, width: right + MARGIN, height: bottom + MARGIN, heading: above + 18.0 }
 }
 
 /// The row of each event: below what comes before it in program order, and not above what it reads.

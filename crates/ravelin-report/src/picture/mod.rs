@@ -23,6 +23,11 @@ pub fn svg(graph: &Graph) -> String {
 
 /// The same, to be put into a page.
 pub(crate) fn draw(graph: &Graph) -> Markup {
+    drawn(graph).0
+}
+
+/// The picture, and how wide it is.
+pub(crate) fn drawn(graph: &Graph) -> (Markup, f64) {
     let layout = layout(graph);
     let routes = routes(graph, &layout);
     let (left, right) = routes.iter().fold((0.0_f64, layout.width), |(left, right), route| {
@@ -34,8 +39,8 @@ pub(crate) fn draw(graph: &Graph) -> Markup {
         0 => "execution graph".to_owned(),
         edges => format!("execution graph with a cycle of {edges} edges"),
     };
-    html! {
-        svg.hb xmlns="http://www.w3.org/2000/svg" viewBox=(format!("{} 0 {width} {height}", left.floor()))
+    let picture = html! {
+        svg class=(if graph.cycle.is_empty() { "hb" } else { "hb cyclic" }) xmlns="http://www.w3.org/2000/svg" viewBox=(format!("{} 0 {width} {height}", left.floor()))
             width=(width) height=(height) role="img" aria-label=(title) {
             title { (title) }
             style { (PreEscaped(STYLE)) }
@@ -45,13 +50,13 @@ pub(crate) fn draw(graph: &Graph) -> Markup {
                         markerUnits="userSpaceOnUse" orient="auto" { path d="M0 0.6 L8 4 L0 7.4 z" {} }
                 }
             }
-            @for column in &layout.columns {
-                text.thread x=(column.centre) y="18" { (column.name) }
-            }
             @for (edge, route) in graph.edges.iter().zip(&routes) {
                 path class=(classes(edge.kind, edge.on_cycle)) d=(route.path) marker-end=(format!("url(#hb-{})", colour(edge.kind)))
                     data-kind=(edge.kind.name()) data-from=(edge.from) data-to=(edge.to) data-cell=[edge.cell.as_deref()]
                     data-cycle=[edge.on_cycle.then_some("true")] {}
+            }
+            @for column in &layout.columns {
+                text.thread x=(column.centre) y=(layout.heading) { (column.name) }
             }
             @for (number, node) in layout.nodes.iter().enumerate() {
                 (event(graph, number, node))
@@ -60,7 +65,8 @@ pub(crate) fn draw(graph: &Graph) -> Markup {
                 (label(edge.kind, edge.on_cycle, route))
             }
         }
-    }
+    };
+    (picture, width)
 }
 
 fn event(graph: &Graph, number: usize, node: &Node) -> Markup {

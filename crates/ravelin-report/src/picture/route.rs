@@ -5,6 +5,7 @@
 
 use super::layout::{Layout, Node};
 use crate::story::{Edge, EdgeKind, Graph};
+use std::collections::HashMap;
 
 pub struct Route {
     /// The `d` of an SVG path.
@@ -24,13 +25,14 @@ const LABEL: (f64, f64) = (13.0, 9.0);
 
 pub fn routes(graph: &Graph, layout: &Layout) -> Vec<Route> {
     let mut placed: Vec<Point> = Vec::new();
+    let mut ports = Ports::default();
     let mut routes: Vec<Route> = Vec::with_capacity(graph.edges.len());
     for (number, edge) in graph.edges.iter().enumerate() {
         let same_ends = |other: &&Edge| {
             (other.from, other.to) == (edge.from, edge.to) || (other.to, other.from) == (edge.from, edge.to)
         };
         let beside = graph.edges[..number].iter().filter(same_ends).count();
-        let curve = curve(graph, layout, edge, beside);
+        let curve = curve(layout, edge, beside, &mut ports);
         let [from, first, second, to] = curve;
         let labelled = edge.kind != EdgeKind::Po || edge.on_cycle;
         let label = if labelled { label(&curve, &placed, &layout.nodes) } else { from };
@@ -52,7 +54,7 @@ pub fn routes(graph: &Graph, layout: &Layout) -> Vec<Route> {
     routes
 }
 
-fn curve(graph: &Graph, layout: &Layout, edge: &Edge, beside: usize) -> Curve {
+fn curve(layout: &Layout, edge: &Edge, beside: usize, ports: &mut Ports) -> Curve {
     let (from, to) = (&layout.nodes[edge.from], &layout.nodes[edge.to]);
     let middle = |node: &Node| (node.x + node.width / 2.0, node.y + node.height / 2.0);
     let aside = beside as f64 * 9.0;
@@ -75,7 +77,9 @@ fn curve(graph: &Graph, layout: &Layout, edge: &Edge, beside: usize) -> Curve {
                 _ => (from.x + from.width, 1.0),
             };
             let bulge = out * (30.0 + aside + (to.y - from.y).abs() / 9.0);
-            let (start, end) = (middle(from).1 + 5.0, middle(to).1 - 5.0);
+            let right = out > 0.0;
+            let (start, end) =
+                (middle(from).1 + ports.take(edge.from, right), middle(to).1 + ports.take(edge.to, right));
             [(side, start), (side + bulge, start), (side + bulge, end), (side, end)]
         }
         (None, Some(_)) | (Some(_), None) => {
@@ -84,6 +88,14 @@ fn curve(graph: &Graph, layout: &Layout, edge: &Edge, beside: usize) -> Curve {
                 Some(_) => ((entry(to, from), from.y), (middle(to).0, to.y + to.height)),
             };
             let (x, to_x) = (x + aside, to_x + aside);
+            let covers = |node: &Node| node.column.is_some() && node.column == to.column && node.y < to.y;
+            if from.column.is_none() && layout.nodes.iter().any(covers) {
+                // Something stands above it: round that, and in at the side.
+                let right = x > middle(to).0;
+                let (side, out) = if right { (to.x + to.width, 1.0) } else { (to.x, -1.0) };
+                let end = middle(to).1 + ports.take(edge.to, right);
+                return [(x, y), (x, y + 60.0), (side + out * 70.0, end), (side, end)];
+            }
             let pull = (to_y - y) * 0.45;
             [(x, y), (x, y + pull), (to_x, to_y - pull), (to_x, to_y)]
         }
@@ -95,13 +107,24 @@ fn curve(graph: &Graph, layout: &Layout, edge: &Edge, beside: usize) -> Curve {
         (Some(_), Some(_)) => {
             let rightwards = from.x < to.x;
             let (x, to_x) = if rightwards { (from.x + from.width, to.x) } else { (from.x, to.x + to.width) };
-            // What comes in and what goes out at one side does not meet.
-            let leaves = graph.edges.iter().any(|other| other.to == edge.from && other.from == edge.to);
-            let shift = if leaves { if rightwards { -6.0 } else { 6.0 } } else { 0.0 };
-            let (y, to_y) = (middle(from).1 + shift + aside, middle(to).1 + shift + aside);
+            let y = middle(from).1 + ports.take(edge.from, rightwards);
+            let to_y = middle(to).1 + ports.take(edge.to, !rightwards);
             let pull = (to_x - x) * 0.42;
             [(x, y), (x + pull, y), (to_x - pull, to_y), (to_x, to_y)]
         }
+    }
+}
+
+/// Which places at the sides of events are taken, so that edges do not run into one another.
+#[derive(Default)]
+struct Ports(HashMap<(usize, bool), usize>);
+
+impl Ports {
+    /// How far from the middle of a side the next edge meets it.
+    fn take(&mut self, event: usize, right: bool) -> f64 {
+        let taken = self.0.entry((event, right)).or_default();
+        *taken += 1;
+        [0.0, 7.0, -7.0, 11.0, -11.0][(*taken - 1) % 5]
     }
 }
 
@@ -122,7 +145,7 @@ fn label(curve: &Curve, placed: &[Point], nodes: &[Node]) -> Point {
             && y > node.y - LABEL.1
             && y < node.y + node.height + LABEL.1
     };
-    let candidates = [0.32, 0.42, 0.5, 0.6, 0.68, 0.24, 0.76];
+    let candidates = [0.22, 0.3, 0.38, 0.46, 0.54, 0.62, 0.7, 0.78, 0.16];
     let mut points = candidates.iter().map(|&along| at(curve, along));
     let free = |point: &Point| {
         !placed.iter().any(|other| near(*point, *other)) && !nodes.iter().any(|node| within(*point, node))

@@ -66,6 +66,8 @@ pub struct Story {
     pub sentence: String,
     /// What else there is to say, a sentence each.
     pub notes: Vec<String>,
+    /// Lines of the source that the notes are about.
+    pub marked: Vec<u32>,
     /// The run or the graph that shows it.
     pub telling: Option<Telling>,
     /// `fence`: the sets, the diff, and why each fence is needed.

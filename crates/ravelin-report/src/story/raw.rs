@@ -10,6 +10,16 @@ struct NoAnswer {
     file: String,
     model: Option<String>,
     message: String,
+    #[serde(default)]
+    diagnostics: Vec<RawDiagnostic>,
+}
+
+/// What is wrong with a program, and where.
+#[derive(Deserialize)]
+struct RawDiagnostic {
+    severity: String,
+    message: String,
+    line: Option<u32>,
 }
 
 /// The story of an answer that is none; `None` if it is one.
@@ -19,7 +29,7 @@ pub fn no_answer(answer: &Value) -> Result<Option<Story>, Wrong> {
         Some("not_applicable") => Verdict::NotApplicable,
         _ => return Ok(None),
     };
-    let NoAnswer { file, model, message } = NoAnswer::deserialize(answer)?;
+    let NoAnswer { file, model, message, diagnostics } = NoAnswer::deserialize(answer)?;
     let message = message.trim_end_matches('.');
     let (word, sentence) = match (verdict, &model) {
         (Verdict::NotApplicable, Some(model)) => {
@@ -27,7 +37,13 @@ pub fn no_answer(answer: &Value) -> Result<Option<Story>, Wrong> {
         }
         _ => ("error", format!("There is no answer about {file}: {message}.")),
     };
-    Ok(Some(Story { file, model, verdict, word: word.to_owned(), sentence, ..Story::default() }))
+    let told = |diagnostic: &RawDiagnostic| {
+        let line = diagnostic.line.map(|line| format!(" on line {line}")).unwrap_or_default();
+        format!("{}{line}: {}", diagnostic.severity, diagnostic.message)
+    };
+    let notes = diagnostics.iter().map(told).collect();
+    let marked = diagnostics.iter().filter_map(|diagnostic| diagnostic.line).collect();
+    Ok(Some(Story { file, model, verdict, word: word.to_owned(), sentence, notes, marked, ..Story::default() }))
 }
 
 #[derive(Clone, Copy, Deserialize)]
