@@ -168,7 +168,8 @@ fn unanswered(results: &Results, ended: Ended) -> Value {
         }
         _ => "",
     };
-    let result = results.keep(plain(if verdict == "timeout" { "Time-out" } else { "No answer" }, &format!("{summary}\n\n{explanation}")));
+    let heading = if verdict == "timeout" { "Time-out" } else { "No answer" };
+    let result = results.keep(plain(heading, &format!("{summary}\n\n{explanation}")));
     json!({ "verdict": verdict, "summary": summary, "diagnostics": [], "result": format!("/result/{result}") })
 }
 
