@@ -6,7 +6,7 @@
 use unicode_width::UnicodeWidthChar;
 
 /// No column is made narrower than this.
-const NARROWEST: usize = 10;
+const NARROWEST: usize = 8;
 
 /// Lines of cells, aligned. Trailing blanks are cut.
 pub struct Table {

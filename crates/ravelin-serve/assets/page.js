@@ -237,9 +237,17 @@ async function recall() {
     known(model, state.m);
     return true;
   } catch {
+    program.value = "";
     show("error", "The link is damaged: there is no program in it.", null);
     return true;
   }
+}
+
+// Whoever follows a link wants to see the answer.
+async function arrive() {
+  paint();
+  await diagnose();
+  if (program.value && !diagnostics.some(found => found.severity === "error")) check();
 }
 
 async function copied() {
@@ -278,10 +286,9 @@ async function begin() {
   program.addEventListener("keydown", event => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); check(); }
   });
-  addEventListener("hashchange", async () => { if (await recall()) { paint(); diagnose(); } });
+  addEventListener("hashchange", async () => { if (await recall()) arrive(); });
   if (await recall()) {
-    paint();
-    await diagnose();
+    await arrive();
   } else {
     example.value = "examples/sb.rav";
     await choose();
