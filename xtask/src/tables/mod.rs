@@ -7,6 +7,7 @@
 mod comparison;
 mod document;
 mod fence_insertion;
+mod growth;
 mod lazy;
 mod overhead;
 mod plot;

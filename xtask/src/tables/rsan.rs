@@ -3,7 +3,7 @@
 
 use super::document::{Chapter, picture};
 use super::overhead;
-use super::plot::{Curve, Measure, Origin, Plot};
+use super::plot::{Curve, Measure, Origin, Plot, add_point};
 use super::row::{Effort, SKIPPED, empty, guarded};
 use crate::asked::c11;
 use crate::papers::rsan_2025 as paper;
@@ -270,11 +270,7 @@ impl Curves {
         };
         let name = format!("{way}: {}", subject.name);
         for (curves, value) in [(&mut self.time, time.as_secs_f64()), (&mut self.memory, megabytes)] {
-            let point = (threads as f64, value);
-            match curves.iter_mut().find(|curve| curve.name == name) {
-                Some(curve) => curve.points.push(point),
-                None => curves.push(Curve { name: name.clone(), origin: Origin::Ours, points: vec![point] }),
-            }
+            add_point(curves, &name, Origin::Ours, (threads as f64, value));
         }
     }
 
