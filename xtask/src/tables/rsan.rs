@@ -82,7 +82,7 @@ fn robust_programs() -> [String; 2] {
 
 /// How often a program runs under each schedule. The paper's most is 30.
 const RUNS: usize = 100;
-/// What the C programs are run with: one round, three rounds of each loop, and how long a loop spins.
+/// What the C programs are run with: a seed for their choices, how often a thread may jump back, and how long threads may wait for each other.
 const WORDS: [&str; 3] = ["1", "3", "100"];
 
 pub fn chapter(effort: &Effort) -> Chapter {
