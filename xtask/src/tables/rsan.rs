@@ -90,7 +90,7 @@ const RUNS: usize = 100;
 /// What the C programs are run with: a seed for their choices, how often a thread may jump back, and how long threads may wait for each other.
 const WORDS: [&str; 3] = ["1", "3", "100"];
 
-pub fn chapter(effort: &Effort) -> Chapter {
+pub fn chapter(effort: &Effort, ravelin: Option<&Path>) -> Chapter {
     let mut text = String::from(
         "## Dynamic Robustness Verification against Weak Memory (2025), figure 7 and sections 6.1 and 6.3\n\n\
          Margalit, Kokologiannakis, Itzhaky, Lahav, PLDI 2025; measured there with Rocker, a static checker over SPIN, and RSan, a sanitizer, on an Intel Xeon Gold 6132 at 2.60 GHz, with \
@@ -100,9 +100,12 @@ pub fn chapter(effort: &Effort) -> Chapter {
     let mut unexplained = Vec::new();
     let mut curves = Curves::default();
     text += &exhaustive(effort, &mut curves, &mut unexplained);
-    // Compiling takes as long as it takes; it is no measurement.
-    let ravelin =
-        if effort.quick { Err(SKIPPED.to_owned()) } else { built().map_err(|error| format!("failed: {error}")) };
+    let ravelin = match ravelin {
+        _ if effort.quick => Err(SKIPPED.to_owned()),
+        Some(path) => std::path::absolute(path).map_err(|error| format!("failed: {error}")),
+        // Compiling takes as long as it takes; it is no measurement.
+        None => built().map_err(|error| format!("failed: {error}")),
+    };
     text += &watched(effort, &ravelin, &mut curves, &mut unexplained);
     text += &picture("rsan-figure-7-time", "Time until a violation is found, by threads");
     text += &picture("rsan-figure-7-memory", "Memory until a violation is found, by threads");
