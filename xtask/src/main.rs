@@ -40,6 +40,9 @@ enum Chore {
     Bench(bench::Benchmark),
     /// The tables and figures of the papers, beside ours, into docs/results.md
     Tables(tables::Arguments),
+    /// What one run of a program costs; for xtask itself
+    #[command(hide = true)]
+    Cost(watched::alone::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Chore::Crates(arguments) => crates::run(&arguments),
         Chore::Bench(benchmark) => bench::run(&benchmark),
         Chore::Tables(arguments) => tables::run(&arguments),
+        Chore::Cost(arguments) => watched::alone::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

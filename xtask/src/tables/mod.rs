@@ -7,6 +7,7 @@
 mod comparison;
 mod document;
 mod fence_insertion;
+mod growth;
 mod lazy;
 mod overhead;
 mod plot;
@@ -19,7 +20,7 @@ use crate::measure::machine;
 use anyhow::Result;
 use document::Chapter;
 use row::Effort;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
@@ -36,6 +37,9 @@ pub struct Arguments {
     /// Seconds that one question may take [default: 20, with --long 300, with --quick 5]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     limit: Option<u64>,
+    /// The ravelin for runs under the sanitizer, instead of building one
+    #[arg(long, value_name = "PROGRAM")]
+    ravelin: Option<PathBuf>,
     /// The folder for results.md and the pictures [default: docs]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -58,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         PAPERS.into_iter().filter(|&paper| arguments.only.is_empty() || arguments.only.iter().any(|only| only == paper))
     {
         eprintln!("paper {paper}, after {} s", began.elapsed().as_secs());
-        chapters.push(chapter(paper, &effort));
+        chapters.push(chapter(paper, &effort, arguments.ravelin.as_deref()));
     }
     document::write(&folder, &introduction, &chapters, &PAPERS)?;
     for unexplained in chapters.iter().flat_map(|chapter| &chapter.unexplained) {
@@ -68,11 +72,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn chapter(paper: &str, effort: &Effort) -> Chapter {
+fn chapter(paper: &str, effort: &Effort, ravelin: Option<&Path>) -> Chapter {
     match paper {
         "000" => robustness::chapter(effort),
         "002" => lazy::chapter(effort),
-        "003" => rsan::chapter(effort),
+        "003" => rsan::chapter(effort, ravelin),
         _ => fence_insertion::chapter(effort),
     }
 }

@@ -36,6 +36,14 @@ pub enum Origin {
     Paper,
 }
 
+/// Adds a point to the curve of that name, which is made if there is none.
+pub fn add_point(curves: &mut Vec<Curve>, name: &str, origin: Origin, point: (f64, f64)) {
+    match curves.iter_mut().find(|curve| curve.name == name) {
+        Some(curve) => curve.points.push(point),
+        None => curves.push(Curve { name: name.to_owned(), origin, points: vec![point] }),
+    }
+}
+
 const WIDTH: f64 = 740.0;
 const HEIGHT: f64 = 340.0;
 /// The rectangle of the curves: left, top, right, bottom.

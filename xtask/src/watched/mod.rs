@@ -1,10 +1,11 @@
 //! Programs in C and C++ as they are, under the stock thread sanitizers and under Ravelin: built, run, and what a run costs.
 
+pub mod alone;
 mod ending;
 pub mod runs;
 
+use alone::ended_alone;
 use anyhow::{Context, Result, ensure};
-use ending::ended;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -79,7 +80,7 @@ pub fn cost(build: Build, program: &Path, words: &str, report: &Path, limit: Dur
     if build.kind == Kind::Ravelin {
         command.env("RAVELIN_FINDINGS", report);
     }
-    let (status, cost) = ended(&mut command, limit)?;
+    let (status, cost) = ended_alone(&command, limit)?;
     ensure!(status == 0, "ended with status {status:#x}");
     Ok(cost)
 }
