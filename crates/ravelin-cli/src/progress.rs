@@ -30,16 +30,10 @@ pub struct Line {
 }
 
 impl Line {
-<<<<<<< HEAD
     /// Nothing is shown unless asked for.
-    pub fn new(title: String, shown: bool) -> Line {
-        if !shown || !std::io::stderr().is_terminal() {
-            return Line { bar: None };
-=======
-    pub fn new(title: String) -> Line {
-        if !std::io::stderr().is_terminal() {
+    pub fn new(title: String, asked_for: bool) -> Line {
+        if !asked_for || !std::io::stderr().is_terminal() {
             return Line { bar: None, shown: AtomicBool::new(false) };
->>>>>>> 0e5309a20c4b71ab8de5bf10149d3585ebb23211
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg}") {
