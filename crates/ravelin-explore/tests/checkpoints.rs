@@ -108,7 +108,9 @@ fn plain(system: &Jumble, until: Until) -> Space<u64> {
 }
 
 /// What must not depend on how often an exploration was ended.
-fn essence(space: &Space<u64>) -> (End<u64>, [u64; 3], bool, Vec<(Vec<u64>, u32)>) {
+type Essence = (End<u64>, [u64; 3], bool, Vec<(Vec<u64>, u32)>);
+
+fn essence(space: &Space<u64>) -> Essence {
     let mut found: Vec<(Vec<u64>, u32)> =
         space.findings.iter().map(|finding| (space.state(finding.state).to_vec(), finding.kind)).collect();
     found.sort();

@@ -159,7 +159,7 @@ impl Checkpoint {
             depth_written: None,
         };
         match found {
-            resume::Found::Outcome(space) => return Ok(Begun::Finished(space)),
+            resume::Found::Outcome(space) => Ok(Begun::Finished(space)),
             resume::Found::Nothing => {
                 checkpoint.forget(|sequence, _| sequence >= header.sequence);
                 team.tell(Vec::new())?;

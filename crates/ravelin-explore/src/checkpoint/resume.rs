@@ -122,11 +122,11 @@ impl Parts {
                     && let Some(owner) = shards.get_mut(local)
                 {
                     debug_assert_eq!(
-                        ids.new(join(shard, index, old)),
+                        ids.now(join(shard, index, old)),
                         join(here.start + local, owner.store.len(), new)
                     );
                     owner.store.reserve(owner.store.len() + 1);
-                    owner.store.insert(state, hash, ids.new(parent));
+                    owner.store.insert(state, hash, ids.now(parent));
                 }
             })?;
             if expanded {
@@ -141,7 +141,7 @@ impl Parts {
                     block,
                     |_, _, _| {},
                     |state, kind| {
-                        let state = StateId(ids.new(state));
+                        let state = StateId(ids.now(state));
                         let owner = split(state.0, new).0.checked_sub(here.start);
                         if let Some(shard) = owner.and_then(|local| shards.get_mut(local)) {
                             shard.findings.push(Finding { state, kind });
@@ -205,7 +205,7 @@ struct Ids {
 }
 
 impl Ids {
-    fn new(&self, id: u32) -> u32 {
+    fn now(&self, id: u32) -> u32 {
         if id == StateId::NONE || self.old == self.new {
             return id;
         }

@@ -8,7 +8,7 @@
 //! compared in one pass over both. So time and disk stay in proportion to what is explored, and the answer is exact. Should two states
 //! really have the same hash the search begins again and compares at the end of every level; with 64 bits that is not expected to happen.
 //!
-//! As long as everything fits into the budget nothing is written: the search in memory is tried first.
+//! As long as everything fits into half of the budget nothing is written: the search in memory is tried first.
 
 mod hashes;
 mod levels;
@@ -53,9 +53,10 @@ fn explore_tuned<S: System>(system: &S, options: &Options, directory: &Path, tun
         Ok(directory) => directory,
         Err(error) => return Space::unknown(End::Failed(error), system.width()),
     };
-    let limits = Limits { memory: Some(budget), ..options.limits };
-    let space =
-        in_memory::explore(system, &Options { limits, beyond: Beyond { spill: None, ..options.beyond }, ..*options });
+    // Half, because memory that was used and is free again is not always given back before more is asked for.
+    let limits = Limits { memory: Some(budget / 2), ..options.limits };
+    let beyond = Beyond { spill: None, checkpoints: None, ..options.beyond };
+    let space = in_memory::explore(system, &Options { limits, beyond, ..*options });
     if !matches!(space.end, End::Limit(Limit::Memory(_))) {
         return space;
     }
