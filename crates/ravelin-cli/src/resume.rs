@@ -37,6 +37,8 @@ const NOT_THE_QUESTION: [&str; 3] = ["--cluster", "--process", "--connect-timeou
 
 pub fn run(arguments: &Resume) -> anyhow::Result<Exit> {
     let directory = std::path::absolute(&arguments.directory)?;
+    let mut cluster = arguments.cluster.clone();
+    cluster.cluster = cluster.cluster.map(std::path::absolute).transpose()?;
     let file = RunFile::read(&directory)?;
     let (command, started_in) = file.command()?;
     std::env::set_current_dir(&started_in).with_context(|| format!("cannot go to `{}`", started_in.display()))?;
@@ -45,7 +47,7 @@ pub fn run(arguments: &Resume) -> anyhow::Result<Exit> {
     let Ok(mut before) = Arguments::try_parse_from(words) else {
         bail!("`{}` has a command line that is not understood", directory.join(RUN_FILE).display());
     };
-    let Resume { checkpoint_every, resources, cluster, .. } = arguments;
+    let Resume { checkpoint_every, resources, .. } = arguments;
     let go_on = |storage: &mut Storage, limits: &mut Resources| {
         storage.checkpoint = Some(directory.clone());
         storage.resumed = true;

@@ -27,9 +27,10 @@ fn directory(scratch: &Scratch, name: &str) -> String {
 /// Verdict, states of the search, length of the witness.
 fn essence(output: &Output) -> Value {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(output)));
-    let result = &document["results"][0];
-    let steps = result["witness"]["steps"].as_array().map(Vec::len);
-    serde_json::json!([result["verdict"], result["statistics"]["transitions"], steps])
+    let answer = &document["answers"][0];
+    assert!(answer["verdict"].is_string(), "{document}");
+    let steps = answer["witness"]["steps"].as_array().map(Vec::len);
+    serde_json::json!([answer["verdict"], answer["statistics"]["states"], steps])
 }
 
 fn reach<'a>(program: &'a str, more: &[&'a str]) -> Vec<&'a str> {

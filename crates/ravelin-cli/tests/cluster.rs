@@ -1,0 +1,227 @@
+//! Searches by several processes: the same answers as by one, also when some of them are killed.
+
+mod running;
+
+use running::{Scratch, code, ravelin};
+use serde_json::Value;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// A few hundred thousand states under sc, and a violation as far away as can be.
+const PROGRAM: &str = "static x: 0..=63; static y: 0..=63; static z: 0..=63;
+    thread a { while x.load() < 60 { x.store(x.load() + 1); } }
+    thread b { while y.load() < 60 { y.store(y.load() + 1); } }
+    thread c { while z.load() < 60 { z.store(z.load() + 1); } }
+    never x == 60 && y == 60 && z == 60;";
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Of each answer: the file, the verdict, the states and the length of the witness.
+fn essence(output: &Output) -> Vec<(String, String, u64, usize)> {
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(output)));
+    let answers = document["answers"].as_array().expect("answers");
+    assert!(!answers.is_empty());
+    let each = |answer: &Value| {
+        let text = |field: &str| answer[field].as_str().unwrap_or("missing").to_owned();
+        let states = answer["statistics"]["states"].as_u64().or(answer["explored"]["states"].as_u64());
+        let steps = answer["witness"]["steps"].as_array().map_or(0, Vec::len);
+        (text("file"), text("verdict"), states.unwrap_or(0), steps)
+    };
+    answers.iter().map(each).collect()
+}
+
+fn examples(folder: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("examples").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            examples(&entry, found);
+        } else if entry.extension().is_some_and(|extension| extension == "rav") {
+            found.push(entry.display().to_string());
+        }
+    }
+}
+
+#[test]
+fn one_to_four_processes_find_the_same_in_all_examples() {
+    let mut files = Vec::new();
+    examples(&Path::new(ROOT).join("examples"), &mut files);
+    // Any number of threads is another kind of search.
+    files.retain(|file| !std::fs::read_to_string(file).expect("a text").contains("[*]"));
+    files.sort();
+    let questions: [&[&str]; 4] = [
+        &["check", "--model", "tso", "--engine", "single"],
+        &["check", "--model", "tso", "--engine", "attacks"],
+        &["check", "--model", "ra,rc20"],
+        &["reach", "--model", "tso", "--engine", "bounded"],
+    ];
+    for question in questions {
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let common = [&question[1..], &files, &["--format", "json", "--workers", "1", "--max-states", "400000"]].concat();
+        let expected = ravelin(&[&question[..1], &common[..]].concat(), "");
+        let alone = essence(&expected);
+        for processes in ["1", "2", "3", "4"] {
+            let words = [&["cluster", question[0], "--local", processes], &common[..]].concat();
+            let output = ravelin(&words, "");
+            assert_eq!(code(&output), code(&expected), "{}", String::from_utf8_lossy(&output.stderr));
+            let together = essence(&output);
+            assert_eq!(alone.len(), together.len());
+            for (alone, together) in alone.iter().zip(together) {
+                // Attacks that are spread are all asked about at once, so those after the first feasible one count, too.
+                let spread = question.contains(&"attacks") && alone.1 == "violated";
+                let counted = |answer: &(String, String, u64, usize)| if spread { 0 } else { answer.2 };
+                assert_eq!((&alone.0, &alone.1), (&together.0, &together.1), "{processes} processes, {question:?}");
+                assert_eq!(counted(alone), counted(&together), "states of {} with {processes}, {question:?}", alone.0);
+                if !spread {
+                    assert_eq!(alone.3, together.3, "witness of {} with {processes}, {question:?}", alone.0);
+                }
+            }
+        }
+    }
+}
+
+fn start(words: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_ravelin"))
+        .args(words)
+        .current_dir(ROOT)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts")
+}
+
+/// The processes that `ravelin cluster` started.
+fn children(parent: u32) -> Vec<u32> {
+    let path = format!("/proc/{parent}/task/{parent}/children");
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.split_whitespace().filter_map(|number| number.parse().ok()).collect()
+}
+
+fn kill(process: u32) {
+    let _ = Command::new("kill").args(["-9", &process.to_string()]).stderr(Stdio::null()).status();
+}
+
+#[test]
+fn killed_processes_end_the_run_and_any_number_of_them_goes_on() {
+    let scratch = Scratch::new("cluster-kill");
+    let program = scratch.write("program.rav", PROGRAM);
+    let question = ["reach", &program, "--model", "sc", "--no-symmetry", "--format", "json"];
+    let expected = ravelin(&[&question[..], &["--engine", "bounded", "--workers", "1"]].concat(), "");
+    assert_eq!(code(&expected), 1, "{}", said(&expected));
+    let expected = essence(&expected);
+    let (mut kills, mut random) = (0, 7u64);
+    let mut next = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    for round in 0..4 {
+        let kept = PathBuf::from(&program).with_file_name(format!("kept-{round}")).display().to_string();
+        for attempt in 0..5 {
+            let processes = (2 + next(3)).to_string();
+            let first = [&question[..], &["--checkpoint", &kept]].concat();
+            let words = if attempt == 0 { first } else { vec!["resume", &kept] };
+            let mut words = [&["cluster"], &words[..], &["--checkpoint-every", "0s", "--local", &processes]].concat();
+            words.retain(|word| !word.is_empty());
+            let mut run = start(&words);
+            while !Path::new(&kept).join("run.json").exists() && run.try_wait().expect("a child").is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            std::thread::sleep(Duration::from_millis(next(900)));
+            let started = children(run.id());
+            if let Some(&victim) = started.get(next(started.len().max(1) as u64) as usize)
+                && run.try_wait().expect("a child").is_none()
+            {
+                kills += 1;
+                kill(victim);
+            }
+            let ending = Instant::now();
+            let output = run.wait_with_output().expect("it ends");
+            assert!(ending.elapsed() < Duration::from_secs(60), "the others notice");
+            // It may have been done before.
+            assert!([1, 3].contains(&code(&output)), "{}", said(&output));
+            if code(&output) == 3 {
+                let said = said(&output);
+                assert!(said.contains("ended by signal 9") || said.contains("was lost"), "{said}");
+            }
+        }
+        let processes = (1 + next(4)).to_string();
+        let output = ravelin(&["cluster", "resume", &kept, "--local", &processes], "");
+        assert_eq!(code(&output), 1, "{}", said(&output));
+        let found = essence(&output);
+        assert_eq!((&found[0].1, found[0].3), (&expected[0].1, expected[0].3), "round {round}");
+    }
+    assert!(kills >= 10, "{kills} kills came before the end");
+}
+
+#[test]
+fn without_a_checkpoint_a_killed_process_is_said() {
+    let scratch = Scratch::new("cluster-lost");
+    let program = scratch.write("program.rav", &PROGRAM.replace("60 &&", "61 &&").replace("< 60", "< 63"));
+    for victim in [0, 1, 2] {
+        let run = start(&["cluster", "reach", &program, "--model", "sc", "--no-symmetry", "--local", "3"]);
+        while children(run.id()).len() < 3 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(60));
+        kill(children(run.id())[victim]);
+        let output = run.wait_with_output().expect("it ends");
+        assert_eq!(code(&output), 3, "{}", said(&output));
+        assert!(said(&output).contains(&format!("process {victim} was ended by signal 9")), "{}", said(&output));
+        assert!(!said(&output).contains("panicked"), "{}", said(&output));
+    }
+}
+
+#[test]
+fn processes_on_named_hosts_answer_together() {
+    let scratch = Scratch::new("cluster-hosts");
+    let taken: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+    let lines: Vec<String> = taken.iter().map(|port| port.local_addr().expect("an address").to_string()).collect();
+    drop(taken);
+    let hosts = scratch.write("hosts.txt", &lines.join("\n"));
+    let words = |process: &'static str| ["check", "examples/dekker.rav", "--cluster", &hosts, "--process", process];
+    let others = [start(&words("1")), start(&words("2"))];
+    let first = ravelin(&words("0"), "");
+    assert_eq!(code(&first), 1, "{}", said(&first));
+    assert!(said(&first).contains("under tso: not robust") && said(&first).contains("under rc20: not robust"));
+    for other in others {
+        let output = other.wait_with_output().expect("it ends");
+        assert_eq!((code(&output), said(&output).as_str()), (1, ""), "process 0 tells the answer");
+    }
+    // The same with another program on one of the machines.
+    let other = start(&["check", "examples/sb.rav", "--cluster", &hosts, "--process", "1", "--connect-timeout", "20s"]);
+    let first = ravelin(&[&words("0")[..], &["--connect-timeout", "20s"]].concat(), "");
+    assert_eq!(code(&first), 2);
+    assert!(said(&first).contains("process 1 at") && said(&first).contains("about something else"), "{}", said(&first));
+    assert_eq!(code(&other.wait_with_output().expect("it ends")), 2);
+}
+
+#[test]
+fn what_several_processes_cannot_do_is_said() {
+    let scratch = Scratch::new("cluster-wrong");
+    let hosts = scratch.write("hosts.txt", "localhost:7001\nnonsense\n");
+    let refused = |words: &[&str], message: &str| {
+        let output = ravelin(words, "");
+        assert_eq!(code(&output), 2, "{}", said(&output));
+        assert!(said(&output).contains(message), "{}", said(&output));
+    };
+    let dekker = "examples/dekker.rav";
+    refused(&["check", dekker, "--cluster", &hosts, "--process", "0"], "line 2: `nonsense` is not an address");
+    refused(&["check", dekker, "--cluster", "nowhere.txt", "--process", "0"], "nowhere.txt");
+    refused(&["check", dekker, "--process", "0"], "--cluster");
+    let one = scratch.write("one.txt", "localhost:7001\n");
+    refused(&["check", dekker, "--cluster", &one, "--process", "1"], "there is no process 1");
+    refused(&["check", "-", "--cluster", &one, "--process", "0"], "standard input");
+    refused(&["cluster", "check", dekker, "--engine", "shared"], "needs all states in memory");
+    refused(&["cluster", "reach", dekker, "--engine", "lazy"], "for the engine `bounded`");
+    refused(&["cluster", "check", dekker, "--spill", "/tmp"], "--spill is for a search by one process");
+    refused(&["cluster", "check", dekker, "--local", "0"], "--local");
+    refused(&["cluster", "check", "examples/missing.rav"], "missing.rav");
+    refused(&["cluster", "check", dekker, "--cluster", &one, "--process", "0"], "starts the processes itself");
+    let any = scratch.write("any.rav", "static x; thread p[*] { x.store(1); }");
+    refused(&["cluster", "check", &any, "--model", "tso"], "any number of threads");
+}
