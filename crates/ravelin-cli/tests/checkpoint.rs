@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 /// A few hundred thousand states under tso, and a violation as far away as can be.
 const PROGRAM: &str = "static x: 0..=63; static y: 0..=63; static z: 0..=63;
-    thread a { while x.load() < 60 { x.store(x.load() + 1); } }
-    thread b { while y.load() < 60 { y.store(y.load() + 1); } }
-    thread c { while z.load() < 60 { z.store(z.load() + 1); } }
-    never x == 60 && y == 60 && z == 60;";
+    thread a { while x.load() < 30 { x.store(x.load() + 1); } }
+    thread b { while y.load() < 30 { y.store(y.load() + 1); } }
+    thread c { while z.load() < 30 { z.store(z.load() + 1); } }
+    never x == 30 && y == 30 && z == 30;";
 
 fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
@@ -153,7 +153,7 @@ fn what_does_not_fit_is_refused_with_a_message() {
     fails(&["reach", &program, "--checkpoint", "x", "--spill", "y"], "cannot be used with");
     fails(&["check", &program, "--checkpoint", "x", "--engine", "shared"], "--checkpoint");
     // The program is another.
-    std::fs::write(&program, PROGRAM.replace("60", "61")).expect("a file");
+    std::fs::write(&program, PROGRAM.replace("30", "31")).expect("a file");
     fails(&["resume", &kept], "is not what it was");
     std::fs::write(&program, PROGRAM).expect("a file");
     // A part is damaged in the middle, then not even a part.
