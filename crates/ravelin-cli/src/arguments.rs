@@ -119,7 +119,7 @@ pub struct Check {
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]
     pub certify: Option<PathBuf>,
     /// Compare the answers with what the files (or tables, .tsv) expect, and show where they differ
-    #[arg(long)]
+    #[arg(long, conflicts_with = "cluster")]
     pub expect: bool,
     #[command(flatten)]
     pub storage: Storage,
@@ -137,7 +137,7 @@ pub struct Reach {
     #[command(flatten)]
     pub inputs: Inputs,
     /// Compare the answers with what the files (or tables, .tsv) expect, and show where they differ
-    #[arg(long)]
+    #[arg(long, conflicts_with = "cluster")]
     pub expect: bool,
     #[command(flatten)]
     pub models: Models,

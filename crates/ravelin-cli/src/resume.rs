@@ -122,19 +122,18 @@ impl RunFile {
         if directory.join(RUN_FILE).exists() {
             bail!("{0} holds a checkpoint already; `ravelin resume {1}` goes on from it", named(), directory.display());
         }
-        let mut entries = std::fs::read_dir(directory).with_context(|| format!("cannot read {}", named()))?;
-        if entries.next().is_some() {
+        // In one piece or not at all; what is left of an attempt that was ended is not in the way of the next one.
+        let unfinished = directory.join(format!("{RUN_FILE}.unfinished"));
+        let entries = std::fs::read_dir(directory).with_context(|| format!("cannot read {}", named()))?;
+        if entries.flatten().any(|entry| entry.path() != unfinished) {
             bail!("{} is not empty; name a new directory for checkpoints", named());
         }
         let path = directory.join(RUN_FILE);
-        let written = std::fs::File::create_new(&path).and_then(|mut file| {
+        let written = std::fs::File::create(&unfinished).and_then(|mut file| {
             file.write_all(self.text.as_bytes())?;
-            file.sync_data()
+            file.sync_data()?;
+            std::fs::rename(&unfinished, &path)
         });
-        if written.is_err() {
-            // Half of it would be in the way of the next attempt.
-            let _ = std::fs::remove_file(&path);
-        }
         written.with_context(|| format!("cannot write `{}`", path.display()))
     }
 

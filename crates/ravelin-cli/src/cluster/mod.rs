@@ -20,7 +20,7 @@ use std::time::Duration;
 pub struct Cluster {
     /// Take part in a search over several processes: a file with the address of each, host:port, one a line. Start the same command on
     /// each machine, with the number of its line as --process; process 0 prints the answer
-    #[arg(long, value_name = "HOSTS", requires = "process", conflicts_with = "expect")]
+    #[arg(long, value_name = "HOSTS", requires = "process")]
     pub cluster: Option<PathBuf>,
     /// Which process of --cluster this is, from 0
     #[arg(long, value_name = "NUMBER", requires = "cluster")]
