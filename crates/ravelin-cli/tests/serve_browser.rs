@@ -153,7 +153,7 @@ fn links_bring_program_and_choices_back() {
     page.choose("question", "reach");
     page.choose("model", "pso");
     page.browser.evaluate("at('link').click()");
-    let fragment = page.wait("location.hash.length > 10 && location.hash").as_str().expect("a fragment").to_owned();
+    let fragment = page.wait("at('link').textContent !== 'Copy link' && location.hash").as_str().expect("a fragment").to_owned();
     page.visit(&fragment);
     assert_eq!(page.browser.evaluate("program.value"), program);
     assert_eq!(page.browser.evaluate("[language.value, question.value, model.value]"), json!(["rav", "reach", "pso"]));
