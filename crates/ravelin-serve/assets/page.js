@@ -8,7 +8,8 @@ const [example, language, question, model] = ["example", "language", "question",
 
 const LONGEST_PAINTED = 100_000;
 const endings = { rav: "rav", litmus: "litmus", txt: "trencher", rmm: "memorax", tpl: "rocker" };
-const verdicts = { holds: "Holds.", violated: "Violated.", unknown: "Unknown.", error: "Error.", timeout: "Time-out.", not_applicable: "Does not apply." };
+// The sentence behind it says the rest.
+const verdicts = { holds: "✓", violated: "✗", unknown: "?", error: "Error.", timeout: "Time-out.", not_applicable: "–" };
 let setup, diagnostics = [], running, reading, typing, remembered = 0;
 
 // ---- the editor ----
