@@ -1,10 +1,12 @@
 //! What a page has to show after each step, and the edges it has to draw, as the reference semantics says: found without JSON, stories
 //! and pages, by replaying the actions themselves.
 
+use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness};
 use ravelin_analysis::reachability::{self, Engine, Question};
-use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
+use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_program::{Program, Source, Value as Number};
 use ravelin_semantics::operational::{Entry, Reference, State};
+use ravelin_semantics::rc20::Graph;
 use ravelin_semantics::trace::Trace;
 use ravelin_semantics::{Action, Model};
 use serde_json::{Value, json};
@@ -18,6 +20,8 @@ pub struct Judged {
     reference: Reference,
     start: State,
     actions: Vec<Action>,
+    /// Under ra and rc20: the graph, and the edges of its cycle.
+    graph: Option<(Graph, BTreeSet<Edge>)>,
 }
 
 fn read(file: &str) -> Program {
@@ -43,10 +47,53 @@ pub fn check(file: &str, model: Model) -> Judged {
     judged(&program, model, witness.computation.actions.clone())
 }
 
+/// The run of a triangular race.
+pub fn triangular(file: &str) -> Judged {
+    let program = read(file);
+    let answer = race_freedom(&program, &RobustnessQuestion::new(Model::Tso)).expect("an answer");
+    judged(&program, Model::Sc, answer.race.expect("a race").actions)
+}
+
+/// The run and the graph of a witness under ra or rc20.
+pub fn stale(file: &str, model: C11Model) -> Judged {
+    let program = read(file);
+    let answer = c11_robustness(&program, &C11Question::new(model)).expect("an answer");
+    let witness = answer.witness().expect("a witness");
+    let cycle = witness.cycle.iter().map(|edge| named(edge.kind.name(), edge.from, edge.to)).collect();
+    let reference = Reference::as_written(&program).expect("the program has a meaning");
+    let start = reference.initial_states().expect("few of them").swap_remove(0);
+    Judged { reference, start, actions: witness.actions.clone(), graph: Some((witness.graph.clone(), cycle)) }
+}
+
 fn judged(program: &Program, model: Model, actions: Vec<Action>) -> Judged {
     let reference = Reference::new(program, model, None).expect("the program has a meaning");
     let start = reference.initial_states().expect("few of them").swap_remove(0);
-    Judged { reference, start, actions }
+    Judged { reference, start, actions, graph: None }
+}
+
+fn named(kind: &str, from: usize, to: usize) -> Edge {
+    (kind.to_owned(), from as u64, to as u64)
+}
+
+/// po and mo between neighbours, rf, and fr to the first write behind the source: straight from the definitions.
+fn edges_of(graph: &Graph) -> BTreeSet<Edge> {
+    let mut edges = BTreeSet::new();
+    for (number, pair) in graph.events.windows(2).enumerate() {
+        if pair[0].thread.is_some() && pair[0].thread == pair[1].thread {
+            edges.insert(named("po", number, number + 1));
+        }
+    }
+    for writes in graph.writes.values() {
+        edges.extend(writes.windows(2).map(|pair| named("mo", pair[0], pair[1])));
+        for (read, source) in graph.sources.iter().enumerate() {
+            let Some(place) = writes.iter().position(|write| Some(*write) == *source) else { continue };
+            edges.insert(named("rf", writes[place], read));
+            edges.extend(
+                writes[place + 1..].iter().find(|&&write| write != read).map(|&write| named("fr", read, write)),
+            );
+        }
+    }
+    edges
 }
 
 impl Judged {
@@ -99,12 +146,15 @@ impl Judged {
 
     /// The generating edges of the trace, and those of its cycle.
     pub fn edges(&self) -> (BTreeSet<Edge>, BTreeSet<Edge>) {
+        if let Some((graph, cycle)) = &self.graph {
+            return (edges_of(graph), cycle.clone());
+        }
         let trace = Trace::of(&self.reference, &self.start, &self.actions).expect("a trace");
-        let edge = |kind: &str, from: usize, to: usize| (kind.to_owned(), from as u64, to as u64);
-        let all = trace.edges().iter().map(|arrow| edge(arrow.edge.name(), arrow.from, arrow.to)).collect();
+        let all = trace.edges().iter().map(|arrow| named(arrow.edge.name(), arrow.from, arrow.to)).collect();
         let cycle = trace.cycle().unwrap_or_default();
         let next = cycle.iter().cycle().skip(1);
-        let cycle = cycle.iter().zip(next).map(|(step, next)| edge(step.edge.name(), step.event, next.event)).collect();
+        let cycle =
+            cycle.iter().zip(next).map(|(step, next)| named(step.edge.name(), step.event, next.event)).collect();
         (all, cycle)
     }
 }
