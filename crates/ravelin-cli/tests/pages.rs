@@ -81,3 +81,13 @@ fn nothing_is_left_beside_the_page() {
     let names: Vec<_> = std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
     assert_eq!(names, ["page.html"]);
 }
+
+#[test]
+fn the_picture_in_the_documents_is_the_one_that_is_drawn() {
+    let scratch = Scratch::new("pages-documents");
+    let svg = scratch.write("dekker.svg", "");
+    ravelin(&["check", "examples/dekker.rav", "--model", "tso", "--workers", "1", "--svg", &svg], "");
+    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dekker.svg");
+    let read = |path: &str| std::fs::read_to_string(path).expect("a picture");
+    assert_eq!(read(&svg), read(kept), "ravelin check examples/dekker.rav --model tso --svg docs/dekker.svg");
+}

@@ -94,7 +94,8 @@ fn a_program_is_checked_and_its_answer_shown() {
     assert_eq!(page.browser.evaluate("frame.hidden"), false);
     let result = page.browser.evaluate("frame.src").as_str().expect("an address").to_owned();
     for (width, dark) in [(1280, false), (1280, true), (400, false), (400, true)] {
-        page.browser.show(width, 800, dark);
+        // High enough that the frame is in sight: what is not is not painted.
+        page.browser.show(width, if width < 800 { 1600 } else { 800 }, dark);
         page.wait("frame.offsetHeight > 100");
         page.browser.evaluate("new Promise(done => setTimeout(done, 300))");
         assert!(page.overflow() <= 0, "{width}: {}", page.overflow());
@@ -153,7 +154,8 @@ fn links_bring_program_and_choices_back() {
     page.choose("question", "reach");
     page.choose("model", "pso");
     page.browser.evaluate("at('link').click()");
-    let fragment = page.wait("location.hash.length > 10 && location.hash").as_str().expect("a fragment").to_owned();
+    let fragment =
+        page.wait("at('link').textContent !== 'Copy link' && location.hash").as_str().expect("a fragment").to_owned();
     page.visit(&fragment);
     assert_eq!(page.browser.evaluate("program.value"), program);
     assert_eq!(page.browser.evaluate("[language.value, question.value, model.value]"), json!(["rav", "reach", "pso"]));

@@ -8,8 +8,9 @@ const [example, language, question, model] = ["example", "language", "question",
 
 const LONGEST_PAINTED = 100_000;
 const endings = { rav: "rav", litmus: "litmus", txt: "trencher", rmm: "memorax", tpl: "rocker" };
-const verdicts = { holds: "Holds.", violated: "Violated.", unknown: "Unknown.", error: "Error.", timeout: "Time-out.", not_applicable: "Does not apply." };
-let setup, diagnostics = [], running, reading, typing;
+// The sentence behind it says the rest.
+const verdicts = { holds: "✓", violated: "✗", unknown: "?", error: "Error.", timeout: "Time-out.", not_applicable: "–" };
+let setup, diagnostics = [], running, reading, typing, remembered = 0;
 
 // ---- the editor ----
 
@@ -99,7 +100,7 @@ function typed() {
   diagnostics = [];
   paint();
   clearTimeout(typing);
-  typing = setTimeout(diagnose, 350);
+  typing = setTimeout(() => { remember(); diagnose(); }, 350);
 }
 
 async function diagnose() {
@@ -217,9 +218,11 @@ async function permalink() {
 }
 
 async function remember() {
+  const mine = ++remembered;
   const fragment = await permalink();
-  history.replaceState(null, "", fragment);
-  return location.href;
+  // Packing takes time; what was written since then is the later one's.
+  if (mine === remembered) history.replaceState(null, "", fragment);
+  return location.href.split("#")[0] + fragment;
 }
 
 async function recall() {

@@ -136,6 +136,10 @@ impl Judged {
             };
             let buffer: Vec<String> = local.buffer.entries().iter().rev().map(entry).collect();
             let mut registers = json!({});
+            // Of a thread without a buffer and without registers there is nothing to show.
+            if !self.reference.model().is_buffered() && thread.registers.iter().all(|register| register.hidden) {
+                continue;
+            }
             for (register, value) in thread.registers.iter().zip(&local.registers).filter(|(one, _)| !one.hidden) {
                 registers[&register.name] = json!(value.to_string());
             }

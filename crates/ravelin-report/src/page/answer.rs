@@ -63,14 +63,15 @@ fn verdict(story: &Story) -> Markup {
 fn telling(telling: &Telling, file: &str, place: &Place, number: usize) -> Markup {
     let text = place.source(file);
     let graph = telling.graph.as_ref().filter(|graph| graph.events.len() > 1 && graph.events.len() <= MOST_EVENTS);
+    let drawing = graph.map(drawn);
     html! {
         div.telling {
             @if number > 0 { p.sentence { (ticked(&telling.sentence)) } }
             @if !telling.roles.is_empty() { (roles(&telling.roles)) }
-            @if text.is_some() || graph.is_some() {
-                div.pair {
+            @if text.is_some() || drawing.is_some() {
+                div class=(if drawing.as_ref().is_some_and(|(_, wide)| *wide) { "pair stacked" } else { "pair" }) {
                     @if let Some(text) = text { (source(file, text, &telling.lines())) }
-                    @if let Some(graph) = graph { (drawn(graph)) }
+                    @if let Some((drawing, _)) = drawing { (drawing) }
                 }
             }
             (run(telling, &format!("{}-{number}", place.answer)))
@@ -104,7 +105,8 @@ fn roles(roles: &[Role]) -> Markup {
     }
 }
 
-fn drawn(graph: &Graph) -> Markup {
+/// The picture with its legend, and whether it is too wide to stand beside something.
+fn drawn(graph: &Graph) -> (Markup, bool) {
     let title = if graph.cycle.is_empty() {
         "What happened before what"
     } else {
@@ -112,8 +114,8 @@ fn drawn(graph: &Graph) -> Markup {
     };
     let names = [("po", "program order"), ("rf", "read from"), ("co", "order of stores"), ("fr", "read before")];
     let (picture, width) = picture::drawn(graph);
-    html! {
-        figure class=(if width > BESIDE { "graph wide" } else { "graph" }) {
+    let figure = html! {
+        figure.graph {
             figcaption { (title) }
             div.scroll tabindex="0" role="region" aria-label="graph" { (picture) }
             ul.legend {
@@ -122,7 +124,8 @@ fn drawn(graph: &Graph) -> Markup {
                 }
             }
         }
-    }
+    };
+    (figure, width > BESIDE)
 }
 
 /// `mo` is drawn as `co` is.

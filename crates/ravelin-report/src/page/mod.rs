@@ -28,6 +28,8 @@ const POLICY: &str =
 
 /// A page is smaller than this, in bytes.
 const MOST: usize = 1_000_000;
+/// Letters of a file's name in the list of answers.
+const LONGEST_NAME: usize = 200;
 /// Room that is left for verdicts when answers do not fit any more.
 const RESERVE: usize = 120_000;
 
@@ -38,18 +40,19 @@ pub fn page(document: &Document, sources: &[(String, String)]) -> String {
         [story] => format!("{}: {}", story.file, story.word),
         stories => format!("{command}: {} answers", stories.len()),
     };
-    let mut sections: Vec<Markup> = Vec::new();
+    let (mut entries, mut sections): (Vec<Markup>, Vec<Markup>) = Default::default();
     let mut size = STYLE.len() + SCRIPT.len();
     for (number, story) in document.stories.iter().enumerate() {
         let place = Place { sources, answer: number + 1, room: MOST.saturating_sub(RESERVE + size) };
-        let full = answer(story, &place);
-        let fits = size + full.0.len() + RESERVE <= MOST;
+        let (entry, full) = (entry(story, place.answer), answer(story, &place));
+        let fits = size + entry.0.len() + full.0.len() + RESERVE <= MOST;
         let section = if fits { full } else { verdict_only(story, &place) };
-        size += section.0.len();
-        // What is left away even so is counted in the table of contents.
-        if size <= MOST - RESERVE / 2 {
-            sections.push(section);
+        size += entry.0.len() + section.0.len();
+        if size > MOST - RESERVE / 2 {
+            break;
         }
+        entries.push(entry);
+        sections.push(section);
     }
     let left_away = document.stories.len() - sections.len();
     let page = html! {
@@ -67,7 +70,9 @@ pub fn page(document: &Document, sources: &[(String, String)]) -> String {
             body {
                 header.top {
                     p.brand { b { "ravelin" } " " (document.command) }
-                    @if document.stories.len() > 1 { (contents(&document.stories, sections.len())) }
+                    @if entries.len() > 1 {
+                        nav.contents aria-label="answers" { ol { @for entry in &entries { (entry) } } }
+                    }
                 }
                 main {
                     @if document.stories.is_empty() { p.sentence { "Nothing was asked." } }
@@ -98,20 +103,15 @@ impl Place<'_> {
     }
 }
 
-/// All answers side by side.
-fn contents(stories: &[Story], shown: usize) -> Markup {
+/// An answer in the list of all of them.
+fn entry(story: &Story, number: usize) -> Markup {
+    let file: String = story.file.chars().take(LONGEST_NAME).collect();
     html! {
-        nav.contents aria-label="answers" {
-            ol {
-                @for (number, story) in stories.iter().enumerate().take(shown) {
-                    li {
-                        a href=(format!("#answer-{}", number + 1)) {
-                            span.file { (story.file) }
-                            @if let Some(model) = &story.model { span.model { (model) } }
-                            (badge(story))
-                        }
-                    }
-                }
+        li {
+            a href=(format!("#answer-{number}")) {
+                span.file { (file) }
+                @if let Some(model) = &story.model { span.model { (model) } }
+                (badge(story))
             }
         }
     }

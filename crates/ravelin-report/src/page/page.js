@@ -261,7 +261,7 @@
         }
         const mine = step && step[0] === thread ? changed(step[7]) : new Set();
         if (state.registers[thread].size > 0) block.appendChild(values(state.registers[thread], mine, "register"));
-        nodes.push(block);
+        if (block.children.length > 1) nodes.push(block);
       }
       this.panel.replaceChildren(...nodes);
     }

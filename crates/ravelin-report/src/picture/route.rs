@@ -94,7 +94,9 @@ fn curve(layout: &Layout, edge: &Edge, beside: usize, ports: &mut Ports) -> Curv
                 let right = x > middle(to).0;
                 let (side, out) = if right { (to.x + to.width, 1.0) } else { (to.x, -1.0) };
                 let end = middle(to).1 + ports.take(edge.to, right);
-                return [(x, y), (x, y + 60.0), (side + out * 70.0, end), (side, end)];
+                return around(layout, edge, |bow| {
+                    [(x, y), (x + bow, y + 60.0), (side + out * 70.0 + bow, end), (side, end)]
+                });
             }
             let pull = (to_y - y) * 0.45;
             [(x, y), (x, y + pull), (to_x, to_y - pull), (to_x, to_y)]
@@ -110,9 +112,29 @@ fn curve(layout: &Layout, edge: &Edge, beside: usize, ports: &mut Ports) -> Curv
             let y = middle(from).1 + ports.take(edge.from, rightwards);
             let to_y = middle(to).1 + ports.take(edge.to, !rightwards);
             let pull = (to_x - x) * 0.42;
-            [(x, y), (x + pull, y), (to_x - pull, to_y), (to_x, to_y)]
+            around(layout, edge, |bow| [(x, y), (x + pull, y + bow), (to_x - pull, to_y + bow), (to_x, to_y)])
         }
     }
+}
+
+/// Of several curves, each bent more than the one before, the first that runs over fewest events.
+fn around(layout: &Layout, edge: &Edge, curve: impl Fn(f64) -> Curve) -> Curve {
+    let others = || layout.nodes.iter().enumerate().filter(|(event, _)| *event != edge.from && *event != edge.to);
+    let over = |curve: &Curve| {
+        let samples = (1..24).map(|sample| at(curve, f64::from(sample) / 24.0));
+        let covered = |(x, y): &Point| {
+            others().any(|(_, node)| {
+                *x > node.x - 4.0
+                    && *x < node.x + node.width + 4.0
+                    && *y > node.y - 4.0
+                    && *y < node.y + node.height + 4.0
+            })
+        };
+        samples.filter(covered).count()
+    };
+    let bows = [0.0, 40.0, -40.0, 56.0, -56.0, 80.0, -80.0, 110.0, -110.0];
+    let curves = bows.into_iter().map(curve);
+    curves.min_by_key(over).unwrap_or_default()
 }
 
 /// Which places at the sides of events are taken, so that edges do not run into one another.
