@@ -1,6 +1,6 @@
 //! A live line on a terminal, silence in a pipe, and Ctrl-C.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ravelin_explore::Progress;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,25 +25,30 @@ pub fn stop_on_ctrl_c() -> &'static AtomicBool {
 /// The line.
 pub struct Line {
     bar: Option<ProgressBar>,
+    /// It is on the screen: not before there is something to tell.
+    shown: AtomicBool,
 }
 
 impl Line {
     pub fn new(title: String) -> Line {
         if !std::io::stderr().is_terminal() {
-            return Line { bar: None };
+            return Line { bar: None, shown: AtomicBool::new(false) };
         }
-        let bar = ProgressBar::new_spinner();
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg}") {
             bar.set_style(style);
         }
         bar.set_prefix(title);
-        Line { bar: Some(bar) }
+        Line { bar: Some(bar), shown: AtomicBool::new(false) }
     }
 
     pub fn show(&self, progress: &Progress) {
         let Some(bar) = &self.bar else { return };
         if progress.elapsed < INTERVAL {
             return;
+        }
+        if !self.shown.swap(true, Ordering::Relaxed) {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         let seconds = progress.elapsed.as_secs_f64();
         bar.set_message(format!(
@@ -60,7 +65,7 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = self.bar.as_ref().filter(|_| self.shown.load(Ordering::Relaxed)) {
             bar.finish_and_clear();
         }
     }

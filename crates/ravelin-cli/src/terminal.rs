@@ -53,7 +53,8 @@ mod tests {
 
     #[test]
     fn colours_are_for_terminals_unless_somebody_says_otherwise() {
-        let cases: &[(Color, bool, &[(&str, &str)], bool)] = &[
+        type Variables = &'static [(&'static str, &'static str)];
+        let cases: &[(Color, bool, Variables, bool)] = &[
             (Color::Auto, true, &[], true),
             (Color::Auto, false, &[], false),
             (Color::Auto, true, &[("NO_COLOR", "1")], false),

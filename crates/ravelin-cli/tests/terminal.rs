@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 /// Runs `ravelin` in a pseudo-terminal of `script`, where that is installed.
 fn in_terminal(columns: &str, variables: &[(&str, &str)], arguments: &str) -> Option<String> {
-    let line = format!("stty cols {columns}; {} {arguments}", env!("CARGO_BIN_EXE_ravelin"));
+    let line = format!("stty cols {columns}; {} {arguments} 2>/dev/null", env!("CARGO_BIN_EXE_ravelin"));
     let output = Command::new("script")
         .args(["-qec", &line, "/dev/null"])
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -67,7 +67,8 @@ fn commands() -> Vec<(String, Vec<String>)> {
     let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let mut commands = Vec::new();
     for name in names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
-        let flags = help(&[name, "--help"]);
+        // Not `NAME --help`, which `cc` hands on to the compiler.
+        let flags = help(&["help", name]);
         let flags = flags.lines().filter_map(|line| {
             let line = line.trim_start();
             let line = line

@@ -313,7 +313,7 @@ fn finding(found: &Finding) -> String {
         };
         let _ = writeln!(
             text,
-            "  Then: {}, on {}, {did} {}.",
+            "  Between them: {}, of {}, {did} {}.",
             accessed(&step.after),
             step.location.words(),
             accessed(&step.before)
@@ -335,10 +335,12 @@ fn stuck(found: &Stuck, style: Style) -> String {
     text
 }
 
-/// `thread 1's release store, 4 bytes, in send at mp.c:8`.
+/// `a release store, 4 bytes, by thread 1, in send at mp.c:8`.
 fn accessed(access: &SanitizerAccess) -> String {
     let place = access.stack.first().map(Frame::words).map(|place| format!(", in {place}")).unwrap_or_default();
-    format!("{}'s {}{place}", access.thread.words(), describe_access(access))
+    let told = describe_access(access);
+    let article = if told.starts_with(['a', 'u']) { "an" } else { "a" };
+    format!("{article} {told}, by {}{place}", access.thread.words())
 }
 
 fn capital(text: &str) -> String {

@@ -6,7 +6,7 @@
 use unicode_width::UnicodeWidthChar;
 
 /// No column is made narrower than this.
-const NARROWEST: usize = 10;
+const NARROWEST: usize = 8;
 
 /// Lines of cells, aligned. Trailing blanks are cut.
 pub struct Table {
@@ -139,7 +139,7 @@ mod tests {
         let mut table = Table::new(&[0]);
         table.row(["1", "left", "reads y = 0 before x is in memory", "left: x=1 z=2"].map(str::to_owned));
         table.row(["10", "right", "writes", ""].map(str::to_owned));
-        let expected = "   1  left   reads y = 0      left: x=1 z=2\n             before x is in\n             memory\n  10  right  writes\n";
+        let expected = "   1  left   reads y = 0       left: x=1 z=2\n             before x is in\n             memory\n  10  right  writes\n";
         assert_eq!(table.render_within("  ", Some(44)), expected);
         assert_eq!(table.render_within("  ", Some(200)), table.render("  "));
     }

@@ -8,8 +8,9 @@ const [example, language, question, model] = ["example", "language", "question",
 
 const LONGEST_PAINTED = 100_000;
 const endings = { rav: "rav", litmus: "litmus", txt: "trencher", rmm: "memorax", tpl: "rocker" };
-const verdicts = { holds: "Holds.", violated: "Violated.", unknown: "Unknown.", error: "Error.", timeout: "Time-out.", not_applicable: "Does not apply." };
-let setup, diagnostics = [], running, reading, typing;
+// The sentence behind it says the rest.
+const verdicts = { holds: "✓", violated: "✗", unknown: "?", error: "Error.", timeout: "Time-out.", not_applicable: "–" };
+let setup, diagnostics = [], running, reading, typing, remembered = 0;
 
 // ---- the editor ----
 
@@ -99,7 +100,7 @@ function typed() {
   diagnostics = [];
   paint();
   clearTimeout(typing);
-  typing = setTimeout(diagnose, 350);
+  typing = setTimeout(() => { remember(); diagnose(); }, 350);
 }
 
 async function diagnose() {
@@ -217,9 +218,11 @@ async function permalink() {
 }
 
 async function remember() {
+  const mine = ++remembered;
   const fragment = await permalink();
-  history.replaceState(null, "", fragment);
-  return location.href;
+  // Packing takes time; what was written since then is the later one's.
+  if (mine === remembered) history.replaceState(null, "", fragment);
+  return location.href.split("#")[0] + fragment;
 }
 
 async function recall() {
@@ -237,9 +240,17 @@ async function recall() {
     known(model, state.m);
     return true;
   } catch {
+    program.value = "";
     show("error", "The link is damaged: there is no program in it.", null);
     return true;
   }
+}
+
+// Whoever follows a link wants to see the answer.
+async function arrive() {
+  paint();
+  await diagnose();
+  if (program.value && !diagnostics.some(found => found.severity === "error")) check();
 }
 
 async function copied() {
@@ -278,10 +289,9 @@ async function begin() {
   program.addEventListener("keydown", event => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); check(); }
   });
-  addEventListener("hashchange", async () => { if (await recall()) { paint(); diagnose(); } });
+  addEventListener("hashchange", async () => { if (await recall()) arrive(); });
   if (await recall()) {
-    paint();
-    await diagnose();
+    await arrive();
   } else {
     example.value = "examples/sb.rav";
     await choose();

@@ -3,7 +3,8 @@
 use crate::child::{Children, Ended, LARGEST_PROGRAM, Limits};
 use crate::http::Response;
 use crate::results::Results;
-use ravelin_report::sarif::answers::sentence;
+use ravelin_report::page::page;
+use ravelin_report::story;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -118,6 +119,15 @@ fn answered(results: &Results, asked: &Asked, code: i32, answer: &[u8], complain
             answer["file"] = json!(name);
         }
     }
+    let told = match story::from_value(&document) {
+        Ok(told) => told,
+        Err(error) => {
+            return Response::json(&unanswered(
+                results,
+                Ended::Crashed(format!("the answer cannot be shown: {error}")),
+            ));
+        }
+    };
     let first = document["answers"].get(0).cloned().unwrap_or_default();
     let verdict = match (first["verdict"].as_str(), code) {
         (Some(verdict), _) => verdict.to_owned(),
@@ -125,13 +135,13 @@ fn answered(results: &Results, asked: &Asked, code: i32, answer: &[u8], complain
         (None, 1) => "violated".to_owned(),
         (None, _) => "unknown".to_owned(),
     };
-    let summary = match first["message"].as_str() {
-        Some(message) if verdict == "error" => message.to_owned(),
-        _ if asked.question == "states" => counted(&first),
-        _ => sentence(&first),
+    let summary = match (first["message"].as_str(), told.stories.first()) {
+        (Some(message), _) if verdict == "error" => message.to_owned(),
+        (_, Some(story)) => story.sentence.clone(),
+        (_, None) => "there is no answer".to_owned(),
     };
     let diagnostics = first.get("diagnostics").cloned().unwrap_or_else(|| json!([]));
-    let result = (verdict != "error").then(|| results.keep(page(&document, &name, &asked.program, &summary)));
+    let result = (verdict != "error").then(|| results.keep(page(&told, &[(name, asked.program.clone())])));
     Response::json(&json!({
         "verdict": verdict,
         "summary": summary,
@@ -140,20 +150,11 @@ fn answered(results: &Results, asked: &Asked, code: i32, answer: &[u8], complain
     }))
 }
 
-/// Final states in a sentence.
-fn counted(answer: &Value) -> String {
-    let finals = answer["final"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let beyond = finals.iter().filter(|state| state["beyond_sc"] == json!(true)).count();
-    let plural = if finals.len() == 1 { "" } else { "s" };
-    let all = if answer["complete"] == json!(false) { ", and perhaps more" } else { "" };
-    format!("{} final state{plural}, {beyond} of them not possible under sc{all}", finals.len())
-}
-
 /// What is told when there is no answer.
 fn unanswered(results: &Results, ended: Ended) -> Value {
     let (verdict, summary) = match ended {
         Ended::TimeOut(time) => {
-            ("timeout", format!("Time-out: the check was stopped after {:.0} s.", time.as_secs_f64()))
+            ("timeout", format!("The check was stopped because it took longer than {} s.", time.as_secs_f64()))
         }
         Ended::TooLong => ("error", "The answer is too long to be shown here.".to_owned()),
         Ended::Busy => ("error", "Too many checks are waiting. Try again in a moment.".to_owned()),
@@ -167,7 +168,8 @@ fn unanswered(results: &Results, ended: Ended) -> Value {
         }
         _ => "",
     };
-    let result = results.keep(plain(&summary, explanation));
+    let heading = if verdict == "timeout" { "Time-out" } else { "No answer" };
+    let result = results.keep(plain(heading, &format!("{summary}\n\n{explanation}")));
     json!({ "verdict": verdict, "summary": summary, "diagnostics": [], "result": format!("/result/{result}") })
 }
 
@@ -200,12 +202,6 @@ fn named(asked: &Asked) -> String {
         other => other,
     };
     if name.is_empty() { format!("program.{ending}") } else { name }
-}
-
-/// The answer as a page of its own.
-fn page(document: &Value, _name: &str, _program: &str, summary: &str) -> String {
-    let details = serde_json::to_string_pretty(document).unwrap_or_default();
-    plain(summary, &details)
 }
 
 /// A heading and a text.

@@ -38,6 +38,9 @@ fn refuse(arguments: &Fence, models: &[AnyModel]) -> anyhow::Result<()> {
     if arguments.output.format == Format::Herd {
         bail!("herd's layout is for final states: use it with `ravelin states`");
     }
+    if arguments.places {
+        arguments.output.refuse_sarif("fence --places")?;
+    }
     if models.contains(&AnyModel::Hardware(Model::Sc)) {
         bail!("under sc fences do nothing; ask about tso, pso, ra or rc20");
     }
@@ -117,7 +120,6 @@ fn plan(arguments: &Fence) -> anyhow::Result<Plan> {
 fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow::Result<(Exit, Shown)> {
     let task = plan.task(subject.program, subject.language, subject.model)?;
     if arguments.places {
-        arguments.output.refuse_sarif("fence --places")?;
         return Ok((Exit::Holds, places(arguments, subject, &task)));
     }
     let Task { sites, offers, .. } = &task;

@@ -20,11 +20,6 @@ pub fn report(answers: &[Value], root: Option<&str>) -> String {
     document(Run { rules: STATIC, results, notifications, columns: Columns::Characters, root })
 }
 
-/// An answer in a sentence.
-pub fn sentence(answer: &Value) -> String {
-    told(answer).message
-}
-
 /// What an answer comes down to.
 struct Told {
     rule: &'static str,
