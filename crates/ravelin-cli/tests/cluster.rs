@@ -61,7 +61,8 @@ fn one_to_four_processes_find_the_same_in_all_examples() {
     ];
     for question in questions {
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
-        let common = [&question[1..], &files, &["--format", "json", "--workers", "1", "--max-states", "400000"]].concat();
+        let common =
+            [&question[1..], &files, &["--format", "json", "--workers", "1", "--max-states", "400000"]].concat();
         let expected = ravelin(&[&question[..1], &common[..]].concat(), "");
         let alone = essence(&expected);
         for processes in ["1", "2", "3", "4"] {
