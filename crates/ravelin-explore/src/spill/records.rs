@@ -93,13 +93,11 @@ impl Records {
         Ok(())
     }
 
-    /// Doubling must not go beyond what may be used.
+    /// All at once: what is not touched costs nothing, and buffers that move while they grow leave holes.
     #[inline]
     fn grow(&mut self, more: usize, most: usize) {
-        let needed = self.buffer.len() + more;
-        if needed > self.buffer.capacity() {
-            let wanted = (self.buffer.capacity() * 2).max(needed).min(most);
-            self.buffer.reserve_exact(wanted - self.buffer.len());
+        if self.buffer.len() + more > self.buffer.capacity() {
+            self.buffer.reserve_exact(most - self.buffer.len());
         }
     }
 
@@ -161,7 +159,7 @@ impl Records {
         let key = |(number, record): (usize, &[u64])| record[width] >> 32 << 32 | number as u64;
         self.keys.clear();
         let records = self.buffer.len() / record;
-        self.keys.reserve_exact(records);
+        self.keys.reserve_exact(self.capacity);
         let bits = (records / PIECE).next_power_of_two().ilog2().min(MOST_BITS);
         if bits == 0 {
             self.keys.extend(self.buffer.chunks_exact(record).enumerate().map(key));
@@ -169,7 +167,7 @@ impl Records {
             return;
         }
         self.scattered.clear();
-        self.scattered.reserve_exact(records);
+        self.scattered.reserve_exact(self.capacity);
         self.scattered.extend(self.buffer.chunks_exact(record).enumerate().map(key));
         let mut ends = vec![0usize; 1 << bits];
         for key in &self.scattered {
