@@ -77,9 +77,15 @@ fn one_to_four_processes_find_the_same_in_all_examples() {
                 let counted = |answer: &(String, String, u64, usize)| if spread { 0 } else { answer.2 };
                 assert_eq!((&alone.0, &alone.1), (&together.0, &together.1), "{processes} processes, {question:?}");
                 assert_eq!(counted(alone), counted(&together), "states of {} with {processes}, {question:?}", alone.0);
-                if !spread {
-                    assert_eq!(alone.3, together.3, "witness of {} with {processes}, {question:?}", alone.0);
-                }
+                // Of stored steps there are as many, which the engine's own tests compare. A stored step of `check` is a step of a
+                // thread with the local ones after it, and of equally short ways one or the other is told.
+                let length = |steps: usize| if question[0] == "reach" { steps } else { usize::from(steps > 0) };
+                assert_eq!(
+                    length(alone.3),
+                    length(together.3),
+                    "witness of {} with {processes}, {question:?}",
+                    alone.0
+                );
             }
         }
     }
