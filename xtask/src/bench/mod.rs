@@ -2,6 +2,7 @@
 //!
 //! Every number that says something about another is a ratio of two measurements of the same run, taken in turns.
 
+mod cluster;
 mod counters;
 mod examples;
 mod explore;
@@ -17,13 +18,14 @@ mod schedules;
 mod stateright;
 mod storage;
 
+use crate::measure::machine;
 use anyhow::Result;
 
 #[derive(clap::Subcommand)]
 pub enum Benchmark {
     /// The state-space engine: against hand-written searches, against itself on two cores, against other tools
     Explore(explore::Arguments),
-    /// States elsewhere than in the memory of one process: on disk, in checkpoints
+    /// States elsewhere than in the memory of one process: in several processes, on disk, in checkpoints
     Cluster,
     /// Fences: the cheapest set for robustness, all minimal sets for safety
     Fences(fences::Arguments),
@@ -44,7 +46,10 @@ pub enum Benchmark {
 pub fn run(benchmark: &Benchmark) -> Result<()> {
     match benchmark {
         Benchmark::Cluster => {
-            println!("{}", storage::tables()?);
+            println!("# States elsewhere\n\n`cargo xtask bench cluster` prints this. {}\n", machine());
+            let directory = storage::Temporary::new()?;
+            println!("{}", cluster::table(directory.path())?);
+            println!("{}", storage::tables(directory.path())?);
             Ok(())
         }
         Benchmark::Explore(arguments) => explore::run(arguments),

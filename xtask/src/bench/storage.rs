@@ -19,8 +19,7 @@ const SHARE: u64 = 8;
 const EVERY: Duration = Duration::from_secs(2);
 
 /// The tables, as Markdown.
-pub fn tables() -> Result<String> {
-    let directory = Temporary::new()?;
+pub fn tables(directory: &Path) -> Result<String> {
     let mut spilled = Table::new(&["space", "states", "in memory", "memory", "spilling", "memory", "ratio"]);
     let mut kept = Table::new(&["space", "states", "without", "with", "cost"]);
     let counters = parse("counters.rav", Counters { number: 6 }.text())?;
@@ -37,7 +36,7 @@ pub fn tables() -> Result<String> {
         let (plain, time) = search(None, Beyond::default());
         let plain = plain?;
         let budget = plain.bytes / SHARE;
-        let (spill, spilling) = search(Some(budget), Beyond { spill: Some(&directory.0), ..Beyond::default() });
+        let (spill, spilling) = search(Some(budget), Beyond { spill: Some(directory), ..Beyond::default() });
         let spill = spill?;
         ensure!(plain.states == spill.states, "{name}: {} states in memory, {} spilled", plain.states, spill.states);
         let slower = ratio(spilling, time);
@@ -51,7 +50,7 @@ pub fn tables() -> Result<String> {
             mebibytes(budget),
             judged(slower, "", "≤ 5", slower <= 5.0),
         ]);
-        let parts = directory.0.join(name);
+        let parts = directory.join(name);
         std::fs::create_dir(&parts)?;
         let checkpoints = Checkpoints::new(&parts, EVERY, 0);
         let (checked, keeping) = search(None, Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() });
@@ -79,13 +78,17 @@ fn explored(program: &Program, settings: Settings, options: &Options) -> Result<
 }
 
 /// A directory that is gone when dropped.
-struct Temporary(PathBuf);
+pub struct Temporary(PathBuf);
 
 impl Temporary {
-    fn new() -> Result<Temporary> {
+    pub fn new() -> Result<Temporary> {
         let path = std::env::temp_dir().join(format!("ravelin-bench-{}", std::process::id()));
         std::fs::create_dir(Path::new(&path))?;
         Ok(Temporary(path))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 }
 

@@ -1,0 +1,123 @@
+//! Several processes of this machine against one: processor time a state, and memory of each process.
+//!
+//! The question is asked with the built `ravelin`, once alone and then by `ravelin cluster`. Processor time is that of all processes
+//! together. On a machine with fewer cores than processes the wall clock says nothing, so it is not shown.
+
+use super::counters::Counters;
+use super::lamport::Lamport;
+use crate::measure::ratio;
+use crate::table::{Table, count, judged, seconds};
+use crate::watched::built;
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs::read_to_string;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const PROCESSES: [u64; 3] = [1, 2, 4];
+
+/// The table, as Markdown.
+pub fn table(directory: &Path) -> Result<String> {
+    let ravelin = built()?;
+    let mut table =
+        Table::new(&["space", "states", "processes", "processor time", "ratio", "memory a process", "of its share"]);
+    let spaces = [
+        ("6 counters of 16", Counters { number: 6 }.text(), "sc"),
+        ("Lamport, 4 threads, tso", Lamport { threads: 4 }.text(), "tso"),
+    ];
+    for (name, text, model) in spaces {
+        let file = directory.join("space.rav");
+        std::fs::write(&file, text)?;
+        let mut question = vec!["reach".to_owned(), file.display().to_string()];
+        let options = ["--format", "json", "--workers", "1", "--no-symmetry", "--no-partial-order", "--no-fuse"];
+        question.extend(["--model", model, "--engine", "bounded"].into_iter().chain(options).map(str::to_owned));
+        let alone = ask(&ravelin, &question)?;
+        table.row(vec![
+            name.to_owned(),
+            count(alone.states),
+            "alone".to_owned(),
+            seconds(alone.time),
+            String::new(),
+            mebibytes(alone.largest),
+            String::new(),
+        ]);
+        for processes in PROCESSES {
+            let local = ["cluster".to_owned()].into_iter().chain(question.iter().cloned());
+            let words: Vec<String> = local.chain(["--local".to_owned(), processes.to_string()]).collect();
+            let together = ask(&ravelin, &words)?;
+            ensure!(together.states == alone.states, "{name}: {} states, alone {}", together.states, alone.states);
+            let slower = ratio(together.time, alone.time);
+            let share = together.largest as f64 * processes as f64 / alone.largest as f64;
+            table.row(vec![
+                String::new(),
+                String::new(),
+                processes.to_string(),
+                seconds(together.time),
+                judged(slower, "", "≤ 1.5", slower <= 1.5),
+                mebibytes(together.largest),
+                judged(share, "", "≤ 1.3", share <= 1.3),
+            ]);
+        }
+    }
+    Ok(format!(
+        "## Several processes\n\nProcessor time of all processes together, and the most memory that one of them had, beside one process alone.\n\n{table}"
+    ))
+}
+
+fn mebibytes(kibibytes: u64) -> String {
+    format!("{} MiB", kibibytes >> 10)
+}
+
+struct Asked {
+    states: u64,
+    /// Of all processes.
+    time: Duration,
+    /// The most memory of one process, in KiB.
+    largest: u64,
+}
+
+fn ask(ravelin: &Path, words: &[String]) -> Result<Asked> {
+    let before = ended_children();
+    let mut child = Command::new(ravelin).args(words).stdout(Stdio::piped()).spawn().context("cannot start ravelin")?;
+    let mut stdout = child.stdout.take().context("no output")?;
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        stdout.read_to_string(&mut text).map(|_| text)
+    });
+    let mut memory: HashMap<u32, u64> = HashMap::new();
+    while child.try_wait()?.is_none() {
+        for process in std::iter::once(child.id()).chain(children(child.id())) {
+            if let Some(kibibytes) = high_water(process) {
+                let most = memory.entry(process).or_default();
+                *most = kibibytes.max(*most);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let text = reader.join().map_err(|_| anyhow::anyhow!("the output could not be read"))??;
+    let document: Value = serde_json::from_str(&text).context("ravelin gave no answer")?;
+    let states = document["answers"][0]["statistics"]["states"].as_u64().context("an answer without states")?;
+    let largest = memory.values().copied().max().unwrap_or(0);
+    Ok(Asked { states, time: ended_children().saturating_sub(before), largest })
+}
+
+/// Processor time of all processes that this one started and waited for, and of those they did.
+fn ended_children() -> Duration {
+    let told = read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = told.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+    let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let text = read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    text.split_whitespace().filter_map(|number| number.parse().ok()).collect()
+}
+
+fn high_water(process: u32) -> Option<u64> {
+    let text = read_to_string(format!("/proc/{process}/status")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok())
+}
