@@ -1,73 +1,12 @@
 //! Explorations that are ended, damaged, moved to other numbers of workers and processes, and go on.
 
-use ravelin_explore::{
-    Beyond, Checkpoints, End, Limit, Limits, Lost, Options, Peers, Sink, Space, System, Until, explore,
-};
+mod jumble;
+
+use jumble::{Jumble, Threads};
+use ravelin_explore::{Beyond, Checkpoints, End, Limit, Limits, Options, Space, Until, explore};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
-
-/// A graph on numbers below `size`, with edges that look random; states of `width` words.
-struct Jumble {
-    size: u64,
-    seed: u64,
-    width: usize,
-    goals: Vec<u64>,
-    refused: Option<u64>,
-    expanded: AtomicU64,
-}
-
-impl Jumble {
-    fn new(seed: u64, size: u64) -> Jumble {
-        let width = 1 + seed as usize % 3;
-        Jumble { size, seed, width, goals: Vec::new(), refused: None, expanded: AtomicU64::new(0) }
-    }
-
-    fn packed(&self, number: u64) -> Vec<u64> {
-        (0..self.width as u64).map(|word| number.wrapping_mul(word * 2 + 1)).collect()
-    }
-
-    fn next(&self, number: u64) -> impl Iterator<Item = u64> + '_ {
-        (0..1 + number % 3).map(move |edge| {
-            let mixed = (number * 4 + edge + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            if mixed >> 60 == 0 { (mixed >> 20) % self.size } else { (number + (mixed >> 40) % 97) % self.size }
-        })
-    }
-}
-
-impl System for Jumble {
-    type Scratch = ();
-    type Interrupt = u64;
-
-    fn width(&self) -> usize {
-        self.width
-    }
-
-    fn scratch(&self) {}
-
-    fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
-        for number in [0, self.size / 2, 0] {
-            emit(&self.packed(number));
-        }
-    }
-
-    fn expand(&self, state: &[u64], _: &mut (), sink: &mut Sink) -> Result<(), u64> {
-        self.expanded.fetch_add(1, Ordering::Relaxed);
-        let number = state[0];
-        if self.refused == Some(number) {
-            return Err(number);
-        }
-        if let Some(goal) = self.goals.iter().position(|&goal| goal == number) {
-            sink.report(goal as u32 % 3);
-        }
-        if number % 11 == 3 {
-            sink.cut_off();
-        }
-        self.next(number).for_each(|next| sink.push(&self.packed(next)));
-        Ok(())
-    }
-}
 
 /// A directory of its own, gone when dropped.
 struct Place(PathBuf);
@@ -310,32 +249,6 @@ fn a_directory_that_is_none_is_named() {
     }
 }
 
-/// Threads of this process as processes.
-struct Threads {
-    number: usize,
-    barrier: Arc<Barrier>,
-    messages: Arc<Vec<Mutex<Vec<Vec<u64>>>>>,
-}
-
-impl Peers for Threads {
-    fn processes(&self) -> usize {
-        self.messages.len()
-    }
-
-    fn number(&self) -> usize {
-        self.number
-    }
-
-    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost> {
-        *self.messages[self.number].lock().unwrap() = outgoing;
-        self.barrier.wait();
-        let incoming = self.messages.iter().map(|sent| std::mem::take(&mut sent.lock().unwrap()[self.number]));
-        let incoming = incoming.collect();
-        self.barrier.wait();
-        Ok(incoming)
-    }
-}
-
 #[test]
 fn processes_write_parts_and_any_number_of_them_goes_on() {
     for seed in 0..6 {
@@ -345,13 +258,10 @@ fn processes_write_parts_and_any_number_of_them_goes_on() {
         let expected = plain(&system, until);
         let place = Place::new();
         let together = |processes: usize, workers: usize, states| -> Vec<Space<u64>> {
-            let barrier = Arc::new(Barrier::new(processes));
-            let messages: Arc<Vec<_>> = Arc::new((0..processes).map(|_| Mutex::new(Vec::new())).collect());
             std::thread::scope(|scope| {
-                let (system, place, barrier, messages) = (&system, &place.0, &barrier, &messages);
-                let process = |number| {
+                let (system, place) = (&system, &place.0);
+                let process = |peers: Threads| {
                     scope.spawn(move || {
-                        let peers = Threads { number, barrier: barrier.clone(), messages: messages.clone() };
                         let checkpoints = Checkpoints::new(place, Duration::ZERO, 7);
                         let checkpoints = Some(&checkpoints);
                         let beyond = Beyond { peers: Some(&peers), checkpoints, ..Beyond::default() };
@@ -359,7 +269,7 @@ fn processes_write_parts_and_any_number_of_them_goes_on() {
                         explore(system, &Options { limits, workers, until, beyond, ..Options::default() })
                     })
                 };
-                let running: Vec<_> = (0..processes).map(process).collect();
+                let running: Vec<_> = Threads::new(processes).into_iter().map(process).collect();
                 running.into_iter().map(|running| running.join().expect("it ends")).collect()
             })
         };

@@ -1,102 +1,20 @@
 //! Several processes, here threads that exchange through memory, find what one finds.
 
-use ravelin_explore::{Beyond, End, Limit, Limits, Lost, Options, Peers, Sink, Space, System, Until, explore};
-use std::sync::{Barrier, Mutex};
+mod jumble;
 
-/// A graph on numbers below `size`, with edges that look random; states of `width` words.
-struct Jumble {
-    size: u64,
-    seed: u64,
-    width: usize,
-    goals: Vec<u64>,
-    refused: Option<u64>,
-}
-
-impl Jumble {
-    fn packed(&self, number: u64) -> Vec<u64> {
-        (0..self.width as u64).map(|word| number.wrapping_mul(word * 2 + 1)).collect()
-    }
-}
-
-impl System for Jumble {
-    type Scratch = ();
-    type Interrupt = u64;
-
-    fn width(&self) -> usize {
-        self.width
-    }
-
-    fn scratch(&self) {}
-
-    fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
-        for number in [0, self.size / 2, 0] {
-            emit(&self.packed(number));
-        }
-    }
-
-    fn expand(&self, state: &[u64], _: &mut (), sink: &mut Sink) -> Result<(), u64> {
-        let number = state[0];
-        if self.refused == Some(number) {
-            return Err(number);
-        }
-        if let Some(goal) = self.goals.iter().position(|&goal| goal == number) {
-            sink.report(goal as u32 % 3);
-        }
-        if number % 11 == 3 {
-            sink.cut_off();
-        }
-        for edge in 0..1 + number % 3 {
-            let mixed = (number * 4 + edge + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            // Mostly to neighbours, so that there are many levels.
-            let next =
-                if mixed >> 60 == 0 { (mixed >> 20) % self.size } else { (number + (mixed >> 40) % 97) % self.size };
-            sink.push(&self.packed(next));
-        }
-        Ok(())
-    }
-}
-
-/// Threads of this process as processes.
-struct Threads {
-    number: usize,
-    shared: std::sync::Arc<Shared>,
-}
-
-struct Shared {
-    barrier: Barrier,
-    messages: Vec<Mutex<Vec<Vec<u64>>>>,
-}
-
-impl Peers for Threads {
-    fn processes(&self) -> usize {
-        self.shared.messages.len()
-    }
-
-    fn number(&self) -> usize {
-        self.number
-    }
-
-    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost> {
-        *self.shared.messages[self.number].lock().unwrap() = outgoing;
-        self.shared.barrier.wait();
-        let incoming = self.shared.messages.iter().map(|sent| std::mem::take(&mut sent.lock().unwrap()[self.number]));
-        let incoming = incoming.collect();
-        self.shared.barrier.wait();
-        Ok(incoming)
-    }
-}
+use jumble::{Jumble, Threads};
+use ravelin_explore::{Beyond, End, Limit, Limits, Lost, Options, Peers, Space, System, Until, explore};
 
 fn together<S: System>(
     system: &S,
     processes: usize,
     options: &(dyn Fn(usize) -> Options<'static> + Sync),
 ) -> Vec<Space<S::Interrupt>> {
-    let messages = (0..processes).map(|_| Mutex::new(Vec::new())).collect();
-    let shared = std::sync::Arc::new(Shared { barrier: Barrier::new(processes), messages });
     std::thread::scope(|scope| {
-        let explorers: Vec<_> = (0..processes)
-            .map(|number| {
-                let peers = Threads { number, shared: shared.clone() };
+        let explorers: Vec<_> = Threads::new(processes)
+            .into_iter()
+            .enumerate()
+            .map(|(number, peers)| {
                 scope.spawn(move || {
                     let beyond = Beyond { peers: Some(&peers), ..Beyond::default() };
                     explore(system, &Options { beyond, ..options(number) })
@@ -112,7 +30,7 @@ fn processes_find_together_what_one_finds_alone() {
     for seed in 0..40 {
         let size = [30, 700, 9_000, 60_000][seed as usize % 4];
         let goals = if seed % 3 == 0 { vec![size / 3 * 2, size / 5, size / 7] } else { Vec::new() };
-        let system = Jumble { size, seed, width: 1 + seed as usize % 3, goals, refused: None };
+        let system = Jumble { goals, ..Jumble::new(seed, size) };
         for until in [Until::FirstFinding, Until::Exhausted] {
             let alone = explore(&system, &Options { until, ..Options::default() });
             for (processes, workers) in [(1, 1), (2, 1), (3, 1), (4, 1), (2, 2)] {
@@ -152,31 +70,12 @@ fn assert_is_path(system: &Jumble, path: &[&[u64]]) {
     let mut starts = Vec::new();
     system.initial(&mut |state| starts.push(state.to_vec()));
     assert!(starts.iter().any(|start| start == path[0]));
-    // Only the engine can make a sink, so a step is looked for by exploring from its first state.
-    struct From<'a>(&'a Jumble, &'a [u64]);
-    impl System for From<'_> {
-        type Scratch = ();
-        type Interrupt = u64;
-        fn width(&self) -> usize {
-            self.0.width
-        }
-        fn scratch(&self) {}
-        fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
-            emit(self.1);
-        }
-        fn expand(&self, state: &[u64], scratch: &mut (), sink: &mut Sink) -> Result<(), u64> {
-            if state == self.1 { self.0.expand(state, scratch, sink) } else { Ok(()) }
-        }
-    }
-    for step in path.windows(2) {
-        let next = explore(&From(system, step[0]), &Options { until: Until::Exhausted, ..Options::default() });
-        assert!(next.states().any(|state| state == step[1]));
-    }
+    assert!(path.windows(2).all(|pair| system.next(pair[0][0]).any(|next| system.packed(next) == pair[1])));
 }
 
 #[test]
 fn limits_and_interrupts_end_all_processes_alike() {
-    let system = |refused| Jumble { size: 200_000, seed: 5, width: 2, goals: Vec::new(), refused };
+    let system = |refused| Jumble { refused, ..Jumble::new(5, 200_000) };
     let states = Limits { states: Some(3_000), ..Limits::default() };
     for space in together(&system(None), 3, &|_| Options { limits: states, ..Options::default() }) {
         assert_eq!(space.end, End::Limit(Limit::States(3_000)));
@@ -213,7 +112,7 @@ fn a_lost_process_is_said_and_not_waited_for() {
             if left == 0 { Err(Lost { process: 1 }) } else { Ok(outgoing) }
         }
     }
-    let system = Jumble { size: 60_000, seed: 8, width: 1, goals: Vec::new(), refused: None };
+    let system = Jumble::new(8, 60_000);
     for workers in [1, 2] {
         for exchanges in 0..6 {
             let peers = Cut(exchanges.into());

@@ -1,0 +1,105 @@
+//! A system with a space of any size that looks random, and threads that take the part of processes.
+
+use ravelin_explore::{Lost, Peers, Sink, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
+
+/// A graph on numbers below `size`, with edges that look random; states of `width` words.
+pub struct Jumble {
+    pub size: u64,
+    pub seed: u64,
+    pub width: usize,
+    pub goals: Vec<u64>,
+    pub refused: Option<u64>,
+    pub expanded: AtomicU64,
+}
+
+impl Jumble {
+    pub fn new(seed: u64, size: u64) -> Jumble {
+        let width = 1 + seed as usize % 3;
+        Jumble { size, seed, width, goals: Vec::new(), refused: None, expanded: AtomicU64::new(0) }
+    }
+
+    pub fn packed(&self, number: u64) -> Vec<u64> {
+        (0..self.width as u64).map(|word| number.wrapping_mul(word * 2 + 1)).collect()
+    }
+
+    pub fn next(&self, number: u64) -> impl Iterator<Item = u64> + '_ {
+        (0..1 + number % 3).map(move |edge| {
+            let mixed = (number * 4 + edge + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            // Mostly to neighbours, so that there are many levels.
+            if mixed >> 60 == 0 { (mixed >> 20) % self.size } else { (number + (mixed >> 40) % 97) % self.size }
+        })
+    }
+}
+
+impl System for Jumble {
+    type Scratch = ();
+    type Interrupt = u64;
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn scratch(&self) {}
+
+    fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
+        for number in [0, self.size / 2, 0] {
+            emit(&self.packed(number));
+        }
+    }
+
+    fn expand(&self, state: &[u64], _: &mut (), sink: &mut Sink) -> Result<(), u64> {
+        self.expanded.fetch_add(1, Ordering::Relaxed);
+        let number = state[0];
+        if self.refused == Some(number) {
+            return Err(number);
+        }
+        if let Some(goal) = self.goals.iter().position(|&goal| goal == number) {
+            sink.report(goal as u32 % 3);
+        }
+        if number % 11 == 3 {
+            sink.cut_off();
+        }
+        self.next(number).for_each(|next| sink.push(&self.packed(next)));
+        Ok(())
+    }
+}
+
+/// Threads of this process as processes.
+pub struct Threads {
+    number: usize,
+    shared: Arc<Shared>,
+}
+
+impl Threads {
+    pub fn new(processes: usize) -> Vec<Threads> {
+        let messages = (0..processes).map(|_| Mutex::new(Vec::new())).collect();
+        let shared = Arc::new(Shared { barrier: Barrier::new(processes), messages });
+        (0..processes).map(|number| Threads { number, shared: shared.clone() }).collect()
+    }
+}
+
+struct Shared {
+    barrier: Barrier,
+    messages: Vec<Mutex<Vec<Vec<u64>>>>,
+}
+
+impl Peers for Threads {
+    fn processes(&self) -> usize {
+        self.shared.messages.len()
+    }
+
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost> {
+        *self.shared.messages[self.number].lock().unwrap() = outgoing;
+        self.shared.barrier.wait();
+        let incoming = self.shared.messages.iter().map(|sent| std::mem::take(&mut sent.lock().unwrap()[self.number]));
+        let incoming = incoming.collect();
+        self.shared.barrier.wait();
+        Ok(incoming)
+    }
+}
