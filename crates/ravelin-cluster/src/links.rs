@@ -186,7 +186,12 @@ impl Channels {
             self.allocator.events().borrow_mut().clear();
             while let Some(Piece { sender, last, farewell, words }) = self.puller.recv() {
                 let Some(inbox) = self.ahead.get_mut(sender) else { continue };
-                inbox.begun.extend_from_slice(&words);
+                // Most messages are one piece, which need not be copied.
+                if inbox.begun.is_empty() {
+                    inbox.begun = words;
+                } else {
+                    inbox.begun.extend_from_slice(&words);
+                }
                 if last {
                     inbox.complete.push_back((std::mem::take(&mut inbox.begun), farewell));
                 }

@@ -26,7 +26,7 @@ pub fn table(directory: &Path) -> Result<String> {
         Table::new(&["space", "states", "processes", "processor time", "ratio", "memory a process", "of its share"]);
     let spaces = [
         ("6 counters of 16", Counters { number: 6 }.text(), "sc"),
-        ("Lamport, 4 threads, tso", Lamport { threads: 4 }.text(), "tso"),
+        ("Lamport, 4 threads", Lamport { threads: 4 }.text(), "sc"),
     ];
     for (name, text, model) in spaces {
         let file = directory.join("space.rav");
