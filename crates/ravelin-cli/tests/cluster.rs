@@ -123,6 +123,12 @@ fn killed_processes_end_the_run_and_any_number_of_them_goes_on() {
     let expected = ravelin(&[&question[..], &["--engine", "bounded", "--workers", "1"]].concat(), "");
     assert_eq!(code(&expected), 1, "{}", said(&expected));
     let expected = essence(&expected);
+    // How long it takes to the end, so that most kills come before, on whatever machine.
+    let start_of_whole = Instant::now();
+    let whole = PathBuf::from(&program).with_file_name("whole").display().to_string();
+    let words = [&["cluster"], &question[..], &["--checkpoint", &whole, "--checkpoint-every", "0s", "--local", "2"]];
+    assert_eq!(code(&ravelin(&words.concat(), "")), 1);
+    let time = start_of_whole.elapsed();
     let (mut kills, mut random) = (0, 7u64);
     let mut next = |below: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -140,7 +146,7 @@ fn killed_processes_end_the_run_and_any_number_of_them_goes_on() {
             while !Path::new(&kept).join("run.json").exists() && run.try_wait().expect("a child").is_none() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            std::thread::sleep(Duration::from_millis(next(900)));
+            std::thread::sleep(time.mul_f64(next(1_000) as f64 / 1_000.0 * 0.4));
             let started = children(run.id());
             if let Some(&victim) = started.get(next(started.len().max(1) as u64) as usize)
                 && run.try_wait().expect("a child").is_none()
@@ -164,8 +170,7 @@ fn killed_processes_end_the_run_and_any_number_of_them_goes_on() {
         let found = essence(&output);
         assert_eq!((&found[0].1, found[0].3), (&expected[0].1, expected[0].3), "round {round}");
     }
-    // A fast machine is done before some of the twenty.
-    assert!(kills >= 5, "{kills} kills came before the end");
+    assert!(kills >= 10, "{kills} kills came before the end");
 }
 
 #[test]

@@ -16,6 +16,15 @@ pub trait Peers: Sync {
     /// Gives each process the words that are for it, in the order of the processes, and returns those that each had for this one. Returns
     /// when all have given theirs.
     fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost>;
+
+    /// Tells all processes the same, and gives what each told, in their order.
+    fn tell(&self, words: Vec<u64>) -> Result<Vec<Vec<u64>>, Lost> {
+        let mut told = self.exchange(vec![words.clone(); self.processes()])?;
+        if let Some(own) = told.get_mut(self.number()) {
+            *own = words;
+        }
+        Ok(told)
+    }
 }
 
 /// A process is gone, and with it its part of the states.
@@ -93,13 +102,7 @@ impl<'a> Team<'a> {
     pub fn tell(&self, words: Vec<u64>) -> Result<Vec<Vec<u64>>, Lost> {
         match self.peers {
             None => Ok(vec![words]),
-            Some(peers) => {
-                let mut told = peers.exchange(vec![words.clone(); peers.processes()])?;
-                if let Some(own) = told.get_mut(peers.number()) {
-                    *own = words;
-                }
-                Ok(told)
-            }
+            Some(peers) => peers.tell(words),
         }
     }
 }

@@ -311,6 +311,7 @@ impl<S: System> Search<'_, S> {
     fn settle(&self, mut summary: Summary<S::Interrupt>, transitions: u64) -> Result<Round<S::Interrupt>, Lost> {
         let limits = &self.options.limits;
         summary.stopped = self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        summary.memory = limits.memory;
         summary.late = limits.time.is_some_and(|time| self.start.elapsed() > time);
         summary.due = self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.is_due());
         if !self.team.is_alone() {
@@ -352,7 +353,7 @@ impl<S: System> Search<'_, S> {
         if summary.states > most_states || summary.largest_id > MOST_STATES {
             return Some(End::Limit(Limit::States(most_states)));
         }
-        if let Some(memory) = limits.memory.filter(|&memory| summary.bytes > memory) {
+        if let Some(memory) = summary.memory.filter(|&memory| summary.bytes > memory) {
             return Some(End::Limit(Limit::Memory(memory)));
         }
         limits.time.filter(|_| summary.late).map(|time| End::Limit(Limit::Time(time)))

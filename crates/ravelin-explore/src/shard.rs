@@ -87,6 +87,8 @@ pub(crate) struct Summary<I> {
     pub late: bool,
     /// It is time for a checkpoint.
     pub due: bool,
+    /// The memory that all may use together. Machines differ, and the least counts, so that all come to the same end.
+    pub memory: Option<u64>,
 }
 
 impl<I> Default for Summary<I> {
@@ -103,12 +105,15 @@ impl<I> Default for Summary<I> {
             stopped: false,
             late: false,
             due: false,
+            memory: None,
         }
     }
 }
 
+/// What stands for no limit of memory.
+const NO_LIMIT: u64 = u64::MAX;
 /// Words before the interrupting state in what a process tells of its shards.
-const NUMBERS: usize = 10;
+const NUMBERS: usize = 11;
 
 impl<I> Summary<I> {
     pub fn add<S: System<Interrupt = I>>(&mut self, shard: &mut Shard<S>) {
@@ -140,6 +145,7 @@ impl<I> Summary<I> {
             u64::from(self.stopped),
             u64::from(self.late),
             u64::from(self.due),
+            self.memory.unwrap_or(NO_LIMIT),
         ];
         words.extend(self.interrupt.iter().flat_map(|(state, _)| state));
         words
@@ -150,7 +156,8 @@ impl<I> Summary<I> {
         let mut sum = Summary::default();
         for words in told {
             let Some((numbers, state)) = words.split_at_checked(NUMBERS) else { continue };
-            let [states, largest_id, frontier, left, bytes, transitions, found, stopped, late, due] = *numbers else {
+            let [states, largest_id, frontier, left, bytes, transitions, found, stopped, late, due, memory] = *numbers
+            else {
                 continue;
             };
             sum.states += states;
@@ -163,6 +170,8 @@ impl<I> Summary<I> {
             sum.stopped |= stopped != 0;
             sum.late |= late != 0;
             sum.due |= due != 0;
+            let memory = Some(memory).filter(|&memory| memory != NO_LIMIT);
+            sum.memory = [sum.memory, memory].into_iter().flatten().min();
             if sum.interrupt.is_none() && state.len() == system.width() && !state.is_empty() {
                 let mut nowhere = Sink::new(system.width(), 1);
                 let again = system.expand(state, &mut system.scratch(), &mut nowhere);

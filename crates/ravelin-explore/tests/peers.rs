@@ -81,6 +81,11 @@ fn limits_and_interrupts_end_all_processes_alike() {
         assert_eq!(space.end, End::Limit(Limit::States(3_000)));
         assert!(space.statistics.states > 3_000, "the sum over all processes");
     }
+    // Machines have different memories; the least that one allows ends it for all.
+    let memory = |number: usize| Limits { memory: [None, Some(600_000), Some(400_000)][number], ..Limits::default() };
+    for space in together(&system(None), 3, &|number| Options { limits: memory(number), ..Options::default() }) {
+        assert_eq!(space.end, End::Limit(Limit::Memory(400_000)));
+    }
     // The refused state belongs to one process; all end with what it says.
     let alone = explore(&system(None), &Options { until: Until::Exhausted, ..Options::default() });
     let refused = alone.states().nth(20_000).map(|state| state[0]);

@@ -3,7 +3,7 @@
 
 use super::check::{Explored, RobustnessQuestion, ask};
 use crate::AnalysisError;
-use ravelin_explore::{Beyond, Limits, Lost, Peers};
+use ravelin_explore::{Beyond, Limits, Lost};
 use ravelin_machine::attack::Target;
 use ravelin_program::Program;
 use std::time::Instant;
@@ -60,7 +60,7 @@ pub(super) fn spread(
     }
     told[0] = here.states;
     let mut shares = vec![Share::Open; targets.len()];
-    for words in tell(peers, told)? {
+    for words in peers.tell(told)? {
         let Some((states, answers)) = words.split_first() else { continue };
         explored.states += states;
         for answer in answers.chunks_exact(2) {
@@ -70,14 +70,6 @@ pub(super) fn spread(
         }
     }
     Ok(shares)
-}
-
-fn tell(peers: &dyn Peers, words: Vec<u64>) -> Result<Vec<Vec<u64>>, Lost> {
-    let mut told = peers.exchange(vec![words.clone(); peers.processes()])?;
-    if let Some(own) = told.get_mut(peers.number()) {
-        *own = words;
-    }
-    Ok(told)
 }
 
 /// Asks about one attack, with what is known of it from the spread queries. `None`: it is infeasible.
