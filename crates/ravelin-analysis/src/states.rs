@@ -4,7 +4,7 @@ use crate::AnalysisError;
 use crate::reachability::Question;
 use ravelin_explore::{Limit, Statistics, Until};
 use ravelin_machine::{Purpose, Snapshot, run};
-use ravelin_program::{Arithmetic, Condition, Goal, Initial, Observable, Program, RegId, ThreadId, Value};
+use ravelin_program::{Condition, Goal, Initial, Observable, Program, RegId, ThreadId, Value};
 use ravelin_semantics::Model;
 use std::collections::BTreeSet;
 
@@ -100,7 +100,7 @@ fn passes_filter(program: &Program, snapshot: &Snapshot) -> bool {
 
 /// A condition without a value is not met.
 fn evaluate(condition: &Condition, snapshot: &Snapshot) -> bool {
-    condition.eval(Arithmetic::Checked, &mut |atom| observe(atom, snapshot)).is_ok_and(|value| value != 0)
+    condition.eval(&mut |atom| observe(atom, snapshot)).is_ok_and(|value| value != 0)
 }
 
 fn observe(atom: &Observable, snapshot: &Snapshot) -> Value {

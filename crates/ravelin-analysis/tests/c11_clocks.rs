@@ -227,7 +227,7 @@ impl Runs {
         let Action::Step { thread, transition, choice } = action else { return None };
         let program = self.reference.program();
         let registers = &state.threads[thread.0].registers;
-        let eval = |expr: &Expr| expr.eval(program.arithmetic, &mut |register| registers[register.0]).ok();
+        let eval = |expr: &Expr| expr.eval(&mut |register| registers[register.0]).ok();
         let location = |address: &Address| {
             let address = eval(&address.expr)?;
             self.addresses.iter().position(|&other| other == address)

@@ -339,7 +339,7 @@ fn a_value_that_does_not_fit_is_not_issued() {
 }
 
 #[test]
-fn arithmetic_that_wraps_in_few_values_is_written_out() {
+fn arithmetic_may_wrap_in_fewer_values_than_there_are_cells() {
     // 1 + 3 is 0 in 0..=3, and -1 is 3; the auxiliary cells lie beyond 3.
     let text = "max_value 3 wrap;
         static a: [_; 2]; static y;

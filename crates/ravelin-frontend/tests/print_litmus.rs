@@ -150,7 +150,8 @@ fn what_a_litmus_test_cannot_say_is_refused_with_a_reason() {
         ),
         ("static y = any; thread t { y.store(1); }", "`y` starts with any value of its type"),
         ("static y: wrapping u8; thread t { y.store(1); }", "`y` wraps or blocks outside its type"),
-        ("max_value 3 wrap; thread t { }", "arithmetic wraps outside 0..=3"),
+        ("arithmetic wrapping 0..4; thread t { let r = x.load(); x.store(r + 1); }", "arithmetic wraps outside 0..=3"),
+        ("max_value 3 wrap; thread t { }", "`x` wraps or blocks outside its type"),
         ("thread t { x.store(3000000000); }", "the number 3000000000 does not fit an `int`"),
     ];
     for (text, reason) in cases {

@@ -156,7 +156,14 @@ fn counter(atomic: bool) -> Program {
         if atomic {
             let address = thread.address(x);
             let (op, order) = (RmwOp::Add, Order::Relaxed);
-            thread.push(Instruction::Rmw { op, address, operand: 1.into(), order, old: Some(r) });
+            thread.push(Instruction::Rmw {
+                arithmetic: ravelin_program::Arithmetic::Checked,
+                op,
+                address,
+                operand: 1.into(),
+                order,
+                old: Some(r),
+            });
         } else {
             thread.load(r, x, Order::Relaxed);
             thread.store(x, Expr::binary(BinaryOp::Add, r.into(), 1.into()), Order::Relaxed);
@@ -197,11 +204,11 @@ fn indexing(len: i64) -> Program {
 /// Counts to 3 in a type that ends at 2; reaching the end is the violation.
 fn escaping(escape: Escape) -> Program {
     let mut builder = ProgramBuilder::new("escaping");
-    builder.program.arithmetic = Arithmetic::Wrapping(Domain::new(-8, 7, Escape::Wrap));
+    let arithmetic = Arithmetic::Wrapping(Domain::new(-8, 7, Escape::Wrap));
     let mut thread = builder.thread("t");
     let r = thread.register_with("r", Domain::new(0, 2, escape));
     for _ in 0..3 {
-        thread.push(assign(r, Expr::binary(BinaryOp::Add, r.into(), 1.into())));
+        thread.push(assign(r, Expr::binary_in(arithmetic, BinaryOp::Add, r.into(), 1.into())));
     }
     let end = thread.label("end");
     let thread = thread.finish();

@@ -4,7 +4,8 @@ use ravelin_frontend::print;
 use ravelin_frontend::rav::parse;
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Copies, Domain, Escape, Expr, Goal, GoalKind, Initial, Instruction, LocId, Location,
-    Observable, Order, Program, ProgramBuilder, RegId, RmwOp, Source, Span, Thread, ThreadId, Transition, Variable,
+    Observable, Order, Program, ProgramBuilder, RegId, RmwOp, Source, Span, Thread, ThreadId, Transition, UnaryOp,
+    Variable,
 };
 
 #[test]
@@ -74,7 +75,14 @@ fn every_instruction_comes_back() {
     }
     for (op, order) in RmwOp::ALL.into_iter().zip(Order::ATOMIC.into_iter().cycle()) {
         let old = (op != RmwOp::Xor).then_some(s);
-        thread.push(Instruction::Rmw { op, address: place.clone(), operand: r.into(), order, old });
+        thread.push(Instruction::Rmw {
+            arithmetic: ravelin_program::Arithmetic::Checked,
+            op,
+            address: place.clone(),
+            operand: r.into(),
+            order,
+            old,
+        });
     }
     for (success, failure) in
         [(Order::Relaxed, Order::Relaxed), (Order::Relaxed, Order::Acquire), (Order::AcqRel, Order::Relaxed)]
@@ -222,16 +230,56 @@ fn ends_that_goals_tell_apart_stay_apart() {
 fn domains_and_arithmetic_come_back() {
     let mut builder = ProgramBuilder::new("");
     builder.program.memory.unnamed = Domain::new(0, 4, Escape::Block);
-    builder.program.arithmetic = Arithmetic::Wrapping(Domain::new(-4, 3, Escape::Wrap));
+    let array = builder.variable(Variable::array("a", 3));
+    let base = builder.base(array);
     let mut thread = builder.thread("t");
     thread.register_with("r", Domain::new(0, 4, Escape::Block));
     let r = thread.register("s");
     thread.push(Instruction::Load { reg: r, address: Address::computed(r.into()), order: Order::Relaxed });
+    let [few, more] = [(-4, 3), (0, 7)].map(|(lo, hi)| Arithmetic::Wrapping(Domain::new(lo, hi, Escape::Wrap)));
+    let sum = |arithmetic, left: Expr, right: i64| Expr::binary_in(arithmetic, BinaryOp::Add, left, right.into());
+    for value in [
+        sum(few, r.into(), 1),
+        sum(Arithmetic::Checked, sum(few, r.into(), 2), 3),
+        sum(more, sum(more, sum(Arithmetic::Checked, r.into(), 4), 5), 6),
+        Expr::Const(-4),
+        Expr::Const(-5),
+        Expr::unary(UnaryOp::Neg, Expr::Const(5)),
+        Expr::unary_in(few, UnaryOp::Neg, Expr::Const(5)),
+        Expr::binary(BinaryOp::Lt, sum(few, r.into(), 7), sum(Arithmetic::Checked, r.into(), 8)),
+    ] {
+        thread.push(Instruction::Assign { reg: r, value });
+    }
+    for arithmetic in [few, more, Arithmetic::Checked] {
+        let expr = Expr::binary(BinaryOp::Add, base.into(), sum(arithmetic, r.into(), 9));
+        let address = Address { expr, within: Some(array) };
+        for (op, old) in [(RmwOp::Add, None), (RmwOp::Sub, Some(r)), (RmwOp::Exchange, Some(r))] {
+            let operand = sum(arithmetic, r.into(), 10);
+            thread.push(Instruction::rmw(op, arithmetic, address.clone(), operand, Order::Relaxed, old));
+        }
+    }
     thread.finish();
     let program = builder.finish().unwrap();
     let text = print::rav(&program);
     assert!(text.starts_with("max_value 4 block;\narithmetic wrapping -4..=3;\n"), "{text}");
     assert!(text.contains("let r;\n    let s: i64;\n"), "{text}");
+    for line in [
+        "s = s + 1;",
+        "s = checked(wrapping(-4..=3, s + 2) + 3);",
+        "s = wrapping(0..=7, checked(s + 4) + 5 + 6);",
+        "s = -4;",
+        "s = checked(-5);",
+        "s = checked(-(5));",
+        "s = -(5);",
+        "s = s + 7 < checked(s + 8);",
+        "a[s + 9].fetch_add(s + 10);",
+        "s = a[s + 9].swap(s + 10);",
+        "wrapping(0..=7, a[s + 9].fetch_add(s + 10));",
+        "s = checked(a[s + 9].fetch_sub(s + 10));",
+        "s = a[checked(s + 9)].swap(checked(s + 10));",
+    ] {
+        assert!(text.contains(&format!("    {line}\n")), "{line}\n{text}");
+    }
     assert_same(&program, &read(&text), &text);
 }
 

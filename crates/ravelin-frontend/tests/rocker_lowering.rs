@@ -120,11 +120,13 @@ fn fences_without_an_order_are_sequentially_consistent() {
 #[test]
 fn everything_is_modulo_the_greatest_value_and_one() {
     for (text, max) in
-        [("global x; fn p { local r; skip; }", 254), ("max_value 3; global x; fn p { local r; skip; }", 3)]
+        [("global x; fn p { local r; r = r + 1; }", 254), ("max_value 3; global x; fn p { local r; r = r + 1; }", 3)]
     {
         let program = lower(text);
         let domain = Domain::new(0, max, Escape::Wrap);
-        assert_eq!(program.arithmetic, Arithmetic::Wrapping(domain));
+        let mut found = Vec::new();
+        program.threads[0].transitions[0].instruction.for_each_arithmetic(&mut |arithmetic| found.push(arithmetic));
+        assert_eq!(found, [Arithmetic::Wrapping(domain)]);
         assert_eq!(program.memory.variables[0].domain, domain);
         assert_eq!(program.threads[0].registers[0].domain, domain);
     }

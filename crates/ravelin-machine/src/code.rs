@@ -1,7 +1,9 @@
 //! Expressions compiled to run on a packed state: the common shapes directly, the rest as code for a small stack.
+//!
+//! Operators that wrap are always on the stack, so that the common shapes stay small.
 
 use crate::layout::Field;
-use ravelin_program::{Arithmetic, BinaryOp, Expr, Fault, UnaryOp, Value};
+use ravelin_program::{Arithmetic, BinaryOp, Domain, Expr, Fault, RmwOp, UnaryOp, Value};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Code {
@@ -19,6 +21,8 @@ pub(crate) enum Op {
     Field(Field),
     Unary(UnaryOp),
     Binary(BinaryOp),
+    WrappingUnary(UnaryOp, Domain),
+    WrappingBinary(BinaryOp, Domain),
     /// If the top is 0, makes it the result of `&&` and goes on at the index.
     AndElse(usize),
     /// If the top is not 0, makes it the result of `||` and goes on at the index.
@@ -30,24 +34,24 @@ const SMALL_STACK: usize = 16;
 
 impl Code {
     /// `field` says where an atom lives.
-    pub fn new<A>(expr: &Expr<A>, arithmetic: Arithmetic, field: &mut impl FnMut(&A) -> Field) -> Code {
-        if let Some(value) = expr.constant(arithmetic) {
+    pub fn new<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field) -> Code {
+        if let Some(value) = expr.constant() {
             return Code::Const(value);
         }
         match expr {
             Expr::Atom(atom) => return Code::Field(field(atom)),
             // Every branch but the first of a condition begins with a negation.
-            Expr::Unary(UnaryOp::Not, inner) => {
-                if let Expr::Binary(op, left, right) = &**inner
+            Expr::Unary(UnaryOp::Not, _, inner) => {
+                if let Expr::Binary(op, _, left, right) = &**inner
                     && let Some(opposite) = op.opposite()
                 {
-                    return Code::comparison(opposite, left, right, arithmetic, field);
+                    return Code::comparison(opposite, left, right, field);
                 }
             }
-            Expr::Binary(op, left, right) if op.is_comparison() => {
-                return Code::comparison(*op, left, right, arithmetic, field);
+            Expr::Binary(op, _, left, right) if op.is_comparison() => {
+                return Code::comparison(*op, left, right, field);
             }
-            Expr::Binary(op, left, right) => match (&**left, &**right) {
+            Expr::Binary(op, Arithmetic::Checked, left, right) => match (&**left, &**right) {
                 (Expr::Atom(left), Expr::Const(right)) => return Code::FieldConst(*op, field(left), *right),
                 (Expr::Const(left), Expr::Atom(right)) => return Code::ConstField(*op, *left, field(right)),
                 (Expr::Atom(left), Expr::Atom(right)) => return Code::FieldField(*op, field(left), field(right)),
@@ -64,14 +68,8 @@ impl Code {
         Code::Stack { code: code.into_boxed_slice(), depth }
     }
 
-    fn comparison<A>(
-        op: BinaryOp,
-        left: &Expr<A>,
-        right: &Expr<A>,
-        arithmetic: Arithmetic,
-        field: &mut impl FnMut(&A) -> Field,
-    ) -> Code {
-        match (left, right.constant(arithmetic)) {
+    fn comparison<A>(op: BinaryOp, left: &Expr<A>, right: &Expr<A>, field: &mut impl FnMut(&A) -> Field) -> Code {
+        match (left, right.constant()) {
             (Expr::Atom(left), Some(right)) => return Code::FieldConst(op, field(left), right),
             (Expr::Atom(left), None) => {
                 if let Expr::Atom(right) = right {
@@ -87,22 +85,22 @@ impl Code {
     }
 
     #[inline]
-    pub fn eval(&self, arithmetic: Arithmetic, state: &[u64]) -> Result<Value, Fault> {
+    pub fn eval(&self, state: &[u64]) -> Result<Value, Fault> {
         match self {
             Code::Const(value) => Ok(*value),
             Code::Field(field) => Ok(field.get(state)),
-            Code::FieldConst(op, left, right) => apply(*op, arithmetic, left.get(state), *right),
-            Code::ConstField(op, left, right) => apply(*op, arithmetic, *left, right.get(state)),
-            Code::FieldField(op, left, right) => apply(*op, arithmetic, left.get(state), right.get(state)),
-            Code::Stack { code, depth } if *depth <= SMALL_STACK => run(code, arithmetic, state, &mut [0; SMALL_STACK]),
-            Code::Stack { code, depth } => run(code, arithmetic, state, &mut vec![0; *depth]),
+            Code::FieldConst(op, left, right) => apply(*op, left.get(state), *right),
+            Code::ConstField(op, left, right) => apply(*op, *left, right.get(state)),
+            Code::FieldField(op, left, right) => apply(*op, left.get(state), right.get(state)),
+            Code::Stack { code, depth } if *depth <= SMALL_STACK => run(code, state, &mut [0; SMALL_STACK]),
+            Code::Stack { code, depth } => run(code, state, &mut vec![0; *depth]),
         }
     }
 }
 
-/// [`BinaryOp::apply`] without its 128-bit detour for the operators that programs use most.
+/// [`BinaryOp::apply`] with 64 bits, without its 128-bit detour for the operators that programs use most.
 #[inline]
-pub(crate) fn apply(op: BinaryOp, arithmetic: Arithmetic, left: Value, right: Value) -> Result<Value, Fault> {
+fn apply(op: BinaryOp, left: Value, right: Value) -> Result<Value, Fault> {
     match op {
         BinaryOp::Eq => Ok(Value::from(left == right)),
         BinaryOp::Ne => Ok(Value::from(left != right)),
@@ -110,9 +108,19 @@ pub(crate) fn apply(op: BinaryOp, arithmetic: Arithmetic, left: Value, right: Va
         BinaryOp::Le => Ok(Value::from(left <= right)),
         BinaryOp::Gt => Ok(Value::from(left > right)),
         BinaryOp::Ge => Ok(Value::from(left >= right)),
-        BinaryOp::Add if arithmetic == Arithmetic::Checked => left.checked_add(right).ok_or(Fault::Overflow),
-        BinaryOp::Sub if arithmetic == Arithmetic::Checked => left.checked_sub(right).ok_or(Fault::Overflow),
-        _ => op.apply(arithmetic, left, right),
+        BinaryOp::Add => left.checked_add(right).ok_or(Fault::Overflow),
+        BinaryOp::Sub => left.checked_sub(right).ok_or(Fault::Overflow),
+        _ => op.apply(Arithmetic::Checked, left, right),
+    }
+}
+
+/// What a read-modify-write leaves, as [`apply`] computes it.
+#[inline]
+pub(crate) fn modify(op: RmwOp, arithmetic: Arithmetic, read: Value, operand: Value) -> Result<Value, Fault> {
+    match (op.binary(), arithmetic) {
+        (None, _) => Ok(operand),
+        (Some(binary), Arithmetic::Checked) => apply(binary, read, operand),
+        (Some(binary), arithmetic) => binary.apply(arithmetic, read, operand),
     }
 }
 
@@ -121,12 +129,15 @@ fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<O
     match expr {
         Expr::Const(value) => code.push(Op::Const(*value)),
         Expr::Atom(atom) => code.push(Op::Field(field(atom))),
-        Expr::Unary(op, operand) => {
+        Expr::Unary(op, arithmetic, operand) => {
             let depth = emit(operand, field, code);
-            code.push(Op::Unary(*op));
+            code.push(match arithmetic {
+                Arithmetic::Checked => Op::Unary(*op),
+                Arithmetic::Wrapping(domain) => Op::WrappingUnary(*op, *domain),
+            });
             return depth;
         }
-        Expr::Binary(op, left, right) => {
+        Expr::Binary(op, arithmetic, left, right) => {
             let left = emit(left, field, code);
             let jump = code.len();
             match op {
@@ -135,7 +146,10 @@ fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<O
                 _ => {}
             }
             let right = emit(right, field, code);
-            code.push(Op::Binary(*op));
+            code.push(match arithmetic {
+                Arithmetic::Checked => Op::Binary(*op),
+                Arithmetic::Wrapping(domain) => Op::WrappingBinary(*op, *domain),
+            });
             let end = code.len();
             match op {
                 BinaryOp::And => code[jump] = Op::AndElse(end),
@@ -148,7 +162,7 @@ fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<O
     1
 }
 
-fn run(code: &[Op], arithmetic: Arithmetic, state: &[u64], stack: &mut [Value]) -> Result<Value, Fault> {
+fn run(code: &[Op], state: &[u64], stack: &mut [Value]) -> Result<Value, Fault> {
     let mut top = 0;
     let mut at = 0;
     while let Some(op) = code.get(at) {
@@ -162,10 +176,17 @@ fn run(code: &[Op], arithmetic: Arithmetic, state: &[u64], stack: &mut [Value]) 
                 stack[top] = field.get(state);
                 top += 1;
             }
-            Op::Unary(op) => stack[top - 1] = op.apply(arithmetic, stack[top - 1])?,
+            Op::Unary(op) => stack[top - 1] = op.apply(Arithmetic::Checked, stack[top - 1])?,
             Op::Binary(op) => {
                 top -= 1;
-                stack[top - 1] = apply(*op, arithmetic, stack[top - 1], stack[top])?;
+                stack[top - 1] = apply(*op, stack[top - 1], stack[top])?;
+            }
+            Op::WrappingUnary(op, domain) => {
+                stack[top - 1] = op.apply(Arithmetic::Wrapping(*domain), stack[top - 1])?;
+            }
+            Op::WrappingBinary(op, domain) => {
+                top -= 1;
+                stack[top - 1] = op.apply(Arithmetic::Wrapping(*domain), stack[top - 1], stack[top])?;
             }
             Op::AndElse(target) if stack[top - 1] == 0 => at = *target,
             Op::OrElse(target) if stack[top - 1] != 0 => {
@@ -188,28 +209,28 @@ mod tests {
         let word = |word| Field { word, shift: 0, mask: u64::MAX, lo: 0 };
         let r = |register| Expr::Atom(RegId(register));
         let mut expressions: Vec<Expr> = vec![r(0), r(1), Expr::Const(2), Expr::Const(0)];
-        // All pairs under all operators, twice, so that there are nested ones.
+        let seven = Arithmetic::Wrapping(Domain::new(0, 6, ravelin_program::Escape::Wrap));
+        // All pairs under all operators, twice, so that there are nested ones, also of mixed arithmetic.
         for round in 0..2 {
             let leaves: Vec<Expr> = expressions.iter().step_by(1 + round * 7).take(20).cloned().collect();
-            for op in BinaryOp::ALL {
-                for left in &leaves {
-                    for right in &leaves {
-                        expressions.push(Expr::binary(op, left.clone(), right.clone()));
+            for arithmetic in [Arithmetic::Checked, seven] {
+                for op in BinaryOp::ALL {
+                    for left in &leaves {
+                        for right in &leaves {
+                            expressions.push(Expr::binary_in(arithmetic, op, left.clone(), right.clone()));
+                        }
                     }
                 }
-            }
-            for op in [UnaryOp::Neg, UnaryOp::Not] {
-                expressions.extend(leaves.iter().map(|leaf| Expr::unary(op, leaf.clone())));
+                for op in [UnaryOp::Neg, UnaryOp::Not] {
+                    expressions.extend(leaves.iter().map(|leaf| Expr::unary_in(arithmetic, op, leaf.clone())));
+                }
             }
         }
-        let byte = ravelin_program::Domain::new(0, 6, ravelin_program::Escape::Wrap);
-        for arithmetic in [Arithmetic::Checked, Arithmetic::Wrapping(byte)] {
-            for expr in &expressions {
-                let code = Code::new(expr, arithmetic, &mut |register: &RegId| word(register.0 as u32));
-                for state in [[0u64, 0], [1, 3], [5, (-4i64) as u64], [i64::MAX as u64, 63]] {
-                    let plain = expr.eval(arithmetic, &mut |register| state[register.0] as Value);
-                    assert_eq!(code.eval(arithmetic, &state), plain, "{expr:?} on {state:?}");
-                }
+        for expr in &expressions {
+            let code = Code::new(expr, &mut |register: &RegId| word(register.0 as u32));
+            for state in [[0u64, 0], [1, 3], [5, (-4i64) as u64], [i64::MAX as u64, 63]] {
+                let plain = expr.eval(&mut |register| state[register.0] as Value);
+                assert_eq!(code.eval(&state), plain, "{expr:?} on {state:?}");
             }
         }
     }

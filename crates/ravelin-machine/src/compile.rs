@@ -45,7 +45,6 @@ pub struct Machine {
     pub(crate) layout: Layout,
     pub(crate) slot_by_address: FxHashMap<Value, usize>,
     pub(crate) cell_domains: Vec<Domain>,
-    pub(crate) arithmetic: Arithmetic,
     pub(crate) threads: Vec<ThreadCode>,
     pub(crate) goals: Vec<CompiledGoal>,
     /// No goal can be violated unless some thread is at an observed location.
@@ -104,6 +103,7 @@ pub(crate) enum Op {
     },
     Rmw {
         op: RmwOp,
+        arithmetic: Arithmetic,
         place: Place,
         operand: Code,
         old: Option<Target>,
@@ -226,7 +226,6 @@ impl Machine {
         Ok(Machine {
             slot_by_address: layout.addresses.iter().enumerate().map(|(slot, &address)| (address, slot)).collect(),
             cell_domains: layout.addresses.iter().map(|&address| program.memory.domain_at(address)).collect(),
-            arithmetic: program.arithmetic,
             threads,
             goals_need_locations: program.goals.iter().all(observe::needs_location),
             goals,
@@ -414,13 +413,12 @@ impl Compile<'_> {
                 None => unreachable!("ranges give every address that a goal names a slot"),
             },
         });
-        // Conditions are about what is seen, so they are computed exactly, whatever the program's arithmetic.
-        let condition = Code::new(&condition, Arithmetic::Checked, &mut |field| *field);
+        let condition = Code::new(&condition, &mut |field| *field);
         CompiledGoal { condition, needs_quiet: goal.mentions_memory() || goal.is_final(), goal: goal.clone() }
     }
 
     fn code(&self, thread: usize, expr: &Expr) -> Code {
-        Code::new(expr, self.program.arithmetic, &mut |register: &RegId| self.layout.registers[thread][register.0])
+        Code::new(expr, &mut |register: &RegId| self.layout.registers[thread][register.0])
     }
 
     fn target(&self, thread: usize, register: RegId) -> Target {
@@ -440,7 +438,7 @@ impl Compile<'_> {
         let inside = |constant| {
             address.within.is_none_or(|variable| self.program.memory.variables[variable.0].contains(constant))
         };
-        if let Some(constant) = address.expr.constant(self.program.arithmetic)
+        if let Some(constant) = address.expr.constant()
             && inside(constant)
             && let Some(slot) = self.layout.slot_of(constant)
         {
@@ -468,9 +466,13 @@ impl Compile<'_> {
                 Op::Store { place: place(address), value: code(value), marker: pso && order.is_release() }
             }
             Instruction::Unlock(address) => Op::Store { place: place(address), value: Code::Const(0), marker: pso },
-            Instruction::Rmw { op, address, operand, old, .. } => {
-                Op::Rmw { op: *op, place: place(address), operand: code(operand), old: target(old) }
-            }
+            Instruction::Rmw { op, arithmetic, address, operand, old, .. } => Op::Rmw {
+                op: *op,
+                arithmetic: *arithmetic,
+                place: place(address),
+                operand: code(operand),
+                old: target(old),
+            },
             Instruction::CompareExchange { address, expected, new, weak, old, ok, .. } => Op::CompareExchange {
                 place: place(address),
                 expected: code(expected),

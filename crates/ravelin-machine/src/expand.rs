@@ -81,9 +81,8 @@ impl Machine {
         if goal.goal.kind != GoalKind::Never && !self.is_final(state) {
             return false;
         }
-        let arithmetic = ravelin_program::Arithmetic::Checked;
         // A condition that cannot be computed (it overflows) is not met; the reference semantics says the same.
-        goal.condition.eval(arithmetic, state).is_ok_and(|value| goal.goal.is_violated_by(value))
+        goal.condition.eval(state).is_ok_and(|value| goal.goal.is_violated_by(value))
     }
 }
 

@@ -78,8 +78,8 @@ fn grows(condition: &Condition) -> bool {
     }
     match condition {
         Expr::Atom(_) => true,
-        Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => grows(left) && grows(right),
-        Expr::Binary(BinaryOp::Ge | BinaryOp::Gt, left, right) => is_count(left) && !names_locations(right),
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, _, left, right) => grows(left) && grows(right),
+        Expr::Binary(BinaryOp::Ge | BinaryOp::Gt, _, left, right) => is_count(left) && !names_locations(right),
         _ => false,
     }
 }
@@ -89,16 +89,16 @@ pub(crate) fn needs_location(goal: &Goal) -> bool {
     fn needs(condition: &Condition) -> bool {
         match condition {
             Expr::Atom(Observable::At(..)) => true,
-            Expr::Binary(BinaryOp::And, left, right) => needs(left) || needs(right),
-            Expr::Binary(BinaryOp::Or, left, right) => needs(left) && needs(right),
-            Expr::Binary(BinaryOp::Ge, left, right) => counts_only(left) && matches!(**right, Expr::Const(1..)),
+            Expr::Binary(BinaryOp::And, _, left, right) => needs(left) || needs(right),
+            Expr::Binary(BinaryOp::Or, _, left, right) => needs(left) && needs(right),
+            Expr::Binary(BinaryOp::Ge, _, left, right) => counts_only(left) && matches!(**right, Expr::Const(1..)),
             _ => false,
         }
     }
     fn counts_only(condition: &Condition) -> bool {
         match condition {
             Expr::Atom(Observable::At(..)) => true,
-            Expr::Binary(BinaryOp::Add, left, right) => counts_only(left) && counts_only(right),
+            Expr::Binary(BinaryOp::Add, _, left, right) => counts_only(left) && counts_only(right),
             _ => false,
         }
     }

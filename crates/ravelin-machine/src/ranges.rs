@@ -81,7 +81,7 @@ impl Ranges {
         for thread in &program.threads {
             for transition in &thread.transitions {
                 for access in transition.instruction.accesses() {
-                    if let Some(address) = access.address.expr.constant(program.arithmetic) {
+                    if let Some(address) = access.address.expr.constant() {
                         cells.entry(address).or_insert(Interval::point(0));
                     }
                 }
@@ -145,12 +145,12 @@ impl Ranges {
                 let value = self.eval(program, thread, value);
                 self.store(program, thread, address, value);
             }
-            Instruction::Rmw { op, address, operand, old, .. } => {
+            Instruction::Rmw { op, arithmetic, address, operand, old, .. } => {
                 let read = self.load(program, thread, address);
                 let operand = self.eval(program, thread, operand);
                 let written = match op {
                     RmwOp::Exchange => operand,
-                    _ => binary(program.arithmetic, op.binary().unwrap_or(BinaryOp::Add), read, operand),
+                    _ => binary(*arithmetic, op.binary().unwrap_or(BinaryOp::Add), read, operand),
                 };
                 self.store(program, thread, address, written);
                 self.write_old(program, thread, *old, read);
@@ -241,15 +241,15 @@ impl Ranges {
         match expr {
             Expr::Const(value) => Interval::point(*value),
             Expr::Atom(register) => self.registers[thread][register.0],
-            Expr::Unary(UnaryOp::Not, _) => Interval { lo: 0, hi: 1 },
-            Expr::Unary(UnaryOp::Neg, operand) => {
+            Expr::Unary(UnaryOp::Not, _, _) => Interval { lo: 0, hi: 1 },
+            Expr::Unary(UnaryOp::Neg, arithmetic, operand) => {
                 let operand = self.eval(program, thread, operand);
-                settle(program.arithmetic, -i128::from(operand.hi), -i128::from(operand.lo))
+                settle(*arithmetic, -i128::from(operand.hi), -i128::from(operand.lo))
             }
-            Expr::Binary(op, left, right) => {
+            Expr::Binary(op, arithmetic, left, right) => {
                 let left = self.eval(program, thread, left);
                 let right = self.eval(program, thread, right);
-                binary(program.arithmetic, *op, left, right)
+                binary(*arithmetic, *op, left, right)
             }
         }
     }
@@ -281,7 +281,7 @@ fn settle(arithmetic: Arithmetic, lo: i128, hi: i128) -> Interval {
     }
 }
 
-fn binary(arithmetic: Arithmetic, op: BinaryOp, left: Interval, right: Interval) -> Interval {
+pub(crate) fn binary(arithmetic: Arithmetic, op: BinaryOp, left: Interval, right: Interval) -> Interval {
     let (a, b) = (i128::from(left.lo), i128::from(left.hi));
     let (c, d) = (i128::from(right.lo), i128::from(right.hi));
     let corners = |f: fn(i128, i128) -> i128| {

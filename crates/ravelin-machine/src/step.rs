@@ -4,7 +4,7 @@
 
 use crate::compile::{Machine, Op, Place, Step, Target};
 use crate::layout::Outgrown;
-use ravelin_program::{Admitted, Domain, Fault, RmwOp, Value};
+use ravelin_program::{Admitted, Domain, Fault, Value};
 use ravelin_semantics::Model;
 
 /// What became of an attempt to take a step.
@@ -97,19 +97,19 @@ impl Machine {
         match op {
             Op::Nop => Ok(()),
             Op::Assign { target, value } => {
-                let value = value.eval(self.arithmetic, state)?;
+                let value = value.eval(state)?;
                 self.write_register(target, value, state)
             }
             Op::Havoc { target, .. } => self.write_register(target, choice, state),
             Op::Assume(condition) => {
-                if condition.eval(self.arithmetic, state)? == 0 {
+                if condition.eval(state)? == 0 {
                     Err(Outcome::Disabled)
                 } else {
                     Ok(())
                 }
             }
             Op::Assert(condition) => {
-                if condition.eval(self.arithmetic, state)? == 0 {
+                if condition.eval(state)? == 0 {
                     Err(Outcome::AssertFailed)
                 } else {
                     Ok(())
@@ -122,19 +122,15 @@ impl Machine {
                 self.write_register(target, self.load(thread, slot, state), state)
             }
             Op::Store { place, value, marker } => self.store(thread, place, value, *marker, state, log),
-            Op::Rmw { op, place, operand, old } => {
+            Op::Rmw { op, arithmetic, place, operand, old } => {
                 self.needs_empty_buffer(thread, state)?;
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
-                let operand = operand.eval(self.arithmetic, state)?;
+                let operand = operand.eval(state)?;
                 let read = self.layout.cells[slot].get(state);
                 log.read(slot);
                 log.write(slot);
-                let written = match op.binary() {
-                    None => operand,
-                    Some(binary) => crate::code::apply(binary, self.arithmetic, read, operand)?,
-                };
-                debug_assert_eq!(op.binary().is_none(), *op == RmwOp::Exchange);
+                let written = crate::code::modify(*op, *arithmetic, read, operand)?;
                 self.write_cell(slot, written, state)?;
                 self.write_optional(old, read, state)
             }
@@ -142,8 +138,8 @@ impl Machine {
                 self.needs_empty_buffer(thread, state)?;
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
-                let expected = expected.eval(self.arithmetic, state)?;
-                let new = new.eval(self.arithmetic, state)?;
+                let expected = expected.eval(state)?;
+                let new = new.eval(state)?;
                 let read = self.layout.cells[slot].get(state);
                 if choice == 1 && read != expected {
                     // The failure that has a reason is the other choice.
@@ -165,7 +161,7 @@ impl Machine {
                 log.read(slot);
                 let mut found = false;
                 for value in values {
-                    found |= value.eval(self.arithmetic, state)? == read;
+                    found |= value.eval(state)? == read;
                 }
                 if !found {
                     return Err(Outcome::Disabled);
@@ -176,8 +172,8 @@ impl Machine {
                 self.needs_empty_buffer(thread, state)?;
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
-                let expected = expected.eval(self.arithmetic, state)?;
-                let new = new.eval(self.arithmetic, state)?;
+                let expected = expected.eval(state)?;
+                let new = new.eval(state)?;
                 if self.layout.cells[slot].get(state) != expected {
                     return Err(Outcome::Disabled);
                 }
@@ -215,7 +211,7 @@ impl Machine {
                     match part {
                         Op::Store { place, value, .. } => {
                             let slot = self.slot(place, state)?;
-                            let value = value.eval(self.arithmetic, state)?;
+                            let value = value.eval(state)?;
                             log.write(slot);
                             self.write_cell(slot, value, state)?;
                         }
@@ -241,11 +237,11 @@ impl Machine {
             self.needs_bus(thread, state)?;
             let slot = self.slot(place, state)?;
             log.write(slot);
-            let value = value.eval(self.arithmetic, state)?;
+            let value = value.eval(state)?;
             return self.write_cell(slot, value, state);
         }
         let slot = self.slot(place, state)?;
-        let value = value.eval(self.arithmetic, state)?;
+        let value = value.eval(state)?;
         let value = admit(self.cell_domains[slot], value)?;
         if !self.layout.cells[slot].holds(value) {
             return Err(Outcome::Outgrown(Outgrown::Cell { slot }));
@@ -279,7 +275,7 @@ impl Machine {
         match place {
             Place::Slot(slot) => Ok(*slot),
             Place::Computed { address, within } => {
-                let address = address.eval(self.arithmetic, state)?;
+                let address = address.eval(state)?;
                 if let Some((base, len)) = within
                     && !(*base..base + len).contains(&address)
                 {

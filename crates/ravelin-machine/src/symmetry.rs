@@ -353,20 +353,20 @@ fn sorted(condition: &Condition) -> String {
             operands.sort();
             format!("({})", operands.join(op.symbol()))
         }
-        Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), left, right) => {
+        Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), _, left, right) => {
             let mut operands = [sorted(left), sorted(right)];
             operands.sort();
             format!("({})", operands.join(op.symbol()))
         }
-        Expr::Binary(op, left, right) => format!("({}{}{})", sorted(left), op.symbol(), sorted(right)),
-        Expr::Unary(op, operand) => format!("{}{}", op.symbol(), sorted(operand)),
+        Expr::Binary(op, _, left, right) => format!("({}{}{})", sorted(left), op.symbol(), sorted(right)),
+        Expr::Unary(op, _, operand) => format!("{}{}", op.symbol(), sorted(operand)),
         leaf => format!("{leaf:?}"),
     }
 }
 
 fn flatten(condition: &Condition, op: BinaryOp, operands: &mut Vec<String>) {
     match condition {
-        Expr::Binary(inner, left, right) if *inner == op => {
+        Expr::Binary(inner, _, left, right) if *inner == op => {
             flatten(left, op, operands);
             flatten(right, op, operands);
         }

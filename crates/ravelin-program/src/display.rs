@@ -3,15 +3,15 @@
 //! These are for one line of a witness or a node of a graph; the printers of ravelin-frontend make whole files.
 
 use crate::{
-    Address, BinaryOp, Condition, Domain, Escape, Expr, Instruction, LocId, Memory, Observable, Order, Program, RegId,
-    Thread, Transition, UnaryOp,
+    Address, Arithmetic, BinaryOp, Condition, Domain, Escape, Expr, Instruction, LocId, Memory, Observable, Order,
+    Program, RegId, Thread, Transition, UnaryOp,
 };
 use std::fmt::Write;
 
 impl Program {
     /// One instruction of a thread, as a statement without its semicolon.
     pub fn show_instruction(&self, thread: &Thread, instruction: &Instruction) -> String {
-        Show { memory: &self.memory, thread, aliases: &[] }.instruction(instruction)
+        Show { memory: &self.memory, thread, aliases: &[], arithmetic: None }.instruction(instruction)
     }
 
     /// A transition as it is told in a run. A register that a front end made for a load inside an expression is called by
@@ -27,10 +27,10 @@ impl Program {
                 nameless |= aliases[register.0].is_none();
             }
         }
-        let show = Show { memory: &self.memory, thread, aliases: &aliases };
+        let show = Show { memory: &self.memory, thread, aliases: &aliases, arithmetic: None };
         match &transition.instruction {
             Instruction::Assume(condition) if nameless => {
-                let negated = matches!(condition, Expr::Unary(UnaryOp::Not, _));
+                let negated = matches!(condition, Expr::Unary(UnaryOp::Not, _, _));
                 match self.source.quote(transition.span) {
                     "" => show.expr(condition),
                     quote => {
@@ -63,7 +63,9 @@ impl Program {
             let only = incoming.next().filter(|_| incoming.next().is_none())?;
             match &only.instruction {
                 Instruction::Load { reg, address, .. } if *reg == register => {
-                    return Some(Show { memory: &self.memory, thread, aliases: &[] }.address(address));
+                    return Some(
+                        Show { memory: &self.memory, thread, aliases: &[], arithmetic: None }.address(address),
+                    );
                 }
                 other if other.written_registers().contains(&register) => return None,
                 _ => {}
@@ -74,7 +76,7 @@ impl Program {
     }
 
     pub fn show_condition(&self, condition: &Condition) -> String {
-        show_expr(condition, 0, &mut |atom| match atom {
+        show_expr(condition, 0, Some(Arithmetic::Checked), &mut |atom| match atom {
             Observable::At(thread, location) => {
                 let thread = &self.threads[thread.0];
                 format!("{}{}", thread.name, thread.location_name(*location))
@@ -91,37 +93,61 @@ impl Program {
 /// The condition without a negation in front, where there is an opposite.
 fn turned(condition: &Expr) -> Expr {
     match condition {
-        Expr::Unary(UnaryOp::Not, inner) => match &**inner {
-            Expr::Binary(op, left, right) => match op.opposite() {
-                Some(opposite) => Expr::binary(opposite, (**left).clone(), (**right).clone()),
-                None => condition.clone(),
-            },
-            _ => condition.clone(),
-        },
+        Expr::Unary(UnaryOp::Not, _, inner) => inner.opposite().unwrap_or_else(|| condition.clone()),
         _ => condition.clone(),
     }
 }
 
 /// An expression with as few parentheses as Rust's precedence allows. Comparisons do not chain.
-pub fn show_expr<A>(expr: &Expr<A>, outer: u8, show_atom: &mut impl FnMut(&A) -> String) -> String {
+///
+/// `around` is the arithmetic that an operator has where nothing is said. One that computes otherwise is written
+/// `checked(…)` or `wrapping(T, …)`. People who read a run are spared this: for them it is `None`.
+pub fn show_expr<A>(
+    expr: &Expr<A>,
+    outer: u8,
+    around: Option<Arithmetic>,
+    show_atom: &mut impl FnMut(&A) -> String,
+) -> String {
+    let own = match expr {
+        // `-1` is computed where it stands, like `-(1)`.
+        Expr::Const(value) if *value < 0 => around.filter(|around| around.settle((*value).into()) == Ok(*value)),
+        Expr::Unary(op, arithmetic, _) if op.computes() => Some(*arithmetic),
+        Expr::Binary(op, arithmetic, ..) if op.computes() => Some(*arithmetic),
+        _ => around,
+    };
+    if around.is_some() && own != around {
+        let inside = Some(own.unwrap_or(Arithmetic::Checked));
+        return in_arithmetic(inside, &show_expr(expr, 0, inside, show_atom));
+    }
     match expr {
         Expr::Const(value) if *value < 0 && outer > 9 => format!("({value})"),
         Expr::Const(value) => value.to_string(),
         Expr::Atom(atom) => show_atom(atom),
-        Expr::Unary(op, operand) => {
-            let inner = show_expr(operand, 10, show_atom);
+        Expr::Unary(op, _, operand) => {
+            let inner = show_expr(operand, 10, around, show_atom);
             // Not `-5`: that would read back as a constant.
             let constant = matches!((op, &**operand), (UnaryOp::Neg, Expr::Const(_)));
             if constant { format!("{}({inner})", op.symbol()) } else { format!("{}{inner}", op.symbol()) }
         }
-        Expr::Binary(op, left, right) => {
+        Expr::Binary(op, _, left, right) => {
             let precedence = op.precedence();
             let left_outer = if op.is_comparison() { precedence + 1 } else { precedence };
-            let left = show_expr(left, left_outer, show_atom);
-            let right = show_expr(right, precedence + 1, show_atom);
+            let left = show_expr(left, left_outer, around, show_atom);
+            let right = show_expr(right, precedence + 1, around, show_atom);
             let text = format!("{left} {} {right}", op.symbol());
             if precedence < outer { format!("({text})") } else { text }
         }
+    }
+}
+
+/// The text of an expression whose operators compute like this.
+fn in_arithmetic(arithmetic: Option<Arithmetic>, text: &str) -> String {
+    match arithmetic {
+        Some(Arithmetic::Wrapping(domain)) => {
+            let ty = show_domain(Domain { escape: Escape::Error, ..domain }).unwrap_or_else(|| "i64".to_owned());
+            format!("wrapping({ty}, {text})")
+        }
+        Some(Arithmetic::Checked) | None => format!("checked({text})"),
     }
 }
 
@@ -155,6 +181,8 @@ pub struct Show<'a> {
     pub thread: &'a Thread,
     /// Names that replace those of registers, by register; shorter or empty is fine.
     pub aliases: &'a [Option<String>],
+    /// The arithmetic of operators that need no word about it; `None` if none do.
+    pub arithmetic: Option<Arithmetic>,
 }
 
 impl Show<'_> {
@@ -163,7 +191,7 @@ impl Show<'_> {
     }
 
     fn expr_in(&self, expr: &Expr, outer: u8) -> String {
-        show_expr(expr, outer, &mut |register| self.register(*register))
+        show_expr(expr, outer, self.arithmetic, &mut |register| self.register(*register))
     }
 
     pub fn register(&self, register: crate::RegId) -> String {
@@ -187,9 +215,11 @@ impl Show<'_> {
     /// Front ends write `a[i]` as base + i; gives `i` back.
     fn index(&self, expr: &Expr, base: crate::Value) -> String {
         match expr {
-            Expr::Binary(BinaryOp::Add, left, right) if **left == Expr::Const(base) => self.expr(right),
+            Expr::Binary(BinaryOp::Add, Arithmetic::Checked, left, right) if **left == Expr::Const(base) => {
+                self.expr(right)
+            }
             Expr::Const(address) => (i128::from(*address) - i128::from(base)).to_string(),
-            _ => format!("{} - {base}", self.expr_in(expr, 8)),
+            _ => self.expr(&Expr::binary(BinaryOp::Sub, expr.clone(), Expr::Const(base))),
         }
     }
 
@@ -212,9 +242,13 @@ impl Show<'_> {
             Instruction::Store { address, value, order } => {
                 format!("{}.store({})", self.address(address), orders(&[self.expr(value)], *order))
             }
-            Instruction::Rmw { op, address, operand, order, old } => {
-                let arguments = orders(&[self.expr(operand)], *order);
-                format!("{}{}.{}({arguments})", self.target(*old), self.address(address), op.method())
+            Instruction::Rmw { op, arithmetic, address, operand, order, old } => {
+                let own = if op.binary().is_some() { self.arithmetic.map(|_| *arithmetic) } else { self.arithmetic };
+                let inner = Show { arithmetic: own, ..*self };
+                let arguments = orders(&[inner.expr(operand)], *order);
+                let access = format!("{}.{}({arguments})", inner.address(address), op.method());
+                let access = if own == self.arithmetic { access } else { in_arithmetic(own, &access) };
+                format!("{}{access}", self.target(*old))
             }
             Instruction::CompareExchange { address, expected, new, success, failure, weak, old, ok } => {
                 let target = match (old, ok) {

@@ -71,7 +71,7 @@ impl Domain {
     }
 }
 
-/// How `+ - * / % <<` and unary minus compute.
+/// How an operator computes: `+ - * / % & | ^ << >>`, unary minus, and what a fetch-and-op instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Arithmetic {
     /// 64-bit; a result that does not fit is a [`Fault`].

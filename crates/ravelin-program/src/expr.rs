@@ -2,6 +2,10 @@
 //!
 //! In a thread the atoms are its registers; in a goal they are what an observer sees ([`crate::Observable`]).
 //! Comparison and logic give 0 or 1, any value but 0 is true, and `&&`, `||` look at their right side only if needed.
+//!
+//! Every operator says how it computes ([`Arithmetic`]). What a front end adds on its own account, such as the sum of an
+//! array's address and an index or the step of a loop's counter, is computed with 64 bits even where the operators of the
+//! program's text wrap.
 
 use crate::{Arithmetic, Fault, RegId, Value};
 
@@ -9,8 +13,8 @@ use crate::{Arithmetic, Fault, RegId, Value};
 pub enum Expr<A = RegId> {
     Const(Value),
     Atom(A),
-    Unary(UnaryOp, Box<Expr<A>>),
-    Binary(BinaryOp, Box<Expr<A>>, Box<Expr<A>>),
+    Unary(UnaryOp, Arithmetic, Box<Expr<A>>),
+    Binary(BinaryOp, Arithmetic, Box<Expr<A>>, Box<Expr<A>>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,6 +51,11 @@ impl UnaryOp {
             UnaryOp::Neg => "-",
             UnaryOp::Not => "!",
         }
+    }
+
+    /// Has a result that its [`Arithmetic`] matters to.
+    pub fn computes(self) -> bool {
+        self == UnaryOp::Neg
     }
 
     pub fn apply(self, arithmetic: Arithmetic, operand: Value) -> Result<Value, Fault> {
@@ -134,6 +143,11 @@ impl BinaryOp {
         self.precedence() == 3
     }
 
+    /// Has a result that its [`Arithmetic`] matters to: neither a comparison nor logic.
+    pub fn computes(self) -> bool {
+        !self.is_comparison() && !matches!(self, BinaryOp::And | BinaryOp::Or)
+    }
+
     /// Applies the operator to two values. Division rounds towards zero and the remainder has the dividend's sign,
     /// as in C and Rust.
     pub fn apply(self, arithmetic: Arithmetic, left: Value, right: Value) -> Result<Value, Fault> {
@@ -169,37 +183,105 @@ impl<A> Expr<A> {
         Expr::Atom(atom.into())
     }
 
+    /// Computed with 64 bits; a result that does not fit is a fault.
     pub fn unary(op: UnaryOp, operand: Expr<A>) -> Expr<A> {
-        Expr::Unary(op, Box::new(operand))
+        Expr::unary_in(Arithmetic::Checked, op, operand)
     }
 
+    /// Computed with 64 bits; a result that does not fit is a fault.
     pub fn binary(op: BinaryOp, left: Expr<A>, right: Expr<A>) -> Expr<A> {
-        Expr::Binary(op, Box::new(left), Box::new(right))
+        Expr::binary_in(Arithmetic::Checked, op, left, right)
+    }
+
+    /// `op operand`, computed as `arithmetic` says. An operator that computes nothing is always [`Arithmetic::Checked`],
+    /// so that equal expressions are equal.
+    pub fn unary_in(arithmetic: Arithmetic, op: UnaryOp, operand: Expr<A>) -> Expr<A> {
+        let arithmetic = if op.computes() { arithmetic } else { Arithmetic::Checked };
+        Expr::Unary(op, arithmetic, Box::new(operand))
+    }
+
+    /// `left op right`, as [`Expr::unary_in`].
+    pub fn binary_in(arithmetic: Arithmetic, op: BinaryOp, left: Expr<A>, right: Expr<A>) -> Expr<A> {
+        let arithmetic = if op.computes() { arithmetic } else { Arithmetic::Checked };
+        Expr::Binary(op, arithmetic, Box::new(left), Box::new(right))
     }
 
     /// Evaluates with `read` giving the value of each atom.
-    pub fn eval(&self, arithmetic: Arithmetic, read: &mut impl FnMut(&A) -> Value) -> Result<Value, Fault> {
+    pub fn eval(&self, read: &mut impl FnMut(&A) -> Value) -> Result<Value, Fault> {
         match self {
             Expr::Const(value) => Ok(*value),
             Expr::Atom(atom) => Ok(read(atom)),
-            Expr::Unary(op, operand) => op.apply(arithmetic, operand.eval(arithmetic, read)?),
-            Expr::Binary(op, left, right) => {
-                let left = left.eval(arithmetic, read)?;
+            Expr::Unary(op, arithmetic, operand) => op.apply(*arithmetic, operand.eval(read)?),
+            Expr::Binary(op, arithmetic, left, right) => {
+                let left = left.eval(read)?;
                 match op {
                     BinaryOp::And if left == 0 => Ok(0),
                     BinaryOp::Or if left != 0 => Ok(1),
-                    _ => op.apply(arithmetic, left, right.eval(arithmetic, read)?),
+                    _ => op.apply(*arithmetic, left, right.eval(read)?),
                 }
             }
         }
     }
 
     /// The value of an expression without atoms, if it has one.
-    pub fn constant(&self, arithmetic: Arithmetic) -> Option<Value> {
+    pub fn constant(&self) -> Option<Value> {
         if self.has_atoms() {
             return None;
         }
-        self.eval(arithmetic, &mut |_| 0).ok()
+        self.eval(&mut |_| 0).ok()
+    }
+
+    /// The condition that holds exactly where this comparison does not: `a != b` for `a == b`.
+    pub fn opposite(&self) -> Option<Expr<A>>
+    where
+        A: Clone,
+    {
+        match self {
+            Expr::Binary(op, arithmetic, left, right) => {
+                Some(Expr::Binary(op.opposite()?, *arithmetic, left.clone(), right.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The arithmetic of every operator that computes, outermost first.
+    pub fn for_each_arithmetic(&self, visit: &mut impl FnMut(Arithmetic)) {
+        match self {
+            Expr::Const(_) | Expr::Atom(_) => {}
+            Expr::Unary(op, arithmetic, operand) => {
+                if op.computes() {
+                    visit(*arithmetic);
+                }
+                operand.for_each_arithmetic(visit);
+            }
+            Expr::Binary(op, arithmetic, left, right) => {
+                if op.computes() {
+                    visit(*arithmetic);
+                }
+                left.for_each_arithmetic(visit);
+                right.for_each_arithmetic(visit);
+            }
+        }
+    }
+
+    /// Lets every operator compute like this.
+    pub fn compute_in(&mut self, arithmetic: Arithmetic) {
+        match self {
+            Expr::Const(_) | Expr::Atom(_) => {}
+            Expr::Unary(op, own, operand) => {
+                if op.computes() {
+                    *own = arithmetic;
+                }
+                operand.compute_in(arithmetic);
+            }
+            Expr::Binary(op, own, left, right) => {
+                if op.computes() {
+                    *own = arithmetic;
+                }
+                left.compute_in(arithmetic);
+                right.compute_in(arithmetic);
+            }
+        }
     }
 
     pub fn has_atoms(&self) -> bool {
@@ -212,8 +294,8 @@ impl<A> Expr<A> {
         match self {
             Expr::Const(_) => {}
             Expr::Atom(atom) => visit(atom),
-            Expr::Unary(_, operand) => operand.for_each_atom(visit),
-            Expr::Binary(_, left, right) => {
+            Expr::Unary(_, _, operand) => operand.for_each_atom(visit),
+            Expr::Binary(_, _, left, right) => {
                 left.for_each_atom(visit);
                 right.for_each_atom(visit);
             }
@@ -225,8 +307,10 @@ impl<A> Expr<A> {
         match self {
             Expr::Const(value) => Expr::Const(*value),
             Expr::Atom(atom) => replace(atom),
-            Expr::Unary(op, operand) => Expr::unary(*op, operand.map_atoms(replace)),
-            Expr::Binary(op, left, right) => Expr::binary(*op, left.map_atoms(replace), right.map_atoms(replace)),
+            Expr::Unary(op, arithmetic, operand) => Expr::unary_in(*arithmetic, *op, operand.map_atoms(replace)),
+            Expr::Binary(op, arithmetic, left, right) => {
+                Expr::binary_in(*arithmetic, *op, left.map_atoms(replace), right.map_atoms(replace))
+            }
         }
     }
 
@@ -266,34 +350,52 @@ mod tests {
     use super::*;
     use crate::{Domain, Escape};
 
-    fn eval(expr: &Expr, arithmetic: Arithmetic) -> Result<Value, Fault> {
-        expr.eval(arithmetic, &mut |register| register.0 as Value)
+    fn eval(expr: &Expr) -> Result<Value, Fault> {
+        expr.eval(&mut |register| register.0 as Value)
     }
 
     #[test]
-    fn arithmetic_is_exact_or_a_fault() {
+    fn arithmetic_is_exact_or_a_fault_or_wraps() {
         let max = Expr::Const(Value::MAX);
-        let sum = Expr::binary(BinaryOp::Add, max, 1.into());
-        assert_eq!(eval(&sum, Arithmetic::Checked), Err(Fault::Overflow));
+        assert_eq!(eval(&Expr::binary(BinaryOp::Add, max, 1.into())), Err(Fault::Overflow));
         let byte = Arithmetic::Wrapping(Domain::new(0, 254, Escape::Wrap));
-        let minus = Expr::binary(BinaryOp::Sub, 0.into(), 1.into());
-        assert_eq!(eval(&minus, byte), Ok(254));
+        assert_eq!(eval(&Expr::binary_in(byte, BinaryOp::Sub, 0.into(), 1.into())), Ok(254));
         let least = Expr::binary(BinaryOp::Div, Value::MIN.into(), (-1).into());
-        assert_eq!(eval(&least, Arithmetic::Checked), Err(Fault::Overflow));
+        assert_eq!(eval(&least), Err(Fault::Overflow));
+    }
+
+    #[test]
+    fn each_operator_computes_in_its_own_way() {
+        let two_bits = Arithmetic::Wrapping(Domain::new(0, 3, Escape::Wrap));
+        let index = Expr::binary_in(two_bits, BinaryOp::Add, 3.into(), 2.into());
+        let address = Expr::binary(BinaryOp::Add, 5.into(), index.clone());
+        assert_eq!(eval(&address), Ok(6));
+        let negated = Expr::unary_in(two_bits, UnaryOp::Neg, Expr::binary(BinaryOp::Add, 4.into(), 1.into()));
+        assert_eq!(eval(&negated), Ok(3));
+        let mut seen = Vec::new();
+        address.for_each_arithmetic(&mut |arithmetic| seen.push(arithmetic));
+        assert_eq!(seen, [Arithmetic::Checked, two_bits]);
+    }
+
+    #[test]
+    fn a_comparison_has_no_arithmetic_of_its_own() {
+        let byte = Arithmetic::Wrapping(Domain::new(0, 255, Escape::Wrap));
+        let equal = |arithmetic| Expr::<RegId>::binary_in(arithmetic, BinaryOp::Eq, 1.into(), 2.into());
+        assert_eq!(equal(byte), equal(Arithmetic::Checked));
     }
 
     #[test]
     fn logic_looks_right_only_if_needed() {
         let bad = Expr::binary(BinaryOp::Div, 1.into(), 0.into());
-        assert_eq!(eval(&Expr::Const(0).and(bad.clone()), Arithmetic::Checked), Ok(0));
-        assert_eq!(eval(&Expr::Const(7).or(bad.clone()), Arithmetic::Checked), Ok(1));
-        assert_eq!(eval(&Expr::Const(1).and(bad), Arithmetic::Checked), Err(Fault::DivisionByZero));
+        assert_eq!(eval(&Expr::Const(0).and(bad.clone())), Ok(0));
+        assert_eq!(eval(&Expr::Const(7).or(bad.clone())), Ok(1));
+        assert_eq!(eval(&Expr::Const(1).and(bad)), Err(Fault::DivisionByZero));
     }
 
     #[test]
     fn constants_fold_only_without_atoms() {
         let three = Expr::binary(BinaryOp::Add, Expr::<RegId>::Const(1), 2.into());
-        assert_eq!(three.constant(Arithmetic::Checked), Some(3));
-        assert_eq!(Expr::Atom(RegId(0)).constant(Arithmetic::Checked), None);
+        assert_eq!(three.constant(), Some(3));
+        assert_eq!(Expr::Atom(RegId(0)).constant(), None);
     }
 }

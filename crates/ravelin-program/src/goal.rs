@@ -51,10 +51,10 @@ pub struct Observation {
 pub fn is_total(condition: &Condition) -> bool {
     match condition {
         Expr::Const(_) | Expr::Atom(_) => true,
-        Expr::Unary(UnaryOp::Not, operand) => is_total(operand),
-        Expr::Unary(UnaryOp::Neg, _) => false,
-        Expr::Binary(op, left, right) if op.is_comparison() => is_total(left) && is_total(right),
-        Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => is_total(left) && is_total(right),
+        Expr::Unary(UnaryOp::Not, _, operand) => is_total(operand),
+        Expr::Unary(UnaryOp::Neg, _, _) => false,
+        Expr::Binary(op, _, left, right) if op.is_comparison() => is_total(left) && is_total(right),
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, _, left, right) => is_total(left) && is_total(right),
         Expr::Binary(..) => is_count(condition),
     }
 }
@@ -65,7 +65,7 @@ pub fn is_count(condition: &Condition) -> bool {
     match condition {
         Expr::Atom(Observable::At(..)) => true,
         Expr::Const(value) => (-LARGEST..=LARGEST).contains(value),
-        Expr::Binary(BinaryOp::Add, left, right) => is_count(left) && is_count(right),
+        Expr::Binary(BinaryOp::Add, _, left, right) => is_count(left) && is_count(right),
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! What a transition does.
 
-use crate::{Expr, RegId, Value, VarId};
+use crate::{Arithmetic, BinaryOp, Expr, Fault, RegId, Value, VarId};
 
 /// An instruction, executed when its transition is taken. Those that touch memory say how in their [`Order`].
 ///
@@ -36,6 +36,7 @@ pub enum Instruction {
     /// Reads, computes and writes in one step. `old` gets the value read.
     Rmw {
         op: RmwOp,
+        arithmetic: Arithmetic,
         address: Address,
         operand: Expr,
         order: Order,
@@ -176,9 +177,13 @@ impl RmwOp {
         }
     }
 
-    /// The expression for the value written, from the value read and the operand.
-    pub fn binary(self) -> Option<crate::BinaryOp> {
-        use crate::BinaryOp;
+    /// The value written, from the value read and the operand.
+    pub fn apply(self, arithmetic: Arithmetic, read: Value, operand: Value) -> Result<Value, Fault> {
+        self.binary().map_or(Ok(operand), |binary| binary.apply(arithmetic, read, operand))
+    }
+
+    /// The operator that gives the value written, from the value read and the operand.
+    pub fn binary(self) -> Option<BinaryOp> {
         match self {
             RmwOp::Add => Some(BinaryOp::Add),
             RmwOp::Sub => Some(BinaryOp::Sub),
@@ -191,6 +196,24 @@ impl RmwOp {
 }
 
 impl Instruction {
+    /// A read-modify-write. An exchange computes nothing, so its arithmetic is always the same one.
+    pub fn rmw(
+        op: RmwOp,
+        arithmetic: Arithmetic,
+        address: Address,
+        operand: Expr,
+        order: Order,
+        old: Option<RegId>,
+    ) -> Instruction {
+        let arithmetic = if op.binary().is_some() { arithmetic } else { Arithmetic::Checked };
+        Instruction::Rmw { op, arithmetic, address, operand, order, old }
+    }
+
+    /// An atomic exchange whose old value is thrown away: a locked store.
+    pub fn exchange(address: Address, operand: Expr, order: Order) -> Instruction {
+        Instruction::rmw(RmwOp::Exchange, Arithmetic::Checked, address, operand, order, None)
+    }
+
     /// May stand inside [`Instruction::Locked`].
     pub fn is_simple(&self) -> bool {
         matches!(
@@ -276,6 +299,57 @@ impl Instruction {
             | Instruction::Fence(_)
             | Instruction::BusLock
             | Instruction::BusUnlock => Vec::new(),
+        }
+    }
+
+    /// How its operators compute, in expressions and as a read-modify-write.
+    pub fn for_each_arithmetic(&self, visit: &mut impl FnMut(Arithmetic)) {
+        match self {
+            Instruction::Rmw { op, arithmetic, .. } if op.binary().is_some() => visit(*arithmetic),
+            _ => {}
+        }
+        for expr in self.expressions() {
+            expr.for_each_arithmetic(visit);
+        }
+    }
+
+    /// Lets its operators compute like this. The sum of an array's address and an index stays as it is.
+    pub fn compute_in(&mut self, arithmetic: Arithmetic) {
+        let address = |address: &mut Address| match (&mut address.expr, address.within) {
+            (Expr::Binary(BinaryOp::Add, _, _, index), Some(_)) => index.compute_in(arithmetic),
+            (expr, _) => expr.compute_in(arithmetic),
+        };
+        match self {
+            Instruction::Assign { value, .. } => value.compute_in(arithmetic),
+            Instruction::Assume(condition) | Instruction::Assert(condition) => condition.compute_in(arithmetic),
+            Instruction::Load { address: at, .. } | Instruction::Lock(at) | Instruction::Unlock(at) => address(at),
+            Instruction::Store { address: at, value, .. } => {
+                address(at);
+                value.compute_in(arithmetic);
+            }
+            Instruction::Rmw { op, arithmetic: own, address: at, operand, .. } => {
+                if op.binary().is_some() {
+                    *own = arithmetic;
+                }
+                address(at);
+                operand.compute_in(arithmetic);
+            }
+            Instruction::CompareExchange { address: at, expected, new, .. }
+            | Instruction::BlockingCas { address: at, expected, new, .. } => {
+                address(at);
+                expected.compute_in(arithmetic);
+                new.compute_in(arithmetic);
+            }
+            Instruction::Wait { address: at, values, .. } => {
+                address(at);
+                values.iter_mut().for_each(|value| value.compute_in(arithmetic));
+            }
+            Instruction::Locked { body, .. } => body.iter_mut().for_each(|part| part.compute_in(arithmetic)),
+            Instruction::Nop
+            | Instruction::Havoc { .. }
+            | Instruction::Fence(_)
+            | Instruction::BusLock
+            | Instruction::BusUnlock => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! The program itself.
 
-use crate::{Arithmetic, Goal, Memory, Observation, Source, Span, Thread, ThreadId};
+use crate::{Goal, Memory, Observation, Source, Span, Thread, ThreadId};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
@@ -8,7 +8,6 @@ pub struct Program {
     pub memory: Memory,
     pub threads: Vec<Thread>,
     pub goals: Vec<Goal>,
-    pub arithmetic: Arithmetic,
     pub observation: Option<Observation>,
     /// The text that all spans point into.
     pub source: Source,

@@ -9,7 +9,7 @@
 //! executed in every round. So a site is a set of transitions: the fence is executed after each of them, before the next location
 //! is reached. All transitions that enter a location make up the papers' fence.
 
-use crate::{Expr, Instruction, LocId, Location, Observable, Order, Position, Program, RmwOp, ThreadId, TransitionId};
+use crate::{Expr, Instruction, LocId, Location, Observable, Order, Position, Program, ThreadId, TransitionId};
 
 /// A place where a program can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,13 +204,13 @@ fn lock(instruction: &mut Instruction) {
         Instruction::Unlock(address) => (address.clone(), Expr::Const(0)),
         _ => return,
     };
-    *instruction = Instruction::Rmw { op: RmwOp::Exchange, address, operand, order: Order::SeqCst, old: None };
+    *instruction = Instruction::exchange(address, operand, Order::SeqCst);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Address, RegId};
+    use crate::{Address, RegId, RmwOp};
 
     #[test]
     fn every_order_becomes_the_strongest_below_seq_cst() {
@@ -239,6 +239,7 @@ mod tests {
         for (from, weak) in [(Relaxed, true), (Acquire, true), (Release, true), (AcqRel, false), (SeqCst, false)] {
             let rmw = |order| Instruction::Rmw {
                 op: RmwOp::Add,
+                arithmetic: crate::Arithmetic::Checked,
                 address: address.clone(),
                 operand: Expr::Const(1),
                 order,

@@ -94,8 +94,14 @@ fn start(reference: &Reference) -> State {
 fn increments_are_lost_without_atomicity_and_never_with_it() {
     let increment = Instruction::Store { address: cell(X), value: R.into(), order: Order::Relaxed };
     let racy = vec![load(R, X), add(R, R), increment];
-    let rmw =
-        Instruction::Rmw { op: RmwOp::Add, address: cell(X), operand: 1.into(), order: Order::Relaxed, old: None };
+    let rmw = Instruction::Rmw {
+        arithmetic: ravelin_program::Arithmetic::Checked,
+        op: RmwOp::Add,
+        address: cell(X),
+        operand: 1.into(),
+        order: Order::Relaxed,
+        old: None,
+    };
     let between = |open, close| [vec![open], racy.clone(), vec![close]].concat();
     let cases = [
         ("racy", racy.clone(), true),
@@ -244,8 +250,14 @@ fn cells_that_start_with_any_value_give_several_initial_states() {
 fn a_value_outside_its_domain_wraps_blocks_or_faults() {
     for (escape, finals, faults) in [(Escape::Wrap, 1, 0), (Escape::Block, 0, 0), (Escape::Error, 0, 1)] {
         let x = || Variable::scalar("x").with_domain(Domain::new(0, 1, escape));
-        let rmw =
-            Instruction::Rmw { op: RmwOp::Add, address: cell(X), operand: 2.into(), order: Order::SeqCst, old: None };
+        let rmw = Instruction::Rmw {
+            arithmetic: ravelin_program::Arithmetic::Checked,
+            op: RmwOp::Add,
+            address: cell(X),
+            operand: 2.into(),
+            order: Order::SeqCst,
+            old: None,
+        };
         for instruction in [
             store(X, 2),
             rmw,

@@ -12,8 +12,8 @@
 //! - the same with a compare-exchange that is tried until it succeeds.
 
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Expr, Instruction, LocId, Location, Position, Program, RegId, Span, Thread,
-    ThreadId, Transition, UnaryOp, Value,
+    Address, BinaryOp, Expr, Instruction, LocId, Location, Position, Program, RegId, Span, Thread, ThreadId,
+    Transition, UnaryOp, Value,
 };
 
 /// Cells with at most so many values have their conditions tried out.
@@ -162,7 +162,7 @@ fn values_for(program: &Program, address: &Address, reg: RegId, done: &Expr) -> 
     if !alone || domain.size().is_none_or(|size| size > SMALL_TYPE) {
         return None;
     }
-    let holds = |value: &Value| done.eval(program.arithmetic, &mut |_| *value).map(|held| held != 0);
+    let holds = |value: &Value| done.eval(&mut |_| *value).map(|held| held != 0);
     let values: Result<Vec<(Value, bool)>, _> =
         (domain.lo..=domain.hi).map(|value| holds(&value).map(|holds| (value, holds))).collect();
     let values: Vec<Expr> = values.ok()?.into_iter().filter(|(_, holds)| *holds).map(|(v, _)| Expr::Const(v)).collect();
@@ -172,23 +172,21 @@ fn values_for(program: &Program, address: &Address, reg: RegId, done: &Expr) -> 
 /// `r == e`, `e == r`, `!(r != e)`, and alternatives of these.
 fn equalities(condition: &Expr, reg: RegId) -> Option<Vec<Expr>> {
     match condition {
-        Expr::Binary(BinaryOp::Eq, left, right) => {
+        Expr::Binary(BinaryOp::Eq, _, left, right) => {
             let other = match (&**left, &**right) {
                 (Expr::Atom(register), other) | (other, Expr::Atom(register)) if *register == reg => other,
                 _ => return None,
             };
             (!mentions(other, reg)).then(|| vec![other.clone()])
         }
-        Expr::Binary(BinaryOp::Or, left, right) => {
+        Expr::Binary(BinaryOp::Or, _, left, right) => {
             let mut values = equalities(left, reg)?;
             values.extend(equalities(right, reg)?);
             Some(values)
         }
-        Expr::Unary(UnaryOp::Not, inner) => match &**inner {
-            Expr::Binary(BinaryOp::Ne, left, right) => {
-                equalities(&Expr::Binary(BinaryOp::Eq, left.clone(), right.clone()), reg)
-            }
-            Expr::Unary(UnaryOp::Not, inner) => equalities(inner, reg),
+        Expr::Unary(UnaryOp::Not, _, inner) => match &**inner {
+            Expr::Binary(BinaryOp::Ne, ..) => equalities(&inner.opposite()?, reg),
+            Expr::Unary(UnaryOp::Not, _, inner) => equalities(inner, reg),
             _ => None,
         },
         _ => None,
@@ -200,18 +198,15 @@ fn succeeds(condition: &Expr, old: Option<RegId>, ok: Option<RegId>, expected: &
     let is_ok = |register: &RegId| Some(*register) == ok;
     match condition {
         Expr::Atom(register) => is_ok(register),
-        Expr::Unary(UnaryOp::Not, inner) => match &**inner {
-            Expr::Unary(UnaryOp::Not, inner) => succeeds(inner, old, ok, expected),
-            Expr::Binary(BinaryOp::Eq, left, right) => {
+        Expr::Unary(UnaryOp::Not, _, inner) => match &**inner {
+            Expr::Unary(UnaryOp::Not, _, inner) => succeeds(inner, old, ok, expected),
+            Expr::Binary(BinaryOp::Eq, _, left, right) => {
                 matches!((&**left, &**right), (Expr::Atom(register), Expr::Const(0)) if is_ok(register))
             }
-            Expr::Binary(BinaryOp::Ne, left, right) => {
-                let equal = Expr::Binary(BinaryOp::Eq, left.clone(), right.clone());
-                succeeds(&equal, old, ok, expected)
-            }
+            Expr::Binary(BinaryOp::Ne, ..) => inner.opposite().is_some_and(|equal| succeeds(&equal, old, ok, expected)),
             _ => false,
         },
-        Expr::Binary(BinaryOp::Eq, left, right) => {
+        Expr::Binary(BinaryOp::Eq, _, left, right) => {
             let pair = |register: &RegId, other: &Expr| {
                 is_ok(register) && *other == Expr::Const(1) || Some(*register) == old && other == expected
             };
@@ -221,7 +216,7 @@ fn succeeds(condition: &Expr, old: Option<RegId>, ok: Option<RegId>, expected: &
                 _ => false,
             }
         }
-        Expr::Binary(BinaryOp::Ne, left, right) => {
+        Expr::Binary(BinaryOp::Ne, _, left, right) => {
             matches!((&**left, &**right), (Expr::Atom(register), Expr::Const(0)) if is_ok(register))
         }
         _ => false,
@@ -231,14 +226,11 @@ fn succeeds(condition: &Expr, old: Option<RegId>, ok: Option<RegId>, expected: &
 /// One holds exactly where the other does not, as front ends write it.
 fn are_opposite(one: &Expr, other: &Expr) -> bool {
     let negates = |one: &Expr, other: &Expr| match one {
-        Expr::Unary(UnaryOp::Not, inner) => **inner == *other,
-        Expr::Binary(op, left, right) => {
-            op.opposite().is_some_and(|op| *other == Expr::Binary(op, left.clone(), right.clone()))
-        }
-        _ => false,
+        Expr::Unary(UnaryOp::Not, _, inner) => **inner == *other,
+        _ => one.opposite().is_some_and(|opposite| opposite == *other),
     };
     // Both would also be constant for constants, which no loop depends on.
-    let constant = |expr: &Expr| expr.constant(Arithmetic::Checked).is_some();
+    let constant = |expr: &Expr| expr.constant().is_some();
     !constant(one) && (negates(one, other) || negates(other, one))
 }
 

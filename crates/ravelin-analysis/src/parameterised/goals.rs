@@ -7,7 +7,7 @@
 
 use crate::reachability::finite::{CellId, Failure, Finite, LocalState, NotFinite, Pair, Place, StateId};
 use ravelin_machine::Violation;
-use ravelin_program::{Arithmetic, Condition, Copies, Expr, Goal, LocId, Observable, RegId, ThreadId, Value};
+use ravelin_program::{Condition, Copies, Expr, Goal, LocId, Observable, RegId, ThreadId, Value};
 use std::collections::HashSet;
 
 /// The most cases that goals may be split into.
@@ -214,7 +214,7 @@ impl<'a> Splitting<'a> {
     }
 
     fn is_violated(&self, counts: &[Value]) -> bool {
-        let value = self.goal.condition.eval(Arithmetic::Checked, &mut |atom| match atom {
+        let value = self.goal.condition.eval(&mut |atom| match atom {
             Observable::At(thread, location) if is_template(self.finite, thread.0) => {
                 let counter = self.counters.iter().position(|counter| *counter == (thread.0, *location));
                 counter.map_or(0, |counter| counts[counter])
@@ -259,7 +259,7 @@ fn largest(condition: &Condition) -> Value {
     match condition {
         Expr::Const(value) => value.saturating_abs(),
         Expr::Atom(_) => 0,
-        Expr::Unary(_, operand) => largest(operand),
-        Expr::Binary(_, left, right) => largest(left).max(largest(right)),
+        Expr::Unary(_, _, operand) => largest(operand),
+        Expr::Binary(_, _, left, right) => largest(left).max(largest(right)),
     }
 }

@@ -91,7 +91,7 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
                 let local = &before.threads[thread_id.0];
                 let mut read_register = |register: &ravelin_program::RegId| local.registers[register.0];
                 // Inside a locked block an address may depend on a load of the same block; it is then left out.
-                let Ok(address) = access.address.expr.eval(program.arithmetic, &mut read_register) else { continue };
+                let Ok(address) = access.address.expr.eval(&mut read_register) else { continue };
                 if access.reads {
                     let source = match local.buffer.newest(address) {
                         Some(_) => Source::Buffer,

@@ -3,9 +3,7 @@
 //! Jumps cost no step: a line that jumps is the location it leads to. Code that nothing leads to is dropped. An infinite
 //! loop without any step becomes one location with a step that does nothing. All ways out lead to one end.
 
-use ravelin_program::{
-    Arithmetic, Copies, Expr, Instruction, LocId, Location, Register, Span, Thread, Transition, UnaryOp,
-};
+use ravelin_program::{Copies, Expr, Instruction, LocId, Location, Register, Span, Thread, Transition, UnaryOp};
 
 /// A label, before it has a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +53,7 @@ impl Assembly {
 
     /// Goes to the label if the condition holds. A constant condition costs nothing.
     pub fn branch(&mut self, condition: Expr, label: Label, span: Span) {
-        match condition.constant(Arithmetic::Checked) {
+        match condition.constant() {
             Some(0) => {}
             Some(_) => self.jump(label, span),
             None => self.lines.push(Line::Branch(condition, label, span)),
@@ -160,11 +158,7 @@ impl Assembly {
 /// A condition that holds exactly where the given one does not.
 pub fn negate(condition: Expr) -> Expr {
     match condition {
-        Expr::Binary(op, left, right) => match op.opposite() {
-            Some(opposite) => Expr::Binary(opposite, left, right),
-            None => Expr::Binary(op, left, right).not(),
-        },
-        Expr::Unary(UnaryOp::Not, inner) => *inner,
-        other => other.not(),
+        Expr::Unary(UnaryOp::Not, _, inner) => *inner,
+        other => other.opposite().unwrap_or_else(|| other.not()),
     }
 }

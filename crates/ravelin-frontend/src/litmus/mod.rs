@@ -81,13 +81,16 @@ fn read(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<Program> {
     }
     let mut observer = observe::Observer { dialect, init: &init, code, cells, diagnostics: cursor.diagnostics };
     let (goal, observation) = observer.resolve(&verdict);
-    let observe::Observer { code, cells, .. } = observer;
+    let observe::Observer { mut code, cells, .. } = observer;
+    // How wide arithmetic is, the last thread may be the first to tell.
+    for transition in code.threads.iter_mut().flat_map(|thread| &mut thread.transitions) {
+        transition.instruction.compute_in(code.arithmetic);
+    }
     Some(Program {
         name,
         memory: Memory { variables: cells.into_variables(), ..Memory::default() },
         threads: code.threads,
         goals: goal.into_iter().collect(),
-        arithmetic: code.arithmetic,
         observation,
         source: Source::default(),
     })

@@ -412,8 +412,8 @@ impl Body<'_> {
 fn branch<'a>(yes: &'a Transition, no: &Transition) -> Option<&'a Expr> {
     let (Instruction::Assume(yes), Instruction::Assume(no)) = (&yes.instruction, &no.instruction) else { return None };
     let negates = |a: &Expr, b: &Expr| match (a, b) {
-        (Expr::Unary(UnaryOp::Not, inner), other) => **inner == *other,
-        (Expr::Binary(op, a, b), Expr::Binary(other, c, d)) => {
+        (Expr::Unary(UnaryOp::Not, _, inner), other) => **inner == *other,
+        (Expr::Binary(op, _, a, b), Expr::Binary(other, _, c, d)) => {
             BinaryOp::opposite(*op) == Some(*other) && a == c && b == d
         }
         _ => false,

@@ -74,7 +74,7 @@ pub fn litmus(program: &Program) -> Result<String, Inexpressible> {
     let mut identifiers = Identifiers::new(program);
     let mut functions = String::new();
     for index in 0..program.threads.len() {
-        let statements = flow::statements(program, &program.threads[index])?;
+        let statements = flow::statements(&program.threads[index])?;
         functions.push_str(&Writer::new(program, &mut identifiers, index).function(&statements)?);
         functions.push('\n');
     }
@@ -94,9 +94,14 @@ pub fn litmus(program: &Program) -> Result<String, Inexpressible> {
 }
 
 fn refuse(program: &Program) -> Result<(), Inexpressible> {
-    if let Arithmetic::Wrapping(domain) = program.arithmetic
-        && !is_machine(domain)
-    {
+    let mut foreign = None;
+    for transition in program.threads.iter().flat_map(|thread| &thread.transitions) {
+        transition.instruction.for_each_arithmetic(&mut |arithmetic| match arithmetic {
+            Arithmetic::Wrapping(domain) if !is_machine(domain) => foreign = foreign.or(Some(domain)),
+            _ => {}
+        });
+    }
+    if let Some(domain) = foreign {
         return Err(Inexpressible::Arithmetic { lo: domain.lo, hi: domain.hi });
     }
     let fits = |name: &str, domain: Domain| match domain.escape == Escape::Error || is_machine(domain) {
@@ -203,7 +208,7 @@ impl Identifiers {
 
 /// The cell that an address names, if it is always the same one.
 fn fixed(program: &Program, address: &Address) -> Option<Value> {
-    let cell = address.expr.constant(program.arithmetic)?;
+    let cell = address.expr.constant()?;
     let inside = address.within.is_none_or(|variable| program.memory.variables[variable.0].contains(cell));
     inside.then_some(cell)
 }

@@ -123,8 +123,8 @@ fn for_each_constant<A>(expr: &ravelin_program::Expr<A>, look: &mut impl FnMut(V
     match expr {
         Expr::Const(value) => look(*value),
         Expr::Atom(_) => {}
-        Expr::Unary(_, operand) => for_each_constant(operand, look),
-        Expr::Binary(_, left, right) => {
+        Expr::Unary(_, _, operand) => for_each_constant(operand, look),
+        Expr::Binary(_, _, left, right) => {
             for_each_constant(left, look);
             for_each_constant(right, look);
         }
@@ -305,7 +305,7 @@ impl Writer<'_> {
                 GoalKind::Finally => "finally",
             };
             let shown = comment(&self.program.show_condition(&goal.condition));
-            let mut compiler = Compiler::new(self.program.arithmetic);
+            let mut compiler = Compiler::default();
             let value = compiler.term(&goal.condition, &mut |atom| self.observe(atom));
             let judged = match goal.kind {
                 GoalKind::Never if goal.mentions_memory() && self.uses_bus() => "bus == 0 && ",

@@ -12,8 +12,7 @@
 //!   Hidden registers become ordinary ones (`$1` is printed as `tmp1`).
 //! - A thread has one end. Ends that no goal tells apart become one; of others a register `ended` remembers which one was
 //!   reached. Copies of `thread p[*]` have no registers to ask, so they spin there instead.
-//! - Cells without a name have a type only if it starts at 0 (`max_value`), and if it wraps, arithmetic wraps too. Of another
-//!   type, where such cells are used, a comment says that it is not kept.
+//! - Cells without a name have a type only if it starts at 0 (`max_value`). Of another type, where such cells are used, a comment says that it is not kept.
 //! - A locked block drains store buffers exactly if it stores. One that drains without storing gets a fence before it.
 //! - An array has at least one cell, `wait` is always atomic, and bounds of a single cell are checked only where its address is constant.
 
@@ -23,7 +22,7 @@ mod legal;
 mod statement;
 
 use ravelin_program::{
-    Arithmetic, Copies, Domain, Escape, GoalKind, Initial, Program, Register, Variable, show_domain,
+    Arithmetic, Copies, Domain, Escape, Expr, GoalKind, Initial, Program, Register, Variable, show_domain, show_expr,
 };
 
 /// `.rav` text for any valid program.
@@ -36,7 +35,7 @@ pub fn rav(program: &Program) -> String {
     for note in notes {
         text.push_str(&format!("// Not kept: {note}\n"));
     }
-    let defaults = defaults(&program, &mut text);
+    let (defaults, arithmetic) = defaults(&program, &mut text);
     for variable in &program.memory.variables {
         text.push_str(&format!("{}\n", declaration(variable, defaults)));
     }
@@ -45,9 +44,9 @@ pub fn rav(program: &Program) -> String {
         separate(&mut text);
         text.push_str(&format!("thread {}{header} {{\n", thread.name));
         for register in &thread.registers {
-            text.push_str(&format!("    {}\n", binding(register, defaults)));
+            text.push_str(&format!("    {}\n", binding(register, defaults, arithmetic)));
         }
-        text.push_str(&flow::statements(&program, thread));
+        text.push_str(&flow::statements(&program, thread, arithmetic));
         text.push_str("}\n");
     }
     if !program.goals.is_empty() {
@@ -71,8 +70,9 @@ fn separate(text: &mut String) {
     }
 }
 
-/// Writes `max_value` and `arithmetic`; gives the domain of whatever has no type.
-fn defaults(program: &Program, text: &mut String) -> Domain {
+/// Writes `max_value` and `arithmetic`; gives the domain of whatever has no type, and how operators compute of which
+/// nothing is said.
+fn defaults(program: &Program, text: &mut String) -> (Domain, Arithmetic) {
     let unnamed = program.memory.unnamed;
     let mut arithmetic = Arithmetic::Checked;
     if unnamed != Domain::FULL {
@@ -86,12 +86,28 @@ fn defaults(program: &Program, text: &mut String) -> Domain {
             arithmetic = Arithmetic::Wrapping(unnamed);
         }
     }
-    if let Arithmetic::Wrapping(domain) = program.arithmetic
-        && arithmetic != program.arithmetic
+    if let Some(domain) = usual_wrapping(program)
+        && arithmetic != Arithmetic::Wrapping(domain)
     {
         text.push_str(&format!("arithmetic {};\n", type_name(Domain { escape: Escape::Wrap, ..domain })));
+        arithmetic = Arithmetic::Wrapping(domain);
     }
-    unnamed
+    (unnamed, arithmetic)
+}
+
+/// How most of the operators compute that wrap, if any do.
+fn usual_wrapping(program: &Program) -> Option<Domain> {
+    let mut count: Vec<(Domain, usize)> = Vec::new();
+    for transition in program.threads.iter().flat_map(|thread| &thread.transitions) {
+        transition.instruction.for_each_arithmetic(&mut |arithmetic| {
+            let Arithmetic::Wrapping(domain) = arithmetic else { return };
+            match count.iter_mut().find(|(known, _)| *known == domain) {
+                Some((_, times)) => *times += 1,
+                None => count.push((domain, 1)),
+            }
+        });
+    }
+    count.into_iter().rev().max_by_key(|(_, times)| *times).map(|(domain, _)| domain)
 }
 
 fn type_name(domain: Domain) -> String {
@@ -117,9 +133,14 @@ fn declaration(variable: &Variable, default: Domain) -> String {
     format!("static {}{kind}{initial};", variable.name)
 }
 
-fn binding(register: &Register, default: Domain) -> String {
+fn binding(register: &Register, default: Domain, arithmetic: Arithmetic) -> String {
     let kind = if register.domain == default { String::new() } else { format!(": {}", type_name(register.domain)) };
     // Without a value a register starts at 0, and 0 must then be a value of its type.
-    let initial = if register.initial == 0 { String::new() } else { format!(" = {}", register.initial) };
+    let initial = match register.initial {
+        0 => String::new(),
+        initial => {
+            format!(" = {}", show_expr(&Expr::Const(initial), 0, Some(arithmetic), &mut |(): &()| String::new()))
+        }
+    };
     format!("let {}{kind}{initial};", register.name)
 }

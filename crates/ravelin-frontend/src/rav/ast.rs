@@ -251,6 +251,8 @@ pub enum ExprKind {
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     Paren(Box<Expr>),
+    /// `checked(e)`, and with a type `wrapping(T, e)`: how the operators in it compute.
+    Arithmetic(Option<Type>, Box<Expr>),
     AddressOf(Place),
     /// A name or an indexed one, used as a value: a register, a constant, or in a goal a cell of memory.
     Place(Place),
@@ -382,7 +384,9 @@ impl Expr {
     pub fn has_access(&self) -> bool {
         match &self.kind {
             ExprKind::Access(_) | ExprKind::Wait(_) => true,
-            ExprKind::Unary(_, operand) | ExprKind::Paren(operand) => operand.has_access(),
+            ExprKind::Unary(_, operand) | ExprKind::Paren(operand) | ExprKind::Arithmetic(_, operand) => {
+                operand.has_access()
+            }
             ExprKind::Binary(_, left, right) => left.has_access() || right.has_access(),
             ExprKind::AddressOf(place) | ExprKind::Place(place) => {
                 place.index.as_ref().is_some_and(|index| index.has_access())
@@ -395,9 +399,19 @@ impl Expr {
     pub fn has_name(&self) -> bool {
         match &self.kind {
             ExprKind::Place(_) => true,
-            ExprKind::Unary(_, operand) | ExprKind::Paren(operand) => operand.has_name(),
+            ExprKind::Unary(_, operand) | ExprKind::Paren(operand) | ExprKind::Arithmetic(_, operand) => {
+                operand.has_name()
+            }
             ExprKind::Binary(_, left, right) => left.has_name() || right.has_name(),
             _ => false,
+        }
+    }
+
+    /// The expression inside any parentheses, `checked(…)` and `wrapping(T, …)`.
+    pub fn computed(&self) -> &Expr {
+        match &self.kind {
+            ExprKind::Paren(inner) | ExprKind::Arithmetic(_, inner) => inner.computed(),
+            _ => self,
         }
     }
 

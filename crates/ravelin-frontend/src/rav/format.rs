@@ -42,6 +42,8 @@ pub fn format_expr(expr: &Expr) -> String {
             format!("{} {} {}", format_expr(left), op.symbol(), format_expr(right))
         }
         ExprKind::Paren(inner) => format!("({})", format_expr(inner)),
+        ExprKind::Arithmetic(None, inner) => format!("checked({})", format_expr(inner)),
+        ExprKind::Arithmetic(Some(ty), inner) => format!("wrapping({}, {})", format_type(ty), format_expr(inner)),
         ExprKind::AddressOf(place) => format!("&{}", format_place(place)),
         ExprKind::Place(place) => format_place(place),
         ExprKind::Access(access) => format_access(access),

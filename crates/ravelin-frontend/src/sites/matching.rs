@@ -246,7 +246,7 @@ fn is_locked(store: &Instruction, locked: &Instruction) -> bool {
         _ => return false,
     };
     match locked {
-        Instruction::Rmw { op: RmwOp::Exchange, address: to, operand, order: Order::SeqCst, old: None } => {
+        Instruction::Rmw { op: RmwOp::Exchange, address: to, operand, order: Order::SeqCst, old: None, .. } => {
             to == address && *operand == value
         }
         Instruction::Locked { body, drains: true } => match body.as_slice() {

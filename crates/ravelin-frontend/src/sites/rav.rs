@@ -103,7 +103,7 @@ fn orders(statement: &Statement, outline: &mut Outline) {
         StatementKind::Effect(expr)
         | StatementKind::Let { value: Some(expr), .. }
         | StatementKind::Assign { value: expr, .. } => {
-            let whole = expr.bare();
+            let whole = expr.computed();
             let detour = matches!(&whole.kind, ExprKind::Access(access) if access.outcome == Some(Outcome::IsErr));
             let is_effect = matches!(statement.kind, StatementKind::Effect(_));
             orders_in(whole, (is_effect || !detour).then_some(start), outline);
@@ -160,7 +160,8 @@ fn orders_in(expr: &Expr, step: Option<usize>, outline: &mut Outline) {
             let piece = wait.order.as_ref().map_or_else(added, |written| replace(written, "acquire"));
             outline.strengthen(step.unwrap_or(start), start, vec![piece]);
         }
-        ExprKind::Unary(_, operand) | ExprKind::Paren(operand) => orders_in(operand, None, outline),
+        ExprKind::Unary(_, operand) => orders_in(operand, None, outline),
+        ExprKind::Paren(inner) | ExprKind::Arithmetic(_, inner) => orders_in(inner, step, outline),
         ExprKind::Binary(_, left, right) => {
             orders_in(left, None, outline);
             orders_in(right, None, outline);

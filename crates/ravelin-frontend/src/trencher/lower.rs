@@ -5,8 +5,8 @@ use super::syntax::{InstructionText, Term, ThreadText};
 use super::word::{Numeral, Word};
 use crate::Diagnostic;
 use ravelin_program::{
-    Address, Arithmetic, Copies, Domain, Expr, Instruction, LocId, Location, Memory, Order, Program, RegId, Register,
-    Source, Thread, Transition, UnaryOp,
+    Address, Copies, Domain, Expr, Instruction, LocId, Location, Memory, Order, Program, RegId, Register, Source,
+    Thread, Transition, UnaryOp,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,6 @@ pub fn lower(threads: &[ThreadText<'_>], diagnostics: &mut Vec<Diagnostic>) -> P
         memory: Memory::default(),
         threads: threads.iter().map(|thread| lower_thread(thread, diagnostics)).collect(),
         goals: Vec::new(),
-        arithmetic: Arithmetic::Checked,
         observation: None,
         source: Source::default(),
     }

@@ -226,6 +226,7 @@ fn unlocked(instruction: &Instruction) -> Instruction {
     match instruction {
         Instruction::Locked { body, drains: true } => match body.as_slice() {
             [Instruction::Store { address, value, .. }] => Instruction::Rmw {
+                arithmetic: ravelin_program::Arithmetic::Checked,
                 op: RmwOp::Exchange,
                 address: address.clone(),
                 operand: value.clone(),

@@ -66,7 +66,7 @@ impl Attacks<'_> {
                 let read = self.read(slot, state, log);
                 let mut found = false;
                 for value in values {
-                    found |= value.eval(machine.arithmetic, state)? == read;
+                    found |= value.eval(state)? == read;
                 }
                 if !found {
                     return Err(Outcome::Disabled);
@@ -85,7 +85,7 @@ impl Attacks<'_> {
             }
             Op::Store { place, value, marker } => {
                 let slot = machine.slot(place, state)?;
-                let value = value.eval(machine.arithmetic, state)?;
+                let value = value.eval(state)?;
                 if *marker {
                     self.mark(state);
                 }

@@ -98,7 +98,7 @@ fn expected(
     let followed = match registers.first() {
         Some(&register) if registers.len() == 1 => follow(program, ranges, thread, register).map(|values| {
             let at = values[location.0].iter();
-            let results = at.filter_map(|&value| expr.eval(program.arithmetic, &mut |_| value).ok());
+            let results = at.filter_map(|&value| expr.eval(&mut |_| value).ok());
             results.filter(|value| (cells.lo..=cells.hi).contains(value)).collect::<BTreeSet<Value>>()
         }),
         _ => None,
@@ -134,7 +134,7 @@ fn follow(program: &Program, ranges: &Ranges, thread: usize, register: RegId) ->
                 instruction if instruction.written_registers().contains(&register) => every.clone(),
                 Instruction::Assume(condition) if is_about(condition, register) => {
                     let holds = |value: &Value| {
-                        let held = condition.eval(program.arithmetic, &mut |_| *value);
+                        let held = condition.eval(&mut |_| *value);
                         held.is_ok_and(|held| held != 0)
                     };
                     before.iter().copied().filter(holds).collect()

@@ -51,7 +51,7 @@ impl Monitor<'_> {
             return Ok(false);
         }
         let admits = |value: Value| admit(machine.cell_domains[slot], value).is_ok();
-        let eval = |code: &crate::code::Code| -> Attempt<Value> { Ok(code.eval(machine.arithmetic, state)?) };
+        let eval = |code: &crate::code::Code| -> Attempt<Value> { Ok(code.eval(state)?) };
         let unknown_fact = |mode: Mode, fact: Option<usize>| {
             let Some(fact) = fact.filter(|_| mode.atomic) else { return false };
             let known = match mode.fence_before {

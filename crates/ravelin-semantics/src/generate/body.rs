@@ -3,7 +3,8 @@
 use super::random::Random;
 use super::{Config, Kind};
 use ravelin_program::{
-    Address, BinaryOp, Expr, Instruction, LocId, Order, RegId, RmwOp, ThreadBuilder, UnaryOp, Value, VarId,
+    Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, LocId, Order, RegId, RmwOp, ThreadBuilder,
+    UnaryOp, Value, VarId,
 };
 
 /// A variable to access.
@@ -21,11 +22,17 @@ pub(super) struct Body<'a, 'b> {
     /// Which instructions, and how often.
     pub kinds: &'a [(Kind, usize)],
     pub places: &'a [Place],
+    /// How most operators compute.
+    pub arithmetic: Arithmetic,
     pub loops: bool,
     /// How many accesses and fences the thread may still have.
     pub events: usize,
     /// How many loads there are already.
     pub loads: usize,
+    /// How many registers any instruction may write; counters of loops come after them.
+    pub ordinary: usize,
+    /// The counters of the loops around the instruction that is made next.
+    pub counters: Vec<RegId>,
     pub thread: ThreadBuilder<'b>,
 }
 
@@ -64,7 +71,8 @@ impl Body<'_, '_> {
         match self.random.below(14) {
             0 | 1 if self.config.branches => self.choose(from, to, size),
             2 | 3 if self.config.branches => self.branch(from, to, size),
-            4 | 5 if self.loops => self.repeat(from, to, size),
+            4 if self.loops => self.repeat(from, to, size),
+            5 if self.loops => self.counted(from, to, size),
             6 if locks => {
                 self.events -= 2;
                 let lock = self.lock();
@@ -104,6 +112,23 @@ impl Body<'_, '_> {
         let condition = self.condition();
         self.guarded(from, condition.clone(), from, size);
         self.guarded(from, condition.not(), to, 0);
+    }
+
+    /// `for i in 0..n { … }`: the counter is computed with 64 bits, whatever the program does.
+    fn counted(&mut self, from: LocId, to: LocId, size: usize) {
+        let last = self.random.within(1..=2) as Value;
+        let domain = Domain::new(0, last + 1, Escape::Error);
+        let name = format!("i{}", self.thread.thread.registers.len());
+        let counter = self.thread.register_with(name, domain);
+        let (head, step) = (self.thread.fresh(), self.thread.fresh());
+        self.thread.edge(from, Instruction::Assign { reg: counter, value: Expr::Const(0) }, head);
+        let more = Expr::binary(BinaryOp::Le, counter.into(), Expr::Const(last));
+        self.counters.push(counter);
+        self.guarded(head, more.clone(), step, size - 1);
+        self.counters.pop();
+        let next = Expr::binary(BinaryOp::Add, counter.into(), Expr::Const(1));
+        self.thread.edge(step, Instruction::Assign { reg: counter, value: next }, head);
+        self.guarded(head, more.not(), to, 0);
     }
 
     fn guarded(&mut self, from: LocId, condition: Expr, to: LocId, size: usize) {
@@ -180,13 +205,14 @@ impl Body<'_, '_> {
                 value: self.value(),
                 order: self.access(Order::fits_store),
             },
-            Kind::Rmw => Instruction::Rmw {
-                op: self.random.pick(&RmwOp::ALL),
-                address: self.address(),
-                operand: self.value(),
-                order: self.order(|_| true),
-                old: self.maybe_register(),
-            },
+            Kind::Rmw => Instruction::rmw(
+                self.random.pick(&RmwOp::ALL),
+                self.arithmetic(),
+                self.address(),
+                self.value(),
+                self.order(|_| true),
+                self.maybe_register(),
+            ),
             Kind::CompareExchange => Instruction::CompareExchange {
                 address: self.address(),
                 expected: self.value(),
@@ -244,13 +270,13 @@ impl Body<'_, '_> {
     }
 
     fn register(&mut self) -> RegId {
-        RegId(self.random.below(self.thread.thread.registers.len()))
+        RegId(self.random.below(self.ordinary))
     }
 
     /// Loads fill the registers in turn, so that what they read can be seen in the end.
     fn load_register(&mut self) -> RegId {
         self.loads += 1;
-        RegId((self.loads - 1) % self.thread.thread.registers.len())
+        RegId((self.loads - 1) % self.ordinary)
     }
 
     fn maybe_register(&mut self) -> Option<RegId> {
@@ -281,11 +307,14 @@ impl Body<'_, '_> {
 
     /// A register as an index, most often taken modulo the length.
     fn index(&mut self, cells: usize) -> Expr {
-        let register = Expr::Atom(self.register());
+        let register = Expr::Atom(match self.counters.last() {
+            Some(&counter) if self.random.once_in(2) => counter,
+            _ => self.register(),
+        });
         if self.random.once_in(3) {
             return register;
         }
-        Expr::binary(BinaryOp::BitAnd, register, Expr::Const(cells as Value - 1))
+        Expr::binary_in(self.arithmetic, BinaryOp::BitAnd, register, Expr::Const(cells as Value - 1))
     }
 
     /// An address that need not have a name.
@@ -295,7 +324,7 @@ impl Body<'_, '_> {
             0 => Expr::Const(0),
             1 => Expr::Const(place.base + place.cells as Value),
             2 => Expr::Atom(self.register()),
-            _ => Expr::binary(BinaryOp::Add, Expr::Const(place.base), Expr::Atom(self.register())),
+            _ => Expr::binary_in(self.arithmetic, BinaryOp::Add, Expr::Const(place.base), Expr::Atom(self.register())),
         }
     }
 
@@ -309,10 +338,19 @@ impl Body<'_, '_> {
             6 | 7 => Expr::Atom(self.register()),
             8 => {
                 let op = self.random.pick(&[BinaryOp::Add, BinaryOp::Sub, BinaryOp::BitXor, BinaryOp::Eq]);
-                Expr::binary(op, Expr::Atom(self.register()), self.constant())
+                Expr::binary_in(self.arithmetic(), op, Expr::Atom(self.register()), self.constant())
             }
             _ => self.expression(2),
         }
+    }
+
+    /// How the next operator computes.
+    fn arithmetic(&mut self) -> Arithmetic {
+        if self.arithmetic != Arithmetic::Checked && self.random.once_in(8) {
+            let other = super::wrapping(self.random);
+            return self.random.pick(&[Arithmetic::Checked, other]);
+        }
+        self.arithmetic
     }
 
     fn condition(&mut self) -> Expr {
@@ -330,11 +368,11 @@ impl Body<'_, '_> {
             2 | 3 => self.constant(),
             4 => {
                 let op = self.random.pick(&[UnaryOp::Neg, UnaryOp::Not]);
-                Expr::unary(op, self.expression(depth - 1))
+                Expr::unary_in(self.arithmetic(), op, self.expression(depth - 1))
             }
             _ => {
                 let op = self.random.pick(&BinaryOp::ALL);
-                Expr::binary(op, self.expression(depth - 1), self.expression(depth - 1))
+                Expr::binary_in(self.arithmetic(), op, self.expression(depth - 1), self.expression(depth - 1))
             }
         }
     }

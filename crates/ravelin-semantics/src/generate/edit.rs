@@ -27,7 +27,8 @@ pub(super) enum Edit {
     PlainDomain(usize),
     PlainInitial(usize, Value),
     PlainMemory,
-    PlainArithmetic,
+    /// Of one transition.
+    PlainArithmetic(usize, usize),
 }
 
 /// What becomes of a part of an expression; parts are numbered from the root, which is 0.
@@ -62,13 +63,14 @@ pub(super) fn edits(program: &Program) -> Vec<Edit> {
     for (thread, code) in program.threads.iter().enumerate() {
         edits.extend((0..code.registers.len()).map(|register| Edit::DropRegister(thread, register)));
         edits.extend((0..code.registers.len()).map(|register| Edit::PlainRegister(thread, register)));
+        edits.extend((0..code.transitions.len()).map(|transition| Edit::PlainArithmetic(thread, transition)));
     }
     for (variable, place) in program.memory.variables.iter().enumerate() {
         edits.push(Edit::DropVariable(variable));
         edits.push(Edit::PlainDomain(variable));
         edits.extend([0, 1, place.domain.lo].map(|value| Edit::PlainInitial(variable, value)));
     }
-    edits.extend([Edit::PlainMemory, Edit::PlainArithmetic]);
+    edits.push(Edit::PlainMemory);
     edits
 }
 
@@ -121,7 +123,9 @@ pub(super) fn apply(program: &Program, edit: &Edit) -> Option<Program> {
         }
         Edit::PlainInitial(variable, value) => edited.memory.variables[variable].initial.fill(Initial::Value(value)),
         Edit::PlainMemory => edited.memory.unnamed = Domain::FULL,
-        Edit::PlainArithmetic => edited.arithmetic = Arithmetic::Checked,
+        Edit::PlainArithmetic(thread, transition) => {
+            edited.threads[thread].transitions[transition].instruction.compute_in(Arithmetic::Checked);
+        }
     }
     Some(edited)
 }
@@ -350,8 +354,8 @@ fn simplifications<A>(expr: &Expr<A>) -> impl Iterator<Item = Simpler> + use<A> 
 fn size<A>(expr: &Expr<A>) -> usize {
     match expr {
         Expr::Const(_) | Expr::Atom(_) => 1,
-        Expr::Unary(_, operand) => 1 + size(operand),
-        Expr::Binary(_, left, right) => 1 + size(left) + size(right),
+        Expr::Unary(_, _, operand) => 1 + size(operand),
+        Expr::Binary(_, _, left, right) => 1 + size(left) + size(right),
     }
 }
 
@@ -360,8 +364,8 @@ fn simplify<A: Clone>(expr: &mut Expr<A>, how: Simpler) -> Option<()> {
     let target = part_mut(expr, part)?;
     *target = match (how, &*target) {
         (Simpler::Constant(_, value), _) => Expr::Const(value),
-        (Simpler::Left(_), Expr::Unary(_, left) | Expr::Binary(_, left, _)) => (**left).clone(),
-        (Simpler::Right(_), Expr::Binary(_, _, right)) => (**right).clone(),
+        (Simpler::Left(_), Expr::Unary(_, _, left) | Expr::Binary(_, _, left, _)) => (**left).clone(),
+        (Simpler::Right(_), Expr::Binary(_, _, _, right)) => (**right).clone(),
         _ => return None,
     };
     Some(())
@@ -373,8 +377,8 @@ fn part_mut<A>(expr: &mut Expr<A>, part: usize) -> Option<&mut Expr<A>> {
     }
     match expr {
         Expr::Const(_) | Expr::Atom(_) => None,
-        Expr::Unary(_, operand) => part_mut(operand, part - 1),
-        Expr::Binary(_, left, right) => match (part - 1).checked_sub(size(left)) {
+        Expr::Unary(_, _, operand) => part_mut(operand, part - 1),
+        Expr::Binary(_, _, left, right) => match (part - 1).checked_sub(size(left)) {
             None => part_mut(left, part - 1),
             Some(part) => part_mut(right, part),
         },

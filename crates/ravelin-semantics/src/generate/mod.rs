@@ -26,7 +26,7 @@ pub use shrink::shrink;
 use body::{Body, Place};
 use random::Random;
 use ravelin_program::{
-    Arithmetic, Domain, Escape, Initial, LocId, Order, Program, ProgramBuilder, ThreadBuilder, Value, Variable,
+    Arithmetic, Domain, Escape, Initial, LocId, Order, Program, ProgramBuilder, ThreadBuilder, Variable,
 };
 use std::ops::RangeInclusive;
 
@@ -49,7 +49,7 @@ pub struct Config {
     pub domains: bool,
     /// Cells that start with any value of their domain.
     pub any_initial: bool,
-    /// Sometimes all arithmetic wraps.
+    /// Sometimes the operators wrap, in a type that need not hold every address; a few do in a type of their own.
     pub wrapping: bool,
     pub branches: bool,
     pub loops: bool,
@@ -169,12 +169,7 @@ impl Generator {
         if loops {
             builder.program.memory.unnamed = small_domain(&mut random);
         }
-        if config.wrapping && random.once_in(8) {
-            // Wide enough for every named address.
-            let last = builder.program.memory.named_addresses().last().unwrap_or(1);
-            let hi = last + random.below(5) as Value;
-            builder.program.arithmetic = Arithmetic::Wrapping(Domain::new(0, hi, Escape::Wrap));
-        }
+        let arithmetic = if config.wrapping && random.once_in(6) { wrapping(&mut random) } else { Arithmetic::Checked };
         let threads = self.threads(&mut random);
         let kinds = self.kinds(&mut random);
         let mut events = config.max_events;
@@ -192,9 +187,12 @@ impl Generator {
                 config,
                 kinds: &kinds,
                 places: &places,
+                arithmetic,
                 loops,
                 events: share,
                 loads: 0,
+                ordinary: thread.thread.registers.len(),
+                counters: Vec::new(),
                 thread,
             };
             body.generate(size);
@@ -261,6 +259,12 @@ impl Generator {
         }
         debug_assert_eq!(thread.here(), LocId(0));
     }
+}
+
+/// Arithmetic modulo a small number.
+fn wrapping(random: &mut Random) -> Arithmetic {
+    let (lo, hi) = random.pick(&[(0, 1), (0, 2), (0, 3), (0, 3), (0, 6), (-2, 1), (-1, 2)]);
+    Arithmetic::Wrapping(Domain::new(lo, hi, Escape::Wrap))
 }
 
 /// Few values, near 0. Faults are the rarest escape: they end a run.

@@ -79,8 +79,8 @@ fn atoms_mut(expr: &mut Expr, visit: &mut impl FnMut(&mut RegId)) {
     match expr {
         Expr::Const(_) => {}
         Expr::Atom(register) => visit(register),
-        Expr::Unary(_, operand) => atoms_mut(operand, visit),
-        Expr::Binary(_, left, right) => {
+        Expr::Unary(_, _, operand) => atoms_mut(operand, visit),
+        Expr::Binary(_, _, left, right) => {
             atoms_mut(left, visit);
             atoms_mut(right, visit);
         }

@@ -32,7 +32,7 @@ pub fn shrink(program: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Pro
 /// How much there is to read in a program.
 fn weight(program: &Program) -> usize {
     let memory = &program.memory;
-    let mut sum = domain_weight(memory.unnamed) + 4 * usize::from(program.arithmetic != Arithmetic::Checked);
+    let mut sum = domain_weight(memory.unnamed);
     for variable in &memory.variables {
         let starts = variable.initial.iter().map(|initial| match initial {
             Initial::Value(value) => value_weight(*value),
@@ -52,6 +52,8 @@ fn weight(program: &Program) -> usize {
 fn instruction_weight(instruction: &Instruction) -> usize {
     let expressions: usize = instruction.expressions().into_iter().map(expr_weight).sum();
     let targets = instruction.written_registers().len();
+    let mut wrapping = 0;
+    instruction.for_each_arithmetic(&mut |arithmetic| wrapping += usize::from(arithmetic != Arithmetic::Checked));
     let own = match instruction {
         Instruction::Nop => 0,
         Instruction::Assign { .. } | Instruction::Assume(_) | Instruction::Assert(_) => 4,
@@ -67,7 +69,7 @@ fn instruction_weight(instruction: &Instruction) -> usize {
         Instruction::BusLock | Instruction::BusUnlock => 15,
         Instruction::Locked { body, .. } => 30 + body.iter().map(instruction_weight).sum::<usize>(),
     };
-    own + expressions + targets
+    own + expressions + targets + wrapping
 }
 
 fn order_weight(order: Order) -> usize {
@@ -83,8 +85,8 @@ fn expr_weight<A>(expr: &Expr<A>) -> usize {
     match expr {
         Expr::Const(value) => 1 + value_weight(*value),
         Expr::Atom(_) => 4,
-        Expr::Unary(_, operand) => 2 + expr_weight(operand),
-        Expr::Binary(_, left, right) => 2 + expr_weight(left) + expr_weight(right),
+        Expr::Unary(_, _, operand) => 2 + expr_weight(operand),
+        Expr::Binary(_, _, left, right) => 2 + expr_weight(left) + expr_weight(right),
     }
 }
 

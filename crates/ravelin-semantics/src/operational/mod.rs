@@ -41,7 +41,7 @@ pub use state::{Buffer, Entry, State, ThreadState};
 
 use crate::{Action, Model};
 use ravelin_program::{
-    Arithmetic, Copies, GoalKind, Initial, Instruction, LocId, Observable, Program, Value, lower_for_hardware, validate,
+    Copies, GoalKind, Initial, Instruction, LocId, Observable, Program, Value, lower_for_hardware, validate,
 };
 use std::collections::BTreeMap;
 
@@ -163,7 +163,7 @@ impl Reference {
         let settled = state.is_settled();
         let violated = |goal: &ravelin_program::Goal| {
             let judged = if goal.kind == GoalKind::Never { settled || !goal.mentions_memory() } else { is_final };
-            let value = goal.condition.eval(Arithmetic::Checked, &mut |atom| observe(state, atom));
+            let value = goal.condition.eval(&mut |atom| observe(state, atom));
             judged && value.is_ok_and(|value| goal.is_violated_by(value))
         };
         (0..self.program.goals.len()).filter(|&goal| violated(&self.program.goals[goal])).collect()

@@ -16,7 +16,7 @@
 use super::{Reference, Refusal, State};
 use crate::Model;
 use ravelin_program::{
-    Address, Admitted, Domain, Expr, Fault, Instruction, LocId, Order, RegId, RmwOp, ThreadId, TransitionId, Value,
+    Address, Admitted, Domain, Expr, Fault, Instruction, LocId, Order, RegId, ThreadId, TransitionId, Value,
 };
 
 /// A thread takes a transition.
@@ -100,12 +100,12 @@ impl Draft<'_> {
             }
             Instruction::Store { address, value, order } => self.store(address, value, *order),
             Instruction::Unlock(address) => self.store(address, &Expr::Const(0), Order::Release),
-            Instruction::Rmw { op, address, operand, old, .. } => {
+            Instruction::Rmw { op, arithmetic, address, operand, old, .. } => {
                 self.locked_access()?;
                 let address = self.address(address)?;
                 let operand = self.eval(operand)?;
                 let found = self.state.cell(address);
-                let new = self.combine(*op, found, operand)?;
+                let new = op.apply(*arithmetic, found, operand)?;
                 let new = self.admit(self.domain_at(address), new)?;
                 self.write(address, new);
                 self.set_if_wanted(*old, found)
@@ -228,13 +228,6 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn combine(&self, op: RmwOp, found: Value, operand: Value) -> Result<Value, Fault> {
-        match op.binary() {
-            Some(op) => op.apply(self.reference.program.arithmetic, found, operand),
-            None => Ok(operand),
-        }
-    }
-
     fn bus_not_with_others(&self) -> Result<(), Refusal> {
         match self.state.bus {
             Some(by) if by != self.thread => Err(Refusal::BusHeld { by }),
@@ -255,7 +248,7 @@ impl Draft<'_> {
 
     fn eval(&self, expr: &Expr) -> Result<Value, Fault> {
         let registers = &self.state.threads[self.thread.0].registers;
-        expr.eval(self.reference.program.arithmetic, &mut |register| registers[register.0])
+        expr.eval(&mut |register| registers[register.0])
     }
 
     fn address(&self, address: &Address) -> Result<Value, Fault> {

@@ -96,12 +96,9 @@ impl Local<'_> {
                 one(self.store(address, value, *order)?)
             }
             Instruction::Unlock(address) => one(self.store(self.address(address)?, 0, Order::Release)?),
-            Instruction::Rmw { op, address, operand, order, old } => {
+            Instruction::Rmw { op, arithmetic, address, operand, order, old } => {
                 let (address, operand) = (self.address(address)?, self.eval(operand)?);
-                let written = match op.binary() {
-                    Some(binary) => binary.apply(self.program.arithmetic, read, operand),
-                    None => Ok(operand),
-                };
+                let written = op.apply(*arithmetic, read, operand);
                 one(self.update(address, read, written, *order, &[(*old, read)]))
             }
             Instruction::CompareExchange { address, expected, new, success, failure, weak, old, ok } => {
@@ -136,7 +133,7 @@ impl Local<'_> {
     }
 
     fn eval(&self, expr: &Expr) -> Result<Value, Fault> {
-        expr.eval(self.program.arithmetic, &mut |register| self.registers[register.0])
+        expr.eval(&mut |register| self.registers[register.0])
     }
 
     fn address(&self, address: &Address) -> Result<Value, Fault> {

@@ -27,7 +27,7 @@ pub(super) fn touches(
     let registers = &before.threads[thread.0].registers;
     let instruction = &reference.program().threads[thread.0].transitions[transition.0].instruction;
     let touch = |address: &Address, reads: bool, writes: bool, buffered: bool| {
-        let address = eval(reference, registers, &address.expr)?;
+        let address = eval(registers, &address.expr)?;
         let read = reads.then(|| before.visible(thread, address));
         let written = writes.then(|| after.visible(thread, address));
         Ok(vec![Touch { address, read, written, buffered }])
@@ -41,8 +41,8 @@ pub(super) fn touches(
             touch(address, true, true, false)
         }
         Instruction::CompareExchange { address, expected, .. } => {
-            let found = before.cell(eval(reference, registers, &address.expr)?);
-            let succeeds = choice == 0 && found == eval(reference, registers, expected)?;
+            let found = before.cell(eval(registers, &address.expr)?);
+            let succeeds = choice == 0 && found == eval(registers, expected)?;
             touch(address, true, succeeds, false)
         }
         Instruction::Locked { body, .. } => block(reference, before, thread, body),
@@ -66,18 +66,18 @@ fn block(reference: &Reference, before: &State, thread: ThreadId, body: &[Instru
     for part in body {
         match part {
             Instruction::Assign { reg, value } => {
-                registers[reg.0] = admit(domain_of(reg.0), eval(reference, &registers, value)?)?;
+                registers[reg.0] = admit(domain_of(reg.0), eval(&registers, value)?)?;
             }
             Instruction::Load { reg, address, .. } => {
-                let address = eval(reference, &registers, &address.expr)?;
+                let address = eval(&registers, &address.expr)?;
                 let found = written_here.get(&address).copied();
                 let found = found.unwrap_or_else(|| before.visible(thread, address));
                 registers[reg.0] = admit(domain_of(reg.0), found)?;
                 touches.push(Touch { address, read: Some(found), written: None, buffered: false });
             }
             Instruction::Store { address, value, .. } => {
-                let address = eval(reference, &registers, &address.expr)?;
-                let value = eval(reference, &registers, value)?;
+                let address = eval(&registers, &address.expr)?;
+                let value = eval(&registers, value)?;
                 let value = admit(program.memory.domain_at(address), value)?;
                 written_here.insert(address, value);
                 touches.push(Touch { address, read: None, written: Some(value), buffered: false });
@@ -89,8 +89,8 @@ fn block(reference: &Reference, before: &State, thread: ThreadId, body: &[Instru
     Ok(touches)
 }
 
-fn eval(reference: &Reference, registers: &[Value], expr: &Expr) -> Result<Value, Refusal> {
-    Ok(expr.eval(reference.program().arithmetic, &mut |register| registers[register.0])?)
+fn eval(registers: &[Value], expr: &Expr) -> Result<Value, Refusal> {
+    Ok(expr.eval(&mut |register| registers[register.0])?)
 }
 
 fn admit(domain: Domain, value: Value) -> Result<Value, Refusal> {

@@ -55,6 +55,7 @@ pub fn shape(threads: Vec<Vec<Op>>) -> Shape {
                 Op::Swap(variable, value) => {
                     let address: Address = thread.address(id(variable));
                     thread.push(Instruction::Rmw {
+                        arithmetic: ravelin_program::Arithmetic::Checked,
                         op: RmwOp::Exchange,
                         address,
                         operand: Expr::Const(value),

@@ -83,7 +83,14 @@ fn instruction(thread: &mut ThreadBuilder<'_>, line: &[&str], find: &dyn Fn(&str
             let (old, operand) = (Some(register(thread, a)), operand(thread, value));
             let op = if op == "ADD" { RmwOp::Add } else { RmwOp::Exchange };
             let address = thread.address(find(x));
-            thread.push(Instruction::Rmw { op, address, operand, order: order(o), old });
+            thread.push(Instruction::Rmw {
+                arithmetic: ravelin_program::Arithmetic::Checked,
+                op,
+                address,
+                operand,
+                order: order(o),
+                old,
+            });
         }
         [op @ ("CAS" | "WEAK"), a, x, expected, new, success, failure] => {
             let ok = Some(register(thread, a));

@@ -28,7 +28,14 @@ pub fn load(reg: RegId, address: Value) -> Instruction {
 
 pub fn swap(address: Value, value: Value) -> Instruction {
     let (op, order) = (RmwOp::Exchange, Order::Relaxed);
-    Instruction::Rmw { op, address: cell(address), operand: value.into(), order, old: None }
+    Instruction::Rmw {
+        arithmetic: ravelin_program::Arithmetic::Checked,
+        op,
+        address: cell(address),
+        operand: value.into(),
+        order,
+        old: None,
+    }
 }
 
 pub fn compare_exchange(address: Value, expected: Value, new: Value, weak: bool) -> Instruction {

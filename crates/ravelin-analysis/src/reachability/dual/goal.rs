@@ -14,7 +14,7 @@ use super::step::{Known, OPEN, known};
 use super::{Configuration, LoadBuffers};
 use crate::reachability::finite::{CellId, Finite, LocalState, NotFinite, Place, StateId};
 use ravelin_machine::Violation;
-use ravelin_program::{Arithmetic, BinaryOp, Condition, Expr, Goal, LocId, Observable, RegId, ThreadId, Value};
+use ravelin_program::{BinaryOp, Condition, Expr, Goal, LocId, Observable, RegId, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
 /// The most cases that conditions may be split into.
@@ -283,17 +283,15 @@ fn partial(condition: &Condition, seen: &[(Observable, Value)]) -> Partial {
         Expr::Atom(atom) => {
             seen.iter().find(|(of, _)| of == atom).map_or(Partial::Open, |(_, value)| Partial::Value(*value))
         }
-        Expr::Unary(op, operand) => match partial(operand, seen) {
-            Partial::Value(value) => op.apply(Arithmetic::Checked, value).map_or(Partial::None, Partial::Value),
+        Expr::Unary(op, arithmetic, operand) => match partial(operand, seen) {
+            Partial::Value(value) => op.apply(*arithmetic, value).map_or(Partial::None, Partial::Value),
             other => other,
         },
-        Expr::Binary(op, left, right) => match (op, partial(left, seen)) {
+        Expr::Binary(op, arithmetic, left, right) => match (op, partial(left, seen)) {
             (BinaryOp::And, Partial::Value(0)) => Partial::Value(0),
             (BinaryOp::Or, Partial::Value(value)) if value != 0 => Partial::Value(1),
             (_, Partial::Value(left)) => match partial(right, seen) {
-                Partial::Value(right) => {
-                    op.apply(Arithmetic::Checked, left, right).map_or(Partial::None, Partial::Value)
-                }
+                Partial::Value(right) => op.apply(*arithmetic, left, right).map_or(Partial::None, Partial::Value),
                 other => other,
             },
             (_, other) => other,

@@ -197,16 +197,12 @@ impl Attempt<'_, '_> {
             }
             Instruction::Store { address, value, .. } => self.store(address, value),
             Instruction::Unlock(address) => self.store(address, &Expr::Const(0)),
-            Instruction::Rmw { op, address, operand, old, .. } => {
+            Instruction::Rmw { op, arithmetic, address, operand, old, .. } => {
                 self.drained(Kind::Atomic)?;
                 let cell = self.address(address)?;
                 let operand = self.eval(operand)?;
                 let found = self.read(cell)?;
-                let new = match op.binary() {
-                    Some(op) => op.apply(self.before.program.arithmetic, found, operand)?,
-                    None => operand,
-                };
-                self.write(cell, new)?;
+                self.write(cell, op.apply(*arithmetic, found, operand)?)?;
                 self.set_if_wanted(*old, found)
             }
             Instruction::CompareExchange { address, expected, new, old, ok, .. } => {
@@ -337,7 +333,7 @@ impl Attempt<'_, '_> {
     }
 
     fn eval(&self, expr: &Expr) -> Result<Value, Stop> {
-        Ok(expr.eval(self.before.program.arithmetic, &mut |register| self.registers[register.0])?)
+        Ok(expr.eval(&mut |register| self.registers[register.0])?)
     }
 
     fn address(&mut self, address: &Address) -> Result<CellId, Stop> {

@@ -121,7 +121,7 @@ impl<'a> Auxiliary<'a> {
 
     fn keep_value(&mut self, slot: usize, domain: Domain, value: &Expr) -> Chain {
         let target = self.values[slot];
-        let fits = value.constant(self.program.arithmetic).is_some_and(|constant| domain.contains(constant));
+        let fits = value.constant().is_some_and(|constant| domain.contains(constant));
         if domain.is_full() || fits {
             return vec![(assign(target, value.clone()), Effect::Takes)];
         }
@@ -290,7 +290,7 @@ impl<'a> Auxiliary<'a> {
     }
 
     fn constant(&self, address: &Address) -> Option<Value> {
-        address.expr.constant(self.program.arithmetic)
+        address.expr.constant()
     }
 }
 

@@ -46,10 +46,10 @@ fn grows_with_arrivals(condition: &Condition) -> bool {
     match condition {
         _ if !names_locations => true,
         Expr::Atom(_) => true,
-        Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, _, left, right) => {
             grows_with_arrivals(left) && grows_with_arrivals(right)
         }
-        Expr::Binary(BinaryOp::Ge | BinaryOp::Gt, left, right) => is_count(left) && !right.has_atoms(),
+        Expr::Binary(BinaryOp::Ge | BinaryOp::Gt, _, left, right) => is_count(left) && !right.has_atoms(),
         _ => false,
     }
 }

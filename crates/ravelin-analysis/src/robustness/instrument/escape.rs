@@ -134,7 +134,7 @@ fn range(thread: &Thread, expr: &Expr) -> Range {
             let domain = thread.registers[register.0].domain;
             (domain.lo, domain.hi)
         }
-        Expr::Unary(UnaryOp::Not, _) => BOOL,
+        Expr::Unary(UnaryOp::Not, _, _) => BOOL,
         Expr::Binary(op, ..) if op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or) => BOOL,
         _ => ANY,
     }

@@ -11,8 +11,8 @@ use super::arithmetic::between;
 use super::attacker::attack_copy;
 use crate::robustness::Attack;
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Initial, Instruction, Memory, Program, RegId, Span, ThreadId,
-    Value, VarId, Variable,
+    Address, Arithmetic, BinaryOp, Domain, Expr, Initial, Instruction, Memory, Program, RegId, Span, ThreadId, Value,
+    VarId, Variable,
 };
 use std::collections::BTreeSet;
 
@@ -23,7 +23,6 @@ const SPREAD_ATTACKED: Value = 7;
 
 pub(super) struct Layout {
     memory: Memory,
-    arithmetic: Arithmetic,
     /// The variables of the program, with a name for every constant address.
     originals: Vec<Variable>,
     /// The numbers in `originals` of the program's own variables.
@@ -34,7 +33,6 @@ pub(super) struct Layout {
     attacked: Attacked,
     /// The helpers that can promise something, in the order of their marks.
     promising: Vec<ThreadId>,
-    dynamic: bool,
     /// The domain of cells without a name where that must be seen to by the steps.
     unnamed: Option<Domain>,
 }
@@ -139,7 +137,6 @@ impl Layout {
         let spread = accesses.iter().filter(computed).any(|address| address.within.is_none());
         let mut layout = Layout {
             memory: Memory { variables: Vec::new(), unnamed: program.memory.unnamed },
-            arithmetic: program.arithmetic,
             originals,
             own,
             companions: if spread { Companions::Spread } else { Companions::none() },
@@ -147,7 +144,6 @@ impl Layout {
             success: SPREAD_SUCCESS,
             attacked: Attacked::Anywhere(SPREAD_ATTACKED),
             promising: promising(program, attack),
-            dynamic: accesses.iter().any(|address| computed(&address)),
             unnamed: None,
         };
         let attacked = match &program.threads[attack.thread.0].transitions[attack.store.0].instruction {
@@ -164,17 +160,6 @@ impl Layout {
 
     pub fn memory(&self) -> &Memory {
         &self.memory
-    }
-
-    /// Arithmetic can compute with access levels and with the addresses of companions.
-    pub fn fits(&self, arithmetic: Arithmetic) -> bool {
-        let Arithmetic::Wrapping(domain) = arithmetic else { return true };
-        let last = match self.companions {
-            Companions::Spread if self.dynamic => Value::MAX,
-            Companions::Named { .. } if self.dynamic => self.memory.named_addresses().last().unwrap_or(0),
-            _ => 0,
-        };
-        domain.is_full() || [0, self.top_level(), last].into_iter().all(|value| domain.contains(value))
     }
 
     pub fn success(&self) -> Value {
@@ -217,7 +202,7 @@ impl Layout {
         let variable = address.within.map(|variable| self.own[variable.0]);
         if !address.expr.has_atoms() {
             let inside = |value: &Value| variable.is_none_or(|variable| self.originals[variable].contains(*value));
-            let constant = address.expr.constant(self.arithmetic).filter(inside);
+            let constant = address.expr.constant().filter(inside);
             return free(constant.map_or(Target::Nowhere, Target::Fixed));
         }
         let spread = || Target::Anywhere(Expr::binary(BinaryOp::Mul, Expr::Const(STRIDE), address.expr.clone()));
@@ -230,9 +215,9 @@ impl Layout {
         let inside = between(address.expr.clone(), base, last);
         match (&self.companions, &address.expr) {
             (Companions::Spread, _) => Located { guard: Some(inside), target: spread() },
-            // As front ends write it. Where arithmetic wraps, the sum may lie inside though the index does not.
-            (Companions::Named { .. }, Expr::Binary(BinaryOp::Add, left, index))
-                if **left == Expr::Const(base) && self.arithmetic == Arithmetic::Checked =>
+            // As front ends write it.
+            (Companions::Named { .. }, Expr::Binary(BinaryOp::Add, Arithmetic::Checked, left, index))
+                if **left == Expr::Const(base) =>
             {
                 let guard = Some(between((**index).clone(), 0, last - base));
                 Located { guard, target: Target::Index(number, (**index).clone()) }
@@ -387,9 +372,6 @@ impl Layout {
         // Auxiliary cells of cells without a name have none either, and need more values than these may have.
         let unnamed = program.memory.unnamed;
         if !unnamed.is_full() {
-            if !wraps_in_reach(unnamed) {
-                return Err(CannotInstrument::UnnamedDomain { lo: unnamed.lo, hi: unnamed.hi });
-            }
             self.unnamed = Some(unnamed);
             self.memory.unnamed = Domain::FULL;
         }
@@ -447,7 +429,7 @@ fn originals(program: &Program, accesses: &[&Address]) -> Result<(Vec<Variable>,
     let unnamed = program.memory.unnamed;
     let mut nameless = BTreeSet::new();
     for address in accesses.iter().filter(|address| address.within.is_none()) {
-        let constant = address.expr.constant(program.arithmetic);
+        let constant = address.expr.constant();
         nameless.extend(constant.filter(|address| program.memory.variable_at(*address).is_none()));
     }
     let mut originals = program.memory.variables.clone();
@@ -481,12 +463,6 @@ fn promising(program: &Program, attack: Attack) -> Vec<ThreadId> {
     };
     let helpers = (0..program.threads.len()).map(ThreadId).filter(|&thread| thread != attack.thread);
     helpers.filter(|thread| takes(&program.threads[thread.0])).collect()
-}
-
-/// A value can be brought into the domain by arithmetic, should it wrap.
-fn wraps_in_reach(domain: Domain) -> bool {
-    const MOST: Value = 1 << 32;
-    domain.escape != Escape::Wrap || (domain.lo >= -MOST && domain.hi <= MOST)
 }
 
 /// A value that a cell can start with when nobody will look at it.

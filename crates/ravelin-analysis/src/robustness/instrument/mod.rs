@@ -19,8 +19,8 @@
 //! - Asserts become assumes. Where the program would fault because a value leaves its domain, an index its array, or a
 //!   divisor is 0, the step cannot be taken; so a fault of the program is not mistaken for a success. Two kinds of
 //!   faults remain: overflow of 64 bits, and `bus_unlock` by a thread that does not hold the lock.
-//! - Memory is either named or spread; see `layout.rs`. Arithmetic that wraps in too few values for the auxiliary cells
-//!   is written out as remainders; see `arithmetic.rs`.
+//! - Memory is either named or spread; see `layout.rs`. What the translation adds is computed with 64 bits, whatever the
+//!   program's own operators do.
 //!
 //! The translation is linear in the program, except for locked blocks of several loads, where each may read memory or a
 //! delayed store.
@@ -56,8 +56,6 @@ pub enum CannotInstrument {
     UnnamedDomain { lo: Value, hi: Value },
     #[error("address {0} leaves no room for auxiliary cells")]
     Address(Value),
-    #[error("arithmetic wraps in {lo}..={hi}, which does not hold the addresses of auxiliary cells")]
-    Arithmetic { lo: Value, hi: Value },
     #[error("`{instruction}` loads so often that its ways to read delayed stores are too many (more than {limit})")]
     TooManyWays { instruction: String, limit: usize },
 }
@@ -92,19 +90,12 @@ pub fn instrument(program: &Program, attack: Attack) -> Result<Program, CannotIn
     check(program, attack)?;
     let name = format!("{}, instrumented for the attack {}", program.name, attack_name(program, attack));
     let program = &escape::blocking(program);
-    let written_out;
-    let (mut layout, mut program) = (Layout::of(program, attack)?, program);
-    if !layout.fits(program.arithmetic) {
-        written_out = arithmetic::written_out(program)?;
-        program = &written_out;
-        layout = Layout::of(program, attack)?;
-    }
+    let layout = Layout::of(program, attack)?;
     let mut instrumented = Program {
         name: name.trim_start_matches(", ").to_owned(),
         memory: layout.memory().clone(),
         threads: Vec::new(),
         goals: Vec::new(),
-        arithmetic: program.arithmetic,
         observation: None,
         source: program.source.clone(),
     };

@@ -3,7 +3,7 @@
 //! An instruction of the original is first taken apart into its *ways*: straight lines of loads, stores, assignments
 //! and assumptions, one of which happens. A compare-exchange has two, most others one.
 
-use super::arithmetic::{between, defined, settled};
+use super::arithmetic::{between, defined, wrapped};
 use super::layout::{Layout, Part, Place, Target};
 use super::scratch::{Role, Scratch};
 use ravelin_program::{Address, BinaryOp, Escape, Expr, Instruction, Order, RegId};
@@ -26,10 +26,10 @@ pub(super) fn ways(instruction: &Instruction, scratch: &mut Scratch) -> Vec<Vec<
             way.extend(set(old, read(found)));
             vec![way]
         }
-        Instruction::Rmw { op, address, operand, order, old } => {
+        Instruction::Rmw { op, arithmetic, address, operand, order, old } => {
             let found = scratch.nth(Role::Found, 0);
             let new = match op.binary() {
-                Some(op) => Expr::binary(op, read(found), operand.clone()),
+                Some(op) => Expr::binary_in(*arithmetic, op, read(found), operand.clone()),
                 None => operand.clone(),
             };
             let mut way = vec![load(address, found, reading(*order)), store(address, new, writing(*order))];
@@ -216,7 +216,7 @@ impl<'a> Step<'a> {
             return value.clone();
         }
         let times = |left, right| Expr::binary(BinaryOp::Mul, left, right);
-        let wrapped = times(named.clone().not(), settled(domain, value.clone()));
+        let wrapped = times(named.clone().not(), wrapped(domain, value.clone()));
         Expr::binary(BinaryOp::Add, times(named, value.clone()), wrapped)
     }
 

@@ -6,7 +6,7 @@ use super::expression::cell_of;
 use super::lower::ThreadLowering;
 use super::{Call, Expression, ExpressionKind, Operation};
 use crate::Diagnostic;
-use ravelin_program::{Address, BinaryOp, Expr, Instruction, Order, RegId, Span};
+use ravelin_program::{Address, Arithmetic, BinaryOp, Expr, Instruction, Order, RegId, Span};
 
 /// Evaluating it touches memory.
 pub fn has_effects(expression: &Expression) -> bool {
@@ -176,7 +176,7 @@ impl ThreadLowering<'_> {
             }
             (Operation::Rmw(op), [place, operand]) => {
                 let (address, operand) = (self.place(place)?, self.value(operand)?);
-                Instruction::Rmw { op, address, operand, order, old: result }
+                Instruction::rmw(op, Arithmetic::Checked, address, operand, order, result)
             }
             (Operation::CompareExchange { weak }, [place, expected, new]) => {
                 return self.compare_exchange(call, weak, place, expected, new, result, span);

@@ -12,7 +12,7 @@ use super::operand::{Memory, Operand, Register};
 use super::register::ACCUMULATOR;
 use super::value::{Width, and, constant};
 use crate::Diagnostic;
-use ravelin_program::{Address, BinaryOp, Expr, Instruction as Step, Order, RegId, RmwOp, Span, Value};
+use ravelin_program::{Address, Arithmetic, BinaryOp, Expr, Instruction as Step, Order, RegId, RmwOp, Span, Value};
 
 /// What an instruction changes.
 enum Target {
@@ -127,7 +127,7 @@ impl ThreadLowering<'_> {
                 let direct = self.is_direct(register.number, width);
                 let old = if direct { self.id(register.number, register.span) } else { self.hidden("$value", span) };
                 let op = RmwOp::Exchange;
-                self.step(Step::Rmw { op, address, operand: value, order: Order::SeqCst, old: Some(old) }, span);
+                self.step(Step::rmw(op, Arithmetic::Checked, address, value, Order::SeqCst, Some(old)), span);
                 if !direct {
                     self.write(&register, width, Expr::Atom(old), span);
                 }
@@ -219,7 +219,7 @@ impl ThreadLowering<'_> {
         };
         if let Some(op) = op {
             let operand = effect.operand.clone();
-            self.step(Step::Rmw { op, address, operand, order: Order::SeqCst, old: wanted }, span);
+            self.step(Step::rmw(op, Arithmetic::Checked, address, operand, Order::SeqCst, wanted), span);
             return wanted;
         }
         let reg = wanted.unwrap_or_else(|| self.hidden("$value", span));

@@ -4,7 +4,7 @@
 //! has 64 bits, and results of narrower instructions are cut explicitly. Values of 32 and 64 bits are kept signed, as
 //! litmus prints them; values of 8 and 16 bits unsigned.
 
-use ravelin_program::{Arithmetic, BinaryOp, Expr, Value};
+use ravelin_program::{BinaryOp, Expr, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Width {
@@ -69,7 +69,7 @@ impl Width {
 }
 
 pub fn constant(expr: &Expr) -> Option<Value> {
-    expr.constant(Arithmetic::Checked)
+    expr.constant()
 }
 
 /// `expr & mask`, computed at once where it is known.

@@ -13,7 +13,7 @@ mod range;
 use super::ast::{Declaration, File, Name};
 use crate::Diagnostic;
 use process::ProcessLowering;
-use ravelin_program::{Arithmetic, Domain, Escape, Initial, Memory, Program, Source, Value, VarId, Variable};
+use ravelin_program::{Domain, Escape, Initial, Memory, Program, Source, Value, VarId, Variable};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -90,7 +90,6 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
         memory: Memory { variables: shared.variables, unnamed: Domain::FULL },
         threads,
         goals,
-        arithmetic: Arithmetic::Checked,
         observation: None,
         source: Source::default(),
     }

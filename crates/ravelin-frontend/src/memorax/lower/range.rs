@@ -50,8 +50,8 @@ pub fn range(expr: &Expr, registers: &[Register]) -> Range {
     match expr {
         Expr::Const(value) => Range { lo: Some(i128::from(*value)), hi: Some(i128::from(*value)) },
         Expr::Atom(RegId(register)) => registers.get(*register).map_or(Range::ALL, |found| Range::of(found.domain)),
-        Expr::Unary(UnaryOp::Neg, operand) => negate(range(operand, registers)),
-        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), left, right) => {
+        Expr::Unary(UnaryOp::Neg, _, operand) => negate(range(operand, registers)),
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), _, left, right) => {
             let (left, mut right) = (range(left, registers), range(right, registers));
             if *op == BinaryOp::Sub {
                 right = negate(right);

@@ -24,24 +24,33 @@ impl<'a> Terms<'a> {
         match expr {
             Expr::Const(value) => constant(*value),
             Expr::Atom(RegId(register)) => self.setting.registers[self.thread][*register].clone(),
-            Expr::Unary(UnaryOp::Not, operand) => format!("!{}", self.operand(operand)),
-            Expr::Unary(UnaryOp::Neg, operand) => self.settle(format!("0 - {}", self.operand(operand))),
-            Expr::Binary(op, left, right) => self.binary(*op, left, right),
+            Expr::Unary(UnaryOp::Not, _, operand) => format!("!{}", self.operand(operand)),
+            Expr::Unary(UnaryOp::Neg, arithmetic, operand) => {
+                settle(*arithmetic, format!("0 - {}", self.operand(operand)))
+            }
+            Expr::Binary(op, arithmetic, left, right) => self.binary(*op, *arithmetic, left, right),
         }
     }
 
-    fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr) -> String {
+    fn binary(&self, op: BinaryOp, arithmetic: Arithmetic, left: &Expr, right: &Expr) -> String {
         let call = match op {
             BinaryOp::Div => "divide",
             BinaryOp::Rem => "modulo",
             BinaryOp::Shl => "shift_left",
             BinaryOp::Shr => "shift_right",
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
-                return self.settle(format!("{} {} {}", self.wide(left), op.symbol(), self.operand(right)));
+                // Where the result is wrapped, the exact one must exist first.
+                let wide = if arithmetic == Arithmetic::Checked { "" } else { "(__int128)" };
+                let exact = format!("{wide}{} {} {}", self.operand(left), op.symbol(), self.operand(right));
+                return settle(arithmetic, exact);
+            }
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+                let exact = format!("{} {} {}", self.operand(left), op.symbol(), self.operand(right));
+                return settle(arithmetic, exact);
             }
             _ => return format!("{} {} {}", self.operand(left), op.symbol(), self.operand(right)),
         };
-        self.settle(format!("{call}({}, {})", self.expr(left), self.expr(right)))
+        settle(arithmetic, format!("{call}({}, {})", self.expr(left), self.expr(right)))
     }
 
     /// In parentheses where it is more than a name or a number.
@@ -49,21 +58,6 @@ impl<'a> Terms<'a> {
         match expr {
             Expr::Const(_) | Expr::Atom(_) => self.expr(expr),
             _ => format!("({})", self.expr(expr)),
-        }
-    }
-
-    /// Where every result is wrapped, the exact one must exist first.
-    fn wide(&self, expr: &Expr) -> String {
-        match self.setting.program.arithmetic {
-            Arithmetic::Checked => self.operand(expr),
-            Arithmetic::Wrapping(_) => format!("(__int128){}", self.operand(expr)),
-        }
-    }
-
-    fn settle(&self, text: String) -> String {
-        match self.setting.program.arithmetic {
-            Arithmetic::Checked => text,
-            Arithmetic::Wrapping(domain) => format!("wrap({text}, {}, {})", constant(domain.lo), constant(domain.hi)),
         }
     }
 
@@ -100,11 +94,23 @@ impl<'a> Terms<'a> {
     /// An address relative to another; front ends write indices as base + index.
     fn offset(&self, expr: &Expr, base: Value) -> String {
         match expr {
-            Expr::Binary(BinaryOp::Add, left, right) if **left == Expr::Const(base) => self.operand(right),
-            Expr::Binary(BinaryOp::Add, left, right) if **right == Expr::Const(base) => self.operand(left),
+            Expr::Binary(BinaryOp::Add, Arithmetic::Checked, left, right) if **left == Expr::Const(base) => {
+                self.operand(right)
+            }
+            Expr::Binary(BinaryOp::Add, Arithmetic::Checked, left, right) if **right == Expr::Const(base) => {
+                self.operand(left)
+            }
             _ if base == 0 => self.operand(expr),
             _ => format!("({} - {})", self.operand(expr), constant(base)),
         }
+    }
+}
+
+/// Brings an exact result back to a value.
+fn settle(arithmetic: Arithmetic, exact: String) -> String {
+    match arithmetic {
+        Arithmetic::Checked => exact,
+        Arithmetic::Wrapping(domain) => format!("wrap({exact}, {}, {})", constant(domain.lo), constant(domain.hi)),
     }
 }
 

@@ -62,7 +62,7 @@ impl Lines<'_> {
             }
             Instruction::Store { address, value, order } => self.store(address, value, *order),
             Instruction::Unlock(address) => self.store(address, &Expr::Const(0), Order::Release),
-            Instruction::Rmw { op, address, operand, order, old } => self.rmw(*op, address, operand, *order, *old),
+            Instruction::Rmw { op, address, operand, order, old, .. } => self.rmw(*op, address, operand, *order, *old),
             Instruction::CompareExchange { address, expected, new, success, failure, weak, old, ok } => {
                 let cell = self.cell(address);
                 let (expected, new) = (self.terms.expr(expected), self.terms.expr(new));

@@ -97,7 +97,7 @@ impl<'a> Writer<'a> {
                     order => format!("atomic_store_explicit({cell}, {value}, {});", order_name(*order)),
                 }
             }
-            Instruction::Rmw { op, address, operand, order, old } => {
+            Instruction::Rmw { op, address, operand, order, old, .. } => {
                 let (cell, operand) = (self.cell(instruction, address)?, self.expr(operand)?);
                 let method = if *op == RmwOp::Exchange { "exchange" } else { op.method() };
                 format!("{}atomic_{method}_explicit({cell}, {operand}, {});", self.set(*old), order_name(*order))

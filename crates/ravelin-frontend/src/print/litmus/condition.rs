@@ -28,9 +28,9 @@ impl Propositions<'_> {
                 self.at(thread.0, *location).map(|at| constant(at == holds))
             }
             Expr::Atom(atom) => self.compare(atom, 0, !holds),
-            Expr::Unary(UnaryOp::Not, operand) => self.write(operand, !holds, conjuncts)?,
-            Expr::Unary(UnaryOp::Neg, operand) => self.write(operand, holds, conjuncts)?,
-            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+            Expr::Unary(UnaryOp::Not, _, operand) => self.write(operand, !holds, conjuncts)?,
+            Expr::Unary(UnaryOp::Neg, _, operand) => self.write(operand, holds, conjuncts)?,
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), _, left, right) => {
                 // De Morgan: the opposite of a conjunction is a disjunction of opposites.
                 let conjunction = (*op == BinaryOp::And) == holds;
                 let symbol = if conjunction { "/\\" } else { "\\/" };
@@ -41,14 +41,14 @@ impl Propositions<'_> {
                     if conjuncts && !conjunction { format!("({text})") } else { text }
                 })
             }
-            Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), left, right) => {
+            Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), _, left, right) => {
                 let equal = (*op == BinaryOp::Eq) == holds;
                 match (&**left, &**right) {
                     (Expr::Const(left), Expr::Const(right)) => Some(constant((left == right) == equal)),
                     (Expr::Atom(atom), other) | (other, Expr::Atom(atom))
                         if !matches!(atom, Observable::At(..)) && !other.has_atoms() =>
                     {
-                        match other.constant(self.program.arithmetic) {
+                        match other.constant() {
                             Some(value) => self.compare(atom, int(value)?, equal),
                             None => None,
                         }
@@ -91,7 +91,7 @@ impl Propositions<'_> {
 /// Has no value but 0 and 1.
 fn is_truth(condition: &Condition) -> bool {
     match condition {
-        Expr::Atom(Observable::At(..)) | Expr::Unary(UnaryOp::Not, _) => true,
+        Expr::Atom(Observable::At(..)) | Expr::Unary(UnaryOp::Not, _, _) => true,
         Expr::Binary(op, ..) => op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or),
         _ => false,
     }

@@ -19,24 +19,24 @@ pub(super) fn expression(expr: &Expr, thread: &str, local: &dyn Fn(RegId) -> Str
     Ok(match expr {
         Expr::Const(value) => literal(int(*value)?),
         Expr::Atom(register) => local(*register),
-        Expr::Unary(UnaryOp::Neg, inner) => format!("0 - {}", operand(inner)?),
-        Expr::Unary(UnaryOp::Not, inner) => match &**inner {
-            Expr::Binary(op, left, right) if op.opposite().is_some() => {
+        Expr::Unary(UnaryOp::Neg, _, inner) => format!("0 - {}", operand(inner)?),
+        Expr::Unary(UnaryOp::Not, _, inner) => match &**inner {
+            Expr::Binary(op, _, left, right) if op.opposite().is_some() => {
                 let op = op.opposite().unwrap_or(BinaryOp::Ne);
                 format!("{} {} {}", operand(left)?, op.symbol(), operand(right)?)
             }
             inner => format!("{} == 0", operand(inner)?),
         },
-        Expr::Binary(BinaryOp::And, left, right) => format!("{} & {}", truth(left)?, truth(right)?),
-        Expr::Binary(BinaryOp::Or, left, right) => format!("{} | {}", truth(left)?, truth(right)?),
-        Expr::Binary(BinaryOp::Rem, left, right) => {
+        Expr::Binary(BinaryOp::And, _, left, right) => format!("{} & {}", truth(left)?, truth(right)?),
+        Expr::Binary(BinaryOp::Or, _, left, right) => format!("{} | {}", truth(left)?, truth(right)?),
+        Expr::Binary(BinaryOp::Rem, _, left, right) => {
             let (left, right) = (operand(left)?, operand(right)?);
             format!("{left} - (({left} / {right}) * {right})")
         }
         Expr::Binary(op @ (BinaryOp::Shl | BinaryOp::Shr), ..) => {
             return Err(Inexpressible::Operator { thread: thread.to_owned(), operator: op.symbol() });
         }
-        Expr::Binary(op, left, right) => format!("{} {} {}", operand(left)?, op.symbol(), operand(right)?),
+        Expr::Binary(op, _, left, right) => format!("{} {} {}", operand(left)?, op.symbol(), operand(right)?),
     })
 }
 
@@ -48,7 +48,7 @@ pub(super) fn literal(value: Value) -> String {
 /// Has no value but 0 and 1.
 fn is_truth(expr: &Expr) -> bool {
     match expr {
-        Expr::Unary(UnaryOp::Not, _) => true,
+        Expr::Unary(UnaryOp::Not, _, _) => true,
         Expr::Binary(op, ..) => op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or),
         _ => false,
     }

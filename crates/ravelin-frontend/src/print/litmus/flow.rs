@@ -6,7 +6,7 @@
 //! `break`, which litmus tests do not have, and are refused.
 
 use super::Inexpressible;
-use ravelin_program::{BinaryOp, Expr, Instruction, LocId, Program, Thread, UnaryOp};
+use ravelin_program::{BinaryOp, Expr, Instruction, LocId, Thread, UnaryOp};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The most statements of one thread; branches that are written out several times could make it exponentially long.
@@ -23,15 +23,14 @@ pub(super) enum Statement {
     While { condition: Expr, body: Vec<Statement> },
 }
 
-pub(super) fn statements(program: &Program, thread: &Thread) -> Result<Vec<Statement>, Inexpressible> {
+pub(super) fn statements(thread: &Thread) -> Result<Vec<Statement>, Inexpressible> {
     if thread.locations.len() > MOST_LOCATIONS {
         return Err(Inexpressible::TooLong(thread.name.clone()));
     }
-    Flow { program, thread, heads: Vec::new(), written: 0 }.run(thread.initial, None)
+    Flow { thread, heads: Vec::new(), written: 0 }.run(thread.initial, None)
 }
 
 struct Flow<'a> {
-    program: &'a Program,
     thread: &'a Thread,
     /// Where the loops and branches around here start; control must not get back to them from inside.
     heads: Vec<LocId>,
@@ -170,7 +169,7 @@ impl Flow<'_> {
     fn push(&self, instruction: Instruction, out: &mut Vec<Statement>) {
         match instruction {
             Instruction::Nop => {}
-            Instruction::Assume(condition) if condition.constant(self.program.arithmetic).is_some_and(|v| v != 0) => {}
+            Instruction::Assume(condition) if condition.constant().is_some_and(|v| v != 0) => {}
             other => out.push(Statement::Do(other)),
         }
     }
@@ -258,11 +257,8 @@ impl Flow<'_> {
 /// The condition that holds exactly where this one does not.
 fn opposite(condition: Expr) -> Expr {
     match condition {
-        Expr::Unary(UnaryOp::Not, inner) if is_truth(&inner) => *inner,
-        Expr::Binary(op, left, right) if op.opposite().is_some() => {
-            Expr::Binary(op.opposite().unwrap_or(BinaryOp::Ne), left, right)
-        }
-        other => other.not(),
+        Expr::Unary(UnaryOp::Not, _, inner) if is_truth(&inner) => *inner,
+        other => other.opposite().unwrap_or_else(|| other.not()),
     }
 }
 

@@ -121,16 +121,12 @@ pub(super) struct Check {
 }
 
 /// Compiles expressions one after the other and collects their checks.
+#[derive(Default)]
 pub(super) struct Compiler {
-    pub arithmetic: Arithmetic,
     pub checks: Vec<Check>,
 }
 
 impl Compiler {
-    pub fn new(arithmetic: Arithmetic) -> Compiler {
-        Compiler { arithmetic, checks: Vec::new() }
-    }
-
     pub fn check(&mut self, obstacle: Obstacle, when: String) {
         self.checks.push(Check { obstacle, when });
     }
@@ -149,17 +145,17 @@ impl Compiler {
         match expr {
             Expr::Const(value) => Term::constant(*value),
             Expr::Atom(atom) => read(atom),
-            Expr::Unary(UnaryOp::Not, operand) => {
+            Expr::Unary(UnaryOp::Not, _, operand) => {
                 let operand = self.term(operand, read);
                 Term::new(format!("({} == 0)", operand.text), Range::BOOL)
             }
-            Expr::Unary(UnaryOp::Neg, operand) => {
+            Expr::Unary(UnaryOp::Neg, arithmetic, operand) => {
                 let operand = self.term(operand, read);
                 let exact = Range { lo: -operand.range.hi, hi: -operand.range.lo };
                 // Two minus signs in a row would be a decrement.
-                self.settle(format!("(0 - {})", operand.text), exact, || "false".to_owned())
+                self.settle(*arithmetic, format!("(0 - {})", operand.text), exact, || "false".to_owned())
             }
-            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), _, left, right) => {
                 let left = self.term(left, read);
                 let (condition, sign) = match op {
                     BinaryOp::And => (format!("{} != 0", left.text), "&&"),
@@ -168,19 +164,19 @@ impl Compiler {
                 let right = self.only_if(&condition, |compiler| compiler.term(right, read));
                 Term::new(format!("(({} != 0) {sign} ({} != 0))", left.text, right.text), Range::BOOL)
             }
-            Expr::Binary(op, left, right) => {
+            Expr::Binary(op, arithmetic, left, right) => {
                 let left = self.term(left, read);
                 let right = self.term(right, read);
-                self.binary(*op, &left, &right)
+                self.binary(*op, *arithmetic, &left, &right)
             }
         }
     }
 
-    pub fn binary(&mut self, op: BinaryOp, left: &Term, right: &Term) -> Term {
+    pub fn binary(&mut self, op: BinaryOp, arithmetic: Arithmetic, left: &Term, right: &Term) -> Term {
         if let (Some(a), Some(b)) = (left.known(), right.known())
             && let (Ok(a), Ok(b)) = (Value::try_from(a), Value::try_from(b))
         {
-            match op.apply(self.arithmetic, a, b) {
+            match op.apply(arithmetic, a, b) {
                 Ok(value) if Range::exactly(value).within(Range::INT) => return Term::constant(value),
                 Ok(_) | Err(Fault::Overflow) => self.check(Obstacle::TooWide, "true".to_owned()),
                 Err(_) => self.check(Obstacle::Fault, "true".to_owned()),
@@ -194,12 +190,12 @@ impl Compiler {
             BinaryOp::Add => {
                 let exact = Range { lo: a.lo + b.lo, hi: a.hi + b.hi };
                 let wide = || format!("(({y} > 0 && {x} > {MOST} - {y}) || ({y} < 0 && {x} < (-{MOST}) - {y}))");
-                self.settle(text, exact, wide)
+                self.settle(arithmetic, text, exact, wide)
             }
             BinaryOp::Sub => {
                 let exact = Range { lo: a.lo - b.hi, hi: a.hi - b.lo };
                 let wide = || format!("(({y} < 0 && {x} > {MOST} + {y}) || ({y} > 0 && {x} < (-{MOST}) + {y}))");
-                self.settle(text, exact, wide)
+                self.settle(arithmetic, text, exact, wide)
             }
             BinaryOp::Mul => {
                 let exact = a.corners(b, |a, b| a * b);
@@ -209,7 +205,7 @@ impl Compiler {
                          < (-{MOST}) / {y}) || ({y} < 0 && {x} < {MOST} / {y}))))"
                     )
                 };
-                self.settle(text, exact, wide)
+                self.settle(arithmetic, text, exact, wide)
             }
             BinaryOp::Div | BinaryOp::Rem => {
                 if b.meets(Range::exactly(0)) {
@@ -220,14 +216,14 @@ impl Compiler {
                 let negative = if op == BinaryOp::Div { a.lo < 0 || b.lo < 0 } else { a.lo < 0 };
                 let positive = op == BinaryOp::Div || a.hi > 0;
                 let exact = Range { lo: if negative { -most } else { 0 }, hi: if positive { most } else { 0 } };
-                self.settle(text, exact, || "false".to_owned())
+                self.settle(arithmetic, text, exact, || "false".to_owned())
             }
             BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
                 let bits = 128 - a.magnitude().max(b.magnitude()).leading_zeros();
                 let hi = (1i128 << bits) - 1;
                 let lo = if a.lo < 0 || b.lo < 0 { -hi - 1 } else { 0 };
                 // Of two's complement numbers of at most 31 bits these have at most 31 bits.
-                self.settle(text, Range { lo, hi }.clip(Range { lo: -MOST - 1, hi: MOST }), || {
+                self.settle(arithmetic, text, Range { lo, hi }.clip(Range { lo: -MOST - 1, hi: MOST }), || {
                     format!("({text} < (-{MOST}))", text = format_args!("({x} {} {y})", op.symbol()))
                 })
             }
@@ -240,23 +236,23 @@ impl Compiler {
                     let exact = a.corners(by, |a, b| a << b);
                     let wide =
                         || format!("({x} != 0 && ({y} > 30 || {x} > ({MOST} >> {y}) || {x} < (-({MOST} >> {y}))))");
-                    return self.settle(text, exact, wide);
+                    return self.settle(arithmetic, text, exact, wide);
                 }
                 // C leaves shifts by 32 and more open.
                 let text = if by.hi > 31 { format!("({y} > 31 -> 0 - ({x} < 0) : {x} >> {y})") } else { text };
-                self.settle(text, a.corners(by, |a, b| a >> b), || "false".to_owned())
+                self.settle(arithmetic, text, a.corners(by, |a, b| a >> b), || "false".to_owned())
             }
             _ => Term::new(text, Range::BOOL),
         }
     }
 
     /// Brings an exact result, of which SPIN must not compute more than fits, back to a value.
-    fn settle(&mut self, text: String, exact: Range, wide: impl FnOnce() -> String) -> Term {
+    fn settle(&mut self, arithmetic: Arithmetic, text: String, exact: Range, wide: impl FnOnce() -> String) -> Term {
         if !exact.within(Range::INT) {
             self.check(Obstacle::TooWide, wide());
         }
         let term = Term::new(text, exact.clip(Range::INT));
-        match self.arithmetic {
+        match arithmetic {
             Arithmetic::Checked => term,
             Arithmetic::Wrapping(domain) => self.wrap(term, domain),
         }

@@ -7,7 +7,7 @@
 
 use super::expression::{Check, Compiler, Obstacle, Range, Term};
 use super::ranges::Ranges;
-use ravelin_program::{Address, Domain, Escape, Expr, Instruction, Program, RegId, RmwOp, Value};
+use ravelin_program::{Address, Arithmetic, Domain, Escape, Expr, Instruction, Program, RegId, RmwOp, Value};
 use std::collections::BTreeMap;
 
 /// What a step is compiled against.
@@ -95,7 +95,7 @@ impl Draft<'_> {
             pick: None,
             touched: Vec::new(),
         };
-        Draft { setting, thread, compiler: Compiler::new(setting.program.arithmetic), step }
+        Draft { setting, thread, compiler: Compiler::default(), step }
     }
 
     fn finish(mut self) -> Step {
@@ -129,7 +129,9 @@ impl Draft<'_> {
             }
             Instruction::Store { address, value, .. } => self.store(address, value),
             Instruction::Unlock(address) => self.store(address, &Expr::Const(0)),
-            Instruction::Rmw { op, address, operand, old, .. } => self.rmw(*op, address, operand, *old),
+            Instruction::Rmw { op, arithmetic, address, operand, old, .. } => {
+                self.rmw(*op, *arithmetic, address, operand, *old);
+            }
             Instruction::BlockingCas { address, expected, new, .. } => self.blocking_cas(address, expected, new),
             Instruction::Lock(address) => self.blocking_cas(address, &Expr::Const(0), &Expr::Const(1)),
             Instruction::Wait { address, values, old, .. } => {
@@ -165,13 +167,13 @@ impl Draft<'_> {
         self.write(&address, value);
     }
 
-    fn rmw(&mut self, op: RmwOp, address: &Address, operand: &Expr, old: Option<RegId>) {
+    fn rmw(&mut self, op: RmwOp, arithmetic: Arithmetic, address: &Address, operand: &Expr, old: Option<RegId>) {
         self.bus_not_with_others();
         let address = self.address(address);
         let operand = self.eval(operand);
         let found = self.read(&address);
         let new = match op.binary() {
-            Some(op) => self.compiler.binary(op, &found, &operand),
+            Some(op) => self.compiler.binary(op, arithmetic, &found, &operand),
             None => operand,
         };
         self.write(&address, new);

@@ -8,15 +8,15 @@
 
 use super::graph::{loop_heads, post_dominators};
 use super::statement::{Statement, breaks, write};
-use ravelin_program::{Expr, Instruction, LocId, Program, Show, Thread, UnaryOp};
+use ravelin_program::{Arithmetic, Expr, Instruction, LocId, Program, Show, Thread, UnaryOp};
 use std::collections::VecDeque;
 
 /// Blocks nest at most this deep; what lies deeper is written after the rest and reached by `goto`.
 const DEEPEST: usize = 40;
 
 /// The statements of a thread, indented by one level. The program must be legal (see `legal`).
-pub(super) fn statements(program: &Program, thread: &Thread) -> String {
-    let mut flow = Flow::new(program, thread);
+pub(super) fn statements(program: &Program, thread: &Thread, arithmetic: Arithmetic) -> String {
+    let mut flow = Flow::new(program, thread, arithmetic);
     flow.queue.push_back(thread.initial);
     let mut all = Vec::new();
     while let Some(start) = flow.queue.pop_front() {
@@ -53,7 +53,7 @@ struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    fn new(program: &'a Program, thread: &'a Thread) -> Flow<'a> {
+    fn new(program: &'a Program, thread: &'a Thread, arithmetic: Arithmetic) -> Flow<'a> {
         let count = thread.locations.len();
         let (mut after, mut before) = (vec![Vec::new(); count], vec![Vec::new(); count]);
         for transition in &thread.transitions {
@@ -62,7 +62,7 @@ impl<'a> Flow<'a> {
         }
         Flow {
             thread,
-            show: Show { memory: &program.memory, thread, aliases: &[] },
+            show: Show { memory: &program.memory, thread, aliases: &[], arithmetic: Some(arithmetic) },
             printed: vec![false; count],
             claimed: vec![false; count],
             loops: Vec::new(),
@@ -251,7 +251,7 @@ impl<'a> Flow<'a> {
 /// condition to the parser.
 fn branch_condition(thread: &Thread, at: LocId) -> Option<&Expr> {
     let mut outgoing = thread.outgoing(at).map(|(_, transition)| &transition.instruction);
-    let (Some(Instruction::Assume(yes)), Some(Instruction::Assume(Expr::Unary(UnaryOp::Not, no))), None) =
+    let (Some(Instruction::Assume(yes)), Some(Instruction::Assume(Expr::Unary(UnaryOp::Not, _, no))), None) =
         (outgoing.next(), outgoing.next(), outgoing.next())
     else {
         return None;

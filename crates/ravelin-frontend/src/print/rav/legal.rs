@@ -3,8 +3,8 @@
 
 use crate::print::names::Names;
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Condition, Copies, Domain, Escape, Expr, Initial, Instruction, LocId, Location,
-    Observable, Program, RegId, Register, Span, Thread, ThreadId, Transition, Value, VarId, Variable,
+    Address, Arithmetic, BinaryOp, Condition, Copies, Domain, Expr, Initial, Instruction, LocId, Location, Observable,
+    Program, RegId, Register, Span, Thread, ThreadId, Transition, Value, VarId, Variable,
 };
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 #[rustfmt::skip]
 const RESERVED: &[&str] = &[
     "_", "acq_rel", "acquire", "any", "arithmetic", "assert", "assume", "block", "blocking", "bool", "break",
-    "bus_lock", "bus_unlock", "choose", "const", "continue", "else", "error", "exists", "false", "fence", "finally",
+    "bus_lock", "bus_unlock", "checked", "choose", "const", "continue", "else", "error", "exists", "false", "fence", "finally",
     "for", "forall", "goto", "havoc", "i16", "i32", "i64", "i8", "if", "in", "let", "lock", "locked", "loop",
     "max_value", "mem", "mut", "never", "non_atomic", "nop", "of", "or", "relaxed", "release", "return", "seq_cst",
     "static", "thread", "true", "u16", "u32", "u64", "u8", "unlock", "usize", "wait", "while", "wrap", "wrapping",
@@ -100,8 +100,7 @@ fn lay_out(program: &mut Program, notes: &mut Vec<String>) {
 /// The type of cells without a name is `max_value`, which has only some types to give.
 fn default_domain(program: &mut Program, raw: bool, notes: &mut Vec<String>) {
     let unnamed = program.memory.unnamed;
-    let checked = program.arithmetic == Arithmetic::Checked;
-    if unnamed == Domain::FULL || (unnamed.lo == 0 && !(checked && unnamed.escape == Escape::Wrap)) {
+    if unnamed == Domain::FULL || unnamed.lo == 0 {
         return;
     }
     if raw {
@@ -111,14 +110,12 @@ fn default_domain(program: &mut Program, raw: bool, notes: &mut Vec<String>) {
 }
 
 /// Some access or goal speaks of an address other than by a variable's name, so that addresses must stay what they are.
-/// Where arithmetic wraps, an index may be wrapped together with the array's address, and then the address counts too.
 fn uses_raw_addresses(program: &Program, variables: &[Variable]) -> bool {
     let named = |address: &Address| match address.within {
         None => false,
         Some(variable) => {
             let variable = &variables[variable.0];
-            let indexed = variable.len.is_some() && program.arithmetic == Arithmetic::Checked;
-            indexed || address.constant().is_some_and(|constant| variable.contains(constant))
+            variable.len.is_some() || address.constant().is_some_and(|constant| variable.contains(constant))
         }
     };
     let mut raw = program
@@ -169,10 +166,12 @@ impl Moves {
                 let index = constant.checked_sub(old.base).unwrap_or(*constant);
                 Expr::binary(BinaryOp::Add, Expr::Atom(zero()), Expr::Const(index))
             }
-            Expr::Binary(BinaryOp::Add, left, right) if **left == Expr::Const(old.base) => match &**right {
-                Expr::Const(_) => Expr::binary(BinaryOp::Add, Expr::Atom(zero()), (**right).clone()),
-                index => index.clone(),
-            },
+            Expr::Binary(BinaryOp::Add, Arithmetic::Checked, left, right) if **left == Expr::Const(old.base) => {
+                match &**right {
+                    Expr::Const(_) => Expr::binary(BinaryOp::Add, Expr::Atom(zero()), (**right).clone()),
+                    index => index.clone(),
+                }
+            }
             other => Expr::binary(BinaryOp::Sub, other.clone(), Expr::Const(old.base)),
         };
         address.expr = Expr::binary(BinaryOp::Add, Expr::Const(new.base), index);

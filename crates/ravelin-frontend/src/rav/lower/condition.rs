@@ -6,7 +6,7 @@ use super::global::{FileScope, Globals};
 use super::thread::{Labels, Names};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
-use ravelin_program::{BinaryOp, Condition, Expr, Observable, Span, ThreadId, Value};
+use ravelin_program::{Arithmetic, BinaryOp, Condition, Expr, Observable, Span, ThreadId, Value};
 use std::collections::HashMap;
 
 /// What goals may say about a declaration's threads.
@@ -25,13 +25,17 @@ pub fn lower_condition(
     threads: &HashMap<&str, KnownThread>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Condition> {
-    ConditionLowering { globals, threads, diagnostics }.condition(tree)
+    // What is seen is computed exactly, whatever the arithmetic of the threads.
+    let arithmetic = Arithmetic::Checked;
+    ConditionLowering { globals, threads, diagnostics, arithmetic }.condition(tree)
 }
 
 struct ConditionLowering<'c, 'a> {
     globals: &'c mut Globals<'a>,
     threads: &'c HashMap<&'c str, KnownThread>,
     diagnostics: &'c mut Vec<Diagnostic>,
+    /// How operators compute here.
+    arithmetic: Arithmetic,
 }
 
 impl<'c> ConditionLowering<'c, '_> {
@@ -40,13 +44,20 @@ impl<'c> ConditionLowering<'c, '_> {
             ExprKind::Integer { value, .. } => Value::try_from(*value).ok().map(Expr::Const),
             ExprKind::Bool(value) => Some(Expr::Const(Value::from(*value))),
             ExprKind::Paren(inner) => self.condition(inner),
-            ExprKind::Unary(op, operand) => match negative_literal(*op, operand) {
+            ExprKind::Arithmetic(ty, inner) => {
+                let inside = self.scope().arithmetic(ty.as_ref())?;
+                let around = std::mem::replace(&mut self.arithmetic, inside);
+                let value = self.condition(inner);
+                self.arithmetic = around;
+                value
+            }
+            ExprKind::Unary(op, operand) => match negative_literal(*op, operand, self.arithmetic) {
                 Some(value) => Some(Expr::Const(value)),
-                None => Some(Expr::unary(*op, self.condition(operand)?)),
+                None => Some(Expr::unary_in(self.arithmetic, *op, self.condition(operand)?)),
             },
             ExprKind::Binary(op, left, right) => {
                 let (left, right) = (self.condition(left), self.condition(right));
-                Some(Expr::binary(*op, left?, right?))
+                Some(Expr::binary_in(self.arithmetic, *op, left?, right?))
             }
             ExprKind::AddressOf(place) => self.scope().address(place).map(Expr::Const),
             ExprKind::Place(place) => self.memory(place),

@@ -1,8 +1,8 @@
 //! Constant expressions: their values are needed to know the program's shape, so they are computed here.
 //!
-//! They are computed in 64 bits without wrapping, whatever arithmetic the program itself uses.
+//! They are computed with 64 bits, whatever arithmetic the program itself uses, but for what stands in `wrapping(T, …)`.
 
-use super::super::ast::{Expr, ExprKind, File, ItemKind, Name, Place};
+use super::super::ast::{Expr, ExprKind, File, ItemKind, Name, Place, Type};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
 use ravelin_program::{Arithmetic, BinaryOp, Fault, Span, UnaryOp, Value};
@@ -15,11 +15,17 @@ const MAX_CHAIN: usize = 128;
 pub trait Scope {
     fn name(&mut self, name: &Name) -> Option<Value>;
     fn address(&mut self, place: &Place) -> Option<Value>;
+    /// The arithmetic of `checked(…)`, or of `wrapping(T, …)`.
+    fn arithmetic(&mut self, ty: Option<&Type>) -> Option<Arithmetic>;
     fn report(&mut self, diagnostic: Diagnostic);
 }
 
 /// The value of a constant expression; `None` if an error was reported.
 pub fn evaluate(expr: &Expr, scope: &mut impl Scope) -> Option<Value> {
+    evaluate_in(expr, Arithmetic::Checked, scope)
+}
+
+fn evaluate_in(expr: &Expr, arithmetic: Arithmetic, scope: &mut impl Scope) -> Option<Value> {
     let settle = |result: Result<Value, Fault>, scope: &mut _| match result {
         Ok(value) => Some(value),
         Err(fault) => {
@@ -30,22 +36,26 @@ pub fn evaluate(expr: &Expr, scope: &mut impl Scope) -> Option<Value> {
     match &expr.kind {
         ExprKind::Integer { value, .. } => Value::try_from(*value).ok(),
         ExprKind::Bool(value) => Some(Value::from(*value)),
-        ExprKind::Paren(inner) => evaluate(inner, scope),
+        ExprKind::Paren(inner) => evaluate_in(inner, arithmetic, scope),
+        ExprKind::Arithmetic(ty, inner) => {
+            let inside = scope.arithmetic(ty.as_ref())?;
+            evaluate_in(inner, inside, scope)
+        }
         ExprKind::Unary(op, operand) => {
-            if let Some(value) = negative_literal(*op, operand) {
+            if let Some(value) = negative_literal(*op, operand, arithmetic) {
                 return Some(value);
             }
-            let operand = evaluate(operand, scope)?;
-            settle(op.apply(Arithmetic::Checked, operand), scope)
+            let operand = evaluate_in(operand, arithmetic, scope)?;
+            settle(op.apply(arithmetic, operand), scope)
         }
         ExprKind::Binary(op, left, right) => {
-            let left = evaluate(left, scope);
+            let left = evaluate_in(left, arithmetic, scope);
             let right = match (op, left) {
                 (BinaryOp::And, Some(0)) => Some(0),
                 (BinaryOp::Or, Some(left)) if left != 0 => Some(0),
-                _ => evaluate(right, scope),
+                _ => evaluate_in(right, arithmetic, scope),
             };
-            settle(op.apply(Arithmetic::Checked, left?, right?), scope)
+            settle(op.apply(arithmetic, left?, right?), scope)
         }
         ExprKind::Place(Place { name, index: None, .. }) => scope.name(name),
         ExprKind::AddressOf(place) => scope.address(place),
@@ -62,10 +72,10 @@ pub fn evaluate(expr: &Expr, scope: &mut impl Scope) -> Option<Value> {
     }
 }
 
-/// `-5` is a constant, not the negation of one: only so can the least value be written.
-pub fn negative_literal(op: UnaryOp, operand: &Expr) -> Option<Value> {
+/// `-5` is a constant, not the negation of one: only so can the least value be written. Its value is that of `-(5)`.
+pub fn negative_literal(op: UnaryOp, operand: &Expr, arithmetic: Arithmetic) -> Option<Value> {
     match operand.kind {
-        ExprKind::Integer { value, .. } if op == UnaryOp::Neg => Value::try_from(-i128::from(value)).ok(),
+        ExprKind::Integer { value, .. } if op == UnaryOp::Neg => arithmetic.settle(-i128::from(value)).ok(),
         _ => None,
     }
 }
@@ -143,6 +153,16 @@ impl Scope for Resolver<'_, '_> {
     fn address(&mut self, place: &Place) -> Option<Value> {
         self.report(Diagnostic::error(place.span, "a `const` cannot be an address"));
         None
+    }
+
+    fn arithmetic(&mut self, ty: Option<&Type>) -> Option<Arithmetic> {
+        match ty {
+            None => Some(Arithmetic::Checked),
+            Some(ty) => {
+                self.report(Diagnostic::error(ty.span, "a `const` is computed with 64 bits and does not wrap"));
+                None
+            }
+        }
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {

@@ -2,7 +2,7 @@
 //!
 //! `&&` and `||` whose right side accesses memory become branches, because it must not be accessed for nothing.
 
-use super::super::ast::{Access, Expr as Tree, ExprKind, Method, Name, Outcome, Place, Wait};
+use super::super::ast::{Access, Expr as Tree, ExprKind, Method, Name, Outcome, Place, Type, Wait};
 use super::super::parser::order_named;
 use super::constant::negative_literal;
 use super::thread::{Binding, ThreadLowering};
@@ -27,11 +27,14 @@ impl ThreadLowering<'_, '_> {
             ExprKind::Integer { value, .. } => Value::try_from(*value).ok().map(Expr::Const),
             ExprKind::Bool(value) => Some(Expr::Const(Value::from(*value))),
             ExprKind::Paren(inner) => self.value(inner),
-            ExprKind::Unary(op, operand) => match negative_literal(*op, operand) {
+            ExprKind::Arithmetic(ty, inner) => {
+                self.computing_in(ty.as_ref(), |lowering| lowering.value(inner)).flatten()
+            }
+            ExprKind::Unary(op, operand) => match negative_literal(*op, operand, self.arithmetic) {
                 Some(value) => Some(Expr::Const(value)),
                 None => {
                     let operand = self.value(operand)?;
-                    Some(self.settled(tree, Expr::unary(*op, operand)))
+                    Some(self.settled(tree, Expr::unary_in(self.arithmetic, *op, operand)))
                 }
             },
             ExprKind::Binary(BinaryOp::And | BinaryOp::Or, _, right) if right.has_access() => {
@@ -42,7 +45,7 @@ impl ThreadLowering<'_, '_> {
             ExprKind::Binary(op, left, right) => {
                 // Both sides are looked at even if one is wrong, so that all errors are found.
                 let (left, right) = (self.value(left), self.value(right));
-                Some(self.settled(tree, Expr::binary(*op, left?, right?)))
+                Some(self.settled(tree, Expr::binary_in(self.arithmetic, *op, left?, right?)))
             }
             ExprKind::AddressOf(place) => Some(self.address_of(place)?.expr),
             ExprKind::Place(place) => self.name_value(place),
@@ -62,10 +65,19 @@ impl ThreadLowering<'_, '_> {
     /// Computes an expression that constants and the thread's index have made constant: `1 - me` is 1 in `p[0]`. What was
     /// written with integers alone stays as it was written.
     fn settled(&self, tree: &Tree, expr: Expr) -> Expr {
-        match expr.constant(self.globals.arithmetic) {
+        match expr.constant() {
             Some(value) if tree.has_name() => Expr::Const(value),
             _ => expr,
         }
+    }
+
+    /// Does something in the arithmetic of `checked(…)`, or of `wrapping(T, …)`; `None` if the type is wrong.
+    pub fn computing_in<T>(&mut self, ty: Option<&Type>, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let inside = self.globals.arithmetic_of(ty, self.diagnostics)?;
+        let around = std::mem::replace(&mut self.arithmetic, inside);
+        let result = run(self);
+        self.arithmetic = around;
+        Some(result)
     }
 
     /// Puts the value of an expression into a register, without a detour if it is the result of one access.
@@ -76,6 +88,9 @@ impl ThreadLowering<'_, '_> {
                 self.access(access, Into::Register(register), span);
             }
             ExprKind::Wait(wait) => _ = self.wait(wait, Into::Register(register), span),
+            ExprKind::Arithmetic(ty, inner) => {
+                self.computing_in(ty.as_ref(), |lowering| lowering.value_into(inner, register, span));
+            }
             ExprKind::Binary(BinaryOp::And | BinaryOp::Or, _, right) if right.has_access() => {
                 self.decide_into(tree, register, span);
             }
@@ -122,6 +137,9 @@ impl ThreadLowering<'_, '_> {
                 self.decide(right, yes, no);
             }
             ExprKind::Unary(UnaryOp::Not, operand) if operand.has_access() => self.decide(operand, no, yes),
+            ExprKind::Arithmetic(ty, inner) if inner.has_access() => {
+                self.computing_in(ty.as_ref(), |lowering| lowering.decide(inner, yes, no));
+            }
             _ => {
                 match self.value(tree) {
                     None => {
@@ -129,7 +147,7 @@ impl ThreadLowering<'_, '_> {
                         self.emit_to(Instruction::Nop, yes, tree.span);
                         self.emit_to(Instruction::Nop, no, tree.span);
                     }
-                    Some(value) => match value.constant(self.globals.arithmetic) {
+                    Some(value) => match value.constant() {
                         Some(constant) => {
                             let target = if constant != 0 { yes } else { no };
                             self.flow.jump(self.here, target, tree.span);
@@ -193,11 +211,12 @@ impl ThreadLowering<'_, '_> {
             Some((index, span)) if index.has_atoms() => {
                 // Checked as the first cell: what is left to check is whether there are cells to choose from.
                 self.globals.cell(variable, Some(0), *span, self.diagnostics)?;
+                // Addresses are computed with 64 bits, whatever the operators of the text do.
                 let base = Expr::Const(self.globals.variable(variable).base);
                 let expr = Expr::binary(BinaryOp::Add, base, index.clone());
                 return Some(Address { expr, within: Some(variable) });
             }
-            Some((index, span)) => match index.eval(self.globals.arithmetic, &mut |_| 0) {
+            Some((index, span)) => match index.eval(&mut |_| 0) {
                 Ok(value) => (Some(value), *span),
                 Err(fault) => {
                     self.report(Diagnostic::error(*span, format!("this index has no value: {fault}")));
@@ -242,7 +261,7 @@ impl ThreadLowering<'_, '_> {
             Method::Read => Instruction::Load { reg: register?, address, order: Order::NonAtomic },
             Method::Store => Instruction::Store { address, value: argument(), order },
             Method::Write => Instruction::Store { address, value: argument(), order: Order::NonAtomic },
-            Method::Rmw(op) => Instruction::Rmw { op, address, operand: argument(), order, old: register },
+            Method::Rmw(op) => Instruction::rmw(op, self.arithmetic, address, argument(), order, register),
             Method::CompareExchange { weak } => Instruction::CompareExchange {
                 address,
                 expected: argument(),

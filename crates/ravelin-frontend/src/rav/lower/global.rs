@@ -271,6 +271,18 @@ impl<'a> Globals<'a> {
         }
     }
 
+    /// The arithmetic of `checked(…)`, or of `wrapping(T, …)`; `None` if an error was reported.
+    pub fn arithmetic_of(&self, ty: Option<&Type>, diagnostics: &mut Vec<Diagnostic>) -> Option<Arithmetic> {
+        let Some(ty) = ty else { return Some(Arithmetic::Checked) };
+        match self.ty(ty, diagnostics)? {
+            (domain, None) => Some(Arithmetic::Wrapping(Domain { escape: Escape::Wrap, ..domain })),
+            (_, Some(_)) => {
+                diagnostics.push(Diagnostic::error(ty.span, "arithmetic is done in a type of integers, not of arrays"));
+                None
+            }
+        }
+    }
+
     /// The least and the greatest value of a range that must not be empty.
     pub fn range(&self, range: &Range, scope: &mut impl Scope) -> Option<(Value, Value)> {
         let (lo, hi) = (evaluate(&range.lo, scope), evaluate(&range.hi, scope));
@@ -401,6 +413,10 @@ impl Scope for FileScope<'_, '_, '_> {
             return None;
         };
         self.globals.cell(id, index, place.span, self.diagnostics)
+    }
+
+    fn arithmetic(&mut self, ty: Option<&Type>) -> Option<Arithmetic> {
+        self.globals.arithmetic_of(ty, self.diagnostics)
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {

@@ -69,15 +69,7 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
         globals.warn_unused(diagnostics);
     }
     let name = Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    Program {
-        observation: None,
-        name,
-        arithmetic: globals.arithmetic,
-        memory: globals.into_memory(),
-        threads,
-        goals,
-        source: Source::default(),
-    }
+    Program { observation: None, name, memory: globals.into_memory(), threads, goals, source: Source::default() }
 }
 
 /// The index of a copy, if it has one, and the name under which the code sees it.

@@ -46,7 +46,10 @@ impl ThreadLowering<'_, '_> {
             StatementKind::CompoundAssign { name, op, value } => {
                 let (register, value) = (self.target(name), self.value(value));
                 if let (Some(reg), Some(value)) = (register, value) {
-                    self.emit(Instruction::Assign { reg, value: Expr::binary(*op, reg.into(), value) }, span);
+                    self.emit(
+                        Instruction::Assign { reg, value: Expr::binary_in(self.arithmetic, *op, reg.into(), value) },
+                        span,
+                    );
                 }
             }
             StatementKind::Effect(expr) => self.effect(expr, span),
@@ -228,6 +231,9 @@ impl ThreadLowering<'_, '_> {
         match &expr.bare().kind {
             ExprKind::Access(access) => _ = self.access(access, Into::Nowhere, span),
             ExprKind::Wait(wait) => _ = self.wait(wait, Into::Nowhere, span),
+            ExprKind::Arithmetic(ty, inner) => {
+                self.computing_in(ty.as_ref(), |lowering| lowering.effect(inner, span));
+            }
             ExprKind::Error => {}
             _ => {
                 if self.value(expr).is_some() {

@@ -1,13 +1,15 @@
 //! One thread under construction: its registers, the names in scope, and where the next step goes.
 
-use super::super::ast::{Block, Else, Name, Place, Statement, StatementKind, Thread as ThreadItem};
+use super::super::ast::{Block, Else, Name, Place, Statement, StatementKind, Thread as ThreadItem, Type};
 use super::constant::{Scope, twice};
 use super::global::Globals;
 use super::{MAX_TRANSITIONS, after};
 use crate::Diagnostic;
 use crate::flow::{Flow, Raw};
 use crate::suggest::did_you_mean;
-use ravelin_program::{Domain, Escape, Instruction, LocId, Location, RegId, Register, Span, Transition, Value};
+use ravelin_program::{
+    Arithmetic, Domain, Escape, Instruction, LocId, Location, RegId, Register, Span, Transition, Value,
+};
 use std::collections::HashMap;
 
 /// A thread's parts, and what goals may name.
@@ -43,6 +45,8 @@ pub struct ThreadLowering<'g, 'a> {
     pub hidden_used: usize,
     pub loops: Vec<Loop>,
     pub labels: HashMap<String, (Raw, Span)>,
+    /// How the operators of the text compute here.
+    pub arithmetic: Arithmetic,
     /// The instructions of the `locked` block that is being built.
     pub locked: Option<Vec<Instruction>>,
 }
@@ -76,6 +80,7 @@ impl<'g, 'a> ThreadLowering<'g, 'a> {
         let mut flow = Flow::default();
         let (here, end) = (flow.fresh(), flow.fresh());
         ThreadLowering {
+            arithmetic: globals.arithmetic,
             globals,
             diagnostics,
             budget,
@@ -306,6 +311,10 @@ pub fn for_each_block(statement: &Statement, visit: &mut impl FnMut(&Block)) {
 
 /// Constants inside a thread: its index is one of them, and registers hide them.
 impl Scope for ThreadLowering<'_, '_> {
+    fn arithmetic(&mut self, ty: Option<&Type>) -> Option<Arithmetic> {
+        self.globals.arithmetic_of(ty, self.diagnostics)
+    }
+
     fn name(&mut self, name: &Name) -> Option<Value> {
         match self.lookup(&name.text) {
             Some(Binding::Constant(value)) => return Some(value),

@@ -3,7 +3,7 @@
 //! One grammar serves statements, constants and goals; what a place does not allow is told when names are resolved,
 //! where more can be said about it.
 
-use super::super::ast::{Access, Expr, ExprKind, Method, Name, Outcome, Place, ThreadRef, Wait};
+use super::super::ast::{Access, Expr, ExprKind, Method, Name, Outcome, Place, ThreadRef, Type, Wait};
 use super::super::format::{format_expr, format_place};
 use super::super::lexer::{TokenKind, too_large};
 use super::{MAX_OPERATORS, Parse, Parser, is_keyword};
@@ -119,12 +119,31 @@ impl Parser<'_> {
                     ExprKind::Bool(word == "true")
                 }
                 "wait" => self.wait()?,
+                "checked" if self.is_ahead(1, "(") => {
+                    self.bump();
+                    self.bump();
+                    self.in_arithmetic(None)?
+                }
+                "wrapping" => {
+                    self.bump();
+                    self.expect("(", "and the type in which to compute, as in `wrapping(u8, r + 1)`")?;
+                    let ty = self.ty()?;
+                    self.expect(",", "and what to compute in this type")?;
+                    self.in_arithmetic(Some(ty))?
+                }
                 word if is_keyword(word) && word != "mem" => return Err(self.expected("an expression")),
                 _ => self.named()?,
             },
             _ => return Err(self.expected("an expression")),
         };
         Ok(Expr { kind, span: self.span_from(start) })
+    }
+
+    /// The rest of `checked(e)` or `wrapping(T, e)`.
+    fn in_arithmetic(&mut self, ty: Option<Type>) -> Parse<ExprKind> {
+        let inner = self.expr()?;
+        self.expect(")", "after the expression")?;
+        Ok(ExprKind::Arithmetic(ty, Box::new(inner)))
     }
 
     /// What starts with a name: a place, an access, a thread at a label, a thread's register.

@@ -292,7 +292,7 @@ impl Parser<'_> {
 
     /// A word that is followed by what only a keyword can be followed by.
     fn misspelt_statement(&mut self) -> Parse<()> {
-        let Some(word) = self.word().filter(|word| !is_keyword(word)) else { return Ok(()) };
+        let Some(word) = self.word().filter(|word| !is_keyword(word) && *word != "checked") else { return Ok(()) };
         let next = self.ahead(1);
         let misplaced = match next.kind {
             TokenKind::Symbol("{" | "(") => true,

@@ -1,4 +1,4 @@
-//! Expressions: arithmetic over locals. That it is modulo is for the program to say.
+//! Expressions: arithmetic over locals, modulo the number of values.
 
 use super::super::MAX_DIAGNOSTICS;
 use super::super::ast::{Expr as Tree, ExprKind, Name, Number};
@@ -6,7 +6,7 @@ use super::thread::ThreadLowering;
 use crate::Diagnostic;
 use crate::flow::Raw;
 use crate::suggest::did_you_mean;
-use ravelin_program::{Arithmetic, Expr, Instruction, Span, Value};
+use ravelin_program::{Expr, Instruction, Span, Value};
 
 impl ThreadLowering<'_, '_> {
     /// `None` if something in it is wrong, which has been reported.
@@ -25,10 +25,10 @@ impl ThreadLowering<'_, '_> {
                     None
                 }
             },
-            ExprKind::Unary(op, operand) => Some(Expr::unary(*op, self.value(operand)?)),
+            ExprKind::Unary(op, operand) => Some(Expr::unary_in(self.globals.arithmetic(), *op, self.value(operand)?)),
             ExprKind::Binary(op, left, right) => {
                 let (left, right) = (self.value(left), self.value(right));
-                Some(Expr::binary(*op, left?, right?))
+                Some(Expr::binary_in(self.globals.arithmetic(), *op, left?, right?))
             }
         }
     }
@@ -42,7 +42,7 @@ impl ThreadLowering<'_, '_> {
                 self.flow.emit(self.here, Instruction::Nop, yes, span);
                 self.flow.emit(self.here, Instruction::Nop, no, span);
             }
-            Some(value) => match value.constant(Arithmetic::Wrapping(self.globals.domain)) {
+            Some(value) => match value.constant() {
                 Some(constant) => self.flow.jump(self.here, if constant != 0 { yes } else { no }, span),
                 None => {
                     self.flow.emit(self.here, Instruction::Assume(value.clone()), yes, span);

@@ -46,13 +46,7 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
         threads.push(ThreadLowering::new(&globals, function, diagnostics).run(function));
     }
     let name = Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    Program {
-        name,
-        memory: Memory { variables, unnamed: domain },
-        threads,
-        arithmetic: Arithmetic::Wrapping(domain),
-        ..Program::default()
-    }
+    Program { name, memory: Memory { variables, unnamed: domain }, threads, ..Program::default() }
 }
 
 /// What all threads share.
@@ -70,6 +64,10 @@ struct Global {
 }
 
 impl<'a> Globals<'a> {
+    fn arithmetic(&self) -> Arithmetic {
+        Arithmetic::Wrapping(self.domain)
+    }
+
     fn declare(&mut self, file: &'a File, diagnostics: &mut Vec<Diagnostic>) -> Vec<Variable> {
         let mut variables = Vec::new();
         for declaration in &file.variables {

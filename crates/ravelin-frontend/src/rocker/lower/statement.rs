@@ -149,7 +149,7 @@ impl ThreadLowering<'_, '_> {
             }
             Operation::Rmw { op, operand, order } => {
                 let operand = self.value(operand);
-                Some(Instruction::Rmw { op: *op, address: address?, operand: operand?, order: *order, old })
+                Some(Instruction::rmw(*op, self.globals.arithmetic(), address?, operand?, *order, old))
             }
             Operation::Lock => Some(Instruction::Lock(address?)),
             Operation::Unlock => Some(Instruction::Unlock(address?)),

@@ -1,0 +1,294 @@
+//! Random trees of one thread, and how they are written.
+
+use std::fmt;
+
+/// A whole file.
+pub struct Text {
+    /// `max_value N how;`.
+    pub max_value: Option<(i64, Escape)>,
+    /// `arithmetic wrapping lo..=hi;`.
+    pub arithmetic: Option<(i64, i64)>,
+    pub variables: Vec<Variable>,
+    pub registers: Vec<Type>,
+    pub body: Vec<Statement>,
+}
+
+pub struct Variable {
+    pub name: String,
+    pub ty: Type,
+    pub cells: Option<usize>,
+}
+
+/// `None` is the default of the file.
+pub type Type = Option<(i64, i64, Escape)>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Escape {
+    Error,
+    Wrap,
+    Block,
+}
+
+pub enum Statement {
+    Assign(usize, Expr),
+    Add(usize, Expr),
+    Load(usize, Place),
+    Store(Place, Expr),
+    /// The method, the target, and whether it stands in `checked(…)` or `wrapping(…)`.
+    Fetch(&'static str, Option<usize>, Place, Expr, Option<Arithmetic>),
+    If(Expr, Vec<Statement>, Vec<Statement>),
+    For(usize, i64, i64, Vec<Statement>),
+}
+
+/// A variable, and the index of an array.
+pub struct Place(pub usize, pub Option<Expr>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    Checked,
+    Wrapping(i64, i64),
+}
+
+pub enum Expr {
+    Number(i64),
+    Register(usize),
+    /// The counter of the loop that many levels out.
+    Counter(usize),
+    Negative(Box<Expr>),
+    Binary(&'static str, Box<Expr>, Box<Expr>),
+    In(Arithmetic, Box<Expr>),
+}
+
+/// The text of a seed.
+pub fn text(seed: u64) -> Text {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d);
+    let max_value = random.maybe(2).then(|| (random.within(1, 6), random.escape()));
+    let arithmetic = random.maybe(3).then(|| random.range());
+    let variables = (0..random.within(1, 3)).map(|index| {
+        let cells = random.maybe(2).then(|| random.within(1, 9) as usize);
+        let name = ["x", "y", "z"][index as usize].to_owned();
+        Variable { name, ty: random.ty(), cells }
+    });
+    let variables: Vec<Variable> = variables.collect();
+    let registers: Vec<Type> = (0..3).map(|_| random.ty()).collect();
+    let mut maker = Maker { random, variables: &variables, registers: registers.len(), loops: 0 };
+    let body = maker.block(5, 2);
+    Text { max_value, arithmetic, variables, registers, body }
+}
+
+struct Maker<'a> {
+    random: Random,
+    variables: &'a [Variable],
+    registers: usize,
+    /// How many loops are around.
+    loops: usize,
+}
+
+impl Maker<'_> {
+    fn block(&mut self, most: i64, depth: usize) -> Vec<Statement> {
+        (0..self.random.within(1, most)).map(|_| self.statement(depth)).collect()
+    }
+
+    fn statement(&mut self, depth: usize) -> Statement {
+        let register = self.register();
+        match self.random.below(if depth == 0 { 9 } else { 12 }) {
+            0 | 1 => Statement::Assign(register, self.expr(2)),
+            2 => Statement::Add(register, self.expr(1)),
+            3 | 4 => Statement::Load(register, self.place()),
+            5..=7 => Statement::Store(self.place(), self.expr(2)),
+            8 => {
+                let method = ["fetch_add", "fetch_sub", "fetch_and", "fetch_xor", "swap"][self.random.below(5)];
+                let target = self.random.maybe(2).then_some(register);
+                let inside = self.random.maybe(4).then(|| self.random.arithmetic());
+                Statement::Fetch(method, target, self.place(), self.expr(1), inside)
+            }
+            9 => Statement::If(self.expr(2), self.block(2, depth - 1), self.block(2, depth - 1)),
+            _ => {
+                let lo = self.random.within(-1, 2);
+                let end = lo + self.random.within(0, 5);
+                self.loops += 1;
+                let body = self.block(3, depth - 1);
+                self.loops -= 1;
+                Statement::For(self.loops, lo, end, body)
+            }
+        }
+    }
+
+    fn register(&mut self) -> usize {
+        self.random.below(self.registers)
+    }
+
+    fn place(&mut self) -> Place {
+        let variable = self.random.below(self.variables.len());
+        let index = self.variables[variable].cells.map(|cells| {
+            // Most often inside: a fault ends the run.
+            match self.random.below(4) {
+                0 => {
+                    // A constant outside would be refused.
+                    let register = Box::new(Expr::Register(self.register()));
+                    Expr::Binary("+", register, Box::new(self.expr(1)))
+                }
+                1 if self.loops > 0 => Expr::Counter(self.random.below(self.loops)),
+                2 => {
+                    let inside = Expr::Number(cells as i64);
+                    let value = Box::new(Expr::Register(self.register()));
+                    Expr::In(Arithmetic::Checked, Box::new(Expr::Binary("%", value, Box::new(inside))))
+                }
+                _ => Expr::Number(self.random.below(cells) as i64),
+            }
+        });
+        Place(variable, index)
+    }
+
+    fn expr(&mut self, depth: usize) -> Expr {
+        match self.random.below(if depth == 0 { 4 } else { 8 }) {
+            0 | 1 => Expr::Number(self.random.within(0, 4)),
+            2 => Expr::Register(self.register()),
+            3 if self.loops > 0 => Expr::Counter(self.random.below(self.loops)),
+            3 => Expr::Number(self.random.within(-3, 0)),
+            4 => Expr::Negative(Box::new(self.expr(depth - 1))),
+            5 if self.random.maybe(2) => Expr::In(self.random.arithmetic(), Box::new(self.expr(depth - 1))),
+            _ => {
+                let operators = ["+", "+", "-", "-", "*", "/", "%", "&", "|", "^", "==", "!=", "<", "<=", "&&", "||"];
+                let operator = operators[self.random.below(operators.len())];
+                Expr::Binary(operator, Box::new(self.expr(depth - 1)), Box::new(self.expr(depth - 1)))
+            }
+        }
+    }
+}
+
+/// Splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+    }
+
+    fn within(&mut self, lo: i64, hi: i64) -> i64 {
+        lo + self.below((hi - lo + 1) as usize) as i64
+    }
+
+    fn maybe(&mut self, once_in: usize) -> bool {
+        self.below(once_in) == 0
+    }
+
+    fn escape(&mut self) -> Escape {
+        [Escape::Wrap, Escape::Wrap, Escape::Block, Escape::Error][self.below(4)]
+    }
+
+    /// A small range that holds 0, so that cells can start with it.
+    fn range(&mut self) -> (i64, i64) {
+        (self.within(-2, 0), self.within(1, 8))
+    }
+
+    fn arithmetic(&mut self) -> Arithmetic {
+        let (lo, hi) = self.range();
+        if self.maybe(2) { Arithmetic::Checked } else { Arithmetic::Wrapping(lo, hi) }
+    }
+
+    fn ty(&mut self) -> Type {
+        let (lo, hi) = self.range();
+        match self.below(4) {
+            0 => Some((lo, hi, self.escape())),
+            1 => Some((i64::MIN, i64::MAX, Escape::Error)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((most, escape)) = self.max_value {
+            let how = ["error", "wrap", "block"][escape as usize];
+            writeln!(f, "max_value {most} {how};")?;
+        }
+        if let Some((lo, hi)) = self.arithmetic {
+            writeln!(f, "arithmetic wrapping {lo}..={hi};")?;
+        }
+        for Variable { name, ty, cells } in &self.variables {
+            match cells {
+                None => writeln!(f, "static {name}: {};", shown(*ty))?,
+                Some(cells) => writeln!(f, "static {name}: [{}; {cells}];", shown(*ty))?,
+            }
+        }
+        writeln!(f, "thread t {{")?;
+        for (index, ty) in self.registers.iter().enumerate() {
+            writeln!(f, "    let r{index}: {};", shown(*ty))?;
+        }
+        self.block(f, &self.body, 1)?;
+        writeln!(f, "}}")
+    }
+}
+
+fn shown(ty: Type) -> String {
+    match ty {
+        None => "_".to_owned(),
+        Some((i64::MIN, i64::MAX, _)) => "i64".to_owned(),
+        Some((lo, hi, escape)) => format!("{}{lo}..={hi}", ["", "wrapping ", "blocking "][escape as usize]),
+    }
+}
+
+impl Text {
+    fn block(&self, f: &mut fmt::Formatter<'_>, block: &[Statement], depth: usize) -> fmt::Result {
+        let indent = "    ".repeat(depth);
+        for statement in block {
+            match statement {
+                Statement::Assign(register, value) => writeln!(f, "{indent}r{register} = {value};")?,
+                Statement::Add(register, value) => writeln!(f, "{indent}r{register} += {value};")?,
+                Statement::Load(register, place) => writeln!(f, "{indent}r{register} = {}.load();", self.place(place))?,
+                Statement::Store(place, value) => writeln!(f, "{indent}{}.store({value});", self.place(place))?,
+                Statement::Fetch(method, target, place, operand, inside) => {
+                    let access = format!("{}.{method}({operand})", self.place(place));
+                    let access = inside.map_or(access.clone(), |inside| inside.around(&access));
+                    let target = target.map(|register| format!("r{register} = ")).unwrap_or_default();
+                    writeln!(f, "{indent}{target}{access};")?;
+                }
+                Statement::If(condition, yes, no) => {
+                    writeln!(f, "{indent}if {condition} {{")?;
+                    self.block(f, yes, depth + 1)?;
+                    writeln!(f, "{indent}}} else {{")?;
+                    self.block(f, no, depth + 1)?;
+                    writeln!(f, "{indent}}}")?;
+                }
+                Statement::For(level, lo, end, body) => {
+                    writeln!(f, "{indent}for i{level} in {lo}..{end} {{")?;
+                    self.block(f, body, depth + 1)?;
+                    writeln!(f, "{indent}}}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self, place: &Place) -> String {
+        let name = &self.variables[place.0].name;
+        place.1.as_ref().map_or(name.clone(), |index| format!("{name}[{index}]"))
+    }
+}
+
+impl Arithmetic {
+    fn around(self, text: &str) -> String {
+        match self {
+            Arithmetic::Checked => format!("checked({text})"),
+            Arithmetic::Wrapping(lo, hi) => format!("wrapping({lo}..={hi}, {text})"),
+        }
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expr::Number(number) => write!(f, "{number}"),
+            Expr::Register(register) => write!(f, "r{register}"),
+            Expr::Counter(level) => write!(f, "i{level}"),
+            Expr::Negative(operand) => write!(f, "-({operand})"),
+            Expr::Binary(operator, left, right) => write!(f, "({left} {operator} {right})"),
+            Expr::In(arithmetic, inner) => f.write_str(&arithmetic.around(&inner.to_string())),
+        }
+    }
+}
