@@ -15,6 +15,7 @@ pub mod reachability;
 pub mod robustness;
 pub mod simulation;
 pub mod states;
+pub mod stops;
 pub mod witness;
 
 pub use answer::{AnalysisError, InternalError, Verdict};

@@ -25,6 +25,20 @@ impl Shown {
         let is_text = matches!(output.format, Format::Text | Format::Herd);
         Shown { text: is_text.then(text), json: (!is_text || output.pages.is_wanted()).then(json) }
     }
+
+    /// Adds to the text, if there is one.
+    pub fn append(&mut self, more: &str) {
+        if let Some(text) = &mut self.text {
+            text.push_str(more);
+        }
+    }
+
+    /// Adds a field to the JSON, if there is some.
+    pub fn insert(&mut self, field: &str, value: Value) {
+        if let Some(Value::Object(fields)) = &mut self.json {
+            fields.insert(field.to_owned(), value);
+        }
+    }
 }
 
 /// An exit code and what is shown, or why there is no answer.

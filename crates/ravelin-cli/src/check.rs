@@ -5,6 +5,7 @@ use crate::ask::{Shown, Subject, for_each_subject, is_first};
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
 use crate::model::AnyModel;
+use crate::stops::StopNotes;
 use crate::{certificate, cluster};
 use anyhow::bail;
 use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness, with_waits};
@@ -19,6 +20,7 @@ use ravelin_report::{c11, json::not_applicable};
 use ravelin_semantics::Model;
 use std::cell::RefCell;
 use std::io::Write;
+use std::time::Instant;
 
 pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
     let models = AnyModel::each(&arguments.models);
@@ -38,17 +40,19 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         (true, false) => AnyModel::by_language(language, program),
     };
     let answers = RefCell::new(Vec::new());
+    let notes = StopNotes::new(resources, output);
     let storage = arguments.storage.open(inputs, arguments.cluster.process)?;
     let links = arguments.cluster.connect(inputs)?;
     let beyond = Beyond { peers: cluster::peers(&links), ..storage.beyond() };
     let exit = for_each_subject("check", inputs, &models, output, beyond, &|subject: &Subject<AnyModel>| {
-        let (exit, word, shown) = match (subject.model, property) {
+        let start = Instant::now();
+        let (exit, word, states, shown) = match (subject.model, property) {
             (AnyModel::Hardware(model), PropertyName::Robust) => robust(arguments, subject, model)?,
             (AnyModel::Hardware(model), PropertyName::Trf) => free_of_races(arguments, subject, model)?,
             (AnyModel::C11(model), _) => robust_c11(arguments, subject, model)?,
         };
         answers.borrow_mut().push([subject.file.to_owned(), subject.model.name().to_owned(), word.to_owned()]);
-        Ok((exit, shown))
+        notes.add(subject, start, states, (exit, shown))
     })?;
     if output.format == Format::Text && is_first(beyond) {
         std::io::stdout().lock().write_all(compared(&answers.into_inner()).as_bytes())?;
@@ -107,8 +111,8 @@ fn refuse(arguments: &Check, models: &[AnyModel]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An exit code, the answer in a word or two, and the whole answer.
-type Answered = (Exit, &'static str, Shown);
+/// An exit code, the answer in a word or two, how many states it took, and the whole answer.
+type Answered = (Exit, &'static str, u64, Shown);
 
 /// The shared search needs the states under sc in memory.
 fn engine(arguments: &Check) -> Engine {
@@ -150,14 +154,15 @@ fn robust(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyho
         told
     };
     let shown = Shown::new(&arguments.output, told, || json::robustness(subject.file, &lowered, &answer));
-    Ok((answer.verdict.into(), word(answer.verdict), shown))
+    Ok((answer.verdict.into(), word(answer.verdict), answer.explored.states, shown))
 }
 
 fn free_of_races(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyhow::Result<Answered> {
     let answer = race_freedom(subject.program, &question(arguments, subject, model))?;
     let told = || text::race_freedom(subject.file, &answer, subject.style);
     let shown = Shown::new(&arguments.output, told, || json::race_freedom(subject.file, &answer));
-    Ok((answer.verdict.into(), if answer.verdict == Verdict::Holds { "free" } else { "race" }, shown))
+    let word = if answer.verdict == Verdict::Holds { "free" } else { "race" };
+    Ok((answer.verdict.into(), word, answer.statistics.states, shown))
 }
 
 fn robust_c11(arguments: &Check, subject: &Subject<AnyModel>, model: C11Model) -> anyhow::Result<Answered> {
@@ -180,7 +185,7 @@ fn robust_c11(arguments: &Check, subject: &Subject<AnyModel>, model: C11Model) -
             let (file, model) = (subject.file, subject.model.name());
             let told = || format!("{file} under {model}: does not apply: {message}\n");
             let shown = Shown::new(&arguments.output, told, || not_applicable(file, model, &message));
-            return Ok((Exit::Holds, "does not apply", shown));
+            return Ok((Exit::Holds, "does not apply", 0, shown));
         }
         answer => answer?,
     };
@@ -189,7 +194,7 @@ fn robust_c11(arguments: &Check, subject: &Subject<AnyModel>, model: C11Model) -
     let told = || c11::text::robustness(&shown, subject.style);
     let shown = Shown::new(&arguments.output, told, || c11::json::robustness(&shown));
     let word = if answer.race().is_some() { "data race" } else { word(answer.verdict) };
-    Ok((answer.verdict.into(), word, shown))
+    Ok((answer.verdict.into(), word, answer.statistics.states, shown))
 }
 
 fn word(verdict: Verdict) -> &'static str {

@@ -25,6 +25,7 @@ mod sanitize;
 mod serve;
 mod simulate;
 mod states;
+mod stops;
 mod storage;
 mod terminal;
 

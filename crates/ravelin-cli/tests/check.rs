@@ -49,6 +49,70 @@ fn exit_codes_are_the_contract() {
     }
 }
 
+/// The other half of store buffering.
+const OTHER_HALF: &str = "thread q { y.store(1); let r = x.load(); }";
+
+#[test]
+fn addresses_and_counters_do_not_wrap_with_the_program() {
+    for half in [
+        "static x; static y; static z: [_; 2]; thread p { let i = 1; z[i].store(1); x.store(1); let r = y.load(); }",
+        "static x; static y; thread p { for i in 0..4 { nop; } x.store(1); let r = y.load(); }",
+    ] {
+        let text = format!("max_value 3 wrap; {half} {OTHER_HALF}");
+        for question in [&["--model", "tso"][..], &["--model", "rc20"], &["--model", "ra"], &["--property", "trf"]] {
+            let output = on_text(&text, &[&["check"], question].concat());
+            assert_eq!(code(&output), 1, "{question:?}: {text}\n{}", String::from_utf8_lossy(&output.stdout));
+        }
+        let goal = format!("{text} exists p.r == 0 && q.r == 0;");
+        for (model, expected) in [("sc", 0), ("tso", 1)] {
+            assert_eq!(code(&on_text(&goal, &["reach", "--model", model])), expected, "{model}: {goal}");
+        }
+    }
+}
+
+#[test]
+fn a_thread_that_can_stop_is_reported_beside_the_answer() {
+    let stops = "static x: 0..2;\nstatic y;\nthread p {\n  x.store(2);\n  x.store(1); let r = y.load();\n}\n";
+    let stops = format!("{stops}{OTHER_HALF}");
+    let said = "thread p can fault under sc, line 4 (the value 2 is outside 0..=1): what follows was not looked at.";
+    let asserts = format!("static x; static y; thread p {{ assert(x.load() == 1); x.store(1); }} {OTHER_HALF}");
+    for command in [
+        &["check", "--model", "tso"][..],
+        &["check", "--model", "pso"],
+        &["check", "--model", "rc20"],
+        &["check", "--property", "trf"],
+        &["fence", "--diff"],
+        &["states"],
+    ] {
+        let output = on_text(&stops, command);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(said), "{command:?}: {text}");
+        let text = on_text(&asserts, command).stdout;
+        let text = String::from_utf8_lossy(&text);
+        assert!(
+            text.contains("thread p can fail `assert(x == 1)` under sc, line 1: what follows"),
+            "{command:?}: {text}"
+        );
+        let output = on_text(&stops, &[command, &["--format", "json"]].concat());
+        let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+        let found = &document["answers"][0]["stops"]["found"];
+        assert_eq!(found.as_array().map(Vec::len), Some(1), "{command:?}: {document}");
+        assert_eq!((&found[0]["kind"], &found[0]["line"]), (&"fault".into(), &4.into()), "{command:?}");
+    }
+    // In each answer; and not where nothing stops.
+    let text = String::from_utf8_lossy(&on_text(&stops, &["check", "--model", "tso,rc20"]).stdout).into_owned();
+    assert_eq!(text.matches("can fault").count(), 2, "{text}");
+    let text = on_text("static x: bool; thread p { x.store(1); }", &["check"]).stdout;
+    assert!(!String::from_utf8_lossy(&text).contains("under sc, line"));
+    // A search that is too long for it says so; a fault found on the way is real.
+    let endless =
+        "static x; static y; thread p { let r; loop { r = r + 1; x.store(r); } } thread q { let r = 1 / y.load(); }";
+    let text = on_text(endless, &["check", "--model", "tso"]).stdout;
+    let text = String::from_utf8_lossy(&text);
+    assert!(text.contains("thread q can fault under sc"), "{text}");
+    assert!(text.contains("is not settled: the limit of 1000000 states was reached"), "{text}");
+}
+
 #[test]
 fn hostile_programs_get_an_answer_or_a_message() {
     let nested = format!("thread t {{ let r = {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));

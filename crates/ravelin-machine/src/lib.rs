@@ -27,9 +27,11 @@ mod ranges;
 mod run;
 mod settings;
 mod step;
+mod stops;
 mod symmetry;
 
 pub use compile::{BuildError, Machine};
 pub use layout::{Growth, Outgrown};
 pub use run::{Explored, Run, RunError, Snapshot, Unreadable, Violation, run};
 pub use settings::{Purpose, Reductions, Settings};
+pub use stops::may_stop;

@@ -8,9 +8,10 @@ use crate::layout::{Growth, Outgrown};
 use crate::settings::{Purpose, Settings};
 use crate::step::Outcome;
 use crate::symmetry::Scratch;
-use ravelin_explore::{End, Limit, Limits, Options, Space, Statistics, StorageError, System, explore};
+use ravelin_explore::{End, Limit, Limits, Options, Space, StateId, Statistics, StorageError, System, explore};
 use ravelin_program::{Fault, LocId, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
+use std::collections::BTreeSet;
 
 /// Explores a program.
 pub fn run(program: &Program, settings: Settings, options: &Options) -> Result<Explored, RunError> {
@@ -101,15 +102,25 @@ impl Explored {
     /// read back, which is a defect of the machine.
     pub fn violation(&self) -> Option<Result<(Violation, Run), Unreadable>> {
         let finding = self.space.findings.first()?;
+        (self.machine.purpose() != Purpose::Finals).then(|| self.read_back(finding.state))
+    }
+
+    /// As [`Explored::violation`], one for each goal, assertion and faulting step that was found violated.
+    pub fn violations(&self) -> Vec<Result<(Violation, Run), Unreadable>> {
         if self.machine.purpose() == Purpose::Finals {
-            return None;
+            return Vec::new();
         }
-        let path = self.space.path(finding.state);
-        Some(self.machine.read_back(&path).and_then(|(run, last)| {
-            // What was reported of a representative may hold of another thread in the run itself.
-            let violation = self.machine.violation_in(&last).ok_or(Unreadable { step: path.len() })?;
-            Ok((violation, run))
-        }))
+        let mut seen = BTreeSet::new();
+        let first = self.space.findings.iter().filter(|finding| seen.insert(finding.kind));
+        first.map(|finding| self.read_back(finding.state)).collect()
+    }
+
+    fn read_back(&self, state: StateId) -> Result<(Violation, Run), Unreadable> {
+        let path = self.space.path(state);
+        let (run, last) = self.machine.read_back(&path)?;
+        // What was reported of a representative may hold of another thread in the run itself.
+        let violation = self.machine.violation_in(&last).ok_or(Unreadable { step: path.len() })?;
+        Ok((violation, run))
     }
 
     /// The final states that were found, and those in which nothing can move although some thread is not at its end.

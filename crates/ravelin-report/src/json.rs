@@ -139,7 +139,7 @@ fn registers(registers: &[RegisterValue]) -> Value {
     registers.iter().map(|register| json!({ "register": register.register, "value": register.value })).collect()
 }
 
-fn violation(violation: &WitnessViolation) -> Value {
+pub(crate) fn violation(violation: &WitnessViolation) -> Value {
     let line = violation.position().map(|position| position.line);
     let column = violation.position().map(|position| position.column);
     match violation {

@@ -20,6 +20,7 @@ pub mod reachability;
 pub mod robustness;
 pub mod sanitizer;
 pub mod sarif;
+pub mod stops;
 pub mod story;
 pub mod table;
 pub mod text;

@@ -22,7 +22,7 @@ impl Style {
     }
 
     /// Lines that are wider than the terminal, broken between words; what follows stands below the text of the first.
-    pub(crate) fn fitted(self, text: String) -> String {
+    pub fn fitted(self, text: String) -> String {
         let Some(width) = self.width else { return text };
         if text.lines().all(|line| shown_width(line) <= width) {
             return text;

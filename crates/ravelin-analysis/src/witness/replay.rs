@@ -69,6 +69,14 @@ impl WitnessViolation {
             | WitnessViolation::Fault { position, .. } => *position,
         }
     }
+
+    /// The thread that fails; a goal has none.
+    pub fn thread(&self) -> Option<&str> {
+        match self {
+            WitnessViolation::Goal { .. } => None,
+            WitnessViolation::Assert { thread, .. } | WitnessViolation::Fault { thread, .. } => Some(thread),
+        }
+    }
 }
 
 /// Replays a run, and checks that its last state shows the violation.

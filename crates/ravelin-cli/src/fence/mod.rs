@@ -12,6 +12,7 @@ use crate::ask::{Shown, Subject, for_each_subject};
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
 use crate::model::AnyModel;
+use crate::stops::StopNotes;
 use anyhow::bail;
 use ravelin_analysis::fences::{Fences, Offer, Outcome, Purpose, Sets};
 use ravelin_analysis::reachability::Engine;
@@ -20,6 +21,7 @@ use ravelin_frontend::sites::Repair;
 use ravelin_program::{Site, Strength};
 use ravelin_report::fences::{Shown as ShownFences, json, text};
 use ravelin_semantics::Model;
+use std::time::Instant;
 
 pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
     let models = AnyModel::each(&arguments.models);
@@ -29,11 +31,19 @@ pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
         return expect::run(Asked::Fence { engine: engine(arguments) }, inputs, &models, resources, output);
     }
     let plan = plan(arguments)?;
-    for_each_subject("fence", inputs, &|_, _| models.clone(), output, Beyond::default(), &|subject: &Subject<
-        AnyModel,
-    >| {
-        answer(arguments, subject, &plan)
-    })
+    let notes = StopNotes::new(resources, output);
+    let answer = |subject: &Subject<AnyModel>| {
+        if arguments.places {
+            return places(arguments, subject, &plan);
+        }
+        let start = Instant::now();
+        let Answer { exit, states, shown, diff } = answer(arguments, subject, &plan)?;
+        let (exit, mut shown) = notes.add(subject, start, states, (exit, shown))?;
+        // Last, so that other programs find it.
+        shown.append(&diff.unwrap_or_default());
+        Ok((exit, shown))
+    };
+    for_each_subject("fence", inputs, &|_, _| models.clone(), output, Beyond::default(), &answer)
 }
 
 /// Combinations that mean nothing.
@@ -120,11 +130,17 @@ fn plan(arguments: &Fence) -> anyhow::Result<Plan> {
     })
 }
 
-fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow::Result<(Exit, Shown)> {
+struct Answer {
+    exit: Exit,
+    states: u64,
+    /// Without the change.
+    shown: Shown,
+    /// The change, if it is to be printed.
+    diff: Option<String>,
+}
+
+fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow::Result<Answer> {
     let task = plan.task(subject.program, subject.language, subject.model)?;
-    if arguments.places {
-        return Ok((Exit::Holds, places(arguments, subject, &task)));
-    }
     let Task { sites, offers, .. } = &task;
     let question = ask::Question::new(arguments, subject, plan);
     let ask::Found { answer, seq_cst, reasons } = question.ask(subject.program, &task, arguments.explain)?;
@@ -155,7 +171,7 @@ fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow
     if let Err(error) = &written {
         eprintln!("error: {error:#}");
     }
-    let mut shown = ShownFences {
+    let shown = ShownFences {
         file: subject.file,
         program: subject.program,
         model: subject.model.name(),
@@ -170,11 +186,10 @@ fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow
         diff,
     };
     // A page shows the change whether or not it is printed.
-    let in_page = shown.diff.take();
-    shown.diff = in_page.clone().filter(|_| arguments.diff);
     let told = text::fences(&shown, subject.style);
-    shown.diff = in_page;
-    Ok((exit, Shown::new(&arguments.output, || told, || json::fences(&shown))))
+    let states = answer.effort.states;
+    let diff = shown.diff.clone().filter(|_| arguments.diff);
+    Ok(Answer { exit, states, shown: Shown::new(&arguments.output, || told, || json::fences(&shown)), diff })
 }
 
 /// What is to be done, if that is known: the first of the sets.
@@ -187,9 +202,11 @@ fn chosen(answer: &Fences, offers: &[Offer]) -> Option<Vec<(usize, Strength)>> {
 }
 
 /// The places that may be used.
-fn places(arguments: &Fence, subject: &Subject<AnyModel>, task: &Task) -> Shown {
+fn places(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow::Result<(Exit, Shown)> {
+    let task = plan.task(subject.program, subject.language, subject.model)?;
     let allowed = task.offers.iter().filter(|offer| offer.strength == Strength::Full);
     let places: Vec<(&Site, u64)> = allowed.map(|offer| (&task.sites[offer.site], offer.cost.main)).collect();
     let told = || text::places(subject.file, subject.program, &places, subject.style);
-    Shown::new(&arguments.output, told, || json::places(subject.file, subject.program, &places))
+    let shown = Shown::new(&arguments.output, told, || json::places(subject.file, subject.program, &places));
+    Ok((Exit::Holds, shown))
 }

@@ -55,12 +55,7 @@ pub fn fences(shown: &Shown, style: Style) -> String {
         counted(effort.states, "state"),
         effort.elapsed.as_secs_f64()
     );
-    // A diff is for other programs, too: its lines stay whole.
-    text = style.fitted(text);
-    if let Some(diff) = &shown.diff {
-        text.push_str(diff);
-    }
-    text
+    style.fitted(text)
 }
 
 /// The places where fences may go.

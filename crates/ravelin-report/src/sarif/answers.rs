@@ -14,7 +14,8 @@ pub fn report(answers: &[Value], root: Option<&str>) -> String {
         if answer["verdict"] == json!("error") {
             notifications.extend(troubles(answer));
         } else {
-            results.push(result(answer));
+            results.push(result(answer, told(answer)));
+            results.extend(stops(answer).map(|told| result(answer, told)));
         }
     }
     document(Run { rules: STATIC, results, notifications, columns: Columns::Characters, root })
@@ -25,6 +26,8 @@ struct Told {
     rule: &'static str,
     kind: &'static str,
     message: String,
+    /// What tells it from others of its rule, unless the witness of the answer does.
+    instruction: Option<String>,
     locations: Vec<Value>,
     related: Vec<Value>,
     flow: Option<Value>,
@@ -35,7 +38,7 @@ impl Told {
     /// An answer without a place of its own.
     fn of_file(answer: &Value, rule: &'static str, kind: &'static str, message: String) -> Told {
         let locations = vec![place(file(answer), None, None, &message)];
-        Told { rule, kind, message, locations, related: Vec::new(), flow: None, fix: None }
+        Told { rule, kind, message, instruction: None, locations, related: Vec::new(), flow: None, fix: None }
     }
 }
 
@@ -43,8 +46,18 @@ fn told(answer: &Value) -> Told {
     if answer.get("outcome").is_some() { fences(answer) } else { verdict(answer) }
 }
 
-fn result(answer: &Value) -> Value {
-    let told = told(answer);
+/// The places where threads can stop, beside any answer.
+fn stops(answer: &Value) -> impl Iterator<Item = Told> {
+    answer["stops"]["found"].as_array().into_iter().flatten().map(move |stop| {
+        let rule = if text(stop, "kind") == "assert" { "assert" } else { "fault" };
+        let message = text(stop, "message").to_owned();
+        let locations = vec![place(file(answer), stop["line"].as_u64(), stop["column"].as_u64(), &message)];
+        let instruction = stop["text"].as_str().map(str::to_owned);
+        Told { rule, kind: "fail", message, instruction, locations, related: Vec::new(), flow: None, fix: None }
+    })
+}
+
+fn result(answer: &Value, told: Told) -> Value {
     let index = STATIC.iter().position(|rule| rule.id == told.rule);
     let level = match (told.kind, index) {
         ("fail", Some(index)) => STATIC[index].level,
@@ -76,6 +89,10 @@ fn result(answer: &Value) -> Value {
 /// The same for the same violation when lines move: the rule, the model and the instructions.
 fn fingerprint(told: &Told, answer: &Value) -> String {
     let mut words = vec![told.rule.to_owned(), text(answer, "model").to_owned()];
+    if let Some(instruction) = &told.instruction {
+        words.push(instruction.clone());
+        return words.join(" ");
+    }
     let witness = &answer["witness"];
     for part in [&witness["store"], &witness["load"], &witness["violation"]] {
         words.extend(part["text"].as_str().map(str::to_owned));
@@ -202,6 +219,7 @@ fn attack(answer: &Value, rule: &'static str, witness: &Value, with: &str) -> To
     }
     let model = text(answer, "model");
     Told {
+        instruction: None,
         rule,
         kind: "fail",
         message,
@@ -237,6 +255,7 @@ fn stale(answer: &Value, witness: &Value) -> Told {
         related.push(told(fence, "put a seq_cst fence before this"));
     }
     Told {
+        instruction: None,
         rule: "stale-access",
         kind: "fail",
         message: format!("not robust against {model}: {}", text(witness, "sentence")),
@@ -254,6 +273,7 @@ fn data_race(answer: &Value, race: &Value) -> Told {
         at(file, event, &format!("{role}: {}", text(event, "text")))
     };
     Told {
+        instruction: None,
         rule: "data-race",
         kind: "fail",
         message: format!("data race: {}", text(race, "sentence")),
@@ -278,6 +298,7 @@ fn race(answer: &Value, race: &Value) -> Told {
     );
     let told = |place: &Value, role: &str| at(file, place, &format!("{role}: `{}`", text(place, "text")));
     Told {
+        instruction: None,
         rule: "triangular-race",
         kind: "fail",
         message,
@@ -300,6 +321,7 @@ fn run(answer: &Value, witness: &Value, with: &str) -> Told {
         _ => ("goal", format!("`{what}` can be violated under {model}{with}")),
     };
     Told {
+        instruction: None,
         rule,
         kind: "fail",
         locations: vec![at(file, violation, &message)],
@@ -356,7 +378,7 @@ fn found(answer: &Value, quality: &str) -> Told {
         locations.push(place(file, None, None, &message));
     }
     let fix = answer["diff"].as_str().and_then(|diff| fixes::of_diff(file, diff, &message));
-    Told { rule: "fences", kind: "fail", message, locations, related, flow: None, fix }
+    Told { rule: "fences", kind: "fail", message, instruction: None, locations, related, flow: None, fix }
 }
 
 /// What no fence forbids, told as `check` or `reach` would.

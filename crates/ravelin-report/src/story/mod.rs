@@ -158,6 +158,7 @@ pub fn from_value(document: &Value) -> Result<Document, StoryError> {
             None => tell(answer).map_err(at)?,
         };
         story.command = command.to_owned();
+        story.notes.extend(crate::stops::notes(answer));
         stories.push(story);
     }
     Ok(Document { command: command.to_owned(), stories })
