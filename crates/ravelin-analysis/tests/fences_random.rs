@@ -290,5 +290,7 @@ fn locked_stores() {
 #[test]
 fn fences_that_stand_there_are_kept_only_if_needed() {
     compare(Case { sites: fences_and_locations, ..ROBUST }, small(), 600);
-    compare(Case { sites: fences_and_locations, ..SAFE }, small(), 600);
+    // Of programs with everything in them, few have a weak state that a fence in the right place forbids.
+    let kinds = vec![(Kind::Load, 4), (Kind::Store, 4), (Kind::Fence, 1), (Kind::Rmw, 1)];
+    compare(Case { sites: fences_and_locations, ..SAFE }, Config { kinds, ..small() }, 600);
 }
