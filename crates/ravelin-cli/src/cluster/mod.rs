@@ -57,7 +57,7 @@ impl Cluster {
         let (Some(path), Some(process)) = (&self.cluster, self.process) else { return Ok(None) };
         let hosts = self.hosts(path)?;
         let fingerprint = fingerprint(inputs, path)?;
-        let stop = crate::progress::stop_on_ctrl_c();
+        let stop = crate::interrupt::stop();
         let links = connect(&hosts, Introduction { process, fingerprint }, self.connect_timeout, Some(stop))
             .with_context(|| format!("process {process} of {}", path.display()))?;
         Ok(Some(links))
