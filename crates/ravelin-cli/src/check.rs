@@ -54,6 +54,7 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         stdout().text(&compared(&answers.into_inner()))?;
     }
     storage.farewell(exit);
+    cluster::leave_if_stopped(&links, exit);
     Ok(exit)
 }
 
