@@ -135,7 +135,7 @@ pub fn for_each_subject<M: Copy + Into<AnyModel>>(
                 let told = stdout().text(&shown.text.unwrap_or_default()).map_err(Into::into);
                 let all = documents.iter().cloned().chain(shown.json).collect();
                 let told = told.and_then(|()| conclude(command, all, &sources, output, worst.max(Exit::Unknown)));
-                told.map_or_else(|error| Exit::of_error(&error), |exit| exit).code()
+                told.unwrap_or_else(|error| Exit::of_error(&error)).code()
             };
             let result = if stop.load(Ordering::SeqCst) && beyond.peers.is_none() {
                 Ok((Exit::Unknown, Shown::interrupted(&file, model_name, None, output)))

@@ -112,9 +112,9 @@ fn no_command_sends_control_characters() {
         vec!["states", &program, "--max-states", "10"],
         vec!["simulate", &program, "--seed", "1"],
         vec!["simulate", &program, "--seed", "1", "--profile", &missing],
-        vec!["convert", &wrong],
-        vec!["convert", &program, "-o", &missing],
-        vec!["convert", &missing],
+        vec!["convert", &wrong, "--to", "rav"],
+        vec!["convert", &program, "--to", "rav", "-o", &missing],
+        vec!["convert", &missing, "--to", "rav"],
         vec!["cover", &net],
         vec!["cover", &missing],
         vec!["certificate", &empty],
@@ -179,12 +179,12 @@ fn programs_are_not_changed() {
     let text = format!("static x;\n// {HOSTILE}\nthread p {{ x.store(1); }}\nthread q {{ let r = x.load(); }}\n");
     let text = text.replace('\r', "");
     let program = scratch.write("a.rav", &text);
-    let printed = ravelin(&["convert", &program]);
+    let printed = ravelin(&["convert", &program, "--to", "rav"]);
     assert_eq!(code(&printed), 0, "{printed:?}");
     let comment = format!("// {}", HOSTILE.replace('\r', ""));
     assert!(String::from_utf8_lossy(&printed.stdout).contains(&comment), "{printed:?}");
     let out = scratch.write("out.rav", "");
-    assert_eq!(code(&ravelin(&["convert", &program, "-o", &out])), 0);
+    assert_eq!(code(&ravelin(&["convert", &program, "--to", "rav", "-o", &out])), 0);
     assert!(std::fs::read_to_string(&out).expect("a program").contains(&comment));
     let hostile = scratch.write("b.rav", &hostile_program());
     let fenced = scratch.write("fenced.rav", "");

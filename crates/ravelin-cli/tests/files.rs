@@ -16,7 +16,7 @@ fn said(output: &Output) -> String {
 
 /// Every command that writes a file, with `OUT` for its name.
 const WRITERS: &[&str] = &[
-    "convert examples/sb.rav -o OUT",
+    "convert examples/sb.rav --to rav -o OUT",
     "fence examples/dekker.rav --model tso --write OUT",
     "check examples/dekker.rav --html OUT",
     "check examples/dekker.rav --svg OUT",
@@ -117,9 +117,9 @@ fn what_is_no_ordinary_file_is_written_to() {
     std::fs::remove_file(&fifo).expect("a file");
     assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo").success());
     let reader = Command::new("cat").arg(&fifo).stdout(Stdio::piped()).spawn().expect("cat");
-    assert_eq!(code(&ravelin(&["convert", "examples/sb.rav", "-o", &fifo], "")), 0);
+    assert_eq!(code(&ravelin(&["convert", "examples/sb.rav", "--to", "rav", "-o", &fifo], "")), 0);
     let read = reader.wait_with_output().expect("cat ends");
-    assert_eq!(read.stdout, ravelin(&["convert", "examples/sb.rav"], "").stdout);
+    assert_eq!(read.stdout, ravelin(&["convert", "examples/sb.rav", "--to", "rav"], "").stdout);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn what_else_goes_to_the_same_file_stays() {
     let scratch = Scratch::new("files-shared");
     let out = scratch.write("out", "");
     let line = format!(
-        "(echo before; '{}' convert examples/sb.rav -o /dev/stdout; echo after) > '{out}'",
+        "(echo before; '{}' convert examples/sb.rav --to rav -o /dev/stdout; echo after) > '{out}'",
         env!("CARGO_BIN_EXE_ravelin")
     );
     assert!(Command::new("sh").args(["-c", &line]).current_dir(ROOT).status().expect("a shell").success());

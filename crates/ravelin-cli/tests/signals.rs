@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const WATCHDOG: Duration = Duration::from_secs(60);
 const SIGNALS: [(&str, u32); 3] = [("INT", 2), ("TERM", 15), ("HUP", 1)];
 /// More states than any test waits for.
-const ENDLESS: &str = "//! expect check tso robust\nstatic x; static y;\nthread p[6] { let r = 0; loop { let a; havoc a in 0..200; x.store(a); r = y.load(); y.store(r + a); } }\nnever p[0].r == 0 - 1;\n";
+const ENDLESS: &str = "//! expect check tso: robust\nstatic x; static y;\nthread p[6] { let r = 0; loop { let a; havoc a in 0..200; x.store(a); r = y.load(); y.store(r + a); } }\nnever p[0].r == 0 - 1;\n";
 
 fn start(words: &[&str]) -> Child {
     start_in(&std::env::temp_dir(), words)
