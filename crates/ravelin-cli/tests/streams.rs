@@ -15,7 +15,6 @@ fn commands(scratch: &Scratch) -> Vec<(Vec<String>, i32)> {
     let mut commands: Vec<(Vec<String>, i32)> = [
         ("check examples/dekker.rav", 1),
         ("check examples/dekker-fenced.rav --model tso", 0),
-        ("check examples/dekker-fenced.rav examples/dekker.rav --model tso", 1),
         ("check examples/dekker.rav --format json", 1),
         ("check examples/dekker.rav --format sarif", 1),
         ("check examples/dekker.rav --attacks", 1),
@@ -93,6 +92,14 @@ fn a_reader_that_has_seen_enough_changes_no_answer() {
         assert_eq!(code(&output), expected, "{arguments:?}: {output:?}");
         assert!(output.stderr.is_empty(), "{arguments:?}: {output:?}");
     }
+}
+
+#[test]
+fn an_answer_that_nobody_would_read_is_not_looked_for_and_is_no_success() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let files = ["check", "examples/dekker-fenced.rav", "examples/dekker.rav", "--model", "tso"].map(str::to_owned);
+    assert_eq!(code(&run(&files, writer.into(), Stdio::piped())), 141);
 }
 
 #[test]
