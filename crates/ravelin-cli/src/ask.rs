@@ -2,16 +2,18 @@
 
 use crate::arguments::{Format, Inputs, Models, Output, Search};
 use crate::exit::Exit;
-use crate::{diagnose, input, progress};
+use crate::in_time::in_time;
+use crate::model::AnyModel;
+use crate::{diagnose, input, interrupt, progress};
 use ravelin_analysis::reachability::Question;
 use ravelin_explore::{Beyond, Progress};
 use ravelin_frontend::Language;
+use ravelin_output::{complain, reader_is_gone, stdout};
 use ravelin_program::Program;
 use ravelin_report::{json, sarif, text};
 use ravelin_semantics::Model;
 use serde_json::Value;
-use std::io::Write;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An answer in the forms that are needed: text to be printed, JSON to be printed or to make pages of.
 pub struct Shown {
@@ -38,6 +40,17 @@ impl Shown {
         if let Some(Value::Object(fields)) = &mut self.json {
             fields.insert(field.to_owned(), value);
         }
+    }
+}
+
+impl Shown {
+    /// For an analysis that was interrupted and did not say in time how far it had come.
+    fn interrupted(file: &str, model: &str, last: Option<Progress>, output: &Output) -> Shown {
+        Shown::new(
+            output,
+            || text::interrupted(file, model, last.as_ref(), output.style()),
+            || json::interrupted(file, model, last.as_ref()),
+        )
     }
 }
 
@@ -79,7 +92,7 @@ pub fn is_first(beyond: Beyond) -> bool {
 
 /// Asks the same of every file under every model, prints each answer as it comes (or all of them as one JSON document), and
 /// gives the worst exit code. A file that cannot be read does not keep the others from being asked.
-pub fn for_each_subject<M: Copy>(
+pub fn for_each_subject<M: Copy + Into<AnyModel>>(
     command: &str,
     inputs: &Inputs,
     models: &dyn Fn(&Program, Language) -> Vec<M>,
@@ -91,13 +104,12 @@ pub fn for_each_subject<M: Copy>(
         anyhow::bail!("standard input can be read only once");
     }
     output.pages.check()?;
-    let stop = progress::stop_on_ctrl_c();
+    let stop = interrupt::stop();
     let style = output.style();
     let mut worst = Exit::Holds;
     let mut documents = Vec::new();
     let mut sources: Vec<(String, String)> = Vec::new();
     let mut printed = Ok(());
-    let mut stdout = std::io::stdout().lock();
     for path in &inputs.files {
         let file = path.display().to_string();
         let (program, language) = match input::read_or_errors(path, inputs.from.map(Into::into), inputs.copies) {
@@ -109,35 +121,58 @@ pub fn for_each_subject<M: Copy>(
                 continue;
             }
             Err(error) => {
-                eprintln!("error: {error:#}");
+                complain!("error: {error:#}");
                 documents.push(json::error(&file, &format!("{error:#}")));
                 worst = Exit::Wrong;
                 continue;
             }
         };
         for model in models(&program, language) {
+            // Nobody would read the next answer. Of several processes none may leave the others alone.
+            if reader_is_gone() && !output.pages.is_wanted() && beyond.peers.is_none() {
+                return Ok(worst);
+            }
             if beyond.peers.is_some() && program.is_parameterised() {
                 anyhow::bail!("{file}: any number of threads is not searched by several processes; use --copies");
             }
-            let line = progress::Line::new(format!("{file} {command}"), is_first(beyond));
+            let line = progress::Line::new(&format!("{file} {command}"), is_first(beyond));
             let show = |progress: &Progress| line.show(progress);
             let subject =
                 Subject { file: &file, program: &program, language, model, style, stop, progress: &show, beyond };
-            let result = answer(&subject);
+            let (tells, model_name) = (is_first(beyond), model.into().name());
+            let late = || {
+                line.clear();
+                if !tells {
+                    return Exit::Unknown.code();
+                }
+                let shown = Shown::interrupted(&file, model_name, line.last(), output);
+                let told = stdout().text(&shown.text.unwrap_or_default()).map_err(Into::into);
+                let all = documents.iter().cloned().chain(shown.json).collect();
+                let told = told.and_then(|()| conclude(command, all, &sources, output, worst.max(Exit::Unknown)));
+                told.unwrap_or_else(|error| Exit::of_error(&error)).code()
+            };
+            let result = if stop.load(Ordering::SeqCst) && beyond.peers.is_none() {
+                Ok((Exit::Unknown, Shown::interrupted(&file, model_name, None, output)))
+            } else if beyond.checkpoints.is_some() || beyond.spill.is_some() {
+                // A checkpoint is worth waiting for, and files have to be removed.
+                answer(&subject)
+            } else {
+                in_time(|| answer(&subject), late)
+            };
             drop(line);
             match result {
                 Ok((exit, shown)) => {
                     worst = worst.max(exit);
                     documents.extend(shown.json);
-                    let told = shown.text.filter(|_| is_first(beyond)).unwrap_or_default();
-                    match stdout.write_all(told.as_bytes()) {
-                        // A reader who has seen enough may still want the page.
+                    let told = shown.text.filter(|_| tells).unwrap_or_default();
+                    match stdout().text(&told) {
+                        // The page is still wanted.
                         Err(error) if output.pages.is_wanted() => printed = Err(error),
                         told => told?,
                     }
                 }
                 Err(error) => {
-                    eprintln!("error: {file}: {error:#}");
+                    complain!("error: {file}: {error:#}");
                     documents.push(json::error(&file, &format!("{error:#}")));
                     worst = Exit::Wrong;
                 }
@@ -148,20 +183,29 @@ pub fn for_each_subject<M: Copy>(
     if !is_first(beyond) {
         return Ok(worst);
     }
+    printed.map_err(anyhow::Error::from).and(conclude(command, documents, &sources, output, worst))
+}
+
+/// Writes pages and documents, when all answers are there.
+fn conclude(
+    command: &str,
+    documents: Vec<Value>,
+    sources: &[(String, String)],
+    output: &Output,
+    mut worst: Exit,
+) -> anyhow::Result<Exit> {
     // What cannot be written to a file is still printed.
-    if let Err(error) = output.pages.write(command, &documents, &sources) {
-        eprintln!("error: {error:#}");
+    if let Err(error) = output.pages.write(command, &documents, sources) {
+        complain!("error: {error:#}");
         worst = Exit::Wrong;
     }
-    printed?;
     match output.format {
-        Format::Json => stdout.write_all(json::document(command, documents).as_bytes())?,
+        Format::Json => stdout().text(&json::document(command, documents))?,
         Format::Sarif => {
             let root = std::env::current_dir().ok().map(|folder| folder.display().to_string());
-            stdout.write_all(sarif::answers::report(&documents, root.as_deref()).as_bytes())?;
+            stdout().text(&sarif::answers::report(&documents, root.as_deref()))?;
         }
         Format::Text | Format::Herd => {}
     }
-    stdout.flush()?;
     Ok(worst)
 }

@@ -13,6 +13,6 @@ fn main() -> ExitCode {
     let beside = std::env::current_exe().ok().map(|here| here.with_file_name("ravelin")).filter(|path| path.is_file());
     let program = beside.unwrap_or_else(|| "ravelin".into());
     let error = Command::new(&program).arg("cargo").args(arguments).exec();
-    eprintln!("error: {}: {error}", program.display());
+    ravelin_output::complain!("error: {}: {error}", program.display());
     ExitCode::from(2)
 }

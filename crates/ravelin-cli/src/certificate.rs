@@ -9,6 +9,7 @@ use ravelin_analysis::parameterised::certificate::{self as any_number, Claim};
 use ravelin_analysis::reachability::Question;
 use ravelin_analysis::reachability::certificate::{Certificate, Checked, certify, check};
 use ravelin_explore::Limits;
+use ravelin_output::{replace, stdout};
 use ravelin_program::Program;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ pub fn write(path: &Path, subject: &Subject, question: &Question) -> anyhow::Res
     };
     let certificate = Certificate { program: subject.file.to_owned(), ..certificate };
     let text = serde_json::to_string(&certificate).context("the certificate cannot be written")?;
-    std::fs::write(path, text).with_context(|| path.display().to_string())
+    replace(path, text).with_context(|| path.display().to_string())
 }
 
 /// Writes a certificate about any number of threads.
@@ -31,7 +32,7 @@ pub fn write_any_number<M>(path: &Path, subject: &Subject<M>, claim: Claim, limi
     };
     let certificate = any_number::Certificate { program: subject.file.to_owned(), ..certificate };
     let text = serde_json::to_string(&certificate).context("the certificate cannot be written")?;
-    std::fs::write(path, text).with_context(|| path.display().to_string())
+    replace(path, text).with_context(|| path.display().to_string())
 }
 
 /// Checks a certificate. Its format says what it is about.
@@ -53,11 +54,11 @@ pub fn run(arguments: &arguments::Certificate) -> anyhow::Result<Exit> {
     let Some((file, proved)) = proved else { return Ok(Exit::Wrong) };
     match proved {
         Ok(what) => {
-            println!("{path}: proves that {what}");
+            writeln!(stdout(), "{path}: proves that {what}")?;
             Ok(Exit::Holds)
         }
         Err(flaw) => {
-            println!("{path}: proves nothing about {}: {flaw}", file.display());
+            writeln!(stdout(), "{path}: proves nothing about {}: {flaw}", file.display())?;
             Ok(Exit::Violated)
         }
     }

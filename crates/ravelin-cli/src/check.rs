@@ -13,13 +13,13 @@ use ravelin_analysis::parameterised::certificate::Claim;
 use ravelin_analysis::robustness::{Engine, RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_explore::Beyond;
+use ravelin_output::stdout;
 use ravelin_program::lower_for_hardware;
 use ravelin_report::robustness::{json, text};
 use ravelin_report::table::Table;
 use ravelin_report::{c11, json::not_applicable};
 use ravelin_semantics::Model;
 use std::cell::RefCell;
-use std::io::Write;
 use std::time::Instant;
 
 pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
@@ -55,9 +55,10 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         notes.add(subject, start, states, (exit, shown))
     })?;
     if output.format == Format::Text && is_first(beyond) {
-        std::io::stdout().lock().write_all(compared(&answers.into_inner()).as_bytes())?;
+        stdout().text(&compared(&answers.into_inner()))?;
     }
     storage.farewell(exit);
+    cluster::leave_if_stopped(&links, exit);
     Ok(exit)
 }
 

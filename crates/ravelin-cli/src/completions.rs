@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use std::io::Write;
+use ravelin_output::{replace, stdout};
 use std::path::PathBuf;
 
 const COMPLETIONS_HELP: &str = "\
@@ -35,7 +35,7 @@ pub struct Manual {
 pub fn completions(arguments: &Completions) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Arguments::command(), "ravelin", &mut script);
-    std::io::stdout().lock().write_all(&script)?;
+    stdout().program(&String::from_utf8(script)?)?;
     Ok(Exit::Holds)
 }
 
@@ -45,7 +45,7 @@ pub fn manual(arguments: &Manual) -> anyhow::Result<Exit> {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         for (name, page) in pages {
             let path = folder.join(format!("{name}.1"));
-            std::fs::write(&path, rendered(page)?).with_context(|| path.display().to_string())?;
+            replace(&path, rendered(page)?).with_context(|| path.display().to_string())?;
         }
         return Ok(Exit::Holds);
     }
@@ -53,7 +53,7 @@ pub fn manual(arguments: &Manual) -> anyhow::Result<Exit> {
     let Some((_, page)) = pages.into_iter().find(|(name, _)| *name == wanted) else {
         anyhow::bail!("there is no command `{}`", arguments.command.as_deref().unwrap_or_default());
     };
-    std::io::stdout().lock().write_all(&rendered(page)?)?;
+    stdout().program(&String::from_utf8(rendered(page)?)?)?;
     Ok(Exit::Holds)
 }
 

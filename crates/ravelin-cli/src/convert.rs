@@ -8,8 +8,8 @@ use ravelin_analysis::parameterised::petri_net_of_attacks;
 use ravelin_analysis::robustness::{find_attack, instrument};
 use ravelin_frontend::{Language, print, rav};
 use ravelin_nets::spec;
+use ravelin_output::{replace, stdout};
 use ravelin_program::{Program, lower_for_hardware};
-use std::io::Write;
 
 pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
     let parsed = input::parse(&arguments.file, arguments.from.map(Into::into))?;
@@ -40,8 +40,8 @@ pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
 
 fn write(arguments: &Convert, text: &str) -> anyhow::Result<Exit> {
     match &arguments.output {
-        Some(path) => std::fs::write(path, text).with_context(|| path.display().to_string())?,
-        None => std::io::stdout().lock().write_all(text.as_bytes())?,
+        Some(path) => replace(path, text).with_context(|| path.display().to_string())?,
+        None => stdout().program(text)?,
     }
     Ok(Exit::Holds)
 }

@@ -2,12 +2,13 @@
 
 use crate::arguments::{Cover, Format};
 use crate::exit::Exit;
-use crate::{input, progress};
+use crate::in_time::in_time;
+use crate::{input, interrupt, progress};
 use anyhow::{Context, bail};
-use ravelin_explore::Progress;
+use ravelin_explore::{Limit, Progress};
 use ravelin_nets::{Net, Question, Verdict, certify, cover, spec};
+use ravelin_output::{complain, reader_is_gone, replace, stdout};
 use ravelin_report::{json, nets};
-use std::io::Write;
 use std::path::Path;
 
 pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
@@ -20,26 +21,41 @@ pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
     if certificate.is_some() && files.len() != 1 {
         bail!("--certify writes a proof about one net: name one file");
     }
-    let stop = progress::stop_on_ctrl_c();
+    let stop = interrupt::stop();
     let style = output.style();
     let mut worst = Exit::Holds;
     let mut documents = Vec::new();
-    let mut stdout = std::io::stdout().lock();
     for path in files {
+        if reader_is_gone() {
+            return Ok(worst);
+        }
         let file = path.display().to_string();
         let net = match read(path) {
             Ok(net) => net,
             Err(error) => {
-                eprintln!("error: {error:#}");
+                complain!("error: {error:#}");
                 documents.push(json::error(&file, &format!("{error:#}")));
                 worst = Exit::Wrong;
                 continue;
             }
         };
-        let line = progress::Line::new(format!("{file} cover"), true);
+        let line = progress::Line::new(&format!("{file} cover"), true);
         let show = |progress: &Progress| line.show(progress);
         let question = Question { limits: resources.limits(), stop: Some(stop), progress: Some(&show) };
-        let answer = cover(&net, &question);
+        let late = || {
+            line.clear();
+            let shown = match output.format {
+                Format::Json | Format::Sarif => {
+                    let all =
+                        documents.iter().cloned().chain([json::interrupted(&file, "cover", line.last().as_ref())]);
+                    json::document("cover", all.collect())
+                }
+                Format::Text | Format::Herd => format!("{file}: unknown: {}\n", Limit::Stopped),
+            };
+            let told = stdout().text(&shown).map(|()| worst.max(Exit::Unknown)).map_err(Into::into);
+            told.unwrap_or_else(|error: anyhow::Error| Exit::of_error(&error)).code()
+        };
+        let answer = in_time(|| cover(&net, &question), late);
         drop(line);
         worst = worst.max(match answer.verdict {
             Verdict::Coverable(_) => Exit::Violated,
@@ -48,17 +64,16 @@ pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
         });
         if let (Some(path), Some(certificate)) = (certificate, certify(&net, &answer)) {
             let text = serde_json::to_string(&certificate).context("the certificate cannot be written")?;
-            std::fs::write(path, text).with_context(|| path.display().to_string())?;
+            replace(path, text).with_context(|| path.display().to_string())?;
         }
         match output.format {
             Format::Json | Format::Sarif => documents.push(nets::json(&file, &net, &answer)),
-            Format::Text | Format::Herd => stdout.write_all(nets::text(&file, &net, &answer, style).as_bytes())?,
+            Format::Text | Format::Herd => stdout().text(&nets::text(&file, &net, &answer, style))?,
         }
     }
     if output.format == Format::Json {
-        stdout.write_all(json::document("cover", documents).as_bytes())?;
+        stdout().text(&json::document("cover", documents))?;
     }
-    stdout.flush()?;
     Ok(worst)
 }
 

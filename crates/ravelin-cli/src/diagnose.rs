@@ -6,10 +6,10 @@ use crate::exit::Exit;
 use crate::input;
 use clap::Args;
 use ravelin_frontend::{Diagnostic, Parsed, Severity};
+use ravelin_output::stdout;
 use ravelin_program::{Source, Span};
 use ravelin_report::json;
 use serde_json::{Value, json};
-use std::io::Write;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub fn run(arguments: &Diagnose) -> anyhow::Result<Exit> {
         "language": parsed.language.name(),
         "diagnostics": diagnostics(&parsed),
     });
-    std::io::stdout().lock().write_all(json::document("diagnose", vec![answer]).as_bytes())?;
+    stdout().text(&json::document("diagnose", vec![answer]))?;
     Ok(exit)
 }
 

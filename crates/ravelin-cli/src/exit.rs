@@ -1,6 +1,7 @@
 //! The contract of exit codes.
 
 use ravelin_analysis::Verdict;
+use ravelin_output::complain;
 use std::process::ExitCode;
 
 /// In order of precedence: with several files or models the worst counts, and the first here is the mildest.
@@ -13,14 +14,26 @@ pub enum Exit {
     Wrong,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
+impl Exit {
+    /// Says what went wrong.
+    pub fn of_error(error: &anyhow::Error) -> Exit {
+        complain!("error: {error:#}");
+        Exit::Wrong
+    }
+
+    pub fn code(self) -> u8 {
+        match self {
             Exit::Holds => 0,
             Exit::Violated => 1,
             Exit::Wrong => 2,
             Exit::Unknown => 3,
-        })
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        exit.code().into()
     }
 }
 
@@ -34,8 +47,11 @@ impl From<Verdict> for Exit {
     }
 }
 
-/// Whoever read our output has seen enough (`ravelin … | head`); that is not an error.
-pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
-    causes.any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+/// What a shell says of a program that SIGPIPE ended.
+pub const READER_IS_GONE: u8 = 141;
+
+/// Success means that all output was delivered. If its reader went away before (`ravelin … | head`), an answer other than success
+/// remains what it is, and success becomes what other programs end with then.
+pub fn unless_lost(code: ExitCode) -> ExitCode {
+    if code == ExitCode::SUCCESS && ravelin_output::reader_is_gone() { READER_IS_GONE.into() } else { code }
 }

@@ -5,9 +5,9 @@ use crate::exit::Exit;
 use crate::{input, terminal};
 use anyhow::Context;
 use clap::Args;
+use ravelin_output::stdout;
 use ravelin_report::text::Style;
 use ravelin_report::{explain::explain, story};
-use std::io::Write;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -23,8 +23,7 @@ pub struct Explain {
 pub fn run(arguments: &Explain) -> anyhow::Result<Exit> {
     let source = input::read_source(&arguments.report)?;
     let document = story::read(&source.text).with_context(|| source.name.clone())?;
-    let stdout = std::io::stdout();
-    let style = Style { color: terminal::paints(arguments.color, &stdout), width: terminal::width(&stdout) };
-    stdout.lock().write_all(explain(&document, style).as_bytes())?;
+    let style = Style { color: terminal::paints(arguments.color, stdout()), width: terminal::width(stdout()) };
+    stdout().text(&explain(&document, style))?;
     Ok(Exit::Holds)
 }

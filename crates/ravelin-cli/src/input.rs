@@ -4,6 +4,7 @@ use crate::arguments::Color;
 use crate::terminal::paints;
 use anyhow::{Context, bail};
 use ravelin_frontend::{Language, Parsed, render};
+use ravelin_output::complain;
 use ravelin_program::{Program, Source};
 use std::io::Read;
 use std::path::Path;
@@ -35,8 +36,8 @@ pub fn read_or_errors(
 pub fn parse(path: &Path, from: Option<Language>) -> anyhow::Result<Parsed> {
     let parsed = parse_quietly(path, from)?;
     if !parsed.diagnostics.is_empty() {
-        let color = paints(Color::Auto, &std::io::stderr());
-        eprintln!("{}", render(&parsed.diagnostics, &parsed.source, color));
+        let color = paints(Color::Auto, ravelin_output::stderr());
+        complain!("{}", render(&parsed.diagnostics, &parsed.source, color));
     }
     Ok(parsed)
 }

@@ -1,5 +1,8 @@
 //! `ravelin`: arguments in, exit code out. Everything else is done by the libraries.
 
+// What is printed goes through ravelin-output.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod arguments;
 mod ask;
 mod certificate;
@@ -13,10 +16,13 @@ mod exit;
 mod expect;
 mod explain;
 mod fence;
+mod in_time;
 mod input;
+mod interrupt;
 mod limits;
 mod model;
 mod pages;
+mod parent;
 mod profile;
 mod progress;
 mod reach;
@@ -29,9 +35,10 @@ mod stops;
 mod storage;
 mod terminal;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Color, Command};
 use clap::Parser;
 use exit::Exit;
+use ravelin_output::{stderr, stdout};
 use ravelin_sanitizer::compiler::Language;
 use ravelin_sanitizer::rust::WRAPPER;
 use std::ffi::OsStr;
@@ -39,6 +46,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    parent::watch();
     let mut words = std::env::args_os();
     if words.next().is_some_and(|name| Path::new(&name).file_name() == Some(OsStr::new(WRAPPER))) {
         return ended(sanitize::rustc(&words.collect::<Vec<_>>()));
@@ -46,10 +54,11 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let code = if error.use_stderr() { Exit::Wrong } else { Exit::Holds };
-            // Nothing is left to be said if even this cannot be written.
-            let _ = error.print();
-            return code.into();
+            let (stream, exit) = if error.use_stderr() { (stderr(), Exit::Wrong) } else { (stdout(), Exit::Holds) };
+            let message = error.render();
+            let painted = terminal::paints(Color::Auto, stream);
+            let message = if painted { message.ansi().to_string() } else { message.to_string() };
+            return ended(stream.text(&message).map(|()| exit).map_err(Into::into));
         }
     };
     let result: anyhow::Result<Exit> = match &arguments.command {
@@ -61,7 +70,7 @@ fn main() -> ExitCode {
         Command::Findings(arguments) => sanitize::findings(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Reach(arguments) => reach::run(arguments),
-        Command::Cluster(arguments) => cluster::run(arguments),
+        Command::Cluster(arguments) => return ended(cluster::run(arguments)),
         Command::Resume(arguments) => resume::run(arguments),
         Command::Fence(arguments) => fence::run(arguments),
         Command::States(arguments) => states::run(arguments),
@@ -81,11 +90,7 @@ fn main() -> ExitCode {
 /// The exit code, and the message if there is one.
 fn ended(result: anyhow::Result<impl Into<ExitCode>>) -> ExitCode {
     match result {
-        Ok(exit) => exit.into(),
-        Err(error) if exit::is_broken_pipe(&error) => Exit::Holds.into(),
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            Exit::Wrong.into()
-        }
+        Ok(exit) => exit::unless_lost(exit.into()),
+        Err(error) => Exit::of_error(&error).into(),
     }
 }

@@ -1,15 +1,15 @@
 //! `--html` and `--svg`: answers written to files, to be looked at.
 //!
 //! Both are made from the JSON document of the invocation, whatever is printed. An answer is not lost because its page could not be
-//! written: that is said afterwards, and makes the exit code 2. A file is put in its place as a whole.
+//! written: that is said afterwards, and makes the exit code 2.
 
 use crate::arguments::Output;
 use anyhow::{Context, bail};
+use ravelin_output::{complain, replace};
 use ravelin_report::page::page;
 use ravelin_report::picture::svg;
 use ravelin_report::story::{self, Document};
 use serde_json::{Value, json};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// What is to be written where.
@@ -75,28 +75,12 @@ fn draw(path: &Path, document: &Document) -> anyhow::Result<()> {
     match graph {
         Some(graph) => put(path, &svg(&graph)),
         None => {
-            eprintln!("note: {} was not written: no answer has a witness with a graph", path.display());
+            complain!("note: {} was not written: no answer has a witness with a graph", path.display());
             Ok(())
         }
     }
 }
 
-/// Writes a file beside its place and then moves it there, so that there is never half a file. What cannot be moved onto, such as a
-/// device, is written to.
 fn put(path: &Path, text: &str) -> anyhow::Result<()> {
-    let ordinary = !path.exists() || path.is_file();
-    let Some(name) = path.file_name().filter(|_| ordinary) else {
-        return std::fs::write(path, text).with_context(|| path.display().to_string());
-    };
-    let mut beside = name.to_owned();
-    beside.push(format!(".{}.part", std::process::id()));
-    let beside = path.with_file_name(beside);
-    let written = std::fs::File::create(&beside)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| std::fs::rename(&beside, path));
-    written
-        .inspect_err(|_| {
-            let _ = std::fs::remove_file(&beside);
-        })
-        .with_context(|| format!("{} cannot be written", path.display()))
+    replace(path, text).with_context(|| format!("{} cannot be written", path.display()))
 }

@@ -6,6 +6,7 @@ use anyhow::Context;
 use ravelin_analysis::simulation::Simulation;
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{Repair, Request, sites};
+use ravelin_output::{replace, stdout};
 use ravelin_program::{Edge, Program, Site};
 use ravelin_semantics::Action;
 use std::collections::{BTreeMap, HashMap};
@@ -59,7 +60,7 @@ pub fn write(
     for (name, count) in &counts {
         let _ = writeln!(text, "{name} {}", count + 1);
     }
-    std::fs::write(path, text).with_context(|| path.display().to_string())?;
-    println!("{file}: costs of {} places are in {}", counts.len(), path.display());
+    replace(path, text).with_context(|| path.display().to_string())?;
+    writeln!(stdout(), "{file}: costs of {} places are in {}", counts.len(), path.display())?;
     Ok(Exit::Holds)
 }

@@ -1,49 +1,41 @@
-//! A live line on a terminal, silence in a pipe, and Ctrl-C.
+//! A live line on a terminal, and silence in a pipe.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ravelin_explore::Progress;
+use ravelin_output::escaped;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Time between two looks at the screen, and before the first: quick answers show no line.
 const INTERVAL: Duration = Duration::from_millis(200);
-
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// The first Ctrl-C ends the search and gives what was found; the second ends the program.
-pub fn stop_on_ctrl_c() -> &'static AtomicBool {
-    // Without a handler Ctrl-C simply ends the program, which is what happens anyway if none can be set.
-    let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-    });
-    &STOP
-}
 
 /// The line.
 pub struct Line {
     bar: Option<ProgressBar>,
     /// It is on the screen: not before there is something to tell.
     shown: AtomicBool,
+    last: Mutex<Option<Progress>>,
 }
 
 impl Line {
     /// Nothing is shown unless asked for.
-    pub fn new(title: String, asked_for: bool) -> Line {
+    pub fn new(title: &str, asked_for: bool) -> Line {
         if !asked_for || !std::io::stderr().is_terminal() {
-            return Line { bar: None, shown: AtomicBool::new(false) };
+            return Line { bar: None, shown: AtomicBool::new(false), last: Mutex::new(None) };
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg}") {
             bar.set_style(style);
         }
-        bar.set_prefix(title);
-        Line { bar: Some(bar), shown: AtomicBool::new(false) }
+        // The bar writes to the terminal itself.
+        bar.set_prefix(escaped(title).into_owned());
+        Line { bar: Some(bar), shown: AtomicBool::new(false), last: Mutex::new(None) }
     }
 
     pub fn show(&self, progress: &Progress) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(*progress);
         let Some(bar) = &self.bar else { return };
         if progress.elapsed < INTERVAL {
             return;
@@ -64,10 +56,22 @@ impl Line {
     }
 }
 
-impl Drop for Line {
-    fn drop(&mut self) {
+impl Line {
+    /// How far the search had come when it last said so.
+    pub fn last(&self) -> Option<Progress> {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the line off the screen.
+    pub fn clear(&self) {
         if let Some(bar) = self.bar.as_ref().filter(|_| self.shown.load(Ordering::Relaxed)) {
             bar.finish_and_clear();
         }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.clear();
     }
 }

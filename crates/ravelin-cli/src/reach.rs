@@ -56,6 +56,7 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         Ok((answer.reachability.verdict.into(), shown))
     })?;
     storage.farewell(exit);
+    cluster::leave_if_stopped(&links, exit);
     Ok(exit)
 }
 

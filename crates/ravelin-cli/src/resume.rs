@@ -11,8 +11,9 @@ use crate::storage::Storage;
 use crate::{check, input, reach, states};
 use anyhow::{Context, bail};
 use clap::{Args, Parser};
+use ravelin_output::file::is_unfinished;
+use ravelin_output::replace;
 use serde_json::{Value, json};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -122,19 +123,12 @@ impl RunFile {
         if directory.join(RUN_FILE).exists() {
             bail!("{0} holds a checkpoint already; `ravelin resume {1}` goes on from it", named(), directory.display());
         }
-        // In one piece or not at all; what is left of an attempt that was ended is not in the way of the next one.
-        let unfinished = directory.join(format!("{RUN_FILE}.unfinished"));
         let entries = std::fs::read_dir(directory).with_context(|| format!("cannot read {}", named()))?;
-        if entries.flatten().any(|entry| entry.path() != unfinished) {
+        if entries.flatten().any(|entry| !is_unfinished(&entry.path())) {
             bail!("{} is not empty; name a new directory for checkpoints", named());
         }
         let path = directory.join(RUN_FILE);
-        let written = std::fs::File::create(&unfinished).and_then(|mut file| {
-            file.write_all(self.text.as_bytes())?;
-            file.sync_data()?;
-            std::fs::rename(&unfinished, &path)
-        });
-        written.with_context(|| format!("cannot write `{}`", path.display()))
+        replace(&path, &self.text).with_context(|| format!("cannot write `{}`", path.display()))
     }
 
     pub fn read(directory: &Path) -> anyhow::Result<RunFile> {

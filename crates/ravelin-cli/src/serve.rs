@@ -1,8 +1,9 @@
 //! `ravelin serve`.
 
 use crate::exit::Exit;
-use crate::{limits, progress};
+use crate::{interrupt, limits};
 use clap::Args;
+use ravelin_output::{complain, stdout};
 use ravelin_serve::{Limits, Ready, Settings, serve};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 const HELP: &str = "\
 The page is for this machine only, unless --listen says otherwise. Every check runs as a process of its own within the limits
-given here. Ctrl-C ends the server.";
+given here. Ctrl-C, SIGTERM and SIGHUP end the server and its checks.";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -60,15 +61,13 @@ pub fn run(arguments: &Serve) -> anyhow::Result<Exit> {
         },
         jobs: arguments.jobs.unwrap_or_else(|| cores.saturating_sub(1)).max(1),
     };
-    let stop = progress::stop_on_ctrl_c();
+    let stop = interrupt::stop();
     serve(settings, stop, &|ready: &Ready| {
-        use std::io::Write;
         if !ready.address.ip().is_loopback() {
-            eprintln!("warning: other machines can reach this server and run checks on it");
+            complain!("warning: other machines can reach this server and run checks on it");
         }
         // Whoever started it with its output closed knows the port.
-        let _ = writeln!(std::io::stdout(), "listening at {}", ready.url);
-        let _ = std::io::stdout().flush();
+        let _ = writeln!(stdout(), "listening at {}", ready.url);
     })?;
     Ok(Exit::Holds)
 }

@@ -5,9 +5,10 @@ use crate::exit::Exit;
 use crate::{input, profile};
 use ravelin_analysis::simulation::{Simulation, Standing};
 use ravelin_analysis::witness::Narrated;
+use ravelin_output::stdout;
 use ravelin_report::{json, text};
 use ravelin_semantics::Model;
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
@@ -50,20 +51,19 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
         Standing::Running if troubles.is_empty() => format!("stopped after {} steps", steps.len()),
         Standing::Running => "stopped at a violation".to_owned(),
     };
-    let mut stdout = std::io::stdout().lock();
     match arguments.output.format {
         Format::Json | Format::Sarif => {
             let answer =
                 json::simulation(&file, model.name(), seed, &end, &simulation.beginning(&steps), &steps, &troubles);
-            stdout.write_all(json::document("simulate", vec![answer]).as_bytes())?;
+            stdout().text(&json::document("simulate", vec![answer]))?;
         }
         Format::Text | Format::Herd => {
-            writeln!(stdout, "{file} under {model}, seed {seed}:")?;
-            stdout.write_all(text::narrated(&steps, model.is_buffered(), style).as_bytes())?;
+            writeln!(stdout(), "{file} under {model}, seed {seed}:")?;
+            stdout().text(&text::narrated(&steps, model.is_buffered(), style))?;
             for trouble in &troubles {
-                writeln!(stdout, "  {trouble}")?;
+                writeln!(stdout(), "  {trouble}")?;
             }
-            writeln!(stdout, "  {end}: {}", values(&simulation))?;
+            writeln!(stdout(), "  {end}: {}", values(&simulation))?;
         }
     }
     Ok(Exit::Holds)
@@ -72,35 +72,33 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
 /// Shows the state and the steps that can be taken, and takes the chosen one, until the end of the run or of the input.
 fn interact(simulation: &mut Simulation, model: Model, style: text::Style) -> anyhow::Result<()> {
     let stdin = std::io::stdin();
-    let mut stdout = std::io::stdout().lock();
     loop {
-        writeln!(stdout, "{}", values(simulation))?;
+        writeln!(stdout(), "{}", values(simulation))?;
         for trouble in simulation.troubles() {
-            writeln!(stdout, "  {trouble}")?;
+            writeln!(stdout(), "  {trouble}")?;
         }
         let mut choices = simulation.choices();
         match simulation.standing() {
-            Standing::Final => return Ok(writeln!(stdout, "every thread is at its end")?),
+            Standing::Final => return Ok(writeln!(stdout(), "every thread is at its end")?),
             Standing::Stuck(threads) => {
-                return Ok(writeln!(stdout, "nothing can move; not at their end: {}", threads.join(", "))?);
+                return Ok(writeln!(stdout(), "nothing can move; not at their end: {}", threads.join(", "))?);
             }
             Standing::Running => {}
         }
         let told: Vec<Narrated> = choices.iter().map(|choice| choice.told.clone()).collect();
-        stdout.write_all(text::narrated(&told, model.is_buffered(), style).as_bytes())?;
+        stdout().text(&text::narrated(&told, model.is_buffered(), style))?;
         let chosen = loop {
-            write!(stdout, "step 1 to {}, r for a random one, q to quit> ", choices.len())?;
-            stdout.flush()?;
+            write!(stdout(), "step 1 to {}, r for a random one, q to quit> ", choices.len())?;
             let mut line = String::new();
             if stdin.lock().read_line(&mut line)? == 0 {
-                return Ok(writeln!(stdout)?);
+                return Ok(writeln!(stdout())?);
             }
             match line.trim() {
                 "q" => return Ok(()),
                 "r" => break simulation.draw(choices.len()),
                 number => match number.parse::<usize>() {
                     Ok(number) if (1..=choices.len()).contains(&number) => break number - 1,
-                    _ => writeln!(stdout, "`{number}` is none of them")?,
+                    _ => writeln!(stdout(), "`{number}` is none of them")?,
                 },
             }
         };

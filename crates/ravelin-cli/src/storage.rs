@@ -7,6 +7,7 @@ use crate::resume::RunFile;
 use anyhow::bail;
 use clap::Args;
 use ravelin_explore::{Beyond, Checkpoints};
+use ravelin_output::complain;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -74,7 +75,7 @@ impl Opened<'_> {
             && checkpoints.is_unfinished()
             && exit == Exit::Unknown
         {
-            eprintln!("not finished; `ravelin resume {}` goes on from here", directory.display());
+            complain!("not finished; `ravelin resume {}` goes on from here", directory.display());
         }
     }
 }

@@ -5,10 +5,9 @@
 //! are as long as they are, for whoever reads them there.
 
 use crate::arguments::{Color, Output};
+use ravelin_output::{Stream, stdout};
 use ravelin_report::text::Style;
 use std::ffi::OsString;
-use std::io::IsTerminal;
-use std::os::fd::AsFd;
 
 /// Narrower than this no column is readable; lines are then left to the terminal.
 const NARROWEST: usize = 40;
@@ -16,14 +15,17 @@ const NARROWEST: usize = 40;
 impl Output {
     /// How text on standard output looks.
     pub fn style(&self) -> Style {
-        let stdout = std::io::stdout();
-        Style { color: paints(self.color, &stdout), width: width(&stdout) }
+        Style { color: paints(self.color, stdout()), width: width(stdout()) }
     }
 }
 
-/// Whether text is painted.
-pub fn paints(color: Color, stream: &impl IsTerminal) -> bool {
-    decided(color, stream.is_terminal(), &|name| std::env::var_os(name))
+/// Whether text on a stream is painted. Only then do colours get through.
+pub fn paints(color: Color, stream: Stream) -> bool {
+    let painted = decided(color, stream.is_terminal(), &|name| std::env::var_os(name));
+    if painted {
+        stream.allow_colors();
+    }
+    painted
 }
 
 fn decided(color: Color, terminal: bool, variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
@@ -38,7 +40,7 @@ fn decided(color: Color, terminal: bool, variable: &dyn Fn(&str) -> Option<OsStr
 }
 
 /// Columns of a terminal: those that COLUMNS says, or those it has.
-pub fn width(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
+pub fn width(stream: Stream) -> Option<usize> {
     if !stream.is_terminal() {
         return None;
     }

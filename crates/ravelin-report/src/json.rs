@@ -5,7 +5,7 @@ use ravelin_analysis::witness::{
     Beginning, BufferEntry, CellValue, Narrated, RegisterValue, RunEdge, RunEvent, RunGraph, Source, ThreadBeginning,
     Witness, WitnessViolation,
 };
-use ravelin_explore::{Limit, Statistics};
+use ravelin_explore::{Limit, Progress, Statistics};
 use serde_json::{Map, Value, json};
 
 pub const SCHEMA: &str = "ravelin/1";
@@ -26,6 +26,25 @@ pub fn error(file: &str, message: &str) -> Value {
 /// An answer that is none: the program has no meaning under a model that was not asked for by name.
 pub fn not_applicable(file: &str, model: &str, message: &str) -> Value {
     json!({ "file": file, "model": model, "verdict": "not_applicable", "message": message })
+}
+
+/// An answer that is not known because somebody ended the program; `last` is how far the search had come when it last said so.
+pub fn interrupted(file: &str, model: &str, last: Option<&Progress>) -> Value {
+    json!({
+        "file": file,
+        "model": model,
+        "verdict": "unknown",
+        "limit": limit(Limit::Stopped),
+        "message": Limit::Stopped.to_string(),
+        "statistics": last.map(|last| json!({
+            "states": last.states,
+            "transitions": last.transitions,
+            "depth": last.depth,
+            "frontier": last.frontier,
+            "bytes": last.bytes,
+            "seconds": last.elapsed.as_secs_f64(),
+        })),
+    })
 }
 
 pub fn final_states(file: &str, answer: &FinalStates) -> Value {

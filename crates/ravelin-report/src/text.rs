@@ -5,7 +5,7 @@ use crate::table::{Table, shown_width, wrapped};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::states::{EndState, FinalStates};
 use ravelin_analysis::witness::{BufferEntry, Narrated, Source, Witness, WitnessViolation};
-use ravelin_explore::Statistics;
+use ravelin_explore::{Limit, Progress, Statistics};
 use std::fmt::Write;
 
 /// How to paint.
@@ -52,6 +52,17 @@ impl Style {
         };
         self.paint(code, word)
     }
+}
+
+/// An answer that is not known because somebody ended the program; `last` is how far the search had come when it last said so.
+pub fn interrupted(file: &str, model: &str, last: Option<&Progress>, style: Style) -> String {
+    let mut text = format!("{file} under {model}: {}: {}\n", style.verdict(Verdict::Unknown), Limit::Stopped);
+    if let Some(last) = last {
+        let seconds = last.elapsed.as_secs_f64();
+        let states = counted(last.states, "state");
+        let _ = writeln!(text, "  {states} explored, depth {}, in {seconds:.1} s.", last.depth);
+    }
+    text
 }
 
 pub(crate) fn violation(violation: &WitnessViolation) -> String {

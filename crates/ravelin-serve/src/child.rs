@@ -12,6 +12,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Tells the program who started it, so that it ends when that one is gone.
+pub const PARENT: &str = "RAVELIN_PARENT";
 /// Longer programs are not typed into a page.
 pub const LARGEST_PROGRAM: usize = 256 << 10;
 /// A longer answer is not looked at in a page.
@@ -109,7 +111,7 @@ impl Children {
     fn start(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool) -> Ended {
         let mut command = Command::new(&self.program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.current_dir("/").env("NO_COLOR", "1");
+        command.current_dir("/").env("NO_COLOR", "1").env(PARENT, std::process::id().to_string());
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(error) => return Ended::Crashed(format!("the check could not be started: {error}")),

@@ -21,7 +21,7 @@ mod listen;
 mod results;
 mod route;
 
-pub use child::Limits;
+pub use child::{Limits, PARENT};
 pub use listen::{Ready, serve};
 
 use std::net::IpAddr;

@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         report.say(&examples::reductions(limit)?);
     }
     if let Some(path) = &arguments.out {
-        std::fs::write(path, &report.text).with_context(|| format!("cannot write {}", path.display()))?;
+        ravelin_output::replace(path, &report.text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }

@@ -61,9 +61,7 @@ fn markers(paper: &str) -> (String, String) {
 
 /// Either the old file or the whole new one, whatever happens.
 fn replace(path: &Path, text: &str) -> Result<()> {
-    let staged = path.with_extension(format!("new-{}", std::process::id()));
-    std::fs::write(&staged, text).with_context(|| format!("cannot write {}", staged.display()))?;
-    std::fs::rename(&staged, path).with_context(|| format!("cannot write {}", path.display()))
+    ravelin_output::replace(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 #[cfg(test)]

@@ -5,15 +5,19 @@ mod local;
 pub use local::run;
 
 use crate::arguments::{Check, Inputs, Reach, Resources};
+use crate::exit::Exit;
+use crate::interrupt;
 use crate::limits::parse_time;
 use crate::resume::Resume;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use ravelin_cluster::{Hosts, Introduction, Links, connect};
 use ravelin_explore::{Limits, Peers};
+use signal_hook::low_level;
 use std::ffi::OsString;
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[derive(Clone, Debug, Args)]
@@ -57,7 +61,7 @@ impl Cluster {
         let (Some(path), Some(process)) = (&self.cluster, self.process) else { return Ok(None) };
         let hosts = self.hosts(path)?;
         let fingerprint = fingerprint(inputs, path)?;
-        let stop = crate::progress::stop_on_ctrl_c();
+        let stop = interrupt::stop();
         let links = connect(&hosts, Introduction { process, fingerprint }, self.connect_timeout, Some(stop))
             .with_context(|| format!("process {process} of {}", path.display()))?;
         Ok(Some(links))
@@ -92,6 +96,14 @@ impl Cluster {
 /// As peers, if there are any.
 pub fn peers(links: &Option<Links>) -> Option<&dyn Peers> {
     links.as_ref().map(|links| links as &dyn Peers)
+}
+
+/// After a signal the other processes may be gone already, and closing the links would wait for them. So the process ends here, with its
+/// answer given.
+pub fn leave_if_stopped(links: &Option<Links>, exit: Exit) {
+    if links.is_some() && interrupt::stop().load(Ordering::SeqCst) {
+        low_level::exit(exit.code().into());
+    }
 }
 
 /// A number for what is asked: the version, the options and the text of the programs, but not where they lie.

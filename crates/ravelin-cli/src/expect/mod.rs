@@ -6,8 +6,9 @@ mod table;
 
 use crate::arguments::{Format, Inputs, Output, Resources};
 use crate::exit::Exit;
+use crate::in_time::in_time;
 use crate::model::AnyModel;
-use crate::{input, progress};
+use crate::{input, interrupt};
 use ravelin_analysis::c11::{C11Question, SeqCstReading};
 use ravelin_analysis::reachability::{self, Question, answer};
 use ravelin_analysis::robustness::{Engine, RobustnessQuestion};
@@ -15,16 +16,16 @@ use ravelin_analysis::states::{FinalStates, final_goal, states};
 use ravelin_explore::Limits;
 use ravelin_frontend::{Expectation, Parsed};
 use ravelin_machine::Reductions;
+use ravelin_output::{complain, stdout};
 use ravelin_program::{GoalKind, Program};
 use ravelin_report::json;
 use ravelin_report::table::Table as Columns;
 use ravelin_semantics::Model;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use table::Table;
 
 /// The command that is compared.
@@ -101,24 +102,35 @@ pub fn run(
     let (tables, programs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         inputs.files.iter().partition(|path| path.extension().is_some_and(|extension| extension == "tsv"));
     let tables = tables.into_iter().map(|path| Table::read(path)).collect::<anyhow::Result<Vec<Table>>>()?;
-    let effort = Effort { limits: resources.limits(), stop: progress::stop_on_ctrl_c() };
+    let effort = Effort { limits: resources.limits(), stop: interrupt::stop() };
     let next = Mutex::new(programs.iter().enumerate());
     let outcomes = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..resources.workers() {
-            scope.spawn(|| {
-                loop {
-                    let job = next.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next();
-                    let Some((number, path)) = job else { break };
-                    let outcome = compare(asked, path, inputs, models, &tables, effort);
-                    outcomes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((number, outcome));
-                }
-            });
-        }
-    });
-    let mut outcomes = outcomes.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    outcomes.sort_by_key(|(number, _)| *number);
-    report(asked, outcomes.into_iter().map(|(_, outcome)| outcome).collect(), output)
+    let work = || {
+        std::thread::scope(|scope| {
+            for _ in 0..resources.workers() {
+                scope.spawn(|| {
+                    loop {
+                        let job = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+                        let Some((number, path)) = job else { break };
+                        let outcome = compare(asked, path, inputs, models, &tables, effort);
+                        // An answer that was interrupted says nothing about what was expected.
+                        if effort.stop.load(Ordering::SeqCst) {
+                            break;
+                        }
+                        outcomes.lock().unwrap_or_else(PoisonError::into_inner).push((number, outcome));
+                    }
+                });
+            }
+        });
+    };
+    let compared = || {
+        let mut outcomes = std::mem::take(&mut *outcomes.lock().unwrap_or_else(PoisonError::into_inner));
+        outcomes.sort_by_key(|(number, _)| *number);
+        let missing = programs.len() - outcomes.len();
+        report(asked, outcomes.into_iter().map(|(_, outcome)| outcome).collect(), missing, output)
+    };
+    in_time(work, || compared().unwrap_or_else(|error| Exit::of_error(&error)).code());
+    compared()
 }
 
 /// Compares one file under every model.
@@ -265,7 +277,8 @@ fn condition(program: &Program, answer: &FinalStates) -> &'static str {
     if ok { "Ok" } else { "No" }
 }
 
-fn report(asked: Asked, outcomes: Vec<Outcome>, output: &Output) -> anyhow::Result<Exit> {
+/// `missing`: files that were not compared because of a signal.
+fn report(asked: Asked, outcomes: Vec<Outcome>, missing: usize, output: &Output) -> anyhow::Result<Exit> {
     let files = outcomes.len();
     let silent = outcomes.iter().filter(|outcome| outcome.comparisons.is_empty() && outcome.errors.is_empty()).count();
     let pending: usize = outcomes.iter().map(|outcome| outcome.pending).sum();
@@ -275,7 +288,6 @@ fn report(asked: Asked, outcomes: Vec<Outcome>, output: &Output) -> anyhow::Resu
         errors.extend(outcome.errors);
     }
     let differing: Vec<&Comparison> = comparisons.iter().filter(|comparison| !comparison.agrees()).collect();
-    let mut stdout = std::io::stdout().lock();
     if output.format == Format::Json {
         let answers = comparisons.iter().map(|comparison| {
             json!({
@@ -288,12 +300,10 @@ fn report(asked: Asked, outcomes: Vec<Outcome>, output: &Output) -> anyhow::Resu
             })
         });
         let errors = errors.iter().map(|error| json!({ "verdict": "error", "message": error }));
-        stdout.write_all(
-            json::document(&format!("{} --expect", asked.name()), answers.chain(errors).collect()).as_bytes(),
-        )?;
+        stdout().text(&json::document(&format!("{} --expect", asked.name()), answers.chain(errors).collect()))?;
     } else {
         for error in &errors {
-            writeln!(stdout, "error: {error}")?;
+            writeln!(stdout(), "error: {error}")?;
         }
         let mut columns = Columns::new(&[]);
         for comparison in &differing {
@@ -305,9 +315,9 @@ fn report(asked: Asked, outcomes: Vec<Outcome>, output: &Output) -> anyhow::Resu
                 format!("found {}", comparison.found),
             ]);
         }
-        stdout.write_all(columns.render("  ").as_bytes())?;
+        stdout().text(&columns.render("  "))?;
         writeln!(
-            stdout,
+            stdout(),
             "{files} files, {} answers: {} agree, {} differ; {silent} files without expectations, {pending} expectations pending, {} errors",
             comparisons.len(),
             comparisons.len() - differing.len(),
@@ -315,9 +325,13 @@ fn report(asked: Asked, outcomes: Vec<Outcome>, output: &Output) -> anyhow::Resu
             errors.len()
         )?;
     }
+    if missing > 0 {
+        complain!("interrupted: {missing} files were not compared");
+    }
     Ok(match (errors.is_empty(), differing.is_empty()) {
         (false, _) => Exit::Wrong,
         (true, false) => Exit::Violated,
+        (true, true) if missing > 0 => Exit::Unknown,
         (true, true) => Exit::Holds,
     })
 }

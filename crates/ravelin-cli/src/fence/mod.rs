@@ -18,6 +18,7 @@ use ravelin_analysis::fences::{Fences, Offer, Outcome, Purpose, Sets};
 use ravelin_analysis::reachability::Engine;
 use ravelin_explore::Beyond;
 use ravelin_frontend::sites::Repair;
+use ravelin_output::complain;
 use ravelin_program::{Site, Strength};
 use ravelin_report::fences::{Shown as ShownFences, json, text};
 use ravelin_semantics::Model;
@@ -169,7 +170,7 @@ fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow
     };
     // The answer is not lost because it could not be written.
     if let Err(error) = &written {
-        eprintln!("error: {error:#}");
+        complain!("error: {error:#}");
     }
     let shown = ShownFences {
         file: subject.file,

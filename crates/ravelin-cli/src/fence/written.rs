@@ -39,7 +39,7 @@ pub fn check(
 }
 
 pub fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| path.display().to_string())
+    ravelin_output::replace(path, text).with_context(|| path.display().to_string())
 }
 
 pub fn diff(file: &str, before: &str, after: &str) -> String {

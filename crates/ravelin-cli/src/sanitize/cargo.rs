@@ -3,6 +3,7 @@
 use super::arguments::Cargo;
 use super::run::{exit_code, gathered};
 use super::{show, wanted};
+use ravelin_output::{complain, stderr};
 use ravelin_sanitizer::report::gather;
 use ravelin_sanitizer::{Plan, Scheduling, Watch, rust};
 use std::ffi::OsString;
@@ -13,7 +14,7 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     let wanted = wanted(&arguments.shown)?;
     let cargo = rust::Cargo::new(&arguments.command, arguments.races)?;
     if cargo.without_doctests {
-        eprintln!("note: documentation tests are not run: the sanitizer does not watch them");
+        complain!("note: documentation tests are not run: the sanitizer does not watch them");
     }
     let plan = Plan {
         watch: Watch {
@@ -42,7 +43,7 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     let mut gathered = gathered(&plan, &ran);
     gathered.program = format!("cargo {}", arguments.command[0].display());
     let report = gather(gathered, &wanted);
-    show("run", &report, None, &arguments.shown, std::io::stderr())?;
+    show("run", &report, None, &arguments.shown, stderr())?;
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }
 

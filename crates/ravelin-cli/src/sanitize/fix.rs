@@ -5,13 +5,14 @@
 
 use super::arguments::{ReportFormat, Run};
 use super::run::{exit_code, make_runs};
+use super::write_report;
 use anyhow::bail;
+use ravelin_output::{stderr, stdout};
 use ravelin_report::sanitizer::fixes::{Outcome, Tried};
 use ravelin_sanitizer::repair::{Fix, Site, fixes_of, last_resort, sites, weaker_than_seq_cst, words};
 use ravelin_sanitizer::report::{Problem, Report, Wanted};
 use ravelin_sanitizer::{Plan, Ran};
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Rounds after which a place that still has accesses nobody knew is left as it is.
@@ -42,9 +43,9 @@ pub fn try_out(arguments: &Run, mut plan: Plan, wanted: &Wanted) -> anyhow::Resu
         _ => outcome.text(),
     };
     match (&arguments.shown.output, arguments.shown.format) {
-        (Some(file), _) => std::fs::write(file, written)?,
-        (None, ReportFormat::Text) => std::io::stderr().write_all(written.as_bytes())?,
-        (None, _) => std::io::stdout().write_all(written.as_bytes())?,
+        (Some(file), _) => write_report(file, &written, &arguments.shown)?,
+        (None, ReportFormat::Text) => stderr().text(&written)?,
+        (None, _) => stdout().text(&written)?,
     }
     Ok(exit_code(&after, &ran, arguments.watching.exit_code))
 }

@@ -17,14 +17,16 @@ use crate::pages::Pages;
 use crate::terminal::paints;
 use anyhow::Context;
 use arguments::{Compile, Findings, ReportFormat, Shown};
+use ravelin_output::escape::{Colors, escaped_but_for};
+use ravelin_output::{Stream, replace, stdout};
 use ravelin_report::json::document;
 use ravelin_report::sanitizer::{json, sarif, text};
 use ravelin_report::text::Style;
 use ravelin_sanitizer::compiler::{self, Language};
 use ravelin_sanitizer::read_findings;
 use ravelin_sanitizer::report::{Gathered, Report, Wanted, gather};
-use std::io::{IsTerminal, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Becomes the compiler, so that its exit code and signals are ours.
@@ -48,7 +50,7 @@ pub fn findings(arguments: &Findings) -> anyhow::Result<Exit> {
         directory: std::env::current_dir().ok(),
     };
     let report = gather(gathered, &wanted);
-    show("findings", &report, None, &arguments.shown, std::io::stdout())?;
+    show("findings", &report, None, &arguments.shown, stdout())?;
     Ok(if report.is_clean() { Exit::Holds } else { Exit::Violated })
 }
 
@@ -66,12 +68,12 @@ fn show(
     report: &Report,
     command_line: Option<&json::CommandLine>,
     shown: &Shown,
-    mut for_people: impl Write + IsTerminal,
+    for_people: Stream,
 ) -> anyhow::Result<()> {
     // A file is no terminal, wherever the rest goes.
     let color = match (&shown.output, shown.color) {
         (Some(_), color) => color == Color::Always,
-        (None, color) => paints(color, &for_people),
+        (None, color) => paints(color, for_people),
     };
     let root = std::env::current_dir().ok().map(|folder| folder.display().to_string());
     let written = match shown.format {
@@ -80,12 +82,22 @@ fn show(
         ReportFormat::Sarif => sarif::report(report, root.as_deref()),
     };
     match (&shown.output, shown.format) {
-        (Some(file), _) => std::fs::write(file, written).with_context(|| file.display().to_string())?,
-        (None, ReportFormat::Text) => for_people.write_all(written.as_bytes())?,
-        (None, _) => std::io::stdout().lock().write_all(written.as_bytes())?,
+        (Some(file), _) => write_report(file, &written, shown)?,
+        (None, ReportFormat::Text) => for_people.text(&written)?,
+        (None, _) => stdout().text(&written)?,
     }
     let pages = Pages { html: shown.html.clone(), svg: None };
     pages.check()?;
     let answers = [json::report(report, command_line)];
     pages.write(command, &answers, &excerpts::sources(report))
+}
+
+/// Writes a report to a file. Text is for people, who will look at it on a terminal.
+fn write_report(file: &Path, report: &str, shown: &Shown) -> anyhow::Result<()> {
+    let colors = if shown.color == Color::Always { Colors::Kept } else { Colors::Escaped };
+    let written = match shown.format {
+        ReportFormat::Text => replace(file, escaped_but_for(report, colors).as_bytes()),
+        ReportFormat::Json | ReportFormat::Sarif => replace(file, report),
+    };
+    written.with_context(|| file.display().to_string())
 }

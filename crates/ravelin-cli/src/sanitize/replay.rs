@@ -5,6 +5,7 @@ use super::run::{command_line, make_runs};
 use super::{show, wanted};
 use crate::exit::Exit;
 use anyhow::{Context, bail};
+use ravelin_output::{complain, stderr};
 use ravelin_sanitizer::{Plan, Schedule, Scheduling, Strategy, Watch, find_program, fingerprint};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -25,17 +26,17 @@ pub fn replay(arguments: &Replay) -> anyhow::Result<Exit> {
     };
     let same_program = fingerprint(&executable) == recorded.fingerprint;
     if !same_program {
-        eprintln!("note: {} is not the file it was when the report was made", executable.display());
+        complain!("note: {} is not the file it was when the report was made", executable.display());
     }
     let plan = recorded.plan();
     let (report, ran) = make_runs(&plan, &wanted, false)?;
     let line = command_line(&plan, &recorded.command);
-    show("replay", &report, Some(&line), &arguments.shown, std::io::stderr())?;
+    show("replay", &report, Some(&line), &arguments.shown, stderr())?;
     let reached = ran.iter().flat_map(|run| &run.watched.processes).map(|process| process.points).max().unwrap_or(0);
     let came = report.findings.iter().any(|finding| finding.point == recorded.point)
         || report.stuck.iter().any(|stuck| stuck.point == recorded.point);
     if came {
-        eprintln!(
+        complain!(
             "replayed {}: {} came about again at scheduling point {}",
             recorded.schedule,
             recorded.name(),
@@ -48,7 +49,7 @@ pub fn replay(arguments: &Replay) -> anyhow::Result<Exit> {
     } else {
         "the program is another one than that of the report"
     };
-    eprintln!(
+    complain!(
         "replayed {}: {} did not come about again (recorded at scheduling point {}, this run has {reached}): {why}",
         recorded.schedule,
         recorded.name(),

@@ -3,11 +3,11 @@
 use super::arguments::{Run, ScheduleKind, Schedules};
 use super::{fix, show, wanted};
 use indicatif::{ProgressBar, ProgressStyle};
+use ravelin_output::stderr;
 use ravelin_report::sanitizer::json::CommandLine;
 use ravelin_sanitizer::report::{self, Gathered, Report, Wanted, gather};
 use ravelin_sanitizer::{Plan, Ran, Scheduling, Watch, find_program, fingerprint};
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// Runs a program and reports.
@@ -19,7 +19,7 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
     }
     let (report, ran) = make_runs(&plan, &wanted, arguments.watching.halt_on_first)?;
     let command_line = command_line(&plan, &arguments.program);
-    show("run", &report, Some(&command_line), &arguments.shown, std::io::stderr())?;
+    show("run", &report, Some(&command_line), &arguments.shown, stderr())?;
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }
 
@@ -122,7 +122,7 @@ struct Line(Option<ProgressBar>);
 
 impl Line {
     fn new(runs: u64) -> Line {
-        if runs == 1 || !std::io::stderr().is_terminal() {
+        if runs == 1 || !stderr().is_terminal() {
             return Line(None);
         }
         let bar = ProgressBar::new(runs);

@@ -68,9 +68,19 @@ impl Server {
 
     /// Ctrl-C; gives the exit code.
     pub fn interrupt(&mut self) -> Option<i32> {
-        let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        self.signal("INT")
+    }
+
+    /// Sends a signal, and gives the exit code.
+    pub fn signal(&mut self, signal: &str) -> Option<i32> {
+        let sent = Command::new("kill").args([&format!("-{signal}"), &self.child.id().to_string()]).status();
         assert!(sent.expect("kill is there").success());
         self.child.wait().expect("it ends").code()
+    }
+
+    /// The number of its process.
+    pub fn number(&self) -> u32 {
+        self.child.id()
     }
 }
 

@@ -20,8 +20,9 @@ use crate::storage::{StorageAction, StorageError};
 use crate::store::hash;
 use crate::system::System;
 use part::{Head, Header, PartWriter, Span};
+use ravelin_output::file::is_unfinished;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -301,11 +302,10 @@ impl Checkpoint {
         }
         for entry in fs::read_dir(&self.directory).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            if name
-                .to_str()
-                .and_then(parse_name)
-                .is_some_and(|(sequence, rest)| which(sequence, rest.map(|rest| rest.0)))
-            {
+            let known = name.to_str().and_then(parse_name);
+            let goes = known.is_some_and(|(sequence, rest)| which(sequence, rest.map(|rest| rest.0)));
+            // Outcomes are written by this process only, and none is being written now.
+            if goes || is_unfinished(&entry.path()) {
                 // What is left behind is found to be out of date the next time.
                 let _ = fs::remove_file(entry.path());
             }
@@ -329,13 +329,4 @@ fn parse_name(name: &str) -> Option<(u64, Option<(u64, u64)>)> {
     let mut numbers = name.strip_suffix(".states")?.split('-').map(str::parse);
     let mut next = || numbers.next()?.ok();
     Some((next()?, Some((next()?, next()?))))
-}
-
-/// Writes a file so that it is there in one piece or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StorageError> {
-    let unfinished = path.with_extension("unfinished");
-    let failed = |error: io::Error| StorageError::new(StorageAction::Write, &unfinished, &error);
-    let mut file = fs::File::create(&unfinished).map_err(failed)?;
-    file.write_all(bytes).and_then(|()| file.sync_data()).map_err(failed)?;
-    fs::rename(&unfinished, path).map_err(|error| StorageError::new(StorageAction::Write, path, &error))
 }

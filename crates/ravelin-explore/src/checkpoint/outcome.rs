@@ -54,7 +54,7 @@ pub(super) fn write<I>(
     words.extend(interrupted_by.into_iter().flatten());
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     bytes.extend(u64::from(crc32fast::hash(&bytes)).to_le_bytes());
-    super::write_whole(path, &bytes)?;
+    ravelin_output::replace(path, &bytes).map_err(|error| StorageError::new(StorageAction::Write, path, &error))?;
     Ok(true)
 }
 

@@ -4,7 +4,7 @@ use super::{Story, Verdict, Wrong};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// An answer that is an error, or that does not apply.
+/// An answer that is an error, that does not apply, or that was interrupted before anything was known.
 #[derive(Deserialize)]
 struct NoAnswer {
     file: String,
@@ -27,6 +27,7 @@ pub fn no_answer(answer: &Value) -> Result<Option<Story>, Wrong> {
     let verdict = match answer["verdict"].as_str() {
         Some("error") => Verdict::Error,
         Some("not_applicable") => Verdict::NotApplicable,
+        Some("unknown") if answer["message"].is_string() => Verdict::Unknown,
         _ => return Ok(None),
     };
     let NoAnswer { file, model, message, diagnostics } = NoAnswer::deserialize(answer)?;
@@ -35,6 +36,7 @@ pub fn no_answer(answer: &Value) -> Result<Option<Story>, Wrong> {
         (Verdict::NotApplicable, Some(model)) => {
             ("does not apply", format!("The model {model} does not apply to {file}: {message}."))
         }
+        (Verdict::Unknown, Some(model)) => ("unknown", format!("It is not known for {file} under {model}: {message}.")),
         _ => ("error", format!("There is no answer about {file}: {message}.")),
     };
     let told = |diagnostic: &RawDiagnostic| {

@@ -1,0 +1,24 @@
+//! How results leave a process, so that none is lost or changed on the way without anybody noticing.
+//!
+//! - [`stream`]: standard output and standard error. A write that fails is an error, also on a full disk and when the stream was closed
+//!   before the program began. A reader that went away is remembered, for the exit code.
+//! - [`escape`]: text on a stream quotes file names, programs and reports of others. Their control characters are shown, not sent.
+//! - [`file`]: a file is replaced as a whole or not at all.
+//!
+//! It knows nothing about programs, answers or formats.
+
+pub mod escape;
+pub mod file;
+pub mod stream;
+
+pub use escape::escaped;
+pub use file::replace;
+pub use stream::{Stream, reader_is_gone, stderr, stdout};
+
+/// Writes a line to standard error. A message that nobody can read changes nothing else.
+#[macro_export]
+macro_rules! complain {
+    ($($words:tt)*) => {
+        $crate::stderr().complain(&format!($($words)*))
+    };
+}
