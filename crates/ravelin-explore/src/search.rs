@@ -15,8 +15,8 @@ use crate::beyond::Beyond;
 use crate::checkpoint::{Begun, Checkpoint, Totals, Trouble};
 use crate::kept;
 use crate::limits::{Limit, Limits, Progress};
-use crate::peers::{Lost, Team};
 use crate::order;
+use crate::peers::{Lost, Team};
 use crate::shard::{Portion, Shard, Summary};
 use crate::space::{End, Finding, Space, StateId, Statistics};
 use crate::spill;
@@ -269,9 +269,8 @@ impl<S: System> Search<'_, S> {
                 unlocked(shard).expand(self.system, portion);
             }
             for owner in 0..self.shards.len() {
-                let sent = |sender: &mut Mutex<Shard<S>>| {
-                    std::mem::take(&mut unlocked(sender).sink.outboxes[first + owner])
-                };
+                let sent =
+                    |sender: &mut Mutex<Shard<S>>| std::mem::take(&mut unlocked(sender).sink.outboxes[first + owner]);
                 outboxes.extend(self.shards.iter_mut().map(sent));
                 unlocked(&mut self.shards[owner]).absorb(&outboxes);
                 for (sender, mut outbox) in self.shards.iter_mut().zip(outboxes.drain(..)) {
@@ -408,7 +407,7 @@ impl<S: System> Search<'_, S> {
         let limits = &self.options.limits;
         summary.stopped = self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         summary.memory = limits.memory;
-        summary.late = limits.time.is_some_and(|time| self.start.elapsed() > time);
+        summary.late = limits.time.filter(|&time| self.start.elapsed() > time);
         summary.due = self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.is_due());
         if !self.team.is_alone() {
             summary = Summary::sum(&self.team.tell(summary.words())?, self.system);
@@ -449,7 +448,6 @@ impl<S: System> Search<'_, S> {
     }
 
     fn limit_reached(&self, summary: &Summary<S::Interrupt>) -> Option<Limit> {
-        let limits = &self.options.limits;
         let most_states = self.most_states();
         // Outside the limits only if there is more to do: a space of exactly the permitted size is exhausted.
         if summary.frontier == 0 {
@@ -464,7 +462,7 @@ impl<S: System> Search<'_, S> {
         if let Some(memory) = summary.memory.filter(|&memory| summary.bytes > memory) {
             return Some(Limit::Memory(memory));
         }
-        limits.time.filter(|_| summary.late).map(Limit::Time)
+        summary.late.map(Limit::Time)
     }
 
     fn conclude(mut self, end: End<S::Interrupt>) -> Space<S::Interrupt> {

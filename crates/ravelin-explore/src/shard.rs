@@ -4,6 +4,7 @@ use crate::order::{Merged, parent_word};
 use crate::space::{Finding, StateId, join, split};
 use crate::store::Store;
 use crate::system::{Sink, System};
+use std::time::Duration;
 
 /// Words in a worker's outboxes after which a round ends early: states with very many successors must not keep it from
 /// looking at the limits.
@@ -144,7 +145,8 @@ impl<S: System> Shard<S> {
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
         let order = self.order.as_ref();
-        let order = order.map_or(0, |order| order.labels.capacity() * 8 + order.ranks.capacity() * 4 + self.store.len());
+        let order =
+            order.map_or(0, |order| order.labels.capacity() * 8 + order.ranks.capacity() * 4 + self.store.len());
         self.store.bytes() + order
     }
 }
@@ -166,8 +168,8 @@ pub(crate) struct Summary<I> {
     pub interrupt_rank: u32,
     /// Somebody asked to stop.
     pub stopped: bool,
-    /// The time is over.
-    pub late: bool,
+    /// The time limit that is over. Processes may have different ones, and the first that is over ends the search for all.
+    pub late: Option<Duration>,
     /// It is time for a checkpoint.
     pub due: bool,
     /// The memory that all may use together. Machines differ, and the least counts, so that all come to the same end.
@@ -188,14 +190,14 @@ impl<I> Default for Summary<I> {
             interrupt: None,
             interrupt_rank: u32::MAX,
             stopped: false,
-            late: false,
+            late: None,
             due: false,
             memory: None,
         }
     }
 }
 
-/// What stands for no limit of memory.
+/// What stands for no limit of memory, or for none of time that is over.
 const NO_LIMIT: u64 = u64::MAX;
 /// Words before the interrupting state in what a process tells of its shards.
 const NUMBERS: usize = 11;
@@ -232,7 +234,7 @@ impl<I> Summary<I> {
             self.transitions,
             u64::from(self.found),
             u64::from(self.stopped),
-            u64::from(self.late),
+            self.late.map_or(NO_LIMIT, |time| u64::try_from(time.as_nanos()).unwrap_or(NO_LIMIT - 1)),
             u64::from(self.due),
             self.memory.unwrap_or(NO_LIMIT),
         ];
@@ -257,7 +259,8 @@ impl<I> Summary<I> {
             sum.transitions += transitions;
             sum.found |= found != 0;
             sum.stopped |= stopped != 0;
-            sum.late |= late != 0;
+            let late = Some(late).filter(|&late| late != NO_LIMIT).map(Duration::from_nanos);
+            sum.late = [sum.late, late].into_iter().flatten().min();
             sum.due |= due != 0;
             let memory = Some(memory).filter(|&memory| memory != NO_LIMIT);
             sum.memory = [sum.memory, memory].into_iter().flatten().min();

@@ -30,7 +30,11 @@ impl Jumble {
         (0..1 + number % 3).map(move |edge| {
             let mixed = (number * 4 + edge + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             // Mostly to neighbours, so that there are many levels.
-            if self.wide || mixed >> 60 == 0 { (mixed >> 20) % self.size } else { (number + (mixed >> 40) % 97) % self.size }
+            if self.wide || mixed >> 60 == 0 {
+                (mixed >> 20) % self.size
+            } else {
+                (number + (mixed >> 40) % 97) % self.size
+            }
         })
     }
 }
