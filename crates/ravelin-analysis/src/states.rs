@@ -7,6 +7,7 @@ use ravelin_machine::{Purpose, Snapshot, run};
 use ravelin_program::{Condition, Goal, Initial, Observable, Program, RegId, ThreadId, Value};
 use ravelin_semantics::Model;
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 /// The answer.
 #[derive(Clone, Debug)]
@@ -47,12 +48,14 @@ pub struct EndThread {
 
 /// Lists all final and all stuck states under a model, each compared with SC.
 pub fn states(program: &Program, question: &Question) -> Result<FinalStates, AnalysisError> {
+    let start = Instant::now();
     let explored = run(program, question.settings(Purpose::Finals), &question.options(Until::Exhausted))?;
     let (finals, stuck) = collect(program, &explored);
     let sc = if question.model == Model::Sc {
         None
     } else {
-        let question = Question { model: Model::Sc, ..*question };
+        let limits = question.limits.left(start, explored.statistics().states);
+        let question = Question { model: Model::Sc, limits, ..*question };
         let explored = run(program, question.settings(Purpose::Finals), &question.options(Until::Exhausted))?;
         Some((explored.limit().is_none(), collect(program, &explored)))
     };

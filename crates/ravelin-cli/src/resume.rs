@@ -33,8 +33,9 @@ pub struct Resume {
 
 const RUN_FILE: &str = "run.json";
 const FORMAT: u64 = 1;
-/// Options with a value that do not belong to the question, but to where it was asked.
-const NOT_THE_QUESTION: [&str; 3] = ["--cluster", "--process", "--connect-timeout"];
+/// Options with a value that do not belong to the question, but to where it was asked, and limits, which are those of each time.
+const NOT_THE_QUESTION: [&str; 6] =
+    ["--cluster", "--process", "--connect-timeout", "--secret-file", "--timeout", "--max-memory"];
 
 pub fn run(arguments: &Resume) -> anyhow::Result<Exit> {
     let directory = std::path::absolute(&arguments.directory)?;

@@ -4,7 +4,8 @@ mod running;
 
 use running::{Scratch, code, ravelin};
 use serde_json::Value;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -207,12 +208,120 @@ fn processes_on_named_hosts_answer_together() {
         let output = other.wait_with_output().expect("it ends");
         assert_eq!((code(&output), said(&output).as_str()), (1, ""), "process 0 tells the answer");
     }
-    // The same with another program on one of the machines.
-    let other = start(&["check", "examples/sb.rav", "--cluster", &hosts, "--process", "1", "--connect-timeout", "20s"]);
-    let first = ravelin(&[&words("0")[..], &["--connect-timeout", "20s"]].concat(), "");
+    // The same with another program on one of the machines: it is noted, and the right one is waited for.
+    let other = start(&["check", "examples/sb.rav", "--cluster", &hosts, "--process", "1", "--connect-timeout", "2s"]);
+    let first = ravelin(&[&words("0")[..], &["--connect-timeout", "2s"]].concat(), "");
     assert_eq!(code(&first), 2);
-    assert!(said(&first).contains("process 1 at") && said(&first).contains("about something else"), "{}", said(&first));
-    assert_eq!(code(&other.wait_with_output().expect("it ends")), 2);
+    let note = "about something else: another program, other options, or another version of Ravelin; still waiting";
+    assert!(said(&first).contains("process 1 at") && said(&first).contains(note), "{}", said(&first));
+    assert!(said(&first).contains("waited 2 s in vain for"), "{}", said(&first));
+    let other = other.wait_with_output().expect("it ends");
+    assert_eq!(code(&other), 2);
+    assert!(
+        said(&other).contains("process 0 at") && said(&other).contains("closes the connection"),
+        "{}",
+        said(&other)
+    );
+}
+
+/// Addresses of this machine that are free.
+fn free_hosts(scratch: &Scratch, processes: usize) -> String {
+    let taken: Vec<TcpListener> = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+    let lines: Vec<String> = taken.iter().map(|port| port.local_addr().expect("an address").to_string()).collect();
+    scratch.write("hosts.txt", &lines.join("\n"))
+}
+
+#[test]
+fn limits_of_time_and_formats_of_answers_need_not_agree() {
+    let scratch = Scratch::new("cluster-differ");
+    let hosts = free_hosts(&scratch, 2);
+    let dekker = ["check", "examples/dekker.rav", "--cluster", &hosts, "--connect-timeout", "20s", "--process"];
+    let other = start(&[&dekker[..], &["1", "--timeout", "30s", "--format", "json"]].concat());
+    let first = ravelin(&[&dekker[..], &["0", "--timeout=1m", "--max-memory", "1G"]].concat(), "");
+    assert_eq!(code(&first), 1, "{}", said(&first));
+    assert_eq!(code(&other.wait_with_output().expect("it ends")), 1);
+    // The time of one is over, and it ends for both.
+    let program = scratch.write("program.rav", &PROGRAM.replace("60 &&", "61 &&").replace("< 60", "< 63"));
+    let long = ["reach", &program, "--model", "sc", "--no-symmetry", "--cluster", &hosts, "--process"];
+    let other = start(&[&long[..], &["1", "--timeout", "0.1s"]].concat());
+    let first = ravelin(&[&long[..], &["0"]].concat(), "");
+    assert_eq!(code(&first), 3, "{}", said(&first));
+    assert!(said(&first).contains("time limit of 0.1 s"), "{}", said(&first));
+    assert_eq!(code(&other.wait_with_output().expect("it ends")), 3);
+}
+
+#[test]
+fn a_secret_is_shared_or_nobody_is_let_in() {
+    let scratch = Scratch::new("cluster-secret");
+    let hosts = free_hosts(&scratch, 2);
+    let secret = |name: &str, text: &str, mode: u32| {
+        let file = scratch.write(name, text);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("a mode");
+        file
+    };
+    let right = secret("right", "0123456789abcdef0123456789abcdef\n", 0o600);
+    let wrong = secret("wrong", "another secret that is long enough\n", 0o600);
+    let open = secret("open", "0123456789abcdef0123456789abcdef\n", 0o644);
+    let dekker = ["check", "examples/dekker.rav", "--cluster", &hosts, "--connect-timeout", "2s"];
+    // From a file and from the environment.
+    let mut other = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    other.args(dekker).args(["--process", "1"]).current_dir(ROOT).stdout(Stdio::null());
+    let mut other = other.env("RAVELIN_SECRET", "0123456789abcdef0123456789abcdef").spawn().expect("it starts");
+    let first = ravelin(&[&dekker[..], &["--process", "0", "--secret-file", &right]].concat(), "");
+    assert_eq!(code(&first), 1, "{}", said(&first));
+    assert_eq!(other.wait().expect("it ends").code(), Some(1));
+    // With another one, or none.
+    for others in [&["--secret-file", &wrong][..], &[]] {
+        let other = start(&[&dekker[..], &["--process", "1"], others].concat());
+        let first = ravelin(&[&dekker[..], &["--process", "0", "--secret-file", &right]].concat(), "");
+        assert_eq!(code(&first), 2, "{}", said(&first));
+        assert!(said(&first).contains("has another secret"), "{}", said(&first));
+        assert_eq!(code(&other.wait_with_output().expect("it ends")), 2);
+    }
+    let refused = ravelin(&[&dekker[..], &["--process", "0", "--secret-file", &open]].concat(), "");
+    assert_eq!(code(&refused), 2);
+    assert!(said(&refused).contains("mode 644") && said(&refused).contains("chmod 600"), "{}", said(&refused));
+    let short = secret("short", "short\n", 0o600);
+    let refused = ravelin(&[&dekker[..], &["--process", "0", "--secret-file", &short]].concat(), "");
+    assert!(said(&refused).contains("at least 16"), "{}", said(&refused));
+    // Machines that are not this one, without a secret.
+    let far = scratch.write("far.txt", "127.0.0.1:9\n192.0.2.1:7000\n");
+    let words = ["check", "examples/dekker.rav", "--cluster", &far, "--process", "1", "--connect-timeout", "0.1s"];
+    let warned = ravelin(&words, "");
+    assert!(said(&warned).contains("warning: ") && said(&warned).contains("no secret"), "{}", said(&warned));
+    let quiet = ravelin(&[&words[..], &["--secret-file", &right]].concat(), "");
+    assert!(!said(&quiet).contains("warning: "), "{}", said(&quiet));
+}
+
+#[test]
+fn silent_callers_prolong_neither_the_wait_nor_an_interrupt() {
+    let scratch = Scratch::new("cluster-silent");
+    for interrupted in [false, true] {
+        let hosts = free_hosts(&scratch, 2);
+        let address = std::fs::read_to_string(&hosts).expect("hosts").lines().next().expect("one").to_owned();
+        let patience = if interrupted { "60s" } else { "1s" };
+        let begun = Instant::now();
+        let words =
+            ["check", "examples/dekker.rav", "--cluster", &hosts, "--process", "0", "--connect-timeout", patience];
+        let first = start(&words);
+        let _callers: Vec<TcpStream> = (0..8)
+            .map(|_| {
+                loop {
+                    match TcpStream::connect(&address) {
+                        Ok(stream) => break stream,
+                        Err(_) => std::thread::sleep(Duration::from_millis(5)),
+                    }
+                }
+            })
+            .collect();
+        if interrupted {
+            let _ = Command::new("kill").args(["-INT", &first.id().to_string()]).status();
+        }
+        let output = first.wait_with_output().expect("it ends");
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+        let expected = if interrupted { "interrupted while waiting" } else { "waited 1 s in vain" };
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    }
 }
 
 #[test]

@@ -1,13 +1,23 @@
-//! Finding the other processes: everyone listens for those after it and connects to those before it, both say who they are, and when
-//! all are there nobody listens any more.
+//! Finding the other processes: everyone listens for those after it and calls those before it, both sides make sure of each other
+//! (`handshake.rs`), and when all are there nobody listens any more.
+//!
+//! There is one deadline for all of it. Nothing here waits for a single connection: all handshakes go on side by side, each has some
+//! seconds, and of those that are not through there are only so many; if more come, the oldest goes. So connections that say nothing, or
+//! one byte now and then, keep nobody out.
 
 use crate::connection::{Connection, Fate, Socket};
+use crate::dialer::Dialer;
+use crate::handshake::{Handshake, Outcome, Refusal, Terms};
 use crate::hosts::{Address, Hosts};
 use crate::links::Links;
-use std::io::{self, Read, Write};
-use std::net::{IpAddr, TcpListener, TcpStream};
-use std::os::unix::net::{UnixListener, UnixStream};
+use crate::listener::Listener;
+use crate::secret::Secret;
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// What a process says of itself and expects of the others.
@@ -17,6 +27,58 @@ pub struct Introduction {
     pub process: usize,
     /// The same for processes that answer the same question about the same input with the same version.
     pub fingerprint: u64,
+}
+
+/// How a process waits for the others.
+#[derive(Clone, Copy)]
+pub struct Waiting<'a> {
+    /// For all of it.
+    pub patience: Duration,
+    /// Whoever does not know it is not let in.
+    pub secret: Option<&'a Secret>,
+    /// Set from outside to give up.
+    pub stop: Option<&'a AtomicBool>,
+    /// Told once of each process that came and was refused.
+    pub note: Option<&'a dyn Fn(&Sighting)>,
+}
+
+impl Waiting<'_> {
+    pub fn new(patience: Duration) -> Self {
+        Waiting { patience, secret: None, stop: None, note: None }
+    }
+}
+
+/// Somebody who is not waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sighting {
+    /// Knows the secret, if there is one, and asks something else.
+    Different { process: usize, address: Address },
+    /// Does not know the secret.
+    Secret { process: usize, address: Address },
+    /// Was called, and closed the connection when this process had introduced itself.
+    Refuses { process: usize, address: Address },
+    /// Connections that were closed because they came from other addresses or did not introduce themselves as processes do.
+    Strangers(usize),
+}
+
+impl fmt::Display for Sighting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sighting::Different { process, address } => write!(
+                f,
+                "process {process} at {address} is about something else: another program, other options, or another version of Ravelin"
+            ),
+            Sighting::Secret { process, address } => {
+                write!(f, "process {process} at {address} has another secret, or one of the two has none")
+            }
+            Sighting::Refuses { process, address } => write!(
+                f,
+                "process {process} at {address} closes the connection: it is about something else, or has another secret"
+            ),
+            Sighting::Strangers(1) => write!(f, "one connection that belongs to no process was closed"),
+            Sighting::Strangers(count) => write!(f, "{count} connections that belong to no process were closed"),
+        }
+    }
 }
 
 /// Why the processes did not come together.
@@ -29,53 +91,51 @@ pub enum ConnectError {
     #[error("cannot find {address}: {error}")]
     Unknown { address: Address, error: io::Error },
     #[error(
-        "process {process} at {address} is about something else: another program, other options, or another version of Ravelin"
+        "waited {} s in vain for {}{}", .waited.as_secs_f64(), .missing.iter().map(Address::to_string).collect::<Vec<_>>().join(", "),
+        .seen.iter().map(|seen| format!("; {seen}")).collect::<String>()
     )]
-    Different { process: usize, address: Address },
-    #[error("what answers at {address} is not process {process} of this run")]
-    Stranger { process: usize, address: Address },
-    #[error("waited {} s in vain for {}", .waited.as_secs(), .missing.iter().map(Address::to_string).collect::<Vec<_>>().join(", "))]
-    Missing { waited: Duration, missing: Vec<Address> },
+    Missing {
+        waited: Duration,
+        missing: Vec<Address>,
+        /// Who came instead.
+        seen: Vec<Sighting>,
+    },
     #[error("interrupted while waiting for the other processes")]
     Stopped,
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-const MAGIC: u64 = u64::from_be_bytes(*b"ravelin\x01");
-/// How long one connection may take to introduce itself; others wait meanwhile.
-const PATIENCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(20);
-
-/// What follows an introduction.
-const WELCOME: u64 = 1;
-const DIFFERENT: u64 = 2;
+/// Between two looks at all connections.
+const PAUSE: Duration = Duration::from_millis(5);
+/// How long one handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(5);
+/// Callers whose handshakes are not through.
+const MOST_CALLERS: usize = 128;
+/// Callers that are taken at one look, so that those who are there already are looked at in between.
+const MOST_AT_ONCE: usize = 32;
+/// Before a process that refused this one is called again.
+const BEFORE_NEXT_CALL: Duration = Duration::from_millis(200);
 
 /// Connects this process with all others; returns when all are there.
-pub fn connect(
-    hosts: &Hosts,
-    introduction: Introduction,
-    patience: Duration,
-    stop: Option<&AtomicBool>,
-) -> Result<Links, ConnectError> {
+pub fn connect(hosts: &Hosts, introduction: Introduction, waiting: &Waiting) -> Result<Links, ConnectError> {
     let processes = hosts.addresses.len();
-    let process = introduction.process;
+    let Introduction { process, fingerprint } = introduction;
     if process >= processes {
         return Err(ConnectError::NoSuchProcess { process, processes });
     }
-    let meeting = Meeting { hosts, introduction, start: Instant::now(), patience, stop };
-    let mut sockets: Vec<Option<Socket>> = (0..processes).map(|_| None).collect();
-    // Listening begins first, so that those who connect do not fail without need.
-    let listener = if process + 1 < processes { Some(Listener::open(&hosts.addresses[process])?) } else { None };
-    for (other, socket) in sockets.iter_mut().enumerate().take(process) {
-        *socket = Some(meeting.connect_to(other)?);
-    }
-    if let Some(listener) = &listener {
-        meeting.await_others(listener, &mut sockets)?;
-    }
-    drop(listener);
+    let secret = waiting.secret.cloned().unwrap_or_default();
+    let mut meeting = Meeting {
+        hosts,
+        terms: Terms { process, processes, fingerprint, secret },
+        waiting,
+        sockets: (0..processes).map(|_| None).collect(),
+        seen: Vec::new(),
+        strangers: 0,
+    };
+    meeting.hold()?;
     let fate = Fate::new();
-    let connections = sockets.into_iter().enumerate();
+    let connections = meeting.sockets.into_iter().enumerate();
     let connections =
         connections.map(|(other, socket)| socket.map(|socket| Connection::new(socket, other, fate.clone()))).collect();
     Ok(Links::new(connections, process, fate)?)
@@ -83,173 +143,170 @@ pub fn connect(
 
 struct Meeting<'a> {
     hosts: &'a Hosts,
-    introduction: Introduction,
-    start: Instant,
-    patience: Duration,
-    stop: Option<&'a AtomicBool>,
+    terms: Terms,
+    waiting: &'a Waiting<'a>,
+    /// By process.
+    sockets: Vec<Option<Socket>>,
+    seen: Vec<Sighting>,
+    strangers: usize,
+}
+
+/// A process before this one, which is called.
+struct Call {
+    other: usize,
+    dialer: Dialer,
+    handshake: Option<Handshake>,
+    /// When to call again, after a handshake came to nothing.
+    again: Option<Instant>,
 }
 
 impl Meeting<'_> {
-    /// Waits a moment, if there is time for it.
-    fn wait(&self, missing: impl FnOnce() -> Vec<Address>) -> Result<(), ConnectError> {
-        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Err(ConnectError::Stopped);
+    fn hold(&mut self) -> Result<(), ConnectError> {
+        let start = Instant::now();
+        let deadline = start + self.waiting.patience.min(Duration::from_secs(u64::from(u32::MAX)));
+        let process = self.terms.process;
+        // Listening begins first, so that those who call do not fail without need.
+        let awaits = process + 1 < self.terms.processes;
+        let listener = if awaits { Some(Listener::open(&self.hosts.addresses[process])?) } else { None };
+        let found = self.find_callers()?;
+        let mut expected: Option<Vec<Vec<IpAddr>>> = None;
+        let mut callers: VecDeque<Handshake> = VecDeque::new();
+        let mut calls: Vec<Call> = Vec::new();
+        for other in 0..process {
+            let dialer = Dialer::start(&self.hosts.addresses[other], deadline)?;
+            calls.push(Call { other, dialer, handshake: None, again: None });
         }
-        if self.start.elapsed() > self.patience {
-            return Err(ConnectError::Missing { waited: self.patience, missing: missing() });
-        }
-        std::thread::sleep(PAUSE);
-        Ok(())
-    }
-
-    fn words(&self) -> [u64; 4] {
-        let Introduction { process, fingerprint } = self.introduction;
-        [MAGIC, self.hosts.addresses.len() as u64, process as u64, fingerprint]
-    }
-
-    fn connect_to(&self, other: usize) -> Result<Socket, ConnectError> {
-        let address = &self.hosts.addresses[other];
         loop {
-            if let Ok(mut socket) = dial(address) {
-                socket.set_read_timeout(Some(PATIENCE))?;
-                match say(&mut socket, &self.words()).and_then(|()| hear::<5>(&mut socket)) {
-                    Ok([MAGIC, _, number, _, answer]) if number == other as u64 => match answer {
-                        WELCOME => {
-                            socket.set_read_timeout(None)?;
-                            return Ok(socket);
-                        }
-                        _ => return Err(ConnectError::Different { process: other, address: address.clone() }),
-                    },
-                    Ok(_) => return Err(ConnectError::Stranger { process: other, address: address.clone() }),
-                    // It may be a process that is not yet ready, or one that is just ending.
-                    Err(_) => {}
-                }
+            if self.waiting.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(ConnectError::Stopped);
             }
-            self.wait(|| vec![address.clone()])?;
+            if expected.is_none() {
+                expected = found.try_recv().ok().transpose()?;
+            }
+            if let (Some(listener), Some(expected)) = (&listener, &expected) {
+                self.let_in(listener, expected, &mut callers)?;
+            }
+            self.hear(&mut callers)?;
+            for call in &mut calls {
+                self.call(call)?;
+            }
+            if self.missing().is_empty() {
+                return Ok(());
+            }
+            if Instant::now() >= deadline {
+                let mut seen = std::mem::take(&mut self.seen);
+                seen.extend((self.strangers > 0).then_some(Sighting::Strangers(self.strangers)));
+                return Err(ConnectError::Missing { waited: self.waiting.patience, missing: self.missing(), seen });
+            }
+            std::thread::sleep(PAUSE);
         }
     }
 
-    /// Lets those in that come from a named host, are about the same, and are not there yet.
-    fn await_others(&self, listener: &Listener, sockets: &mut [Option<Socket>]) -> Result<(), ConnectError> {
-        let process = self.introduction.process;
-        let mut expected: Vec<(usize, Vec<IpAddr>)> = Vec::new();
-        for (other, address) in self.hosts.addresses.iter().enumerate().skip(process + 1) {
-            let ips = address.resolved().map_err(|error| ConnectError::Unknown { address: address.clone(), error })?;
-            expected.push((other, ips));
+    fn missing(&self) -> Vec<Address> {
+        let all = self.hosts.addresses.iter().zip(&self.sockets).enumerate();
+        let missing = all.filter(|(other, (_, socket))| *other != self.terms.process && socket.is_none());
+        missing.map(|(_, (address, _))| address.clone()).collect()
+    }
+
+    /// Looks up, on a thread of its own, from where the processes after this one call.
+    fn find_callers(&self) -> Result<Receiver<Result<Vec<Vec<IpAddr>>, ConnectError>>, ConnectError> {
+        let (send, found) = channel();
+        let addresses = self.hosts.addresses[self.terms.process + 1..].to_vec();
+        std::thread::Builder::new().name("ravelin-resolver".to_owned()).spawn(move || {
+            let each = |address: Address| address.resolved().map_err(|error| ConnectError::Unknown { address, error });
+            // Whoever asked may have given up.
+            let _ = send.send(addresses.into_iter().map(each).collect());
+        })?;
+        Ok(found)
+    }
+
+    /// Takes new callers from named addresses.
+    fn let_in(
+        &mut self,
+        listener: &Listener,
+        expected: &[Vec<IpAddr>],
+        callers: &mut VecDeque<Handshake>,
+    ) -> Result<(), ConnectError> {
+        for _ in 0..MOST_AT_ONCE {
+            let Some((socket, from)) = listener.accept()? else { break };
+            if from.is_some_and(|from| !expected.iter().any(|addresses| addresses.contains(&from))) {
+                self.strangers += 1;
+                continue;
+            }
+            if callers.len() >= MOST_CALLERS {
+                callers.pop_front();
+                self.strangers += 1;
+            }
+            callers.push_back(Handshake::of_listener(socket)?);
         }
-        while sockets.iter().skip(process + 1).any(Option::is_none) {
-            let missing = || {
-                let all = self.hosts.addresses.iter().zip(sockets.iter()).skip(process + 1);
-                all.filter(|(_, socket)| socket.is_none()).map(|(address, _)| address.clone()).collect()
-            };
-            let Some((mut socket, from)) = listener.accept()? else {
-                self.wait(missing)?;
-                continue;
-            };
-            let is_named = |(_, ips): &&(usize, Vec<IpAddr>)| from.is_none_or(|from| ips.contains(&from));
-            if !expected.iter().any(|expected| is_named(&expected)) {
-                continue;
-            }
-            socket.set_read_timeout(Some(PATIENCE))?;
-            let Ok([MAGIC, processes, other, fingerprint]) = hear::<4>(&mut socket) else { continue };
-            let named = expected.iter().filter(is_named).find(|(number, _)| *number as u64 == other);
-            let Some(&(other, _)) = named else { continue };
-            let same = processes == self.hosts.addresses.len() as u64 && fingerprint == self.introduction.fingerprint;
-            let answer = if same { WELCOME } else { DIFFERENT };
-            let words = self.words();
-            let told = say(&mut socket, &[words[0], words[1], words[2], words[3], answer]);
-            if !same {
-                return Err(ConnectError::Different { process: other, address: self.hosts.addresses[other].clone() });
-            }
-            if told.is_ok() && sockets[other].is_none() {
-                socket.set_read_timeout(None)?;
-                sockets[other] = Some(socket);
+        Ok(())
+    }
+
+    /// Goes on with the handshakes of those who called.
+    fn hear(&mut self, callers: &mut VecDeque<Handshake>) -> Result<(), ConnectError> {
+        for _ in 0..callers.len() {
+            let Some(mut caller) = callers.pop_front() else { break };
+            let (outcome, other) = (caller.advance(&self.terms), caller.other);
+            match (outcome, other) {
+                (Outcome::Goes, _) if caller.since.elapsed() < HANDSHAKE => callers.push_back(caller),
+                (Outcome::Met, Some(other)) => {
+                    if self.sockets[other].is_none() {
+                        self.sockets[other] = Some(caller.into_socket()?);
+                    }
+                }
+                (Outcome::Refused(Refusal::Secret), Some(process)) => {
+                    self.note(Sighting::Secret { process, address: self.hosts.addresses[process].clone() });
+                }
+                (Outcome::Refused(Refusal::Different), Some(process)) => {
+                    self.note(Sighting::Different { process, address: self.hosts.addresses[process].clone() });
+                }
+                _ => self.strangers += 1,
             }
         }
         Ok(())
     }
-}
 
-fn say(socket: &mut Socket, words: &[u64]) -> io::Result<()> {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-    socket.write_all(&bytes)
-}
-
-fn hear<const N: usize>(socket: &mut Socket) -> io::Result<[u64; N]> {
-    let mut words = [0; N];
-    for word in &mut words {
-        let mut bytes = [0; 8];
-        socket.read_exact(&mut bytes)?;
-        *word = u64::from_be_bytes(bytes);
-    }
-    Ok(words)
-}
-
-fn dial(address: &Address) -> io::Result<Socket> {
-    match address {
-        Address::Unix(path) => UnixStream::connect(path).map(Socket::Unix),
-        Address::Tcp { host, port } => {
-            let stream = TcpStream::connect((host.as_str(), *port))?;
-            stream.set_nodelay(true)?;
-            Ok(Socket::Tcp(stream))
+    /// Goes on with calling one process.
+    fn call(&mut self, call: &mut Call) -> Result<(), ConnectError> {
+        if self.sockets[call.other].is_some() {
+            return Ok(());
         }
-    }
-}
-
-enum Listener {
-    Tcp(TcpListener),
-    Unix(UnixListener, std::path::PathBuf),
-}
-
-impl Listener {
-    fn open(address: &Address) -> Result<Listener, ConnectError> {
-        let opened = match address {
-            Address::Tcp { host, port } => TcpListener::bind((host.as_str(), *port)).and_then(|listener| {
-                listener.set_nonblocking(true)?;
-                Ok(Listener::Tcp(listener))
-            }),
-            Address::Unix(path) => UnixListener::bind(path).and_then(|listener| {
-                listener.set_nonblocking(true)?;
-                Ok(Listener::Unix(listener, path.clone()))
-            }),
-        };
-        opened.map_err(|error| ConnectError::Listen { address: address.clone(), error })
-    }
-
-    /// A connection that waits, with where it comes from; `None` if there is none.
-    fn accept(&self) -> io::Result<Option<(Socket, Option<IpAddr>)>> {
-        let accepted = match self {
-            Listener::Tcp(listener) => listener.accept().and_then(|(stream, from)| {
-                stream.set_nonblocking(false)?;
-                stream.set_nodelay(true)?;
-                Ok((Socket::Tcp(stream), Some(from.ip().to_canonical())))
-            }),
-            Listener::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
-                stream.set_nonblocking(false)?;
-                Ok((Socket::Unix(stream), None))
-            }),
-        };
-        match accepted {
-            Ok(accepted) => Ok(Some(accepted)),
-            // Nobody is there, or somebody was and is gone again.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted
-                ) =>
-            {
-                Ok(None)
+        if call.again.take_if(|again| *again <= Instant::now()).is_some() {
+            call.dialer.call_again();
+        }
+        if call.handshake.is_none()
+            && let Some(socket) = call.dialer.socket()
+        {
+            call.handshake = Some(Handshake::of_caller(socket, call.other, &self.terms)?);
+        }
+        let Some(handshake) = &mut call.handshake else { return Ok(()) };
+        let outcome = handshake.advance(&self.terms);
+        if outcome == Outcome::Goes && handshake.since.elapsed() < HANDSHAKE {
+            return Ok(());
+        }
+        let Some(handshake) = call.handshake.take() else { return Ok(()) };
+        let (process, address) = (call.other, self.hosts.addresses[call.other].clone());
+        match outcome {
+            Outcome::Met => {
+                self.sockets[call.other] = Some(handshake.into_socket()?);
+                return Ok(());
             }
-            Err(error) => Err(error),
+            Outcome::Refused(Refusal::Closed { proved: true }) => self.note(Sighting::Refuses { process, address }),
+            Outcome::Refused(Refusal::Secret) => self.note(Sighting::Secret { process, address }),
+            // It may be a process that is not yet ready, one that is just ending, or another program altogether.
+            _ => {}
         }
+        call.again = Some(Instant::now() + BEFORE_NEXT_CALL);
+        Ok(())
     }
-}
 
-impl Drop for Listener {
-    fn drop(&mut self) {
-        if let Listener::Unix(_, path) = self {
-            // The name of a socket that nobody listens at is of no use.
-            let _ = std::fs::remove_file(path);
+    fn note(&mut self, sighting: Sighting) {
+        if self.seen.contains(&sighting) {
+            return;
         }
+        if let Some(note) = self.waiting.note {
+            note(&sighting);
+        }
+        self.seen.push(sighting);
     }
 }

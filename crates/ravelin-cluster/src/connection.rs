@@ -6,7 +6,6 @@ use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use timely_communication::allocator::zero_copy::stream::Stream;
 
 /// What the connections of a process know together.
@@ -50,8 +49,8 @@ macro_rules! either {
 }
 
 impl Socket {
-    pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        either!(self, stream => stream.set_read_timeout(timeout))
+    pub fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        either!(self, stream => stream.set_nonblocking(nonblocking))
     }
 
     /// Ends a connection, if it has not ended.
@@ -151,7 +150,7 @@ impl Stream for Connection {
     }
 
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        either!(&self.socket, stream => stream.set_nonblocking(nonblocking))
+        self.socket.set_nonblocking(nonblocking)
     }
 
     fn shutdown(&self, how: Shutdown) -> io::Result<()> {

@@ -63,6 +63,16 @@ impl Hosts {
         Hosts { addresses: (0..processes).map(address).collect() }
     }
 
+    /// Whether all processes are on this machine, as far as their names tell.
+    pub fn are_local(&self) -> bool {
+        self.addresses.iter().all(|address| match address {
+            Address::Unix(_) => true,
+            Address::Tcp { host, .. } => {
+                host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+            }
+        })
+    }
+
     /// How many machines these are, as far as their names tell.
     pub fn machines(&self) -> usize {
         let mut names: Vec<&str> = self.addresses.iter().map(Address::machine).collect();
@@ -134,6 +144,9 @@ mod tests {
         assert_eq!(hosts.addresses[1], Address::Tcp { host: "::1".to_owned(), port: 7001 });
         assert_eq!(Hosts::parse(&hosts.to_string()).unwrap(), hosts);
         assert_eq!(Hosts::parse("a:1\na:2\nb:1").unwrap().machines(), 2);
+        let is_local = |text: &str| Hosts::parse(text).unwrap().are_local();
+        assert!(is_local("localhost:1\n127.0.0.3:1\n[::1]:1\nunix:/run/x"));
+        assert!(!is_local("localhost:1\n10.0.0.1:1") && !is_local("node-a:7"));
     }
 
     #[test]

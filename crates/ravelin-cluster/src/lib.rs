@@ -10,9 +10,14 @@
 
 mod connect;
 mod connection;
+mod dialer;
+mod handshake;
 mod hosts;
 mod links;
+mod listener;
+mod secret;
 
-pub use connect::{ConnectError, Introduction, connect};
+pub use connect::{ConnectError, Introduction, Sighting, Waiting, connect};
 pub use hosts::{Address, Hosts, HostsError};
 pub use links::Links;
+pub use secret::{Secret, SecretError};

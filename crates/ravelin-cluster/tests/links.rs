@@ -1,8 +1,7 @@
 //! Processes, here threads with real sockets, that come together and exchange words.
 
-use ravelin_cluster::{ConnectError, Hosts, Introduction, Links, connect};
+use ravelin_cluster::{ConnectError, Hosts, Introduction, Links, Waiting, connect};
 use ravelin_explore::{Lost, Peers};
-use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -22,7 +21,7 @@ fn directory(name: &str) -> std::path::PathBuf {
 }
 
 fn meet(hosts: &Hosts, process: usize, fingerprint: u64) -> Result<Links, ConnectError> {
-    connect(hosts, Introduction { process, fingerprint }, PATIENCE, None)
+    connect(hosts, Introduction { process, fingerprint }, &Waiting::new(PATIENCE))
 }
 
 fn all<T: Send>(hosts: &Hosts, each: impl Fn(Links) -> T + Sync) -> Vec<T> {
@@ -77,57 +76,17 @@ fn nobody_listens_once_all_are_there() {
 }
 
 #[test]
-fn a_process_about_something_else_is_refused_on_both_sides() {
-    let hosts = loopback(2);
-    std::thread::scope(|scope| {
-        let first = scope.spawn(|| meet(&hosts, 0, 1).map(|_| ()));
-        let second = meet(&hosts, 1, 2).map(|_| ());
-        assert!(matches!(second, Err(ConnectError::Different { process: 0, .. })), "{second:?}");
-        assert!(matches!(first.join().unwrap(), Err(ConnectError::Different { process: 1, .. })));
-    });
-}
-
-#[test]
-fn strangers_do_not_disturb() {
-    let hosts = loopback(2);
-    std::thread::scope(|scope| {
-        let first = scope.spawn(|| meet(&hosts, 0, 7).map(|_| ()));
-        let port = hosts.addresses[0].to_string();
-        let dial = || loop {
-            match TcpStream::connect(&port) {
-                Ok(stream) => break stream,
-                Err(_) => std::thread::sleep(Duration::from_millis(5)),
-            }
-        };
-        // One that leaves at once, one that talks of other things, one with a wrong number.
-        drop(dial());
-        let mut browser = dial();
-        browser.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n").unwrap();
-        let mut answer = Vec::new();
-        // The connection is closed, whether in order or by force, without a word.
-        let _ = browser.read_to_end(&mut answer);
-        assert!(answer.is_empty());
-        let mut liar = dial();
-        let words = [u64::from_be_bytes(*b"ravelin\x01"), 2, 9, 7];
-        liar.write_all(&words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<_>>()).unwrap();
-        let second = meet(&hosts, 1, 7);
-        assert!(second.is_ok());
-        drop(second);
-        assert!(first.join().unwrap().is_ok());
-    });
-}
-
-#[test]
 fn connections_from_other_addresses_are_not_let_in() {
     // Process 1 is said to be elsewhere, so what comes from this machine is not it.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let here = Hosts::parse(&format!("{port}\n192.0.2.1:7000")).unwrap();
     std::thread::scope(|scope| {
         let introduction = Introduction { process: 0, fingerprint: 7 };
-        let first = scope.spawn(move || connect(&here, introduction, Duration::from_secs(2), None).map(|_| ()));
+        let first =
+            scope.spawn(move || connect(&here, introduction, &Waiting::new(Duration::from_secs(2))).map(|_| ()));
         let pretended = Hosts::parse(&format!("{port}\n127.0.0.1:7001")).unwrap();
         let introduction = Introduction { process: 1, fingerprint: 7 };
-        let second = connect(&pretended, introduction, Duration::from_secs(1), None).map(|_| ());
+        let second = connect(&pretended, introduction, &Waiting::new(Duration::from_secs(1))).map(|_| ());
         assert!(matches!(second, Err(ConnectError::Missing { .. })), "{second:?}");
         assert!(matches!(first.join().unwrap(), Err(ConnectError::Missing { .. })));
     });
@@ -137,42 +96,64 @@ fn connections_from_other_addresses_are_not_let_in() {
 fn waiting_ends_and_says_for_whom() {
     let hosts = loopback(3);
     let introduction = Introduction { process: 0, fingerprint: 7 };
-    let Err(error) = connect(&hosts, introduction, Duration::from_millis(100), None) else {
+    let Err(error) = connect(&hosts, introduction, &Waiting::new(Duration::from_millis(100))) else {
         panic!("nobody else is there")
     };
     assert!(error.to_string().contains(&hosts.addresses[1].to_string()), "{error}");
     let stop = std::sync::atomic::AtomicBool::new(true);
-    assert!(matches!(connect(&hosts, introduction, PATIENCE, Some(&stop)), Err(ConnectError::Stopped)));
+    let waiting = Waiting { stop: Some(&stop), ..Waiting::new(PATIENCE) };
+    assert!(matches!(connect(&hosts, introduction, &waiting), Err(ConnectError::Stopped)));
     assert!(matches!(meet(&hosts, 3, 7), Err(ConnectError::NoSuchProcess { process: 3, processes: 3 })));
     let _taken = TcpListener::bind(hosts.addresses[0].to_string()).unwrap();
     assert!(matches!(meet(&hosts, 0, 7), Err(ConnectError::Listen { .. })));
 }
 
-/// A process that ends without a word: here one that introduces itself and closes its connection.
+/// A process whose connection breaks: here between the two, where it is cut.
 #[test]
 fn a_process_that_dies_is_noticed() {
     let hosts = loopback(2);
+    let relay = TcpListener::bind("127.0.0.1:0").unwrap();
+    let detour = Hosts::parse(&format!("{}\n{}", relay.local_addr().unwrap(), hosts.addresses[1])).unwrap();
     let start = Instant::now();
     std::thread::scope(|scope| {
         let first = scope.spawn(|| {
             let links = meet(&hosts, 0, 7).unwrap();
+            links.exchange(vec![Vec::new(); 2]).unwrap();
             let result = links.exchange(vec![Vec::new(), vec![1, 2, 3]]);
             // Also when nothing can be said any more, dropping ends.
             drop(links);
             result
         });
-        let mut second = loop {
+        let (met, is_met) = std::sync::mpsc::channel();
+        let (cut, is_cut) = std::sync::mpsc::channel();
+        let second = scope.spawn(move || {
+            let links = meet(&detour, 1, 7).unwrap();
+            links.exchange(vec![Vec::new(); 2]).unwrap();
+            met.send(()).unwrap();
+            // It says nothing more, and does not leave in order either.
+            is_cut.recv().unwrap();
+            drop(links);
+        });
+        let (caller, _) = relay.accept().unwrap();
+        let listener = loop {
             match TcpStream::connect(hosts.addresses[0].to_string()) {
                 Ok(stream) => break stream,
                 Err(_) => std::thread::sleep(Duration::from_millis(5)),
             }
         };
-        let words = [u64::from_be_bytes(*b"ravelin\x01"), 2, 1, 7];
-        second.write_all(&words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<_>>()).unwrap();
-        second.read_exact(&mut [0; 40]).unwrap();
-        std::thread::sleep(Duration::from_millis(50));
-        drop(second);
+        for (mut from, mut to) in [
+            (caller.try_clone().unwrap(), listener.try_clone().unwrap()),
+            (listener.try_clone().unwrap(), caller.try_clone().unwrap()),
+        ] {
+            scope.spawn(move || std::io::copy(&mut from, &mut to));
+        }
+        is_met.recv().unwrap();
+        for stream in [&caller, &listener] {
+            stream.shutdown(std::net::Shutdown::Both).unwrap();
+        }
         assert_eq!(first.join().unwrap(), Err(Lost { process: 1 }));
+        cut.send(()).unwrap();
+        second.join().unwrap();
     });
     assert!(start.elapsed() < PATIENCE);
 }

@@ -42,7 +42,7 @@ impl Kept {
 pub(crate) fn first_of_each_kind(findings: &[Finding], until: Until) -> Vec<StateId> {
     let mut kinds = Vec::new();
     let mut chosen = Vec::new();
-    for finding in findings.iter().filter(|_| until == Until::FirstFinding) {
+    for finding in findings.iter().filter(|_| until != Until::Exhausted) {
         if !kinds.contains(&finding.kind) {
             kinds.push(finding.kind);
             chosen.push(finding.state);

@@ -34,6 +34,7 @@ mod beyond;
 mod checkpoint;
 mod kept;
 mod limits;
+mod order;
 mod peers;
 mod search;
 mod set;

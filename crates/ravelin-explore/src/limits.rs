@@ -15,17 +15,28 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What is left of them after a start: the same, with less time.
-    pub fn left(self, start: Instant) -> Limits {
-        Limits { time: self.time.map(|time| time.saturating_sub(start.elapsed())), ..self }
+    /// What is left of them after a start and so many states, for those who explore several times for one answer.
+    pub fn left(self, start: Instant, states: u64) -> Limits {
+        Limits {
+            states: self.states.map(|most| most.saturating_sub(states)),
+            time: self.time.map(|time| time.saturating_sub(start.elapsed())),
+            ..self
+        }
     }
 
     /// A limit that was reached with what was left of these, as it was given.
     pub fn as_given(self, limit: Limit) -> Limit {
-        match (limit, self.time) {
-            (Limit::Time(_), Some(time)) => Limit::Time(time),
-            (limit, _) => limit,
+        match limit {
+            Limit::Time(left) => Limit::Time(self.time.unwrap_or(left)),
+            Limit::States(left) => Limit::States(self.states.unwrap_or(left)),
+            limit => limit,
         }
+    }
+
+    /// Whether all of them are used up: it is time to stop, or there were as many states as permitted.
+    pub fn spent(self, start: Instant, states: u64, stop: Option<&AtomicBool>) -> Option<Limit> {
+        let many = self.states.filter(|&most| states >= most).map(Limit::States);
+        self.reached(start, stop).or(many)
     }
 
     /// Whether it is time to stop, for those who explore several times.

@@ -2,19 +2,22 @@
 //!
 //! Each worker owns a shard of the visited set. A round has two halves: every worker expands some states of its own shard
 //! and sorts the successors into outboxes by owner; then every worker absorbs what was sent to it. Within a half nobody
-//! touches what belongs to another, so there is no lock that is ever waited for and the result depends only on the number
-//! of workers. A level smaller than a few thousand states is not worth waking others for: one thread does all shards' work.
+//! touches what belongs to another, so there is no lock that is ever waited for. Workers keep to the order in which one of them
+//! would find the states (`order.rs`), so the paths and the first finding do not depend on their number. A level smaller than
+//! a few thousand states is not worth waking others for: one thread does all shards' work.
 //!
 //! With several processes it is the same: the shards are spread over them, and between the halves of a round they exchange what is for
-//! shards elsewhere. All take part in the same rounds, also those that have nothing left to expand.
+//! shards elsewhere. All take part in the same rounds, also those that have nothing left to expand. Only the order is not kept, so the
+//! paths depend on the number of processes and workers.
 
 use crate::barrier::Barrier;
 use crate::beyond::Beyond;
 use crate::checkpoint::{Begun, Checkpoint, Totals, Trouble};
 use crate::kept;
 use crate::limits::{Limit, Limits, Progress};
+use crate::order;
 use crate::peers::{Lost, Team};
-use crate::shard::{Shard, Summary};
+use crate::shard::{Portion, Shard, Summary};
 use crate::space::{End, Finding, Space, StateId, Statistics};
 use crate::spill;
 use crate::store::{Store, hash};
@@ -33,6 +36,10 @@ const SHARED_ROUND: usize = 1 << 15;
 /// States in a level from which several workers are used.
 const WORTH_SHARING: u64 = 4096;
 const MOST_WORKERS: usize = 64;
+/// States that a worker expands in one round near the limit of states, so that the limit is passed by a few only.
+const FEWEST: u64 = 16;
+/// Words that a worker should send in one round, if the states to come have as many successors as those before.
+const ROUND_WORDS: u64 = 1 << 22;
 /// Ids are 32 bits, and one is taken.
 pub(crate) const MOST_STATES: u64 = u32::MAX as u64 - 1;
 
@@ -64,7 +71,10 @@ impl Default for Options<'_> {
 /// When an exploration is done, if nothing stops it before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
+    /// At the first finding: no other is nearer, and of those that are as near it is the first that one worker finds.
     FirstFinding,
+    /// After the level of the first finding: all that are as near are found, unless a limit is reached.
+    LevelOfFirstFinding,
     Exhausted,
 }
 
@@ -75,8 +85,9 @@ pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> 
     if let Some(directory) = options.beyond.spill.filter(|_| team.is_alone()) {
         return spill::explore(system, options, directory);
     }
+    let in_order = team.is_alone() && workers > 1;
     let mut shards: Vec<Shard<S>> =
-        (0..workers).map(|local| Shard::new(system, team.first() + local, team.shards())).collect();
+        (0..workers).map(|local| Shard::new(system, team.first() + local, team.shards(), in_order)).collect();
     let begun = options
         .beyond
         .checkpoints
@@ -93,9 +104,12 @@ pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> 
         team,
         start: Instant::now(),
         depth: 0,
+        states: 0,
         transitions: 0,
         frontier: 0,
         due: false,
+        in_order,
+        turns: Vec::new(),
         shards: shards.into_iter().map(Mutex::new).collect(),
         checkpoint,
         interrupted_by: Mutex::new(None),
@@ -111,11 +125,16 @@ struct Search<'a, S: System> {
     team: Team<'a>,
     start: Instant,
     depth: u64,
+    /// States of all processes, as of the last round.
+    states: u64,
     transitions: u64,
     /// States of all processes that are found and not expanded, as of the last round.
     frontier: u64,
     /// It is time for a checkpoint, as of the last round.
     due: bool,
+    /// Whether states are kept in order, and if so the shards of all states up to the current level in that order.
+    in_order: bool,
+    turns: Vec<u8>,
     /// The shards of this process.
     shards: Vec<Mutex<Shard<S>>>,
     checkpoint: Option<Box<Checkpoint>>,
@@ -127,6 +146,7 @@ impl<S: System> Search<'_, S> {
     fn begin(&mut self, resumed: Option<Totals>) {
         if let Some(Totals { depth, transitions, frontier }) = resumed {
             (self.depth, self.transitions, self.frontier) = (depth, transitions, frontier);
+            self.order_resumed();
             return self.note_level();
         }
         let shards = self.team.shards();
@@ -136,17 +156,71 @@ impl<S: System> Search<'_, S> {
             let hash = hash(state);
             let outbox: &mut Vec<u64> = &mut outboxes[shard_of(hash, shards)];
             outbox.extend_from_slice(state);
-            outbox.extend_from_slice(&[hash, u64::from(StateId::NONE)]);
+            outbox.extend_from_slice(&[order::hash_word(hash, initial), order::parent_word(0, StateId::NONE)]);
             initial += 1;
         });
         // Each process makes all initial states and keeps its own.
         for (shard, outbox) in self.shards.iter_mut().zip(outboxes.iter().skip(self.team.first())) {
-            let shard = unlocked(shard);
-            shard.store.absorb(outbox);
-            shard.next_level();
+            unlocked(shard).absorb(std::slice::from_ref(outbox));
         }
+        self.next_level();
         self.frontier = initial;
         self.note_level();
+    }
+
+    /// What was found since the last level is now the current one.
+    fn next_level(&mut self) {
+        self.shards.iter_mut().for_each(|shard| unlocked(shard).next_level());
+        if self.in_order {
+            let ranks = self.rank_new();
+            self.shards.iter_mut().zip(ranks).for_each(|(shard, ranks)| unlocked(shard).set_ranks(ranks));
+        }
+    }
+
+    /// The ranks of the states found since the last level; from now on they have their turns.
+    fn rank_new(&mut self) -> Vec<Vec<u32>> {
+        let shards: Vec<&Shard<S>> = self.shards.iter_mut().map(|shard| &*unlocked(shard)).collect();
+        let labels: Vec<&[u64]> = shards.iter().map(|shard| shard.labels()).collect();
+        order::ranks(&labels, &mut self.turns)
+    }
+
+    /// A checkpoint does not keep the order of states in different shards, so they take turns.
+    fn order_resumed(&mut self) {
+        if !self.in_order {
+            return;
+        }
+        let shards: Vec<&mut Shard<S>> = self.shards.iter_mut().map(unlocked).collect();
+        let longest = shards.iter().map(|shard| shard.store.len()).max().unwrap_or(0);
+        let mut ranks = vec![Vec::new(); shards.len()];
+        let mut rank = 0;
+        for index in 0..longest {
+            for (number, shard) in shards.iter().enumerate().filter(|(_, shard)| index < shard.store.len()) {
+                self.turns.push(number as u8);
+                if index >= shard.expanded {
+                    ranks[number].push(rank);
+                    rank += 1;
+                }
+            }
+        }
+        shards.into_iter().zip(ranks).for_each(|(shard, ranks)| shard.set_ranks(ranks));
+    }
+
+    /// What to expand in a round of at most so many states of each shard, after those below a rank.
+    fn portion(&self, most: usize, below: u64, states: u64, transitions: u64, frontier: u64) -> Portion {
+        let shards = self.team.shards() as u64;
+        let left = self.most_states().saturating_sub(states) / 4 / shards;
+        let mut most = (most as u64).min(left.max(FEWEST));
+        if !self.in_order {
+            return Portion::States(most as usize);
+        }
+        let expanded = states.saturating_sub(frontier).max(1);
+        let words = (transitions / expanded + 1) * (self.system.width() as u64 + 2);
+        most = most.min((ROUND_WORDS / words).max(FEWEST));
+        Portion::Below(below + most * shards)
+    }
+
+    fn most_states(&self) -> u64 {
+        self.options.limits.states.unwrap_or(MOST_STATES).min(MOST_STATES)
     }
 
     /// A level ends: from here one could go on.
@@ -172,7 +246,7 @@ impl<S: System> Search<'_, S> {
             if let Some(end) = end {
                 return Ok(end);
             }
-            self.shards.iter_mut().for_each(|shard| unlocked(shard).next_level());
+            self.next_level();
             self.depth += u64::from(self.frontier > 0);
             if self.checkpoint.is_some() && self.frontier > 0 {
                 self.note_level();
@@ -186,34 +260,45 @@ impl<S: System> Search<'_, S> {
 
     /// Expands a whole level on this thread.
     fn level_alone(&mut self) -> Result<Option<End<S::Interrupt>>, Lost> {
-        let states = if self.team.is_alone() { ROUND } else { SHARED_ROUND };
+        let most = if self.team.is_alone() { ROUND } else { SHARED_ROUND };
         let first = self.team.first();
+        let mut outboxes = Vec::new();
+        let mut portion = self.portion(most, 0, self.states, self.transitions, self.frontier);
         loop {
-            for sender in 0..self.shards.len() {
-                unlocked(&mut self.shards[sender]).expand(self.system, states);
-                for owner in 0..self.shards.len() {
-                    let mut outbox =
-                        std::mem::take(&mut unlocked(&mut self.shards[sender]).sink.outboxes[first + owner]);
-                    unlocked(&mut self.shards[owner]).store.absorb(&outbox);
+            for shard in &mut self.shards {
+                unlocked(shard).expand(self.system, portion);
+            }
+            for owner in 0..self.shards.len() {
+                let sent =
+                    |sender: &mut Mutex<Shard<S>>| std::mem::take(&mut unlocked(sender).sink.outboxes[first + owner]);
+                outboxes.extend(self.shards.iter_mut().map(sent));
+                unlocked(&mut self.shards[owner]).absorb(&outboxes);
+                for (sender, mut outbox) in self.shards.iter_mut().zip(outboxes.drain(..)) {
                     outbox.clear();
-                    unlocked(&mut self.shards[sender]).sink.outboxes[first + owner] = outbox;
+                    unlocked(sender).sink.outboxes[first + owner] = outbox;
                 }
             }
             if !self.team.is_alone() {
                 let outboxes = self.shards.iter_mut().map(|shard| unlocked(shard).sink.outboxes.as_mut_slice());
                 let incoming = self.team.exchange(outboxes)?;
                 for (shard, records) in self.shards.iter_mut().zip(incoming) {
-                    unlocked(shard).store.absorb(&records);
+                    unlocked(shard).absorb(&[records]);
                 }
             }
             let mut summary = Summary::default();
             self.shards.iter_mut().for_each(|shard| summary.add(unlocked(shard)));
-            let Round { end, left, transitions, frontier, due } = self.settle(summary, self.transitions)?;
-            (self.transitions, self.frontier, self.due) = (transitions, frontier, due);
-            if end.is_some() || !left {
-                return Ok(end);
+            let round = self.settle(summary, self.transitions, most, portion)?;
+            self.note_round(&round);
+            if round.end.is_some() || !round.left {
+                return Ok(round.end);
             }
+            portion = round.portion;
         }
+    }
+
+    fn note_round(&mut self, round: &Round<S::Interrupt>) {
+        (self.states, self.transitions) = (round.states, round.transitions);
+        (self.frontier, self.due) = (round.frontier, round.due);
     }
 
     /// Expands a whole level with one thread a shard.
@@ -227,6 +312,8 @@ impl<S: System> Search<'_, S> {
         let round = Mutex::new(Ok(Round {
             end: None,
             left: true,
+            portion: self.portion(SHARED_ROUND, 0, self.states, self.transitions, self.frontier),
+            states: self.states,
             transitions: self.transitions,
             frontier: self.frontier,
             due: false,
@@ -240,11 +327,14 @@ impl<S: System> Search<'_, S> {
                 let (barrier, exchange, incoming) = (&barrier, &exchange, &incoming);
                 let (round, done, panic, room) = (&round, &done, &panic, &room);
                 scope.spawn(move || {
+                    let mut outboxes = Vec::new();
                     loop {
+                        // Only the leader changes it, between barriers; a process that is lost ends the rounds.
+                        let portion = lock(round).as_ref().map_or(Portion::States(0), |round| round.portion);
                         {
                             let mut shard = lock(shard);
                             // A panic must not leave the others waiting at the barrier.
-                            let expanded = catch_unwind(AssertUnwindSafe(|| shard.expand(this.system, SHARED_ROUND)));
+                            let expanded = catch_unwind(AssertUnwindSafe(|| shard.expand(this.system, portion)));
                             if let Err(payload) = expanded {
                                 *lock(panic) = Some(payload);
                             }
@@ -262,13 +352,14 @@ impl<S: System> Search<'_, S> {
                             let mut shard = lock(shard);
                             // All shards are about equally large. Growing in different rounds, each would wait for the other.
                             shard.store.reserve(room.load(Ordering::Relaxed));
-                            for sender in exchange {
-                                let mut outbox = std::mem::take(&mut lock(sender)[this.team.first() + number]);
-                                shard.store.absorb(&outbox);
+                            let owner = this.team.first() + number;
+                            outboxes.extend(exchange.iter().map(|sender| std::mem::take(&mut lock(sender)[owner])));
+                            shard.absorb(&outboxes);
+                            for (sender, mut outbox) in exchange.iter().zip(outboxes.drain(..)) {
                                 outbox.clear();
-                                lock(sender)[this.team.first() + number] = outbox;
+                                lock(sender)[owner] = outbox;
                             }
-                            shard.store.absorb(&std::mem::take(&mut *lock(&incoming[number])));
+                            shard.absorb(&[std::mem::take(&mut *lock(&incoming[number]))]);
                         }
                         if barrier.wait() {
                             let mut summary = Summary::default();
@@ -284,7 +375,7 @@ impl<S: System> Search<'_, S> {
                             if let Ok(last) = &*round
                                 && !panicked
                             {
-                                *round = this.settle(summary, last.transitions);
+                                *round = this.settle(summary, last.transitions, SHARED_ROUND, last.portion);
                             }
                             let goes_on = matches!(&*round, Ok(Round { end: None, left: true, .. }));
                             done.store(!goes_on || panicked, Ordering::Relaxed);
@@ -301,25 +392,31 @@ impl<S: System> Search<'_, S> {
             resume_unwind(payload);
         }
         let last = round.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())?;
-        self.transitions = last.transitions;
-        self.frontier = last.frontier;
-        self.due = last.due;
+        self.note_round(&last);
         Ok(last.end)
     }
 
-    /// What all processes know after a round, and whether it was the last.
-    fn settle(&self, mut summary: Summary<S::Interrupt>, transitions: u64) -> Result<Round<S::Interrupt>, Lost> {
+    /// What all processes know after a round, whether it was the last, and what to expand in the next: at most so many states of each shard.
+    fn settle(
+        &self,
+        mut summary: Summary<S::Interrupt>,
+        transitions: u64,
+        most: usize,
+        portion: Portion,
+    ) -> Result<Round<S::Interrupt>, Lost> {
         let limits = &self.options.limits;
         summary.stopped = self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         summary.memory = limits.memory;
-        summary.late = limits.time.is_some_and(|time| self.start.elapsed() > time);
+        summary.late = limits.time.filter(|&time| self.start.elapsed() > time);
         summary.due = self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.is_due());
         if !self.team.is_alone() {
             summary = Summary::sum(&self.team.tell(summary.words())?, self.system);
         }
         let transitions = transitions + summary.transitions;
-        let (left, frontier, due) = (summary.left > 0, summary.frontier, summary.due);
-        Ok(Round { end: self.judge(summary, transitions), left, transitions, frontier, due })
+        let (left, states, frontier, due) = (summary.left > 0, summary.states, summary.frontier, summary.due);
+        let below = if let Portion::Below(rank) = portion { rank } else { 0 };
+        let portion = self.portion(most, below, states, transitions, frontier);
+        Ok(Round { end: self.judge(summary, transitions), left, portion, states, transitions, frontier, due })
     }
 
     /// Whether the exploration ends after this round, and why.
@@ -334,35 +431,48 @@ impl<S: System> Search<'_, S> {
                 elapsed: self.start.elapsed(),
             });
         }
-        if summary.found && self.options.until == Until::FirstFinding {
+        let found = summary.found && self.options.until != Until::Exhausted;
+        let level_counts = self.options.until == Until::LevelOfFirstFinding;
+        if found && !level_counts && summary.found_rank <= summary.interrupt_rank {
             return Some(End::Found);
         }
         if let Some((state, interrupt)) = summary.interrupt {
             *lock(&self.interrupted_by) = Some(state);
             return Some(End::Interrupted(interrupt));
         }
-        let limits = &self.options.limits;
-        let most_states = limits.states.unwrap_or(MOST_STATES).min(MOST_STATES);
+        if found && summary.left == 0 {
+            return Some(End::Found);
+        }
+        let end = self.limit_reached(&summary)?;
+        Some(if found { End::Found } else { End::Limit(end) })
+    }
+
+    fn limit_reached(&self, summary: &Summary<S::Interrupt>) -> Option<Limit> {
+        let most_states = self.most_states();
         // Outside the limits only if there is more to do: a space of exactly the permitted size is exhausted.
         if summary.frontier == 0 {
             return None;
         }
         if summary.stopped {
-            return Some(End::Limit(Limit::Stopped));
+            return Some(Limit::Stopped);
         }
         if summary.states > most_states || summary.largest_id > MOST_STATES {
-            return Some(End::Limit(Limit::States(most_states)));
+            return Some(Limit::States(most_states));
         }
         if let Some(memory) = summary.memory.filter(|&memory| summary.bytes > memory) {
-            return Some(End::Limit(Limit::Memory(memory)));
+            return Some(Limit::Memory(memory));
         }
-        limits.time.filter(|_| summary.late).map(|time| End::Limit(Limit::Time(time)))
+        summary.late.map(Limit::Time)
     }
 
     fn conclude(mut self, end: End<S::Interrupt>) -> Space<S::Interrupt> {
         if matches!(end, End::Limit(limit) if !matches!(limit, Limit::Lost(_))) {
             // So that one can go on with other limits. If it fails there is an earlier level to go on from.
             let _ = self.keep_level();
+        }
+        if self.in_order {
+            // The states of a level that was not completed.
+            self.rank_new();
         }
         let shards: Vec<Shard<S>> = self
             .shards
@@ -380,13 +490,17 @@ impl<S: System> Search<'_, S> {
                 transitions: self.transitions,
                 depth: self.depth,
                 frontier: shards.iter().map(|shard| (shard.store.len() - shard.expanded) as u64).sum(),
-                bytes: shards.iter().map(|shard| shard.store.bytes() as u64).sum(),
+                bytes: shards.iter().map(|shard| shard.bytes() as u64).sum(),
                 elapsed: self.start.elapsed(),
                 workers: self.team.shards(),
             },
             shards: shards.into_iter().map(|shard| shard.store).collect(),
+            turns: self.turns,
             kept: None,
         };
+        if self.in_order && !space.findings.is_empty() {
+            space.findings = in_order(&space);
+        }
         if !self.team.is_alone()
             && !matches!(space.end, End::Limit(Limit::Lost(_)))
             && let Err(lost) = share(&mut space, &self.team, self.system.width(), self.options.until)
@@ -407,9 +521,28 @@ struct Round<I> {
     end: Option<End<I>>,
     /// There is more to expand in this level.
     left: bool,
+    /// What to expand in the next one.
+    portion: Portion,
+    states: u64,
     transitions: u64,
     frontier: u64,
     due: bool,
+}
+
+/// The findings of a space whose states are in order, in that order.
+fn in_order<I>(space: &Space<I>) -> Vec<Finding> {
+    let found = |id: StateId| {
+        let from = space.findings.partition_point(|finding| finding.state < id);
+        space.findings[from..].iter().take_while(move |finding| finding.state == id).copied()
+    };
+    let mut ordered = Vec::with_capacity(space.findings.len());
+    for id in space.ids() {
+        if ordered.len() == space.findings.len() {
+            break;
+        }
+        ordered.extend(found(id));
+    }
+    ordered
 }
 
 /// Makes what each process knows of a space known to all.

@@ -1,12 +1,23 @@
 //! What one worker owns of a search: a part of the states, and what it found there.
 
-use crate::space::{Finding, StateId, join};
+use crate::order::{Merged, parent_word};
+use crate::space::{Finding, StateId, join, split};
 use crate::store::Store;
 use crate::system::{Sink, System};
+use std::time::Duration;
 
 /// Words in a worker's outboxes after which a round ends early: states with very many successors must not keep it from
 /// looking at the limits.
 const LARGEST_ROUND: usize = 1 << 22;
+
+/// States that a worker expands in a round.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Portion {
+    /// So many of each shard.
+    States(usize),
+    /// Those below a rank.
+    Below(u64),
+}
 
 pub(crate) struct Shard<S: System> {
     number: usize,
@@ -17,6 +28,7 @@ pub(crate) struct Shard<S: System> {
     pub expanded: usize,
     /// States from this index on belong to the next level.
     pub level_end: usize,
+    order: Option<Order>,
     scratch: S::Scratch,
     pub sink: Sink,
     /// Why the search cannot go on, and the state that says so.
@@ -25,14 +37,32 @@ pub(crate) struct Shard<S: System> {
     pub cut_off: bool,
 }
 
+/// What a shard knows of the order of states (`order.rs`).
+#[derive(Default)]
+struct Order {
+    /// The ranks of the states of the current level, and the index of the first of them.
+    ranks: Vec<u32>,
+    level_start: usize,
+    /// The labels of the states of the next level.
+    labels: Vec<u64>,
+}
+
+impl Order {
+    fn rank(&self, index: usize) -> u32 {
+        index.checked_sub(self.level_start).and_then(|place| self.ranks.get(place)).copied().unwrap_or(0)
+    }
+}
+
 impl<S: System> Shard<S> {
-    pub fn new(system: &S, number: usize, shards: usize) -> Shard<S> {
+    /// `in_order`: whether states are kept in the order in which one worker finds them.
+    pub fn new(system: &S, number: usize, shards: usize, in_order: bool) -> Shard<S> {
         Shard {
             number,
             shards,
             store: Store::new(system.width()),
             expanded: 0,
             level_end: 0,
+            order: in_order.then(Order::default),
             scratch: system.scratch(),
             sink: Sink::new(system.width(), shards),
             interrupt: None,
@@ -41,12 +71,25 @@ impl<S: System> Shard<S> {
         }
     }
 
-    /// First half of a round: expands so many states of the current level.
-    pub fn expand(&mut self, system: &S, states: usize) {
-        let until = self.level_end.min(self.expanded + states);
-        while self.expanded < until && self.sink.words() < LARGEST_ROUND {
+    /// First half of a round: expands some states of the current level.
+    pub fn expand(&mut self, system: &S, portion: Portion) {
+        let until = match portion {
+            Portion::States(states) => self.level_end.min(self.expanded + states),
+            Portion::Below(_) => self.level_end,
+        };
+        while self.expanded < until {
             let index = self.expanded;
-            self.sink.parent = join(self.number, index, self.shards);
+            let id = join(self.number, index, self.shards);
+            match (&self.order, portion) {
+                (Some(order), Portion::Below(bound)) if u64::from(order.rank(index)) >= bound => break,
+                // Others have expanded all below the bound, so this worker does, too.
+                (Some(order), _) => {
+                    self.sink.parent = parent_word(order.rank(index), id);
+                    self.sink.first_successor = Some(self.sink.transitions);
+                }
+                (None, _) if self.sink.words() >= LARGEST_ROUND => break,
+                (None, _) => self.sink.parent = u64::from(id),
+            }
             let state = self.store.state(index);
             self.expanded += 1;
             if let Err(interrupt) = system.expand(state, &mut self.scratch, &mut self.sink) {
@@ -63,9 +106,48 @@ impl<S: System> Shard<S> {
         self.level_end - self.expanded
     }
 
+    /// Second half: takes what was sent here, by sender.
+    pub fn absorb(&mut self, outboxes: &[Vec<u64>]) {
+        match &mut self.order {
+            None => outboxes.iter().for_each(|outbox| self.store.absorb(outbox)),
+            Some(order) => {
+                let record = self.sink.record_words();
+                let merged = Merged::new(outboxes.iter().map(Vec::as_slice), record);
+                self.store.absorb_in_order(merged, &mut order.labels);
+            }
+        }
+    }
+
     /// All that is stored is now the current level, but for what is expanded.
     pub fn next_level(&mut self) {
         self.level_end = self.store.len();
+    }
+
+    /// The labels of the states of the next level.
+    pub fn labels(&self) -> &[u64] {
+        self.order.as_ref().map_or(&[], |order| &order.labels)
+    }
+
+    /// Gives the states of the current level their ranks.
+    pub fn set_ranks(&mut self, ranks: Vec<u32>) {
+        if let Some(order) = &mut self.order {
+            order.level_start = self.level_end - ranks.len();
+            order.ranks = ranks;
+            order.labels.clear();
+        }
+    }
+
+    /// The rank of the state with an index; 0 where there are none.
+    fn rank(&self, index: usize) -> u32 {
+        self.order.as_ref().map_or(0, |order| order.rank(index))
+    }
+
+    /// Bytes of memory in use.
+    pub fn bytes(&self) -> usize {
+        let order = self.order.as_ref();
+        let order =
+            order.map_or(0, |order| order.labels.capacity() * 8 + order.ranks.capacity() * 4 + self.store.len());
+        self.store.bytes() + order
     }
 }
 
@@ -79,12 +161,15 @@ pub(crate) struct Summary<I> {
     pub bytes: u64,
     pub transitions: u64,
     pub found: bool,
+    /// The least rank of a state about which something was found in this level.
+    pub found_rank: u32,
     /// The state that says so is needed where others must come to the same end.
     pub interrupt: Option<(Vec<u64>, I)>,
+    pub interrupt_rank: u32,
     /// Somebody asked to stop.
     pub stopped: bool,
-    /// The time is over.
-    pub late: bool,
+    /// The time limit that is over. Processes may have different ones, and the first that is over ends the search for all.
+    pub late: Option<Duration>,
     /// It is time for a checkpoint.
     pub due: bool,
     /// The memory that all may use together. Machines differ, and the least counts, so that all come to the same end.
@@ -101,16 +186,18 @@ impl<I> Default for Summary<I> {
             bytes: 0,
             transitions: 0,
             found: false,
+            found_rank: u32::MAX,
             interrupt: None,
+            interrupt_rank: u32::MAX,
             stopped: false,
-            late: false,
+            late: None,
             due: false,
             memory: None,
         }
     }
 }
 
-/// What stands for no limit of memory.
+/// What stands for no limit of memory, or for none of time that is over.
 const NO_LIMIT: u64 = u64::MAX;
 /// Words before the interrupting state in what a process tells of its shards.
 const NUMBERS: usize = 11;
@@ -122,13 +209,17 @@ impl<I> Summary<I> {
         self.largest_id = self.largest_id.max(states * shard.shards as u64);
         self.frontier += states - shard.expanded as u64;
         self.left += shard.unexpanded() as u64;
-        self.bytes += shard.store.bytes() as u64;
+        self.bytes += shard.bytes() as u64;
         self.transitions += std::mem::take(&mut shard.sink.transitions);
         self.found |= !shard.findings.is_empty();
+        if let Some(finding) = shard.findings.first() {
+            self.found_rank = self.found_rank.min(shard.rank(split(finding.state.0, shard.shards).1));
+        }
         if let Some((index, interrupt)) = shard.interrupt.take()
-            && self.interrupt.is_none()
+            && (self.interrupt.is_none() || shard.rank(index) < self.interrupt_rank)
         {
             self.interrupt = Some((shard.store.state(index).to_vec(), interrupt));
+            self.interrupt_rank = shard.rank(index);
         }
     }
 
@@ -143,7 +234,7 @@ impl<I> Summary<I> {
             self.transitions,
             u64::from(self.found),
             u64::from(self.stopped),
-            u64::from(self.late),
+            self.late.map_or(NO_LIMIT, |time| u64::try_from(time.as_nanos()).unwrap_or(NO_LIMIT - 1)),
             u64::from(self.due),
             self.memory.unwrap_or(NO_LIMIT),
         ];
@@ -168,7 +259,8 @@ impl<I> Summary<I> {
             sum.transitions += transitions;
             sum.found |= found != 0;
             sum.stopped |= stopped != 0;
-            sum.late |= late != 0;
+            let late = Some(late).filter(|&late| late != NO_LIMIT).map(Duration::from_nanos);
+            sum.late = [sum.late, late].into_iter().flatten().min();
             sum.due |= due != 0;
             let memory = Some(memory).filter(|&memory| memory != NO_LIMIT);
             sum.memory = [sum.memory, memory].into_iter().flatten().min();

@@ -53,12 +53,14 @@ pub struct Space<I> {
     pub end: End<I>,
     /// A system's bound left out some successors.
     pub cut_off: bool,
-    /// What was reported, in an order that depends only on the number of workers. After [`End::Found`] all are equally far
-    /// from the start.
+    /// What was reported, in the order in which one worker finds it. After [`End::Found`] all are equally far from the start. The order
+    /// of what several processes found, or was spilled or resumed, depends on how it was shared out.
     pub findings: Vec<Finding>,
     pub statistics: Statistics,
     /// The states in the memory of this process.
     pub(crate) shards: Vec<Store>,
+    /// The shards of the states in the order in which one worker finds them; empty if there is but one.
+    pub(crate) turns: Vec<u8>,
     /// What is kept of a space that is not all in memory here; the rest is not asked for then.
     pub(crate) kept: Option<Kept>,
 }
@@ -72,6 +74,7 @@ impl<I> Space<I> {
             findings: Vec::new(),
             statistics: Statistics::default(),
             shards: Vec::new(),
+            turns: Vec::new(),
             kept: Some(Kept::new(width)),
         }
     }
@@ -103,14 +106,17 @@ impl<I> Space<I> {
         path
     }
 
-    /// All stored states, roughly in the order in which they were found; with one worker exactly so.
+    /// All stored states, in the order in which one worker finds them.
     pub fn ids(&self) -> impl Iterator<Item = StateId> + '_ {
-        let longest = self.shards.iter().map(Store::len).max().unwrap_or(0);
         let shards = self.shards.len();
-        (0..longest).flat_map(move |index| {
-            let holding = (0..shards).filter(move |&shard| index < self.shards[shard].len());
-            holding.map(move |shard| StateId(join(shard, index, shards)))
-        })
+        let alone = self.shards.first().filter(|_| self.turns.is_empty()).map_or(0, Store::len);
+        let mut next = vec![0; shards];
+        let ordered = self.turns.iter().map(move |&shard| {
+            let shard = usize::from(shard);
+            next[shard] += 1;
+            StateId(join(shard, next[shard] - 1, shards))
+        });
+        (0..alone).map(|index| StateId(index as u32)).chain(ordered)
     }
 
     /// All stored states, in no particular order.

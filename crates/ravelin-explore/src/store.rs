@@ -6,6 +6,8 @@
 //! table that has become too small grows in place, in one sweep from its end, without a look at the states. In all: the packed
 //! state, 4 bytes for the parent and 10.7 to 17.1 bytes of table (between 47 and 75 % full).
 
+use crate::order::{Merged, label};
+
 /// Groups of insertions whose cache misses are made to overlap.
 const GROUP: usize = 32;
 /// Words of an arena chunk; chunks are never moved, so growing copies nothing.
@@ -58,7 +60,7 @@ impl Store {
         for group in outbox.chunks(GROUP * record) {
             self.reserve(self.len + GROUP);
             if self.table.len() > CACHED_TABLE {
-                self.touch(group, record);
+                self.touch(group.chunks_exact(record));
             }
             for entry in group.chunks_exact(record) {
                 let (state, rest) = entry.split_at(self.width);
@@ -67,16 +69,43 @@ impl Store {
         }
     }
 
+    /// The same for records that are in order (`order.rs`); adds the labels of the new states.
+    pub fn absorb_in_order(&mut self, mut records: Merged, labels: &mut Vec<u64>) {
+        let mut group: [&[u64]; GROUP] = [&[]; GROUP];
+        loop {
+            let mut len = 0;
+            for (slot, entry) in group.iter_mut().zip(&mut records) {
+                *slot = entry;
+                len += 1;
+            }
+            if len == 0 {
+                return;
+            }
+            self.reserve(self.len + GROUP);
+            if self.table.len() > CACHED_TABLE {
+                self.touch(group[..len].iter().copied());
+            }
+            for entry in &group[..len] {
+                let (state, rest) = entry.split_at(self.width);
+                let before = self.len;
+                self.insert(state, rest[0], rest[1] as u32);
+                if self.len > before {
+                    labels.push(label(rest[0], rest[1]));
+                }
+            }
+        }
+    }
+
     /// Reads what a group of insertions will need, so that the processor waits for all of it at once instead of for one
     /// insertion after the other.
     #[inline]
-    fn touch(&self, group: &[u64], record: usize) {
+    fn touch<'g>(&self, group: impl Iterator<Item = &'g [u64]> + Clone) {
         let mut entries = [0u64; GROUP];
-        for (entry, slot) in group.chunks_exact(record).zip(&mut entries) {
+        for (entry, slot) in group.clone().zip(&mut entries) {
             *slot = self.table[self.home(entry[self.width])];
         }
         let mut seen = 0;
-        for (entry, &first) in group.chunks_exact(record).zip(&entries) {
+        for (entry, &first) in group.zip(&entries) {
             let (hash, mut found) = (entry[self.width], first);
             if found != 0 && found >> 32 != hash >> 32 {
                 // Mostly in the same line of the cache, so looking on costs next to nothing.

@@ -1,5 +1,6 @@
 //! The contract between the engine and what it explores.
 
+use crate::order::hash_word;
 use crate::store::{hash, same};
 
 /// A transition system over packed states.
@@ -30,7 +31,10 @@ pub struct Sink {
     width: usize,
     pub(crate) outboxes: Vec<Vec<u64>>,
     pub(crate) findings: Vec<(u32, u32)>,
-    pub(crate) parent: u32,
+    /// The id of the state being expanded; with its rank above where states are kept in order.
+    pub(crate) parent: u64,
+    /// Whether records carry the number of the successor, counted from here.
+    pub(crate) first_successor: Option<u64>,
     pub(crate) transitions: u64,
     pub(crate) cut_off: bool,
     /// States sent lately, by their hash. Most successors that are not new were also found a moment ago, from a neighbour of
@@ -51,7 +55,8 @@ impl Sink {
             width,
             outboxes: vec![Vec::new(); shards],
             findings: Vec::new(),
-            parent: u32::MAX,
+            parent: u64::from(u32::MAX),
+            first_successor: None,
             transitions: 0,
             cut_off: false,
             recent: Vec::new(),
@@ -70,7 +75,8 @@ impl Sink {
         }
         let shard = if self.outboxes.len() == 1 { 0 } else { shard_of(hash, self.outboxes.len()) };
         let outbox = &mut self.outboxes[shard];
-        let parent = u64::from(self.parent);
+        let parent = self.parent;
+        let hash = self.first_successor.map_or(hash, |first| hash_word(hash, self.transitions - first));
         // Records of a known size are copied without a call.
         match *state {
             [a] => outbox.extend_from_slice(&[a, hash, parent]),
@@ -104,6 +110,11 @@ impl Sink {
         false
     }
 
+    /// Words of a record.
+    pub(crate) fn record_words(&self) -> usize {
+        self.width + 2
+    }
+
     /// Words waiting in the outboxes.
     pub(crate) fn words(&self) -> usize {
         self.outboxes.iter().map(Vec::len).sum()
@@ -113,7 +124,7 @@ impl Sink {
     /// [`crate::Finding`].
     #[inline]
     pub fn report(&mut self, kind: u32) {
-        self.findings.push((kind, self.parent));
+        self.findings.push((kind, self.parent as u32));
     }
 
     /// A successor was left out on purpose (a bound of the system); the exploration is then not exhaustive.

@@ -4,6 +4,7 @@ mod jumble;
 
 use jumble::{Jumble, Threads};
 use ravelin_explore::{Beyond, End, Limit, Limits, Lost, Options, Peers, Space, System, Until, explore};
+use std::time::Duration;
 
 fn together<S: System>(
     system: &S,
@@ -99,6 +100,10 @@ fn limits_and_interrupts_end_all_processes_alike() {
     let stopped =
         together(&system(None), 3, &|number| Options { stop: (number == 1).then_some(&STOP), ..Options::default() });
     assert!(stopped.iter().all(|space| space.end == End::Limit(Limit::Stopped)));
+    let time = |number: usize| Limits { time: (number == 1).then_some(Duration::ZERO), ..Limits::default() };
+    for space in together(&system(None), 3, &|number| Options { limits: time(number), ..Options::default() }) {
+        assert_eq!(space.end, End::Limit(Limit::Time(Duration::ZERO)));
+    }
 }
 
 #[test]

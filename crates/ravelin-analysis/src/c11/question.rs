@@ -140,7 +140,7 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
         let races = question.races && (number == 0 || answer.limit.is_some());
         let settings = C11Settings { model: question.model, seq_cst, races, symmetry: question.symmetry };
         let options = Options {
-            limits: question.limits.left(start),
+            limits: question.limits.left(start, answer.statistics.states),
             workers: question.workers,
             until: Until::FirstFinding,
             stop: question.stop,

@@ -37,7 +37,7 @@ use std::time::Instant;
 /// What is asked, and how hard to try.
 #[derive(Clone, Copy)]
 pub struct StrengthenQuestion<'a> {
-    /// What the program with the changes has to be. Its limit on time is for all searches together.
+    /// What the program with the changes has to be. Its limits on time and states are for all searches together.
     pub robust: C11Question<'a>,
     pub sets: Sets,
 }
@@ -161,7 +161,7 @@ impl<'a> Judge<'a> {
     }
 
     fn ask(&mut self, taken: &[usize]) -> Result<C11Answer, AnalysisError> {
-        let question = C11Question { limits: self.question.limits.left(self.start), ..*self.question };
+        let question = C11Question { limits: self.question.limits.left(self.start, self.states), ..*self.question };
         let answer = c11_robustness(&self.changes.made(taken), &question)?;
         self.queries += 1;
         self.states += answer.statistics.states;

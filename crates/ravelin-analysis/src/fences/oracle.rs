@@ -166,8 +166,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// All queries together may take the time that was given.
+    /// All queries together may take the time and the states that were given.
     fn limits(&self) -> Limits {
-        self.question.limits.left(self.start)
+        self.question.limits.left(self.start, self.states)
     }
 }

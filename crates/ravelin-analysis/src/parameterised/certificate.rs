@@ -86,7 +86,7 @@ pub fn certify(program: &Program, claim: Claim, effort: &Effort) -> Result<Optio
     let mut proofs = Vec::new();
     for (attacker, net) in nets(program, claim)? {
         let Effort { limits, stop, progress } = *effort;
-        let answer = cover(&net, &ravelin_nets::Question { limits: limits.left(start), stop, progress });
+        let answer = cover(&net, &ravelin_nets::Question { limits: limits.left(start, 0), stop, progress });
         let certificate = ravelin_nets::certify(&net, &answer).filter(|_| answer.verdict == Verdict::Uncoverable);
         let Some(certificate) = certificate else { return Ok(None) };
         proofs.push(Proof { attacker, net: certificate });

@@ -95,7 +95,7 @@ impl Asking<'_> {
     fn by_net(&mut self) -> Result<Answer, AnalysisError> {
         let finite = Finite::of_templates(self.program)?;
         let system = system_net(&finite)?;
-        let limits = self.question.limits.left(self.start);
+        let limits = self.question.limits.left(self.start, self.states);
         let asked = ravelin_nets::Question { limits, stop: self.question.stop, progress: self.question.progress };
         let covered = cover(&system.net, &asked);
         self.found.nets.push(AskedNet::new(&finite, None, &system.net, &system.actors, &covered));
@@ -131,7 +131,7 @@ impl Asking<'_> {
         let mut late = || self.question.limits.reached(self.start, self.question.stop).is_some();
         let (crowd, goals) = Crowd::new(&finite, &mut late)?;
         let starts: Vec<_> = goals.into_iter().map(|(_, constraint)| constraint).enumerate().collect();
-        let limits = self.question.limits.left(self.start);
+        let limits = self.question.limits.left(self.start, self.states);
         let watch = Watch { limits, stop: self.question.stop, progress: self.question.progress };
         let mut search = Search::new(crowd);
         let end = search.run(starts, &watch);
@@ -155,9 +155,9 @@ impl Asking<'_> {
         let mut limit = None;
         'sizes: for total in self.found.up_to.map_or(0, |total| total + 1)..=bound {
             for copies in of_size(self.program, total) {
-                limit = self.question.limits.reached(self.start, self.question.stop).or(limit);
-                if matches!(limit, Some(Limit::Time(_) | Limit::Stopped)) {
-                    smallest = false;
+                let spent = self.question.limits.spent(self.start, self.states + counts.kept, self.question.stop);
+                if spent.is_some() {
+                    (limit, smallest) = (spent, false);
                     break 'sizes;
                 }
                 let (answer, instance) = self.explore(&copies, SECOND_LOOK)?;
@@ -188,7 +188,7 @@ impl Asking<'_> {
 
     fn explore(&mut self, copies: &[usize], states: u64) -> Result<(Answer, Instance), AnalysisError> {
         let instance = Instance::new(self.program, copies, true);
-        let left = self.question.limits.left(self.start);
+        let left = self.question.limits.left(self.start, self.states);
         let limits = Limits { states: Some(left.states.map_or(states, |given| given.min(states))), ..left };
         let answer = answer(&instance.program, &Question { limits, ..*self.question }, Engine::Auto)?;
         self.found.instances += 1;

@@ -206,7 +206,7 @@ impl Asking<'_> {
         let mut smallest = true;
         for total in self.found.up_to.map_or(0, |total| total + 1)..=bound {
             for copies in of_size(self.program, total) {
-                if self.question.limits.reached(self.start, self.question.stop).is_some() {
+                if self.question.limits.spent(self.start, self.explored.states, self.question.stop).is_some() {
                     smallest = false;
                     break;
                 }
@@ -233,7 +233,7 @@ impl Asking<'_> {
 
     fn explore(&mut self, copies: &[usize], states: u64) -> Result<(Robustness, Instance), AnalysisError> {
         let instance = Instance::new(self.program, copies, true);
-        let left = self.question.limits.left(self.start);
+        let left = self.question.limits.left(self.start, self.explored.states);
         let limits = Limits { states: Some(left.states.map_or(states, |given| given.min(states))), ..left };
         let answer = robustness(&instance.program, &RobustnessQuestion { limits, ..*self.question })?;
         self.found.instances += 1;
@@ -266,7 +266,7 @@ impl Asking<'_> {
     }
 
     fn net_question(&self) -> ravelin_nets::Question<'_> {
-        let limits = self.question.limits.left(self.start);
+        let limits = self.question.limits.left(self.start, self.explored.states);
         ravelin_nets::Question { limits, stop: self.question.stop, progress: self.question.progress }
     }
 }

@@ -13,6 +13,7 @@ use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
 use ravelin_program::{Instruction, Program};
 use ravelin_semantics::Model;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 pub use ravelin_explore::Limits;
 
@@ -84,12 +85,13 @@ pub struct Reachability {
 
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen.
 pub fn reach(program: &Program, question: &Question) -> Result<Reachability, AnalysisError> {
+    let start = Instant::now();
     let settings = question.settings(Purpose::Goals);
     let explored = run(program, settings, &question.options(Until::FirstFinding))?;
     let witness = match witness(program, settings, &explored)? {
         None => None,
         // A full disk must not lose what is found already.
-        Some(found) => match shortest(program, question, &explored) {
+        Some(found) => match shortest(program, question, &explored, start) {
             Err(AnalysisError::Storage(_)) => Some(found),
             shorter => Some(shorter?.unwrap_or(found)),
         },
@@ -129,11 +131,17 @@ fn witness(program: &Program, settings: Settings, explored: &Explored) -> Result
 }
 
 /// A shortest run to a violation, if one is found within reasonable limits.
-fn shortest(program: &Program, question: &Question, first: &Explored) -> Result<Option<Witness>, AnalysisError> {
+fn shortest(
+    program: &Program,
+    question: &Question,
+    first: &Explored,
+    start: Instant,
+) -> Result<Option<Witness>, AnalysisError> {
     let settings = Settings { reductions: Reductions::NONE, ..question.settings(Purpose::Goals) };
     let mut options = question.options(Until::FirstFinding);
     let states = first.statistics().states * 4 + SHORTEST_EXTRA_STATES;
-    options.limits.states = Some(options.limits.states.map_or(states, |limit| limit.min(states)));
+    options.limits = options.limits.left(start, first.statistics().states);
+    options.limits.states = Some(options.limits.states.map_or(states, |left| left.min(states)));
     options.progress = None;
     let explored = run(program, settings, &options)?;
     let found = witness(program, settings, &explored)?;

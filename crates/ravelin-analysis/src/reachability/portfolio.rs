@@ -94,8 +94,14 @@ pub fn answer(program: &Program, question: &Question, engine: Engine) -> Result<
         (Model::Pso, Engine::Dual | Engine::Lazy) => Err(AnalysisError::EngineIsForTso(engine.name())),
         (Model::Tso, Engine::Auto) => auto(program, question),
         (Model::Pso, Engine::Auto) => {
+            let start = Instant::now();
             let first = bounded(program, &first_look(question))?;
-            if is_settled(&first) { Ok(first) } else { unless_refused(by_pso(program, question), program, question) }
+            if is_settled(&first) {
+                return Ok(first);
+            }
+            let limits = question.limits.left(start, first.reachability.statistics.states);
+            let left = Question { limits, ..*question };
+            unless_refused(by_pso(program, &left), program, &left).map(|answer| as_given(answer, question))
         }
     }
 }
@@ -108,7 +114,11 @@ fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
         return Ok(first);
     }
     let halt = AtomicBool::new(false);
-    let question = Question { limits: asked.limits.left(start), stop: Some(&halt), ..*asked };
+    let question = Question {
+        limits: asked.limits.left(start, first.reachability.statistics.states),
+        stop: Some(&halt),
+        ..*asked
+    };
     let answer = std::thread::scope(|scope| {
         let (send, receive) = channel();
         let begin = |engine: fn(&Program, &Question) -> Result<Answer, AnalysisError>| {
@@ -157,10 +167,13 @@ fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
         halt.store(true, Ordering::Relaxed);
         Ok(last)
     });
-    answer.map(|mut answer| {
-        answer.reachability.limit = answer.reachability.limit.map(|limit| asked.limits.as_given(limit));
-        answer
-    })
+    answer.map(|answer| as_given(answer, asked))
+}
+
+/// With the limits as they were given, not what was left of them.
+fn as_given(mut answer: Answer, asked: &Question) -> Answer {
+    answer.reachability.limit = answer.reachability.limit.map(|limit| asked.limits.as_given(limit));
+    answer
 }
 
 /// A question that takes a moment.

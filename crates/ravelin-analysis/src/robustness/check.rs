@@ -333,7 +333,7 @@ pub(super) fn ask(
     explored: &mut Explored,
 ) -> Result<machine::Query, AnalysisError> {
     let mut options = question.options();
-    options.limits = options.limits.left(start);
+    options.limits = options.limits.left(start, explored.states);
     let mut found = query(program, question.model, targets, &options).map_err(unread)?;
     explored.states += found.statistics.states;
     explored.bytes = explored.bytes.max(found.statistics.bytes);

@@ -40,6 +40,7 @@ pub(super) fn spread(
     let in_order = question.beyond.checkpoints.is_some();
     let several = question.beyond.peers.filter(|peers| peers.processes() > 1 && !in_order);
     let Some(peers) = several else { return Ok(vec![Share::Open; targets.len()]) };
+    let left = |used: u64| question.limits.states.map(|states| states.saturating_sub(used));
     let alone = alone(question);
     let mut here = Explored::default();
     let mut told = vec![0; 1];
@@ -47,7 +48,11 @@ pub(super) fn spread(
         targets.iter().enumerate().filter(|(number, _)| number % peers.processes() == peers.number())
     {
         // What cannot be answered here at all is found out by all together.
-        let answer = ask(program, &alone, std::slice::from_ref(target), start, &mut here);
+        let mut one = Explored::default();
+        let mut question = alone;
+        question.limits.states = [alone.limits.states, left(here.states)].into_iter().flatten().min();
+        let answer = ask(program, &question, std::slice::from_ref(target), start, &mut one);
+        here.states += one.states;
         let share = match &answer {
             Ok(found) if found.found.is_some() => Share::Feasible,
             Ok(found) if found.limit.is_none() => Share::Infeasible,

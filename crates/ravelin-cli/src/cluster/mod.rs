@@ -11,8 +11,9 @@ use crate::limits::parse_time;
 use crate::resume::Resume;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use ravelin_cluster::{Hosts, Introduction, Links, connect};
+use ravelin_cluster::{Hosts, Introduction, Links, Secret, Sighting, Waiting, connect};
 use ravelin_explore::{Limits, Peers};
+use ravelin_output::complain;
 use signal_hook::low_level;
 use std::ffi::OsString;
 use std::hash::Hasher;
@@ -32,6 +33,10 @@ pub struct Cluster {
     /// How long to wait until all processes of --cluster are there
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "60s", hide_short_help = true)]
     pub connect_timeout: Duration,
+    /// A file with a secret that all processes of --cluster share, at least 16 bytes, for its owner only (chmod 600). Whoever does not
+    /// know it is not let in. Without this option it is what the environment variable RAVELIN_SECRET holds, if it is set
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub secret_file: Option<PathBuf>,
 }
 
 /// `ravelin cluster`.
@@ -60,11 +65,33 @@ impl Cluster {
     pub fn connect(&self, inputs: &Inputs) -> anyhow::Result<Option<Links>> {
         let (Some(path), Some(process)) = (&self.cluster, self.process) else { return Ok(None) };
         let hosts = self.hosts(path)?;
-        let fingerprint = fingerprint(inputs, path)?;
-        let stop = interrupt::stop();
-        let links = connect(&hosts, Introduction { process, fingerprint }, self.connect_timeout, Some(stop))
-            .with_context(|| format!("process {process} of {}", path.display()))?;
+        let introduction = Introduction { process, fingerprint: fingerprint(inputs, path)? };
+        let secret = self.secret()?;
+        if secret.is_none() && !hosts.are_local() {
+            complain!(
+                "warning: the processes are on several machines and have no secret: whoever can reach them from one of these machines \
+                 can take part (--secret-file)"
+            );
+        }
+        let note = |sighting: &Sighting| complain!("note: {sighting}; still waiting for the right one");
+        let waiting = Waiting {
+            patience: self.connect_timeout,
+            secret: secret.as_ref(),
+            stop: Some(interrupt::stop()),
+            note: Some(&note),
+        };
+        let links = connect(&hosts, introduction, &waiting);
+        let links = links.with_context(|| format!("process {process} of {}", path.display()))?;
         Ok(Some(links))
+    }
+
+    /// What the processes share, from the file or the environment.
+    fn secret(&self) -> anyhow::Result<Option<Secret>> {
+        if let Some(path) = &self.secret_file {
+            return Ok(Some(Secret::read(path).with_context(|| path.display().to_string())?));
+        }
+        let Some(text) = std::env::var_os(SECRET_VARIABLE) else { return Ok(None) };
+        Ok(Some(Secret::new(text.as_encoded_bytes()).context(SECRET_VARIABLE)?))
     }
 
     /// The option that asks for other processes, if one does.
@@ -106,30 +133,80 @@ pub fn leave_if_stopped(links: &Option<Links>, exit: Exit) {
     }
 }
 
-/// A number for what is asked: the version, the options and the text of the programs, but not where they lie.
+const SECRET_VARIABLE: &str = "RAVELIN_SECRET";
+
+/// Options with a value that belong to one process: where it is, and limits that count for all if one process has them.
+const OF_ONE_PROCESS: [&str; 6] =
+    ["--cluster", "--process", "--connect-timeout", "--secret-file", "--timeout", "--max-memory"];
+/// Options with a value that say how process 0 tells the answer. A checkpoint keeps them, so they have to agree where there is one.
+const OF_THE_ANSWER: [&str; 4] = ["--format", "--color", "--html", "--svg"];
+
+/// A number for what is asked: the version, the options that have to agree and the text of the programs, but not where they lie.
 fn fingerprint(inputs: &Inputs, hosts: &Path) -> anyhow::Result<u64> {
-    // Not for secrets: it tells mistakes from intentions. The version of the algorithm is that of the binary, which is compared, too.
-    #[allow(deprecated)]
-    let mut hasher = std::hash::SipHasher::new();
-    hasher.write(env!("CARGO_PKG_VERSION").as_bytes());
-    let mut words = std::env::args_os().skip(1);
-    let is_file = |word: &OsString| inputs.files.iter().any(|file| file.as_os_str() == word);
-    while let Some(word) = words.next() {
-        match word.to_str() {
-            Some("--process" | "--connect-timeout") => {
-                words.next();
-            }
-            Some(text) if text.starts_with("--process=") || text.starts_with("--connect-timeout=") => {}
-            _ if word == hosts.as_os_str() || is_file(&word) => {}
-            _ => hasher.write(word.as_encoded_bytes()),
-        }
-        hasher.write_u8(0);
-    }
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let mut texts = Vec::new();
     for file in &inputs.files {
         if file.as_os_str() == "-" {
             bail!("several processes cannot read one standard input: name a file");
         }
-        hasher.write(&std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
+        texts.push(std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
+    }
+    let is_place =
+        |word: &OsString| word == hosts.as_os_str() || inputs.files.iter().any(|file| file.as_os_str() == word);
+    // Not for secrets: it tells mistakes from intentions. The version of the algorithm is that of the binary, which is compared, too.
+    #[allow(deprecated)]
+    let mut hasher = std::hash::SipHasher::new();
+    hasher.write(env!("CARGO_PKG_VERSION").as_bytes());
+    for word in question_words(words).iter().filter(|word| !is_place(word)) {
+        hasher.write(word.as_encoded_bytes());
+        hasher.write_u8(0);
+    }
+    for text in texts {
+        hasher.write_usize(text.len());
+        hasher.write(&text);
     }
     Ok(hasher.finish())
+}
+
+/// The words of a command line that have to agree, with `--option=value` as two.
+fn question_words(words: Vec<OsString>) -> Vec<OsString> {
+    let keeps_checkpoint = words.iter().any(|word| word.to_str().is_some_and(|word| word.starts_with("--checkpoint")));
+    let is_free = |name: &str| OF_ONE_PROCESS.contains(&name) || !keeps_checkpoint && OF_THE_ANSWER.contains(&name);
+    let mut kept = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        let (name, value) = match word.to_str().filter(|text| text.starts_with("--")).map(|text| text.split_once('=')) {
+            Some(Some((name, value))) => (OsString::from(name), Some(OsString::from(value))),
+            _ => (word.clone(), None),
+        };
+        match name.to_str() {
+            Some(text) if is_free(text) => drop(value.or_else(|| words.next())),
+            _ => kept.extend(std::iter::once(name).chain(value)),
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_one_process_need_not_agree() {
+        let words = |text: &str| question_words(text.split(' ').map(OsString::from).collect());
+        let asked = words("check a.rav --model tso --max-states 9");
+        for same in [
+            "check --timeout 5s a.rav --model=tso --max-states 9 --process 1",
+            "check a.rav --model tso --max-states=9 --connect-timeout=1s --max-memory 1G --secret-file x --format json",
+        ] {
+            assert_eq!(words(same), asked, "{same}");
+        }
+        for other in ["check a.rav --model pso --max-states 9", "check a.rav --model tso --max-states 8", "reach a.rav"]
+        {
+            assert_ne!(words(other), asked, "{other}");
+        }
+        let kept = |text: &str| words(&format!("check a.rav --checkpoint d {text}"));
+        assert_eq!(kept("--timeout 5s"), kept("--max-memory 1G"));
+        assert_ne!(kept("--format json"), kept("--format text"));
+    }
 }

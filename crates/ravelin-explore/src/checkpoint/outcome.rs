@@ -135,6 +135,14 @@ impl<'a> Words<'a> {
                 End::Interrupted(system.expand(state, &mut system.scratch(), &mut nowhere).err()?)
             }
         };
-        Some(Space { end, cut_off: cut_off != 0, findings, statistics, shards: Vec::new(), kept: Some(kept) })
+        Some(Space {
+            end,
+            cut_off: cut_off != 0,
+            findings,
+            statistics,
+            shards: Vec::new(),
+            turns: Vec::new(),
+            kept: Some(kept),
+        })
     }
 }

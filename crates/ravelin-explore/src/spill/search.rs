@@ -211,12 +211,18 @@ impl<S: System> Search<'_, S> {
                 elapsed: self.watch.start.elapsed(),
             });
         }
-        if found && self.options.until == Until::FirstFinding {
+        let limit = self.watch.look(states);
+        let is_done = match self.options.until {
+            Until::FirstFinding => found,
+            Until::LevelOfFirstFinding => found && interrupt.is_none() && (left == 0 || limit.is_err()),
+            Until::Exhausted => false,
+        };
+        if is_done {
             // A finding counts even if the disk is full by now.
             *lock(&meeting.halt) = Some(Halt::End(End::Found));
         } else if let Some(interrupt) = interrupt {
             meeting.halt(Halt::End(End::Interrupted(interrupt)));
-        } else if let Err(limit) = self.watch.look(states) {
+        } else if let Err(limit) = limit {
             meeting.halt(limit.into());
         }
         left > 0
@@ -260,7 +266,7 @@ impl<S: System> Search<'_, S> {
             Ok((findings, kept)) => (end, findings, kept),
             Err(error) => (End::Failed(error), Vec::new(), Kept::new(self.system.width())),
         };
-        Space { end, cut_off, findings, statistics, shards: Vec::new(), kept: Some(kept) }
+        Space { end, cut_off, findings, statistics, shards: Vec::new(), turns: Vec::new(), kept: Some(kept) }
     }
 
     /// The states of all findings, and the paths that are worth keeping, back in memory.

@@ -105,7 +105,7 @@ impl<S: System> Shard<S> {
                 self.read_at = 0;
             }
             let state = &self.read[self.read_at..][..self.width];
-            self.sink.parent = join(self.number, self.expanded as usize, self.shards);
+            self.sink.parent = u64::from(join(self.number, self.expanded as usize, self.shards));
             self.read_at += record;
             self.expanded += 1;
             if let Err(interrupt) = system.expand(state, &mut self.scratch, &mut self.sink) {

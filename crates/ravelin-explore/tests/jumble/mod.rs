@@ -9,6 +9,8 @@ pub struct Jumble {
     pub size: u64,
     pub seed: u64,
     pub width: usize,
+    /// Whether edges lead everywhere, so that there are few levels, and large ones.
+    pub wide: bool,
     pub goals: Vec<u64>,
     pub refused: Option<u64>,
     pub expanded: AtomicU64,
@@ -17,7 +19,7 @@ pub struct Jumble {
 impl Jumble {
     pub fn new(seed: u64, size: u64) -> Jumble {
         let width = 1 + seed as usize % 3;
-        Jumble { size, seed, width, goals: Vec::new(), refused: None, expanded: AtomicU64::new(0) }
+        Jumble { size, seed, width, wide: false, goals: Vec::new(), refused: None, expanded: AtomicU64::new(0) }
     }
 
     pub fn packed(&self, number: u64) -> Vec<u64> {
@@ -28,7 +30,11 @@ impl Jumble {
         (0..1 + number % 3).map(move |edge| {
             let mixed = (number * 4 + edge + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             // Mostly to neighbours, so that there are many levels.
-            if mixed >> 60 == 0 { (mixed >> 20) % self.size } else { (number + (mixed >> 40) % 97) % self.size }
+            if self.wide || mixed >> 60 == 0 {
+                (mixed >> 20) % self.size
+            } else {
+                (number + (mixed >> 40) % 97) % self.size
+            }
         })
     }
 }

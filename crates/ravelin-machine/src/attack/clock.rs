@@ -3,12 +3,16 @@
 use crate::compile::Machine;
 use crate::layout::Outgrown;
 use crate::run::Unreadable;
-use ravelin_explore::{Beyond, Limit, Limits, Options, Space, Until, explore};
+use ravelin_explore::{Beyond, End, Limit, Limits, Options, Space, Until, explore};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Stages up to this size are explored by one worker, so that the first attack found does not depend on the number of them.
+/// Stages up to this size are explored by one worker: they are not worth sharing.
 const SMALL_STAGE: u64 = 100_000;
+
+/// Expansions of a hunter between two looks at the limits, at most and at least.
+pub(super) const BETWEEN_LOOKS: u32 = 1024;
+const FEWEST_BETWEEN_LOOKS: u32 = 8;
 
 /// Limits over all stages and searches together.
 pub(super) struct Clock<'a> {
@@ -50,8 +54,10 @@ impl<'a> Clock<'a> {
 
     pub fn explore(&self, machine: &Machine, size: u64) -> Space<Outgrown> {
         let limits = &self.options.limits;
-        let limits =
-            Limits { states: Some(limits.states.map_or(size, |states| states.min(size))), ..limits.left(self.start) };
+        let limits = Limits {
+            states: Some(limits.states.map_or(size, |states| states.min(size))),
+            ..limits.left(self.start, 0)
+        };
         let workers = if size <= SMALL_STAGE { 1 } else { self.options.workers };
         // A hunt starts from the states themselves, so they have to be here.
         let beyond = Beyond::default();
@@ -66,6 +72,21 @@ impl<'a> Clock<'a> {
             }
             _ => true,
         }
+    }
+
+    /// States of a stage that are offered. A search goes a few states beyond its limit, by how many depends on the number of workers.
+    pub fn offered(&self, space: &Space<Outgrown>, size: u64) -> usize {
+        match space.end {
+            End::Limit(Limit::States(_)) => usize::try_from(size).unwrap_or(usize::MAX),
+            _ => usize::MAX,
+        }
+    }
+
+    /// Expansions until the next look at the limits: fewer where few states are left.
+    pub fn patience(&self, used: &Used) -> u32 {
+        let Some(most) = self.options.limits.states else { return BETWEEN_LOOKS };
+        let left = most.saturating_sub(used.states.load(Ordering::Relaxed)) / 16;
+        u32::try_from(left).unwrap_or(u32::MAX).clamp(FEWEST_BETWEEN_LOOKS, BETWEEN_LOOKS)
     }
 
     /// The limit as the user gave it.

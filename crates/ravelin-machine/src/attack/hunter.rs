@@ -1,7 +1,7 @@
 //! The attacks of one thread, from the SC states that are offered: the search of τ2 and the search of τ3.
 
 use super::attacker::Pace;
-use super::clock::{Clock, Stop, Used};
+use super::clock::{BETWEEN_LOOKS, Clock, Stop, Used};
 use super::read_back::{AttackRun, AttackStep, Part};
 use super::shared::{Extent, Fate};
 use super::successors::{Successors, Trail, delaying};
@@ -14,9 +14,6 @@ use ravelin_explore::{Space, StateId, StateSet};
 use ravelin_semantics::Model;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Expansions between two looks at the limits.
-const BETWEEN_LOOKS: u32 = 1024;
 
 /// The attacks of one thread.
 pub(super) struct Hunter<'a> {
@@ -108,16 +105,19 @@ impl<'a> Hunter<'a> {
         }
     }
 
-    /// Offers every SC state.
+    /// Offers the first so many SC states.
     pub fn search(
         &mut self,
         space: &Space<Outgrown>,
+        offered: usize,
         extent: Extent,
         clock: &Clock,
         used: &Used,
         halt: &AtomicBool,
     ) -> Result<(), Stop> {
-        for (number, id) in space.ids().enumerate() {
+        // Others may have used up what there was.
+        self.until_look = 1;
+        for (number, id) in space.ids().take(offered).enumerate() {
             if !self.plans.iter().any(Plan::is_open) {
                 return Ok(());
             }
@@ -313,11 +313,11 @@ impl<'a> Hunter<'a> {
         if self.until_look > 0 {
             return Ok(());
         }
-        self.until_look = BETWEEN_LOOKS;
         if round.halt.load(Ordering::Relaxed) {
             return Err(Stop::Halted);
         }
         self.report_to(round.used);
+        self.until_look = round.clock.patience(round.used);
         round.clock.look(round.used)
     }
 

@@ -123,7 +123,7 @@ fn stages(
         for hunter in &mut hunters {
             hunter.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()).begin_stage(&used);
         }
-        let limit = search_together(&hunters, &space, extent, clock, &used)?;
+        let limit = search_together(&hunters, &space, clock.offered(&space, size), extent, clock, &used)?;
         let mut first: Option<(usize, usize)> = None;
         hunt.settled.sc_states = space.statistics.states;
         (hunt.settled.delaying_states, hunt.settled.helping_states) = (0, 0);
@@ -170,10 +170,11 @@ fn stages(
     }
 }
 
-/// Offers every state of the space to every hunter, on as many threads as there are workers.
+/// Offers the first so many states of the space to every hunter, on as many threads as there are workers.
 fn search_together(
     hunters: &[Mutex<Hunter>],
     space: &Space<Outgrown>,
+    offered: usize,
     extent: Extent,
     clock: &Clock,
     used: &Used,
@@ -184,7 +185,7 @@ fn search_together(
     let work = || {
         while let Some(hunter) = hunters.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut hunter = hunter.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let result = hunter.search(space, extent, clock, used, &halt);
+            let result = hunter.search(space, offered, extent, clock, used, &halt);
             if result.is_err() {
                 halt.store(true, Ordering::Relaxed);
             }

@@ -64,7 +64,7 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
         if monitor.is_idle() {
             return Ok(Attempt::Done(MonitorSearch { found: None, limit: None, statistics: Statistics::default() }));
         }
-        let space = explore(&monitor, &Options { until: Until::FirstFinding, ..*left });
+        let space = explore(&monitor, &Options { until: Until::LevelOfFirstFinding, ..*left });
         let limit = match space.end {
             End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(Box::new(machine), outgrown)),
             End::Failed(error) => return Err(error.into()),

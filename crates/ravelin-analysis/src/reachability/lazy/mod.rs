@@ -192,16 +192,19 @@ impl<'a> Inquiry<'a> {
         let stage = left.states.map_or(self.stage, |states| states.min(self.stage));
         let search = Limits { states: Some(stage), ..left };
         let sc = settings(self.question.reductions);
-        if self.question.workers < 2 || self.robust {
+        // Beside each other only if there are states enough for both.
+        let spare = left.states.map(|states| states - stage);
+        if self.question.workers < 2 || self.robust || spare.is_some_and(|spare| spare < stage) {
             let explored = run(&extended.program, sc, &options(self.question, search, None))?;
             return Ok((explored, None));
         }
+        let aside = Limits { states: spare, ..left };
         let enough = AtomicBool::new(false);
         let (question, delays, oracle) = (self.question, &self.delays, &mut self.oracle);
         std::thread::scope(|scope| {
             let quiet = Question { workers: question.workers / 2, progress: None, ..*question };
             let enough = &enough;
-            let advice = scope.spawn(move || oracle.ask(delays, &options(&quiet, left, Some(enough))));
+            let advice = scope.spawn(move || oracle.ask(delays, &options(&quiet, aside, Some(enough))));
             let busy = Question { workers: question.workers - question.workers / 2, ..*question };
             let explored = run(&extended.program, sc, &options(&busy, search, None));
             let settled = match &explored {
@@ -228,19 +231,13 @@ impl<'a> Inquiry<'a> {
     fn left(&self) -> Limits {
         let limits = self.question.limits;
         let used = self.lazy.sc_states + self.lazy.oracle_states;
-        Limits { states: limits.states.map(|states| states.saturating_sub(used).max(1)), ..limits.left(self.start) }
+        limits.left(self.start, used)
     }
 
     fn spent(&self) -> Option<Limit> {
         let limits = self.question.limits;
         let used = self.lazy.sc_states + self.lazy.oracle_states;
-        if self.question.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Some(Limit::Stopped);
-        }
-        if let Some(states) = limits.states.filter(|&states| used >= states) {
-            return Some(Limit::States(states));
-        }
-        limits.time.filter(|&time| self.start.elapsed() >= time).map(Limit::Time)
+        limits.spent(self.start, used, self.question.stop)
     }
 
     /// A limit of the user, and not the size of a stage.
@@ -296,10 +293,8 @@ impl<'a> Inquiry<'a> {
 
     /// A limit as the user gave it, not what was left of it.
     fn named(&self, why: Unsettled) -> Unsettled {
-        let limits = self.question.limits;
         match why {
-            Unsettled::Limit(Limit::Time(left)) => Unsettled::Limit(Limit::Time(limits.time.unwrap_or(left))),
-            Unsettled::Limit(Limit::States(left)) => Unsettled::Limit(Limit::States(limits.states.unwrap_or(left))),
+            Unsettled::Limit(limit) => Unsettled::Limit(self.question.limits.as_given(limit)),
             other => other,
         }
     }

@@ -70,7 +70,7 @@ impl<'a> Oracle<'a> {
         self.search(extended, &targets, Extent::All, &Options { limits: all, ..*options }, &mut advice)?;
         let beyond_budget = matches!(advice.limit, Some(Limit::States(_))) && most.is_none_or(|most| most > budget);
         if advice.paths.is_empty() && beyond_budget {
-            let limits = options.limits.left(start);
+            let limits = options.limits.left(start, advice.states);
             self.search(extended, &targets, Extent::First, &Options { limits, ..*options }, &mut advice)?;
         }
         Ok(advice)

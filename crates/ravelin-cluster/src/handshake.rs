@@ -1,0 +1,265 @@
+//! How two processes make sure of each other before anything else is said, without ever waiting: each side is a machine that takes
+//! what has come and sends what there is room for.
+//!
+//! ```text
+//! caller                                           listener
+//! hello:     magic, processes, from, to, nonce  →
+//!                                               ←  challenge: magic, nonce
+//! proofs:    of the secret, of the question     →
+//!                                               ←  proof of the question
+//! ```
+//!
+//! Every proof covers both nonces, so it is of no use in another connection, and names its role and its direction, so it cannot be
+//! sent back to where it came from. The caller proves first: a listener tells nothing about its run to one that cannot. The question is
+//! its fingerprint, which is never sent. That the two proofs of a caller are apart is for messages only: one with another secret and one with
+//! another question are different mistakes.
+//!
+//! No side reads beyond the last byte of the handshake: what follows is for the communication layer.
+
+use crate::connection::Socket;
+use crate::secret::{NONCE, PROOF, Secret, nonce};
+use std::io::{self, Read, Write};
+use std::time::Instant;
+
+const MAGIC: [u8; 8] = *b"ravelin\x02";
+const HELLO: usize = 32 + NONCE;
+const CHALLENGE: usize = 8 + NONCE;
+
+const CALLER_SECRET: &[u8] = b"ravelin caller secret  ";
+const CALLER_QUESTION: &[u8] = b"ravelin caller question";
+const LISTENER_QUESTION: &[u8] = b"ravelin listener       ";
+
+/// What a process brings to all its handshakes.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    pub process: usize,
+    pub processes: usize,
+    pub fingerprint: u64,
+    pub secret: Secret,
+}
+
+/// How far a handshake is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Goes,
+    /// Both sides know each other.
+    Met,
+    Refused(Refusal),
+}
+
+/// Why a handshake comes to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The connection ended. `proved`: after this side had said all it had to say.
+    Closed { proved: bool },
+    /// Not a process of any run, or not one that belongs here.
+    Stranger,
+    /// It does not know the secret.
+    Secret,
+    /// It knows the secret and asks something else.
+    Different,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The listener awaits this.
+    Hello,
+    /// The caller awaits this.
+    Challenge,
+    /// The listener awaits these.
+    Proofs,
+    /// The caller awaits this.
+    LastProof,
+    /// The listener has only to send.
+    Sending,
+}
+
+pub(crate) struct Handshake {
+    socket: Socket,
+    pub since: Instant,
+    stage: Stage,
+    /// The process on the other side; a listener learns it from the hello.
+    pub other: Option<usize>,
+    own_nonce: [u8; NONCE],
+    other_nonce: [u8; NONCE],
+    incoming: Vec<u8>,
+    outgoing: Vec<u8>,
+    sent: usize,
+}
+
+impl Handshake {
+    /// With a process that this one has called.
+    pub fn of_caller(socket: Socket, other: usize, terms: &Terms) -> io::Result<Handshake> {
+        let mut handshake = Handshake::new(socket, Stage::Challenge)?;
+        handshake.other = Some(other);
+        let numbers = [terms.processes, terms.process, other].map(|number| (number as u64).to_be_bytes());
+        handshake.say(&[&MAGIC, numbers.as_flattened(), &handshake.own_nonce.clone()]);
+        Ok(handshake)
+    }
+
+    /// With whoever called this one.
+    pub fn of_listener(socket: Socket) -> io::Result<Handshake> {
+        Handshake::new(socket, Stage::Hello)
+    }
+
+    fn new(socket: Socket, stage: Stage) -> io::Result<Handshake> {
+        socket.set_nonblocking(true)?;
+        Ok(Handshake {
+            socket,
+            since: Instant::now(),
+            stage,
+            other: None,
+            own_nonce: nonce()?,
+            other_nonce: [0; NONCE],
+            incoming: Vec::new(),
+            outgoing: Vec::new(),
+            sent: 0,
+        })
+    }
+
+    /// The connection, for what follows.
+    pub fn into_socket(self) -> io::Result<Socket> {
+        self.socket.set_nonblocking(false)?;
+        Ok(self.socket)
+    }
+
+    /// Does what can be done now.
+    pub fn advance(&mut self, terms: &Terms) -> Outcome {
+        loop {
+            if !self.send() {
+                return Outcome::Refused(Refusal::Closed { proved: false });
+            }
+            let wanted = match self.stage {
+                Stage::Hello => HELLO,
+                Stage::Challenge => CHALLENGE,
+                Stage::Proofs => 2 * PROOF,
+                Stage::LastProof => PROOF,
+                Stage::Sending => return if self.sent == self.outgoing.len() { Outcome::Met } else { Outcome::Goes },
+            };
+            match self.receive(wanted) {
+                Ok(true) => {}
+                Ok(false) => return Outcome::Goes,
+                Err(_) => return Outcome::Refused(Refusal::Closed { proved: self.stage == Stage::LastProof }),
+            }
+            let message = std::mem::take(&mut self.incoming);
+            match self.take(&message, terms) {
+                Ok(Some(stage)) => self.stage = stage,
+                Ok(None) => return Outcome::Met,
+                Err(refusal) => return Outcome::Refused(refusal),
+            }
+        }
+    }
+
+    /// Takes a whole message; the next stage, or none after the last.
+    fn take(&mut self, message: &[u8], terms: &Terms) -> Result<Option<Stage>, Refusal> {
+        if matches!(self.stage, Stage::Hello | Stage::Challenge) {
+            if !message.starts_with(&MAGIC) {
+                return Err(Refusal::Stranger);
+            }
+            self.other_nonce.copy_from_slice(&message[message.len() - NONCE..]);
+        }
+        match self.stage {
+            Stage::Hello => {
+                let number =
+                    |at: usize| message[at..].first_chunk().map_or(u64::MAX, |bytes| u64::from_be_bytes(*bytes));
+                let (processes, from, to) = (number(8), number(16), number(24));
+                let other =
+                    usize::try_from(from).ok().filter(|other| terms.process < *other && *other < terms.processes);
+                let (Some(other), true) = (other, to == terms.process as u64) else { return Err(Refusal::Stranger) };
+                self.other = Some(other);
+                if processes != terms.processes as u64 {
+                    return Err(Refusal::Different);
+                }
+                self.say(&[&MAGIC, &self.own_nonce.clone()]);
+                Ok(Some(Stage::Proofs))
+            }
+            Stage::Challenge => {
+                let secret = terms.secret.proof(&self.claim(CALLER_SECRET, terms, 0).parts());
+                let question = terms.secret.proof(&self.claim(CALLER_QUESTION, terms, terms.fingerprint).parts());
+                self.say(&[&secret, &question]);
+                Ok(Some(Stage::LastProof))
+            }
+            Stage::Proofs => {
+                let (secret, question) = message.split_at(PROOF);
+                if !terms.secret.is_proof(secret, &self.claim(CALLER_SECRET, terms, 0).parts()) {
+                    return Err(Refusal::Secret);
+                }
+                let claim = self.claim(CALLER_QUESTION, terms, terms.fingerprint);
+                if !terms.secret.is_proof(question, &claim.parts()) {
+                    return Err(Refusal::Different);
+                }
+                let proof = terms.secret.proof(&self.claim(LISTENER_QUESTION, terms, terms.fingerprint).parts());
+                self.say(&[&proof]);
+                Ok(Some(Stage::Sending))
+            }
+            Stage::LastProof => {
+                let claim = self.claim(LISTENER_QUESTION, terms, terms.fingerprint);
+                if terms.secret.is_proof(message, &claim.parts()) { Ok(None) } else { Err(Refusal::Secret) }
+            }
+            Stage::Sending => Ok(None),
+        }
+    }
+
+    /// What a proof of a role says. Caller and listener are named in this order by both sides.
+    fn claim<'a>(&'a self, role: &'a [u8], terms: &Terms, fingerprint: u64) -> Claim<'a> {
+        let is_caller = matches!(self.stage, Stage::Challenge | Stage::LastProof);
+        let other = self.other.unwrap_or(usize::MAX);
+        let (caller, listener) = if is_caller { (terms.process, other) } else { (other, terms.process) };
+        let nonces = [&self.own_nonce, &self.other_nonce];
+        let numbers = [terms.processes as u64, caller as u64, listener as u64, fingerprint].map(u64::to_be_bytes);
+        Claim { role, numbers, nonces: if is_caller { nonces } else { [nonces[1], nonces[0]] } }
+    }
+
+    fn say(&mut self, parts: &[&[u8]]) {
+        parts.iter().for_each(|part| self.outgoing.extend_from_slice(part));
+    }
+
+    /// Sends what there is room for; whether the connection is whole.
+    fn send(&mut self) -> bool {
+        while self.sent < self.outgoing.len() {
+            match self.socket.write(&self.outgoing[self.sent..]) {
+                Ok(0) => return false,
+                Ok(sent) => self.sent += sent,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
+            }
+        }
+        true
+    }
+
+    /// Takes what has come of a message of so many bytes; whether it is whole.
+    fn receive(&mut self, wanted: usize) -> io::Result<bool> {
+        let mut buffer = [0; HELLO];
+        while self.incoming.len() < wanted {
+            let room = (wanted - self.incoming.len()).min(buffer.len());
+            match self.socket.read(&mut buffer[..room]) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => self.incoming.extend_from_slice(&buffer[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(error),
+            }
+            // Whoever does not begin as a process does is not heard to the end.
+            let known = self.incoming.len().min(MAGIC.len());
+            let begins = matches!(self.stage, Stage::Hello | Stage::Challenge);
+            if begins && self.incoming[..known] != MAGIC[..known] {
+                self.incoming.resize(wanted, 0);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The parts of what is proved.
+struct Claim<'a> {
+    role: &'a [u8],
+    numbers: [[u8; 8]; 4],
+    /// The caller's, then the listener's.
+    nonces: [&'a [u8; NONCE]; 2],
+}
+
+impl Claim<'_> {
+    fn parts(&self) -> [&[u8]; 4] {
+        [self.role, self.numbers.as_flattened(), self.nonces[0], self.nonces[1]]
+    }
+}

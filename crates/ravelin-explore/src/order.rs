@@ -1,0 +1,189 @@
+//! The order of states, kept by several workers.
+//!
+//! One worker finds the states of a level in an order: by their first parent's place in the level before, and among the successors of
+//! one parent by their number. The first of several parents is the one that is kept, so the path to the first finding is, among all shortest
+//! ones, the one with the least sequence of successor numbers. Several workers come to the same paths because they keep to that order:
+//!
+//! - Each state of a level has a *rank*, its place among the states of all shards. A round expands the states below some rank, so
+//!   whatever a later round finds comes later.
+//! - A record carries the rank of its parent and the number of the successor. Each sender expands in order of rank, and a shard takes the
+//!   records of all senders merged by rank, so its states are in order, and each has the first of its parents.
+//! - At the end of a level the shards' new states are merged to give them ranks.
+//!
+//! This costs 8 bytes for each state of the next level, 4 for each of this one, and one for every other. It is not done for several
+//! processes: ranks would have to be sent to all of them.
+
+/// The lower half of a word.
+const LOW: u64 = 0xffff_ffff;
+/// States of a level from which it is merged by several threads.
+const WORTH_SHARING: usize = 1 << 16;
+
+/// The last word of a record: the rank of the parent above its id.
+#[inline]
+pub(crate) fn parent_word(rank: u32, parent: u32) -> u64 {
+    u64::from(rank) << 32 | u64::from(parent)
+}
+
+/// The hash in a record, with the number of the successor where the tables do not look.
+#[inline]
+pub(crate) fn hash_word(hash: u64, successor: u64) -> u64 {
+    hash & !LOW | successor & LOW
+}
+
+/// The place of a record in the order: the rank of its parent, then the number of the successor.
+#[inline]
+pub(crate) fn label(hash_word: u64, parent_word: u64) -> u64 {
+    parent_word & !LOW | hash_word & LOW
+}
+
+/// Records of several senders, each in order of their parents' ranks, as one sequence in that order.
+pub(crate) struct Merged<'a> {
+    record: usize,
+    /// What is left of each sender's records.
+    rests: Vec<&'a [u64]>,
+    /// The sender whose turn it is, and the least rank among the others.
+    sender: usize,
+    until: u64,
+}
+
+impl<'a> Merged<'a> {
+    /// `record`: words of a record.
+    pub fn new(senders: impl Iterator<Item = &'a [u64]>, record: usize) -> Merged<'a> {
+        let mut merged =
+            Merged { record, rests: senders.filter(|rest| !rest.is_empty()).collect(), sender: 0, until: 0 };
+        merged.choose();
+        merged
+    }
+
+    /// Of the record that comes next.
+    #[inline]
+    fn rank(&self, rest: &[u64]) -> u64 {
+        rest.get(self.record - 1).map_or(u64::MAX, |word| word >> 32)
+    }
+
+    fn choose(&mut self) {
+        let (mut least, mut second) = (u64::MAX, u64::MAX);
+        for (sender, rest) in self.rests.iter().enumerate() {
+            let rank = self.rank(rest);
+            if rank < least {
+                (self.sender, second, least) = (sender, least, rank);
+            } else {
+                second = second.min(rank);
+            }
+        }
+        self.until = second;
+    }
+}
+
+impl<'a> Iterator for Merged<'a> {
+    type Item = &'a [u64];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u64]> {
+        let mut rest = *self.rests.get(self.sender)?;
+        if rest.is_empty() || self.rank(rest) > self.until {
+            self.choose();
+            rest = self.rests[self.sender];
+        }
+        let (record, rest) = rest.split_at_checked(self.record)?;
+        self.rests[self.sender] = rest;
+        Some(record)
+    }
+}
+
+/// Merges the labels of a level's states, which are in order in each shard: gives each shard the ranks of its states, and adds to
+/// `turns` the shards in the order of the states.
+pub(crate) fn ranks(labels: &[&[u64]], turns: &mut Vec<u8>) -> Vec<Vec<u32>> {
+    let states: usize = labels.iter().map(|labels| labels.len()).sum();
+    let mut ranks: Vec<Vec<u32>> = labels.iter().map(|labels| vec![0; labels.len()]).collect();
+    let before = turns.len();
+    turns.resize(before + states, 0);
+    let threads = if states < WORTH_SHARING { 1 } else { labels.len() };
+    // Each thread merges a range of labels. The greatest label of a range is taken from the longest shard, so ranges are about equal.
+    let longest = labels.iter().max_by_key(|labels| labels.len()).copied().unwrap_or(&[]);
+    std::thread::scope(|scope| {
+        let mut labels: Vec<&[u64]> = labels.to_vec();
+        let mut ranks: Vec<&mut [u32]> = ranks.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut turns = &mut turns[before..];
+        let mut first = 0;
+        for thread in 1..=threads {
+            let bound = if thread == threads { None } else { longest.get(longest.len() * thread / threads).copied() };
+            let mut part = Vec::with_capacity(labels.len());
+            for (labels, ranks) in labels.iter_mut().zip(&mut ranks) {
+                let here = bound.map_or(labels.len(), |bound| labels.partition_point(|&label| label < bound));
+                let (own, others) = labels.split_at(here);
+                let (own_ranks, other_ranks) = std::mem::take(ranks).split_at_mut(here);
+                part.push((own, own_ranks));
+                (*labels, *ranks) = (others, other_ranks);
+            }
+            let here: usize = part.iter().map(|(labels, _)| labels.len()).sum();
+            let (own_turns, other_turns) = std::mem::take(&mut turns).split_at_mut(here);
+            turns = other_turns;
+            let start = first;
+            first += here;
+            if thread == threads {
+                merge(&mut part, start, own_turns);
+            } else {
+                scope.spawn(move || merge(&mut part, start, own_turns));
+            }
+        }
+    });
+    ranks
+}
+
+/// Merges labels and counts from `first`.
+fn merge(part: &mut [(&[u64], &mut [u32])], first: usize, turns: &mut [u8]) {
+    let mut at = vec![0; part.len()];
+    let mut heads: Vec<u64> = part.iter().map(|(labels, _)| labels.first().copied().unwrap_or(u64::MAX)).collect();
+    for (number, turn) in turns.iter_mut().enumerate() {
+        let mut shard = 0;
+        for other in 1..heads.len() {
+            if heads[other] < heads[shard] {
+                shard = other;
+            }
+        }
+        let (labels, ranks) = &mut part[shard];
+        ranks[at[shard]] = (first + number) as u32;
+        at[shard] += 1;
+        heads[shard] = labels.get(at[shard]).copied().unwrap_or(u64::MAX);
+        *turn = shard as u8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_count_the_states_of_all_shards_in_their_order() {
+        for (states, shards) in [(0, 2), (1, 3), (1_000, 2), (200_000, 2), (200_000, 5)] {
+            let mut labels: Vec<Vec<u64>> = vec![Vec::new(); shards];
+            let mut expected: Vec<Vec<u32>> = vec![Vec::new(); shards];
+            let mut turns = vec![7];
+            let mut expected_turns = vec![7];
+            let mut random = 1u64;
+            for state in 0..states {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let shard = (random >> 33) as usize % shards;
+                labels[shard].push(u64::from(state) * 3);
+                expected[shard].push(state);
+                expected_turns.push(shard as u8);
+            }
+            let slices: Vec<&[u64]> = labels.iter().map(Vec::as_slice).collect();
+            assert_eq!(ranks(&slices, &mut turns), expected);
+            assert_eq!(turns, expected_turns);
+        }
+    }
+
+    #[test]
+    fn records_of_several_senders_come_in_order_of_their_parents() {
+        let sender = |ranks: &[u32]| -> Vec<u64> {
+            ranks.iter().enumerate().flat_map(|(number, &rank)| [number as u64, 0, parent_word(rank, 9)]).collect()
+        };
+        let senders = [sender(&[0, 0, 3, 9]), sender(&[]), sender(&[1, 1, 2, 4, 4, 5]), sender(&[6])];
+        let merged: Vec<u64> =
+            Merged::new(senders.iter().map(Vec::as_slice), 3).map(|record| record[2] >> 32).collect();
+        assert_eq!(merged, [0, 0, 1, 1, 2, 3, 4, 4, 5, 6, 9]);
+        assert_eq!(Merged::new(std::iter::empty(), 3).next(), None);
+    }
+}
