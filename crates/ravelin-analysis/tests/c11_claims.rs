@@ -372,14 +372,72 @@ fn what_c11_does_not_have_is_refused() {
 }
 
 #[test]
-fn more_cells_than_can_be_remembered_are_refused() {
-    let body = "havoc i in 0..200; a[i].store(1); let r = a[i].load();";
-    let program =
-        program(&format!("static a: [bool; 200]; thread p {{ let i = 0; {body} }} thread q {{ let i = 0; {body} }}"));
+fn more_facts_than_can_be_remembered_are_refused() {
+    let program = program(
+        "static x: 0..1000; static y: 0..1000; static z: 0..1000;
+         thread p { x.store(999); y.store(999); z.store(999); }
+         thread q { let r = 0; havoc r in 0..1000; wait(x == r); wait(y == r); wait(z == r); }",
+    );
     match c11_robustness(&program, &C11Question::new(C11Model::Rc20)) {
-        Err(AnalysisError::NotC11(Refusal::TooManyFacts { facts, limit })) => assert!(facts > limit),
+        Err(AnalysisError::NotC11(Refusal::TooManyFacts { facts, limit })) => assert_eq!((facts, limit), (3000, 2048)),
         other => panic!("{other:?}"),
     }
+}
+
+/// A thread that waits for one of many values, and never for most of them: one fact each, and the last is the one that matters.
+#[test]
+fn as_many_facts_as_a_program_has_are_remembered() {
+    for values in [100, 300, 1500] {
+        let text = |store: &str, load: &str| {
+            let waits: String = (2..values).map(|value| format!("wait(x == {value}); ")).collect();
+            format!(
+                "static x: 0..2000 = 1999; static start: bool; static last: bool; static done: bool;
+                 thread p {{ x.store(1); start.store(1, release); last.store(1); done.store(1{store}); }}
+                 thread q {{
+                     wait(start == 1, acquire);
+                     let r = x.load();
+                     if r == 0 {{ {waits} }}
+                     wait(done == 1{load});
+                     r = last.load();
+                 }}"
+            )
+        };
+        let verdict = |text: String| {
+            c11_robustness(&program(&text), &C11Question::new(C11Model::Rc20)).expect("an answer").verdict
+        };
+        assert_eq!(verdict(text(", release", ", acquire")), Holds, "{values} values");
+        assert_eq!(verdict(text("", ", acquire")), Violated, "{values} values");
+    }
+}
+
+/// What waits may pass with a value that a non-atomic write has replaced, although it never does under SC.
+#[test]
+fn a_thread_that_waits_races_with_a_non_atomic_write_that_it_may_miss() {
+    let ordered = "thread p { d.write(1); y.store(1, release); }";
+    let unordered = "thread p { d.write(1); y.store(1); }";
+    for (waits, verdict, writer) in [
+        // Passes under SC, behind the write or beside it.
+        ("wait(y == 1, acquire); wait(d == 1);", Holds, ordered),
+        ("wait(d == 1);", Violated, unordered),
+        ("wait(d == 0);", Violated, unordered),
+        // Never passes under SC.
+        ("wait(y == 1, acquire); wait(d == 0);", Holds, ordered),
+        ("wait(y == 1); wait(d == 0);", Violated, unordered),
+        ("wait(y == 1); d.bcas(0, 2);", Violated, unordered),
+        ("wait(y == 1); lock(d);", Violated, unordered),
+        // Passes under no model.
+        ("wait(y == 1); wait(y == 2); wait(d == 0);", Holds, unordered),
+        ("wait(y == 1, acquire); wait(d == 3);", Holds, ordered),
+        ("wait(y == 1, acquire); d.bcas(0, 2);", Holds, ordered),
+    ] {
+        let text = format!("static d; static y; {writer} thread q {{ {waits} }}");
+        let answer = c11_robustness(&program(&text), &C11Question::new(C11Model::Rc20)).expect("an answer");
+        assert_eq!(answer.verdict, verdict, "{text}");
+        assert_eq!(answer.race().is_some(), verdict == Violated, "{text}");
+    }
+    let text = format!("static d; static y; {unordered} thread q {{ wait(y == 1); wait(d == 0); }}");
+    let question = C11Question { races: false, ..C11Question::new(C11Model::Rc20) };
+    assert_eq!(c11_robustness(&program(&text), &question).expect("an answer").verdict, Holds, "if nobody asks");
 }
 
 #[test]

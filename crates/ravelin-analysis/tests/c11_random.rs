@@ -5,7 +5,7 @@
 
 use ravelin_analysis::c11::{C11Model, C11Question, SeqCstReading, c11_robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
-use ravelin_program::{Escape, Instruction, Order, Program};
+use ravelin_program::{Address, Escape, Expr, Instruction, Order, Program, ProgramBuilder, Value, VarId, Variable};
 use ravelin_semantics::generate::{Config, Generator, shrink};
 use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
 
@@ -140,5 +140,55 @@ fn identical_threads_need_not_be_told_apart() {
         let mut twin = program.threads[0].clone();
         twin.name = "twin".to_owned();
         program.threads.push(twin);
+    });
+}
+
+/// Waits for cells that are written without atomicity too: half of the stores are, and most loads wait for a value.
+#[test]
+fn waits_for_cells_that_are_written_non_atomically() {
+    let config = Config { any_initial: true, ..Config::c11() };
+    compare(config, programs(600), |program| {
+        let transitions = program.threads.iter_mut().flat_map(|thread| &mut thread.transitions);
+        for (number, transition) in transitions.enumerate() {
+            match &mut transition.instruction {
+                Instruction::Store { order, .. } if number % 2 == 0 => *order = Order::NonAtomic,
+                Instruction::Load { reg, address, order } if number % 4 != 0 => {
+                    let values = vec![Expr::Const((number / 4 % 3) as Value)];
+                    let order = if number % 8 == 1 { Order::NonAtomic } else { *order };
+                    let (address, old) = (address.clone(), Some(*reg));
+                    transition.instruction = Instruction::Wait { address, values, order, old };
+                }
+                _ => {}
+            }
+        }
+    });
+}
+
+/// Two threads that never start need more facts than the usual sets hold, and come first, so that all others are in the words behind.
+#[test]
+fn verdicts_do_not_depend_on_how_wide_the_sets_are() {
+    const CELLS: usize = 140;
+    let config = Config { goals: 0..=0, ..Config::c11() };
+    compare(config, programs(20), |program| {
+        let end = |variable: &Variable| variable.base + variable.cells() as Value;
+        let base = program.memory.variables.iter().map(end).max().unwrap_or(1) + 100;
+        let mut cells = Variable::array("unused", CELLS);
+        cells.base = base;
+        program.memory.variables.push(cells);
+        let within = Some(VarId(program.memory.variables.len() - 1));
+        for name in ["first_unused", "second_unused"] {
+            let mut builder = ProgramBuilder::new("");
+            let mut thread = builder.thread(name);
+            let reg = thread.register("r");
+            thread.push(Instruction::Assume(Expr::Atom(reg)));
+            for cell in 0..CELLS {
+                let address = Address { expr: Expr::Const(base + cell as Value), within };
+                let order = Order::Relaxed;
+                thread.push(Instruction::Store { address: address.clone(), value: Expr::Const(1), order });
+                thread.push(Instruction::Load { reg, address, order });
+            }
+            thread.finish();
+            program.threads.insert(0, builder.program.threads.remove(0));
+        }
     });
 }

@@ -40,7 +40,7 @@ impl<'a> StopNotes<'a> {
         let stops = match known.get(subject.file) {
             Some(stops) => stops,
             None => {
-                let mut limits = self.resources.limits().left(start);
+                let mut limits = self.resources.limits().left(start, states);
                 let most = MOST_STATES.max(2 * states);
                 limits.states = Some(limits.states.map_or(most, |given| given.min(most)));
                 let workers = self.resources.workers();

@@ -35,7 +35,7 @@ impl Language {
             ["X86_64" | "X86" | "C", ..] => Some(Language::Litmus),
             ["max_value", ..] if text.contains("global ") => Some(Language::Rocker),
             ["global", ..] => Some(Language::Rocker),
-            ["thread", _, "initial" | "transition" | "end", ..] => Some(Language::Trencher),
+            ["thread", _, "initial" | "transition" | "end", ..] | ["memory_size", ..] => Some(Language::Trencher),
             ["static" | "const" | "thread" | "never" | "arithmetic" | "max_value", ..] => Some(Language::Rav),
             _ => None,
         }
@@ -97,6 +97,7 @@ mod tests {
             ("/* c */ forbidden CS CS\nprocess", Some(Language::Memorax)),
             ("X86_64 SB\n{}\n P0 | P1 ;", Some(Language::Litmus)),
             ("# Dekker\n#\nthread t1\ninitial a\nend", Some(Language::Trencher)),
+            ("# Persist\nmemory_size 4\nthread t1\ninitial a\nend", Some(Language::Trencher)),
             ("// ROBUSTNESS egr: not: ra.\nmax_value 2;\nglobal x;", Some(Language::Rocker)),
             ("//! Peterson\nstatic x;\nthread p { }", Some(Language::Rav)),
             ("thread p { }", Some(Language::Rav)),

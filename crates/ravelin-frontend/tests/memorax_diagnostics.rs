@@ -140,7 +140,7 @@ fn declarations_are_checked() {
   registers $r = * $r = 0
   /*        ^^^^^^ `r` would start with any of infinitely many integers (give it a domain such as `r = * : [0:1]`, or an initial value) */
   /*               ^^ there are two registers `r` */
-  text A: nop
+  text A: write: big := $r
 ",
     );
     check(
@@ -164,18 +164,45 @@ fn declarations_are_checked() {
 }
 
 #[test]
-fn instructions_of_vips_are_refused_by_name() {
+fn a_register_of_any_integer_is_refused_only_if_it_is_read_first() {
+    check(
+        "
+  forbidden A
+  data x = 0
+  process
+  registers $set = * : Z  $read = * : Z  $some = * : Z  $never = *
+  /*                      ^^^^^^^^^^^^^ `read` would start with any of infinitely many integers (give it a domain such as `read = * : [0:1]`, or an initial value) */
+  /*                                     ^^^^^^^^^^^^^ `some` would start with any of infinitely many integers (give it a domain such as `some = * : [0:1]`, or an initial value) */
+  text
+  A: read: $set := x;
+     while $set = 0 do { read: $set := x; write: x := $set };
+     write: x := $read;
+     either { $some := 1 or nop };
+     locked { $read := 2; write: x := $read };
+     assume: $some = 1
+",
+    );
+    check(
+        "
+  forbidden *
+  data x = 0
+  process registers $r = * text locked { read: $r := x; write: x := $r + 1 }; assume: $r = 0
+",
+    );
+}
+
+#[test]
+fn instructions_of_vips_are_read_with_a_warning_where_they_are_more_than_a_read_or_a_write() {
     check(
         "
   forbidden *
   data x = 0
   process registers $r = 0 text
     llfence;
-/*  ^^^^^^^ `llfence` has a meaning only under VIPS-M (leave it out: under TSO and PSO loads are not reordered with loads; a full fence is `fence`) */
     syncrd: $r := x;
-/*  ^^^^^^ `syncrd` has a meaning only under VIPS-M (write `read: …`, which under TSO and PSO sees memory and the process's own pending writes) */
+    syncrd: x = 0;
     syncwr: x := 1;
-/*  ^^^^^^ `syncwr` has a meaning only under VIPS-M (write `write: …`, or `locked write: …` for a write that does not wait in a store buffer) */
+/*  ^^^^^^^^^^^^^^ warning: `syncwr` is read as `locked write`, which is in memory before the process goes on (a store of x86, which may wait in the store buffer, is `write`) */
     slocked write: x := 1
 /*  ^^^^^^^^^^^^^^^^^^^^^ warning: `slocked write` is read as a write that reaches memory after all earlier ones (`locked write` waits until the write has reached memory) */
 ",

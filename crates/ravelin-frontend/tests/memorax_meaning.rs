@@ -125,6 +125,11 @@ fn each_statement_becomes_the_instruction_it_is() {
         ("cas(x, 0, $r)", &["x.bcas(0, r, seq_cst)"]),
         ("fence", &["fence(seq_cst)"]),
         ("ssfence", &["fence(release)"]),
+        ("llfence", &["fence(acquire)"]),
+        ("syncrd: $r := x", &["r = x.load()"]),
+        ("syncrd: x = $r", &["wait(x == r)"]),
+        ("syncwr: x := $r", &["locked { x.store(r); }"]),
+        ("locked { llfence; syncwr: x := 1; syncrd: $r := x }", &["locked { x.store(1); r = x.load(); }"]),
         ("read: $r := [1]", &["r = y.load()"]),
         ("write: [$s] := 2", &["assume(s == 0)", "assume(s == 1)", "x.store(2)", "y.store(2)"]),
         ("locked { read: x = 1 }", &["locked { $1 = x.load(); assume($1 == 1); }"]),
@@ -156,6 +161,7 @@ fn a_locked_block_drains_if_any_alternative_writes() {
     assert_eq!(drains("locked { read: x = 0 or write: x := 1 }"), [true, true]);
     assert_eq!(drains("locked { locked { nop or cas(x, 0, 1) }; read: x = 0 }"), [true, true]);
     assert_eq!(drains("locked { fence }"), [true]);
+    assert_eq!(drains("locked { llfence }"), [false]);
 }
 
 #[test]
@@ -236,4 +242,34 @@ fn the_example_of_the_documentation_means_what_it_says() {
     let example = text.split("```").nth(1).and_then(|block| block.strip_prefix("text\n")).expect("an example");
     assert_eq!(violated(example, Model::Sc), []);
     assert_eq!(violated(example, Model::Tso), [0]);
+}
+
+/// Store buffering: each process writes its flag and reads the other's.
+#[test]
+fn an_access_of_the_shared_level_is_one_of_memory() {
+    let with = |write: &str, fence: &str, read: &str| {
+        let process = |mine: &str, other: &str| {
+            format!("process text {write}: {mine} := 1; {fence}; {read}: {other} = 0; CS: nop")
+        };
+        format!("forbidden CS CS data x = 0 : [0:1] y = 0 : [0:1] {} {}", process("x", "y"), process("y", "x"))
+    };
+    for (text, goals) in [
+        (with("write", "nop", "read"), &[0][..]),
+        (with("write", "llfence", "read"), &[0]),
+        (with("write", "llfence", "syncrd"), &[0]),
+        (with("syncwr", "nop", "syncrd"), &[]),
+        (with("syncwr", "llfence", "read"), &[]),
+    ] {
+        assert_eq!(violated(&text, Model::Tso), goals, "{text}");
+        assert_eq!(violated(&text, Model::Sc), [], "{text}");
+    }
+}
+
+/// Whatever a register that is written before it is read starts with, the program does the same.
+#[test]
+fn a_register_of_any_integer_may_start_anywhere_if_it_is_written_first() {
+    let text = "forbidden CS CS data x = 0 : [0:1] process registers $r = * text read: $r := x; assume: $r = 0; CS: nop process text CS: nop";
+    assert_eq!(violated(text, Model::Sc), [0]);
+    let program = read("test.rmm", text);
+    assert!(!program.threads[0].transitions.iter().any(|t| matches!(t.instruction, Instruction::Havoc { .. })));
 }

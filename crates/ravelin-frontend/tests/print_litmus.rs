@@ -163,6 +163,44 @@ fn what_a_litmus_test_cannot_say_is_refused_with_a_reason() {
     }
 }
 
+/// A litmus test has no types, so one that is made of a program in which a value leaves its type would go on where the program ends.
+#[test]
+fn a_program_in_which_a_value_can_leave_its_type_is_refused() {
+    for (text, name) in [
+        ("static b: bool; thread t { b.store(2); }", "`b`"),
+        ("static x: 0..5; thread t { x.fetch_add(1); } thread u { x.store(4); }", "`x`"),
+        ("static x: 0..5; thread t { let r = x.load(); x.store(r + 1); } thread u { x.store(4); }", "`x`"),
+        ("static a: [u8; 2]; thread t { a[1].store(256); }", "`a[1]`"),
+        ("static y; thread t { let r: bool = y.load(); } thread u { y.store(2); }", "`r` of thread `t`"),
+        ("static y; thread t { let r: 0..3 = y.swap(1); } thread u { y.store(3); }", "`r` of thread `t`"),
+        (
+            "static y; static b: bool; thread t { let r = y.load(); if r < 2 { b.store(r); } } thread u { y.store(0 - 1); }",
+            "`b`",
+        ),
+        // More values than are followed.
+        ("static y; static x: u8; thread t { let i = 0; while i < 1000 { i = i + 1; } x.store(i); }", "`x`"),
+    ] {
+        match print::litmus(&program(text)) {
+            Err(refusal) => {
+                assert!(refusal.to_string().starts_with(&format!("{name} may leave its type")), "{refusal}")
+            }
+            Ok(printed) => panic!("{text} has a litmus test:\n{printed}"),
+        }
+    }
+    for text in [
+        "static b: bool; thread t { b.store(1); let r: bool = b.load(); }",
+        "static x: 0..5; thread t { let r = x.load(); if r < 4 { x.store(r + 1); } } thread u { x.store(3); }",
+        "static x: 0..5; thread t { let r = x.load(); x.store((r + 1) & 3); } thread u { x.fetch_and(2); }",
+        "static x: 0..5; thread t { let r = x.compare_exchange(3, 4); } thread u { x.store(3); }",
+        "static y; static b: bool; thread t { let i = 0; while i < 1000 { i = i + 1; } b.store(i == 1000); }",
+        "static n: i32; thread t { n.fetch_add(1); }",
+        "static x: 0..3; thread t { x.fetch_add(1); } thread u { x.fetch_add(1); }",
+        "static x: u8; thread t { let r: 0..2 = x.fetch_sub(0); if r == 1 { x.fetch_add(254); } } thread u { x.swap(1); }",
+    ] {
+        printed(text);
+    }
+}
+
 /// What people see of a final state, by the names in the text.
 type Outcome = BTreeMap<String, Value>;
 

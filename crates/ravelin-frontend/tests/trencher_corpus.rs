@@ -163,3 +163,32 @@ fn values_are_never_cut_to_32_bits_and_overflow_is_a_fault() {
         [4_000_000_000_000_000_000]
     );
 }
+
+/// As in Persist's files: memory has so many cells, and a value that is put into a register or a cell wraps. Between the operators of an
+/// expression nothing does.
+#[test]
+fn with_a_size_of_memory_values_are_bytes_that_wrap() {
+    let text = "memory_size 2\nthread t\ninitial a\ntransition a b write - 0 1 0\ntransition b c read r 0\n\
+                transition c d local s + r 2\ntransition d e write + r r 1\n\
+                transition e f check == + r 1 256\nend\n";
+    let program = program("t.txt", text);
+    let expected = BTreeSet::from(["mem[0]=255 mem[1]=254 t.r=255 t.s=1".to_owned()]);
+    assert_eq!(finals(&program, &program, Model::Tso), expected);
+    let printed = print::rav(&program);
+    let again = rav::parse(Source::new("t.rav", printed.clone())).program.unwrap_or_else(|| panic!("{printed}"));
+    let ends = Reference::new(&again, Model::Tso, None).expect("no refusal").explore(100_000).expect("few states");
+    assert!(ends.faults.is_empty() && ends.finals.len() == 1, "{printed}");
+    let held: Vec<i64> = ends.finals.iter().flat_map(|state| state.memory.values().copied()).collect();
+    assert_eq!(held, [255, 254], "{printed}");
+}
+
+#[test]
+fn with_a_size_of_memory_an_access_elsewhere_is_a_fault() {
+    for (address, faults) in [("1", false), ("2", true), ("- 0 1", true), ("+ r 1", false)] {
+        let text = format!("memory_size 2 thread t initial a transition a b read r {address} end");
+        let program = program("t.txt", &text);
+        let explored =
+            Reference::new(&program, Model::Tso, None).expect("no refusal").explore(1000).expect("few states");
+        assert_eq!(!explored.faults.is_empty(), faults, "{address}");
+    }
+}

@@ -34,6 +34,27 @@ fn check(fixture: &str) {
 }
 
 #[test]
+fn the_size_of_memory_is_a_number_of_cells_and_is_given_once() {
+    check(
+        "
+memory_size 4
+# A comment.
+memory_size 5
+^^^^^^^^^^^^^ the size of memory is given twice
+memory_size 0
+            ^ expected a number of memory cells from 1 to 65536, found `0`
+memory_size lots
+            ^^^^ expected a number of memory cells from 1 to 65536, found `lots`
+thread t
+initial a
+end
+memory_size
+          ^ expected the number of memory cells, found the end of the file
+",
+    );
+}
+
+#[test]
 fn every_error_of_a_file_is_reported() {
     check(
         "

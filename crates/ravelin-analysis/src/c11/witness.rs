@@ -3,7 +3,8 @@
 //! Nothing that the search says is taken on trust. The run is replayed on the reference semantics and grown into a graph; the access
 //! is tried with every write it could read and every place in modification order it could take, those closest to SC first; and what
 //! becomes a witness is a graph that the model allows and SC does not. For a race it is the graph of the run and the access itself,
-//! with no happens-before between the two accesses.
+//! with no happens-before between the two accesses: one that SC has if there is one. What waits may race although it never passes
+//! under SC; then the graph is one that the model allows.
 
 use super::graph::{GraphEdge, cycle_through, edges};
 use super::sentence;
@@ -99,9 +100,10 @@ pub(super) fn race(program: &Program, reading: Reading, found: &Found) -> Result
         let pair = pairs.iter().find(|&&(a, b)| a == second || b == second)?;
         Some((if pair.0 == second { pair.1 } else { pair.0 }, second))
     };
-    let happens = |graph: &Graph| sc_consistent(graph) && rc20_consistent(graph, reading);
-    let (graph, (first, second)) = (grown.extensions(found.thread, found.transition).into_iter())
-        .filter(happens)
+    let mut graphs = grown.extensions(found.thread, found.transition);
+    graphs.retain(|graph| rc20_consistent(graph, reading));
+    graphs.sort_by_key(|graph| !sc_consistent(graph));
+    let (graph, (first, second)) = (graphs.into_iter())
         .find_map(|graph| racing(&graph).map(|pair| (graph, pair)))
         .ok_or_else(|| internal("the access is ordered with all before".to_owned()))?;
     let events = tell(program, &graph, &made_by);

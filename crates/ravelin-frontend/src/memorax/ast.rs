@@ -67,6 +67,8 @@ pub enum StatementKind {
     Fence,
     /// `ssfence`.
     StoreFence,
+    /// `llfence`.
+    LoadFence,
     Locked(Vec<Vec<Statement>>),
     Either(Vec<Vec<Statement>>),
     Block(Vec<Statement>),
@@ -85,6 +87,8 @@ pub enum Strength {
     Locked,
     /// `slocked write`.
     StoreOrdered,
+    /// `syncwr`.
+    Shared,
 }
 
 #[derive(Debug)]

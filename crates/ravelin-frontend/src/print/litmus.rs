@@ -1,10 +1,11 @@
 //! Programs as C litmus tests, for users of herd, litmus7 and diy.
 //!
 //! Threads become functions `P0`, `P1`, … over pointers to the cells they use, registers become their locals, and final
-//! goals become the condition. The text has the same final states as the program as long as values fit an `int` and
-//! nothing faults: types of variables are not kept, and a litmus test has no word for a fault. Such tests have no jumps,
-//! no blocking instructions and no computed addresses; what needs one is refused with a reason ([`Inexpressible`]). A
-//! `never` goal looks at states that a litmus test does not see; it is left out, and a comment says so.
+//! goals become the condition. The text has the same final states as the program as long as values fit an `int`. Types of
+//! variables are not kept, and a litmus test has no word for a fault, so a program in which a value can leave its type is
+//! refused ([`types`]). Such tests have no jumps, no blocking instructions and no computed addresses; what needs one is
+//! refused with a reason ([`Inexpressible`]). A `never` goal looks at states that a litmus test does not see; it is left
+//! out, and a comment says so.
 //!
 //! Not every test is taken as it is by every tool: herd unrolls loops to a bound, and reads a compare-exchange only with
 //! a pointer to the expected value, for which each one gets a cell `expected…` of its own.
@@ -13,6 +14,8 @@ mod code;
 mod condition;
 mod expression;
 mod flow;
+mod runs;
+mod types;
 
 use super::names::Names;
 use code::Writer;
@@ -58,6 +61,11 @@ pub enum Inexpressible {
     AnyInitial(String),
     #[error("`{0}` wraps or blocks outside its type, and an `int` does not")]
     Escape(String),
+    #[error(
+        "{0} may leave its type, which is an error that ends a run; a litmus test has no types, so it would go on; declare a \
+         type that holds all its values, or none"
+    )]
+    LeavesType(String),
     #[error("arithmetic wraps outside {lo}..={hi}, and that of C does not")]
     Arithmetic { lo: Value, hi: Value },
     #[error("the number {0} does not fit an `int`")]
@@ -77,6 +85,9 @@ pub fn litmus(program: &Program) -> Result<String, Inexpressible> {
         let statements = flow::statements(&program.threads[index])?;
         functions.push_str(&Writer::new(program, &mut identifiers, index).function(&statements)?);
         functions.push('\n');
+    }
+    if let Some(name) = types::left(program) {
+        return Err(Inexpressible::LeavesType(name));
     }
     let shown = shown(program);
     let mut text = header(program);

@@ -63,8 +63,8 @@ impl Walk<'_> {
     /// What a macro begins with looks like a statement and not like a number or a whole process.
     fn starts_statement(&self) -> bool {
         match self.word(0) {
-            "assume" | "cas" | "either" | "fence" | "goto" | "if" | "locked" | "nop" | "read" | "slocked"
-            | "ssfence" | "while" | "write" | "{" => true,
+            "assume" | "cas" | "either" | "fence" | "goto" | "if" | "llfence" | "locked" | "nop" | "read"
+            | "slocked" | "ssfence" | "syncrd" | "syncwr" | "while" | "write" | "{" => true,
             word if word.starts_with('$') => self.word(1) == ":=",
             _ => self.is_name(0) && matches!(self.word(1), ":" | ";"),
         }

@@ -18,9 +18,9 @@ pub fn words() -> Words {
 
 /// The fences that can be put in, and those that can be taken away if `existing`.
 pub fn drafts(text: &str, program: &Program, existing: bool) -> Vec<Draft> {
-    let (threads, _) = parser::parse(text);
+    let (file, _) = parser::parse(text);
     let mut drafts = Vec::new();
-    for (number, written) in threads.iter().enumerate() {
+    for (number, written) in file.threads.iter().enumerate() {
         let Some(thread) = program.threads.get(number) else { break };
         let mut order: Vec<usize> = (0..written.transitions.len()).collect();
         let by_name: HashMap<&str, LocId> = thread

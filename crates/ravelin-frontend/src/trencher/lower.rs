@@ -1,19 +1,22 @@
 //! Threads as written to a program: states become locations labelled with their names, and every name that is read or
 //! set becomes a register of its thread.
 
-use super::syntax::{InstructionText, Term, ThreadText};
+use super::syntax::{FileText, InstructionText, MemorySize, Term, ThreadText};
 use super::word::{Numeral, Word};
 use crate::Diagnostic;
 use ravelin_program::{
-    Address, Copies, Domain, Expr, Instruction, LocId, Location, Memory, Order, Program, RegId, Register, Source,
-    Thread, Transition, UnaryOp,
+    Address, Copies, Domain, Escape, Expr, Instruction, LocId, Location, Memory, Order, Program, RegId, Register,
+    Source, Thread, Transition, UnaryOp, VarId, Variable,
 };
 use std::collections::{HashMap, HashSet};
 
+/// What a register or a cell holds if the file says how large memory is.
+const BYTE: Domain = Domain { lo: 0, hi: 255, escape: Escape::Wrap };
+
 /// The program that the threads make. It means nothing if an error is reported.
-pub fn lower(threads: &[ThreadText<'_>], diagnostics: &mut Vec<Diagnostic>) -> Program {
+pub fn lower(file: &FileText<'_>, diagnostics: &mut Vec<Diagnostic>) -> Program {
     let mut first: HashMap<&str, Word<'_>> = HashMap::new();
-    for thread in threads {
+    for thread in &file.threads {
         if let Some(earlier) = first.get(thread.name.text) {
             let message = format!("there are two threads named `{}`", thread.name.text);
             diagnostics
@@ -24,18 +27,27 @@ pub fn lower(threads: &[ThreadText<'_>], diagnostics: &mut Vec<Diagnostic>) -> P
     }
     Program {
         name: String::new(),
-        memory: Memory::default(),
-        threads: threads.iter().map(|thread| lower_thread(thread, diagnostics)).collect(),
+        memory: Memory { variables: file.memory_size.map(cells).into_iter().collect(), ..Memory::default() },
+        threads: file.threads.iter().map(|thread| lower_thread(thread, file.memory_size, diagnostics)).collect(),
         goals: Vec::new(),
         observation: None,
         source: Source::default(),
     }
 }
 
-fn lower_thread<'a>(text: &ThreadText<'a>, diagnostics: &mut Vec<Diagnostic>) -> Thread {
+/// The memory of a file that says how large it is. An access elsewhere is a fault.
+fn cells(size: MemorySize) -> Variable {
+    let mut cells = Variable::array("mem", size.cells).with_domain(BYTE);
+    cells.base = 0;
+    cells.span = size.span;
+    cells
+}
+
+fn lower_thread<'a>(text: &ThreadText<'a>, size: Option<MemorySize>, diagnostics: &mut Vec<Diagnostic>) -> Thread {
     let set = text.transitions.iter().filter_map(|transition| target(&transition.instruction)).map(|word| word.text);
     let mut lowering = Lowering {
         complete: text.complete,
+        size,
         set: set.collect(),
         locations: Vec::new(),
         states: HashMap::new(),
@@ -69,6 +81,7 @@ fn lower_thread<'a>(text: &ThreadText<'a>, diagnostics: &mut Vec<Diagnostic>) ->
 
 struct Lowering<'a, 'd> {
     complete: bool,
+    size: Option<MemorySize>,
     /// The names that some instruction of the thread sets.
     set: HashSet<&'a str>,
     locations: Vec<Location>,
@@ -105,7 +118,8 @@ impl<'a> Lowering<'a, '_> {
     fn register(&mut self, word: Word<'a>) -> RegId {
         *self.names.entry(word.text).or_insert_with(|| {
             let name = word.text.to_owned();
-            self.registers.push(Register { name, domain: Domain::FULL, initial: 0, hidden: false, span: word.span });
+            let domain = if self.size.is_some() { BYTE } else { Domain::FULL };
+            self.registers.push(Register { name, domain, initial: 0, hidden: false, span: word.span });
             RegId(self.registers.len() - 1)
         })
     }
@@ -114,12 +128,12 @@ impl<'a> Lowering<'a, '_> {
         match text {
             InstructionText::Read { register, address } => {
                 // The address is looked at first: it is evaluated before the register is set.
-                let address = Address::computed(self.term(address));
+                let address = self.address(address);
                 Instruction::Load { reg: self.target(*register), address, order: Order::Relaxed }
             }
             InstructionText::Write { value, address } => {
                 let value = self.term(value);
-                Instruction::Store { address: Address::computed(self.term(address)), value, order: Order::Relaxed }
+                Instruction::Store { address: self.address(address), value, order: Order::Relaxed }
             }
             InstructionText::Local { register, value } => {
                 let value = self.term(value);
@@ -131,6 +145,11 @@ impl<'a> Lowering<'a, '_> {
             InstructionText::Lock => Instruction::BusLock,
             InstructionText::Unlock => Instruction::BusUnlock,
         }
+    }
+
+    fn address(&mut self, term: &Term<'a>) -> Address {
+        let expr = self.term(term);
+        Address { expr, within: self.size.map(|_| VarId(0)) }
     }
 
     fn target(&mut self, word: Word<'a>) -> RegId {

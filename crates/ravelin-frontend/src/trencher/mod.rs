@@ -7,6 +7,9 @@
 //! Values are unbounded in Trencher's papers and `int` in its code, where overflow means nothing. Here they are 64-bit
 //! and checked: a value that outgrows them is a fault of the program and never wraps silently. Memory is all unnamed
 //! cells that start at 0, and every access is `relaxed`, the plain access of x86.
+//!
+//! Persist's files are Trencher files with a `memory_size`. Then memory has so many cells, and values are bytes: what is put into a
+//! register or a cell wraps, as in the Promela that Persist makes of them.
 
 mod lower;
 pub(crate) mod parser;
@@ -21,8 +24,8 @@ const MAX_DIAGNOSTICS: usize = 500;
 
 /// Reads a file. Every error in it is reported, and no text makes this fail otherwise.
 pub fn parse(source: Source) -> Parsed {
-    let (threads, mut diagnostics) = parser::parse(&source.text);
-    let mut program = lower::lower(&threads, &mut diagnostics);
+    let (file, mut diagnostics) = parser::parse(&source.text);
+    let mut program = lower::lower(&file, &mut diagnostics);
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.extend(ravelin_program::validate(&program).into_iter().map(Diagnostic::from));
     }

@@ -5,10 +5,10 @@
 //! name although it starts a line is therefore remembered; if an error comes before the next command, that keyword is
 //! what is complained about, and reading goes on from there.
 
-use super::syntax::{InstructionText, Term, ThreadText, TransitionText};
+use super::syntax::{FileText, InstructionText, MemorySize, Term, ThreadText, TransitionText};
 use super::word::{Numeral, Word, Words};
 use crate::Diagnostic;
-use ravelin_program::{BinaryOp, Span};
+use ravelin_program::{BinaryOp, Span, Value};
 
 const KEYWORDS: [&str; 4] = ["thread", "initial", "transition", "end"];
 const INSTRUCTIONS: [&str; 8] = ["read", "write", "local", "check", "mfence", "noop", "lock", "unlock"];
@@ -19,9 +19,11 @@ const MAX_DEPTH: usize = 64;
 const MAX_OPERATORS: usize = 256;
 const MAX_THREADS: usize = 1024;
 const MAX_TRANSITIONS: usize = 100_000;
+/// As many as an array of `.rav` may have.
+const MAX_CELLS: Value = 65_536;
 
-/// All threads that could be made out, and everything wrong with the text.
-pub fn parse(text: &str) -> (Vec<ThreadText<'_>>, Vec<Diagnostic>) {
+/// What could be made out, and everything wrong with the text.
+pub fn parse(text: &str) -> (FileText<'_>, Vec<Diagnostic>) {
     let mut parser = Parser {
         words: Words::new(text),
         diagnostics: Vec::new(),
@@ -31,8 +33,8 @@ pub fn parse(text: &str) -> (Vec<ThreadText<'_>>, Vec<Diagnostic>) {
         transitions: 0,
         operators: 0,
     };
-    let threads = parser.file();
-    (threads, parser.diagnostics)
+    let file = parser.file();
+    (file, parser.diagnostics)
 }
 
 /// The error has been reported.
@@ -55,21 +57,31 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn file(&mut self) -> Vec<ThreadText<'a>> {
-        let mut threads: Vec<ThreadText<'a>> = Vec::new();
+    fn file(&mut self) -> FileText<'a> {
+        let mut file = FileText::default();
         while let Some(word) = self.next() {
             match word.text {
                 "#" => self.words.skip_line(),
-                "thread" if threads.len() >= MAX_THREADS => {
+                "thread" if file.threads.len() >= MAX_THREADS => {
                     let message = format!("a program may have {MAX_THREADS} threads, and this one has more");
                     self.diagnostics.push(Diagnostic::error(word.span, message));
-                    return threads;
+                    return file;
                 }
                 "thread" => {
                     let before = self.diagnostics.len();
                     if let Ok(mut thread) = self.thread(word) {
                         thread.complete = !self.diagnostics[before..].iter().any(Diagnostic::is_error);
-                        threads.push(thread);
+                        file.threads.push(thread);
+                    }
+                }
+                "memory_size" => {
+                    let Ok(size) = self.memory_size(word) else { continue };
+                    match file.memory_size {
+                        None => file.memory_size = Some(size),
+                        Some(first) => self.diagnostics.push(
+                            Diagnostic::error(size.span, "the size of memory is given twice")
+                                .with_secondary(first.span, "the first one"),
+                        ),
                     }
                 }
                 text if text.starts_with('#') => {
@@ -80,11 +92,26 @@ impl<'a> Parser<'a> {
                 text => {
                     let error = Diagnostic::error(word.span, format!("expected `thread` or a comment, found `{text}`"));
                     self.diagnostics.push(error);
-                    self.recover(&["thread", "#"]);
+                    self.recover(&["thread", "memory_size", "#"]);
                 }
             }
         }
-        threads
+        file
+    }
+
+    /// What follows the word `memory_size`.
+    fn memory_size(&mut self, keyword: Word<'a>) -> Parse<MemorySize> {
+        self.swallowed = None;
+        let word = self.name("the number of memory cells")?;
+        match Numeral::of(word.text) {
+            Numeral::Number(cells @ 1..=MAX_CELLS) => {
+                Ok(MemorySize { cells: cells as usize, span: keyword.span.to(word.span) })
+            }
+            _ => {
+                let message = format!("expected a number of memory cells from 1 to {MAX_CELLS}, found `{}`", word.text);
+                Err(self.report(Diagnostic::error(word.span, message)))
+            }
+        }
     }
 
     /// What follows the word `thread`. Whatever is wrong inside a thread, its other commands are read.

@@ -3,6 +3,20 @@
 use super::word::Word;
 use ravelin_program::{BinaryOp, Span, Value};
 
+/// What could be made out of a text.
+#[derive(Clone, Debug, Default)]
+pub struct FileText<'a> {
+    pub memory_size: Option<MemorySize>,
+    pub threads: Vec<ThreadText<'a>>,
+}
+
+/// `memory_size 4`, as Persist writes it.
+#[derive(Clone, Copy, Debug)]
+pub struct MemorySize {
+    pub cells: usize,
+    pub span: Span,
+}
+
 #[derive(Clone, Debug)]
 pub struct ThreadText<'a> {
     pub name: Word<'a>,

@@ -43,7 +43,8 @@ pub(super) fn asked<'a>(
     let expected = |address: &Address, expr: &Expr| expected(program, ranges, thread, step.from, address, expr);
     let one = |address, squeezes, admitted, values| vec![Asked { address, squeezes, admitted, values }];
     match &step.instruction {
-        Instruction::Load { order, .. } | Instruction::Wait { order, .. } if *order == Order::NonAtomic => Vec::new(),
+        // Marks tell whether it races, unless it is not done under SC because its register does not take what is there now.
+        Instruction::Load { reg, order: Order::NonAtomic, .. } if admitted(&Some(*reg)) == Class::ANY => Vec::new(),
         Instruction::Store { order: Order::NonAtomic, .. } => Vec::new(),
         Instruction::Load { reg, address, .. } => one(address, false, admitted(&Some(*reg)), Values::All),
         Instruction::Wait { address, values, old, .. } => {

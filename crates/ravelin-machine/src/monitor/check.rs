@@ -4,19 +4,31 @@
 //! write that it would have to respect is not known (the fact ∉ `cur`): theorem 2.2 of the paper, with the
 //! conditions of sections 4.1 and 4.3 in the fact. Whether the access can be done *now* does not matter for what waits for a value:
 //! it is asked whether a stale one would let it pass.
+//!
+//! Non-atomic writes are not in `T_sc`. If the latest write to x is one, and the access may read, or be placed, before it, then it does not
+//! happen before the access, so the two race. For a load that can be done now the marks say the same. What waits may
+//! never be done under SC (`d.write(1); y.store(1) ∥ wait(y == 1); wait(d == 0)`), and then only this tells. Looking at the latest write is
+//! enough: an atomic write behind the non-atomic one is SC-before the thread, which is a violation by itself, or can be left
+//! out of the run. A non-atomic access that may be stale races with whatever write it misses.
 
 use super::Monitor;
 use super::deed::{Deed, Mode};
 use super::plan::Class;
+use super::search::FoundKind;
 use crate::compile::{Op, Place, Step};
 use crate::layout::Outgrown;
 use crate::step::{Attempt, Outcome, admit};
 use ravelin_program::Value;
 
-impl Monitor<'_> {
-    /// Whether a step of a thread, which is at its start, may be stale.
+impl<const N: usize> Monitor<'_, N> {
+    /// Whether a step of a thread, which is at its start, may use a stale value, and what is wrong then.
     #[inline]
-    pub(super) fn may_be_stale(&self, thread: usize, index: usize, state: &[u64]) -> Result<bool, Outgrown> {
+    pub(super) fn out_of_date(
+        &self,
+        thread: usize,
+        index: usize,
+        state: &[u64],
+    ) -> Result<Option<FoundKind>, Outgrown> {
         let step = &self.machine.threads[thread].steps[index];
         let place = match &step.op {
             Op::Load { place, .. }
@@ -25,13 +37,13 @@ impl Monitor<'_> {
             | Op::CompareExchange { place, .. }
             | Op::Wait { place, .. }
             | Op::BlockingCas { place, .. } => place,
-            _ => return Ok(false),
+            _ => return Ok(None),
         };
         match self.asked_and_unknown(thread, index, step, place, state) {
-            Ok(stale) => Ok(stale),
+            Ok(found) => Ok(found),
             Err(Outcome::Outgrown(outgrown)) => Err(outgrown),
             // A step that goes wrong, or that no value could let pass, is no access.
-            Err(_) => Ok(false),
+            Err(_) => Ok(None),
         }
     }
 
@@ -42,23 +54,32 @@ impl Monitor<'_> {
         step: &Step,
         place: &Place,
         state: &[u64],
-    ) -> Attempt<bool> {
+    ) -> Attempt<Option<FoundKind>> {
         let machine = self.machine;
         let slot = machine.slot(place, state)?;
-        let Some(cell) = self.plan.cell_of[slot] else { return Ok(false) };
-        let Some(column) = self.plan.cells[cell].sc_column else { return Ok(false) };
-        if !self.rows.thread_sc[thread].contains(state, column) {
-            return Ok(false);
+        let Some(cell) = self.plan.cell_of[slot] else { return Ok(None) };
+        let Some(column) = self.plan.cells[cell].sc_column else { return Ok(None) };
+        let Some((access, _, writes)) = self.plan.deeds[thread][index].accesses().next() else { return Ok(None) };
+        // The latest write to a cell is in these sets, unless it is non-atomic. They are the ones that are kept for such an access.
+        let latest = if writes { &self.rows.access_sc } else { &self.rows.write_sc };
+        let found =
+            if !access.atomic || !latest[cell].contains(state, column) { FoundKind::Race } else { FoundKind::Stale };
+        let looked_for = match found {
+            FoundKind::Race => self.races,
+            FoundKind::Stale => self.rows.thread_sc[thread].contains(state, column),
+        };
+        if !looked_for {
+            return Ok(None);
         }
         let admits = |value: Value| admit(machine.cell_domains[slot], value).is_ok();
         let eval = |code: &crate::code::Code| -> Attempt<Value> { Ok(code.eval(state)?) };
         let unknown_fact = |mode: Mode, fact: Option<usize>| {
-            let Some(fact) = fact.filter(|_| mode.atomic) else { return false };
+            let Some(fact) = fact else { return false };
             let known = match mode.fence_before {
                 true => self.behind_fence(thread, state).known,
                 false => self.rows.cur[thread].known.get(state),
             };
-            known >> fact & 1 == 0
+            !known.contains(fact)
         };
         let unknown =
             |mode: Mode, squeezes: bool, class: Class| unknown_fact(mode, self.plan.fact(cell, squeezes, class));
@@ -70,7 +91,7 @@ impl Monitor<'_> {
             };
             self.plan.fact(cell, false, admitted.but(expected)).or_else(different)
         };
-        Ok(match (&step.op, self.plan.deeds[thread][index]) {
+        let may_be_stale = match (&step.op, self.plan.deeds[thread][index]) {
             (Op::Load { target, .. }, Deed::Read(mode)) => unknown(mode, false, Class::admitted(Some(target.domain))),
             (Op::Store { value, .. }, Deed::Write(mode)) => unknown(mode, true, Class::ANY) && admits(eval(value)?),
             (Op::Rmw { operand, old, op, .. }, Deed::Update(mode)) => {
@@ -100,7 +121,8 @@ impl Monitor<'_> {
                     || admitted.contains(expected) && unknown(success, true, Class::only(expected)) && admits(new)
             }
             _ => false,
-        })
+        };
+        Ok(may_be_stale.then_some(found))
     }
 
     /// Whether the access that has just led to this state races with an earlier one. Its own acquiring counts.
@@ -108,6 +130,6 @@ impl Monitor<'_> {
         let Some(cell) = self.plan.cell_of[slot] else { return false };
         let atomic = self.plan.deeds[thread][step].accesses().next().is_some_and(|(mode, ..)| mode.atomic);
         let conflicts = self.conflicts[thread][cell][usize::from(atomic)][usize::from(writes)];
-        conflicts & !self.rows.cur[thread].known.get(next) != 0
+        !(conflicts & !self.rows.cur[thread].known.get(next)).is_empty()
     }
 }

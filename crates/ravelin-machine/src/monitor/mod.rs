@@ -6,7 +6,7 @@
 //!
 //! - [`deed`]: what an instruction is to the monitor, under each model;
 //! - [`plan`], [`asked`]: which cells and which facts about them are kept;
-//! - [`rows`]: where they stand, and which of them can still matter;
+//! - [`columns`], [`rows`]: sets of them, where they stand, and which of them can still matter;
 //! - [`view`], [`update`]: how they change;
 //! - [`check`]: when a state is a violation, and when there is a race;
 //! - [`search`], [`symmetry`]: the whole as a system to explore.
@@ -20,6 +20,7 @@
 
 mod asked;
 mod check;
+mod columns;
 mod deed;
 mod plan;
 mod refusal;
@@ -34,6 +35,7 @@ pub use refusal::Refusal;
 pub use search::{Found, FoundKind, MonitorError, MonitorSearch, monitor};
 
 use crate::compile::Machine;
+use columns::Columns;
 use plan::{Class, Plan};
 use rows::Rows;
 use symmetry::Symmetry;
@@ -41,24 +43,28 @@ use symmetry::Symmetry;
 /// By thread, cell, atomicity and whether it writes.
 type ByAccess<T> = Vec<Vec<[[T; 2]; 2]>>;
 
-/// A machine with a monitor.
-pub(crate) struct Monitor<'a> {
+/// A machine with a monitor, whose sets have `N` words.
+pub(crate) struct Monitor<'a, const N: usize> {
     machine: &'a Machine,
     plan: Plan,
-    rows: Rows,
+    rows: Rows<N>,
+    /// Data races are looked for.
+    races: bool,
+    /// The columns of all facts, and by cell those of its own.
+    facts: Columns<N>,
+    own: Vec<Columns<N>>,
     /// By cell, and whether the write is an RMW: what it clears whatever value it overwrites, as a mask.
     lost: Vec<[Vec<u64>; 2]>,
     /// By cell: facts that depend on the value overwritten.
     by_value: Vec<Vec<usize>>,
     /// The column of an access's own mark, and the marks that it conflicts with.
     marks: ByAccess<Option<usize>>,
-    conflicts: ByAccess<u128>,
+    conflicts: ByAccess<Columns<N>>,
     symmetry: Symmetry,
 }
 
-impl<'a> Monitor<'a> {
-    fn new(machine: &'a Machine, settings: C11Settings) -> Result<Monitor<'a>, Refusal> {
-        let plan = Plan::new(machine, settings)?;
+impl<'a, const N: usize> Monitor<'a, N> {
+    fn new(machine: &'a Machine, plan: Plan, settings: C11Settings) -> Monitor<'a, N> {
         let rows = Rows::new(machine, &plan);
         let always = |fact: usize| plan.facts[fact].class == Class::ANY;
         let lost = (plan.cells.iter().zip(&rows.sc_columns))
@@ -81,12 +87,9 @@ impl<'a> Monitor<'a> {
         let conflicts =
             by_access(machine, &plan, |thread, cell, atomic, writes| plan.conflicts(cell, thread, atomic, writes));
         let symmetry = if settings.symmetry { Symmetry::find(machine, &plan, &rows) } else { Symmetry::default() };
-        Ok(Monitor { machine, plan, rows, lost, by_value, marks, conflicts, symmetry })
-    }
-
-    /// Nothing can go wrong: no fact can be false and nothing can race.
-    fn is_idle(&self) -> bool {
-        self.plan.facts.is_empty() && self.plan.marks.is_empty() && !self.plan.leads_elsewhere
+        let facts = Columns::first(plan.facts.len());
+        let own = plan.cells.iter().map(|cell| cell.facts.iter().copied().collect()).collect();
+        Monitor { machine, plan, rows, races: settings.races, facts, own, lost, by_value, marks, conflicts, symmetry }
     }
 }
 

@@ -21,15 +21,13 @@
 //! although the later of them is known.
 
 use super::asked::{Asked, Values, asked};
+use super::columns::{Columns, MOST_COLUMNS};
 use super::deed::{C11Settings, Deed};
 use super::refusal::Refusal;
 use crate::access::slots;
 use crate::compile::Machine;
 use crate::ranges::{Interval, Ranges};
 use ravelin_program::{Domain, Escape, TransitionId, Value};
-
-/// Columns of a view.
-pub(crate) const MOST_FACTS: usize = 128;
 
 pub(crate) struct Plan {
     /// By slot: its number among the tracked cells.
@@ -54,8 +52,6 @@ pub(crate) struct Cell {
     pub sc_column: Option<usize>,
     /// Its facts.
     pub facts: Vec<usize>,
-    /// The same as a set of columns.
-    pub own: u128,
     /// The values it can hold.
     interval: Interval,
     /// Some access to it may be an RMW.
@@ -180,7 +176,6 @@ impl Plan {
                     slot,
                     sc_column: None,
                     facts: Vec::new(),
-                    own: 0,
                     interval: ranges.cells.get(&address).copied().unwrap_or(ranges.others),
                     updated: by_thread.iter().any(|touch| touch.updates),
                     different: None,
@@ -197,11 +192,10 @@ impl Plan {
         if settings.races {
             plan.add_marks(&touches);
         }
-        if plan.facts.len() + plan.marks.len() > MOST_FACTS {
-            return Err(Refusal::TooManyFacts { facts: plan.facts.len() + plan.marks.len(), limit: MOST_FACTS });
+        if plan.columns() > MOST_COLUMNS {
+            return Err(Refusal::TooManyFacts { facts: plan.columns(), limit: MOST_COLUMNS });
         }
         for cell in &mut plan.cells {
-            cell.own = cell.facts.iter().map(|fact| 1u128 << fact).sum();
             if !cell.facts.is_empty() {
                 cell.sc_column = Some(plan.sc_columns);
                 plan.sc_columns += 1;
@@ -226,19 +220,20 @@ impl Plan {
     }
 
     /// The marks that an access has to know.
-    pub fn conflicts(&self, cell: usize, thread: usize, atomic: bool, writes: bool) -> u128 {
+    pub fn conflicts<const N: usize>(&self, cell: usize, thread: usize, atomic: bool, writes: bool) -> Columns<N> {
         let conflicting = |mark: &Mark| mark.cell == cell && mark.conflicts(thread, atomic, writes);
         let columns = (self.marks.iter().enumerate()).filter(|(_, mark)| conflicting(mark));
-        columns.map(|(mark, _)| 1u128 << (self.facts.len() + mark)).sum()
+        columns.map(|(mark, _)| self.facts.len() + mark).collect()
     }
 
-    /// Every column, and those that are no marks.
-    pub fn all_columns(&self) -> u128 {
-        ones(self.facts.len() + self.marks.len())
+    /// Nothing can go wrong: no fact can be false and nothing can race.
+    pub fn is_idle(&self) -> bool {
+        self.columns() == 0 && !self.leads_elsewhere
     }
 
-    pub fn fact_columns(&self) -> u128 {
-        ones(self.facts.len())
+    /// How many columns a view has.
+    pub fn columns(&self) -> usize {
+        self.facts.len() + self.marks.len()
     }
 
     fn add_facts(
@@ -346,8 +341,4 @@ fn touches(machine: &Machine, ranges: &Ranges, deeds: &[Vec<Deed>]) -> (Vec<Vec<
         }
     }
     (touches, leads_elsewhere)
-}
-
-fn ones(count: usize) -> u128 {
-    if count >= 128 { u128::MAX } else { (1 << count) - 1 }
 }

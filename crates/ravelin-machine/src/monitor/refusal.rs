@@ -1,6 +1,6 @@
 //! Programs that the monitor does not take.
 
-use ravelin_program::{Escape, Instruction, Order, Program, RegId, RmwOp, Span, VarId};
+use ravelin_program::{Escape, Instruction, Program, RmwOp, Span};
 use thiserror::Error;
 
 /// Why a program cannot be monitored.
@@ -18,14 +18,10 @@ pub enum Refusal {
     )]
     TooManyValues { thread: String },
     #[error(
-        "{facts} facts about shared cells have to be remembered, and at most {limit} can be; use fewer or smaller arrays"
+        "{facts} facts have to be remembered, about which values of shared cells each thread knows and about data races, and at \
+         most {limit} can be; fewer threads, shared cells, or values that are waited for or compared with need fewer"
     )]
     TooManyFacts { facts: usize, limit: usize },
-    #[error(
-        "thread `{thread}` waits for a value of a cell that is also written without atomicity; whether the two race is not decided \
-         while it waits, so write the cell atomically"
-    )]
-    WaitsForNonAtomic { thread: String },
 }
 
 /// What can be seen before anything is compiled.
@@ -53,34 +49,6 @@ pub(super) fn refuse(program: &Program) -> Result<(), Refusal> {
                 _ => continue,
             };
             return Err(Refusal::NotC11 { thread: name(), what, span: transition.span });
-        }
-    }
-    refuse_mixed_waits(program)
-}
-
-/// A thread that waits under SC may pass with a stale value, and then race with a write that it never meets under SC.
-fn refuse_mixed_waits(program: &Program) -> Result<(), Refusal> {
-    let transitions = || program.threads.iter().flat_map(|thread| thread.transitions.iter().map(move |t| (thread, t)));
-    let plain: Vec<Option<VarId>> = transitions()
-        .filter_map(|(_, transition)| match &transition.instruction {
-            Instruction::Store { address, order: Order::NonAtomic, .. } => Some(address.within),
-            _ => None,
-        })
-        .collect();
-    let is_plain = |cell: Option<VarId>| plain.iter().any(|plain| plain.is_none() || cell.is_none() || *plain == cell);
-    for (thread, transition) in transitions() {
-        let blocks = |reg: &RegId| {
-            let domain = thread.registers[reg.0].domain;
-            domain.escape == Escape::Block && !domain.is_full()
-        };
-        let waits = match &transition.instruction {
-            Instruction::Wait { .. } | Instruction::BlockingCas { .. } | Instruction::Lock(_) => true,
-            instruction => instruction.written_registers().iter().any(blocks),
-        };
-        if waits
-            && transition.instruction.accesses().iter().any(|access| access.reads && is_plain(access.address.within))
-        {
-            return Err(Refusal::WaitsForNonAtomic { thread: thread.name.clone() });
         }
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! Where the monitor's sets stand behind a packed SC state, and which bits of them can still matter.
 //!
-//! A set is a row of bits in one or two words. Rows never lie across words, so that a set is read and written with a shift and a
+//! A set is a row of bits in one or more words. Parts of rows never lie across words, so that a set is read and written with a shift and a
 //! mask, and "x leaves every set" is one mask over all words.
 
+use super::columns::Columns;
 use super::deed::Deed;
 use super::plan::Plan;
 use crate::access::slots;
@@ -15,10 +16,10 @@ use ravelin_program::{LocId, Value};
 const AT_ONCE: usize = 8;
 
 /// A set of columns. One without room is always empty.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Row {
-    low: Spot,
-    high: Spot,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<const N: usize> {
+    /// Of 64 columns each but the last; without room behind that.
+    spots: [Spot; N],
 }
 
 /// Some bits of one word.
@@ -52,66 +53,73 @@ impl Spot {
     }
 }
 
-impl Row {
-    fn new(packer: &mut Packer, columns: usize) -> Row {
-        let low = Spot::new(packer, columns.min(64));
-        Row { low, high: Spot::new(packer, columns.saturating_sub(64)) }
+impl<const N: usize> Row<N> {
+    fn new(packer: &mut Packer, columns: usize) -> Row<N> {
+        Row { spots: std::array::from_fn(|word| Spot::new(packer, columns.saturating_sub(64 * word).min(64))) }
     }
 
-    pub fn spots(&self) -> [Spot; 2] {
-        [self.low, self.high]
-    }
-
-    #[inline]
-    pub fn get(&self, state: &[u64]) -> u128 {
-        let low = u128::from(self.low.get(state));
-        if self.high.mask == 0 { low } else { low | u128::from(self.high.get(state)) << 64 }
+    pub fn spots(&self) -> [Spot; N] {
+        self.spots
     }
 
     #[inline]
-    pub fn set(&self, state: &mut [u64], columns: u128) {
-        self.low.set(state, columns as u64);
-        if self.high.mask != 0 {
-            self.high.set(state, (columns >> 64) as u64);
+    pub fn get(&self, state: &[u64]) -> Columns<N> {
+        let mut words = [0; N];
+        for (word, spot) in words.iter_mut().zip(&self.spots) {
+            if spot.mask == 0 {
+                break;
+            }
+            *word = spot.get(state);
+        }
+        Columns::of_words(words)
+    }
+
+    #[inline]
+    pub fn set(&self, state: &mut [u64], columns: Columns<N>) {
+        for (spot, &word) in self.spots.iter().zip(columns.words()) {
+            if spot.mask == 0 {
+                break;
+            }
+            spot.set(state, word);
         }
     }
 
     #[inline]
-    pub fn add(&self, state: &mut [u64], columns: u128) {
+    pub fn add(&self, state: &mut [u64], columns: Columns<N>) {
         self.set(state, self.get(state) | columns);
     }
 
     #[inline]
     pub fn contains(&self, state: &[u64], column: usize) -> bool {
-        self.get(state) >> column & 1 == 1
+        self.spots[column / 64].get(state) >> (column % 64) & 1 == 1
     }
 }
 
 /// What a view knows, and what seq_cst fences add to it: see `view.rs`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ViewRows {
-    pub known: Row,
-    pub fenced: Row,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ViewRows<const N: usize> {
+    pub known: Row<N>,
+    pub fenced: Row<N>,
 }
 
 /// The sets of the monitor, by thread or by tracked cell.
-pub(crate) struct Rows {
+pub(crate) struct Rows<const N: usize> {
     /// Words of the SC state, and of the whole.
     pub sc_words: usize,
     pub words: usize,
     /// `T_sc`, `W_sc`, `M_sc`.
-    pub thread_sc: Vec<Row>,
-    pub write_sc: Vec<Row>,
-    pub access_sc: Vec<Row>,
-    pub cur: Vec<ViewRows>,
+    pub thread_sc: Vec<Row<N>>,
+    pub write_sc: Vec<Row<N>>,
+    pub access_sc: Vec<Row<N>>,
+    pub cur: Vec<ViewRows<N>>,
     /// Only of threads in which it can differ from `cur` and is used.
-    pub acq: Vec<Option<ViewRows>>,
+    pub acq: Vec<Option<ViewRows<N>>>,
     /// Without room where no release fence makes it differ from nothing known.
-    pub rel: Vec<ViewRows>,
-    pub msg: Vec<ViewRows>,
+    pub rel: Vec<ViewRows<N>>,
+    pub msg: Vec<ViewRows<N>>,
     /// `EM`, `EW`: what the fences before accesses of a cell, and before those its latest write comes after, knew.
-    pub access_fenced: Vec<Row>,
-    pub write_fenced: Vec<Row>,
+    pub access_fenced: Vec<Row<N>>,
+    pub write_fenced: Vec<Row<N>>,
     /// By cell with a fact about a different value: the last value that was overwritten.
     pub last_stale: Vec<Option<Field>>,
     /// By fact or mark: its bits in all words of the monitor.
@@ -119,35 +127,35 @@ pub(crate) struct Rows {
     /// By cell: its bits in the `_sc` sets.
     pub sc_columns: Vec<Vec<u64>>,
     /// All rows that have columns of facts.
-    view_rows: Vec<Row>,
+    view_rows: Vec<Row<N>>,
     /// By fact or mark: what is kept while it is not settled, its cell's bits in the `_sc` sets too.
     open: Vec<Vec<u64>>,
     has_fences: bool,
     /// What the words are where everything is settled.
     settled: Vec<u64>,
     /// By thread and location.
-    live: Vec<Vec<Live>>,
+    live: Vec<Vec<Live<N>>>,
 }
 
 /// What one thread may still do. Masks are over the words of the monitor.
 #[derive(Clone)]
-struct Live {
+struct Live<const N: usize> {
     rows: Vec<u64>,
     /// Facts and marks that the thread may ask for.
-    asked: u128,
+    asked: Columns<N>,
     /// All but what only seq_cst fences look at, or really all.
     fenced: Vec<u64>,
 }
 
-impl Rows {
-    pub fn new(machine: &Machine, plan: &Plan) -> Rows {
+impl<const N: usize> Rows<N> {
+    pub fn new(machine: &Machine, plan: &Plan) -> Rows<N> {
         let (threads, cells) = (machine.threads.len(), plan.cells.len());
         let mut packer = Packer::behind(machine.layout.words);
-        let columns = plan.facts.len() + plan.marks.len();
+        let columns = plan.columns();
         let deeds = || plan.deeds.iter().flatten();
         let fenced = if deeds().any(Deed::fences_seq_cst) { plan.facts.len() } else { 0 };
         let mut many =
-            |count: usize, bits: usize| -> Vec<Row> { (0..count).map(|_| Row::new(&mut packer, bits)).collect() };
+            |count: usize, bits: usize| -> Vec<Row<N>> { (0..count).map(|_| Row::new(&mut packer, bits)).collect() };
         let (thread_sc, write_sc, access_sc) =
             (many(threads, plan.sc_columns), many(cells, plan.sc_columns), many(cells, plan.sc_columns));
         let mut view = |bits: bool| ViewRows {
@@ -196,20 +204,20 @@ impl Rows {
             settled: Vec::new(),
             live: Vec::new(),
         };
-        let of_views: Vec<Row> =
+        let of_views: Vec<Row<N>> =
             rows.views().flat_map(|view| [view.known, view.fenced]).chain(rows.eco_rows()).collect();
-        rows.columns = (0..columns).map(|column| rows.bits(of_views.iter(), 1 << column)).collect();
+        rows.columns = (0..columns).map(|column| rows.bits(of_views.iter(), Columns::one(column))).collect();
         for (cell, field) in rows.last_stale.iter().enumerate() {
             if let (Some((any, _)), Some(field)) = (plan.cells[cell].different, field) {
                 rows.columns[any][field.word as usize - rows.sc_words] |= field.mask << field.shift;
             }
         }
-        let of_sc: Vec<Row> = rows.sc_rows().collect();
+        let of_sc: Vec<Row<N>> = rows.sc_rows().collect();
         rows.sc_columns = (plan.cells.iter())
-            .map(|cell| rows.bits(of_sc.iter(), cell.sc_column.map_or(0, |column| 1 << column)))
+            .map(|cell| rows.bits(of_sc.iter(), cell.sc_column.map_or(Columns::NONE, Columns::one)))
             .collect();
-        let known: Vec<Row> = rows.views().map(|view| view.known).chain(of_sc).collect();
-        rows.settled = rows.bits(known.iter(), u128::MAX);
+        let known: Vec<Row<N>> = rows.views().map(|view| view.known).chain(of_sc).collect();
+        rows.settled = rows.bits(known.iter(), Columns::EVERY);
         rows.view_rows = of_views;
         rows.open = rows.columns.clone();
         for (open, fact) in rows.open.iter_mut().zip(&plan.facts) {
@@ -219,20 +227,20 @@ impl Rows {
         rows
     }
 
-    fn views(&self) -> impl Iterator<Item = &ViewRows> {
+    fn views(&self) -> impl Iterator<Item = &ViewRows<N>> {
         self.cur.iter().chain(self.acq.iter().flatten()).chain(&self.rel).chain(&self.msg)
     }
 
-    fn eco_rows(&self) -> impl Iterator<Item = Row> {
+    fn eco_rows(&self) -> impl Iterator<Item = Row<N>> {
         self.access_fenced.iter().chain(&self.write_fenced).copied()
     }
 
-    fn sc_rows(&self) -> impl Iterator<Item = Row> {
+    fn sc_rows(&self) -> impl Iterator<Item = Row<N>> {
         self.thread_sc.iter().chain(&self.write_sc).chain(&self.access_sc).copied()
     }
 
     /// Some columns of some rows as a mask over the words of the monitor.
-    fn bits<'a>(&self, rows: impl Iterator<Item = &'a Row>, columns: u128) -> Vec<u64> {
+    fn bits<'a>(&self, rows: impl Iterator<Item = &'a Row<N>>, columns: Columns<N>) -> Vec<u64> {
         let mut state = vec![0; self.words];
         rows.for_each(|row| row.add(&mut state, columns));
         state[self.sc_words..].to_vec()
@@ -242,7 +250,8 @@ impl Rows {
     pub fn copy_column(&self, from: usize, to: usize, state: &mut [u64]) {
         for row in &self.view_rows {
             let columns = row.get(state);
-            row.set(state, columns & !(1 << to) | (columns >> from & 1) << to);
+            let others = columns & !Columns::one(to);
+            row.set(state, if columns.contains(from) { others | Columns::one(to) } else { others });
         }
     }
 
@@ -261,7 +270,7 @@ impl Rows {
     /// settled. Rows that no step to come reads are emptied.
     #[inline]
     pub fn forget(&self, machine: &Machine, state: &mut [u64]) {
-        let mut open = 0;
+        let mut open = Columns::NONE;
         for ((live, location), cur) in self.live.iter().zip(&machine.layout.locations).zip(&self.cur) {
             open |= live[location.get(state) as usize].asked & !cur.known.get(state);
         }
@@ -277,11 +286,7 @@ impl Rows {
                     add(&live.fenced[words.clone()], &mut fenced);
                 }
             }
-            let mut left = open;
-            while left != 0 {
-                add(&self.open[left.trailing_zeros() as usize][words.clone()], &mut columns);
-                left &= left - 1;
-            }
+            open.for_each(|column| add(&self.open[column][words.clone()], &mut columns));
             let settled = &self.settled[words];
             let masks = rows.iter().zip(&columns).zip(&fenced);
             for ((word, settled), ((rows, columns), fenced)) in state[start..].iter_mut().zip(settled).zip(masks) {
@@ -303,12 +308,12 @@ fn is_relaxed_write(deed: &Deed) -> bool {
 }
 
 /// By thread and location: the rows that its own future needs, what it may ask for, and whether seq_cst fences are to come.
-fn live(machine: &Machine, plan: &Plan, rows: &Rows) -> Vec<Vec<Live>> {
+fn live<const N: usize>(machine: &Machine, plan: &Plan, rows: &Rows<N>) -> Vec<Vec<Live<N>>> {
     let program = &machine.program;
     let ranges = Ranges::infer(program);
-    let every = u128::MAX;
-    let unfenced: Vec<Row> = rows.views().map(|view| view.known).chain(rows.sc_rows()).collect();
-    let everything: Vec<Row> =
+    let every = Columns::EVERY;
+    let unfenced: Vec<Row<N>> = rows.views().map(|view| view.known).chain(rows.sc_rows()).collect();
+    let everything: Vec<Row<N>> =
         unfenced.iter().copied().chain(rows.views().map(|view| view.fenced)).chain(rows.eco_rows()).collect();
     let mut plain = rows.bits(unfenced.iter(), every);
     let mut all = rows.bits(everything.iter(), every);
@@ -330,8 +335,8 @@ fn live(machine: &Machine, plan: &Plan, rows: &Rows) -> Vec<Vec<Live>> {
             let reachable = reachable(thread);
             (0..thread.locations.len())
                 .map(|location| {
-                    let mut needed: Vec<Row> = Vec::new();
-                    let mut asked = 0u128;
+                    let mut needed: Vec<Row<N>> = Vec::new();
+                    let mut asked = Columns::NONE;
                     let mut fences = false;
                     for transition in (0..thread.transitions.len()).filter(|&t| reachable[location][t]) {
                         let deed = plan.deeds[number][transition];
@@ -344,7 +349,7 @@ fn live(machine: &Machine, plan: &Plan, rows: &Rows) -> Vec<Vec<Live>> {
                         if cells[transition].is_empty() {
                             continue;
                         }
-                        asked |= plan.asked[number][transition].iter().fold(0, |asked, fact| asked | 1 << fact);
+                        asked |= plan.asked[number][transition].iter().copied().collect();
                         needed.extend([rows.thread_sc[number], rows.cur[number].known, rows.cur[number].fenced]);
                         for (mode, reads, writes) in deed.accesses() {
                             if writes && mode.atomic && !mode.release {
@@ -366,7 +371,7 @@ fn live(machine: &Machine, plan: &Plan, rows: &Rows) -> Vec<Vec<Live>> {
                     let fenced = if fences { all.clone() } else { plain.clone() };
                     let mut needed = rows.bits(needed.iter(), every);
                     for (cell, field) in plan.cells.iter().zip(&rows.last_stale) {
-                        if let Some(field) = field.filter(|_| cell.own & asked != 0) {
+                        if let Some(field) = field.filter(|_| cell.facts.iter().any(|&fact| asked.contains(fact))) {
                             needed[field.word as usize - rows.sc_words] |= field.mask << field.shift;
                         }
                     }

@@ -1,7 +1,9 @@
 //! The monitored SC space as a system to explore, and what was found as a run.
 
 use super::Monitor;
+use super::columns::WIDTHS;
 use super::deed::C11Settings;
+use super::plan::Plan;
 use super::refusal::{Refusal, refuse};
 use crate::attack::Accesses;
 use crate::compile::{BuildError, Machine};
@@ -60,24 +62,51 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
     program.goals.clear();
     let build = |growth: &Growth| Ok(Machine::new(&program, machine_settings(), growth)?);
     growing(options, build, |machine, left| {
-        let monitor = Monitor::new(&machine, settings)?;
-        if monitor.is_idle() {
+        let plan = Plan::new(&machine, settings)?;
+        if plan.is_idle() {
             return Ok(Attempt::Done(MonitorSearch { found: None, limit: None, statistics: Statistics::default() }));
         }
-        let space = explore(&monitor, &Options { until: Until::LevelOfFirstFinding, ..*left });
-        let limit = match space.end {
-            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(Box::new(machine), outgrown)),
-            End::Failed(error) => return Err(error.into()),
-            End::Limit(limit) => Some(options.limits.as_given(limit)),
-            _ => None,
+        let searched = match plan.columns().div_ceil(64) {
+            words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(&machine, plan, settings, left),
+            words if words <= WIDTHS[1] => search::<{ WIDTHS[1] }>(&machine, plan, settings, left),
+            _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, left),
         };
-        // Of several in one level a stale access says more than a race.
-        let found = match space.findings.iter().min_by_key(|finding| finding.kind % 2) {
-            Some(finding) => Some(monitor.read_back(&space.path(finding.state), kind_of(finding.kind))?),
-            None => None,
-        };
-        Ok(Attempt::Done(MonitorSearch { found, limit, statistics: space.statistics }))
+        Ok(match searched? {
+            Searched::Done(search) => {
+                let limit = search.limit.map(|limit| options.limits.as_given(limit));
+                Attempt::Done(MonitorSearch { limit, ..search })
+            }
+            Searched::Outgrown(outgrown) => Attempt::Outgrown(Box::new(machine), outgrown),
+        })
     })
+}
+
+enum Searched {
+    Done(MonitorSearch),
+    Outgrown(Outgrown),
+}
+
+/// Explores with sets of `N` words, which are enough for the plan.
+fn search<const N: usize>(
+    machine: &Machine,
+    plan: Plan,
+    settings: C11Settings,
+    options: &Options,
+) -> Result<Searched, MonitorError> {
+    let monitor = Monitor::<N>::new(machine, plan, settings);
+    let space = explore(&monitor, &Options { until: Until::LevelOfFirstFinding, ..*options });
+    let limit = match space.end {
+        End::Interrupted(outgrown) => return Ok(Searched::Outgrown(outgrown)),
+        End::Failed(error) => return Err(error.into()),
+        End::Limit(limit) => Some(limit),
+        _ => None,
+    };
+    // Of several in one level a stale access says more than a race.
+    let found = match space.findings.iter().min_by_key(|finding| finding.kind % 2) {
+        Some(finding) => Some(monitor.read_back(&space.path(finding.state), kind_of(finding.kind))?),
+        None => None,
+    };
+    Ok(Searched::Done(MonitorSearch { found, limit, statistics: space.statistics }))
 }
 
 fn machine_settings() -> Settings {
@@ -143,7 +172,7 @@ impl Scratch {
     }
 }
 
-impl Monitor<'_> {
+impl<const N: usize> Monitor<'_, N> {
     /// All successors by a thread: `emit` gets each with the scratch and the number of the last state on the way. `report` gets findings.
     fn expand_thread(
         &self,
@@ -156,8 +185,8 @@ impl Monitor<'_> {
         let code = &self.machine.threads[thread];
         let location = self.machine.layout.locations[thread].get(state) as usize;
         for index in code.starts[location]..code.starts[location + 1] {
-            if self.may_be_stale(thread, index, state)? {
-                report(self.number(thread, index, FoundKind::Stale));
+            if let Some(kind) = self.out_of_date(thread, index, state)? {
+                report(self.number(thread, index, kind));
             }
             for choice in self.machine.choices(&code.steps[index].op) {
                 if !self.take(thread, index, choice, state, scratch)? {
@@ -302,7 +331,7 @@ fn kind_of(number: u32) -> FoundKind {
     if number.is_multiple_of(2) { FoundKind::Stale } else { FoundKind::Race }
 }
 
-impl System for Monitor<'_> {
+impl<const N: usize> System for Monitor<'_, N> {
     type Scratch = Scratch;
     type Interrupt = Outgrown;
 

@@ -16,7 +16,7 @@ pub(crate) struct Symmetry {
 }
 
 impl Symmetry {
-    pub fn find(machine: &Machine, plan: &Plan, rows: &Rows) -> Symmetry {
+    pub fn find<const N: usize>(machine: &Machine, plan: &Plan, rows: &Rows<N>) -> Symmetry {
         let threads = &machine.program.threads;
         let mut symmetry = Symmetry::default();
         if !plan.marks.is_empty() {
@@ -61,7 +61,7 @@ impl Symmetry {
 }
 
 /// Everything in a state that belongs to a thread.
-fn parts(machine: &Machine, rows: &Rows, thread: usize) -> Vec<Spot> {
+fn parts<const N: usize>(machine: &Machine, rows: &Rows<N>, thread: usize) -> Vec<Spot> {
     let layout = &machine.layout;
     let fields = std::iter::once(&layout.locations[thread]).chain(&layout.registers[thread]);
     let fields = fields.map(|field| Spot { word: field.word, shift: field.shift, mask: field.mask });

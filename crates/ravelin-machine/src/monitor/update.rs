@@ -9,21 +9,22 @@
 //! watched for races, not for robustness. Without a race everything they order is ordered by happens-before anyway.
 
 use super::Monitor;
+use super::columns::Columns;
 use super::deed::{Deed, Mode};
 use super::view::View;
 use crate::attack::Accesses;
 use ravelin_program::Value;
 
-impl Monitor<'_> {
+impl<const N: usize> Monitor<'_, N> {
     /// The sets of the initial state: every view knows every initial write.
     pub(super) fn start(&self, state: &mut [u64]) {
         let rows = &self.rows;
-        let all = View { known: self.plan.all_columns(), fenced: 0 };
+        let all = View { known: Columns::first(self.plan.columns()), fenced: Columns::NONE };
         for view in rows.cur.iter().chain(rows.acq.iter().flatten()).chain(&rows.rel).chain(&rows.msg) {
             view.set(state, all);
         }
         for row in rows.thread_sc.iter().chain(&rows.write_sc).chain(&rows.access_sc) {
-            row.set(state, u128::MAX);
+            row.set(state, Columns::EVERY);
         }
         rows.forget(self.machine, state);
     }
@@ -67,7 +68,7 @@ impl Monitor<'_> {
     fn read(&self, thread: usize, cell: usize, mode: Mode, state: &mut [u64]) {
         let rows = &self.rows;
         let mark = self.renew_mark(thread, cell, mode, false, state);
-        let own = self.plan.cells[cell].own | mark;
+        let own = self.own[cell] | mark;
         let found = rows.write_fenced[cell].get(state);
         let cur = self.acquire(thread, cell, mode, state).learn(own).expect(found);
         rows.cur[thread].set(state, cur);
@@ -120,7 +121,7 @@ impl Monitor<'_> {
         }
         let mark = self.renew_mark(thread, cell, mode, true, state);
 
-        let own = plan.cells[cell].own;
+        let own = self.own[cell];
         let cur = rows.cur[thread].get(state).learn(own | mark);
         rows.cur[thread].set(state, cur);
         if let Some(acq) = rows.acq[thread] {
@@ -137,18 +138,18 @@ impl Monitor<'_> {
         rows.msg[cell].set(state, message.learn(own));
 
         if mode.atomic {
-            let column = plan.cells[cell].sc_column.map_or(0, |column| 1 << column);
+            let column = plan.cells[cell].sc_column.map_or(Columns::NONE, Columns::one);
             let known = rows.thread_sc[thread].get(state) | column;
             rows.thread_sc[thread].set(state, known);
             rows.write_sc[cell].set(state, known);
             rows.access_sc[cell].set(state, known);
         } else {
-            rows.write_sc[cell].set(state, 0);
+            rows.write_sc[cell].set(state, Columns::NONE);
         }
     }
 
     /// The message of a cell goes to `acq`, and to `cur`, which is given back and not yet stored, if the access acquires.
-    fn acquire(&self, thread: usize, cell: usize, mode: Mode, state: &mut [u64]) -> View {
+    fn acquire(&self, thread: usize, cell: usize, mode: Mode, state: &mut [u64]) -> View<N> {
         let cur = self.rows.cur[thread].get(state);
         if !mode.atomic {
             return cur;
@@ -161,12 +162,12 @@ impl Monitor<'_> {
     }
 
     /// A thread's access of a kind is new to every other view; its own views get the mark that is given back.
-    fn renew_mark(&self, thread: usize, cell: usize, mode: Mode, writes: bool, state: &mut [u64]) -> u128 {
+    fn renew_mark(&self, thread: usize, cell: usize, mode: Mode, writes: bool, state: &mut [u64]) -> Columns<N> {
         match self.marks[thread][cell][usize::from(mode.atomic)][usize::from(writes)] {
-            None => 0,
+            None => Columns::NONE,
             Some(mark) => {
                 self.rows.clear(state, &self.rows.columns[mark]);
-                1 << mark
+                Columns::one(mark)
             }
         }
     }
@@ -178,7 +179,7 @@ impl Monitor<'_> {
             cur = acq.get(state);
         }
         if seq_cst {
-            cur = cur.fence(self.plan.fact_columns());
+            cur = cur.fence(self.facts);
             if let Some(acq) = rows.acq[thread] {
                 acq.set(state, cur);
             }
@@ -191,7 +192,7 @@ impl Monitor<'_> {
 
     /// A seq_cst fence that nobody wrote: it strengthens what is known of stale writes, and synchronises nothing.
     fn hidden_fence(&self, thread: usize, state: &mut [u64]) {
-        let (rows, facts) = (&self.rows, self.plan.fact_columns());
+        let (rows, facts) = (&self.rows, self.facts);
         let cur = rows.cur[thread].get(state);
         let fenced = self.behind_fence(thread, state);
         rows.cur[thread].set(state, fenced.over(facts, cur));
@@ -204,8 +205,8 @@ impl Monitor<'_> {
 
     /// What `cur` would be behind a seq_cst fence.
     #[inline]
-    pub(super) fn behind_fence(&self, thread: usize, state: &[u64]) -> View {
+    pub(super) fn behind_fence(&self, thread: usize, state: &[u64]) -> View<N> {
         let view = self.rows.acq[thread].unwrap_or(self.rows.cur[thread]);
-        view.get(state).fence(self.plan.fact_columns())
+        view.get(state).fence(self.facts)
     }
 }

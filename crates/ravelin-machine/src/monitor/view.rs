@@ -9,50 +9,51 @@
 //!
 //! What fences knew is known, and what is known need not be pending, so one bit beside the known one tells both.
 
+use super::columns::Columns;
 use super::rows::ViewRows;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct View {
-    pub known: u128,
+pub(crate) struct View<const N: usize> {
+    pub known: Columns<N>,
     /// Of what is known: fences knew it. Of the rest: it is pending.
-    pub fenced: u128,
+    pub fenced: Columns<N>,
 }
 
-impl View {
+impl<const N: usize> View<N> {
     /// What seq_cst fences that happen before this view knew: `FK`.
     #[inline]
-    pub fn fences_knew(self) -> u128 {
+    pub fn fences_knew(self) -> Columns<N> {
         self.known & self.fenced
     }
 
     #[inline]
-    pub fn join(self, other: View) -> View {
+    pub fn join(self, other: View<N>) -> View<N> {
         let known = self.known | other.known;
         let pending = (self.fenced & !self.known | other.fenced & !other.known) & !known;
         View { known, fenced: self.fences_knew() | other.fences_knew() | pending }
     }
 
     #[inline]
-    pub fn learn(self, facts: u128) -> View {
+    pub fn learn(self, facts: Columns<N>) -> View<N> {
         let new = facts & !self.known;
         View { known: self.known | facts, fenced: self.fenced & !new }
     }
 
     #[inline]
-    pub fn expect(self, facts: u128) -> View {
+    pub fn expect(self, facts: Columns<N>) -> View<N> {
         View { fenced: self.fenced | facts & !self.known, ..self }
     }
 
     /// After a seq_cst fence. Only facts take part, marks of races do not.
     #[inline]
-    pub fn fence(self, facts: u128) -> View {
+    pub fn fence(self, facts: Columns<N>) -> View<N> {
         let known = self.known | self.fenced;
         View { known, fenced: known & facts }
     }
 
     /// These columns of this view, all others of another.
     #[inline]
-    pub fn over(self, columns: u128, other: View) -> View {
+    pub fn over(self, columns: Columns<N>, other: View<N>) -> View<N> {
         View {
             known: self.known & columns | other.known & !columns,
             fenced: self.fenced & columns | other.fenced & !columns,
@@ -60,14 +61,14 @@ impl View {
     }
 }
 
-impl ViewRows {
+impl<const N: usize> ViewRows<N> {
     #[inline]
-    pub fn get(&self, state: &[u64]) -> View {
+    pub fn get(&self, state: &[u64]) -> View<N> {
         View { known: self.known.get(state), fenced: self.fenced.get(state) }
     }
 
     #[inline]
-    pub fn set(&self, state: &mut [u64], view: View) {
+    pub fn set(&self, state: &mut [u64], view: View<N>) {
         self.known.set(state, view.known);
         self.fenced.set(state, view.fenced);
     }

@@ -121,6 +121,7 @@ impl ProcessLowering<'_, '_> {
                     Some(())
                 })
             }
+            StatementKind::LoadFence => Some(vec![Vec::new()]),
             // Inside the block nothing is pending once the buffer was empty at its start.
             StatementKind::Fence | StatementKind::StoreFence => {
                 *drains = true;

@@ -108,6 +108,9 @@ struct Shared {
 impl Shared {
     fn declare(&mut self, declaration: &Declaration, name: String, diagnostics: &mut Vec<Diagnostic>) -> VarId {
         let domain = domain(declaration, diagnostics);
+        if declaration.initial.is_none() && declaration.domain.is_none() {
+            diagnostics.push(starts_with_any_integer(declaration));
+        }
         let initial = declaration.initial.map_or(Initial::Any, Initial::Value);
         let mut variable = Variable::scalar(name).with_domain(domain).with_initial(initial);
         // Addresses count from 1, as in `.rav`.
@@ -135,14 +138,17 @@ fn domain(declaration: &Declaration, diagnostics: &mut Vec<Diagnostic>) -> Domai
             let message = format!("`{name}` starts with {value}, which is not in its domain {}", show(domain));
             diagnostics.push(Diagnostic::error(declaration.span, message));
         }
-        None if declaration.domain.is_none() => diagnostics.push(
-            Diagnostic::error(declaration.span, format!("`{name}` would start with any of infinitely many integers"))
-                .with_note("`*` stands for every value of the domain, and a domain that is not given is `Z`")
-                .with_help(format!("give it a domain such as `{name} = * : [0:1]`, or an initial value")),
-        ),
         _ => {}
     }
     domain
+}
+
+/// For a variable, or for a register that is read before it is written.
+fn starts_with_any_integer(declaration: &Declaration) -> Diagnostic {
+    let name = &declaration.name.text;
+    Diagnostic::error(declaration.span, format!("`{name}` would start with any of infinitely many integers"))
+        .with_note("`*` stands for every value of the domain, and a domain that is not given is `Z`")
+        .with_help(format!("give it a domain such as `{name} = * : [0:1]`, or an initial value"))
 }
 
 fn show(domain: Domain) -> String {

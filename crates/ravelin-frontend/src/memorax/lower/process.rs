@@ -5,7 +5,7 @@
 
 use super::super::ast::{Expr as Tree, Name, Process, Statement, StatementKind, Strength};
 use super::flow::{Finished, Flow, Point};
-use super::{Shared, domain, unique};
+use super::{Shared, domain, starts_with_any_integer, unique};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
 use ravelin_program::{Copies, Expr, Instruction, LocId, Order, RegId, Register, Span, Thread, Value};
@@ -58,12 +58,15 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
 
     pub fn run(mut self, process: &'a Process) -> (Thread, Labels) {
         unique(&process.registers, "registers", self.diagnostics);
-        let mut arbitrary = Vec::new();
+        let (mut arbitrary, mut unlimited) = (Vec::new(), Vec::new());
         for declaration in &process.registers {
             let domain = domain(declaration, self.diagnostics);
             let register = RegId(self.registers.len());
-            if declaration.initial.is_none() {
-                arbitrary.push((register, declaration.span));
+            match declaration.initial {
+                // No search could start with all of these. It need not, unless one of them is read.
+                None if domain.is_full() => unlimited.push((register, declaration)),
+                None => arbitrary.push((register, declaration.span)),
+                Some(_) => {}
             }
             self.registers.push(Register {
                 name: declaration.name.text.clone(),
@@ -104,6 +107,11 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
             initial,
             span: process.used_at.unwrap_or(process.span),
         };
+        if !unlimited.is_empty() {
+            let read_first = read_first(&thread);
+            let read = unlimited.into_iter().filter(|(register, _)| read_first[register.0]);
+            self.diagnostics.extend(read.map(|(_, declaration)| starts_with_any_integer(declaration)));
+        }
         (thread, labels)
     }
 
@@ -252,6 +260,7 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
             StatementKind::Nop => self.emit(from, Instruction::Nop, to, span),
             StatementKind::Fence => self.emit(from, Instruction::Fence(Order::SeqCst), to, span),
             StatementKind::StoreFence => self.emit(from, Instruction::Fence(Order::Release), to, span),
+            StatementKind::LoadFence => self.emit(from, Instruction::Fence(Order::Acquire), to, span),
             StatementKind::Assign(register, value) => {
                 let value = self.value(value);
                 if let (Some(reg), Some(value)) = (self.register(register), value) {
@@ -284,6 +293,9 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
                 if *strength == Strength::StoreOrdered {
                     self.warn_store_ordered(span);
                 }
+                if *strength == Strength::Shared {
+                    self.warn_shared(span);
+                }
                 for target in self.targets(place) {
                     let Some(value) = value.clone() else { return };
                     self.check_written(&target, &value, span);
@@ -291,7 +303,7 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
                     let order = if *strength == Strength::StoreOrdered { Order::Release } else { Order::Relaxed };
                     let store = Instruction::Store { address: target.address, value, order };
                     let instruction = match strength {
-                        Strength::Locked => Instruction::Locked { body: vec![store], drains: true },
+                        Strength::Locked | Strength::Shared => Instruction::Locked { body: vec![store], drains: true },
                         Strength::Plain | Strength::StoreOrdered => store,
                     };
                     self.emit(from, instruction, to, span);
@@ -379,6 +391,45 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
                 .with_help("`locked write` waits until the write has reached memory"),
         );
     }
+
+    fn warn_shared(&mut self, span: Span) {
+        self.diagnostics.push(
+            Diagnostic::warning(
+                span,
+                "`syncwr` is read as `locked write`, which is in memory before the process goes on",
+            )
+            .with_note("so all earlier writes of the process are, too; under PSO this is more than VIPS-M promises")
+            .with_help("a store of x86, which may wait in the store buffer, is `write`"),
+        );
+    }
+}
+
+/// The registers whose first value some path may use.
+fn read_first(thread: &Thread) -> Vec<bool> {
+    let mut needed = vec![vec![false; thread.registers.len()]; thread.locations.len()];
+    loop {
+        let mut changed = false;
+        for transition in thread.transitions.iter().rev() {
+            let mut before = needed[transition.to.0].clone();
+            need(&transition.instruction, &mut before);
+            for (known, new) in needed[transition.from.0].iter_mut().zip(before) {
+                changed |= new && !*known;
+                *known |= new;
+            }
+        }
+        if !changed {
+            return needed.swap_remove(thread.initial.0);
+        }
+    }
+}
+
+/// From what is needed after an instruction to what is needed before it.
+fn need(instruction: &Instruction, needed: &mut [bool]) {
+    if let Instruction::Locked { body, .. } = instruction {
+        return body.iter().rev().for_each(|part| need(part, needed));
+    }
+    instruction.written_registers().into_iter().for_each(|register| needed[register.0] = false);
+    instruction.read_registers().into_iter().for_each(|register| needed[register.0] = true);
 }
 
 fn opposite(condition: Expr) -> Expr {

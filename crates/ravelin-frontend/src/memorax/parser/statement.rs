@@ -77,15 +77,16 @@ impl Parser<'_, '_> {
             "nop" => self.lone(StatementKind::Nop),
             "fence" => self.lone(StatementKind::Fence),
             "ssfence" => self.lone(StatementKind::StoreFence),
-            "llfence" | "syncrd" | "syncwr" => Err(self.only_for_vips(word)),
+            "llfence" => self.lone(StatementKind::LoadFence),
             "assume" => {
                 self.bump();
                 self.expect(":", "after `assume`")?;
                 self.condition().map(StatementKind::Assume)
             }
-            "read" => {
+            // `syncrd` reads what is in memory, which is what a read sees where there are no caches to be out of date.
+            "read" | "syncrd" => {
                 self.bump();
-                self.expect(":", "after `read`")?;
+                self.expect(":", if word == "read" { "after `read`" } else { "after `syncrd`" })?;
                 if self.token().kind == TokenKind::Register {
                     let register = self.register()?;
                     self.expect(":=", "and the variable that is read")?;
@@ -96,6 +97,11 @@ impl Parser<'_, '_> {
                 Ok(StatementKind::Wait(place, self.expr()?))
             }
             "write" => self.write(Strength::Plain),
+            "syncwr" => {
+                self.bump();
+                self.expect(":", "after `syncwr`")?;
+                self.written(Strength::Shared)
+            }
             "slocked" => {
                 self.bump();
                 self.write(Strength::StoreOrdered)
@@ -153,6 +159,10 @@ impl Parser<'_, '_> {
     fn write(&mut self, strength: Strength) -> Parse<StatementKind> {
         self.expect_word("write", "here")?;
         self.expect(":", "after `write`")?;
+        self.written(strength)
+    }
+
+    fn written(&mut self, strength: Strength) -> Parse<StatementKind> {
         let place = self.place()?;
         self.expect(":=", "and the value that is written")?;
         Ok(StatementKind::Write(strength, place, self.expr()?))
@@ -221,19 +231,6 @@ impl Parser<'_, '_> {
             PlaceKind::Other(name, other)
         };
         Ok(Place { kind, span: self.span_from(start) })
-    }
-
-    /// Instructions of a model that Ravelin does not have.
-    fn only_for_vips(&mut self, word: &str) -> Reported {
-        let help = match word {
-            "llfence" => "leave it out: under TSO and PSO loads are not reordered with loads; a full fence is `fence`",
-            "syncrd" => "write `read: …`, which under TSO and PSO sees memory and the process's own pending writes",
-            _ => "write `write: …`, or `locked write: …` for a write that does not wait in a store buffer",
-        };
-        let diagnostic = Diagnostic::error(self.token().span, format!("`{word}` has a meaning only under VIPS-M"))
-            .with_note("Ravelin has no model of VIPS-M caches; programs are checked under SC, TSO and PSO")
-            .with_help(help);
-        self.report(diagnostic)
     }
 
     fn not_a_statement(&mut self, word: &str) -> Reported {

@@ -1,0 +1,149 @@
+//! A search through runs in which a load gives any value that was stored before: whether one of them leaves a type.
+//!
+//! Every memory model without values out of thin air has fewer runs than these. They tell more than the sets of `types.rs`, where a
+//! `fetch_add` that is executed once adds again to what it has stored itself. They are many, so only programs with few are decided.
+
+use super::{fixed, is_machine};
+use ravelin_program::{
+    Address, Domain, Escape, Expr, Initial, Instruction, LocId, Program, RegId, Thread, Transition, Value,
+};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// After so many states there is no answer.
+const MOST_STATES: usize = 50_000;
+
+pub(super) enum Found {
+    /// All runs were looked at.
+    Nothing,
+    /// This cell or register, as people call it.
+    Leaves(String),
+    TooMany,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct State {
+    threads: Vec<(LocId, Vec<Value>)>,
+    /// By address: all values that it has held.
+    cells: BTreeMap<Value, BTreeSet<Value>>,
+}
+
+/// The name of what leaves its type.
+struct Left(String);
+
+pub(super) fn search(program: &Program) -> Found {
+    let start = |thread: &Thread| (thread.initial, thread.registers.iter().map(|register| register.initial).collect());
+    let first = State { threads: program.threads.iter().map(start).collect(), cells: BTreeMap::new() };
+    let mut seen = HashSet::from([first.clone()]);
+    let mut open = vec![first];
+    while let Some(state) = open.pop() {
+        for (number, thread) in program.threads.iter().enumerate() {
+            for (_, transition) in thread.outgoing(state.threads[number].0) {
+                let mut step = Step { program, thread, number, state: &state, transition, next: Vec::new() };
+                if let Err(Left(name)) = step.take() {
+                    return Found::Leaves(name);
+                }
+                open.extend(step.next.into_iter().filter(|next| seen.insert(next.clone())));
+                if seen.len() > MOST_STATES {
+                    return Found::TooMany;
+                }
+            }
+        }
+    }
+    Found::Nothing
+}
+
+/// One transition of a thread from a state.
+struct Step<'a> {
+    program: &'a Program,
+    thread: &'a Thread,
+    number: usize,
+    state: &'a State,
+    transition: &'a Transition,
+    next: Vec<State>,
+}
+
+impl Step<'_> {
+    /// Makes the states that the transition leads to.
+    fn take(&mut self) -> Result<(), Left> {
+        match &self.transition.instruction {
+            Instruction::Assign { reg, value } => {
+                let Some(value) = self.eval(value) else { return Ok(()) };
+                self.add(&[(Some(*reg), value)], None)
+            }
+            Instruction::Assume(condition) | Instruction::Assert(condition) => match self.eval(condition) {
+                None | Some(0) => Ok(()),
+                Some(_) => self.add(&[], None),
+            },
+            Instruction::Load { reg, address, .. } => {
+                self.held(address).into_iter().try_for_each(|read| self.add(&[(Some(*reg), read)], None))
+            }
+            Instruction::Store { address, value, .. } => {
+                let Some(value) = self.eval(value) else { return Ok(()) };
+                self.add(&[], Some((address, value)))
+            }
+            Instruction::Rmw { op, arithmetic, address, operand, old, .. } => {
+                let Some(operand) = self.eval(operand) else { return Ok(()) };
+                for read in self.held(address) {
+                    if let Ok(new) = op.apply(*arithmetic, read, operand) {
+                        self.add(&[(*old, read)], Some((address, new)))?;
+                    }
+                }
+                Ok(())
+            }
+            Instruction::CompareExchange { address, expected, new, old, ok, weak, .. } => {
+                let (Some(expected), Some(new)) = (self.eval(expected), self.eval(new)) else { return Ok(()) };
+                for read in self.held(address) {
+                    if read == expected {
+                        self.add(&[(*old, read), (*ok, 1)], Some((address, new)))?;
+                    }
+                    if read != expected || *weak {
+                        self.add(&[(*old, read), (*ok, 0)], None)?;
+                    }
+                }
+                Ok(())
+            }
+            // What else a litmus test has counterparts for changes nothing.
+            _ => self.add(&[], None),
+        }
+    }
+
+    /// `None` if it goes wrong, and the thread ends.
+    fn eval(&self, expr: &Expr) -> Option<Value> {
+        let registers = &self.state.threads[self.number].1;
+        expr.eval(&mut |register| registers[register.0]).ok()
+    }
+
+    fn held(&self, address: &Address) -> BTreeSet<Value> {
+        let Some(address) = fixed(self.program, address) else { return BTreeSet::new() };
+        let mut held = self.state.cells.get(&address).cloned().unwrap_or_default();
+        if let Initial::Value(value) = self.program.memory.initial_at(address) {
+            held.insert(value);
+        }
+        held
+    }
+
+    fn add(&mut self, registers: &[(Option<RegId>, Value)], stored: Option<(&Address, Value)>) -> Result<(), Left> {
+        let mut next = self.state.clone();
+        next.threads[self.number].0 = self.transition.to;
+        if let Some((address, value)) = stored
+            && let Some(cell) = fixed(self.program, address)
+        {
+            let memory = &self.program.memory;
+            admit(memory.domain_at(cell), value, || format!("`{}`", memory.name_of(cell)))?;
+            next.cells.entry(cell).or_default().insert(value);
+        }
+        for &(register, value) in registers {
+            let Some(register) = register else { continue };
+            let declared = &self.thread.registers[register.0];
+            admit(declared.domain, value, || format!("`{}` of thread `{}`", declared.name, self.thread.name))?;
+            next.threads[self.number].1[register.0] = value;
+        }
+        self.next.push(next);
+        Ok(())
+    }
+}
+
+fn admit(domain: Domain, value: Value, name: impl Fn() -> String) -> Result<(), Left> {
+    let leaves = domain.escape == Escape::Error && !is_machine(domain) && !domain.contains(value);
+    if leaves { Err(Left(name())) } else { Ok(()) }
+}

@@ -1,0 +1,231 @@
+//! Whether a value can leave the type of its cell or register.
+//!
+//! In a program that is an error which ends the run. A litmus test has no types, so it would go on with the value. So a program becomes a
+//! litmus test only if no value leaves its type. This is decided by the sets of values that each register can hold at each location, and
+//! each cell at any time, which is right for every memory model without values out of thin air: a load gives any value that some step
+//! stores there. Guards narrow the sets, and sets that grow large are taken to hold everything. Where that shows too little, runs are
+//! searched (`runs.rs`). A program may be refused although nothing goes wrong, but none is let through that can.
+
+use super::runs::{Found, search};
+use super::{fixed, is_machine};
+use ravelin_program::{
+    Address, BinaryOp, Domain, Escape, Expr, Initial, Instruction, Program, RegId, Thread, UnaryOp, Value,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Sets with more values than this are taken to hold all.
+const MOST_VALUES: usize = 256;
+/// More combinations of the registers of one expression are not tried.
+const MOST_COMBINATIONS: usize = 4096;
+
+/// What a register or cell may hold; `None` stands for any number.
+type Values = Option<BTreeSet<Value>>;
+
+/// A cell or register that may leave its type, as people call it.
+pub(super) fn left(program: &Program) -> Option<String> {
+    let name = by_sets(program)?;
+    match search(program) {
+        Found::Nothing => None,
+        Found::Leaves(name) => Some(name),
+        Found::TooMany => Some(name),
+    }
+}
+
+fn by_sets(program: &Program) -> Option<String> {
+    let mut search = Search { program, cells: BTreeMap::new(), left: None, changed: false };
+    let mut at: Vec<Vec<Option<Vec<Values>>>> = program.threads.iter().map(start).collect();
+    loop {
+        search.changed = false;
+        for (thread, at) in program.threads.iter().zip(&mut at) {
+            for transition in &thread.transitions {
+                let Some(mut registers) = at[transition.from.0].clone() else { continue };
+                if search.step(thread, &transition.instruction, &mut registers) {
+                    search.changed |= join(&mut at[transition.to.0], registers);
+                }
+            }
+        }
+        if search.left.is_some() || !search.changed {
+            return search.left;
+        }
+    }
+}
+
+fn start(thread: &Thread) -> Vec<Option<Vec<Values>>> {
+    let mut at = vec![None; thread.locations.len()];
+    at[thread.initial.0] = Some(thread.registers.iter().map(|register| one(register.initial)).collect());
+    at
+}
+
+struct Search<'a> {
+    program: &'a Program,
+    /// By address; what is not there holds its initial value only.
+    cells: BTreeMap<Value, Values>,
+    left: Option<String>,
+    changed: bool,
+}
+
+impl Search<'_> {
+    /// From the registers before a step to those after it; whether it can be taken.
+    fn step(&mut self, thread: &Thread, instruction: &Instruction, registers: &mut [Values]) -> bool {
+        let eval = |expr: &Expr, registers: &[Values]| values(expr, registers);
+        match instruction {
+            Instruction::Assign { reg, value } => {
+                let value = eval(value, registers);
+                self.set(thread, Some(*reg), value, registers);
+            }
+            Instruction::Havoc { reg, lo, hi } => {
+                let few = hi.abs_diff(*lo) < MOST_VALUES as u64;
+                self.set(thread, Some(*reg), few.then(|| (*lo..=*hi).collect()), registers);
+            }
+            Instruction::Assume(condition) | Instruction::Assert(condition) => {
+                return narrow(condition, registers);
+            }
+            Instruction::Load { reg, address, .. } => {
+                let value = self.cell(address);
+                self.set(thread, Some(*reg), value, registers);
+            }
+            Instruction::Store { address, value, .. } => {
+                let value = eval(value, registers);
+                self.store(address, value);
+            }
+            Instruction::Rmw { op, arithmetic, address, operand, old, .. } => {
+                let (read, operand) = (self.cell(address), eval(operand, registers));
+                let written = match op.binary() {
+                    Some(op) => {
+                        let pair = Expr::binary_in(*arithmetic, op, Expr::Atom(RegId(0)), Expr::Atom(RegId(1)));
+                        values(&pair, &[read.clone(), operand])
+                    }
+                    None => operand,
+                };
+                self.store(address, written);
+                self.set(thread, *old, read, registers);
+            }
+            Instruction::CompareExchange { address, new, old, ok, .. } => {
+                let (read, new) = (self.cell(address), eval(new, registers));
+                self.store(address, new);
+                self.set(thread, *old, read, registers);
+                self.set(thread, *ok, Some(BTreeSet::from([0, 1])), registers);
+            }
+            // Everything else stays within its type, or has no counterpart in a litmus test.
+            _ => {}
+        }
+        true
+    }
+
+    fn set(&mut self, thread: &Thread, register: Option<RegId>, values: Values, registers: &mut [Values]) {
+        let Some(register) = register else { return };
+        let declared = &thread.registers[register.0];
+        let name = || format!("`{}` of thread `{}`", declared.name, thread.name);
+        registers[register.0] = self.admit(declared.domain, values, name);
+    }
+
+    fn cell(&self, address: &Address) -> Values {
+        let address = fixed(self.program, address)?;
+        match (self.cells.get(&address), self.program.memory.initial_at(address)) {
+            (Some(values), _) => values.clone(),
+            (None, Initial::Value(value)) => one(value),
+            (None, Initial::Any) => None,
+        }
+    }
+
+    fn store(&mut self, address: &Address, values: Values) {
+        let Some(cell) = fixed(self.program, address) else { return };
+        let memory = &self.program.memory;
+        let values = self.admit(memory.domain_at(cell), values, || format!("`{}`", memory.name_of(cell)));
+        let before = self.cell(address);
+        let after = union(before.clone(), values);
+        self.changed |= before != after;
+        self.cells.insert(cell, after);
+    }
+
+    /// The values that stay within a type. Those that do not are noted if that is an error.
+    fn admit(&mut self, domain: Domain, values: Values, name: impl Fn() -> String) -> Values {
+        if is_machine(domain) || domain.escape != Escape::Error {
+            return values;
+        }
+        let stays = values.as_ref().is_some_and(|values| values.iter().all(|&value| domain.contains(value)));
+        if !stays && self.left.is_none() {
+            self.left = Some(name());
+        }
+        values.map(|values| values.into_iter().filter(|&value| domain.contains(value)).collect())
+    }
+}
+
+fn one(value: Value) -> Values {
+    Some(BTreeSet::from([value]))
+}
+
+fn union(left: Values, right: Values) -> Values {
+    let (mut all, more) = (left?, right?);
+    all.extend(more);
+    (all.len() <= MOST_VALUES).then_some(all)
+}
+
+/// Adds what a step leads to; whether that is new.
+fn join(at: &mut Option<Vec<Values>>, registers: Vec<Values>) -> bool {
+    let Some(known) = at else {
+        *at = Some(registers);
+        return true;
+    };
+    let mut changed = false;
+    for (known, new) in known.iter_mut().zip(registers) {
+        let all = union(known.clone(), new);
+        changed |= *known != all;
+        *known = all;
+    }
+    changed
+}
+
+fn values(expr: &Expr, registers: &[Values]) -> Values {
+    let mut results = BTreeSet::new();
+    let tried = combinations(expr, registers, |held| {
+        results.extend(expr.eval(&mut |register| held[register]));
+    });
+    let truth = match expr {
+        Expr::Unary(UnaryOp::Not, ..) => true,
+        Expr::Binary(op, ..) => op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or),
+        _ => false,
+    };
+    match tried {
+        true => (results.len() <= MOST_VALUES).then_some(results),
+        false => truth.then(|| BTreeSet::from([0, 1])),
+    }
+}
+
+/// Keeps the values with which a condition can hold; whether there are any.
+fn narrow(condition: &Expr, registers: &mut [Values]) -> bool {
+    let mut kept: BTreeMap<RegId, BTreeSet<Value>> = BTreeMap::new();
+    let mut holds = false;
+    let tried = combinations(condition, registers, |held| {
+        if condition.eval(&mut |register| held[register]).is_ok_and(|value| value != 0) {
+            holds = true;
+            held.iter().for_each(|(register, value)| _ = kept.entry(*register).or_default().insert(*value));
+        }
+    });
+    if tried {
+        kept.into_iter().for_each(|(register, values)| registers[register.0] = Some(values));
+    }
+    holds || !tried
+}
+
+/// Visits all combinations of what the registers of an expression hold; whether there are few enough.
+fn combinations(expr: &Expr, registers: &[Values], mut visit: impl FnMut(&BTreeMap<RegId, Value>)) -> bool {
+    let mut names = BTreeSet::new();
+    expr.for_each_atom(&mut |register| _ = names.insert(*register));
+    let sets: Option<Vec<(RegId, Vec<Value>)>> = (names.into_iter())
+        .map(|register| Some((register, registers[register.0].as_ref()?.iter().copied().collect())))
+        .collect();
+    let Some(sets) = sets else { return false };
+    let count = sets.iter().try_fold(1usize, |count, (_, values)| count.checked_mul(values.len()));
+    let Some(count) = count.filter(|&count| count <= MOST_COMBINATIONS) else { return false };
+    for number in 0..count {
+        let mut rest = number;
+        let held = sets.iter().map(|(register, values)| {
+            let value = values[rest % values.len()];
+            rest /= values.len();
+            (*register, value)
+        });
+        visit(&held.collect());
+    }
+    true
+}
