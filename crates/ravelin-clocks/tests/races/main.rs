@@ -5,6 +5,7 @@
 
 mod detector;
 mod judge;
+mod moment;
 #[path = "../judged/traces/random.rs"]
 mod random;
 mod steps;
