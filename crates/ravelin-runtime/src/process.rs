@@ -54,8 +54,10 @@ fn prepare() {
         options::read(&String::from_utf8_lossy(words));
     }
     reserve();
-    if let Some(directory) = variable(c"RAVELIN_FINDINGS") {
-        file::create(directory);
+    let (arena, directory) = (variable(c"RAVELIN_ARENA"), variable(c"RAVELIN_FINDINGS"));
+    let wanted = arena.is_some() || directory.is_some();
+    if wanted && !file::create(arena, directory) {
+        say("ravelin: what is found in this program cannot be recorded; the report will lack it\n");
     }
 }
 
