@@ -77,7 +77,7 @@ pub fn generate(random: &mut Random) -> Vec<Step> {
         let size = random.pick(&[1, 1, 2, 4, 8]).min(used);
         let at = first + random.below(used + 1 - size);
         let write = random.once_in(writes);
-        let atomic = random.once_in(atomics) && at % size == 0;
+        let atomic = random.once_in(atomics) && at.is_multiple_of(size);
         let orders = if write { [Order::Relaxed, Order::Release] } else { [Order::Relaxed, Order::Acquire] };
         steps.push(Step::Access(Memory { thread, at, size, write, atomic, order: random.pick(&orders) }));
     }
