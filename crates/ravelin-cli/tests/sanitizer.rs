@@ -2,6 +2,7 @@
 
 mod running;
 mod schema;
+mod workshop;
 
 use ravelin_findings::{
     Access, AccessKind, Finding, Order, Place, Problem, Record, Spinning, Step, StepKind, Thread, encode, header,
@@ -9,90 +10,9 @@ use ravelin_findings::{
 use running::code;
 use serde_json::Value;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-/// A folder of its own to work in, gone when dropped.
-struct Workshop(PathBuf);
-
-impl Workshop {
-    fn new(name: &str) -> Workshop {
-        let path = std::env::temp_dir().join(format!("ravelin-sanitizer-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder");
-        Workshop(path)
-    }
-
-    fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
-        let path = self.0.join(name);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        std::fs::write(path, contents).expect("a file");
-    }
-
-    fn ravelin(&self, line: &str) -> Output {
-        self.command(line).output().expect("ravelin starts")
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ravelin"));
-        command.args(line.split_whitespace()).current_dir(&self.0).stdin(Stdio::null());
-        command.env_remove("RAVELIN_CC").env_remove("RAVELIN_CXX");
-        command
-    }
-
-    /// Must succeed.
-    fn builds(&self, line: &str) {
-        let output = self.ravelin(line);
-        assert_eq!(code(&output), 0, "{line}: {}", text(&output));
-    }
-}
-
-impl Drop for Workshop {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn text(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
-
-fn installed(program: &str) -> bool {
-    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-}
-
-/// The C and C++ compilers of this machine.
-fn compilers() -> Vec<(&'static str, &'static str)> {
-    [("gcc", "g++"), ("clang", "clang++")].into_iter().filter(|(c, cxx)| installed(c) && installed(cxx)).collect()
-}
-
-/// Store buffering with release and acquire; with two threads one after the other it shows in nearly every round.
-const SB: &str = r#"
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-atomic_int x, y;
-static void *first(void *arg) {
-  atomic_store_explicit(&x, 1, memory_order_release);
-  atomic_load_explicit(&y, memory_order_acquire);
-  return arg;
-}
-static void *second(void *arg) {
-  atomic_store_explicit(&y, 1, memory_order_release);
-  atomic_load_explicit(&x, memory_order_acquire);
-  return arg;
-}
-int main(int argc, char **argv) {
-  for (int i = 0; i < 50; i++) {
-    pthread_t a, b;
-    pthread_create(&a, 0, first, 0);
-    pthread_create(&b, 0, second, 0);
-    pthread_join(a, 0);
-    pthread_join(b, 0);
-  }
-  puts("done");
-  return argc > 1 ? 5 : 0;
-}
-"#;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use workshop::{SB, Workshop, compilers, installed, text};
 
 /// The same with seq_cst accesses, which is right.
 fn sb_seq_cst() -> String {

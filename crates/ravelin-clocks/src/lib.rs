@@ -18,7 +18,7 @@
 //! | `T_val(t)(x, v)` (4.3) | the values in the history between what is known in the two ways |
 //! | the hidden location of seq_cst fences | [`Hidden`] |
 //!
-//! Happens-before for data races is that of C11 proper: hidden fences do not feed it. [`Knows`] keeps both, and one
+//! [`race`] finds data races on non-atomic accesses. Happens-before for data races is that of C11 proper: hidden fences do not feed it. [`Knows`] keeps both, and one
 //! clock for both until a seq_cst fence makes them differ.
 //!
 //! This crate knows nothing of addresses, locks or operating systems, and contains no `unsafe` code.
@@ -30,6 +30,7 @@ mod live;
 mod location;
 mod messages;
 mod order;
+pub mod race;
 mod snapshot;
 mod thread;
 

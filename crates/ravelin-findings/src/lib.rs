@@ -1,7 +1,8 @@
 //! What a watched program leaves behind: a file of findings.
 //!
 //! The runtime inside the program writes it, `ravelin run` reads it. The file is mapped into the program's memory and
-//! every finding is complete in it the moment it is made, so nothing is lost when the program is killed. This crate
+//! every finding is complete in it the moment it is made, so nothing is lost when the program is killed. Mostly it is
+//! part of an [`arena`] that exists in memory only. This crate
 //! knows the layout and nothing else: no memory model, no source lines, no operating system; it allocates only vectors.
 //!
 //! # Layout
@@ -12,6 +13,7 @@
 //! reader of a file that is still being written sees whole records only. Two words of a finding change later, in
 //! place: how often it was seen and what is known about spinning.
 
+pub mod arena;
 mod read;
 mod record;
 mod write;

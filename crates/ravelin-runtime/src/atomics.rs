@@ -72,8 +72,7 @@ fn access<T: Word, R>(
     let address = at as usize;
     let size = size_of::<T>();
     let mine = race::atomic_slot(thread, address, size.min(8), u64::from(writes));
-    let shape = u64::from(writes) | trace::ATOMIC | race::size_code(size) << trace::SIZE_SHIFT;
-    thread.trace.access(pc, address, shape, thread.calls());
+    thread.trace.access(pc, address, trace::shape(writes, true, size), thread.calls());
     let raced = race::check_atomic(thread, address, mine);
     let Some(mut locked) = records::lock_for(address, writes) else {
         return raw();

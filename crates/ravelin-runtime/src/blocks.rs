@@ -19,6 +19,8 @@ pub struct Block {
     pub start: usize,
     /// Its length.
     pub size: usize,
+    /// How many bytes the program may use in fact.
+    pub usable: usize,
     /// The innermost calls when it was allocated, innermost first; 0 where there are fewer.
     pub calls: [usize; CALLS],
     /// Number of the thread that allocated it.
@@ -66,6 +68,15 @@ pub fn insert(block: Block) {
     // SAFETY: the slot is ours.
     unsafe { slot(number).write(Slot { block, next: 0 }) };
     shadow::block(block.start).store(number, Ordering::Release);
+}
+
+/// How many bytes belong to the block that begins at an address; `None` if there is no such block. The allocator is not
+/// asked: it believes whatever it is given, and the program may free what is no block, or no longer.
+pub fn usable(start: usize) -> Option<usize> {
+    let number = shadow::block(start).load(Ordering::Acquire);
+    // SAFETY: the slot was written before its number was stored.
+    let block = (number != 0).then(|| unsafe { (*slot(number)).block })?;
+    (block.start == start).then_some(block.usable)
 }
 
 /// A block ceases to exist.

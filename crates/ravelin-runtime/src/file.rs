@@ -1,17 +1,15 @@
 //! The findings file, mapped into memory.
 
-use crate::kernel;
-use crate::mapping;
+use crate::place::{self, Place};
 use crate::spin::Spin;
-use ravelin_findings::{COUNT_WORD, Module, Record, SPINNING_WORD, Spinning, encode, header};
+use ravelin_findings::{COUNT_WORD, Module, Record, SPINNING_WORD, Spinning, arena, encode, header};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-const WORDS: usize = 1 << 20;
-/// As many programs may follow each other in a process (`exec`) and still have a file each.
-const IMAGES: u32 = 1000;
+const WORDS: usize = arena::SEGMENT / 8;
 
 static WORDS_AT: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
-static WRITING: Spin<()> = Spin::new(());
+/// Locked while a record is written; how many bytes can be used.
+static ALLOCATED: Spin<usize> = Spin::new(0);
 /// Modules in the file already, by where they begin.
 static MODULES: Spin<Vec<u64>> = Spin::new(Vec::new());
 
@@ -34,43 +32,20 @@ impl Written {
     }
 }
 
-/// Creates `<directory>/<process>.findings`; whether that was possible.
-pub fn create(directory: &[u8]) -> bool {
-    let exists = -(libc::EEXIST as isize);
-    let opened = (0..IMAGES).map(|image| open_new(directory, image)).find(|file| *file != exists);
-    let Some(file) = opened.and_then(|file| i32::try_from(file).ok()).filter(|file| *file >= 0) else {
+/// Begins the file in the arena, or else in the directory; whether that was possible.
+pub fn create(arena: Option<&[u8]>, directory: Option<&[u8]>) -> bool {
+    let place = arena.and_then(Place::in_arena).or_else(|| directory.and_then(Place::in_directory));
+    let Some(place) = place else {
+        arena.map(place::none_in_arena);
         return false;
     };
-    // SAFETY: the file is ours, and used through its mapping only.
-    let words = unsafe {
-        let words = if libc::ftruncate(file, (WORDS * 8) as i64) == 0 {
-            mapping::map_file(file, WORDS * 8).cast::<AtomicU64>()
-        } else {
-            std::ptr::null_mut()
-        };
-        kernel::call(libc::SYS_close, [file as usize]);
-        words
-    };
-    if words.is_null() {
-        return false;
-    }
-    WORDS_AT.store(words, Ordering::Release);
+    *ALLOCATED.lock() = place.allocated;
+    WORDS_AT.store(place.start, Ordering::Release);
     set(header::PROCESS, u64::from(std::process::id()));
     set(header::USED, header::WORDS as u64);
     set(header::THREADS, 1);
     set(header::MAGIC_AT, header::MAGIC);
     true
-}
-
-/// Opens a new file for the process, or for an image that came into it later; gives what the kernel gives. The C library
-/// is not asked, because `errno` is zero when a program starts.
-fn open_new(directory: &[u8], image: u32) -> isize {
-    let process = std::process::id();
-    let name = if image == 0 { format!("/{process}.findings\0") } else { format!("/{process}-{image}.findings\0") };
-    let path = [directory, name.as_bytes()].concat();
-    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
-    // SAFETY: the path ends with a zero byte.
-    unsafe { kernel::call(libc::SYS_open, [path.as_ptr() as usize, flags as usize, 0o600]) }
 }
 
 /// Leaves the file to the parent: this process is a forked child.
@@ -111,12 +86,15 @@ pub fn count(address: usize) {
 /// Appends a record.
 pub fn write(record: &Record) -> Written {
     let words = encode(record);
-    let _writing = WRITING.lock();
+    let mut allocated = ALLOCATED.lock();
     let Some(used) = word(header::USED) else {
         return Written(0);
     };
     let start = used.load(Ordering::Relaxed) as usize;
-    if start + words.len() > WORDS {
+    let mut place = Place { start: WORDS_AT.load(Ordering::Acquire), allocated: *allocated };
+    let is_room = place.allocate(8 * (start + words.len()));
+    *allocated = place.allocated;
+    if !is_room {
         if let Some(dropped) = word(header::DROPPED) {
             dropped.fetch_add(1, Ordering::Relaxed);
         }

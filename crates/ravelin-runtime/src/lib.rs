@@ -23,6 +23,7 @@ mod mapping;
 mod marks;
 mod memory;
 mod options;
+mod place;
 mod plain;
 mod process;
 mod race;

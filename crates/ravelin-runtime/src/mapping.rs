@@ -17,7 +17,7 @@ pub fn map_at(address: usize, length: usize) -> *mut u8 {
             length,
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | fixed,
-            -1,
+            (-1, 0),
         )
     };
     if block == usize::MAX || (address != 0 && block != address) {
@@ -38,10 +38,10 @@ pub unsafe fn prefer_huge_pages(address: usize, length: usize) {
     unsafe { kernel::call(libc::SYS_madvise, [address, length, libc::MADV_HUGEPAGE as usize]) };
 }
 
-/// `length` bytes of an open file, shared with it; null if that is impossible.
-pub fn map_file(file: i32, length: usize) -> *mut u8 {
+/// `length` bytes of an open file from `offset` on, shared with it; null if that is impossible.
+pub fn map_file(file: i32, length: usize, offset: usize) -> *mut u8 {
     // SAFETY: a mapping at an address the kernel chooses touches no memory in use.
-    let block = unsafe { raw_mmap(0, length, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file) };
+    let block = unsafe { raw_mmap(0, length, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, (file, offset)) };
     if block == usize::MAX { std::ptr::null_mut() } else { block as *mut u8 }
 }
 
@@ -68,9 +68,9 @@ pub unsafe fn clear_pages(address: usize, length: usize) {
 ///
 /// # Safety
 /// As for `mmap`.
-unsafe fn raw_mmap(address: usize, length: usize, prot: i32, flags: i32, file: i32) -> usize {
+unsafe fn raw_mmap(address: usize, length: usize, prot: i32, flags: i32, (file, offset): (i32, usize)) -> usize {
+    let arguments = [address, length, prot as usize, flags as usize, file as usize, offset];
     // SAFETY: by the caller.
-    let result =
-        unsafe { kernel::call(libc::SYS_mmap, [address, length, prot as usize, flags as usize, file as usize, 0]) };
+    let result = unsafe { kernel::call(libc::SYS_mmap, arguments) };
     if result < 0 { usize::MAX } else { result as usize }
 }

@@ -1,7 +1,8 @@
 //! What compilers call for non-atomic accesses and for calls.
 
-use crate::race::{WRITE, access, access_range};
+use crate::race::{access, access_range};
 use crate::this_thread;
+use ravelin_clocks::race::slot::WRITE;
 use std::arch::global_asm;
 
 // Compilers call these only for aligned accesses, which lie in one word.

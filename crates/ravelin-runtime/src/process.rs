@@ -15,11 +15,15 @@ use crate::this_thread;
 use crate::threads;
 use ravelin_findings::{header, notes};
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 static PREPARED: Spin<bool> = Spin::new(false);
-/// Whether there is room for shadow and records.
-static RESERVED: AtomicBool = AtomicBool::new(false);
+/// Whether there is room for shadow and records: not asked yet, no, or yes.
+static RESERVED: AtomicU8 = AtomicU8::new(UNASKED);
+const UNASKED: u8 = 0;
+const NO: u8 = 1;
+const YES: u8 = 2;
+static RESERVING: Spin<()> = Spin::new(());
 static WATCHING: AtomicBool = AtomicBool::new(false);
 
 /// The first thread is made known, for its calls; nothing is watched yet. May come before the C library is ready.
@@ -49,11 +53,11 @@ fn prepare() {
     if let Some(words) = variable(c"RAVELIN_OPTIONS") {
         options::read(&String::from_utf8_lossy(words));
     }
-    if shadow::reserve() && records::reserve() && blocks::reserve() {
-        RESERVED.store(true, Ordering::Release);
-    }
-    if let Some(directory) = variable(c"RAVELIN_FINDINGS") {
-        file::create(directory);
+    reserve();
+    let (arena, directory) = (variable(c"RAVELIN_ARENA"), variable(c"RAVELIN_FINDINGS"));
+    let wanted = arena.is_some() || directory.is_some();
+    if wanted && !file::create(arena, directory) {
+        say("ravelin: what is found in this program cannot be recorded; the report will lack it\n");
     }
 }
 
@@ -72,7 +76,7 @@ pub fn begin_watching() {
     }
     threads::begin_first();
     prepare();
-    if !RESERVED.load(Ordering::Acquire) {
+    if !reserve() {
         file::note(notes::OUT_OF_MEMORY);
         say("ravelin: no address space for the sanitizer (is it limited by ulimit -v?); nothing is watched\n");
         threads::switch_off();
@@ -85,9 +89,24 @@ pub fn begin_watching() {
     WATCHING.store(true, Ordering::Release);
 }
 
-/// Whether blocks of the heap can be remembered.
-pub fn is_prepared() -> bool {
-    RESERVED.load(Ordering::Acquire)
+/// Reserves the address space for all that is remembered about memory, once; whether there is as much. The heap needs it
+/// before anything else is prepared: libraries allocate in their constructors.
+#[inline(always)]
+pub fn reserve() -> bool {
+    match RESERVED.load(Ordering::Acquire) {
+        UNASKED => reserve_now(),
+        answer => answer == YES,
+    }
+}
+
+#[cold]
+fn reserve_now() -> bool {
+    let _reserving = RESERVING.lock();
+    if RESERVED.load(Ordering::Acquire) == UNASKED {
+        let all = shadow::reserve() && records::reserve() && blocks::reserve();
+        RESERVED.store(if all { YES } else { NO }, Ordering::Release);
+    }
+    RESERVED.load(Ordering::Acquire) == YES
 }
 
 /// Whether accesses are watched in this process.

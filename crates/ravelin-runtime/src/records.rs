@@ -8,6 +8,7 @@
 use crate::mapping;
 use crate::shadow;
 use crate::spin::{Spin, pause};
+use ravelin_clocks::race::list::Accesses;
 use ravelin_clocks::{Location, Released};
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::cell::UnsafeCell;
@@ -99,45 +100,31 @@ impl Record {
         &mut self.released
     }
 
-    /// The accesses kept here.
-    pub fn accesses(&self) -> impl Iterator<Item = u64> {
-        let more = self.more_accesses.iter().flat_map(|more| more.iter());
-        self.accesses.iter().chain(more).copied().filter(|&slot| slot != 0)
-    }
-
-    /// The slot of an access kept here that `alike` accepts.
-    #[inline(always)]
-    pub fn access_like(&mut self, alike: impl Fn(u64) -> bool) -> Option<&mut u64> {
-        let more = self.more_accesses.iter_mut().flat_map(|more| more.iter_mut());
-        self.accesses.iter_mut().chain(more).find(|slot| alike(**slot))
-    }
-
-    /// Keeps one access more.
-    pub fn add_access(&mut self, access: u64) {
-        match self.accesses.iter_mut().find(|slot| **slot == 0) {
-            Some(slot) => *slot = access,
-            None => self.more_accesses.get_or_insert_default().push(access),
-        }
-    }
-
-    /// Forgets the accesses that `superfluous` accepts.
-    pub fn forget_accesses(&mut self, superfluous: impl Fn(u64) -> bool) {
-        for slot in self.accesses.iter_mut().filter(|slot| **slot != 0 && superfluous(**slot)) {
-            *slot = 0;
-        }
-        if let Some(more) = &mut self.more_accesses {
-            more.retain(|&slot| !superfluous(slot));
-        }
-    }
-
-    /// The object at this address is a new one.
-    pub fn begin_anew(&mut self) {
+    /// The object at this address is a new one. The accesses to its bytes stay: they are of the memory.
+    pub fn begin_new_object(&mut self) {
         if self.location.take().is_some() {
             LOCATIONS.fetch_sub(1, Ordering::Relaxed);
         }
+        self.released = None;
+    }
+
+    /// Nothing is kept any more.
+    fn clear(&mut self) {
+        self.begin_new_object();
         self.accesses = [0; NEAR];
         self.more_accesses = None;
-        self.released = None;
+    }
+}
+
+impl Accesses for Record {
+    #[inline(always)]
+    fn slots(&mut self) -> impl Iterator<Item = &mut u64> {
+        let more = self.more_accesses.iter_mut().flat_map(|more| more.iter_mut());
+        self.accesses.iter_mut().chain(more)
+    }
+
+    fn push(&mut self, access: u64) {
+        self.more_accesses.get_or_insert_default().push(access);
     }
 }
 
@@ -297,7 +284,7 @@ fn lock_new(address: usize) -> Option<Locked> {
 /// The record is free afterwards.
 fn give_back(number: u32, mut locked: Locked) {
     locked.place.address.store(0, Ordering::Relaxed);
-    locked.record().begin_anew();
+    locked.record().clear();
     locked.wrote();
     drop(locked);
     FREE.lock().push(number);

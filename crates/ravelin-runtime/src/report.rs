@@ -6,13 +6,13 @@ use crate::blocks;
 use crate::file;
 use crate::interpose::annotations;
 use crate::options;
-use crate::race::{self, FREE, WRITE};
 use crate::schedule;
 use crate::spin::Spin;
 use crate::spinning;
 use crate::this_thread::Watched;
 use crate::threads;
 use crate::trace::{self, Time};
+use ravelin_clocks::race::slot::{self, FREE, WRITE};
 use ravelin_clocks::{Lesson, Link, Order, Site, Violation};
 use ravelin_findings::{Access, AccessKind, Finding, Place, Problem, Record, Spinning, Step, StepKind, notes};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -117,7 +117,8 @@ pub fn race_of_atomic(thread: &mut Watched, address: usize, slot: u64, done: Don
     race_between(access, address, slot);
 }
 
-fn race_between(access: Access, address: usize, slot: u64) {
+/// A race of an access with the bytes of an earlier one that stand in the slot `other`.
+fn race_between(access: Access, address: usize, other: u64) {
     if !options::races() || annotations::is_benign(address, access.size as usize) {
         return;
     }
@@ -128,19 +129,22 @@ fn race_between(access: Access, address: usize, slot: u64) {
         return;
     }
     let word = address & !7;
-    let (stack, shape) = threads::trace_of(race::tid(slot), |trace| {
-        trace.find(Time::Since(race::epoch(slot)), |at, shape| {
-            let size = if shape >> trace::SIZE_SHIFT & 7 == 7 { 8 } else { 1 << (shape >> trace::SIZE_SHIFT & 7) };
-            let writes = (shape & trace::WRITES != 0) == (slot & WRITE != 0);
-            let atomic = (shape & trace::ATOMIC != 0) == (slot & race::ATOMIC != 0);
+    // Accesses of one epoch share a slot: of its bytes only those count that both accesses touch.
+    let other = other & !(slot::BYTES & !slot::span(address & 7, access.size as usize));
+    let found = threads::trace_of(slot::tid(other), |trace| {
+        trace.find(Time::Since(slot::epoch(other)), |at, shape| {
+            let size = trace::size(shape);
+            let writes = (shape & trace::WRITES != 0) == (other & WRITE != 0);
+            let atomic = (shape & trace::ATOMIC != 0) == (other & slot::ATOMIC != 0);
             writes && atomic && at < word + 8 && at + size > word && {
-                let bits = if at >= word { race::mask(at, size) as u8 } else { 0xff };
-                bits & race::bytes(slot) != 0
+                let bytes = if at >= word { slot::span(at & 7, size) } else { slot::span(0, at + size - word) };
+                bytes & other != 0
             }
         })
-    })
-    .flatten()
-    .unwrap_or_default();
+    });
+    // What is left to tell of a lost access: the bytes that the word had of it.
+    let lost = || (Vec::new(), u64::from(slot::bytes(other).count_ones()));
+    let (stack, size) = found.flatten().map_or_else(lost, |(stack, shape)| (stack, trace::size(shape) as u64));
     if stack.is_empty() {
         file::note(notes::STACK_LOST);
     }
@@ -149,19 +153,15 @@ fn race_between(access: Access, address: usize, slot: u64) {
     if count(&key) {
         return;
     }
-    let atomic = slot & race::ATOMIC != 0;
-    let kind = match (atomic, slot & WRITE != 0) {
+    let atomic = other & slot::ATOMIC != 0;
+    let kind = match (atomic, other & WRITE != 0) {
         (true, true) => AccessKind::Store,
         (true, false) => AccessKind::Load,
         (false, true) => AccessKind::PlainWrite,
         (false, false) => AccessKind::PlainRead,
     };
-    let size = match shape >> trace::SIZE_SHIFT & 7 {
-        7 => u64::from(race::bytes(slot).count_ones()),
-        code => 1 << code,
-    };
     let other = Access {
-        thread: threads::number_of_tid(race::tid(slot), race::epoch(slot)),
+        thread: threads::number_of_tid(slot::tid(other), slot::epoch(other)),
         kind,
         order: if atomic { ravelin_findings::Order::Relaxed } else { ravelin_findings::Order::Plain },
         size,

@@ -13,7 +13,8 @@
 
 use crate::kernel;
 use crate::mapping;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use ravelin_clocks::race::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const BITS: u32 = 44;
 const MASK: usize = (1 << BITS) - 1;
@@ -26,12 +27,6 @@ const BLOCKS: usize = 0x6800_0000_0000;
 const BLOCKS_LENGTH: usize = (1 << BITS) / 4;
 
 const PAGE: usize = 4096;
-
-/// Slots in a cell.
-pub const SLOTS: usize = 4;
-
-/// The accesses remembered for eight bytes.
-pub type Cell = [AtomicU64; SLOTS];
 
 /// Reserves the arrays; whether that was possible.
 pub fn reserve() -> bool {

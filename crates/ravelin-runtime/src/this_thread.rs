@@ -16,6 +16,7 @@ use crate::spin;
 use crate::threads;
 use crate::trace::{Frame, Trace};
 use ravelin_clocks::Thread;
+use ravelin_clocks::race::slot;
 use std::arch::{asm, global_asm};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
@@ -89,7 +90,7 @@ impl Watched {
             Some(trace) => trace,
             None => Trace::new()?,
         };
-        trace.begin(clocks.epoch);
+        trace.begin(clocks.epoch, clocks.since());
         let mut watched = Box::new(Watched {
             stamp: 0,
             inside: AtomicU32::new(0),
@@ -129,7 +130,7 @@ impl Watched {
     /// After the clocks have gone to another epoch.
     #[inline(always)]
     pub fn new_epoch(&mut self) {
-        self.stamp = crate::race::stamp(self.clocks.tid, self.clocks.since());
+        self.stamp = slot::stamp(self.clocks.tid, self.clocks.since());
         self.trace.time(self.calls(), self.clocks.epoch, self.clocks.since());
         if self.clocks.epoch >= threads::LAST_EPOCH {
             threads::renew(self);

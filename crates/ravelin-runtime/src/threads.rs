@@ -9,6 +9,7 @@ use crate::interpose::signals;
 use crate::spin::Spin;
 use crate::this_thread::{self, Watched};
 use crate::trace::Trace;
+use ravelin_clocks::race::slot;
 use ravelin_clocks::{Epoch, Released, Thread, Tid};
 use ravelin_findings::{Record, header, notes};
 use std::collections::VecDeque;
@@ -343,8 +344,8 @@ pub fn renew(thread: &mut Watched) {
     table.slots[tid as usize].begin(1, thread.number);
     table.slots[tid as usize].running = true;
     drop(table);
-    thread.stamp = crate::race::stamp(tid, 1);
-    thread.trace.begin(1);
+    thread.stamp = slot::stamp(tid, 1);
+    thread.trace.begin(1, 1);
 }
 
 /// Calls `work` with every running thread.

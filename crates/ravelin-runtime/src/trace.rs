@@ -30,8 +30,19 @@ const LOW: u64 = (1 << 48) - 1;
 pub const WRITES: u64 = 1;
 /// Set in the shape of an atomic access.
 pub const ATOMIC: u64 = 2;
-/// Above this bit of a shape: the binary logarithm of the size, or 7 for a range.
-pub const SIZE_SHIFT: u32 = 2;
+/// Above this bit of a shape: one less than the size.
+const SIZE_SHIFT: u32 = 2;
+
+/// The shape of an access of 1 to 16 bytes.
+#[inline(always)]
+pub fn shape(writes: bool, atomic: bool, size: usize) -> u64 {
+    (if writes { WRITES } else { 0 }) | (if atomic { ATOMIC } else { 0 }) | (size as u64 - 1) << SIZE_SHIFT
+}
+
+/// The size of an access of this shape.
+pub fn size(shape: u64) -> usize {
+    (shape >> SIZE_SHIFT & 0xf) as usize + 1
+}
 
 /// One thread's ring.
 pub struct Trace {
@@ -139,9 +150,10 @@ impl Trace {
         self.put(SINCE | u64::from(self.since));
     }
 
-    /// A thread takes over the ring, or gets another number.
-    pub fn begin(&mut self, epoch: u32) {
-        (self.epoch, self.since) = (epoch, epoch);
+    /// A thread takes over the ring, or gets another number. Its time from its first event on: what a part begins with
+    /// must not lie after that.
+    pub fn begin(&mut self, epoch: u32, since: u32) {
+        (self.epoch, self.since) = (epoch, since);
         self.begin_part(&[]);
     }
 
@@ -226,7 +238,7 @@ impl Trace {
         };
         let mut found = Found::Later;
         let mut stack: Vec<u64> = Vec::new();
-        let mut now = 0;
+        let (mut now, mut first) = (0, 0);
         let mut index = 0;
         while index < end {
             let event = word(index);
@@ -258,7 +270,11 @@ impl Trace {
                         return Found::Later;
                     }
                     if next > at {
-                        return found.or_nowhere();
+                        // A time that went on from an earlier part may have the access there.
+                        return if first < at { found.or_nowhere() } else { found };
+                    }
+                    if now == 0 {
+                        first = next;
                     }
                     now = next;
                 }

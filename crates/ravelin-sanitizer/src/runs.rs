@@ -4,8 +4,9 @@
 //! points a run has: the first run tells. With schedules of our own a program runs on one processor, so several runs go
 //! side by side.
 
-use crate::watch::{NotWatched, Streams, Watch, Watched, interrupted, watch};
+use crate::watch::{NotWatched, Streams, Watch, Watched, file_in_memory, interrupted, path_in_memory, watch};
 use ravelin_schedule::{Schedule, Strategy};
+use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -148,6 +149,9 @@ impl Plan {
 /// What all runs read: the first one must not take it from the others.
 struct Input {
     path: Option<PathBuf>,
+    /// Holds it in memory.
+    _memory: Option<File>,
+    /// It is a file to be removed.
     own: bool,
 }
 
@@ -155,14 +159,20 @@ impl Input {
     fn new(runs: u64) -> Result<Input, NotWatched> {
         let mut stdin = std::io::stdin();
         if runs <= 1 {
-            return Ok(Input { path: None, own: false });
+            return Ok(Input { path: None, _memory: None, own: false });
         }
         if stdin.is_terminal() {
-            return Ok(Input { path: Some(PathBuf::from("/dev/null")), own: false });
+            return Ok(Input { path: Some(PathBuf::from("/dev/null")), _memory: None, own: false });
         }
-        let path = std::env::temp_dir().join(format!("ravelin-input-{:08}", std::process::id()));
+        let memory = file_in_memory(c"ravelin-input").ok();
+        let in_directory = || std::env::temp_dir().join(format!("ravelin-input-{:08}", std::process::id()));
+        let path = memory.as_ref().map_or_else(in_directory, path_in_memory);
         let not_kept = |error| NotWatched::NotKept(path.clone(), error);
-        let mut file = std::fs::File::create_new(&path).map_err(not_kept)?;
+        let mut file = match &memory {
+            Some(memory) => memory.try_clone(),
+            None => File::create_new(&path),
+        }
+        .map_err(not_kept)?;
         let mut bytes = [0; 1 << 16];
         loop {
             match stdin.read(&mut bytes) {
@@ -172,7 +182,7 @@ impl Input {
                 Err(_) => break,
             }
         }
-        Ok(Input { path: Some(path), own: true })
+        Ok(Input { path: Some(path), own: memory.is_none(), _memory: memory })
     }
 }
 

@@ -35,7 +35,7 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     };
     let mut ran = plan.run(|_| true)?;
     // Nothing ran, and cargo has said what there is to say.
-    if let Some(run) = ran.iter().find(|run| run.watched.processes.is_empty()) {
+    if let Some(run) = ran.iter().find(|run| run.watched.processes.is_empty() && run.watched.unrecorded == 0) {
         return Ok(ExitCode::from(run.watched.exit_code));
     }
     // The findings are in the programs that cargo started, not in cargo.

@@ -45,13 +45,23 @@ pub fn findings(arguments: &Findings) -> anyhow::Result<Exit> {
         arguments: Vec::new(),
         executable: None,
         processes: arguments.files.iter().map(|file| read_findings(file)).collect::<Result<_, _>>()?,
+        unrecorded: 0,
         run_of: Vec::new(),
         runs: Vec::new(),
         directory: std::env::current_dir().ok(),
     };
     let report = gather(gathered, &wanted);
     show("findings", &report, None, &arguments.shown, stdout())?;
-    Ok(if report.is_clean() { Exit::Holds } else { Exit::Violated })
+    Ok(exit(&report))
+}
+
+/// What a report answers.
+fn exit(report: &Report) -> Exit {
+    match (report.is_clean(), report.is_complete()) {
+        (false, _) => Exit::Violated,
+        (true, true) => Exit::Holds,
+        (true, false) => Exit::Unknown,
+    }
 }
 
 fn wanted(shown: &Shown) -> anyhow::Result<Wanted> {

@@ -2,7 +2,7 @@
 
 use super::arguments::Replay;
 use super::run::{command_line, make_runs};
-use super::{show, wanted};
+use super::{exit, show, wanted};
 use crate::exit::Exit;
 use anyhow::{Context, bail};
 use ravelin_output::{complain, stderr};
@@ -55,7 +55,7 @@ pub fn replay(arguments: &Replay) -> anyhow::Result<Exit> {
         recorded.name(),
         recorded.point
     );
-    Ok(if report.is_clean() { Exit::Holds } else { Exit::Violated })
+    Ok(exit(&report))
 }
 
 /// What a report says about a finding.

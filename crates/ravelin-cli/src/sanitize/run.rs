@@ -1,7 +1,8 @@
 //! `ravelin run`: one run, or many with schedules of their own.
 
 use super::arguments::{Run, ScheduleKind, Schedules};
-use super::{fix, show, wanted};
+use super::{exit, fix, show, wanted};
+use crate::exit::Exit;
 use indicatif::{ProgressBar, ProgressStyle};
 use ravelin_output::stderr;
 use ravelin_report::sanitizer::json::CommandLine;
@@ -23,10 +24,14 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }
 
-/// What was found decides; otherwise the first run that did not end well, or 0.
+/// What was found decides; otherwise the first run that did not end well; otherwise whether all could be recorded.
 pub fn exit_code(report: &Report, ran: &[Ran], found: u8) -> ExitCode {
-    let own = || ran.iter().map(|run| run.watched.exit_code).find(|code| *code != 0).unwrap_or(0);
-    ExitCode::from(if report.is_clean() { own() } else { found })
+    let own = ran.iter().map(|run| run.watched.exit_code).find(|code| *code != 0);
+    match (exit(report), own) {
+        (Exit::Violated, _) => ExitCode::from(found),
+        (_, Some(own)) => ExitCode::from(own),
+        (answer, None) => answer.into(),
+    }
 }
 
 /// What the command line asks for.
@@ -98,6 +103,7 @@ pub fn gathered<'a>(plan: &Plan, ran: &'a [Ran]) -> Gathered<'a> {
         arguments: plan.watch.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         executable: ran.first().and_then(|run| run.watched.executable.as_deref()),
         processes: ran.iter().flat_map(|run| run.watched.processes.iter().cloned()).collect(),
+        unrecorded: ran.iter().map(|run| run.watched.unrecorded).sum(),
         run_of: ran.iter().enumerate().flat_map(of).collect(),
         runs: ran.iter().map(summary).collect(),
         directory: std::env::current_dir().ok(),

@@ -33,15 +33,28 @@ pub struct Case {
 struct Expected {
     must: bool,
     race: bool,
-    /// Two labels, or none if it may be anywhere.
-    at: Option<[String; 2]>,
+    /// Two accesses, or none if it may be anywhere.
+    at: Option<[At; 2]>,
 }
 
-/// A finding as `ravelin run` tells it, reduced to lines of the program itself.
+/// `LABEL` or `LABEL/SIZE`: an access on a labelled line, of so many bytes if that is said.
+struct At {
+    label: String,
+    size: Option<u64>,
+}
+
+/// A finding as `ravelin run` tells it, reduced to accesses on lines of the program itself.
 #[derive(Debug)]
 pub struct Found {
     race: bool,
-    lines: [u64; 2],
+    accesses: [FoundAt; 2],
+}
+
+#[derive(Debug)]
+struct FoundAt {
+    /// 0 if it is not known.
+    line: u64,
+    size: u64,
 }
 
 impl Program {
@@ -61,8 +74,8 @@ impl Program {
         }
         for expected in program.cases.iter().flat_map(|case| &case.expected) {
             let labels = expected.at.iter().flatten();
-            if let Some(missing) = labels.into_iter().find(|label| !program.labels.contains_key(*label)) {
-                return Err(format!("{}: no line is labelled {missing}", path.display()));
+            if let Some(missing) = labels.into_iter().find(|at| !program.labels.contains_key(&at.label)) {
+                return Err(format!("{}: no line is labelled {}", path.display(), missing.label));
             }
         }
         match (program.cases.is_empty(), text.starts_with("// part of ")) {
@@ -174,7 +187,8 @@ impl Program {
 
     fn found(&self, finding: &Value) -> Result<Found, String> {
         let problem = finding["problem"].as_str().ok_or_else(|| format!("no problem in {finding}"))?;
-        Ok(Found { race: problem == "data-race", lines: [self.line(&finding["access"]), self.line(&finding["other"])] })
+        let at = |access: &Value| FoundAt { line: self.line(access), size: access["size"].as_u64().unwrap_or(0) };
+        Ok(Found { race: problem == "data-race", accesses: [at(&finding["access"]), at(&finding["other"])] })
     }
 
     /// The innermost line of an access that is in the program itself; 0 if that is not known.
@@ -187,12 +201,13 @@ impl Program {
 
     fn judge(&self, case: &Case, found: &[Found]) -> Result<(), String> {
         let matches = |expected: &Expected, found: &Found| {
-            // The stack of an earlier access may be older than what is remembered.
-            let on = |label: &String, line: u64| {
-                line == 0 || self.labels.get(label).is_some_and(|lines| lines.contains(&line))
+            let lost = |found: &FoundAt| found.line == 0 && self.settings.contains_key("forgets");
+            let on = |at: &At, found: &FoundAt| {
+                let line = self.labels.get(&at.label).is_some_and(|lines| lines.contains(&found.line));
+                (line || lost(found)) && at.size.is_none_or(|size| size == found.size)
             };
             let there = expected.at.as_ref().is_none_or(|[a, b]| {
-                let [first, second] = found.lines;
+                let [first, second] = &found.accesses;
                 (on(a, first) && on(b, second)) || (on(a, second) && on(b, first))
             });
             expected.race == found.race && there
@@ -236,15 +251,28 @@ impl Expected {
         };
         let at = match (words.next(), words.next(), words.next()) {
             (None, ..) => None,
-            (Some(a), Some(b), None) => Some([a.to_owned(), b.to_owned()]),
+            (Some(a), Some(b), None) => Some([At::read(a)?, At::read(b)?]),
             _ => return None,
         };
         Some(Expected { must, race, at })
     }
 
     fn show(&self) -> String {
-        let place = self.at.as_ref().map(|[a, b]| format!(" {a} {b}")).unwrap_or_default();
+        let place = self.at.as_ref().map(|[a, b]| format!(" {} {}", a.show(), b.show())).unwrap_or_default();
         format!("{}{place}", if self.race { "race" } else { "violation" })
+    }
+}
+
+impl At {
+    fn read(text: &str) -> Option<At> {
+        Some(match text.split_once('/') {
+            Some((label, size)) => At { label: label.to_owned(), size: Some(size.parse().ok()?) },
+            None => At { label: text.to_owned(), size: None },
+        })
+    }
+
+    fn show(&self) -> String {
+        self.size.map_or_else(|| self.label.clone(), |size| format!("{}/{size}", self.label))
     }
 }
 

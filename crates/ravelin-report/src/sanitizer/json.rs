@@ -29,7 +29,11 @@ pub fn report(report: &Report, command: Option<&CommandLine>) -> Value {
     let ended = report.runs.iter().find(|run| run.exit_code != 0).or(report.runs.first());
     json!({
         "program": report.program,
-        "verdict": if report.is_clean() { "holds" } else { "violated" },
+        "verdict": match (report.is_clean(), report.is_complete()) {
+            (false, _) => "violated",
+            (true, true) => "holds",
+            (true, false) => "unknown",
+        },
         "exit_code": ended.map(|ended| ended.exit_code),
         "signal": ended.and_then(|ended| ended.signal),
         "command": command.map(command_line),
@@ -42,6 +46,7 @@ pub fn report(report: &Report, command: Option<&CommandLine>) -> Value {
             "suppressed": report.hidden.suppressed,
         },
         "unused_suppressions": report.unused_suppressions,
+        "unrecorded": report.unrecorded,
         "processes": report.processes.iter().map(process).collect::<Vec<_>>(),
     })
 }

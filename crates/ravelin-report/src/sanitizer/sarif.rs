@@ -10,7 +10,11 @@ use serde_json::{Value, json};
 /// The whole document. `root` is the folder in which the program ran.
 pub fn report(report: &Report, root: Option<&str>) -> String {
     let results = report.findings.iter().map(result).collect();
-    document(Run { rules: SANITIZER, results, notifications: Vec::new(), columns: Columns::Utf16, root })
+    // Where no result means nothing, there must be a notification.
+    let dropped = report.processes.iter().filter(|process| process.dropped > 0).flat_map(|process| &process.notes);
+    let incomplete = super::text::unrecorded(report).into_iter().chain(dropped.cloned());
+    let notifications = incomplete.map(|text| json!({ "level": "error", "message": { "text": text } })).collect();
+    document(Run { rules: SANITIZER, results, notifications, columns: Columns::Utf16, root })
 }
 
 /// Number and level of the rule that a problem breaks.

@@ -145,6 +145,7 @@ fn threads(text: &mut String, finding: &Finding) {
 
 fn summary(text: &mut String, report: &Report, style: Style) {
     let found = match report.findings.len() + report.stuck.len() {
+        0 if !report.is_complete() => style.paint("1;33", "what was found could not be recorded"),
         0 => style.paint("1;32", "nothing found"),
         some => style.paint("1;31", &counted(some as u64, "finding")),
     };
@@ -152,9 +153,9 @@ fn summary(text: &mut String, report: &Report, style: Style) {
     let mut watched = Vec::new();
     if report.runs.len() > 1 {
         watched.push(format!("{} runs", grouped(report.runs.len() as u64)));
-    } else if report.processes.len() != 1 {
+    } else if report.processes.len() != 1 && (report.unrecorded == 0 || !report.processes.is_empty()) {
         watched.push(match report.processes.len() {
-            0 => "no thread was started, so there was nothing to watch".to_owned(),
+            0 => "nothing was watched".to_owned(),
             several => format!("{} processes", grouped(several as u64)),
         });
     }
@@ -181,6 +182,9 @@ fn summary(text: &mut String, report: &Report, style: Style) {
     for unused in &report.unused_suppressions {
         let _ = writeln!(text, "  note: this suppression was not needed: {unused}");
     }
+    if let Some(note) = unrecorded(report) {
+        let _ = writeln!(text, "  note: {note}");
+    }
     let mut told: Vec<&str> = Vec::new();
     for process in &report.processes {
         for note in &process.notes {
@@ -191,6 +195,15 @@ fn summary(text: &mut String, report: &Report, style: Style) {
             told.push(note);
             let _ = writeln!(text, "  note: process {}: {note}", process.number);
         }
+    }
+}
+
+/// What is to be said about processes of which nothing is known.
+pub fn unrecorded(report: &Report) -> Option<String> {
+    match report.unrecorded {
+        0 => None,
+        1 => Some("one process could not record what it found, or ended before it began".to_owned()),
+        several => Some(format!("{} processes could not record what they found", grouped(several))),
     }
 }
 

@@ -172,6 +172,9 @@ struct RawReport {
     stuck: Vec<Stuck>,
     hidden: RawHidden,
     unused_suppressions: Vec<String>,
+    /// Reports of before did not have it.
+    #[serde(default)]
+    unrecorded: u64,
     processes: Vec<RawProcess>,
 }
 
@@ -216,6 +219,9 @@ pub fn story(answer: &Value) -> Result<Story, Wrong> {
     let number = (report.findings.len() + report.stuck.len()) as u64;
     let (word, sentence) = match verdict {
         Verdict::Holds => ("nothing found".to_owned(), format!("Nothing was found in {runs} of {program}.")),
+        Verdict::Unknown => {
+            ("not recorded".to_owned(), format!("What was found in {runs} of {program} could not be recorded."))
+        }
         _ => {
             let word = counted(number, "finding");
             let sentence = format!("{word} in {runs} of {program}.");
@@ -234,6 +240,9 @@ pub fn story(answer: &Value) -> Result<Story, Wrong> {
         notes.push(format!("Not shown: {}.", hidden.join(", ")));
     }
     notes.extend(report.unused_suppressions.iter().map(|line| format!("Nothing needed the suppression {line}.")));
+    if report.unrecorded > 0 {
+        notes.push(format!("Processes that could not record what they found: {}.", grouped(report.unrecorded)));
+    }
     notes.extend(report.processes.iter().flat_map(|process| process.notes.clone()));
     let sum = |of: &dyn Fn(&RawProcess) -> u64| grouped(report.processes.iter().map(of).fold(0, u64::saturating_add));
     let mut statistics = Facts::new();

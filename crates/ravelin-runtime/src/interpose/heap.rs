@@ -48,7 +48,7 @@ interpose! {
         if block == 0 || is_early(block) || !open() {
             return;
         }
-        memory::freed(block, usable(block), pc);
+        memory::freed(block, pc);
         real(block);
     }
 
@@ -117,7 +117,7 @@ fn try_to_open() -> bool {
 #[inline(always)]
 fn handed_out(block: usize, size: usize, pc: usize) -> usize {
     if block != 0 {
-        memory::allocated(block, size, operators::caller_or(pc));
+        memory::allocated(block, size, usable(block), operators::caller_or(pc));
     } else {
         operators::has_failed();
     }
@@ -128,20 +128,25 @@ fn handed_out(block: usize, size: usize, pc: usize) -> usize {
 /// the real function, which frees the old place; if that fails the block is handed out again where it was.
 #[inline(always)]
 fn moved(block: usize, size: usize, pc: usize, realloc: impl FnOnce() -> usize) -> usize {
-    let before = usable(block);
-    memory::range(block, before.min(size), false, pc);
-    memory::freed(block, before, pc);
+    let before = memory::usable(block);
+    if let Some(before) = before {
+        memory::range(block, before.min(size), false, pc);
+        memory::freed(block, pc);
+    }
     let place = realloc();
     if place != 0 {
-        memory::allocated(place, size, pc);
-    } else if size != 0 {
-        memory::allocated(block, before, pc);
+        memory::allocated(place, size, usable(place), pc);
+    } else if let Some(before) = before
+        && size != 0
+    {
+        memory::allocated(block, before, before, pc);
     }
     place
 }
 
+/// How many bytes of a block the program may use.
 fn usable(block: usize) -> usize {
-    // SAFETY: the program is about to free the block, so it is one of the heap.
+    // SAFETY: the block was handed out just now.
     unsafe { libc::malloc_usable_size(block as *mut c_void) }
 }
 

@@ -18,6 +18,8 @@ pub struct Gathered<'a> {
     pub executable: Option<&'a Path>,
     /// What each process left.
     pub processes: Vec<Findings>,
+    /// How many processes could not record what they found.
+    pub unrecorded: u64,
     /// The run of each process; empty if only files were read.
     pub run_of: Vec<usize>,
     pub runs: Vec<Run>,
@@ -97,6 +99,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
         processes: gathered.processes.iter().map(process).collect(),
         hidden,
         unused_suppressions: wanted.suppressions.unused(),
+        unrecorded: gathered.unrecorded,
     }
 }
 
@@ -369,6 +372,7 @@ mod tests {
             arguments: Vec::new(),
             executable: None,
             processes,
+            unrecorded: 0,
             run_of: Vec::new(),
             runs: Vec::new(),
             directory: None,

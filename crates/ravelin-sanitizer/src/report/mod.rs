@@ -33,12 +33,19 @@ pub struct Report {
     pub hidden: Hidden,
     /// Suppressions that nothing needed, each with file and line.
     pub unused_suppressions: Vec<String>,
+    /// How many processes could not record what they found.
+    pub unrecorded: u64,
 }
 
 impl Report {
     /// Whether nothing is shown.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty() && self.stuck.is_empty()
+    }
+
+    /// Whether everything that was found could be recorded: if not, a clean report says nothing.
+    pub fn is_complete(&self) -> bool {
+        self.unrecorded == 0 && self.processes.iter().all(|process| process.dropped == 0)
     }
 }
 

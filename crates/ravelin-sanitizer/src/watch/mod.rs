@@ -4,18 +4,20 @@
 //! that runs can be compared. What its processes found is read after its end, however it ended.
 
 mod signals;
+mod store;
 
 pub use signals::interrupted;
+pub use store::{file_in_memory, path_in_memory, read_findings};
 
 use crate::unpack::{NotUnpacked, Runtime};
 use object::Object;
-use ravelin_findings::{Findings, Unreadable, header};
+use ravelin_findings::{Findings, Unreadable};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fs, io};
+use store::{Store, Stored};
 
 /// What is to be run, and how it is watched.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +56,8 @@ pub struct Watched {
     pub executable: Option<PathBuf>,
     /// What each of its processes found.
     pub processes: Vec<Findings>,
+    /// How many of its processes could not record what they found.
+    pub unrecorded: u64,
 }
 
 impl Watched {
@@ -82,13 +86,14 @@ pub enum NotWatched {
 
 /// Runs the program to its end.
 pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
-    let directory = Directory::new(watch.keep.as_deref())?;
+    let store = Store::new(watch.keep.as_deref())?;
     let executable = find_program(&watch.program);
     let built = executable.as_deref().map(Built::read).unwrap_or_default();
     let mut command = Command::new(&watch.program);
     command.args(&watch.arguments);
     command.envs(watch.environment.iter().map(|(name, value)| (name, value)));
-    command.env("RAVELIN_FINDINGS", &directory.path).env("RAVELIN_OPTIONS", watch.options.join(" "));
+    command.env("RAVELIN_OPTIONS", watch.options.join(" "));
+    store.tell(&mut command);
     if built.with_stock_runtime
         && let Some(shared) = Runtime::unpack()?.shared()
     {
@@ -120,105 +125,18 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
     // SAFETY: between fork and exec only a system call is made, which neither allocates nor takes a lock.
     unsafe { command.pre_exec(without_randomisation) };
     let status = signals::run(command).map_err(|error| NotWatched::NotStarted(PathBuf::from(&watch.program), error))?;
-    let processes = read_all(&directory.path)?;
-    if processes.is_empty() && !built.with_runtime && !watch.only_starts {
-        return Err(NotWatched::NotBuilt(PathBuf::from(&watch.program)));
+    let Stored { processes, mut unrecorded } = store.read()?;
+    if processes.is_empty() && unrecorded == 0 {
+        if built.with_runtime {
+            // It ended before the runtime began, or the runtime could not even say that it cannot record.
+            unrecorded = 1;
+        } else if !watch.only_starts {
+            return Err(NotWatched::NotBuilt(PathBuf::from(&watch.program)));
+        }
     }
     let signal = status.signal();
     let code = status.code().unwrap_or_else(|| 128 + signal.unwrap_or(0));
-    Ok(Watched { exit_code: (code & 0xff) as u8, signal, executable, processes })
-}
-
-/// Reads one findings file.
-pub fn read_findings(path: &Path) -> Result<Findings, NotWatched> {
-    let bytes = used_part(path).map_err(|error| NotWatched::NotRead(path.to_owned(), error))?;
-    ravelin_findings::read(&bytes).map_err(|error| NotWatched::NotFindings(path.to_owned(), error))
-}
-
-/// The header of a findings file and what the header says is in use: the file is made for many more findings than there
-/// mostly are.
-fn used_part(path: &Path) -> io::Result<Vec<u8>> {
-    use io::Read;
-    let mut file = fs::File::open(path)?;
-    let header = header::WORDS * 8;
-    let mut bytes = Vec::with_capacity(header);
-    file.by_ref().take(header as u64).read_to_end(&mut bytes)?;
-    let used = bytes.get(8 * header::USED..).and_then(|rest| rest.first_chunk::<8>()).copied().map(u64::from_ne_bytes);
-    let rest = used.unwrap_or(0).saturating_mul(8).saturating_sub(bytes.len() as u64);
-    file.take(rest).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Reads all findings files in a directory, by process number.
-fn read_all(directory: &Path) -> Result<Vec<Findings>, NotWatched> {
-    let not_read = |error| NotWatched::NotRead(directory.to_owned(), error);
-    let mut processes = Vec::new();
-    for entry in fs::read_dir(directory).map_err(not_read)? {
-        let path = entry.map_err(not_read)?.path();
-        if path.extension() != Some(OsStr::new("findings")) {
-            continue;
-        }
-        match read_findings(&path) {
-            Ok(findings) => processes.push(findings),
-            // Killed before the header was written: nothing was watched yet.
-            Err(_) if is_blank(&path) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    processes.sort_by_key(|findings| findings.process);
-    Ok(processes)
-}
-
-/// Whether a findings file was never begun.
-fn is_blank(path: &Path) -> bool {
-    use io::Read;
-    let mut first = vec![0; header::WORDS * 8];
-    let read = fs::File::open(path).and_then(|file| file.take(first.len() as u64).read(&mut first));
-    read.is_ok_and(|length| first[..length].iter().all(|&byte| byte == 0))
-}
-
-/// A directory for findings files, removed in the end unless it is the user's.
-struct Directory {
-    path: PathBuf,
-    own: bool,
-}
-
-impl Directory {
-    fn new(keep: Option<&Path>) -> Result<Directory, NotWatched> {
-        if let Some(keep) = keep {
-            let not_kept = |error| NotWatched::NotKept(keep.to_owned(), error);
-            fs::create_dir_all(keep).map_err(not_kept)?;
-            let path = fs::canonicalize(keep).map_err(not_kept)?;
-            // Old findings would be taken for those of this run.
-            for entry in fs::read_dir(&path).map_err(not_kept)? {
-                let file = entry.map_err(not_kept)?.path();
-                if file.extension() == Some(OsStr::new("findings")) {
-                    fs::remove_file(&file).map_err(not_kept)?;
-                }
-            }
-            return Ok(Directory { path, own: false });
-        }
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            // Of one length, so that the program's stack is always at the same place.
-            let path = std::env::temp_dir().join(format!("ravelin-run-{:08}-{number:06}", std::process::id()));
-            match std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&path) {
-                Ok(()) => return Ok(Directory { path, own: true }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(NotWatched::NotKept(path, error)),
-            }
-        }
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        if self.own {
-            // A leftover in the temporary directory is no reason to lose the report.
-            let _ = fs::remove_dir_all(&self.path);
-        }
-    }
+    Ok(Watched { exit_code: (code & 0xff) as u8, signal, executable, processes, unrecorded })
 }
 
 /// How a program was built, as its symbols tell.

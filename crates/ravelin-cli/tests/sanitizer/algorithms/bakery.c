@@ -1,6 +1,7 @@
 // Lamport's bakery with three threads.
 // case release-acquire -DW=REL -DR=ACQ: violation, may violation, may race
 // case seq-cst -DW=SC -DR=SC: none
+// forgets: while it waits
 #include <stdatomic.h>
 #include "../turns.h"
 #define N 3

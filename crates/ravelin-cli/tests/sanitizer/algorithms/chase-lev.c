@@ -3,6 +3,7 @@
 // case fences -DFENCE -DW=REL -DR=ACQ -DU=AR: may violation slot slot
 // case no-fences -DW=REL -DR=ACQ -DU=AR: violation, may violation, may race
 // case seq-cst -DW=SC -DR=SC -DU=SC: none
+// forgets: while it waits
 #include <stdatomic.h>
 #include <stdbool.h>
 #include "../turns.h"

@@ -3,6 +3,7 @@
 // case release-acquire -DW=REL -DR=ACQ: violation, may violation, may race
 // case relaxed -DW=RLX -DR=RLX: violation, may violation, race, may race
 // case seq-cst -DW=SC -DR=SC: none
+// forgets: while it waits
 #include <stdatomic.h>
 #include "../turns.h"
 

@@ -2,6 +2,7 @@
 // case release-acquire: violation, may violation, may race
 // case fences -DFENCE: none
 // case seq-cst -DW=SC -DR=SC: none
+// forgets: while it waits
 #include <stdatomic.h>
 #include "../turns.h"
 #ifndef W

@@ -2,6 +2,7 @@
 // case release-acquire: none
 // case seq-cst -DSEQ_CST: none
 // case relaxed-hand-over -DHAND=RLX: race count count
+// forgets: while it waits
 #include <stdatomic.h>
 #include "../turns.h"
 #ifdef SEQ_CST

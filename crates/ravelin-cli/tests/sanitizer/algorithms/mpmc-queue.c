@@ -3,6 +3,7 @@
 // case usual -DW=REL -DR=ACQ -DU=RLX: may violation
 // case seq-cst -DW=SC -DR=SC -DU=SC: none
 // case relaxed-slots -DW=RLX -DR=ACQ -DU=RLX: race, may race, may violation
+// forgets: while it waits
 #include <stdatomic.h>
 #include <stdbool.h>
 #include "../turns.h"

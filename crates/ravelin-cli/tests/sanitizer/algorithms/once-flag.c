@@ -1,6 +1,7 @@
 // A home-made once: whoever comes late waits for the one who initialises.
 // case right -DW=REL -DR=ACQ: none
 // case relaxed-wait -DW=REL -DR=RLX: race fill use
+// forgets: while it waits
 #include <stdatomic.h>
 #include "../turns.h"
 

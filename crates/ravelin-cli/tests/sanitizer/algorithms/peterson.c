@@ -1,6 +1,7 @@
 // Peterson's mutual exclusion.
 // case release-acquire -DW=REL -DR=ACQ: violation, may violation, may race
 // case seq-cst -DW=SC -DR=SC: none
+// forgets: while it waits
 #include <stdatomic.h>
 #include "../turns.h"
 

@@ -1,6 +1,7 @@
 // Read, copy, update with quiescent states: the writer reuses the old container when every reader has let go of it.
 // case release-acquire -DW=REL -DR=ACQ: none
 // case relaxed-quiescence -DW=REL -DR=ACQ -DQ=RLX: race, may race, may violation
+// forgets: while it waits
 #include <stdatomic.h>
 #include "../turns.h"
 #ifndef Q

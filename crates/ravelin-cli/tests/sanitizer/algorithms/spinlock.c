@@ -6,6 +6,7 @@
 // case flag -DFLAG: none
 // case relaxed-exchange -DEXCHANGE -DR=RLX: race count count
 // case relaxed-unlock -DEXCHANGE -DW=RLX: race count count
+// forgets: while it waits
 #include <stdatomic.h>
 #include "../turns.h"
 #ifndef R

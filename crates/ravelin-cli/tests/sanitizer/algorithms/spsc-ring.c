@@ -4,6 +4,7 @@
 // case fences -DW=REL -DR=ACQ -DFENCE: none
 // case seq-cst -DW=SC -DR=SC: none
 // case relaxed -DW=RLX -DR=RLX: race, may race, may violation
+// forgets: while it waits
 #include <stdatomic.h>
 #include "../turns.h"
 #define SIZE 4

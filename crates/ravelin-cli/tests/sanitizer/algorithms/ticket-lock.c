@@ -1,6 +1,7 @@
 // A ticket lock: who waits knows what for.
 // case marked: none
 // case relaxed-release -DW=RLX: race count count
+// forgets: while it waits
 #include <stdatomic.h>
 #include "../turns.h"
 #ifndef W

@@ -4,6 +4,7 @@
 // case relaxed-pop -DPUSH=REL -DPOP=RLX -DTURNS: race fill use, may race
 // case turns -DPUSH=REL -DPOP=ACQ -DTURNS: none
 // case seq-cst -DPUSH=SC -DPOP=SC: none
+// forgets: while it waits
 #include <stdatomic.h>
 #include "../turns.h"
 #define N 200

@@ -7,6 +7,7 @@
 // case arc-unsynchronised arc-unsynchronised: race aw ar
 // case stdout stdout: none
 // case readers readers: race r r
+// case at-the-start at-the-start: race sw/8 sr/8
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -53,8 +54,18 @@ fn main() {
                 }
             });
         }
+        "at-the-start" => at_the_start(),
         other => panic!("{other} is no program"),
     }
+}
+
+/// Both accesses come before anything else that the threads do.
+fn at_the_start() {
+    type Turn = Box<dyn FnOnce() + Send>;
+    in_turns::<Turn>(vec![
+        Box::new(|| unsafe { DATA.0.get().write_volatile(7) }), //@sw
+        Box::new(|| assert_eq!(unsafe { DATA.0.get().read_volatile() }, 7)), //@sr
+    ]);
 }
 
 fn publish(properly: bool) {

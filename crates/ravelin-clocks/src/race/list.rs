@@ -1,0 +1,65 @@
+//! Accesses to a word that are not in its cell: atomic ones, and those for which the cell has no room.
+
+use super::slot::{alike, races, remainder};
+use crate::thread::Thread;
+
+/// A list of accesses.
+pub trait Accesses {
+    /// All slots, in any order; 0 where there is room for one.
+    fn slots(&mut self) -> impl Iterator<Item = &mut u64>;
+
+    /// Adds an access where there is no room.
+    fn push(&mut self, access: u64);
+}
+
+impl Accesses for Vec<u64> {
+    fn slots(&mut self) -> impl Iterator<Item = &mut u64> {
+        self.iter_mut()
+    }
+
+    fn push(&mut self, access: u64) {
+        Vec::push(self, access);
+    }
+}
+
+/// Keeps one access more.
+pub fn add(list: &mut impl Accesses, access: u64) {
+    let mut room = None;
+    for slot in list.slots() {
+        if *slot == 0 {
+            room = Some(slot);
+        } else if alike(*slot, access) {
+            *slot |= access;
+            return;
+        }
+    }
+    match room {
+        Some(slot) => *slot = access,
+        None => list.push(access),
+    }
+}
+
+/// An access that `mine`, made by `thread` now, races with.
+pub fn first_race(list: &mut impl Accesses, thread: &Thread, mine: u64) -> Option<u64> {
+    list.slots().map(|slot| *slot).find(|&slot| races(thread, slot, mine))
+}
+
+/// Forgets what `mine`, made by `thread` now, makes superfluous.
+pub fn trim(list: &mut impl Accesses, thread: &Thread, mine: u64) {
+    for slot in list.slots().filter(|slot| **slot != 0) {
+        *slot = remainder(thread, *slot, mine);
+    }
+}
+
+/// Keeps an atomic access in the list of its location.
+#[inline(always)]
+pub fn note_atomic(list: &mut impl Accesses, thread: &Thread, mine: u64) {
+    /// Everything but the epoch.
+    const SAME: u64 = 0xffff_ffff;
+    if let Some(slot) = list.slots().find(|slot| **slot & SAME == mine & SAME) {
+        *slot = mine;
+        return;
+    }
+    trim(list, thread, mine);
+    add(list, mine);
+}

@@ -1,0 +1,67 @@
+//! Accesses of real threads at the same moment.
+
+use ravelin_clocks::Thread;
+use ravelin_clocks::race::cell::{self, Cell, Lists};
+use ravelin_clocks::race::slot;
+use std::sync::{Barrier, Mutex};
+
+/// One list, behind a lock.
+#[derive(Default)]
+struct Locked(Mutex<Vec<u64>>);
+
+impl Lists for Locked {
+    type List = Vec<u64>;
+
+    fn for_each(&self, mut work: impl FnMut(&mut Vec<u64>, bool)) {
+        work(&mut self.0.lock().expect("nobody panics"), true);
+    }
+
+    fn spilt<R>(&self, work: impl FnOnce(&mut Vec<u64>) -> R) -> Option<R> {
+        Some(work(&mut self.0.lock().expect("nobody panics")))
+    }
+}
+
+/// The slot of an access of a thread's first epoch.
+fn mine(thread: &Thread, offset: usize, size: usize, flags: u64) -> u64 {
+    slot::stamp(thread.tid, thread.since()) | slot::span(offset, size) | flags
+}
+
+/// Also where there is little room in the cell, or none: then both make some at the same moment.
+#[test]
+fn of_two_accesses_at_the_same_moment_one_sees_the_other() {
+    const WORDS: usize = 5_000;
+    let words: Vec<(Cell, Locked)> = (0..WORDS).map(|_| Default::default()).collect();
+    for (index, (cell, lists)) in words.iter().enumerate() {
+        for tid in 0..index % 7 {
+            let reader = Thread::new(2 + tid as u16, 1);
+            cell::access(cell, &reader, mine(&reader, 4, 1 + tid % 4, 0), lists);
+        }
+    }
+    let together = Barrier::new(2);
+    let write = |tid: u16| {
+        let thread = Thread::new(tid, 1);
+        let access = |(cell, lists): &(Cell, Locked)| {
+            together.wait();
+            cell::access(cell, &thread, mine(&thread, 0, 4, slot::WRITE), lists).raced.is_some()
+        };
+        words.iter().map(access).collect::<Vec<bool>>()
+    };
+    let (one, two) = std::thread::scope(|scope| {
+        let one = scope.spawn(|| write(0));
+        let two = write(1);
+        (one.join().expect("no panic"), two)
+    });
+    let missed = one.iter().zip(&two).position(|(one, two)| !one && !two);
+    assert_eq!(missed, None, "neither access saw the other");
+    // Nothing that was there got lost.
+    for (index, (cell, lists)) in words.iter().enumerate() {
+        let writer = Thread::new(9, 1);
+        for tid in 0..index % 7 {
+            let slots = cell.iter().map(|slot| slot.load(std::sync::atomic::Ordering::Relaxed));
+            let listed = lists.0.lock().expect("nobody panics").clone();
+            let of_reader = |kept: u64| kept != 0 && usize::from(slot::tid(kept)) == tid + 2;
+            assert!(slots.chain(listed).any(of_reader), "word {index} has lost reader {tid}");
+        }
+        assert!(cell::would_race(cell, &writer, mine(&writer, 4, 1, slot::WRITE), lists).is_some() || index % 7 == 0);
+    }
+}

@@ -1,0 +1,28 @@
+//! Many findings files in one memory: what the processes of one run share with whoever watches them.
+//!
+//! The arena is one long file that exists in memory only and in which most pages do not exist. It begins with a page of
+//! words (offsets below), which its creator writes. Then follow segments of [`SEGMENT`] bytes; a process takes the next
+//! one by counting [`TAKEN`] up, and uses it as a findings file.
+
+/// The first word of every arena.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVARENA");
+/// Bytes before the first segment.
+pub const HEAD: usize = 4096;
+/// Bytes in a segment.
+pub const SEGMENT: usize = 1 << 23;
+
+/// Index of the magic word.
+pub const MAGIC_AT: usize = 0;
+/// Index of the number of segments there are.
+pub const SEGMENTS: usize = 1;
+/// Index of the number of segments that were taken; more than there are if some processes got none.
+pub const TAKEN: usize = 2;
+/// Index of the number of processes that could not record anything.
+pub const UNRECORDED: usize = 3;
+/// Words in use before the first segment.
+pub const WORDS: usize = 4;
+
+/// Where a segment begins.
+pub fn offset(segment: u64) -> u64 {
+    HEAD as u64 + segment * SEGMENT as u64
+}
