@@ -80,7 +80,7 @@ pub fn begin_watching() {
         this_thread::allow_stopping();
         repair::find_places();
         this_thread::set_watched(true);
-        schedule::begin();
+        schedule::begin_several();
     }
     WATCHING.store(true, Ordering::Release);
 }

@@ -49,6 +49,8 @@ extern "C" fn start_up() {
     heap::open();
     threads::prepare();
     process::prepare();
+    // Whoever waits in turn needs the functions that were just found.
+    crate::schedule::begin();
 }
 
 /// The linker sorts constructors by the number; up to 100 they belong to the implementation.
