@@ -89,7 +89,7 @@ impl Watched {
             Some(trace) => trace,
             None => Trace::new()?,
         };
-        trace.begin(clocks.epoch);
+        trace.begin(clocks.epoch, clocks.since());
         let mut watched = Box::new(Watched {
             stamp: 0,
             inside: AtomicU32::new(0),

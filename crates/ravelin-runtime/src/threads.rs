@@ -344,7 +344,7 @@ pub fn renew(thread: &mut Watched) {
     table.slots[tid as usize].running = true;
     drop(table);
     thread.stamp = crate::race::stamp(tid, 1);
-    thread.trace.begin(1);
+    thread.trace.begin(1, 1);
 }
 
 /// Calls `work` with every running thread.

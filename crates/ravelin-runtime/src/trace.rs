@@ -140,8 +140,8 @@ impl Trace {
     }
 
     /// A thread takes over the ring, or gets another number.
-    pub fn begin(&mut self, epoch: u32) {
-        (self.epoch, self.since) = (epoch, epoch);
+    pub fn begin(&mut self, epoch: u32, since: u32) {
+        (self.epoch, self.since) = (epoch, since);
         self.begin_part(&[]);
     }
 
