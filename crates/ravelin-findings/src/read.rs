@@ -236,6 +236,8 @@ impl Cursor<'_> {
             address: self.word()?,
             before: self.access()?,
             after: self.access()?,
+            lacks_release: self.choice(&[false, true])?,
+            lacks_acquire: self.choice(&[false, true])?,
         })
     }
 

@@ -32,7 +32,9 @@ pub struct Finding {
     pub other: Access,
     /// What kind of memory the address is in.
     pub place: Place,
-    /// Why `other` comes before `access` in every sequentially consistent run, last step first; empty for a race.
+    /// Why `other` comes before `access` in every sequentially consistent run, last step first. For a race: the reads by
+    /// which `access` came after `other` in this run, and would happen after it if they synchronised; empty if there are
+    /// none, or none that are remembered.
     pub path: Vec<Step>,
     /// The number of scheduling points when it was made first; 0 without a schedule.
     pub point: u64,
@@ -218,6 +220,10 @@ pub struct Step {
     pub before: Access,
     /// The later one (its stack has one entry at most).
     pub after: Access,
+    /// `before` releases too little for the two to synchronise, by its order and by fences.
+    pub lacks_release: bool,
+    /// `after` acquires too little.
+    pub lacks_acquire: bool,
 }
 
 /// How two accesses of one location are ordered.

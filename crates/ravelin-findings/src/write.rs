@@ -40,10 +40,11 @@ fn put_finding(words: &mut Vec<u64>, finding: &Finding) -> u64 {
         Place::Stack { thread } => words.extend([2, *thread]),
     }
     words.push(finding.path.len() as u64);
-    for Step { kind, address, before, after } in &finding.path {
+    for Step { kind, address, before, after, lacks_release, lacks_acquire } in &finding.path {
         words.extend([*kind as u64, *address]);
         put_access(words, before);
         put_access(words, after);
+        words.extend([u64::from(*lacks_release), u64::from(*lacks_acquire)]);
     }
     words.push(finding.point);
     FINDING

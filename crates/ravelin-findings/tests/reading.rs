@@ -114,6 +114,8 @@ impl Numbers {
             address: self.next(),
             before: self.access(),
             after: self.access(),
+            lacks_release: self.one_of(&[false, true]),
+            lacks_acquire: self.one_of(&[false, true]),
         }
     }
 }

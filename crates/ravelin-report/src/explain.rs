@@ -319,7 +319,9 @@ fn finding(found: &Finding) -> String {
             accessed(&step.before)
         );
     }
-    if !found.path.is_empty() {
+    if !found.path.is_empty() && race {
+        text.push_str("  So the one came after the other in this run; C11 does not order them.\n");
+    } else if !found.path.is_empty() {
         text.push_str("  So sequential consistency puts the write before the access; C11 does not.\n");
     }
     let _ = writeln!(text, "  What would repair it: {}.", found.suggestion.text.trim_end_matches('.'));

@@ -3,6 +3,7 @@
 //! A finding is made once for each pair of places in the program; after that it is only counted, without a lock.
 
 use crate::blocks;
+use crate::chain::{self, Earlier, Link as ChainLink};
 use crate::file;
 use crate::interpose::annotations;
 use crate::options;
@@ -12,7 +13,7 @@ use crate::spin::Spin;
 use crate::spinning;
 use crate::this_thread::Watched;
 use crate::threads;
-use crate::trace::{self, Time};
+use crate::trace::{self, Remembered, Time};
 use ravelin_clocks::{Lesson, Link, Order, Site, Violation};
 use ravelin_findings::{Access, AccessKind, Finding, Place, Problem, Record, Spinning, Step, StepKind, notes};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -101,7 +102,8 @@ pub fn race(thread: &mut Watched, address: usize, size: usize, mine: u64, slot: 
         size: size as u64,
         stack: thread.stack_at(pc),
     };
-    race_between(access, address, slot);
+    let now = thread.clocks.epoch;
+    race_between(thread, access, now, address, slot);
 }
 
 /// A race of an atomic access with the non-atomic one in `slot`.
@@ -114,10 +116,11 @@ pub fn race_of_atomic(thread: &mut Watched, address: usize, slot: u64, done: Don
         size: done.size as u64,
         stack: thread.stack_at(done.pc),
     };
-    race_between(access, address, slot);
+    race_between(thread, access, done.epoch, address, slot);
 }
 
-fn race_between(access: Access, address: usize, slot: u64) {
+/// A race of an access that `thread` makes at its epoch `now`.
+fn race_between(thread: &Watched, access: Access, now: u32, address: usize, slot: u64) {
     if !options::races() || annotations::is_benign(address, access.size as usize) {
         return;
     }
@@ -128,7 +131,7 @@ fn race_between(access: Access, address: usize, slot: u64) {
         return;
     }
     let word = address & !7;
-    let (stack, shape) = threads::trace_of(race::tid(slot), |trace| {
+    let found = threads::trace_of(race::tid(slot), |trace| {
         trace.find(Time::Since(race::epoch(slot)), |at, shape| {
             let size = if shape >> trace::SIZE_SHIFT & 7 == 7 { 8 } else { 1 << (shape >> trace::SIZE_SHIFT & 7) };
             let writes = (shape & trace::WRITES != 0) == (slot & WRITE != 0);
@@ -139,11 +142,13 @@ fn race_between(access: Access, address: usize, slot: u64) {
             }
         })
     })
-    .flatten()
-    .unwrap_or_default();
-    if stack.is_empty() {
+    .flatten();
+    if found.is_none() {
         file::note(notes::STACK_LOST);
     }
+    let earlier =
+        found.as_ref().map(|found| Earlier { tid: race::tid(slot), epoch: found.epoch, since: race::epoch(slot) });
+    let Remembered { stack, shape, .. } = found.unwrap_or_default();
     let key = Key { access: pc, other: stack.first().copied().unwrap_or(0), problem: Problem::Race };
     remember_frequent(pc, &key);
     if count(&key) {
@@ -175,7 +180,9 @@ fn race_between(access: Access, address: usize, slot: u64) {
         access,
         other,
         place: place(address),
-        path: Vec::new(),
+        path: earlier.map_or_else(Vec::new, |earlier| {
+            chain::between(earlier, thread, now, order_of).iter().map(chain_step).collect()
+        }),
         point: schedule::progress().0,
     };
     publish(key, finding, &[], false);
@@ -195,7 +202,7 @@ fn remembered(tid: u16, epoch: u32, site: Site, address: usize) -> Access {
         trace.find(Time::Epoch(epoch), |at, shape| at == address & PC as usize && shape & trace::ATOMIC != 0)
     })
     .flatten()
-    .map(|(stack, _)| stack);
+    .map(|found| found.stack);
     if stack.is_none() && pc != 0 {
         file::note(notes::STACK_LOST);
     }
@@ -210,14 +217,30 @@ fn remembered(tid: u16, epoch: u32, site: Site, address: usize) -> Access {
 fn bare(tid: u16, epoch: u32, site: Site) -> Access {
     const KINDS: [AccessKind; 4] =
         [AccessKind::Load, AccessKind::Store, AccessKind::Update, AccessKind::CompareExchange];
-    const ORDERS: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
-    let order = ORDERS[(site >> ORDER_SHIFT & 0xf).min(4) as usize];
     Access {
         thread: threads::number_of_tid(tid, epoch),
         kind: KINDS[(site >> KIND_SHIFT & 0xf).min(3) as usize],
-        order: finding_order(order),
+        order: finding_order(order_of(site)),
         size: site >> SIZE_SHIFT,
         stack: vec![site & PC],
+    }
+}
+
+/// The order of an access that the clocks remember.
+fn order_of(site: Site) -> Order {
+    const ORDERS: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+    ORDERS[(site >> ORDER_SHIFT & 0xf).min(4) as usize]
+}
+
+fn chain_step(link: &ChainLink) -> Step {
+    let ChainLink { reader, reading, lacks_release, lacks_acquire } = *link;
+    Step {
+        kind: StepKind::ReadsFrom,
+        address: reading.address,
+        before: bare(reading.source.writer, reading.source.written_at, reading.source.site),
+        after: bare(reader, reading.epoch, reading.site),
+        lacks_release,
+        lacks_acquire,
     }
 }
 
@@ -231,6 +254,8 @@ fn step(thread: &Watched, lesson: &Lesson) -> Step {
         address: lesson.place,
         before: bare(lesson.teacher, lesson.taught_at, lesson.taught_site),
         after: Access { thread: thread.number, ..bare(thread.clocks.tid, lesson.learnt_at, lesson.learnt_site) },
+        lacks_release: !order_of(lesson.taught_site).releases(),
+        lacks_acquire: !order_of(lesson.learnt_site).acquires(),
     }
 }
 
@@ -342,7 +367,8 @@ fn publish(key: Key, finding: Finding, values: &[u64], complete: bool) {
             count(&key);
             return;
         }
-        for access in [&finding.access, &finding.other] {
+        let steps = finding.path.iter().flat_map(|step| [&step.before, &step.after]);
+        for access in [&finding.access, &finding.other].into_iter().chain(steps) {
             threads::describe(access.thread);
         }
         if let Place::Heap { thread, .. } | Place::Stack { thread } = &finding.place {

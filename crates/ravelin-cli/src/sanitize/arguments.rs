@@ -48,7 +48,7 @@ pub struct Run {
     /// line), or the number of a finding; may be repeated
     #[arg(long, value_name = "SUGGESTION", conflicts_with_all = ["fix_all", "html"])]
     pub verify_fix: Vec<String>,
-    /// Try out suggestions until no robustness violation remains, and list them
+    /// Try out suggestions until no finding remains that memory orders repair, and list them
     #[arg(long, conflicts_with = "html")]
     pub fix_all: bool,
     /// The program and its arguments

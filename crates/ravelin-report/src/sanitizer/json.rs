@@ -119,7 +119,7 @@ fn finding(report: &Report, finding: &Finding) -> Value {
         "other": access(&finding.other),
         "location": location(&finding.location),
         "path": finding.path.iter().map(step).collect::<Vec<_>>(),
-        "suggestion": suggestion(&finding.suggestion),
+        "suggestion": suggestion(finding),
     })
 }
 
@@ -198,10 +198,10 @@ fn step(step: &Step) -> Value {
     })
 }
 
-fn suggestion(suggestion: &Suggestion) -> Value {
+fn suggestion(finding: &Finding) -> Value {
     let strengthen = |strengthen: &Strengthen| json!({ "access": strengthen.what, "place": strengthen.place, "order": order_name(strengthen.order) });
     let segment = |segment: &Segment| json!({ "thread": segment.thread, "from": segment.from, "to": segment.to });
-    let (kind, accesses, fences) = match suggestion {
+    let (kind, accesses, fences) = match &finding.suggestion {
         Suggestion::Synchronise => ("synchronise", None, None),
         Suggestion::MakeAtomic { .. } => ("make-atomic", None, None),
         Suggestion::FreeLater => ("free-later", None, None),
@@ -213,7 +213,7 @@ fn suggestion(suggestion: &Suggestion) -> Value {
         }
         Suggestion::Unknown => ("unknown", None, None),
     };
-    json!({ "kind": kind, "text": suggestion.words(), "accesses": accesses, "fences": fences })
+    json!({ "kind": kind, "text": finding.advice(), "accesses": accesses, "fences": fences })
 }
 
 #[cfg(test)]

@@ -49,6 +49,8 @@ fn stale_read() -> Finding {
         location: Location { address: 0x4010, name: Some("flag".to_owned()), memory: Memory::Other },
         before: at(&writer, AccessKind::Store, "writer", 8),
         after: at(&reader, AccessKind::Load, "reader", 13),
+        lacks_release: true,
+        lacks_acquire: true,
     };
     let strengthen = |what, line: u32, order| Strengthen { what, place: format!("mp.c:{line}"), order };
     Finding {

@@ -64,7 +64,10 @@ fn one(text: &mut String, number: usize, finding: &Finding, report: &Report, sty
     access(text, second, &finding.other, None, style);
     location(text, &finding.location);
     if !finding.path.is_empty() {
-        text.push_str("   under sequential consistency the one comes after the other, last step first:\n");
+        text.push_str(match finding.problem {
+            Problem::Race => "   in this run the one came after the other, last step first:\n",
+            _ => "   under sequential consistency the one comes after the other, last step first:\n",
+        });
         for step in &finding.path {
             let _ = writeln!(text, "     {}", step_sentence(step));
         }

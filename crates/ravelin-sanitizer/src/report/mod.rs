@@ -100,7 +100,8 @@ pub struct Finding {
     /// The write that may be missed, or the earlier access of a race.
     pub other: Access,
     pub location: Location,
-    /// Why `other` comes before `access` under sequential consistency, last step first; empty for a race.
+    /// Why `other` comes before `access` under sequential consistency, last step first. For a race: the reads by which
+    /// `access` came after `other` in this run; empty if there were none, or none that are known.
     pub path: Vec<Step>,
     pub suggestion: Suggestion,
     /// The runs it was found in, by number; empty if only files were read.
@@ -160,6 +161,10 @@ pub struct Step {
     pub location: Location,
     pub before: Access,
     pub after: Access,
+    /// `before` releases too little for the two to synchronise, by its order and by fences.
+    pub lacks_release: bool,
+    /// `after` acquires too little.
+    pub lacks_acquire: bool,
 }
 
 impl Access {
