@@ -18,8 +18,8 @@ mod write;
 
 pub use read::{Findings, Unreadable, read};
 pub use record::{
-    Access, AccessKind, Blocked, Finding, Module, Order, Place, Problem, Record, Site, Spinning, Step, StepKind, Stuck,
-    Thread, WaitsFor,
+    Access, AccessKind, Blocked, Finding, Module, Order, Place, Problem, Record, Site, Spinning, Standstill, Step,
+    StepKind, Stuck, Thread, WaitsFor,
 };
 pub use write::{COUNT_WORD, SPINNING_WORD, encode};
 

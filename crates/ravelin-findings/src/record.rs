@@ -40,15 +40,28 @@ pub struct Finding {
     pub point: u64,
 }
 
-/// Every thread waits: nobody goes on. The program is ended.
+/// Nobody goes on. The program is ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Threads run, but only go round in waiting loops; otherwise all are blocked.
-    pub livelock: bool,
+    /// Why.
+    pub kind: Standstill,
+    /// For how many seconds nothing had happened; 0 for a deadlock or livelock, which is known at once.
+    pub seconds: u64,
     /// The number of scheduling points.
     pub point: u64,
     /// All threads that have not ended.
     pub threads: Vec<Blocked>,
+}
+
+/// Why nobody goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standstill {
+    /// Every thread waits for another.
+    Deadlock,
+    /// Threads run, but only go round in waiting loops.
+    Livelock,
+    /// Nothing happened for a long time, for a reason that is not known.
+    NoProgress,
 }
 
 /// A thread of a program that cannot go on.
@@ -95,6 +108,10 @@ pub enum WaitsFor {
     Time,
     /// Something the schedule does not know.
     Unknown,
+    /// Its turn.
+    Turn,
+    /// Nothing: it has the turn and runs, but does nothing that the schedule sees.
+    Point,
 }
 
 /// An atomic access in the program, or a fence.

@@ -64,7 +64,7 @@ fn put_thread(words: &mut Vec<u64>, thread: &Thread) -> u64 {
 }
 
 fn put_stuck(words: &mut Vec<u64>, stuck: &Stuck) -> u64 {
-    words.extend([u64::from(stuck.livelock), stuck.point, stuck.threads.len() as u64]);
+    words.extend([stuck.kind as u64, stuck.seconds, stuck.point, stuck.threads.len() as u64]);
     for blocked in &stuck.threads {
         words.extend([blocked.thread, blocked.waits_for as u64, blocked.object, blocked.holder]);
         put_list(words, &blocked.stack);

@@ -329,7 +329,7 @@ fn finding(found: &Finding) -> String {
 }
 
 fn stuck(found: &Stuck, style: Style) -> String {
-    let mut text = heading(&format!("{} in {}", capital(&found.problem), counted(found.runs, "run")), style);
+    let mut text = heading(&format!("{} in {}", capital(found.words()), counted(found.runs, "run")), style);
     for blocked in &found.threads {
         let at = blocked.stack.first().map(|frame| format!(" ({})", frame.words())).unwrap_or_default();
         let _ = writeln!(text, "  {}{at}.", capital(&blocked.sentence));

@@ -6,7 +6,7 @@
 //! `ravelin-clocks` for every thread ([`this_thread`], [`threads`]) and location ([`records`]), compares non-atomic
 //! accesses ([`race`]), and writes what it finds into the file of `ravelin-findings` ([`report`], [`file`]). It prints
 //! nothing: `ravelin run` does. What would order the accesses of a race is found by who read from whom ([`sources`],
-//! [`chain`]).
+//! [`chain`]); a run that stands still is ended ([`watchdog`]).
 //!
 //! Invariants: it never enters the program's `malloc` ([`allocator`]); it takes no global lock at an access but a
 //! seq_cst one; it never unwinds; the only functions it needs are the C library's.
@@ -41,4 +41,5 @@ mod sync;
 mod this_thread;
 mod threads;
 mod trace;
+mod watchdog;
 mod word;

@@ -112,6 +112,11 @@ pub fn ending() {
 pub fn halt() -> ! {
     report::settle();
     repair::tell_sites();
+    end_at_once()
+}
+
+/// Ends the program, of which everything is written down.
+pub fn end_at_once() -> ! {
     tell_progress();
     file::set(header::ENDED, 1);
     // SAFETY: ends the process without going back to the program.

@@ -26,8 +26,9 @@ const RUN_HELP: &str = "\
 The program's input, output and signals are its own. The report comes after its end: text on standard error, JSON and SARIF
 on standard output unless --output says otherwise.
 
-Exit codes: 1 something was found (or as --exit-code says), 2 the command line is wrong or the program was not built with
-the sanitizer; otherwise the program's own, 128 and the signal if it was killed.";
+Exit codes: 1 something was found (or as --exit-code says), a deadlock, livelock or run without progress included; 2 the
+command line is wrong or the program was not built with the sanitizer; otherwise the program's own, 128 and the signal if
+it was killed.";
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
@@ -132,6 +133,10 @@ pub struct Schedules {
     /// Scheduling points at which nothing happens that make a livelock; 0 for never
     #[arg(long, value_name = "POINTS", default_value_t = 5_000_000)]
     pub livelock: u64,
+    /// End a run that makes no progress for so long, and report where its threads are; 0 for never. By default 60 with a
+    /// schedule of our own, and never for os
+    #[arg(long, value_name = "SECONDS")]
+    pub no_progress: Option<u64>,
     /// Runs at a time; by default one for os, otherwise one for each processor
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
     pub jobs: Option<u64>,

@@ -123,7 +123,7 @@ fn stack(frames: &[Frame], line: Option<&str>, place: &Place) -> Markup {
 fn waiting(stuck: &Stuck, place: &Place) -> Markup {
     html! {
         article.finding {
-            h2 { (capitalised(&stuck.problem)) }
+            h2 { (capitalised(stuck.words())) }
             p.faint { "in " (counted(stuck.runs, "run")) }
             div.pair {
                 @for blocked in &stuck.threads {

@@ -87,7 +87,9 @@ fn stuck(report: &Report, found: &Stuck) -> Value {
         })
     };
     json!({
-        "problem": found.words(),
+        "problem": found.name(),
+        "sentence": found.words(),
+        "seconds": found.seconds,
         "runs": found.runs.len(),
         "first_run": first_run(report, &found.runs, found.point),
         "threads": found.threads.iter().map(blocked).collect::<Vec<_>>(),

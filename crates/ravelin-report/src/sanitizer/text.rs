@@ -29,7 +29,7 @@ pub fn report(report: &Report, style: Style) -> String {
 /// A run in which nobody could go on.
 fn stuck(text: &mut String, number: usize, found: &Stuck, report: &Report, style: Style) {
     let often = in_runs(report, &found.runs);
-    let _ = writeln!(text, "{number}. {}{often}", style.paint("1;31", found.words()));
+    let _ = writeln!(text, "{number}. {}{often}", style.paint("1;31", &found.words()));
     for blocked in &found.threads {
         let _ = writeln!(text, "   {} {}", style.paint("1", &blocked.thread.words()), blocked.words());
         stack(text, from_program(&blocked.stack));

@@ -51,6 +51,7 @@ extern "C" fn start_up() {
     process::prepare();
     // Whoever waits in turn needs the functions that were just found.
     crate::schedule::begin();
+    crate::watchdog::begin();
 }
 
 /// The linker sorts constructors by the number; up to 100 they belong to the implementation.

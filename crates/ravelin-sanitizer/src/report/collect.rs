@@ -234,7 +234,7 @@ impl Naming<'_> {
                 stack: self.stack(process, &blocked.stack),
             });
         }
-        Stuck { livelock: found.livelock, point: found.point, threads, runs: run.into_iter().collect() }
+        Stuck { kind: found.kind, seconds: found.seconds, point: found.point, threads, runs: run.into_iter().collect() }
     }
 
     fn access(&mut self, process: &Findings, access: &ravelin_findings::Access) -> Access {

@@ -11,7 +11,7 @@ pub use stuck::{Blocked, Stuck};
 pub use suggestion::{Segment, Strengthen, Suggestion};
 
 use crate::symbols::Frame;
-pub use ravelin_findings::{AccessKind, Order, Problem, StepKind, WaitsFor};
+pub use ravelin_findings::{AccessKind, Order, Problem, Standstill, StepKind, WaitsFor};
 use ravelin_schedule::Schedule;
 
 /// The report about one run, or several.
