@@ -89,21 +89,25 @@ impl Watching {
 
 const CARGO_HELP: &str = "\
 As `cargo ravelin …` or `ravelin cargo …`. What is compiled for the target is instrumented, with any stable toolchain; build scripts
-and procedural macros are left as they are. Everything is built in a directory of its own, target/ravelin (with --races
-target/ravelin-races). Arguments after the command are cargo's. Documentation tests are not run.
+and procedural macros are left as they are. Everything is built in a directory of its own, target/ravelin (with --no-races
+target/ravelin-no-races). Arguments after the command are cargo's. Documentation tests are not run. If the toolchain can
+instrument atomics only, the report says that data races were not looked for.
 
 Exit codes: 1 something was found (or as --exit-code says), 2 the command line is wrong; otherwise those of cargo.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CARGO_HELP)]
 pub struct Cargo {
-    /// Also instrument accesses that are not atomic, and look for data races between them
-    #[arg(long)]
+    /// Look for data races, which is the default; with this option a toolchain that cannot is refused
+    #[arg(long, conflicts_with = "no_races")]
     pub races: bool,
+    /// Do not look for data races: accesses that are not atomic are not instrumented
+    #[arg(long, conflicts_with = "no_robustness")]
+    pub no_races: bool,
     #[command(flatten)]
     pub watching: Watching,
     /// Do not look for robustness violations
-    #[arg(long, requires = "races")]
+    #[arg(long)]
     pub no_robustness: bool,
     #[command(flatten)]
     pub shown: Shown,

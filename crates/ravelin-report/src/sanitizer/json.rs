@@ -42,6 +42,7 @@ pub fn report(report: &Report, command: Option<&CommandLine>) -> Value {
             "suppressed": report.hidden.suppressed,
         },
         "unused_suppressions": report.unused_suppressions,
+        "notes": report.notes,
         "processes": report.processes.iter().map(process).collect::<Vec<_>>(),
     })
 }

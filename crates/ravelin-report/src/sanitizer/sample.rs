@@ -25,6 +25,7 @@ pub fn report() -> Report {
         processes: vec![process],
         hidden: Hidden { library: 3, spinning: 1, suppressed: 0 },
         unused_suppressions: vec!["list:3: race:x".to_owned()],
+        notes: Vec::new(),
     }
 }
 

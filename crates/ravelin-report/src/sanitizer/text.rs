@@ -184,6 +184,9 @@ fn summary(text: &mut String, report: &Report, style: Style) {
     for unused in &report.unused_suppressions {
         let _ = writeln!(text, "  note: this suppression was not needed: {unused}");
     }
+    for note in &report.notes {
+        let _ = writeln!(text, "  note: {note}");
+    }
     let mut told: Vec<&str> = Vec::new();
     for process in &report.processes {
         for note in &process.notes {

@@ -181,6 +181,8 @@ struct RawReport {
     stuck: Vec<Stuck>,
     hidden: RawHidden,
     unused_suppressions: Vec<String>,
+    #[serde(default)]
+    notes: Vec<String>,
     processes: Vec<RawProcess>,
 }
 
@@ -243,6 +245,7 @@ pub fn story(answer: &Value) -> Result<Story, Wrong> {
         notes.push(format!("Not shown: {}.", hidden.join(", ")));
     }
     notes.extend(report.unused_suppressions.iter().map(|line| format!("Nothing needed the suppression {line}.")));
+    notes.extend(report.notes.iter().cloned());
     notes.extend(report.processes.iter().flat_map(|process| process.notes.clone()));
     let sum = |of: &dyn Fn(&RawProcess) -> u64| grouped(report.processes.iter().map(of).fold(0, u64::saturating_add));
     let mut statistics = Facts::new();

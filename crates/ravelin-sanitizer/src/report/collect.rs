@@ -98,6 +98,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
         processes: gathered.processes.iter().map(process).collect(),
         hidden,
         unused_suppressions: wanted.suppressions.unused(),
+        notes: Vec::new(),
     }
 }
 

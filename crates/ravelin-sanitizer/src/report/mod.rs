@@ -33,6 +33,8 @@ pub struct Report {
     pub hidden: Hidden,
     /// Suppressions that nothing needed, each with file and line.
     pub unused_suppressions: Vec<String>,
+    /// What else limits the answer.
+    pub notes: Vec<String>,
 }
 
 impl Report {
