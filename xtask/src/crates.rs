@@ -37,16 +37,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let project = crate::root().join("case-studies/rust");
     let ravelin = arguments.ravelin.clone().map_or_else(ravelin, Ok)?;
     let mut build = Command::new(&ravelin);
-    build.current_dir(&project).arg("cargo").args(arguments.races.then_some("--races")).args([
-        "build",
-        "--bins",
-        "--target-dir",
-    ]);
+    build.current_dir(&project).arg("cargo").arg(if arguments.races { "--races" } else { "--no-races" });
+    build.args(["build", "--bins", "--target-dir"]);
     build.arg(project.join("target"));
     if !build.status().context("ravelin cargo")?.success() {
         bail!("the stress tests could not be built");
     }
-    let folder = if arguments.races { "ravelin-races" } else { "ravelin" };
+    let folder = if arguments.races { "ravelin" } else { "ravelin-no-races" };
     let built = project.join("target").join(folder).join("x86_64-unknown-linux-gnu/debug");
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
     let mut names: Vec<PathBuf> = Vec::new();

@@ -1,4 +1,4 @@
-//! `ravelin cargo` on a project with several programs: `tests/rust`, built once without and once with `--races`.
+//! `ravelin cargo` on a project with several programs: `tests/rust`, built once as it is by default and once with `--no-races`.
 //!
 //! `RAVELIN_PROGRAMS=word` tries only cases with the word in their names; `RAVELIN_PROGRAMS_LOUD=1` lets cargo and the
 //! programs be heard.
@@ -45,15 +45,14 @@ fn programs_are_judged_as_they_say() {
     let mut jobs: Vec<(Program, PathBuf)> = Vec::new();
     let mut files: Vec<_> = std::fs::read_dir(project().join("src/bin")).expect("a folder").flatten().collect();
     files.sort_by_key(std::fs::DirEntry::file_name);
-    for (options, folder) in [(&[][..], "ravelin"), (&["--races"][..], "ravelin-races")] {
+    for (options, folder) in [(&[][..], "ravelin"), (&["--no-races"][..], "ravelin-no-races")] {
         let built = cargo(options, "build", &["--bins"]).output().expect("ravelin runs");
         assert!(built.status.success(), "{}", said(&built));
         for file in &files {
             let path = file.path();
             let name = path.file_stem().expect("a name").to_owned();
             let races = name.to_string_lossy().starts_with("races");
-            let quiet = name.to_string_lossy().starts_with("quiet");
-            if quiet || races == (folder == "ravelin-races") {
+            if folder == "ravelin" || !races {
                 let program = Program::read(&path).unwrap_or_else(|error| panic!("{error}")).expect("a program");
                 jobs.push((program, target().join(folder).join("x86_64-unknown-linux-gnu/debug").join(name)));
             }
@@ -108,6 +107,62 @@ fn tests_are_watched_and_their_findings_decide_the_exit_code() {
     assert!(!text.contains("/library/"), "{text}");
     let output = cargo(&[], "test", &["--lib", "locks"]).output().expect("ravelin runs");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+}
+
+/// The line of `races.rs` with this text.
+fn line_of(text: &str) -> usize {
+    let source = include_str!("rust/src/bin/races.rs");
+    source.lines().position(|line| line.contains(text)).expect("a line") + 1
+}
+
+#[test]
+fn data_races_are_looked_for_by_default_and_relaxed_publication_gets_its_orders() {
+    let run = |options: &[&str]| {
+        let output = cargo(options, "run", &["--bin", "races", "--", "publish"]).output().expect("ravelin runs");
+        (output.status.code(), said(&output))
+    };
+    let advice = [
+        format!("/races.rs:{} release and the load at ", line_of("READY.store(true, release)")),
+        format!("/races.rs:{} acquire", line_of("READY.load(acquire)")),
+    ];
+    for options in [&[][..], &["--races"][..]] {
+        let (code, text) = run(options);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(text.contains("data race") && advice.iter().all(|part| text.contains(part)), "{text}");
+    }
+    let (code, text) = run(&["--no-races"]);
+    assert_eq!(code, Some(0), "{text}");
+    // With the orders that are asked for.
+    let output = cargo(&[], "run", &["--bin", "races", "--", "published"]).output().expect("ravelin runs");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+}
+
+#[test]
+fn a_toolchain_without_the_pass_for_races_says_that_none_were_looked_for() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = std::env::temp_dir().join(format!("ravelin-lacking-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let lacking = folder.join("rustc");
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *forceattrs*) echo 'error: no such pass' >&2; exit 1;; esac\nexec {rustc} \"$@\"\n"
+    );
+    std::fs::write(&lacking, script).expect("a file");
+    std::fs::set_permissions(&lacking, std::fs::Permissions::from_mode(0o755)).expect("a file of ours");
+    let run = |options: &[&str]| {
+        let mut cargo = cargo(options, "run", &["--bin", "races", "--", "publish"]);
+        let output = cargo.env("RUSTC", &lacking).output().expect("ravelin runs");
+        (output.status.code(), said(&output))
+    };
+    let (without, required) = (run(&[]), run(&["--races"]));
+    let json = run(&["--format", "json"]);
+    let _ = std::fs::remove_dir_all(&folder);
+    assert_eq!(without.0, Some(0), "{}", without.1);
+    let note = "note: data races were not looked for: this toolchain cannot instrument non-atomic accesses: error: no such pass";
+    assert!(without.1.contains(note), "{}", without.1);
+    assert!(json.1.contains("\"data races were not looked for: "), "{}", json.1);
+    assert_eq!(required.0, Some(2), "{}", required.1);
+    assert!(required.1.contains("cannot instrument non-atomic accesses"), "{}", required.1);
 }
 
 #[test]
@@ -166,11 +221,12 @@ fn the_same_seed_gives_the_same_schedule_and_report_a_hundred_times() {
 
 #[test]
 fn wrong_command_lines_are_told() {
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 6] = [
         (&["cargo"], "required arguments were not provided"),
         (&["cargo", "clippy"], "cargo clippy builds nothing that could be watched"),
         (&["cargo", "build", "--target", "wasm32-unknown-unknown"], "for the target x86_64-unknown-linux-gnu only"),
-        (&["cargo", "--no-robustness", "test"], "--races"),
+        (&["cargo", "--no-robustness", "--no-races", "test"], "cannot be used with"),
+        (&["cargo", "--races", "--no-races", "test"], "cannot be used with"),
         (&["cargo", "build", "--manifest-path", "/nowhere/Cargo.toml"], "cargo does not say where it builds"),
     ];
     for (arguments, expected) in cases {

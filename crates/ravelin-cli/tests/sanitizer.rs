@@ -296,6 +296,8 @@ fn findings_of_several_processes_are_one_report() {
                 address: 0x6000,
                 before: access(1, AccessKind::Store, &[0x2011]),
                 after: access(2, AccessKind::Load, &[0x1011]),
+                lacks_release: true,
+                lacks_acquire: true,
             }],
             point: 0,
         })

@@ -38,7 +38,7 @@ pub use clock::{Clock, Epoch, Tid};
 pub use history::{Pruning, Sighting, Site};
 pub use knows::{Knows, Published};
 pub use live::Live;
-pub use location::{Access, CasKind, Location, Violation};
+pub use location::{Access, CasKind, Location, Source, Violation};
 pub use messages::Touch;
 pub use order::Order;
 pub use snapshot::Snapshot;

@@ -7,6 +7,7 @@
 //! A seq_cst access is the release/acquire access followed by a hidden seq_cst fence; the caller does the fence
 //! ([`Thread::hidden_fence`]), because the hidden location has a lock of its own.
 
+use crate::clock::{Epoch, Tid};
 use crate::history::{Gap, History, Pruning, Sighting, Site};
 use crate::knows::Published;
 use crate::live::{Live, Visitor};
@@ -55,6 +56,20 @@ pub struct Violation {
     pub complete: bool,
 }
 
+/// The write that a read reads from, as far as another thread made it and happens-before does not tell of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Who wrote it.
+    pub writer: Tid,
+    /// When, in the writer's time.
+    pub written_at: Epoch,
+    /// Where it was written.
+    pub site: Site,
+    /// The writer's epoch up to which whoever acquires the write knows what the writer did; 0 if it releases nothing. An
+    /// epoch before that of the write is that of a release fence.
+    pub released: Epoch,
+}
+
 /// One access, whatever it does.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
@@ -94,6 +109,19 @@ impl Location {
     /// Its history.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// What a read by `thread` would read from now, unless it knows of that write by happens-before or has read it before.
+    /// A read-modify-write tells it also if it was read before, because it continues a release sequence.
+    #[inline]
+    pub fn source(&self, thread: &Thread, writes: bool) -> Option<Source> {
+        let (writer, written_at) = self.written.moment()?;
+        if thread.happens_after(writer, written_at) || !writes && self.history.knows_newest(thread.tid, &thread.cur.hb)
+        {
+            return None;
+        }
+        let released = self.message.as_ref().map_or(0, |message| message.hb.get(writer));
+        Some(Source { writer, written_at, site: self.history.newest_site(), released })
     }
 
     /// Forgets what none of the clocks there are can tell apart.

@@ -111,6 +111,11 @@ impl Released {
         &self.published
     }
 
+    /// Who released it and when; `None` if it is what several released.
+    pub fn moment(&self) -> Option<(Tid, Epoch)> {
+        self.published.hb.moment()
+    }
+
     /// Whether `thread` knows all of this, by happens-before and in the sc sense.
     pub fn known_to(&self, thread: &Thread) -> bool {
         thread.cur.covers(thread.tid, &self.published) && thread.sc.covers(thread.tid, &self.sc)

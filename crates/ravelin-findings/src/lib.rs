@@ -20,8 +20,8 @@ mod write;
 
 pub use read::{Findings, Unreadable, read};
 pub use record::{
-    Access, AccessKind, Blocked, Finding, Module, Order, Place, Problem, Record, Site, Spinning, Step, StepKind, Stuck,
-    Thread, WaitsFor,
+    Access, AccessKind, Blocked, Finding, Module, Order, Place, Problem, Record, Site, Spinning, Standstill, Step,
+    StepKind, Stuck, Thread, WaitsFor,
 };
 pub use write::{COUNT_WORD, SPINNING_WORD, encode};
 
@@ -33,7 +33,7 @@ pub fn hash(path: &[u8]) -> u64 {
 /// Where the words of the header are.
 pub mod header {
     /// The first word of every findings file.
-    pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVELIN\x09");
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVELIN\x0a");
     /// Words in the header; the first record follows.
     pub const WORDS: usize = 64;
 

@@ -5,8 +5,8 @@
 
 use crate::header;
 use crate::record::{
-    Access, AccessKind, Blocked, Finding, Module, Order, Place, Problem, Record, Site, Spinning, Step, StepKind, Stuck,
-    Thread, WaitsFor,
+    Access, AccessKind, Blocked, Finding, Module, Order, Place, Problem, Record, Site, Spinning, Standstill, Step,
+    StepKind, Stuck, Thread, WaitsFor,
 };
 use crate::write::{FINDING, MODULE, SITE, STUCK, THREAD};
 
@@ -173,11 +173,12 @@ impl Cursor<'_> {
     }
 
     fn stuck(&mut self) -> Option<Stuck> {
-        let livelock = self.choice(&[false, true])?;
+        let kind = self.choice(&[Standstill::Deadlock, Standstill::Livelock, Standstill::NoProgress])?;
+        let seconds = self.word()?;
         let point = self.word()?;
         let threads = self.word()?;
         let threads = (0..threads).map(|_| self.blocked()).collect::<Option<_>>()?;
-        Some(Stuck { livelock, point, threads })
+        Some(Stuck { kind, seconds, point, threads })
     }
 
     fn blocked(&mut self) -> Option<Blocked> {
@@ -198,6 +199,8 @@ impl Cursor<'_> {
                 Descriptor,
                 Time,
                 Unknown,
+                Turn,
+                Point,
             ])?,
             object: self.word()?,
             holder: self.word()?,
@@ -236,6 +239,8 @@ impl Cursor<'_> {
             address: self.word()?,
             before: self.access()?,
             after: self.access()?,
+            lacks_release: self.choice(&[false, true])?,
+            lacks_acquire: self.choice(&[false, true])?,
         })
     }
 

@@ -32,21 +32,36 @@ pub struct Finding {
     pub other: Access,
     /// What kind of memory the address is in.
     pub place: Place,
-    /// Why `other` comes before `access` in every sequentially consistent run, last step first; empty for a race.
+    /// Why `other` comes before `access` in every sequentially consistent run, last step first. For a race: the reads by
+    /// which `access` came after `other` in this run, and would happen after it if they synchronised; empty if there are
+    /// none, or none that are remembered.
     pub path: Vec<Step>,
     /// The number of scheduling points when it was made first; 0 without a schedule.
     pub point: u64,
 }
 
-/// Every thread waits: nobody goes on. The program is ended.
+/// Nobody goes on. The program is ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Threads run, but only go round in waiting loops; otherwise all are blocked.
-    pub livelock: bool,
+    /// Why.
+    pub kind: Standstill,
+    /// For how many seconds nothing had happened; 0 for a deadlock or livelock, which is known at once.
+    pub seconds: u64,
     /// The number of scheduling points.
     pub point: u64,
     /// All threads that have not ended.
     pub threads: Vec<Blocked>,
+}
+
+/// Why nobody goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standstill {
+    /// Every thread waits for another.
+    Deadlock,
+    /// Threads run, but only go round in waiting loops.
+    Livelock,
+    /// Nothing happened for a long time, for a reason that is not known.
+    NoProgress,
 }
 
 /// A thread of a program that cannot go on.
@@ -93,6 +108,10 @@ pub enum WaitsFor {
     Time,
     /// Something the schedule does not know.
     Unknown,
+    /// Its turn.
+    Turn,
+    /// Nothing: it has the turn and runs, but does nothing that the schedule sees.
+    Point,
 }
 
 /// An atomic access in the program, or a fence.
@@ -218,6 +237,10 @@ pub struct Step {
     pub before: Access,
     /// The later one (its stack has one entry at most).
     pub after: Access,
+    /// `before` releases too little for the two to synchronise, by its order and by fences.
+    pub lacks_release: bool,
+    /// `after` acquires too little.
+    pub lacks_acquire: bool,
 }
 
 /// How two accesses of one location are ordered.

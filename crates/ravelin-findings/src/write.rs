@@ -40,10 +40,11 @@ fn put_finding(words: &mut Vec<u64>, finding: &Finding) -> u64 {
         Place::Stack { thread } => words.extend([2, *thread]),
     }
     words.push(finding.path.len() as u64);
-    for Step { kind, address, before, after } in &finding.path {
+    for Step { kind, address, before, after, lacks_release, lacks_acquire } in &finding.path {
         words.extend([*kind as u64, *address]);
         put_access(words, before);
         put_access(words, after);
+        words.extend([u64::from(*lacks_release), u64::from(*lacks_acquire)]);
     }
     words.push(finding.point);
     FINDING
@@ -63,7 +64,7 @@ fn put_thread(words: &mut Vec<u64>, thread: &Thread) -> u64 {
 }
 
 fn put_stuck(words: &mut Vec<u64>, stuck: &Stuck) -> u64 {
-    words.extend([u64::from(stuck.livelock), stuck.point, stuck.threads.len() as u64]);
+    words.extend([stuck.kind as u64, stuck.seconds, stuck.point, stuck.threads.len() as u64]);
     for blocked in &stuck.threads {
         words.extend([blocked.thread, blocked.waits_for as u64, blocked.object, blocked.holder]);
         put_list(words, &blocked.stack);

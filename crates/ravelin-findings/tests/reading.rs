@@ -2,7 +2,7 @@
 
 use ravelin_findings::{
     Access, AccessKind, Blocked, COUNT_WORD, Finding, Module, Order, Place, Problem, Record, SPINNING_WORD, Site,
-    Spinning, Step, StepKind, Stuck, Thread, WaitsFor, encode, header, read,
+    Spinning, Standstill, Step, StepKind, Stuck, Thread, WaitsFor, encode, header, read,
 };
 
 /// A generator of numbers (xorshift) that gives the same ones in every run.
@@ -78,7 +78,8 @@ impl Numbers {
             }),
             1 => Record::Module(Module { bias: self.next(), start: self.next(), end: self.next(), path: self.bytes() }),
             2 => Record::Stuck(Stuck {
-                livelock: self.below(2) == 1,
+                kind: self.one_of(&[Standstill::Deadlock, Standstill::Livelock, Standstill::NoProgress]),
+                seconds: self.next(),
                 point: self.next(),
                 threads: {
                     let threads = self.below(4);
@@ -114,6 +115,8 @@ impl Numbers {
             address: self.next(),
             before: self.access(),
             after: self.access(),
+            lacks_release: self.one_of(&[false, true]),
+            lacks_acquire: self.one_of(&[false, true]),
         }
     }
 }

@@ -319,7 +319,9 @@ fn finding(found: &Finding) -> String {
             accessed(&step.before)
         );
     }
-    if !found.path.is_empty() {
+    if !found.path.is_empty() && race {
+        text.push_str("  So the one came after the other in this run; C11 does not order them.\n");
+    } else if !found.path.is_empty() {
         text.push_str("  So sequential consistency puts the write before the access; C11 does not.\n");
     }
     let _ = writeln!(text, "  What would repair it: {}.", found.suggestion.text.trim_end_matches('.'));
@@ -327,7 +329,7 @@ fn finding(found: &Finding) -> String {
 }
 
 fn stuck(found: &Stuck, style: Style) -> String {
-    let mut text = heading(&format!("{} in {}", capital(&found.problem), counted(found.runs, "run")), style);
+    let mut text = heading(&format!("{} in {}", capital(found.words()), counted(found.runs, "run")), style);
     for blocked in &found.threads {
         let at = blocked.stack.first().map(|frame| format!(" ({})", frame.words())).unwrap_or_default();
         let _ = writeln!(text, "  {}{at}.", capital(&blocked.sentence));

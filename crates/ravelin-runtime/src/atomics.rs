@@ -87,6 +87,7 @@ fn access<T: Word, R>(
         Access { place: address as u64, order, site: report::site(pc, kind, order, size), mode: options::mode() };
     let epoch = thread.clocks.epoch;
     let newest = location.history().newest();
+    let source = if kind == AccessKind::Store { None } else { location.source(&thread.clocks, writes) };
     let violation = clocks(location, &mut thread.clocks, &mut thread.mark, access, &result);
     if location.history().newest() != newest {
         locked.wrote();
@@ -94,6 +95,10 @@ fn access<T: Word, R>(
         thread.loads.made(address, &locked, epoch, order.acquires());
     }
     drop(locked);
+    // A wait that does not pass is no event.
+    if let Some(source) = source.filter(|_| thread.clocks.epoch != epoch) {
+        thread.sources.read(epoch, access.site, address, source);
+    }
     if let Some(violation) = violation {
         report::violation(thread, address, &violation, Done { pc, kind, order, size, epoch });
     }
@@ -297,6 +302,7 @@ pub fn fence(order: Order) {
         return;
     };
     let thread = inside.thread();
+    thread.sources.fence(thread.clocks.epoch, order);
     if order == Order::SeqCst {
         fenced(|hidden| thread.clocks.fence(order, hidden));
     } else {

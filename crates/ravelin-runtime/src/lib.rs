@@ -5,7 +5,8 @@
 //! what it is ([`library`]). It keeps the clocks of
 //! `ravelin-clocks` for every thread ([`this_thread`], [`threads`]) and location ([`records`]), compares non-atomic
 //! accesses ([`race`]), and writes what it finds into the file of `ravelin-findings` ([`report`], [`file`]). It prints
-//! nothing: `ravelin run` does.
+//! nothing: `ravelin run` does. What would order the accesses of a race is found by who read from whom ([`sources`],
+//! [`chain`]); a run that stands still is ended ([`watchdog`]).
 //!
 //! Invariants: it never enters the program's `malloc` ([`allocator`]); it takes no global lock at an access but a
 //! seq_cst one; it never unwinds; the only functions it needs are the C library's.
@@ -13,6 +14,7 @@
 mod allocator;
 mod atomics;
 mod blocks;
+mod chain;
 mod collect;
 mod file;
 mod interpose;
@@ -32,6 +34,7 @@ mod repair;
 mod report;
 mod schedule;
 mod shadow;
+mod sources;
 mod special;
 mod spin;
 mod spinning;
@@ -39,4 +42,5 @@ mod sync;
 mod this_thread;
 mod threads;
 mod trace;
+mod watchdog;
 mod word;

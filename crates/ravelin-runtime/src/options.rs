@@ -1,6 +1,6 @@
 //! What `ravelin run` asked for, in `RAVELIN_OPTIONS`.
 
-use crate::{repair, schedule};
+use crate::{repair, schedule, watchdog};
 use ravelin_clocks::Mode;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -34,6 +34,9 @@ pub fn read(words: &str) {
         let livelock = values("livelock=").find_map(|value| value.parse().ok()).unwrap_or(0);
         let processor = values("processor=").find_map(|value| value.parse().ok());
         schedule::want(schedule, livelock, processor);
+    }
+    if let Some(seconds) = values("no-progress=").find_map(|value| value.parse().ok()) {
+        watchdog::want(seconds);
     }
     values("fix=").for_each(repair::want);
     if words.split_whitespace().any(|word| word == "sites") {

@@ -84,7 +84,7 @@ pub fn begin_watching() {
         this_thread::allow_stopping();
         repair::find_places();
         this_thread::set_watched(true);
-        schedule::begin();
+        schedule::begin_several();
     }
     WATCHING.store(true, Ordering::Release);
 }
@@ -131,6 +131,11 @@ pub fn ending() {
 pub fn halt() -> ! {
     report::settle();
     repair::tell_sites();
+    end_at_once()
+}
+
+/// Ends the program, of which everything is written down.
+pub fn end_at_once() -> ! {
     tell_progress();
     file::set(header::ENDED, 1);
     // SAFETY: ends the process without going back to the program.

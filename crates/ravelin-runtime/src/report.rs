@@ -3,6 +3,7 @@
 //! A finding is made once for each pair of places in the program; after that it is only counted, without a lock.
 
 use crate::blocks;
+use crate::chain::{self, Earlier, Link as ChainLink};
 use crate::file;
 use crate::interpose::annotations;
 use crate::options;
@@ -11,7 +12,7 @@ use crate::spin::Spin;
 use crate::spinning;
 use crate::this_thread::Watched;
 use crate::threads;
-use crate::trace::{self, Time};
+use crate::trace::{self, Remembered, Time};
 use ravelin_clocks::race::slot::{self, FREE, WRITE};
 use ravelin_clocks::{Lesson, Link, Order, Site, Violation};
 use ravelin_findings::{Access, AccessKind, Finding, Place, Problem, Record, Spinning, Step, StepKind, notes};
@@ -101,7 +102,8 @@ pub fn race(thread: &mut Watched, address: usize, size: usize, mine: u64, slot: 
         size: size as u64,
         stack: thread.stack_at(pc),
     };
-    race_between(access, address, slot);
+    let now = thread.clocks.epoch;
+    race_between(thread, access, now, address, slot);
 }
 
 /// A race of an atomic access with the non-atomic one in `slot`.
@@ -114,11 +116,11 @@ pub fn race_of_atomic(thread: &mut Watched, address: usize, slot: u64, done: Don
         size: done.size as u64,
         stack: thread.stack_at(done.pc),
     };
-    race_between(access, address, slot);
+    race_between(thread, access, done.epoch, address, slot);
 }
 
-/// A race of an access with the bytes of an earlier one that stand in the slot `other`.
-fn race_between(access: Access, address: usize, other: u64) {
+/// A race of an access that `thread` makes at its epoch `now` with the bytes of an earlier one that stand in the slot `other`.
+fn race_between(thread: &Watched, access: Access, now: u32, address: usize, other: u64) {
     if !options::races() || annotations::is_benign(address, access.size as usize) {
         return;
     }
@@ -141,13 +143,17 @@ fn race_between(access: Access, address: usize, other: u64) {
                 bytes & other != 0
             }
         })
-    });
-    // What is left to tell of a lost access: the bytes that the word had of it.
-    let lost = || (Vec::new(), u64::from(slot::bytes(other).count_ones()));
-    let (stack, size) = found.flatten().map_or_else(lost, |(stack, shape)| (stack, trace::size(shape) as u64));
-    if stack.is_empty() {
+    })
+    .flatten();
+    if found.is_none() {
         file::note(notes::STACK_LOST);
     }
+    let (tid, since) = (slot::tid(other), slot::epoch(other));
+    let earlier = found.as_ref().map(|found| Earlier { tid, epoch: found.epoch, since });
+    // What is left to tell of a lost access: the bytes that the word had of it.
+    let bytes = u64::from(slot::bytes(other).count_ones());
+    let size = found.as_ref().map_or(bytes, |found| trace::size(found.shape) as u64);
+    let Remembered { stack, .. } = found.unwrap_or_default();
     let key = Key { access: pc, other: stack.first().copied().unwrap_or(0), problem: Problem::Race };
     remember_frequent(pc, &key);
     if count(&key) {
@@ -161,7 +167,7 @@ fn race_between(access: Access, address: usize, other: u64) {
         (false, false) => AccessKind::PlainRead,
     };
     let other = Access {
-        thread: threads::number_of_tid(slot::tid(other), slot::epoch(other)),
+        thread: threads::number_of_tid(tid, since),
         kind,
         order: if atomic { ravelin_findings::Order::Relaxed } else { ravelin_findings::Order::Plain },
         size,
@@ -175,7 +181,9 @@ fn race_between(access: Access, address: usize, other: u64) {
         access,
         other,
         place: place(address),
-        path: Vec::new(),
+        path: earlier.map_or_else(Vec::new, |earlier| {
+            chain::between(earlier, thread, now, order_of).iter().map(chain_step).collect()
+        }),
         point: schedule::progress().0,
     };
     publish(key, finding, &[], false);
@@ -195,7 +203,7 @@ fn remembered(tid: u16, epoch: u32, site: Site, address: usize) -> Access {
         trace.find(Time::Epoch(epoch), |at, shape| at == address & PC as usize && shape & trace::ATOMIC != 0)
     })
     .flatten()
-    .map(|(stack, _)| stack);
+    .map(|found| found.stack);
     if stack.is_none() && pc != 0 {
         file::note(notes::STACK_LOST);
     }
@@ -210,14 +218,30 @@ fn remembered(tid: u16, epoch: u32, site: Site, address: usize) -> Access {
 fn bare(tid: u16, epoch: u32, site: Site) -> Access {
     const KINDS: [AccessKind; 4] =
         [AccessKind::Load, AccessKind::Store, AccessKind::Update, AccessKind::CompareExchange];
-    const ORDERS: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
-    let order = ORDERS[(site >> ORDER_SHIFT & 0xf).min(4) as usize];
     Access {
         thread: threads::number_of_tid(tid, epoch),
         kind: KINDS[(site >> KIND_SHIFT & 0xf).min(3) as usize],
-        order: finding_order(order),
+        order: finding_order(order_of(site)),
         size: site >> SIZE_SHIFT,
         stack: vec![site & PC],
+    }
+}
+
+/// The order of an access that the clocks remember.
+fn order_of(site: Site) -> Order {
+    const ORDERS: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+    ORDERS[(site >> ORDER_SHIFT & 0xf).min(4) as usize]
+}
+
+fn chain_step(link: &ChainLink) -> Step {
+    let ChainLink { reader, reading, lacks_release, lacks_acquire } = *link;
+    Step {
+        kind: StepKind::ReadsFrom,
+        address: reading.address,
+        before: bare(reading.source.writer, reading.source.written_at, reading.source.site),
+        after: bare(reader, reading.epoch, reading.site),
+        lacks_release,
+        lacks_acquire,
     }
 }
 
@@ -231,6 +255,8 @@ fn step(thread: &Watched, lesson: &Lesson) -> Step {
         address: lesson.place,
         before: bare(lesson.teacher, lesson.taught_at, lesson.taught_site),
         after: Access { thread: thread.number, ..bare(thread.clocks.tid, lesson.learnt_at, lesson.learnt_site) },
+        lacks_release: !order_of(lesson.taught_site).releases(),
+        lacks_acquire: !order_of(lesson.learnt_site).acquires(),
     }
 }
 
@@ -342,7 +368,8 @@ fn publish(key: Key, finding: Finding, values: &[u64], complete: bool) {
             count(&key);
             return;
         }
-        for access in [&finding.access, &finding.other] {
+        let steps = finding.path.iter().flat_map(|step| [&step.before, &step.after]);
+        for access in [&finding.access, &finding.other].into_iter().chain(steps) {
             threads::describe(access.thread);
         }
         if let Place::Heap { thread, .. } | Place::Stack { thread } = &finding.place {

@@ -27,6 +27,7 @@ fn learn(object: usize, acquire: fn(&mut Thread, &Released)) {
     thread.spin.left();
     records::with(object, |record| {
         if let Some(released) = record.released() {
+            thread.learns_from(released);
             acquire(&mut thread.clocks, released);
         }
     });

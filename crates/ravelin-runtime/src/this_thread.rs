@@ -12,11 +12,12 @@
 use crate::allocator::Cache;
 use crate::interpose::signals;
 use crate::kernel;
+use crate::sources::Sources;
 use crate::spin;
 use crate::threads;
 use crate::trace::{Frame, Trace};
-use ravelin_clocks::Thread;
 use ravelin_clocks::race::slot;
+use ravelin_clocks::{Released, Thread};
 use std::arch::{asm, global_asm};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
@@ -77,18 +78,21 @@ pub struct Watched {
     pub loads: crate::loads::Loads,
     /// The read that may be the body of a waiting loop.
     pub spin: crate::spinning::Last,
+    /// From whom it has learnt.
+    pub sources: Sources,
 }
 
 impl Watched {
     /// A thread with these clocks; `None` without memory.
-    pub fn new(clocks: Thread, number: u64, trace: Option<Trace>) -> Option<Box<Watched>> {
+    /// What a thread did that had the same tid stays known.
+    pub fn new(clocks: Thread, number: u64, kept: Option<(Trace, Sources)>) -> Option<Box<Watched>> {
         let frames = crate::mapping::map(DEPTH * size_of::<Frame>()).cast::<Frame>();
         if frames.is_null() {
             return None;
         }
-        let mut trace = match trace {
-            Some(trace) => trace,
-            None => Trace::new()?,
+        let (mut trace, sources) = match kept {
+            Some(kept) => kept,
+            None => (Trace::new()?, Sources::new()),
         };
         trace.begin(clocks.epoch, clocks.since());
         let mut watched = Box::new(Watched {
@@ -109,6 +113,7 @@ impl Watched {
             mark: crate::marks::Mark::default(),
             loads: crate::loads::Loads::new(),
             spin: crate::spinning::Last::default(),
+            sources,
         });
         watched.new_epoch();
         Some(watched)
@@ -134,6 +139,16 @@ impl Watched {
         self.trace.time(self.calls(), self.clocks.epoch, self.clocks.since());
         if self.clocks.epoch >= threads::LAST_EPOCH {
             threads::renew(self);
+        }
+    }
+
+    /// What was released is about to be acquired.
+    #[inline(always)]
+    pub fn learns_from(&mut self, released: &Released) {
+        if let Some((by, at)) = released.moment()
+            && !self.clocks.happens_after(by, at)
+        {
+            self.sources.synchronised(self.clocks.epoch, (by, at));
         }
     }
 

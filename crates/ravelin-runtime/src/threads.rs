@@ -6,6 +6,7 @@
 
 use crate::file;
 use crate::interpose::signals;
+use crate::sources::{Reading, Sources};
 use crate::spin::Spin;
 use crate::this_thread::{self, Watched};
 use crate::trace::Trace;
@@ -187,7 +188,8 @@ pub fn begin(seed: Box<Seed>) {
         // the lock of the table.
         unsafe {
             let trace = std::mem::replace(&mut (*state).trace, Trace::none());
-            match Watched::new(clocks, seed.number, Some(trace)) {
+            let sources = std::mem::replace(&mut (*state).sources, Sources::new());
+            match Watched::new(clocks, seed.number, Some((trace, sources))) {
                 Some(watched) => *state = *watched,
                 None => {
                     file::note(notes::OUT_OF_MEMORY);
@@ -211,7 +213,10 @@ pub fn begin(seed: Box<Seed>) {
     drop(table);
     this_thread::set_me(thread);
     this_thread::set_watched(true);
-    let Some(_inside) = this_thread::enter() else { return };
+    let Some(mut inside) = this_thread::enter() else { return };
+    if let Some(moment) = seed.released.moment() {
+        inside.thread().sources.synchronised(seed.epoch, moment);
+    }
     // The C library uses the stacks of ended threads again without unmapping them.
     // SAFETY: the calling thread's own state.
     let (low, high) = unsafe { (*thread).stack };
@@ -292,6 +297,7 @@ pub fn joined(number: u32) {
         Some((tid, released)) => {
             let thread = inside.thread();
             thread.spin.left();
+            thread.learns_from(&released);
             thread.clocks.acquire(&released);
             thread.new_epoch();
             let mut table = TABLE.lock();
@@ -374,6 +380,14 @@ pub fn trace_of<R>(tid: Tid, look: impl FnOnce(&Trace) -> R) -> Option<R> {
     let thread = table.slots.get(tid as usize)?.thread;
     // SAFETY: states are never freed, and a new thread takes over the trace under the lock.
     (!thread.is_null()).then(|| look(unsafe { &(*thread).trace }))
+}
+
+/// From whom whoever has a tid or had it last has learnt, newest first.
+pub fn sources_of(tid: Tid) -> Vec<Reading> {
+    let table = TABLE.lock();
+    let thread = table.slots.get(tid as usize).map_or(null_mut(), |slot| slot.thread);
+    // SAFETY: states are never freed, and a new thread takes over what is remembered under the lock.
+    if thread.is_null() { Vec::new() } else { unsafe { (*thread).sources.all() } }
 }
 
 /// Which thread had a tid at an epoch.
@@ -479,7 +493,10 @@ impl Table {
             if !thread.is_null() {
                 // SAFETY: states are never freed, nobody writes this one any more, and traces are looked at under the
                 // lock of the table.
-                unsafe { (*thread).trace.give_back() };
+                unsafe {
+                    (*thread).trace.give_back();
+                    (*thread).sources.give_back();
+                }
             }
             self.forget_some();
         }

@@ -197,9 +197,8 @@ impl Trace {
         }
     }
 
-    /// The stack of the last access at `time` that `wanted(address, shape)` accepts, innermost first, and its shape;
-    /// `None` if it is no longer remembered.
-    pub fn find(&self, time: Time, wanted: impl Fn(usize, u64) -> bool) -> Option<(Vec<u64>, u64)> {
+    /// The last access at `time` that `wanted(address, shape)` accepts; `None` if it is no longer remembered.
+    pub fn find(&self, time: Time, wanted: impl Fn(usize, u64) -> bool) -> Option<Remembered> {
         if self.words.is_null() {
             return None;
         }
@@ -211,7 +210,7 @@ impl Trace {
                 return None;
             }
             match found {
-                Found::Here(stack, shape) => return Some((stack, shape)),
+                Found::Here(access) => return Some(access),
                 Found::Later => {}
                 Found::Nowhere => return None,
             }
@@ -238,7 +237,7 @@ impl Trace {
         };
         let mut found = Found::Later;
         let mut stack: Vec<u64> = Vec::new();
-        let (mut now, mut first) = (0, 0);
+        let (mut now, mut first, mut epoch) = (0, 0, 0);
         let mut index = 0;
         while index < end {
             let event = word(index);
@@ -258,6 +257,9 @@ impl Trace {
                 }
                 tag @ (EPOCH | SINCE) => {
                     let next = event as u32;
+                    if tag == EPOCH {
+                        epoch = next;
+                    }
                     if tag != told {
                         continue;
                     }
@@ -288,10 +290,11 @@ impl Trace {
                     if now == at && wanted(address, shape) {
                         let mut calls = vec![event & LOW];
                         calls.extend(stack.iter().rev());
-                        found = Found::Here(calls, shape);
+                        found = Found::Here(Remembered { stack: calls, shape, epoch });
                     }
-                    if shape & ATOMIC != 0 && told == EPOCH {
-                        now += 1;
+                    if shape & ATOMIC != 0 {
+                        epoch += 1;
+                        now += u32::from(told == EPOCH);
                     }
                 }
                 _ => break,
@@ -301,8 +304,18 @@ impl Trace {
     }
 }
 
+/// An access that was found again.
+#[derive(Default)]
+pub struct Remembered {
+    /// Innermost first.
+    pub stack: Vec<u64>,
+    pub shape: u64,
+    /// The thread's epoch at the access.
+    pub epoch: u32,
+}
+
 enum Found {
-    Here(Vec<u64>, u64),
+    Here(Remembered),
     /// Not in this part, but maybe in one before it.
     Later,
     Nowhere,

@@ -3,7 +3,7 @@
 //! A fix is named by the place of an access, as reports show it, and by what is to be done there. The runtime knows places
 //! by file and offset; which of them belong to a line follows from a list of all atomic accesses that a run made.
 
-use crate::report::{AccessKind, Finding, Order, Suggestion};
+use crate::report::{AccessKind, Finding, Order, Problem, Suggestion};
 use crate::symbols::Symbols;
 use ravelin_findings::Findings;
 use std::collections::BTreeSet;
@@ -67,7 +67,7 @@ impl FromStr for Fix {
     }
 }
 
-/// What a finding's suggestion comes down to; empty if orders cannot help.
+/// What a finding's suggestion comes down to; empty if it asks for no orders.
 pub fn fixes_of(finding: &Finding) -> Vec<Fix> {
     match &finding.suggestion {
         Suggestion::ReleaseAcquire(stronger) => stronger
@@ -91,8 +91,12 @@ pub fn fixes_of(finding: &Finding) -> Vec<Fix> {
     }
 }
 
-/// What is left if the suggestion of a robustness violation did not make it go away: both accesses seq_cst.
+/// What is left if the suggestion of a robustness violation did not make it go away: both accesses seq_cst. To a race that
+/// is no more than release and acquire.
 pub fn last_resort(finding: &Finding) -> Vec<Fix> {
+    if finding.problem == Problem::Race {
+        return Vec::new();
+    }
     let steps = finding.path.iter().flat_map(|step| [&step.before, &step.after]);
     let accesses = [&finding.other, &finding.access].into_iter().chain(steps);
     let places: BTreeSet<String> =

@@ -26,8 +26,9 @@ const RUN_HELP: &str = "\
 The program's input, output and signals are its own. The report comes after its end: text on standard error, JSON and SARIF
 on standard output unless --output says otherwise.
 
-Exit codes: 1 something was found (or as --exit-code says), 2 the command line is wrong or the program was not built with
-the sanitizer; otherwise the program's own, 128 and the signal if it was killed.";
+Exit codes: 1 something was found (or as --exit-code says), a deadlock, livelock or run without progress included; 2 the
+command line is wrong or the program was not built with the sanitizer; otherwise the program's own, 128 and the signal if
+it was killed.";
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
@@ -48,7 +49,7 @@ pub struct Run {
     /// line), or the number of a finding; may be repeated
     #[arg(long, value_name = "SUGGESTION", conflicts_with_all = ["fix_all", "html"])]
     pub verify_fix: Vec<String>,
-    /// Try out suggestions until no robustness violation remains, and list them
+    /// Try out suggestions until no finding remains that memory orders repair, and list them
     #[arg(long, conflicts_with = "html")]
     pub fix_all: bool,
     /// The program and its arguments
@@ -88,21 +89,25 @@ impl Watching {
 
 const CARGO_HELP: &str = "\
 As `cargo ravelin …` or `ravelin cargo …`. What is compiled for the target is instrumented, with any stable toolchain; build scripts
-and procedural macros are left as they are. Everything is built in a directory of its own, target/ravelin (with --races
-target/ravelin-races). Arguments after the command are cargo's. Documentation tests are not run.
+and procedural macros are left as they are. Everything is built in a directory of its own, target/ravelin (with --no-races
+target/ravelin-no-races). Arguments after the command are cargo's. Documentation tests are not run. If the toolchain can
+instrument atomics only, the report says that data races were not looked for.
 
 Exit codes: 1 something was found (or as --exit-code says), 2 the command line is wrong; otherwise those of cargo.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CARGO_HELP)]
 pub struct Cargo {
-    /// Also instrument accesses that are not atomic, and look for data races between them
-    #[arg(long)]
+    /// Look for data races, which is the default; with this option a toolchain that cannot is refused
+    #[arg(long, conflicts_with = "no_races")]
     pub races: bool,
+    /// Do not look for data races: accesses that are not atomic are not instrumented
+    #[arg(long, conflicts_with = "no_robustness")]
+    pub no_races: bool,
     #[command(flatten)]
     pub watching: Watching,
     /// Do not look for robustness violations
-    #[arg(long, requires = "races")]
+    #[arg(long)]
     pub no_robustness: bool,
     #[command(flatten)]
     pub shown: Shown,
@@ -132,6 +137,10 @@ pub struct Schedules {
     /// Scheduling points at which nothing happens that make a livelock; 0 for never
     #[arg(long, value_name = "POINTS", default_value_t = 5_000_000)]
     pub livelock: u64,
+    /// End a run that makes no progress for so long, and report where its threads are; 0 for never. By default 60 with a
+    /// schedule of our own, and never for os
+    #[arg(long, value_name = "SECONDS")]
+    pub no_progress: Option<u64>,
     /// Runs at a time; by default one for os, otherwise one for each processor
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
     pub jobs: Option<u64>,

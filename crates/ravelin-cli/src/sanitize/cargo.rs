@@ -12,7 +12,15 @@ use std::process::ExitCode;
 /// Runs cargo with the sanitizer, and reports what the programs it ran found.
 pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     let wanted = wanted(&arguments.shown)?;
-    let cargo = rust::Cargo::new(&arguments.command, arguments.races)?;
+    let races = match (arguments.races, arguments.no_races) {
+        (true, _) => rust::Races::Required,
+        (false, true) => rust::Races::No,
+        (false, false) => rust::Races::IfPossible,
+    };
+    let cargo = rust::Cargo::new(&arguments.command, races)?;
+    if let Some(why) = &cargo.without_races {
+        complain!("warning: data races are not looked for: {why}");
+    }
     if cargo.without_doctests {
         complain!("note: documentation tests are not run: the sanitizer does not watch them");
     }
@@ -20,7 +28,7 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
         watch: Watch {
             program: cargo.program,
             arguments: cargo.arguments,
-            options: arguments.watching.options(arguments.races, !arguments.no_robustness),
+            options: arguments.watching.options(cargo.races, !arguments.no_robustness),
             keep: arguments.watching.findings.clone(),
             environment: cargo.environment,
             only_starts: true,
@@ -42,7 +50,8 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     ran.iter_mut().for_each(|run| run.watched.executable = None);
     let mut gathered = gathered(&plan, &ran);
     gathered.program = format!("cargo {}", arguments.command[0].display());
-    let report = gather(gathered, &wanted);
+    let mut report = gather(gathered, &wanted);
+    report.notes.extend(cargo.without_races.map(|why| format!("data races were not looked for: {why}")));
     show("run", &report, None, &arguments.shown, stderr())?;
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }

@@ -10,7 +10,7 @@ use anyhow::bail;
 use ravelin_output::{stderr, stdout};
 use ravelin_report::sanitizer::fixes::{Outcome, Tried};
 use ravelin_sanitizer::repair::{Fix, Site, fixes_of, last_resort, sites, weaker_than_seq_cst, words};
-use ravelin_sanitizer::report::{Problem, Report, Wanted};
+use ravelin_sanitizer::report::{Report, Wanted};
 use ravelin_sanitizer::{Plan, Ran};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -62,7 +62,7 @@ fn asked_for(names: &[String], before: &Report) -> anyhow::Result<Vec<Fix>> {
                 let these = fixes_of(finding);
                 if these.is_empty() {
                     bail!(
-                        "finding {number} is a data race: no memory order makes it go away; its suggestion is: {}",
+                        "finding {number} is a data race between whose accesses no atomic access is known that could order them, so there is nothing to try out; its suggestion is: {}",
                         finding.advice()
                     );
                 }
@@ -106,7 +106,7 @@ impl Trial<'_> {
         unreachable!("the loop ends by itself")
     }
 
-    /// Fixes that leave no robustness violation in these runs, none of which can be left out.
+    /// Fixes that leave no finding in these runs that orders can repair, none of which can be left out.
     fn fix_all(&mut self, mut report: Report) -> anyhow::Result<Vec<Fix>> {
         let mut fixes: Vec<Fix> = Vec::new();
         // Every round adds a fix, so it ends; a place has few.
@@ -114,12 +114,12 @@ impl Trial<'_> {
             fixes.extend(new);
             report = self.run(&fixes)?.0;
         }
-        let violations = violations(&report);
+        let left = report.findings.len();
         let mut at = 0;
         while at < fixes.len() {
             let mut fewer = fixes.clone();
             fewer.remove(at);
-            if self::violations(&self.run(&fewer)?.0) <= violations {
+            if self.run(&fewer)?.0.findings.len() <= left {
                 fixes = fewer;
             } else {
                 at += 1;
@@ -129,14 +129,10 @@ impl Trial<'_> {
     }
 }
 
-fn violations(report: &Report) -> usize {
-    report.findings.iter().filter(|finding| finding.problem != Problem::Race).count()
-}
-
-/// What the most frequent robustness violation asks for that is not there yet; `None` if nothing is left to try.
+/// What the most frequent finding asks for that is not there yet; `None` if nothing is left to try.
 fn next_fixes(report: &Report, fixes: &[Fix]) -> Option<Vec<Fix>> {
-    let open = report.findings.iter().filter(|finding| finding.problem != Problem::Race);
-    open.flat_map(|finding| [fixes_of(finding), last_resort(finding)])
+    let try_next = |finding| [fixes_of(finding), last_resort(finding)];
+    (report.findings.iter().flat_map(try_next))
         .map(|these| these.into_iter().filter(|fix| !fixes.contains(fix)).collect::<Vec<_>>())
         .find(|these| !these.is_empty())
 }

@@ -11,6 +11,9 @@ use ravelin_sanitizer::{Plan, Ran, Scheduling, Watch, find_program, fingerprint}
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// Seconds after which a run without progress is ended, unless the command line says otherwise.
+const NO_PROGRESS: u64 = 60;
+
 /// Runs a program and reports.
 pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
     let wanted = wanted(&arguments.shown)?;
@@ -37,7 +40,7 @@ pub fn exit_code(report: &Report, ran: &[Ran], found: u8) -> ExitCode {
 /// What the command line asks for.
 fn plan(arguments: &Run) -> anyhow::Result<Plan> {
     let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("which program?") };
-    let Schedules { runs, schedule, seed, depth, length, livelock, jobs } = arguments.schedules;
+    let Schedules { runs, schedule, seed, depth, length, livelock, no_progress, jobs } = arguments.schedules;
     let scheduling = match schedule {
         ScheduleKind::Os => Scheduling::Os,
         ScheduleKind::Random => Scheduling::Random,
@@ -45,11 +48,16 @@ fn plan(arguments: &Run) -> anyhow::Result<Plan> {
     };
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let by_default = || if scheduling == Scheduling::Os { 1 } else { processors() };
+    let mut options = arguments.watching.options(!arguments.no_races, !arguments.no_robustness);
+    let no_progress = no_progress.unwrap_or(if scheduling == Scheduling::Os { 0 } else { NO_PROGRESS });
+    if no_progress > 0 {
+        options.push(format!("no-progress={no_progress}"));
+    }
     Ok(Plan {
         watch: Watch {
             program: program.clone(),
             arguments: rest.to_vec(),
-            options: arguments.watching.options(!arguments.no_races, !arguments.no_robustness),
+            options,
             keep: arguments.watching.findings.clone(),
             ..Watch::default()
         },

@@ -54,7 +54,12 @@ fn card(finding: &Finding, number: usize, place: &Place) -> Markup {
                 (access(roles(finding).0, &finding.access, place))
                 (access(roles(finding).1, &finding.other, place))
             }
-            @if !finding.path.is_empty() {
+            @if finding.problem == "data-race" && !finding.path.is_empty() {
+                figure.graph {
+                    figcaption { "In this run the one came after the other; C11 does not order them" }
+                    div.scroll tabindex="0" role="region" aria-label="timeline" { (picture::draw(&graph)) }
+                }
+            } @else if !finding.path.is_empty() {
                 figure.graph {
                     figcaption { "Under sequential consistency the one comes after the other; weak memory may close the circle" }
                     div.scroll tabindex="0" role="region" aria-label="timeline" { (picture::draw(&graph)) }
@@ -118,7 +123,7 @@ fn stack(frames: &[Frame], line: Option<&str>, place: &Place) -> Markup {
 fn waiting(stuck: &Stuck, place: &Place) -> Markup {
     html! {
         article.finding {
-            h2 { (capitalised(&stuck.problem)) }
+            h2 { (capitalised(stuck.words())) }
             p.faint { "in " (counted(stuck.runs, "run")) }
             div.pair {
                 @for blocked in &stuck.threads {
@@ -139,10 +144,13 @@ fn graph(finding: &Finding) -> Graph {
     let mut graph = Graph::default();
     let mut last = event(&mut graph, &finding.other, &finding.location.words());
     let other = last;
+    let on_cycle = finding.problem != "data-race";
     let edge = |graph: &mut Graph, from: usize, to: usize, kind: EdgeKind| {
         if from != to {
-            graph.cycle.push(graph.edges.len());
-            graph.edges.push(Edge { from, to, kind, cell: None, on_cycle: true });
+            if on_cycle {
+                graph.cycle.push(graph.edges.len());
+            }
+            graph.edges.push(Edge { from, to, kind, cell: None, on_cycle });
         }
     };
     for step in finding.path.iter().rev() {
@@ -164,8 +172,15 @@ fn graph(finding: &Finding) -> Graph {
         if graph.events[last].thread == graph.events[access].thread {
             edge(&mut graph, last, access, EdgeKind::Po);
         }
-        let back = if finding.problem == "stale-read" { EdgeKind::Fr } else { EdgeKind::Mo };
-        edge(&mut graph, access, other, back);
+        let back = match finding.problem.as_str() {
+            "stale-read" => Some(EdgeKind::Fr),
+            // Nothing leads back: the two may come in any order, or at once.
+            "data-race" => None,
+            _ => Some(EdgeKind::Mo),
+        };
+        if let Some(back) = back {
+            edge(&mut graph, access, other, back);
+        }
     }
     graph.marked = vec![access, other];
     graph

@@ -4,7 +4,7 @@ use super::sentence;
 use crate::json::document;
 use crate::numbers::counted;
 use ravelin_sanitizer::repair::{Fix, Repair};
-use ravelin_sanitizer::report::{Finding, Problem, Report};
+use ravelin_sanitizer::report::{Finding, Report};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -119,6 +119,5 @@ fn told(finding: &Finding) -> String {
         let at = |place: Option<String>| place.unwrap_or_else(|| "an unknown place".to_owned());
         format!("{} and {}", at(finding.access.place()), at(finding.other.place()))
     };
-    let kind = if finding.problem == Problem::Race { " (orders do not help)" } else { "" };
-    format!("{} ({}){kind}", sentence(finding), place(finding))
+    format!("{} ({})", sentence(finding), place(finding))
 }

@@ -47,6 +47,7 @@ pub fn report(report: &Report, command: Option<&CommandLine>) -> Value {
         },
         "unused_suppressions": report.unused_suppressions,
         "unrecorded": report.unrecorded,
+        "notes": report.notes,
         "processes": report.processes.iter().map(process).collect::<Vec<_>>(),
     })
 }
@@ -92,7 +93,9 @@ fn stuck(report: &Report, found: &Stuck) -> Value {
         })
     };
     json!({
-        "problem": found.words(),
+        "problem": found.name(),
+        "sentence": found.words(),
+        "seconds": found.seconds,
         "runs": found.runs.len(),
         "first_run": first_run(report, &found.runs, found.point),
         "threads": found.threads.iter().map(blocked).collect::<Vec<_>>(),
@@ -124,7 +127,7 @@ fn finding(report: &Report, finding: &Finding) -> Value {
         "other": access(&finding.other),
         "location": location(&finding.location),
         "path": finding.path.iter().map(step).collect::<Vec<_>>(),
-        "suggestion": suggestion(&finding.suggestion),
+        "suggestion": suggestion(finding),
     })
 }
 
@@ -203,10 +206,10 @@ fn step(step: &Step) -> Value {
     })
 }
 
-fn suggestion(suggestion: &Suggestion) -> Value {
+fn suggestion(finding: &Finding) -> Value {
     let strengthen = |strengthen: &Strengthen| json!({ "access": strengthen.what, "place": strengthen.place, "order": order_name(strengthen.order) });
     let segment = |segment: &Segment| json!({ "thread": segment.thread, "from": segment.from, "to": segment.to });
-    let (kind, accesses, fences) = match suggestion {
+    let (kind, accesses, fences) = match &finding.suggestion {
         Suggestion::Synchronise => ("synchronise", None, None),
         Suggestion::MakeAtomic { .. } => ("make-atomic", None, None),
         Suggestion::FreeLater => ("free-later", None, None),
@@ -218,7 +221,7 @@ fn suggestion(suggestion: &Suggestion) -> Value {
         }
         Suggestion::Unknown => ("unknown", None, None),
     };
-    json!({ "kind": kind, "text": suggestion.words(), "accesses": accesses, "fences": fences })
+    json!({ "kind": kind, "text": finding.advice(), "accesses": accesses, "fences": fences })
 }
 
 #[cfg(test)]

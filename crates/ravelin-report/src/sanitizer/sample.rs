@@ -26,6 +26,7 @@ pub fn report() -> Report {
         hidden: Hidden { library: 3, spinning: 1, suppressed: 0 },
         unused_suppressions: vec!["list:3: race:x".to_owned()],
         unrecorded: 0,
+        notes: Vec::new(),
     }
 }
 
@@ -50,6 +51,8 @@ fn stale_read() -> Finding {
         location: Location { address: 0x4010, name: Some("flag".to_owned()), memory: Memory::Other },
         before: at(&writer, AccessKind::Store, "writer", 8),
         after: at(&reader, AccessKind::Load, "reader", 13),
+        lacks_release: true,
+        lacks_acquire: true,
     };
     let strengthen = |what, line: u32, order| Strengthen { what, place: format!("mp.c:{line}"), order };
     Finding {

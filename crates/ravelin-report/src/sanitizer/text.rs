@@ -29,7 +29,7 @@ pub fn report(report: &Report, style: Style) -> String {
 /// A run in which nobody could go on.
 fn stuck(text: &mut String, number: usize, found: &Stuck, report: &Report, style: Style) {
     let often = in_runs(report, &found.runs);
-    let _ = writeln!(text, "{number}. {}{often}", style.paint("1;31", found.words()));
+    let _ = writeln!(text, "{number}. {}{often}", style.paint("1;31", &found.words()));
     for blocked in &found.threads {
         let _ = writeln!(text, "   {} {}", style.paint("1", &blocked.thread.words()), blocked.words());
         stack(text, from_program(&blocked.stack));
@@ -64,7 +64,10 @@ fn one(text: &mut String, number: usize, finding: &Finding, report: &Report, sty
     access(text, second, &finding.other, None, style);
     location(text, &finding.location);
     if !finding.path.is_empty() {
-        text.push_str("   under sequential consistency the one comes after the other, last step first:\n");
+        text.push_str(match finding.problem {
+            Problem::Race => "   in this run the one came after the other, last step first:\n",
+            _ => "   under sequential consistency the one comes after the other, last step first:\n",
+        });
         for step in &finding.path {
             let _ = writeln!(text, "     {}", step_sentence(step));
         }
@@ -182,7 +185,7 @@ fn summary(text: &mut String, report: &Report, style: Style) {
     for unused in &report.unused_suppressions {
         let _ = writeln!(text, "  note: this suppression was not needed: {unused}");
     }
-    if let Some(note) = unrecorded(report) {
+    for note in report.notes.iter().cloned().chain(unrecorded(report)) {
         let _ = writeln!(text, "  note: {note}");
     }
     let mut told: Vec<&str> = Vec::new();

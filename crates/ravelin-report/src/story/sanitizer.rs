@@ -11,7 +11,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     pub findings: Vec<Finding>,
-    /// Deadlocks and livelocks.
+    /// Deadlocks, livelocks, and runs that made no progress.
     pub stuck: Vec<Stuck>,
 }
 
@@ -103,10 +103,12 @@ pub struct FirstRun {
     pub schedule: Option<String>,
 }
 
-/// Threads that wait for each other, or go round in circles.
+/// Threads that wait for each other, go round in circles, or made no progress.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Stuck {
     pub problem: String,
+    /// What to call it; documents of earlier versions have the problem alone.
+    sentence: Option<String>,
     pub runs: u64,
     pub threads: Vec<Blocked>,
 }
@@ -116,6 +118,13 @@ pub struct Blocked {
     pub thread: SanitizerThread,
     pub sentence: String,
     pub stack: Vec<Frame>,
+}
+
+impl Stuck {
+    /// A heading.
+    pub fn words(&self) -> &str {
+        self.sentence.as_ref().unwrap_or(&self.problem)
+    }
 }
 
 impl SanitizerThread {
@@ -175,6 +184,8 @@ struct RawReport {
     /// Reports of before did not have it.
     #[serde(default)]
     unrecorded: u64,
+    #[serde(default)]
+    notes: Vec<String>,
     processes: Vec<RawProcess>,
 }
 
@@ -243,6 +254,7 @@ pub fn story(answer: &Value) -> Result<Story, Wrong> {
     if report.unrecorded > 0 {
         notes.push(format!("Processes that could not record what they found: {}.", grouped(report.unrecorded)));
     }
+    notes.extend(report.notes.iter().cloned());
     notes.extend(report.processes.iter().flat_map(|process| process.notes.clone()));
     let sum = |of: &dyn Fn(&RawProcess) -> u64| grouped(report.processes.iter().map(of).fold(0, u64::saturating_add));
     let mut statistics = Facts::new();

@@ -49,6 +49,9 @@ extern "C" fn start_up() {
     heap::open();
     threads::prepare();
     process::prepare();
+    // Whoever waits in turn needs the functions that were just found.
+    crate::schedule::begin();
+    crate::watchdog::begin();
 }
 
 /// The linker sorts constructors by the number; up to 100 they belong to the implementation.

@@ -51,6 +51,29 @@ interpose! {
         in_turn(me, 0, until, &mut one, || real(file, events, most, 0, mask))
     }
 
+    fn epoll_pwait2(file: c_int, events: usize, most: c_int, limit: usize, mask: usize) -> c_int {
+        let Some(me) = schedule::mine() else {
+            return real(file, events, most, limit, mask);
+        };
+        // SAFETY: the program gave this address as one of a time, or 0.
+        let until = unsafe { time::after(limit) };
+        let none = timespec { tv_sec: 0, tv_nsec: 0 };
+        let mut one = [pollfd { fd: file, events: libc::POLLIN, revents: 0 }];
+        in_turn(me, 0, until, &mut one, || real(file, events, most, (&raw const none) as usize, mask))
+    }
+
+    fn pselect(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, limit: usize, mask: usize) -> c_int {
+        let Some(me) = schedule::mine() else {
+            return real(count, read, write, except, limit, mask);
+        };
+        // SAFETY: the program gave this address as one of a time, or 0.
+        let until = unsafe { time::after(limit) };
+        let none = timespec { tv_sec: 0, tv_nsec: 0 };
+        select_in_turn(me, until, count, [read, write, except], || {
+            real(count, read, write, except, (&raw const none) as usize, mask)
+        })
+    }
+
     fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, limit: usize) -> c_int {
         let Some(me) = schedule::mine() else {
             return real(count, read, write, except, limit);
@@ -60,18 +83,30 @@ interpose! {
         let until = wanted.and_then(|wanted| {
             time::later(wanted.tv_sec.max(0) as u64 * 1_000 * MILLISECOND + wanted.tv_usec.max(0) as u64 * 1_000)
         });
-        let sets = [read, write, except];
-        let before = sets.map(copy);
-        let mut room = [const { pollfd { fd: -1, events: 0, revents: 0 } }; MOST];
-        let used = from_sets(count, &before, &mut room);
-        in_turn(me, 0, until, &mut room[..used], || {
-            for (set, before) in sets.iter().zip(&before) {
-                put(*set, before);
-            }
+        select_in_turn(me, until, count, [read, write, except], || {
             let mut none = timeval { tv_sec: 0, tv_usec: 0 };
             real(count, read, write, except, (&raw mut none) as usize)
         })
     }
+}
+
+/// [`in_turn`] for sets of descriptors, which each look changes.
+fn select_in_turn(
+    me: usize,
+    until: Option<u64>,
+    count: c_int,
+    sets: [*mut fd_set; 3],
+    mut look: impl FnMut() -> c_int,
+) -> c_int {
+    let before = sets.map(copy);
+    let mut room = [const { pollfd { fd: -1, events: 0, revents: 0 } }; MOST];
+    let used = from_sets(count, &before, &mut room);
+    in_turn(me, 0, until, &mut room[..used], || {
+        for (set, before) in sets.iter().zip(&before) {
+            put(*set, before);
+        }
+        look()
+    })
 }
 
 /// Looks, by `look`, until something is ready or the time is over.

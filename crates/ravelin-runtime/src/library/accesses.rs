@@ -57,7 +57,11 @@ fn access<R>(of: Of, address: usize, code: i32, raw: impl FnOnce() -> R, done: i
     };
     let result = raw();
     let (touch, order) = done(&result);
-    thread.clocks.exchange_message(locked.record().released(), touch, order);
+    let message = locked.record().released();
+    if let Some(message) = message.as_ref().filter(|_| touch != Touch::Store && order.acquires()) {
+        thread.learns_from(message);
+    }
+    thread.clocks.exchange_message(message, touch, order);
     drop(locked);
     thread.new_epoch();
     if of == Of::Writer && order.acquires() {

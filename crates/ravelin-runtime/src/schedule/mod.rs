@@ -31,22 +31,30 @@ pub fn want(schedule: Schedule, livelock: u64, processor: Option<usize>) {
     WANTED.store(turn::reserve(), Ordering::Release);
 }
 
-/// Whether there is a schedule, though there may be only one thread yet.
+/// Whether there is a schedule.
 #[inline(always)]
 pub fn is_wanted() -> bool {
     WANTED.load(Ordering::Relaxed)
 }
 
-/// The program is about to have a second thread: the first one gets the turn.
+/// The program begins, with one thread, which has the turn. Its clocks show the time of the schedule from now on, so its
+/// waits must end by that time too.
 pub fn begin() {
     let thread = this_thread::me();
-    if !is_wanted() || thread.is_null() {
+    if !is_wanted() || is_on() || thread.is_null() {
         return;
     }
     turn::sit_down(0, 0);
-    turn::stay_on_one_processor();
     take_place(0);
     ON.store(true, Ordering::Release);
+}
+
+/// The program is about to have a second thread.
+pub fn begin_several() {
+    begin();
+    if is_on() {
+        turn::stay_on_one_processor();
+    }
 }
 
 /// This process is a forked child, in which nothing is watched and one thread runs.

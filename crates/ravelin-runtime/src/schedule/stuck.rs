@@ -6,7 +6,7 @@ use crate::process;
 use crate::this_thread;
 use crate::threads;
 use libc::c_int;
-use ravelin_findings::{Blocked, Record, WaitsFor};
+use ravelin_findings::{Blocked, Record, Standstill, WaitsFor};
 use ravelin_schedule::{State, Stuck, Wait};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,26 +16,47 @@ pub fn tell(kind: Stuck) -> ! {
     let _inside = this_thread::enter_unwatched();
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.swap(true, Ordering::SeqCst) {
-        let places = turn::with(|turns| {
-            (0..turns.places())
-                .map(|place| (place, turns.state(place)))
-                .filter(|(_, state)| *state != State::Ended)
-                .collect::<Vec<_>>()
-        });
-        let places = places.unwrap_or_default();
-        let blocked: Vec<Blocked> = places.iter().map(|&(place, state)| blocked(place, state)).collect();
+        let kind = match kind {
+            Stuck::Deadlock => Standstill::Deadlock,
+            Stuck::Livelock => Standstill::Livelock,
+        };
+        let blocked = everybody(kind);
         for thread in &blocked {
             threads::describe(thread.thread);
         }
         file::write_modules();
         let (point, _) = super::progress();
-        file::write(&Record::Stuck(ravelin_findings::Stuck {
-            livelock: kind == Stuck::Livelock,
-            point,
-            threads: blocked,
-        }));
+        file::write(&Record::Stuck(ravelin_findings::Stuck { kind, seconds: 0, point, threads: blocked }));
     }
     process::halt()
+}
+
+/// What every thread waits for that has not ended.
+pub fn everybody(kind: Standstill) -> Vec<Blocked> {
+    let places = turn::with(|turns| {
+        let running = turns.running();
+        (0..turns.places())
+            .map(|place| (place, turns.state(place), running == Some(place)))
+            .filter(|(_, state, _)| *state != State::Ended)
+            .collect::<Vec<_>>()
+    });
+    let all = places.unwrap_or_default().into_iter().map(|(place, state, has_turn)| {
+        let mut blocked = blocked(place, state);
+        if kind == Standstill::NoProgress && matches!(state, State::Ready | State::Outside) {
+            blocked.waits_for = match state {
+                State::Ready if !has_turn => WaitsFor::Turn,
+                _ if turn::sleeps(place) => WaitsFor::Unknown,
+                _ => WaitsFor::Point,
+            };
+            let left_its_point = blocked.waits_for != WaitsFor::Turn && !turn::is_away(place);
+            // What it is doing now is not known, but the calls it is in are.
+            if left_its_point && seat(place).pc.load(Ordering::Relaxed) != 0 {
+                blocked.stack.drain(..blocked.stack.len().min(1));
+            }
+        }
+        blocked
+    });
+    all.collect()
 }
 
 fn blocked(place: usize, state: State) -> Blocked {

@@ -49,7 +49,7 @@ pub struct Seat {
 impl Seat {
     /// What kind of object the thread waits for.
     pub fn waits_for(&self) -> WaitsFor {
-        const KINDS: [WaitsFor; 13] = [
+        const KINDS: [WaitsFor; 15] = [
             WaitsFor::Nothing,
             WaitsFor::Mutex,
             WaitsFor::ReadWriteLock,
@@ -63,8 +63,10 @@ impl Seat {
             WaitsFor::Descriptor,
             WaitsFor::Time,
             WaitsFor::Unknown,
+            WaitsFor::Turn,
+            WaitsFor::Point,
         ];
-        KINDS[self.what.load(Ordering::Relaxed).min(12) as usize]
+        KINDS[self.what.load(Ordering::Relaxed).min(14) as usize]
     }
 }
 
@@ -461,6 +463,26 @@ impl Looks {
             *self = Looks::default();
         }
     }
+}
+
+/// Whether any thread that need not wait for others runs, or would if the machine were not busy with others.
+pub fn somebody_runs() -> bool {
+    let may_run = with(|turns| {
+        let running = turns.running();
+        let may_run = |place: &usize| running == Some(*place) || turns.state(*place) == State::Outside;
+        (0..turns.places()).filter(may_run).collect::<Vec<_>>()
+    });
+    may_run.unwrap_or_default().into_iter().any(|place| !sleeps(place))
+}
+
+/// Whether the thread at a place has gone outside by itself.
+pub fn is_away(place: usize) -> bool {
+    seat(place).away.load(Ordering::Relaxed) != 0
+}
+
+/// Whether the thread at a place sleeps in the kernel, or is gone.
+pub fn sleeps(place: usize) -> bool {
+    matches!(state_of(tid(place)).0, b'S' | b'Z' | b'X' | 0)
 }
 
 /// The letter by which the kernel says what a thread does, 0 if there is no such thread; and its processor time in

@@ -60,6 +60,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
                 Some(&at) => {
                     merged[at].count = merged[at].count.saturating_add(finding.count);
                     merged[at].spinning &= finding.spinning;
+                    keep_what_orders_both(&mut merged[at], &finding);
                     if finding.runs.last() != merged[at].runs.last() {
                         merged[at].runs.extend(run);
                     }
@@ -100,6 +101,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
         hidden,
         unused_suppressions: wanted.suppressions.unused(),
         unrecorded: gathered.unrecorded,
+        notes: Vec::new(),
     }
 }
 
@@ -127,6 +129,15 @@ pub(super) fn key(finding: &Finding) -> Key {
 fn is_in_library(finding: &Finding) -> bool {
     let inside = |access: &Access| access.stack.first().is_some_and(Frame::is_standard_library);
     finding.problem != Problem::Race && inside(&finding.access) && inside(&finding.other)
+}
+
+/// A race that also came about without reads between the two accesses is not repaired by the orders of reads.
+fn keep_what_orders_both(known: &mut Finding, again: &Finding) {
+    let is_unordered = again.path.is_empty() && !again.other.stack.is_empty();
+    if known.problem == Problem::Race && !known.path.is_empty() && is_unordered {
+        known.path.clear();
+        known.suggestion = again.suggestion.clone();
+    }
 }
 
 fn process(findings: &Findings) -> Process {
@@ -194,6 +205,8 @@ impl Naming<'_> {
                 location: self.location(process, step.address, neighbour(&found.place, step.address)),
                 before: self.access(process, &step.before),
                 after: self.access(process, &step.after),
+                lacks_release: step.lacks_release,
+                lacks_acquire: step.lacks_acquire,
             });
         }
         Finding {
@@ -225,7 +238,7 @@ impl Naming<'_> {
                 stack: self.stack(process, &blocked.stack),
             });
         }
-        Stuck { livelock: found.livelock, point: found.point, threads, runs: run.into_iter().collect() }
+        Stuck { kind: found.kind, seconds: found.seconds, point: found.point, threads, runs: run.into_iter().collect() }
     }
 
     fn access(&mut self, process: &Findings, access: &ravelin_findings::Access) -> Access {
@@ -345,6 +358,34 @@ mod tests {
     }
 
     #[test]
+    fn orders_do_not_repair_a_race_that_also_came_about_without_reads() {
+        let chained = || {
+            let location = Location { address: 8, name: None, memory: Memory::Other };
+            let (before, after) = (access("f", 2), access("g", 3));
+            let (kind, lacks_release, lacks_acquire) = (StepKind::ReadsFrom, true, true);
+            Finding {
+                path: vec![Step { kind, location, before, after, lacks_release, lacks_acquire }],
+                suggestion: Suggestion::ReleaseAcquire(Vec::new()),
+                ..finding(Problem::Race, access("g", 4), access("f", 1))
+            }
+        };
+        let alone = || Finding {
+            suggestion: Suggestion::Synchronise,
+            ..finding(Problem::Race, access("g", 4), access("f", 1))
+        };
+        let merged = |mut first: Finding, second: Finding| {
+            keep_what_orders_both(&mut first, &second);
+            first.suggestion
+        };
+        assert_eq!(merged(chained(), alone()), Suggestion::Synchronise);
+        assert_eq!(merged(alone(), chained()), Suggestion::Synchronise);
+        assert_eq!(merged(chained(), chained()), Suggestion::ReleaseAcquire(Vec::new()));
+        let mut forgotten = alone();
+        forgotten.other.stack.clear();
+        assert_eq!(merged(chained(), forgotten), Suggestion::ReleaseAcquire(Vec::new()), "nothing is known of it");
+    }
+
+    #[test]
     fn locations_of_the_same_block_are_known_by_it() {
         let found = |address| ravelin_findings::Access {
             thread: 1,
@@ -353,8 +394,14 @@ mod tests {
             size: 4,
             stack: vec![address],
         };
-        let step =
-            |address| ravelin_findings::Step { kind: StepKind::ReadsFrom, address, before: found(1), after: found(2) };
+        let step = |address| ravelin_findings::Step {
+            kind: StepKind::ReadsFrom,
+            address,
+            before: found(1),
+            after: found(2),
+            lacks_release: true,
+            lacks_acquire: true,
+        };
         let finding = ravelin_findings::Finding {
             count: 1,
             spinning: Spinning::No,

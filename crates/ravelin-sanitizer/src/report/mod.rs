@@ -11,7 +11,7 @@ pub use stuck::{Blocked, Stuck};
 pub use suggestion::{Segment, Strengthen, Suggestion};
 
 use crate::symbols::Frame;
-pub use ravelin_findings::{AccessKind, Order, Problem, StepKind, WaitsFor};
+pub use ravelin_findings::{AccessKind, Order, Problem, Standstill, StepKind, WaitsFor};
 use ravelin_schedule::Schedule;
 
 /// The report about one run, or several.
@@ -35,6 +35,8 @@ pub struct Report {
     pub unused_suppressions: Vec<String>,
     /// How many processes could not record what they found.
     pub unrecorded: u64,
+    /// What else limits the answer.
+    pub notes: Vec<String>,
 }
 
 impl Report {
@@ -107,7 +109,8 @@ pub struct Finding {
     /// The write that may be missed, or the earlier access of a race.
     pub other: Access,
     pub location: Location,
-    /// Why `other` comes before `access` under sequential consistency, last step first; empty for a race.
+    /// Why `other` comes before `access` under sequential consistency, last step first. For a race: the reads by which
+    /// `access` came after `other` in this run; empty if there were none, or none that are known.
     pub path: Vec<Step>,
     pub suggestion: Suggestion,
     /// The runs it was found in, by number; empty if only files were read.
@@ -167,6 +170,10 @@ pub struct Step {
     pub location: Location,
     pub before: Access,
     pub after: Access,
+    /// `before` releases too little for the two to synchronise, by its order and by fences.
+    pub lacks_release: bool,
+    /// `after` acquires too little.
+    pub lacks_acquire: bool,
 }
 
 impl Access {

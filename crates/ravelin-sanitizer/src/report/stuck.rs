@@ -1,13 +1,15 @@
 //! Runs in which nobody could go on: what each thread waits for.
 
-use super::{Location, Thread, WaitsFor};
+use super::{Location, Standstill, Thread, WaitsFor};
 use crate::symbols::Frame;
 
-/// A deadlock or a livelock.
+/// A deadlock, a livelock, or a run that made no progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Threads run, but only go round in waiting loops; otherwise all are blocked.
-    pub livelock: bool,
+    /// Why nobody went on.
+    pub kind: Standstill,
+    /// For how many seconds nothing had happened; 0 for a deadlock or livelock.
+    pub seconds: u64,
     /// The scheduling point at which it was noticed in the first run.
     pub point: u64,
     /// All threads that had not ended.
@@ -30,14 +32,26 @@ pub struct Blocked {
 }
 
 impl Stuck {
+    /// A short name that stays the same over versions.
+    pub fn name(&self) -> &'static str {
+        match self.kind {
+            Standstill::Deadlock => "deadlock",
+            Standstill::Livelock => "livelock",
+            Standstill::NoProgress => "no-progress",
+        }
+    }
+
     /// A heading.
-    pub fn words(&self) -> &'static str {
-        if self.livelock { "livelock" } else { "deadlock" }
+    pub fn words(&self) -> String {
+        match self.kind {
+            Standstill::NoProgress => format!("the run made no progress for {} s", self.seconds),
+            Standstill::Deadlock | Standstill::Livelock => self.name().to_owned(),
+        }
     }
 
     /// Adds it to a list in which the same one may be already: one in which threads stand at the same places.
     pub(super) fn merge_into(self, list: &mut Vec<Stuck>) {
-        match list.iter_mut().find(|known| known.livelock == self.livelock && known.places() == self.places()) {
+        match list.iter_mut().find(|known| known.kind == self.kind && known.places() == self.places()) {
             Some(known) => known.runs.extend(self.runs),
             None => list.push(self),
         }
@@ -64,6 +78,8 @@ impl Blocked {
             WaitsFor::Descriptor => return "waits for a file descriptor".to_owned(),
             WaitsFor::Time => return "sleeps".to_owned(),
             WaitsFor::Unknown => return "is in a call that the schedule does not know".to_owned(),
+            WaitsFor::Turn => return "waits for its turn".to_owned(),
+            WaitsFor::Point => return "runs without reaching a scheduling point".to_owned(),
             WaitsFor::Thread => {
                 let other = self.other.as_ref().map_or_else(|| "a thread".to_owned(), Thread::words);
                 return format!("waits for the end of {other}");

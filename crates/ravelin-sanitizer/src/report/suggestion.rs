@@ -1,16 +1,20 @@
-//! What to change so that a finding goes away, from the path that orders its accesses under sequential consistency.
+//! What to change so that a finding goes away, from the path that orders its accesses under sequential consistency, or
+//! in this run.
 //!
 //! If every step of the path is a read from a write (message passing, however long the chain), release and acquire along
 //! it make the order hold under C11, too. If a step is an overwriting (store buffering, two threads writing), only the
 //! order of seq_cst fences does: one in each thread between the access by which the path enters it and the one by which
 //! it leaves. These are suggestions: whether there is a fence already is not known here.
+//!
+//! The path of a race has reads from writes only, and knows what fences and release sequences do: it asks for what is
+//! missing and for nothing else. Without a path nothing is known but that the two accesses are not ordered.
 
 use super::{Access, AccessKind, Finding, Order, Problem, StepKind};
 
 /// What to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Suggestion {
-    /// A race between two non-atomic accesses.
+    /// A race between two non-atomic accesses, and nothing is known that connects them.
     Synchronise,
     /// A race in which one access is atomic; where the other one is.
     MakeAtomic { plain: String },
@@ -45,22 +49,13 @@ impl Suggestion {
     /// For a finding whose other fields are complete.
     pub(super) fn new(problem: Problem, access: &Access, other: &Access, path: &[super::Step]) -> Suggestion {
         if problem == Problem::Race {
-            return for_race(access, other);
+            return for_race(access, other, path);
         }
         if path.is_empty() {
             return Suggestion::Unknown;
         }
         if path.iter().all(|step| step.kind == StepKind::ReadsFrom) {
-            let mut stronger: Vec<Strengthen> = Vec::new();
-            // In the order of time, which is the other way round.
-            for step in path.iter().rev() {
-                let (write, read) = (&step.before, &step.after);
-                for strengthen in [released(write), acquired(read)].into_iter().flatten() {
-                    if !stronger.contains(&strengthen) {
-                        stronger.push(strengthen);
-                    }
-                }
-            }
+            let stronger = stronger(path);
             if !stronger.is_empty() {
                 return Suggestion::ReleaseAcquire(stronger);
             }
@@ -110,11 +105,21 @@ impl Finding {
 
     /// The suggestion in words.
     pub fn advice(&self) -> String {
-        self.suggestion.words()
+        let words = self.suggestion.words();
+        match self.suggestion {
+            Suggestion::ReleaseAcquire(_) if self.problem == Problem::Race => format!(
+                "{words}, which orders the two accesses as in this run; if they can also meet in another way, protect both by the same lock"
+            ),
+            _ => words,
+        }
     }
 }
 
-fn for_race(access: &Access, other: &Access) -> Suggestion {
+fn for_race(access: &Access, other: &Access, path: &[super::Step]) -> Suggestion {
+    let stronger = stronger(path);
+    if !stronger.is_empty() {
+        return Suggestion::ReleaseAcquire(stronger);
+    }
     if access.kind == AccessKind::Free || other.kind == AccessKind::Free {
         return Suggestion::FreeLater;
     }
@@ -125,24 +130,29 @@ fn for_race(access: &Access, other: &Access) -> Suggestion {
     }
 }
 
-/// What a write lacks to release.
-fn released(write: &Access) -> Option<Strengthen> {
-    let order = match write.order {
-        Order::Release | Order::AcqRel | Order::SeqCst => return None,
-        Order::Acquire => Order::AcqRel,
-        Order::Plain | Order::Relaxed => Order::Release,
+/// What the accesses of a path of reads need to synchronise, each place once, in the order of time.
+fn stronger(path: &[super::Step]) -> Vec<Strengthen> {
+    let mut stronger: Vec<Strengthen> = Vec::new();
+    let mut add = |access: &Access, order: Order| {
+        let (what, place) = (noun(access), place(access));
+        match stronger.iter_mut().find(|known| known.what == what && known.place == place) {
+            Some(known) if known.order != order => known.order = Order::AcqRel,
+            Some(_) => {}
+            None => stronger.push(Strengthen { what, place, order }),
+        }
     };
-    Some(Strengthen { what: noun(write), place: place(write), order })
-}
-
-/// What a read lacks to acquire.
-fn acquired(read: &Access) -> Option<Strengthen> {
-    let order = match read.order {
-        Order::Acquire | Order::AcqRel | Order::SeqCst => return None,
-        Order::Release => Order::AcqRel,
-        Order::Plain | Order::Relaxed => Order::Acquire,
-    };
-    Some(Strengthen { what: noun(read), place: place(read), order })
+    // The path has the last step first.
+    for step in path.iter().rev() {
+        if step.lacks_release {
+            let acquires = matches!(step.before.order, Order::Acquire | Order::AcqRel);
+            add(&step.before, if acquires { Order::AcqRel } else { Order::Release });
+        }
+        if step.lacks_acquire {
+            let releases = matches!(step.after.order, Order::Release | Order::AcqRel);
+            add(&step.after, if releases { Order::AcqRel } else { Order::Acquire });
+        }
+    }
+    stronger
 }
 
 /// The parts of threads through which the path runs, in the order of time. An access by which it both enters and leaves a
@@ -204,8 +214,12 @@ mod tests {
         Access { kind, order, size: 4, thread, stack: vec![frame], source: None }
     }
 
+    /// A step without fences.
     fn step(kind: StepKind, before: Access, after: Access) -> Step {
-        Step { kind, location: Location { address: 8, name: None, memory: Memory::Other }, before, after }
+        let location = Location { address: 8, name: None, memory: Memory::Other };
+        let lacks_release = !matches!(before.order, Order::Release | Order::AcqRel | Order::SeqCst);
+        let lacks_acquire = !matches!(after.order, Order::Acquire | Order::AcqRel | Order::SeqCst);
+        Step { kind, location, before, after, lacks_release, lacks_acquire }
     }
 
     /// The advice for a stale read of what thread 1 wrote in line 1 by thread 2 in line 4.
@@ -266,6 +280,33 @@ mod tests {
         assert_eq!(race(plain(), at(2, 2, Load, Order::Acquire)), Suggestion::MakeAtomic { plain: "x.c:1".to_owned() });
         assert_eq!(race(at(2, 2, Store, Order::SeqCst), plain()), Suggestion::MakeAtomic { plain: "x.c:1".to_owned() });
         assert_eq!(race(at(2, 2, Free, Order::Plain), plain()), Suggestion::FreeLater);
+    }
+
+    #[test]
+    fn a_race_over_reads_asks_for_what_they_lack() {
+        let race = |path: &[Step]| {
+            Suggestion::new(
+                Problem::Race,
+                &at(2, 9, PlainRead, Order::Plain),
+                &at(1, 1, PlainWrite, Order::Plain),
+                path,
+            )
+        };
+        let message = |write, read| step(StepKind::ReadsFrom, at(1, 2, Store, write), at(2, 8, Load, read));
+        let words = |path: &[Step]| race(path).words();
+        assert_eq!(
+            words(&[message(Order::Relaxed, Order::Relaxed)]),
+            "make the store at x.c:2 release and the load at x.c:8 acquire"
+        );
+        assert_eq!(words(&[message(Order::Release, Order::Relaxed)]), "make the load at x.c:8 acquire");
+        let fenced = Step { lacks_release: false, ..message(Order::Relaxed, Order::Relaxed) };
+        assert_eq!(words(&[fenced]), "make the load at x.c:8 acquire");
+        let count = |before: u64, after: u64| {
+            let update = |thread| at(thread, 5, Update, Order::Relaxed);
+            step(StepKind::ReadsFrom, update(before), update(after))
+        };
+        assert_eq!(words(&[count(1, 2)]), "make the read-modify-write at x.c:5 acq_rel");
+        assert_eq!(race(&[]), Suggestion::Synchronise);
     }
 
     #[test]

@@ -17,6 +17,18 @@ pub struct Cargo {
     pub environment: Vec<(OsString, OsString)>,
     /// Whether documentation tests were left out.
     pub without_doctests: bool,
+    /// Whether non-atomic accesses are instrumented.
+    pub races: bool,
+    /// Why they are not although they should be.
+    pub without_races: Option<String>,
+}
+
+/// Whether non-atomic accesses are instrumented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Races {
+    No,
+    IfPossible,
+    Required,
 }
 
 /// Why there is no command.
@@ -28,7 +40,7 @@ pub enum NoCargo {
     NothingToWatch(String),
     #[error("there is a runtime for the target {TARGET} only, not for {0}")]
     OtherTarget(String),
-    #[error("this toolchain cannot instrument {}: {said}", if *.races { "non-atomic accesses (--races)" } else { "atomics" })]
+    #[error("this toolchain cannot instrument {}: {said}", if *.races { "non-atomic accesses" } else { "atomics" })]
     NoPasses { races: bool, said: String },
     #[error("{}: cargo cannot be run", .0.display())]
     NotStarted(PathBuf, #[source] io::Error),
@@ -39,8 +51,8 @@ pub enum NoCargo {
 }
 
 impl Cargo {
-    /// The command `words` (a command of cargo and its arguments), with plain accesses instrumented if `races`.
-    pub fn new(words: &[OsString], races: bool) -> Result<Cargo, NoCargo> {
+    /// The command `words` (a command of cargo and its arguments).
+    pub fn new(words: &[OsString], races: Races) -> Result<Cargo, NoCargo> {
         let [command, arguments @ ..] = words else { return Err(NoCargo::NoCommand) };
         let name = command.to_string_lossy().into_owned();
         if !["test", "t", "run", "r", "build", "b", "bench"].contains(&&*name) {
@@ -51,12 +63,19 @@ impl Cargo {
         if let Some(target) = asked.target.as_ref().filter(|target| *target != TARGET) {
             return Err(NoCargo::OtherTarget(target.clone()));
         }
-        probe(races)?;
+        let (races, without_races) = match probe(races != Races::No) {
+            Ok(()) => (races != Races::No, None),
+            Err(lacking @ NoCargo::NoPasses { .. }) if races == Races::IfPossible => {
+                probe(false)?;
+                (false, Some(lacking.to_string()))
+            }
+            Err(error) => return Err(error),
+        };
         let base = match asked.directory {
             Some(directory) => directory,
             None => directory(&program, asked.manifest.as_deref())?,
         };
-        let directory = base.join(if races { "ravelin-races" } else { "ravelin" });
+        let directory = base.join(if races { "ravelin" } else { "ravelin-no-races" });
         let wrapper = prepare(&directory)?;
         let mut all = vec![command.clone(), "--target-dir".into(), directory.into_os_string()];
         if asked.target.is_none() {
@@ -74,7 +93,7 @@ impl Cargo {
         if races {
             environment.push((RACES.into(), "1".into()));
         }
-        Ok(Cargo { program, arguments: all, environment, without_doctests })
+        Ok(Cargo { program, arguments: all, environment, without_doctests, races, without_races })
     }
 }
 
@@ -247,9 +266,9 @@ mod tests {
 
     #[test]
     fn only_what_builds_can_be_watched() {
-        assert!(matches!(Cargo::new(&[], false), Err(NoCargo::NoCommand)));
-        assert!(matches!(Cargo::new(&["clippy".into()], false), Err(NoCargo::NothingToWatch(_))));
+        assert!(matches!(Cargo::new(&[], Races::No), Err(NoCargo::NoCommand)));
+        assert!(matches!(Cargo::new(&["clippy".into()], Races::No), Err(NoCargo::NothingToWatch(_))));
         let words = ["build", "--target", "wasm32-unknown-unknown"].map(OsString::from);
-        assert!(matches!(Cargo::new(&words, false), Err(NoCargo::OtherTarget(_))));
+        assert!(matches!(Cargo::new(&words, Races::No), Err(NoCargo::OtherTarget(_))));
     }
 }

@@ -14,7 +14,7 @@ mod redirect;
 mod rustc;
 mod standard_library;
 
-pub use cargo::{Cargo, NoCargo};
+pub use cargo::{Cargo, NoCargo, Races};
 pub use redirect::NotRedirected;
 pub use rustc::{NotCompiled, WRAPPER, compile};
 pub use standard_library::NotUnderstood;

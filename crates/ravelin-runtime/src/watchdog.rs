@@ -1,0 +1,175 @@
+//! Noticing that a run stands still for a reason nobody knows: a call that never returns, a loop without accesses.
+//!
+//! Deadlocks and livelocks among what the schedule sees are known at once ([`crate::schedule::stuck`]). For the rest there is a
+//! thread that looks now and then whether there was a scheduling point since the last look. If there was none, it adds up the
+//! time in which no thread that could make one ran, or else the processor time that they used, of which more is allowed:
+//! they may be computing. Without a schedule only the former is known. Somebody who waits for a child process is not
+//! waiting in vain.
+//!
+//! The C library does not know the thread, so that a program with one thread stays one to it. It therefore has no
+//! thread-local variables but zeroes, calls no function of the C library, and gets no signals.
+
+use crate::schedule::{self, stuck};
+use crate::{file, interpose::signals, kernel, mapping, process, report, this_thread, threads};
+use libc::timespec;
+use ravelin_findings::{Blocked, Record, Standstill, Stuck, WaitsFor};
+use std::arch::asm;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const SECOND: u64 = 1_000_000_000;
+/// Nanoseconds between two looks.
+const LOOK: u64 = SECOND / 8;
+/// How many times longer threads may compute than stand still.
+const COMPUTING: u64 = 10;
+/// Room for the thread's stack.
+const STACK: usize = 1 << 18;
+/// Room for thread-local variables, of which nothing is used but what is read, and for the C library's part behind them.
+const VARIABLES: usize = 1 << 28;
+const CONTROL: usize = 1 << 16;
+
+/// Seconds after which a run that stands still is ended; 0 for never.
+static LIMIT: AtomicU64 = AtomicU64::new(0);
+
+/// Ends a run that stands still for so many seconds.
+pub fn want(seconds: u64) {
+    LIMIT.store(seconds, Ordering::Relaxed);
+}
+
+/// The program begins.
+pub fn begin() {
+    if LIMIT.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let _inside = this_thread::enter_unwatched();
+    // The thread cannot ask for them.
+    file::write_modules();
+    let memory = mapping::map(STACK + VARIABLES + CONTROL) as usize;
+    if memory == 0 {
+        return;
+    }
+    let control = memory + STACK + VARIABLES;
+    // SAFETY: within what was mapped just now. Whoever wants to know where the control block is reads it there.
+    unsafe {
+        (control as *mut usize).write(control);
+        (control as *mut usize).add(2).write(control);
+    }
+    let mask = signals::block();
+    // SAFETY: both are mapped, and stay.
+    unsafe { start(memory + STACK, control) };
+    signals::unblock(mask);
+}
+
+/// Starts [`watch`] in a thread of its own.
+unsafe fn start(stack: usize, control: usize) {
+    const FLAGS: i32 = libc::CLONE_VM
+        | libc::CLONE_FS
+        | libc::CLONE_FILES
+        | libc::CLONE_SIGHAND
+        | libc::CLONE_THREAD
+        | libc::CLONE_SYSVSEM
+        | libc::CLONE_SETTLS;
+    // SAFETY: the new thread has a stack of its own, and never returns from the call.
+    unsafe {
+        asm!(
+            "syscall",
+            "test rax, rax",
+            "jnz 2f",
+            "xor ebp, ebp",
+            "call {watch}",
+            "ud2",
+            "2:",
+            watch = sym watch,
+            inlateout("rax") libc::SYS_clone => _,
+            in("rdi") FLAGS as usize,
+            in("rsi") stack,
+            in("rdx") 0_usize,
+            in("r10") 0_usize,
+            in("r8") control,
+            lateout("rcx") _,
+            lateout("r11") _,
+        );
+    }
+}
+
+/// The thread.
+extern "C" fn watch() -> ! {
+    let limit = LIMIT.load(Ordering::Relaxed).saturating_mul(SECOND);
+    let mut seen = Look::now();
+    // Time in which nobody ran, and processor time, since the last scheduling point.
+    let (mut still, mut computed) = (0, 0);
+    loop {
+        let wait = timespec { tv_sec: 0, tv_nsec: LOOK as i64 };
+        // SAFETY: the kernel reads a time.
+        unsafe { kernel::call(libc::SYS_nanosleep, [(&raw const wait) as usize, 0]) };
+        let now = Look::now();
+        let used = now.processor.saturating_sub(seen.processor);
+        if now.points != seen.points {
+            (still, computed) = (0, 0);
+        } else if runs(used) {
+            computed += used;
+        } else if !has_children() {
+            still += LOOK;
+        }
+        seen = now;
+        let computes_in_vain = schedule::is_wanted() && computed >= limit.saturating_mul(COMPUTING);
+        if still >= limit || computes_in_vain {
+            tell((still.max(computed)) / SECOND);
+        }
+    }
+}
+
+/// What a look sees.
+struct Look {
+    points: u64,
+    /// The processor time of the process.
+    processor: u64,
+}
+
+impl Look {
+    fn now() -> Look {
+        let mut time = timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the kernel fills a time.
+        unsafe {
+            let clock = libc::CLOCK_PROCESS_CPUTIME_ID as usize;
+            kernel::call(libc::SYS_clock_gettime, [clock, (&raw mut time) as usize]);
+        }
+        let processor = time.tv_sec as u64 * SECOND + time.tv_nsec as u64;
+        Look { points: schedule::progress().0, processor }
+    }
+}
+
+/// Whether somebody ran since the last look, or could have if the machine were not busy with others.
+fn runs(used: u64) -> bool {
+    if schedule::is_on() { schedule::turn::somebody_runs() } else { used > LOOK / 20 }
+}
+
+/// Whether there is a child process that has not been waited for.
+fn has_children() -> bool {
+    let options = (libc::WEXITED | libc::WNOHANG | libc::WNOWAIT) as usize;
+    // SAFETY: the kernel stores nothing.
+    unsafe { kernel::call(libc::SYS_waitid, [libc::P_ALL as usize, 0, 0, options, 0]) == 0 }
+}
+
+/// Writes down where every thread stands, and ends the program.
+fn tell(seconds: u64) -> ! {
+    let blocked = if schedule::is_on() { stuck::everybody(Standstill::NoProgress) } else { threads_as_they_are() };
+    for thread in &blocked {
+        threads::describe(thread.thread);
+    }
+    let (point, _) = schedule::progress();
+    file::write(&Record::Stuck(Stuck { kind: Standstill::NoProgress, seconds, point, threads: blocked }));
+    report::settle();
+    process::end_at_once()
+}
+
+/// All threads of a program that has no schedule: nothing is known but the calls they are in.
+fn threads_as_they_are() -> Vec<Blocked> {
+    let mut all = Vec::new();
+    threads::for_each_running(|thread| {
+        // SAFETY: states are never freed; a thread that still runs may tell a wrong place, no more.
+        let (number, mut stack) = unsafe { ((*thread).number, (*thread).stack_at(0)) };
+        stack.retain(|pc| *pc != 0);
+        all.push(Blocked { thread: number, waits_for: WaitsFor::Unknown, object: 0, holder: 0, stack });
+    });
+    all
+}
