@@ -141,6 +141,9 @@ pub fn connect(hosts: &Hosts, introduction: Introduction, waiting: &Waiting) -> 
     Ok(Links::new(connections, process, fate)?)
 }
 
+/// From where each process after this one may call.
+type CallerAddresses = Vec<Vec<IpAddr>>;
+
 struct Meeting<'a> {
     hosts: &'a Hosts,
     terms: Terms,
@@ -169,7 +172,7 @@ impl Meeting<'_> {
         let awaits = process + 1 < self.terms.processes;
         let listener = if awaits { Some(Listener::open(&self.hosts.addresses[process])?) } else { None };
         let found = self.find_callers()?;
-        let mut expected: Option<Vec<Vec<IpAddr>>> = None;
+        let mut expected: Option<CallerAddresses> = None;
         let mut callers: VecDeque<Handshake> = VecDeque::new();
         let mut calls: Vec<Call> = Vec::new();
         for other in 0..process {
@@ -209,7 +212,7 @@ impl Meeting<'_> {
     }
 
     /// Looks up, on a thread of its own, from where the processes after this one call.
-    fn find_callers(&self) -> Result<Receiver<Result<Vec<Vec<IpAddr>>, ConnectError>>, ConnectError> {
+    fn find_callers(&self) -> Result<Receiver<Result<CallerAddresses, ConnectError>>, ConnectError> {
         let (send, found) = channel();
         let addresses = self.hosts.addresses[self.terms.process + 1..].to_vec();
         std::thread::Builder::new().name("ravelin-resolver".to_owned()).spawn(move || {

@@ -131,7 +131,7 @@ impl Ranges {
     fn apply(&mut self, program: &Program, thread: usize, instruction: &Instruction) {
         match instruction {
             Instruction::Assign { reg, value } => {
-                let value = self.eval(program, thread, value);
+                let value = self.eval(thread, value);
                 self.write_register(program, thread, *reg, value);
             }
             Instruction::Havoc { reg, lo, hi } => {
@@ -142,12 +142,12 @@ impl Ranges {
                 self.write_register(program, thread, *reg, value);
             }
             Instruction::Store { address, value, .. } => {
-                let value = self.eval(program, thread, value);
+                let value = self.eval(thread, value);
                 self.store(program, thread, address, value);
             }
             Instruction::Rmw { op, arithmetic, address, operand, old, .. } => {
                 let read = self.load(program, thread, address);
-                let operand = self.eval(program, thread, operand);
+                let operand = self.eval(thread, operand);
                 let written = match op {
                     RmwOp::Exchange => operand,
                     _ => binary(*arithmetic, op.binary().unwrap_or(BinaryOp::Add), read, operand),
@@ -157,7 +157,7 @@ impl Ranges {
             }
             Instruction::CompareExchange { address, new, old, ok, .. } => {
                 let read = self.load(program, thread, address);
-                let new = self.eval(program, thread, new);
+                let new = self.eval(thread, new);
                 self.store(program, thread, address, new);
                 self.write_old(program, thread, *old, read);
                 self.write_old(program, thread, *ok, Interval { lo: 0, hi: 1 });
@@ -167,7 +167,7 @@ impl Ranges {
                 self.write_old(program, thread, *old, read);
             }
             Instruction::BlockingCas { address, new, .. } => {
-                let new = self.eval(program, thread, new);
+                let new = self.eval(thread, new);
                 self.store(program, thread, address, new);
             }
             Instruction::Lock(address) => self.store(program, thread, address, Interval::point(1)),
@@ -226,7 +226,7 @@ impl Ranges {
 
     /// The addresses an access can lead to.
     pub fn addresses(&self, program: &Program, thread: usize, address: &Address) -> Interval {
-        let mut interval = self.eval(program, thread, &address.expr);
+        let mut interval = self.eval(thread, &address.expr);
         if let Some(variable) = address.within {
             let variable = &program.memory.variables[variable.0];
             let last = variable.base + variable.cells() as Value - 1;
@@ -237,18 +237,18 @@ impl Ranges {
         interval
     }
 
-    pub fn eval(&self, program: &Program, thread: usize, expr: &Expr) -> Interval {
+    pub fn eval(&self, thread: usize, expr: &Expr) -> Interval {
         match expr {
             Expr::Const(value) => Interval::point(*value),
             Expr::Atom(register) => self.registers[thread][register.0],
             Expr::Unary(UnaryOp::Not, _, _) => Interval { lo: 0, hi: 1 },
             Expr::Unary(UnaryOp::Neg, arithmetic, operand) => {
-                let operand = self.eval(program, thread, operand);
+                let operand = self.eval(thread, operand);
                 settle(*arithmetic, -i128::from(operand.hi), -i128::from(operand.lo))
             }
             Expr::Binary(op, arithmetic, left, right) => {
-                let left = self.eval(program, thread, left);
-                let right = self.eval(program, thread, right);
+                let left = self.eval(thread, left);
+                let right = self.eval(thread, right);
                 binary(*arithmetic, *op, left, right)
             }
         }

@@ -72,7 +72,7 @@ impl Look<'_> {
     }
 
     fn eval(&self, expr: &Expr) -> Interval {
-        self.ranges.eval(self.program, self.thread, expr)
+        self.ranges.eval(self.thread, expr)
     }
 
     /// A register's type is an error to leave, and the value may lie outside.

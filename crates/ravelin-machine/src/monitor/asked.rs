@@ -73,7 +73,7 @@ pub(super) fn asked<'a>(
                 return [fail(Values::All)].into_iter().chain(alone.then(pass)).collect();
             }
             // A value that the cells cannot hold makes it fail always, as a load does.
-            let (wanted, cells) = (ranges.eval(program, thread, expr), ranges.load(program, thread, address));
+            let (wanted, cells) = (ranges.eval(thread, expr), ranges.load(program, thread, address));
             let foreign = wanted.lo < cells.lo || wanted.hi > cells.hi;
             let always = foreign.then(|| fail(Values::All));
             [pass(), fail(Values::But(expected(address, expr)))].into_iter().chain(always).collect()
@@ -107,7 +107,7 @@ fn expected(
     match followed {
         Some(values) => Some(values.into_iter().collect()),
         None => {
-            let wanted = ranges.eval(program, thread, expr);
+            let wanted = ranges.eval(thread, expr);
             listed(Interval { lo: wanted.lo.max(cells.lo), hi: wanted.hi.min(cells.hi) })
         }
     }
