@@ -35,7 +35,7 @@ struct Row {
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let project = crate::root().join("case-studies/rust");
-    let ravelin = arguments.ravelin.clone().map_or_else(ravelin, Ok)?;
+    let ravelin = arguments.ravelin.clone().map_or_else(crate::watched::built, Ok)?;
     let mut build = Command::new(&ravelin);
     build.current_dir(&project).arg("cargo").arg(if arguments.races { "--races" } else { "--no-races" });
     build.args(["build", "--bins", "--target-dir"]);
@@ -89,15 +89,4 @@ fn once(ravelin: &Path, project: &Path, program: &Path, row: &mut Row) -> Result
         println!("{}: {finding:#}", program.display());
     }
     Ok(())
-}
-
-/// The program, built now.
-fn ravelin() -> Result<PathBuf> {
-    let mut build = crate::cargo();
-    build.args(["build", "--release", "--package", "ravelin-cli", "--bin", "ravelin"]);
-    if !build.status().context("cargo build")?.success() {
-        bail!("ravelin could not be built");
-    }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
-    Ok(target.join("release/ravelin"))
 }

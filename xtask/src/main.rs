@@ -1,23 +1,15 @@
 //! The chores of this repository: `cargo xtask test | soak | bench | tables | crates`.
 //!
-//! One file a chore. Nothing here is shipped; it drives cargo and the libraries the way contributors and CI do.
+//! One file per chore. Nothing here is shipped. This package links none of the others, so that `cargo xtask test`
+//! starts after a few seconds; what measures is in the package `ravelin-bench`, built with full optimisation when it is
+//! wanted.
 
-mod asked;
-mod bench;
-mod crates;
-mod measure;
-mod papers;
-mod rival;
 mod soak;
-mod sources;
-mod spin;
-mod table;
-mod tables;
 mod test;
-mod watched;
 
+use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 #[derive(Parser)]
@@ -33,26 +25,31 @@ enum Chore {
     Test(test::Arguments),
     /// Random programs against the reference semantics, for as long as you like
     Soak(soak::Arguments),
-    /// Concurrent crates from crates.io under the sanitizer
-    Crates(crates::Arguments),
-    /// Measurements, as Markdown
-    #[command(subcommand)]
-    Bench(bench::Benchmark),
+    /// Measurements, as Markdown (`cargo xtask bench --help` lists them)
+    #[command(disable_help_flag = true)]
+    Bench(Forwarded),
     /// The tables and figures of the papers, beside ours, into docs/results.md
-    Tables(tables::Arguments),
-    /// What one run of a program costs; for xtask itself
-    #[command(hide = true)]
-    Cost(watched::alone::Arguments),
+    #[command(disable_help_flag = true)]
+    Tables(Forwarded),
+    /// Concurrent crates from crates.io under the sanitizer
+    #[command(disable_help_flag = true)]
+    Crates(Forwarded),
+}
+
+/// Arguments for the package `ravelin-bench`.
+#[derive(clap::Args)]
+struct Forwarded {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),
-        Chore::Crates(arguments) => crates::run(&arguments),
-        Chore::Bench(benchmark) => bench::run(&benchmark),
-        Chore::Tables(arguments) => tables::run(&arguments),
-        Chore::Cost(arguments) => watched::alone::run(&arguments),
+        Chore::Bench(arguments) => measure("bench", &arguments),
+        Chore::Tables(arguments) => measure("tables", &arguments),
+        Chore::Crates(arguments) => measure("crates", &arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -63,14 +60,28 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs a chore of the package `ravelin-bench`, optimised as releases are.
+fn measure(chore: &str, arguments: &Forwarded) -> Result<()> {
+    // Not in the root: files are named from where the command was typed.
+    let mut command = cargo();
+    command.current_dir(".").args(["run", "--quiet", "--profile", "dist", "--package", "ravelin-bench", "--", chore]);
+    succeed(command.args(&arguments.words))
+}
+
+/// Runs a command whose failure is a failure of the chore.
+fn succeed(command: &mut Command) -> Result<()> {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let shown = words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
+    let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
+    if !status.success() {
+        bail!("`{shown}` ended with {status}");
+    }
+    Ok(())
+}
+
 /// The root of the repository, wherever the command was typed.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a directory of the repository")
-}
-
-/// Where cargo builds.
-fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into)
 }
 
 /// The cargo that runs this, in the root of the repository.

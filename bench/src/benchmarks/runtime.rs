@@ -1,7 +1,7 @@
 //! What the sanitizer costs: processor time and memory of programs of our own, plain, with the stock thread sanitizer of
 //! each compiler, and with Ravelin, in turns.
 //!
-//! The programs are in `xtask/programs/runtime`. What counts is Ravelin over the stock sanitizer of the same compiler.
+//! The programs are in `bench/programs/runtime`. What counts is Ravelin over the stock sanitizer of the same compiler.
 
 use crate::measure::machine;
 use crate::table::Table;

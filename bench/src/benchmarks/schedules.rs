@@ -142,7 +142,7 @@ fn algorithms() -> Result<Vec<Program>> {
 }
 
 fn speed(ravelin: &Path, folder: &Path) -> Result<Table> {
-    let source = crate::root().join("xtask/programs/schedules/points.c");
+    let source = crate::root().join("bench/programs/schedules/points.c");
     let program = compile(ravelin, &source, &[], folder)?;
     let mut head = vec!["schedule".to_owned()];
     head.extend(THREADS.iter().map(|threads| format!("{threads} threads")));

@@ -1,4 +1,4 @@
-//! A process started by a small one: `xtask cost`, which xtask calls itself.
+//! A process started by a small one: `ravelin-bench cost`, which this program calls itself.
 //!
 //! Linux counts, as the most memory of a process, also what the process that started it had at that time. A search that ran before in this
 //! process would be taken for memory of the watched program, so the program is started by a process that did nothing yet.

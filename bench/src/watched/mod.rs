@@ -66,7 +66,7 @@ pub fn compile(build: Build, ravelin: &Path, file: &str, library: Option<&Path>,
     if let Some(library) = library {
         command.arg("-DNDEBUG").arg("-I").arg(library.join("include")).arg(library.join("src/static.c"));
     }
-    command.arg(crate::root().join("xtask/programs/runtime").join(file)).arg("-o").arg(program);
+    command.arg(crate::root().join("bench/programs/runtime").join(file)).arg("-o").arg(program);
     let output = command.output().with_context(|| format!("{command:?}"))?;
     ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     Ok(())
@@ -105,9 +105,9 @@ impl Build {
     }
 }
 
-/// Builds ravelin as its users have it.
+/// Builds ravelin as releases have it.
 pub fn built() -> Result<PathBuf> {
-    let status = crate::cargo().args(["build", "--release", "--quiet", "-p", "ravelin-cli"]).status()?;
+    let status = crate::cargo().args(["build", "--profile", "dist", "--quiet", "-p", "ravelin-cli"]).status()?;
     ensure!(status.success(), "ravelin does not build");
-    Ok(crate::target().join("release").join("ravelin"))
+    Ok(crate::target().join("dist").join("ravelin"))
 }

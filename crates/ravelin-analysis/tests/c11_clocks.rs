@@ -288,11 +288,11 @@ fn agreed(program: &Program, model: C11Model) -> Result<Verdict, String> {
 
 /// Compares all programs of some seeds, of which a fair share must be violated and a fair share not.
 fn compare(model: C11Model, config: Config) {
-    let number = |variable, default| std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
-    let (first, programs): (u64, u64) = (number("RAVELIN_SEED", 0), number("RAVELIN_PROGRAMS", 600));
+    let seeds = ravelin_testing::seeds(600);
+    let programs = seeds.end - seeds.start;
     let generator = Generator::new(config);
     let mut violated = 0;
-    for seed in first..first + programs {
+    for seed in seeds {
         let mut program = generator.program(seed);
         for transition in program.threads.iter_mut().flat_map(|thread| &mut thread.transitions) {
             if let Instruction::CompareExchange { weak, .. } = &mut transition.instruction {

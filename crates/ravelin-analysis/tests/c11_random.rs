@@ -8,12 +8,9 @@ use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_program::{Address, Escape, Expr, Instruction, Order, Program, ProgramBuilder, Value, VarId, Variable};
 use ravelin_semantics::generate::{Config, Generator, shrink};
 use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
+use ravelin_testing::seeds;
 
 const LIMITS: Limits = Limits { executions: 20_000, states: 20_000, values: 100 };
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
 
 /// Every access that is seq_cst becomes a release/acquire one; fences stay.
 fn without_seq_cst_accesses(program: &Program) -> Program {
@@ -115,28 +112,23 @@ fn compare(config: Config, programs: std::ops::Range<u64>, change: impl Fn(&mut 
     }
 }
 
-fn programs(default: u64) -> std::ops::Range<u64> {
-    let first = number("RAVELIN_SEED", 0);
-    first..first + number("RAVELIN_PROGRAMS", default)
-}
-
 #[test]
 fn verdicts_are_those_of_all_graphs() {
-    compare(Config::c11(), programs(800), |_| {});
+    compare(Config::c11(), seeds(800), |_| {});
 }
 
 /// Atomic accesses and fences alone, more of them.
 #[test]
 fn verdicts_are_those_of_all_graphs_of_more_events() {
     let config = Config { max_events: 8, non_atomic: false, arrays: false, domains: false, ..Config::c11() };
-    compare(config, programs(800), |_| {});
+    compare(config, seeds(800), |_| {});
 }
 
 /// The first thread twice.
 #[test]
 fn identical_threads_need_not_be_told_apart() {
     let config = Config { threads: 1..=2, total_instructions: 6, max_events: 5, non_atomic: false, ..Config::c11() };
-    compare(config, programs(400), |program| {
+    compare(config, seeds(400), |program| {
         let mut twin = program.threads[0].clone();
         twin.name = "twin".to_owned();
         program.threads.push(twin);
@@ -147,7 +139,7 @@ fn identical_threads_need_not_be_told_apart() {
 #[test]
 fn waits_for_cells_that_are_written_non_atomically() {
     let config = Config { any_initial: true, ..Config::c11() };
-    compare(config, programs(600), |program| {
+    compare(config, seeds(600), |program| {
         let transitions = program.threads.iter_mut().flat_map(|thread| &mut thread.transitions);
         for (number, transition) in transitions.enumerate() {
             match &mut transition.instruction {
@@ -169,7 +161,7 @@ fn waits_for_cells_that_are_written_non_atomically() {
 fn verdicts_do_not_depend_on_how_wide_the_sets_are() {
     const CELLS: usize = 140;
     let config = Config { goals: 0..=0, ..Config::c11() };
-    compare(config, programs(20), |program| {
+    compare(config, seeds(20), |program| {
         let end = |variable: &Variable| variable.base + variable.cells() as Value;
         let base = program.memory.variables.iter().map(end).max().unwrap_or(1) + 100;
         let mut cells = Variable::array("unused", CELLS);

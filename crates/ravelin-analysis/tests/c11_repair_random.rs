@@ -10,19 +10,11 @@ use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Sets, automaton_sites};
 use ravelin_program::{Change, Edge, Escape, Instruction, Order, Program, Site, ThreadId, TransitionId, repaired};
 use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
 use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
+use ravelin_testing::seeds;
 
 const LIMITS: Limits = Limits { executions: 1_000, states: 1_000, values: 100 };
 /// More have too many sets to try them all.
 const MOST_OFFERS: usize = 6;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let first = number("RAVELIN_SEED", 0);
-    first..first + number("RAVELIN_PROGRAMS", default)
-}
 
 /// What is asked.
 #[derive(Clone, Copy)]
@@ -251,7 +243,7 @@ fn compare(case: Case, config: Config, programs: u64) {
     println!(
         "of {tried} programs {changed} can be repaired, {together} by several changes together; {several} have a choice"
     );
-    if std::env::var_os("RAVELIN_PROGRAMS").is_none() {
+    if ravelin_testing::is_default_run() {
         assert!(changed * 100 >= programs, "only {changed} of {programs} programs are repaired");
     }
 }

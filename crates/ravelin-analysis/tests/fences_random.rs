@@ -18,19 +18,11 @@ use ravelin_semantics::Model;
 use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;
+use ravelin_testing::seeds;
 
 const MOST_CONFIGURATIONS: usize = 50_000;
 /// Programs with more offers have too many sets to try them all.
 const MOST_OFFERS: usize = 9;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let first = number("RAVELIN_SEED", 0);
-    first..first + number("RAVELIN_PROGRAMS", default)
-}
 
 /// What is asked.
 #[derive(Clone, Copy)]
@@ -236,7 +228,7 @@ fn compare(case: Case, config: Config, programs: u64) {
         }
     }
     println!("{fenced} of {programs} programs need fences, {several} have a choice");
-    if std::env::var_os("RAVELIN_PROGRAMS").is_none() {
+    if ravelin_testing::is_default_run() {
         assert!(fenced * 50 >= programs, "only {fenced} of {programs} programs need fences");
     }
 }

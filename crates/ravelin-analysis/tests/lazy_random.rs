@@ -8,15 +8,7 @@ use ravelin_analysis::reachability::{Limits, Question, Unsettled, lazy, reach};
 use ravelin_program::Program;
 use ravelin_semantics::Model;
 use ravelin_semantics::generate::{Config, Generator, shrink};
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let first = number("RAVELIN_SEED", 0);
-    first..first + number("RAVELIN_PROGRAMS", default)
-}
+use ravelin_testing::seeds;
 
 /// What exploration with long buffers says; `None` if it does not end.
 fn bounded(program: &Program, buffer: usize) -> Option<Verdict> {

@@ -19,10 +19,6 @@ const MOST_SEARCHED: u64 = 2_000_000;
 /// States asked for, of each kind and program.
 const ASKED: usize = 2;
 
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
 /// What a condition sees of a state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Seen {
@@ -138,9 +134,8 @@ fn without_asserts(mut config: Config) -> Generator {
 #[test]
 fn states_that_only_tso_reaches_are_found_and_no_others() {
     let generator = without_asserts(Config::loop_free());
-    let first = number("RAVELIN_SEED", 0);
     let (mut found, mut refuted, mut open) = (0, 0, 0);
-    for seed in first..first + number("RAVELIN_PROGRAMS", 600) {
+    for seed in ravelin_testing::seeds(600) {
         let program = generator.program(seed);
         let (Some(sc), Some(tso)) = (seen(&program, Model::Sc, None), seen(&program, Model::Tso, None)) else {
             continue;
@@ -173,9 +168,8 @@ fn states_that_only_tso_reaches_are_found_and_no_others() {
 #[test]
 fn states_that_only_tso_reaches_are_found_in_loops_too() {
     let generator = without_asserts(Config::all());
-    let first = number("RAVELIN_SEED", 0);
     let (mut found, mut open) = (0, 0);
-    for seed in first..first + number("RAVELIN_PROGRAMS", 300) {
+    for seed in ravelin_testing::seeds(300) {
         let program = generator.program(seed);
         if program.is_acyclic() {
             continue;

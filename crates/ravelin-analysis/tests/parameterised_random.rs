@@ -3,9 +3,9 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
-mod any_number;
+use crate::any_number;
 
-use any_number::{MOST_COPIES, seeds};
+use any_number::MOST_COPIES;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::certificate::{Claim, Effort, certify, check};
 use ravelin_analysis::parameterised::{petri_net_of_attacks, robust_by_nets};
@@ -128,7 +128,7 @@ fn elsewhere(seed: u64, program: &Program, verdict: Verdict) {
 fn soak(locks: bool) {
     let generator = Generator::new(config(locks));
     let mut tally = Tally::default();
-    let seeds = seeds(1_000, 2);
+    let seeds = ravelin_testing::seeds(500);
     let asked = (seeds.end - seeds.start) as usize;
     seeds.for_each(|seed| compare(&generator, seed, &mut tally));
     assert!(tally.open <= 1 + asked / 50, "{tally:?}");

@@ -3,9 +3,9 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
-mod any_number;
+use crate::any_number;
 
-use any_number::{MOST_COPIES, seeds};
+use any_number::MOST_COPIES;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::reach_by_proof;
 use ravelin_analysis::reachability::{Engine, Question, answer};
@@ -96,7 +96,7 @@ fn compare(generator: &Generator, seed: u64, model: Model, tally: &mut Tally) {
 fn soak(model: Model, locks: bool) {
     let generator = Generator::new(config(locks));
     let mut tally = Tally::default();
-    let seeds = seeds(1_000, 4);
+    let seeds = ravelin_testing::seeds(250);
     let asked = (seeds.end - seeds.start) as usize;
     seeds.for_each(|seed| compare(&generator, seed, model, &mut tally));
     assert!(tally.open <= 1 + asked / 20, "{tally:?}");

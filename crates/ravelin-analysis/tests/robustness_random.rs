@@ -10,17 +10,9 @@ use ravelin_semantics::Model;
 use ravelin_semantics::generate::{Config, Generator, shrink};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;
+use ravelin_testing::seeds;
 
 const MOST_CONFIGURATIONS: usize = 200_000;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let first = number("RAVELIN_SEED", 0);
-    first..first + number("RAVELIN_PROGRAMS", default)
-}
 
 fn ask(program: &Program, model: Model, engine: Engine, all: bool) -> Robustness {
     let question = RobustnessQuestion { engine, all, ..RobustnessQuestion::new(model) };

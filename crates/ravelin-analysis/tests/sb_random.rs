@@ -8,15 +8,7 @@ use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_program::Program;
 use ravelin_semantics::Model;
 use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let first = number("RAVELIN_SEED", 0);
-    first..first + number("RAVELIN_PROGRAMS", default)
-}
+use ravelin_testing::seeds;
 
 fn question(states: u64) -> Question<'static> {
     Question { buffer: 6, limits: Limits { states: Some(states), ..Limits::default() }, ..Question::new(Model::Tso) }

@@ -1,7 +1,7 @@
 //! What is said about data races that orders of other accesses would repair: the advice is given, and repairs the program;
 //! where nothing is known that could order the accesses, a lock is asked for.
 
-mod building;
+use crate::building;
 
 use building::{Built, text_of};
 use serde_json::Value;

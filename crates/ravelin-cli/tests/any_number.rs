@@ -1,6 +1,6 @@
 //! Any number of threads and Petri nets, as users meet them: exit codes, messages, certificates, JSON, and nets that nobody would wish for.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code, on_text, ravelin};
 use serde_json::Value;

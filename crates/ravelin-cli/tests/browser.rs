@@ -1,10 +1,8 @@
 //! Pages in a real browser: Debian's Chromium, headless. Where it is not installed these tests say so and pass.
 
-#[path = "browser/chromium.rs"]
-mod chromium;
-#[path = "browser/judge.rs"]
+pub mod chromium;
 mod judge;
-mod running;
+use crate::running;
 
 use chromium::Browser;
 use judge::{Edge, Judged};

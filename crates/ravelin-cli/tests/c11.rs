@@ -1,6 +1,6 @@
 //! Robustness against release/acquire and RC20 as its users ask for it: which models are asked about, what is shown, what is refused.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code, on_text, ravelin};
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! `ravelin cargo` on a project with several programs: `tests/rust`, built once as it is by default and once with `--no-races`.
 //!
-//! `RAVELIN_PROGRAMS=word` tries only cases with the word in their names; `RAVELIN_PROGRAMS_LOUD=1` lets cargo and the
+//! `RAVELIN_CASES=word` tries only cases with the word in their names; `RAVELIN_CASES_LOUD=1` lets cargo and the
 //! programs be heard.
 
-mod programs;
+use crate::programs;
 
 use programs::{Program, finish, finish_with};
 use std::path::{Path, PathBuf};
@@ -58,22 +58,23 @@ fn programs_are_judged_as_they_say() {
             }
         }
     }
-    let word = std::env::var("RAVELIN_PROGRAMS").unwrap_or_default();
-    let cases: Vec<_> =
-        jobs.iter().flat_map(|(program, built)| program.cases.iter().map(move |case| (program, built, case))).collect();
+    let word = std::env::var("RAVELIN_CASES").unwrap_or_default();
+    let cases: Vec<_> = jobs
+        .iter()
+        .flat_map(|(program, built)| program.cases.iter().map(move |case| (program, built, case)))
+        .map(|(program, built, case)| (program, built, case, format!("{} {}", built.display(), case.name)))
+        .filter(|(.., name)| name.contains(&word))
+        .collect();
+    assert!(!cases.is_empty(), "no case has `{word}` in its name");
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for worker in 0..AT_ONCE {
-            let (cases, next, failures, word) = (&cases, &next, &failures, &word);
+            let (cases, next, failures) = (&cases, &next, &failures);
             scope.spawn(move || {
                 let scratch = std::env::temp_dir().join(format!("ravelin-rust-{}-{worker}", std::process::id()));
                 std::fs::create_dir_all(&scratch).expect("a folder");
-                while let Some((program, built, case)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let name = format!("{} {}", built.display(), case.name);
-                    if !name.contains(word) {
-                        continue;
-                    }
+                while let Some((program, built, case, name)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if let Err(reason) = program.try_built(case, built, &scratch) {
                         failures.lock().expect("nobody panics").push(format!("{name}: {reason}"));
                     }

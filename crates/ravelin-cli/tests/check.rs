@@ -1,6 +1,6 @@
 //! `ravelin check` as its users run it: exit codes, what it refuses, tables, JSON, and inputs that nobody would wish for.
 
-mod running;
+use crate::running;
 
 use running::{SB, Scratch, code, on_text, ravelin};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! `--checkpoint` and `ravelin resume`: searches that are killed, limited, moved and damaged, and go on.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code, ravelin};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Searches by several processes: the same answers as by one, also when some of them are killed.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code, ravelin};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! The program as its users run it: exit codes, messages, JSON, and inputs that nobody would wish for.
 
-mod running;
+use crate::running;
 
 use running::{SB, Scratch, code, on_text, ravelin};
 use serde_json::Value;

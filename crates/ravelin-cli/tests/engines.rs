@@ -1,6 +1,6 @@
 //! `reach` with its engines, and certificates, as users run them.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code, on_text, ravelin};
 

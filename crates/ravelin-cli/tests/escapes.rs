@@ -1,6 +1,6 @@
 //! Control characters of others never reach a terminal: not in file names, programs, documents, symbols or arguments, by no command.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! `ravelin explain`: every kind of answer is told in words, and what is none is refused with a sentence.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code, ravelin};
 

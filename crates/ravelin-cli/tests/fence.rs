@@ -1,6 +1,6 @@
 //! `ravelin fence` as its users run it: every language and option, what it refuses, and inputs that nobody would wish for.
 
-mod running;
+use crate::running;
 
 use running::{SB, Scratch, code, on_text, ravelin};
 use serde_json::Value;

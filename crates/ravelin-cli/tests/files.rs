@@ -1,6 +1,6 @@
 //! Files that are written: as a whole or not at all, with the permissions they had, behind the links that lead to them.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code, ravelin};
 use std::os::unix::fs::{PermissionsExt, symlink};

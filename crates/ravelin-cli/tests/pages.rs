@@ -1,6 +1,6 @@
 //! `--html` and `--svg` as people use them: what is written, what is printed all the same, and what is refused.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code, ravelin};
 

@@ -1,8 +1,8 @@
 //! However a program ends, and wherever there is no room: what was found is kept or said to be missing, and the program
 //! ends as it would without the sanitizer.
 
-mod running;
-mod workshop;
+use crate::running;
+use crate::workshop;
 
 use ravelin_findings::header;
 use running::code;
@@ -143,6 +143,7 @@ fn a_full_file_system_does_not_end_the_program() {
         Command::new("unshare").args(["-rm", "sh", "-c", &mount]).current_dir(&place.0).output()
     };
     if !mounted("true").is_ok_and(|output| output.status.success()) {
+        ravelin_testing::skip("a file system cannot be mounted in a namespace of its own");
         return;
     }
     let ravelin = env!("CARGO_BIN_EXE_ravelin");

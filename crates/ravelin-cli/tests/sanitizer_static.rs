@@ -2,7 +2,7 @@
 //! often it runs; neither does that of generated programs, under schedules of our own, which find nearly all of the others;
 //! and all C that is written compiles and ends.
 
-mod programs;
+use crate::programs;
 
 use programs::{findings, finish, finish_with};
 use ravelin_frontend::print;

@@ -1,7 +1,7 @@
 //! SARIF: every answer is valid against the schema that OASIS publishes, and says what the JSON says.
 
-mod running;
-mod schema;
+use crate::running;
+use crate::schema;
 
 use running::{Scratch, code, on_text, ravelin};
 use schema::validate;

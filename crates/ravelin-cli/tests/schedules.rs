@@ -1,6 +1,6 @@
 //! Schedules of our own: what they find, that they are the same again, and what is said when a program cannot go on.
 
-mod building;
+use crate::building;
 
 use building::{Built, text_of};
 use serde_json::Value;

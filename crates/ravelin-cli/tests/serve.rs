@@ -1,6 +1,6 @@
 //! `ravelin serve` without a browser: answers, limits, and requests that nobody would wish for.
 
-mod serving;
+use crate::serving;
 
 use serde_json::{Value, json};
 use serving::{Server, parts};

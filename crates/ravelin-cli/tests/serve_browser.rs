@@ -2,9 +2,8 @@
 //!
 //! Pictures of what was seen are left in cargo's folder for temporary files of tests.
 
-#[path = "browser/chromium.rs"]
-mod chromium;
-mod serving;
+use crate::browser::chromium;
+use crate::serving;
 
 use chromium::Browser;
 use serde_json::{Value, json};

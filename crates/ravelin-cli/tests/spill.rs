@@ -1,6 +1,6 @@
 //! `--spill`: the same answers with next to no memory, and what is said when the disk does not play along.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code, ravelin};
 use serde_json::Value;

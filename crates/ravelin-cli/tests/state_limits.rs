@@ -1,6 +1,6 @@
 //! `--max-states` holds for an answer as a whole, however many searches it takes.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, ravelin};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Output that cannot be delivered: the reader of a pipe is gone, the stream is closed or full. None of it is ever success, and none of
 //! it hides an answer.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code, ravelin};
 use std::fs::File;

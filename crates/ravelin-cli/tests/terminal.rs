@@ -1,12 +1,15 @@
 //! What belongs to a terminal: completions, manual pages, colours and widths.
 
-mod running;
+use crate::running;
 
 use running::{Scratch, code, ravelin};
 use std::process::{Command, Stdio};
 
 /// Runs `ravelin` in a pseudo-terminal of `script`, where that is installed.
 fn in_terminal(columns: &str, variables: &[(&str, &str)], arguments: &str) -> Option<String> {
+    if !ravelin_testing::has("script", "--version", "bsdutils") {
+        return None;
+    }
     let line = format!("stty cols {columns}; {} {arguments} 2>/dev/null", env!("CARGO_BIN_EXE_ravelin"));
     let output = Command::new("script")
         .args(["-qec", &line, "/dev/null"])
@@ -17,7 +20,7 @@ fn in_terminal(columns: &str, variables: &[(&str, &str)], arguments: &str) -> Op
         .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .output()
-        .ok()?;
+        .expect("script starts");
     Some(String::from_utf8_lossy(&output.stdout).replace('\r', ""))
 }
 

@@ -1,6 +1,6 @@
 //! Waits with a time under a schedule, with one thread or several; and runs that stand still.
 
-mod building;
+use crate::building;
 
 use building::{Built, text_of};
 

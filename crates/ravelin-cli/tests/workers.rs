@@ -1,6 +1,6 @@
 //! The number of workers changes how long an answer takes, and not what it says.
 
-mod running;
+use crate::running;
 
 use running::{code, ravelin};
 use serde_json::Value;

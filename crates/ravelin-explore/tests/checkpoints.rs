@@ -1,6 +1,6 @@
 //! Explorations that are ended, damaged, moved to other numbers of workers and processes, and go on.
 
-mod jumble;
+use crate::jumble;
 
 use jumble::{Jumble, Threads};
 use ravelin_explore::{Beyond, Checkpoints, End, Limit, Limits, Options, Space, Until, explore};

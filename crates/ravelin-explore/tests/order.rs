@@ -1,6 +1,6 @@
 //! Any number of workers finds the same, in the same order, by the same paths.
 
-mod jumble;
+use crate::jumble;
 
 use jumble::Jumble;
 use ravelin_explore::{End, Limit, Limits, Options, Space, Until, explore};

@@ -1,6 +1,6 @@
 //! Several processes, here threads that exchange through memory, find what one finds.
 
-mod jumble;
+use crate::jumble;
 
 use jumble::{Jumble, Threads};
 use ravelin_explore::{Beyond, End, Limit, Limits, Lost, Options, Peers, Space, System, Until, explore};

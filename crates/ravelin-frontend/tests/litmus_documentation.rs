@@ -1,6 +1,6 @@
 //! Every example in the description of litmus tests is read without complaint.
 
-mod litmus_files;
+use crate::litmus_files;
 
 use litmus_files::read;
 use std::fs;

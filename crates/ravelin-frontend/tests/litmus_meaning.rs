@@ -7,7 +7,7 @@
 //!
 //! The reference semantics decides, also on the same program after it went through `.rav`.
 
-mod litmus_files;
+use crate::litmus_files;
 
 use litmus_files::{corpus, read};
 use ravelin_frontend::{litmus, print, rav, render};

@@ -1,7 +1,7 @@
 //! No text whatever makes the litmus front end fail. Thousands of damaged texts are derived from the corpus, the same ones
 //! in every run; a failure prints the text that caused it.
 
-mod litmus_files;
+use crate::litmus_files;
 
 use litmus_files::corpus;
 use ravelin_frontend::{Diagnostic, litmus, print, render};

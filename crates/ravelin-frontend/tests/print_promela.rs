@@ -3,7 +3,7 @@
 //! Each row of the table is a program, built here, and whether SPIN must find a violation. The test runs the very command
 //! that the printed text recommends.
 
-mod spin;
+use crate::spin;
 
 use ravelin_frontend::print;
 use ravelin_program::{

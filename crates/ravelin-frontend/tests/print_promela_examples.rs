@@ -1,6 +1,6 @@
 //! SPIN, given our Promela, answers every example as its header says of sequential consistency.
 
-mod spin;
+use crate::spin;
 
 use ravelin_frontend::{expectations, print, rav};
 use ravelin_program::Source;

@@ -5,9 +5,7 @@
 //! untyped variables and registers, arrays with computed indices, `for`, branches, read-modify-writes, `checked` and
 //! `wrapping`. Printing a program and reading it back must not change what it does either.
 
-#[path = "rav_meaning/generate.rs"]
 mod generate;
-#[path = "rav_meaning/walk.rs"]
 mod walk;
 
 use generate::{Text, text};
@@ -67,16 +65,17 @@ fn compare(tree: &Text) -> Result<Outcome, String> {
 
 #[test]
 fn random_texts_do_what_their_trees_say() {
-    let programs = std::env::var("RAVELIN_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(3_000);
+    let seeds = ravelin_testing::seeds(3_000);
+    let programs = seeds.end - seeds.start;
     let mut seen = [0u32; 3];
-    for seed in 0..programs {
+    for seed in seeds {
         match compare(&text(seed)) {
             Ok(outcome) => seen[outcome as usize] += 1,
             Err(difference) => panic!("seed {seed}: {difference}"),
         }
     }
     // The texts are worth comparing: each way to end is common.
-    assert!(seen.iter().all(|&count| u64::from(count) * 20 > programs), "{seen:?}");
+    assert!(programs < 500 || seen.iter().all(|&count| u64::from(count) * 20 > programs), "{seen:?}");
 }
 
 #[test]

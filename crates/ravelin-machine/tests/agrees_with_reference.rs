@@ -11,15 +11,6 @@ use ravelin_semantics::generate::{Config, Generator, shrink};
 use ravelin_semantics::operational::{Reference, State};
 use std::collections::BTreeSet;
 
-/// Programs in an ordinary test run; `cargo xtask soak` sets RAVELIN_PROGRAMS to more.
-fn programs() -> u64 {
-    std::env::var("RAVELIN_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000)
-}
-
-fn first_seed() -> u64 {
-    std::env::var("RAVELIN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
-}
-
 /// Programs with more states are left to the next seed.
 const MOST_STATES: usize = 4_000;
 
@@ -143,7 +134,7 @@ fn compare(config: Config, count: u64) {
 }
 
 fn compare_all(count: u64, program_of: &dyn Fn(u64) -> Program) {
-    for seed in first_seed()..first_seed() + count {
+    for seed in ravelin_testing::seeds(count) {
         let program = program_of(seed);
         // Mostly large enough; now and then none at all.
         let bound = [3, 1, 2, 3, 0, 4][seed as usize % 6];
@@ -255,16 +246,16 @@ fn show(program: &Program) -> String {
 
 #[test]
 fn programs_with_every_instruction() {
-    compare(Config::all(), programs() / 2);
+    compare(Config::all(), 1_000);
 }
 
 #[test]
 fn loop_free_programs() {
-    compare(Config::loop_free(), programs() / 2);
+    compare(Config::loop_free(), 1_000);
 }
 
 #[test]
 fn programs_with_identical_threads() {
     let generator = Generator::new(Config::all());
-    compare_all(programs() / 2, &|seed| triplets(&generator, seed));
+    compare_all(1_000, &|seed| triplets(&generator, seed));
 }

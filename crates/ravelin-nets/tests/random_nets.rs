@@ -125,9 +125,8 @@ fn soak(from: u64, to: u64) {
 
 #[test]
 fn the_search_agrees_with_a_naive_one() {
-    let number = |variable: &str| std::env::var(variable).ok().and_then(|text| text.parse::<u64>().ok());
-    let first = number("RAVELIN_SEED").unwrap_or(0);
-    soak(first, first + number("RAVELIN_PROGRAMS").unwrap_or(4_000));
+    let seeds = ravelin_testing::seeds(4_000);
+    soak(seeds.start, seeds.end);
 }
 
 #[test]

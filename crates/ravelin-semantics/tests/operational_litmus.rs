@@ -1,6 +1,6 @@
 //! The classic litmus tests, each with what is known of it under SC, TSO and PSO.
 
-mod litmus;
+use crate::litmus;
 
 use litmus::{Op, Shape, fence, load, shape, store, store_as};
 use ravelin_program::Order::{Acquire, Relaxed, Release, SeqCst};

@@ -1,6 +1,6 @@
 //! What the enumeration lists, counts and refuses; data races; and faults.
 
-mod rc20_shorthand;
+use crate::rc20_shorthand;
 
 use ravelin_program::{
     Address, Admitted, BinaryOp, Copies, Domain, Escape, Expr, Fault, Initial, Instruction, LocId, Order, Program,

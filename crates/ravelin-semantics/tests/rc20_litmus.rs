@@ -1,6 +1,6 @@
 //! Litmus tests with known answers: which outcomes the axioms allow, and which programs are robust.
 
-mod rc20_shorthand;
+use crate::rc20_shorthand;
 
 use ravelin_semantics::rc20::Reading;
 use rc20_shorthand::{allowed, is_robust};

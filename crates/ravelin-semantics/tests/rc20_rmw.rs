@@ -1,7 +1,7 @@
 //! Read-modify-writes and blocking instructions: atomicity, compare-exchange, and the barriers of the paper's section
 //! 4.3.
 
-mod rc20_shorthand;
+use crate::rc20_shorthand;
 
 use ravelin_semantics::rc20::{Limits, Reading, enumerate, sc_consistent};
 use rc20_shorthand::{allowed, is_robust, program};

@@ -1,6 +1,6 @@
 //! Named programs: which are robust against which model, and the cycle that shows that they are not.
 
-mod trace_shorthand;
+use crate::trace_shorthand;
 
 use ravelin_program::{Instruction, Order};
 use ravelin_semantics::Model;

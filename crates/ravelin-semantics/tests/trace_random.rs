@@ -1,6 +1,6 @@
 //! Random programs: traces tell the truth about runs, SC has no cycles, and robust programs end as they do under SC.
 
-mod trace_shorthand;
+use crate::trace_shorthand;
 
 use ravelin_program::{Instruction, Program};
 use ravelin_semantics::generate::{Config, Generator};

@@ -1,6 +1,6 @@
 //! What a trace tells about a run: events, sources, memory order, edges.
 
-mod trace_shorthand;
+use crate::trace_shorthand;
 
 use ravelin_program::{Address, BinaryOp, Expr, Instruction, ThreadId, TransitionId};
 use ravelin_semantics::operational::Refusal;

@@ -3,9 +3,6 @@
 //! Every test has a browser of its own, which ends with it. What the page says on its console, throws, or asks of a network is
 //! kept, so that a test can insist on silence. Where Chromium is not installed there is no browser, and a note says so.
 
-// Each test file uses a part of this.
-#![allow(dead_code)]
-
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
@@ -41,7 +38,7 @@ impl Browser {
         let Some(program) =
             ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| is_installed(name))
         else {
-            eprintln!("skipped: chromium is not installed (apt-get install chromium)");
+            ravelin_testing::skip("chromium is not installed (apt-get install chromium)");
             return None;
         };
         let profile = std::env::temp_dir().join(format!("ravelin-browser-{name}-{}", std::process::id()));

@@ -1,8 +1,5 @@
 //! Programs built by `ravelin cc` or `ravelin c++` in folders of their own, for tests that run them with many options.
 
-// Each test file uses a part of this.
-#![allow(dead_code)]
-
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -2,9 +2,6 @@
 //!
 //! The format is described in `tests/sanitizer/README.md`.
 
-// Each test file uses a part of this.
-#![allow(dead_code)]
-
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -276,9 +273,9 @@ impl At {
     }
 }
 
-/// `RAVELIN_PROGRAMS_SCHEDULE` as options of `ravelin run`.
+/// `RAVELIN_CASES_SCHEDULE` as options of `ravelin run`.
 fn schedule() -> Vec<String> {
-    let words = std::env::var("RAVELIN_PROGRAMS_SCHEDULE").unwrap_or_default();
+    let words = std::env::var("RAVELIN_CASES_SCHEDULE").unwrap_or_default();
     words.split_whitespace().map(str::to_owned).collect()
 }
 
@@ -289,8 +286,7 @@ pub fn findings(report: &Value) -> Option<&Vec<Value>> {
 
 /// The compilers on this machine.
 pub fn compilers() -> Vec<&'static str> {
-    let installed = |name: &&str| Command::new(*name).arg("--version").output().is_ok();
-    ["gcc", "clang"].into_iter().filter(installed).collect()
+    crate::workshop::compilers().into_iter().map(|(c, _)| c).collect()
 }
 
 fn real_name(compiler: &str, cpp: bool) -> &'static str {
@@ -313,7 +309,7 @@ pub fn finish(command: &mut Command, limit: Duration) -> Result<(), String> {
 /// Runs a command and gives its exit code; what it says is thrown away. Kills what takes too long.
 pub fn finish_with(command: &mut Command, limit: Duration) -> Result<i32, String> {
     use std::process::Stdio;
-    let said = std::env::var_os("RAVELIN_PROGRAMS_LOUD").is_some();
+    let said = std::env::var_os("RAVELIN_CASES_LOUD").is_some();
     let sink = || if said { Stdio::inherit() } else { Stdio::null() };
     command.stdin(Stdio::null()).stdout(sink()).stderr(sink());
     let mut child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;

@@ -1,8 +1,5 @@
 //! Running the program as its users do.
 
-// Each test file uses a part of this.
-#![allow(dead_code)]
-
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 

@@ -1,8 +1,5 @@
 //! A server of its own for a test, and requests to it.
 
-// Each test file uses a part of this.
-#![allow(dead_code)]
-
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,9 +1,7 @@
 //! Where tests of the sanitizer build and run programs.
 
-// Each test file uses a part of this.
-#![allow(dead_code)]
-
 use super::running::code;
+use ravelin_testing::has;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -51,13 +49,16 @@ pub fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-pub fn installed(program: &str) -> bool {
-    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+/// The C and C++ compilers of this machine. What is missing counts as skipped.
+pub fn compilers() -> Vec<(&'static str, &'static str)> {
+    let installed =
+        |(c, cxx): &(&str, &str)| installed(c) && has(cxx, "--version", if *cxx == "g++" { "g++" } else { c });
+    [("gcc", "g++"), ("clang", "clang++")].into_iter().filter(installed).collect()
 }
 
-/// The C and C++ compilers of this machine.
-pub fn compilers() -> Vec<(&'static str, &'static str)> {
-    [("gcc", "g++"), ("clang", "clang++")].into_iter().filter(|(c, cxx)| installed(c) && installed(cxx)).collect()
+/// Whether a program whose package has its name is there; otherwise the test is skipped.
+pub fn installed(program: &str) -> bool {
+    has(program, "--version", program)
 }
 
 /// Store buffering with release and acquire; with two threads one after the other it shows in nearly every round.

@@ -2,9 +2,9 @@
 //!
 //! Every trace also goes through the judges, with happens-before between all its events.
 
-use crate::compare::{Against, compare, violations};
-use crate::traces::{self, Operation, Step};
-use crate::watched::Habits;
+use crate::judged::compare::{Against, compare, violations};
+use crate::judged::traces::{self, Operation, Step};
+use crate::judged::watched::Habits;
 use ravelin_clocks::CasKind::{self, Blocking, Strong, Weak};
 use ravelin_clocks::Order::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use ravelin_clocks::{Access, Location, Mode, Released, Thread};

@@ -1,8 +1,8 @@
 //! One trace, all answers.
 
-use crate::judges::{Graph, Judgement, LocationClocks, Matrices};
-use crate::traces::{Act, Ask, LOCATIONS, Random, Step, World};
-use crate::watched::{Habits, Watched};
+use crate::judged::judges::{Graph, Judgement, LocationClocks, Matrices};
+use crate::judged::traces::{Act, Ask, LOCATIONS, Random, Step, World};
+use crate::judged::watched::{Habits, Watched};
 use ravelin_clocks::{CasKind, Mode, Violation};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -4,5 +4,5 @@ mod claims;
 mod compare;
 mod judges;
 mod random;
-mod traces;
+pub mod traces;
 mod watched;

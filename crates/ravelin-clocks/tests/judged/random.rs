@@ -4,23 +4,16 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many traces, and from where.
 
-use crate::compare::{Against, compare};
-use crate::traces::{Shape, generate, print, shrink};
-use crate::watched::Habits;
+use crate::judged::compare::{Against, compare};
+use crate::judged::traces::{Shape, generate, print, shrink};
+use crate::judged::watched::Habits;
 
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-/// Traces of the first test; the others have their share of them.
-const TRACES: u64 = 3_000;
-
-/// Compares on many traces, `share` of them if there are [`TRACES`] in the first test; shrinks one that fails.
-fn on_many(share: u64, shape: Shape, habits: Habits, against: Against) {
-    let first = number("RAVELIN_SEED", 0);
-    let count = (number("RAVELIN_PROGRAMS", TRACES) * share / TRACES).max(1);
+/// Compares on many traces, `default` of them if the environment says nothing; shrinks one that fails.
+fn on_many(default: u64, shape: Shape, habits: Habits, against: Against) {
+    let seeds = ravelin_testing::seeds(default);
+    let count = seeds.end - seeds.start;
     let (mut asked, mut violations, mut predicted) = (0, 0, 0);
-    for seed in first..first + count {
+    for seed in seeds {
         let trace = generate(seed, shape);
         let habits = Habits { stride: [1, 2, 5, 40][(seed % 4) as usize], ..habits };
         match compare(&trace, habits, against) {
@@ -45,7 +38,7 @@ const KEPT: Habits = Habits { prune: 0, reuse: false, stride: 1 };
 
 #[test]
 fn all_judges_agree() {
-    on_many(TRACES, SHORT, KEPT, Against::All);
+    on_many(3_000, SHORT, KEPT, Against::All);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A trace as the crate sees it: what a runtime does with threads, locations, locks and numbers, for one operation after
 //! the other.
 
-use crate::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, THREADS};
+use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, THREADS};
 use ravelin_clocks::{
     Access, Ended, Epoch, Hidden, Live, Location, Mode, Order, Pruning, Released, Thread, Tid, Violation,
 };

@@ -1,6 +1,6 @@
 //! The detector as the runtime drives it, on a memory of some words.
 
-use crate::steps::{LENGTH, LOCKS, Memory, Step, THREADS};
+use super::steps::{LENGTH, LOCKS, Memory, Step, THREADS};
 use ravelin_clocks::race::cell::{self, Cell, Lists};
 use ravelin_clocks::race::{list, slot};
 use ravelin_clocks::{Access, Hidden, Location, Mode, Released, Thread};

@@ -1,6 +1,6 @@
 //! A judge that forgets nothing: every thread, lock and message carries the set of all events that happen before.
 
-use crate::steps::{LOCKS, Memory, Step, THREADS};
+use super::steps::{LOCKS, Memory, Step, THREADS};
 use ravelin_clocks::Order;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! What some threads do: accesses of some bytes, and synchronisation.
 
-use crate::random::Random;
+use crate::judged::traces::Random;
 use ravelin_clocks::Order;
 
 /// Bytes of the memory: some words.

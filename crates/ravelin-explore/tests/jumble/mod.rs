@@ -1,8 +1,5 @@
 //! A system with a space of any size that looks random, and threads that take the part of processes.
 
-// Each test file uses a part of this.
-#![allow(dead_code)]
-
 use ravelin_explore::{Lost, Peers, Sink, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};

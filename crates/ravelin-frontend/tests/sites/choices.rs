@@ -1,7 +1,7 @@
 //! Whatever is chosen, the changed text is the program that `repaired` makes. Claimed for the examples, for the files that the front
 //! ends are tested with, and for random programs.
 
-use crate::same::check;
+use super::same::check;
 use ravelin_frontend::sites::{NoSites, Repair, Request, Sites, sites};
 use ravelin_frontend::{Language, parse, print};
 use ravelin_program::{Change, Edge, Instruction, Order, Source, ThreadId, TransitionId, strengthened};

@@ -1,6 +1,6 @@
 //! Texts that are large, deep or oddly laid out.
 
-use crate::same::check;
+use super::same::check;
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{NoSites, NoText, Repair, Request, sites};
 use ravelin_program::{Change, Source, Strength};

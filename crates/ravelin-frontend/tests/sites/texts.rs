@@ -1,6 +1,6 @@
 //! How changed texts look, language by language, and what sites are called.
 
-use crate::same::check;
+use super::same::check;
 use expect_test::{Expect, expect};
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{Repair, Request, Sites};

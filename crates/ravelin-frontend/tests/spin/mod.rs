@@ -2,18 +2,14 @@
 
 use ravelin_frontend::print;
 use ravelin_program::Program;
+use ravelin_testing::has;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Whether SPIN and gcc are there; says so if not.
+/// Whether SPIN and gcc are there; otherwise the test is skipped.
 pub fn is_installed() -> bool {
-    let installed = |tool: &str, version: &str| Command::new(tool).arg(version).output().is_ok();
-    let both = installed("spin", "-V") && installed("gcc", "--version");
-    if !both {
-        println!("skipped: spin or gcc is not installed (apt-get install spin gcc)");
-    }
-    both
+    has("spin", "-V", "spin") && has("gcc", "--version", "gcc")
 }
 
 /// Whether SPIN finds an assertion violated. Anything but a clear answer fails the test.

@@ -6,7 +6,6 @@
 //! 1`. A written value may be a register.
 
 // Every test program uses a part of this.
-#![allow(dead_code)]
 
 use ravelin_program::{Expr, Instruction, Order, Program, ProgramBuilder, RegId, RmwOp, ThreadBuilder, Variable};
 use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};

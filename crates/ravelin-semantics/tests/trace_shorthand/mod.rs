@@ -1,7 +1,5 @@
 //! Straight-line programs over x, y and z in a few words.
 
-#![allow(dead_code)] // Each test file uses a part.
-
 use ravelin_program::{Address, Expr, Instruction, Order, Program, ProgramBuilder, RegId, RmwOp, Value, Variable};
 use ravelin_program::{ThreadId, TransitionId};
 use ravelin_semantics::operational::{Reference, State};

@@ -11,7 +11,7 @@
 //! Threads and locks add edges to all three.
 
 use super::{Judgement, Write, judge};
-use crate::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
+use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
 use ravelin_clocks::Order;
 
 /// A set of events.

@@ -4,7 +4,7 @@
 //! in the list of writes. The clocks that a thread has by happens-before are the three of section 4.2.
 
 use super::{Judgement, Write, judge};
-use crate::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
+use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
 use ravelin_clocks::Order;
 
 /// `L(x)` for every location `x`.

@@ -5,7 +5,7 @@
 //! read though they are not the newest, and those of them that another write can be put behind. A write takes its location
 //! out of every other view. Everything is finite, so only standard witnesses are seen (theorem 2.2).
 
-use crate::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
+use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
 use ravelin_clocks::{CasKind, Order};
 
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ pub use graph::Graph;
 pub use location_clocks::LocationClocks;
 pub use matrices::Matrices;
 
-use crate::traces::Ask;
+use crate::judged::traces::Ask;
 use ravelin_clocks::CasKind;
 
 /// A write to some location, in modification order.

@@ -1,0 +1,79 @@
+//! Measurements of Ravelin: `cargo xtask bench`, `cargo xtask tables` and `cargo xtask crates`.
+//!
+//! A package of its own, because it links the analyses and is built with full optimisation (the profile `dist`), while
+//! `cargo xtask test` should start within seconds.
+
+mod asked;
+mod benchmarks;
+mod crates;
+mod measure;
+mod papers;
+mod rival;
+mod sources;
+mod spin;
+mod table;
+mod tables;
+mod watched;
+
+use clap::{Parser, Subcommand};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Measurements of Ravelin")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Measurements, as Markdown
+    #[command(subcommand)]
+    Bench(benchmarks::Benchmark),
+    /// The tables and figures of the papers, beside ours, into docs/results.md
+    Tables(tables::Arguments),
+    /// Concurrent crates from crates.io under the sanitizer
+    Crates(crates::Arguments),
+    /// What one run of a program costs; for the benchmarks themselves
+    #[command(hide = true)]
+    Cost(watched::alone::Arguments),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().chore {
+        Chore::Bench(benchmark) => benchmarks::run(&benchmark),
+        Chore::Tables(arguments) => tables::run(&arguments),
+        Chore::Crates(arguments) => crates::run(&arguments),
+        Chore::Cost(arguments) => watched::alone::run(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the repository, wherever the command was typed.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("bench is a directory of the repository")
+}
+
+/// Where cargo builds.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into)
+}
+
+/// The cargo that runs this, in the root of the repository.
+fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// Whether a program can be started.
+fn is_installed(program: &str, version_flag: &str) -> bool {
+    Command::new(program).arg(version_flag).output().is_ok()
+}

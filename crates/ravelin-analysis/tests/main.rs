@@ -1,0 +1,30 @@
+//! All tests that use only the public interface, as one program: linking is most of what a test program costs.
+//!
+//! `cargo test -p ravelin-analysis --test tests NAME::` runs those of one file.
+
+mod any_number;
+mod c11_claims;
+mod c11_clocks;
+mod c11_random;
+mod c11_repair_claims;
+mod c11_repair_random;
+mod c11_spin;
+mod dual_certificate;
+mod dual_claims;
+mod dual_random;
+mod fences_random;
+mod instrument_agrees;
+mod instrument_names;
+mod instrument_random;
+mod instrument_verdicts;
+mod language_claims;
+mod lazy_figures;
+mod lazy_random;
+mod lazy_states;
+mod parameterised_claims;
+mod parameterised_random;
+mod parameterised_reach_random;
+mod pso_random;
+mod robustness_claims;
+mod robustness_random;
+mod sb_random;

@@ -1,0 +1,43 @@
+//! All tests that use only the public interface, as one program: linking is most of what a test program costs.
+//!
+//! `cargo test -p ravelin-cli --test tests NAME::` runs those of one file.
+
+mod advice;
+mod any_number;
+mod browser;
+mod building;
+mod c11;
+mod cargo_ravelin;
+mod check;
+mod checkpoint;
+mod cluster;
+mod command_line;
+mod documents;
+mod engines;
+mod escapes;
+mod examples;
+mod explain;
+mod fence;
+mod files;
+mod instrument;
+mod pages;
+mod programs;
+mod running;
+mod sanitizer;
+mod sanitizer_ends;
+mod sanitizer_programs;
+mod sanitizer_static;
+mod sarif;
+mod schedules;
+mod schema;
+mod serve;
+mod serve_browser;
+mod serving;
+mod signals;
+mod spill;
+mod state_limits;
+mod streams;
+mod terminal;
+mod waiting;
+mod workers;
+mod workshop;

@@ -1,0 +1,30 @@
+//! All tests that use only the public interface, as one program: linking is most of what a test program costs.
+//!
+//! `cargo test -p ravelin-frontend --test tests NAME::` runs those of one file.
+
+mod litmus_diagnostics;
+mod litmus_documentation;
+mod litmus_files;
+mod litmus_meaning;
+mod litmus_robustness;
+mod memorax_diagnostics;
+mod memorax_meaning;
+mod print_dot;
+mod print_litmus;
+mod print_promela;
+mod print_promela_examples;
+mod print_rav;
+mod rav_diagnostics;
+mod rav_documentation;
+mod rav_lowering;
+mod rav_meaning;
+mod rav_round_trip;
+mod rocker_corpus;
+mod rocker_diagnostics;
+mod rocker_lowering;
+mod rocker_mutation;
+mod sites;
+mod spin;
+mod trencher_corpus;
+mod trencher_diagnostics;
+mod trencher_mutation;
