@@ -6,8 +6,6 @@
 //! object with only the interface visible it is small, and nothing in it can clash with the watched program. Where
 //! the tools for that are missing the static library is used as it is.
 
-use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSymbol, SymbolScope};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -108,30 +106,41 @@ fn build_runtime(crates: &Path, target: &Path) -> PathBuf {
 /// The interface: the visible symbols of the runtime's own object that are not Rust's. Some are pieces of assembly, of
 /// which rustc knows nothing.
 fn interface(archive: &Path) -> Vec<String> {
-    let bytes = fs::read(archive).expect("cargo built the static library");
-    let members = ArchiveFile::parse(&*bytes).expect("the static library is an archive").members();
-    let mut names = Vec::new();
-    for member in members {
-        let member = member.expect("the archive is whole");
-        if !member.name().starts_with(b"ravelin_runtime") {
-            continue;
-        }
-        let data = member.data(&*bytes).expect("the archive is whole");
-        let file = object::File::parse(data).expect("the runtime is an object file");
-        for symbol in file.symbols() {
-            let visible = symbol.is_definition() && symbol.scope() == SymbolScope::Dynamic;
-            let rust = |name: &str| ["_R", "_ZN", "rust_", "__rust", "DW."].iter().any(|start| name.starts_with(start));
-            if let Ok(name) = symbol.name()
-                && visible
-                && !rust(name)
-            {
-                names.push(name.to_owned());
-            }
-        }
-    }
+    let rust = |name: &str| ["_R", "_ZN", "rust_", "__rust", "DW."].iter().any(|start| name.starts_with(start));
+    let is_own = |symbol: &Symbol| symbol.member.starts_with("ravelin_runtime") && !rust(&symbol.name);
+    let mut names: Vec<String> = symbols(archive).into_iter().filter(is_own).map(|symbol| symbol.name).collect();
     names.sort();
     names.dedup();
     names
+}
+
+/// A symbol that is defined and visible outside, and the member of the archive that defines it.
+struct Symbol {
+    member: String,
+    name: String,
+}
+
+/// The visible symbols of an archive or an object, as `readelf` prints them (`nm` does not say which are hidden).
+/// Reading them here would take a crate that is built for nothing else.
+fn symbols(file: &Path) -> Vec<Symbol> {
+    let output = Command::new("readelf").args(["--symbols", "--wide"]).arg(file).env("LC_ALL", "C").output();
+    let output = output.unwrap_or_else(|error| panic!("`readelf` (of binutils) could not be started: {error}"));
+    assert!(output.status.success(), "`readelf` failed: {}", String::from_utf8_lossy(&output.stderr));
+    let mut member = String::new();
+    let mut symbols = Vec::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        if let Some(file) = line.strip_prefix("File: ") {
+            member = file.rsplit_once('(').and_then(|(_, name)| name.strip_suffix(')')).unwrap_or(file).to_owned();
+        }
+        // `NUMBER: VALUE SIZE TYPE BINDING VISIBILITY SECTION NAME`
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        if let [_, _, _, _, "GLOBAL" | "WEAK", "DEFAULT", section, name] = fields[..]
+            && section != "UND"
+        {
+            symbols.push(Symbol { member: member.clone(), name: name.to_owned() });
+        }
+    }
+    symbols
 }
 
 /// One small object from the static library: what the interface needs, and only the interface visible.
@@ -157,11 +166,8 @@ fn relocatable(archive: &Path, exported: &[String], out: &Path, object: &Path) -
 
 /// Whether the object still defines the whole interface.
 fn keeps(object: &Path, exported: &[String]) -> bool {
-    let Ok(bytes) = fs::read(object) else { return false };
-    let Ok(file) = object::File::parse(&*bytes) else { return false };
-    let defined: std::collections::HashSet<&str> =
-        file.symbols().filter(|symbol| symbol.is_global()).filter_map(|symbol| symbol.name().ok()).collect();
-    exported.iter().all(|name| defined.contains(name.as_str()))
+    let defined: std::collections::HashSet<String> = symbols(object).into_iter().map(|symbol| symbol.name).collect();
+    exported.iter().all(|name| defined.contains(name))
 }
 
 fn succeeds(command: &mut Command) -> bool {

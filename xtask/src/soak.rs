@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Random programs to compare
+    /// Random inputs of each test
     #[arg(long, default_value_t = 100_000)]
     programs: u64,
     /// Where to start; taken from the clock if not given
@@ -20,16 +20,15 @@ pub struct Arguments {
     minutes: Option<u64>,
 }
 
-/// A test that takes its inputs from seeds.
+/// The tests of one file that take their inputs from seeds.
 struct Target {
     package: &'static str,
-    test: &'static str,
-    count: &'static str,
-    seed: &'static str,
+    module: &'static str,
+    /// Inputs of each test in one go.
     chunk: u64,
 }
 
-const TARGETS: [Target; 14] = [
+const TARGETS: [Target; 17] = [
     Target::new("ravelin-machine", "agrees_with_reference"),
     Target::new("ravelin-analysis", "robustness_random"),
     Target::new("ravelin-analysis", "fences_random"),
@@ -40,10 +39,14 @@ const TARGETS: [Target; 14] = [
     Target::new("ravelin-analysis", "sb_random"),
     Target::new("ravelin-analysis", "pso_random"),
     Target::new("ravelin-analysis", "lazy_random"),
+    Target::new("ravelin-analysis", "lazy_states"),
     Target::new("ravelin-analysis", "parameterised_random"),
     Target::new("ravelin-analysis", "parameterised_reach_random"),
+    Target::new("ravelin-frontend", "rav_meaning"),
     Target::new("ravelin-nets", "random_nets"),
-    Target::new("ravelin-clocks", "judged"),
+    // Traces are long, and three judges look at each.
+    Target { chunk: 500, ..Target::new("ravelin-clocks", "judged") },
+    Target::new("ravelin-clocks", "races"),
 ];
 
 pub fn run(arguments: &Arguments) -> Result<()> {
@@ -55,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     while done < arguments.programs && limit.is_none_or(|limit| start.elapsed() < limit) {
         let mut most = 0;
         for target in &TARGETS {
-            let count = target.chunk.min(arguments.programs - done).max(2);
+            let count = target.chunk.min(arguments.programs - done).max(1);
             let seed = first.wrapping_add(done);
             let output = target.run(seed, count)?;
             if !output.status.success() {
@@ -72,15 +75,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 impl Target {
-    const fn new(package: &'static str, test: &'static str) -> Target {
-        Target { package, test, count: "RAVELIN_PROGRAMS", seed: "RAVELIN_SEED", chunk: 5_000 }
+    const fn new(package: &'static str, module: &'static str) -> Target {
+        Target { package, module, chunk: 2_500 }
     }
 
     fn run(&self, seed: u64, count: u64) -> Result<Output> {
         crate::cargo()
-            .args(["test", "--quiet", "--release", "--package", self.package, "--test", self.test])
-            .env(self.count, count.to_string())
-            .env(self.seed, seed.to_string())
+            .args(["test", "--quiet", "--package", self.package, "--test", self.program()])
+            .arg(format!("{}::", self.module))
+            .env("RAVELIN_PROGRAMS", count.to_string())
+            .env("RAVELIN_SEED", seed.to_string())
             .output()
             .context("cannot start cargo")
     }
@@ -89,13 +93,15 @@ impl Target {
     fn again(&self, output: &Output, seed: u64, count: u64) -> String {
         let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let named = text.lines().find_map(failing_seed);
-        // Each test of the file takes half of the count, so 2 is one input for each.
-        let (seed, count) = named.map_or((seed, count), |seed| (seed, 2));
-        let name = text.lines().find_map(failing_test).map(|name| format!(" -- {name}")).unwrap_or_default();
-        format!(
-            "{}={seed} {}={count} cargo test --release --package {} --test {}{name}",
-            self.seed, self.count, self.package, self.test
-        )
+        let (seed, count) = named.map_or((seed, count), |seed| (seed, 1));
+        let test = text.lines().find_map(failing_test).map_or_else(|| format!("{}::", self.module), str::to_owned);
+        let (package, program) = (self.package, self.program());
+        format!("RAVELIN_SEED={seed} RAVELIN_PROGRAMS={count} cargo test --package {package} --test {program} {test}")
+    }
+
+    /// The test program, which has the name of its crate.
+    fn program(&self) -> &'static str {
+        self.package.trim_start_matches("ravelin-")
     }
 }
 
@@ -123,7 +129,7 @@ mod tests {
     fn a_failure_names_its_seed_and_its_test() {
         assert_eq!(failing_seed("seed 421: verdict under tso"), Some(421));
         assert_eq!(failing_seed("seed of doubt"), None);
-        assert_eq!(failing_test("---- loop_free_programs stdout ----"), Some("loop_free_programs"));
+        assert_eq!(failing_test("---- judged::random::renamed stdout ----"), Some("judged::random::renamed"));
         assert_eq!(failing_test("----"), None);
     }
 }

@@ -1,6 +1,6 @@
 //! All tests that use only the public interface, as one program: linking is most of what a test program costs.
 //!
-//! `cargo test -p ravelin-analysis --test tests NAME::` runs those of one file.
+//! `cargo test -p ravelin-analysis --test analysis NAME::` runs those of one file.
 
 mod any_number;
 mod c11_claims;

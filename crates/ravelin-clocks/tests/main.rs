@@ -1,6 +1,6 @@
 //! All tests that use only the public interface, as one program: linking is most of what a test program costs.
 //!
-//! `cargo test -p ravelin-clocks --test tests NAME::` runs those of one file.
+//! `cargo test -p ravelin-clocks --test clocks NAME::` runs those of one file.
 
 mod judged;
 mod races;

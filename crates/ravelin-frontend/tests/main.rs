@@ -1,6 +1,6 @@
 //! All tests that use only the public interface, as one program: linking is most of what a test program costs.
 //!
-//! `cargo test -p ravelin-frontend --test tests NAME::` runs those of one file.
+//! `cargo test -p ravelin-frontend --test frontend NAME::` runs those of one file.
 
 mod litmus_diagnostics;
 mod litmus_documentation;

@@ -1,6 +1,6 @@
 //! All tests that use only the public interface, as one program: linking is most of what a test program costs.
 //!
-//! `cargo test -p ravelin-semantics --test tests NAME::` runs those of one file.
+//! `cargo test -p ravelin-semantics --test semantics NAME::` runs those of one file.
 
 mod generate_programs;
 mod litmus;

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::Path;
 
 /// Names and texts, in order.
-#[allow(dead_code)] // Not every test that shares this module needs all of it.
 pub fn corpus() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/litmus_corpus");
     let mut files: Vec<(String, String)> = fs::read_dir(folder)
@@ -22,7 +21,6 @@ pub fn corpus() -> Vec<(String, String)> {
 }
 
 /// The program of a text that has no errors.
-#[allow(dead_code)] // As above.
 pub fn read(name: &str, text: &str) -> Program {
     let parsed = litmus::parse(Source::new(name, text));
     let shown = render(&parsed.diagnostics, &parsed.source, false);
