@@ -4,13 +4,16 @@
 
 use std::fmt::{self, Display};
 
-/// Why the numbers of a row differ where they do.
+/// Why some numbers differ, and which: a reason excuses exactly these, so that a number that changes is told again.
 pub struct Reason {
-    /// The columns it speaks of.
-    pub columns: &'static [&'static str],
-    /// The rows; all if there are none.
-    pub rows: &'static [&'static str],
+    pub excuses: &'static [Excuse],
     pub why: &'static str,
+}
+
+/// The numbers of one row that a reason excuses: column, ours, the paper's.
+pub struct Excuse {
+    pub row: &'static str,
+    pub numbers: &'static [(&'static str, &'static str, &'static str)],
 }
 
 /// The differences found so far.
@@ -56,14 +59,18 @@ impl Comparison {
     }
 
     fn reason(&self, difference: &Difference) -> Option<usize> {
-        self.reasons.iter().position(|reason| {
-            reason.columns.contains(&difference.column)
-                && (reason.rows.is_empty() || reason.rows.contains(&difference.row.as_str()))
-        })
+        self.reasons.iter().position(|reason| reason.excuses.iter().any(|excuse| excuse.speaks_of(difference)))
     }
 }
 
-/// A list, one item a reason that is needed; nothing if there are no differences.
+impl Excuse {
+    fn speaks_of(&self, difference: &Difference) -> bool {
+        let number = (difference.column, difference.ours.as_str(), difference.paper.as_str());
+        self.row == difference.row && self.numbers.contains(&number)
+    }
+}
+
+/// A list, one item per reason that is needed; nothing if there are no differences.
 impl Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.found.is_empty() {
@@ -74,18 +81,19 @@ impl Display for Comparison {
             writeln!(f, "- **Not explained:** {open}.")?;
         }
         for (number, reason) in self.reasons.iter().enumerate() {
-            let mut rows: Vec<&str> = Vec::new();
-            let mut columns: Vec<&str> = Vec::new();
+            let mut rows: Vec<(&str, Vec<String>)> = Vec::new();
             for difference in self.found.iter().filter(|difference| self.reason(difference) == Some(number)) {
-                if !rows.contains(&difference.row.as_str()) {
-                    rows.push(&difference.row);
-                }
-                if !columns.contains(&difference.column) {
-                    columns.push(difference.column);
+                let Difference { row, column, ours, paper } = difference;
+                let number = format!("{column} {ours} ≠ {paper}");
+                match rows.last_mut() {
+                    Some((last, numbers)) if last == row => numbers.push(number),
+                    _ => rows.push((row, vec![number])),
                 }
             }
             if !rows.is_empty() {
-                writeln!(f, "- {} of {}: {}", columns.join(", "), rows.join(", "), reason.why)?;
+                let rows: Vec<String> =
+                    rows.into_iter().map(|(row, numbers)| format!("{row} ({})", numbers.join(", "))).collect();
+                writeln!(f, "- {}: {}", rows.join("; "), reason.why)?;
             }
         }
         Ok(())
@@ -97,8 +105,14 @@ mod tests {
     use super::*;
 
     const REASONS: [Reason; 2] = [
-        Reason { columns: &["T"], rows: &["lock"], why: "Ours has fewer threads." },
-        Reason { columns: &["RQ"], rows: &[], why: "Counted otherwise." },
+        Reason { excuses: &[Excuse { row: "lock", numbers: &[("T", "2", "7")] }], why: "Ours has fewer threads." },
+        Reason {
+            excuses: &[
+                Excuse { row: "lock", numbers: &[("RQ", "1", "2")] },
+                Excuse { row: "stack", numbers: &[("RQ", "3", "4")] },
+            ],
+            why: "Counted otherwise.",
+        },
     ];
 
     #[test]
@@ -116,8 +130,8 @@ mod tests {
         assert_eq!(comparison.size("stack", "RQ", 3, 4), "3 ≠ 4");
         assert!(comparison.unexplained().is_empty());
         let text = comparison.to_string();
-        assert!(text.contains("- T of lock: Ours has fewer threads."), "{text}");
-        assert!(text.contains("- RQ of lock, stack: Counted otherwise."), "{text}");
+        assert!(text.contains("- lock (T 2 ≠ 7): Ours has fewer threads."), "{text}");
+        assert!(text.contains("- lock (RQ 1 ≠ 2); stack (RQ 3 ≠ 4): Counted otherwise."), "{text}");
     }
 
     #[test]
@@ -126,5 +140,13 @@ mod tests {
         comparison.result("stack", "T", 2, 7);
         assert_eq!(comparison.unexplained(), ["stack: T is 2, in the paper 7"]);
         assert!(comparison.to_string().contains("**Not explained:** stack: T is 2, in the paper 7."));
+    }
+
+    #[test]
+    fn another_number_in_an_excused_place_is_not_excused() {
+        let mut comparison = Comparison::new(&REASONS);
+        comparison.result("lock", "T", 3, 7);
+        comparison.result("lock", "RQ", 1, 3);
+        assert_eq!(comparison.unexplained(), ["lock: T is 3, in the paper 7", "lock: RQ is 1, in the paper 3"]);
     }
 }
