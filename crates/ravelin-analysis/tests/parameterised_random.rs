@@ -37,7 +37,7 @@ fn template(generator: &Generator, seed: u64) -> Program {
 }
 
 fn question(states: u64) -> RobustnessQuestion<'static> {
-    let limits = Limits { states: Some(states), memory: None, time: Some(Duration::from_secs(20)) };
+    let limits = Limits { states: Some(states), time: Some(Duration::from_secs(20)), ..Limits::default() };
     RobustnessQuestion { limits, ..RobustnessQuestion::new(Model::Tso) }
 }
 
@@ -107,7 +107,7 @@ fn compare(generator: &Generator, seed: u64, tally: &mut Tally) {
 fn elsewhere(seed: u64, program: &Program, verdict: Verdict) {
     let net = petri_net_of_attacks(program, None).expect("a net");
     let read = spec::parse(&spec::print(&net)).expect("a net that can be read");
-    let limits = Limits { states: Some(STATES), memory: None, time: Some(Duration::from_secs(20)) };
+    let limits = Limits { states: Some(STATES), time: Some(Duration::from_secs(20)), ..Limits::default() };
     let covered = cover(&read, &ravelin_nets::Question { limits, ..Default::default() }).verdict;
     match verdict {
         Verdict::Holds => assert!(!matches!(covered, ravelin_nets::Verdict::Coverable(_)), "seed {seed}: the text"),

@@ -46,7 +46,7 @@ fn template(generator: &Generator, seed: u64) -> Program {
 }
 
 fn question(model: Model) -> Question<'static> {
-    let limits = Limits { states: Some(100_000), memory: None, time: Some(Duration::from_secs(20)) };
+    let limits = Limits { states: Some(100_000), time: Some(Duration::from_secs(20)), ..Limits::default() };
     Question { limits, ..Question::new(model) }
 }
 

@@ -7,7 +7,12 @@ use std::time::Duration;
 
 impl Resources {
     pub fn limits(&self) -> Limits {
-        Limits { states: self.max_states, memory: self.max_memory.or_else(default_memory), time: self.timeout }
+        Limits {
+            states: self.max_states,
+            memory: self.max_memory.or_else(default_memory),
+            time: self.timeout,
+            ..Limits::default()
+        }
     }
 
     pub fn workers(&self) -> usize {

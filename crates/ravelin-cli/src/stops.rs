@@ -32,16 +32,17 @@ impl<'a> StopNotes<'a> {
         states: u64,
         (exit, mut shown): (Exit, Shown),
     ) -> anyhow::Result<(Exit, Shown)> {
-        // An answer that ran into a limit has used up what there was.
-        if exit == Exit::Unknown || !is_first(subject.beyond) {
+        let given = self.resources.limits();
+        if given.spent(start, states, Some(subject.stop)).is_some() || !is_first(subject.beyond) {
             return Ok((exit, shown));
         }
         let mut known = self.known.borrow_mut();
         let stops = match known.get(subject.file) {
             Some(stops) => stops,
             None => {
-                let mut limits = self.resources.limits().left(start, states);
-                let most = MOST_STATES.max(2 * states);
+                let mut limits = given.left(start, states);
+                // An answer that ran into a limit of memory has taken long enough.
+                let most = if exit == Exit::Unknown { MOST_STATES } else { MOST_STATES.max(2 * states) };
                 limits.states = Some(limits.states.map_or(most, |given| given.min(most)));
                 let workers = self.resources.workers();
                 let question = StopsQuestion { limits, workers, stop: Some(subject.stop) };

@@ -2,7 +2,7 @@
 
 use crate::running;
 
-use running::{Scratch, code, ravelin};
+use running::{Scratch, code, interruptible, ravelin};
 use serde_json::Value;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
@@ -95,7 +95,7 @@ fn one_to_four_processes_find_the_same_in_all_examples() {
 }
 
 fn start(words: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_ravelin"))
+    interruptible()
         .args(words)
         .current_dir(ROOT)
         .stdin(Stdio::null())

@@ -3,7 +3,7 @@
 use crate::running;
 use crate::serving;
 
-use running::{Scratch, ravelin};
+use running::{Scratch, interruptible, ravelin};
 use serving::{Server, parts};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -23,7 +23,7 @@ fn start(words: &[&str]) -> Child {
 
 /// With a directory for temporary files.
 fn start_in(temporary: &Path, words: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_ravelin"))
+    interruptible()
         .args(words)
         .env("TMPDIR", temporary)
         .stdin(Stdio::null())
@@ -176,7 +176,7 @@ fn the_second_signal_ends_the_program_at_once() {
     for (signal, number) in SIGNALS {
         // The answer cannot be written, so the first signal does not end it.
         let (mut reader, writer) = full_pipe();
-        let child = Command::new(env!("CARGO_BIN_EXE_ravelin"))
+        let child = interruptible()
             .args(["reach", &program, "--model", "tso"])
             .stdin(Stdio::null())
             .stdout(writer)

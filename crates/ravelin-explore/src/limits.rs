@@ -12,6 +12,8 @@ pub struct Limits {
     /// Bytes.
     pub memory: Option<u64>,
     pub time: Option<Duration>,
+    /// The time limit as the user gave it, where `time` is what is left of it. Messages name this one.
+    pub given_time: Option<Duration>,
 }
 
 impl Limits {
@@ -20,6 +22,7 @@ impl Limits {
         Limits {
             states: self.states.map(|most| most.saturating_sub(states)),
             time: self.time.map(|time| time.saturating_sub(start.elapsed())),
+            given_time: self.given_time.or(self.time),
             ..self
         }
     }
@@ -27,7 +30,7 @@ impl Limits {
     /// A limit that was reached with what was left of these, as it was given.
     pub fn as_given(self, limit: Limit) -> Limit {
         match limit {
-            Limit::Time(left) => Limit::Time(self.time.unwrap_or(left)),
+            Limit::Time(left) => Limit::Time(self.given_time.or(self.time).unwrap_or(left)),
             Limit::States(left) => Limit::States(self.states.unwrap_or(left)),
             limit => limit,
         }
@@ -41,8 +44,16 @@ impl Limits {
 
     /// Whether it is time to stop, for those who explore several times.
     pub fn reached(self, start: Instant, stop: Option<&AtomicBool>) -> Option<Limit> {
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Some(Limit::Stopped);
+        }
+        self.late(start).map(Limit::Time)
+    }
+
+    /// The time limit, as it was given, if it is over.
+    pub fn late(self, start: Instant) -> Option<Duration> {
         let late = self.time.filter(|&time| start.elapsed() > time);
-        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) { Some(Limit::Stopped) } else { late.map(Limit::Time) }
+        late.map(|time| self.given_time.unwrap_or(time))
     }
 }
 

@@ -407,7 +407,7 @@ impl<S: System> Search<'_, S> {
         let limits = &self.options.limits;
         summary.stopped = self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         summary.memory = limits.memory;
-        summary.late = limits.time.filter(|&time| self.start.elapsed() > time);
+        summary.late = limits.late(self.start);
         summary.due = self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.is_due());
         if !self.team.is_alone() {
             summary = Summary::sum(&self.team.tell(summary.words())?, self.system);

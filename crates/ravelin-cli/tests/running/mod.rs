@@ -17,6 +17,14 @@ pub fn ravelin(arguments: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("the program ends")
 }
 
+/// The program with signals as they are at a terminal: where tests run in the background some are ignored, and the
+/// program leaves ignored signals alone. `env` becomes the program, so the process keeps its number.
+pub fn interruptible() -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_ravelin")]);
+    command
+}
+
 pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("killed: {output:?}"))
 }

@@ -15,7 +15,7 @@ pub struct Server {
 impl Server {
     /// Starts `ravelin serve` at a free port.
     pub fn start(arguments: &[&str]) -> Server {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_ravelin"))
+        let mut child = crate::running::interruptible()
             .args(["serve", "--port", "0"])
             .args(arguments)
             .stdin(Stdio::null())
