@@ -173,6 +173,7 @@ fn frame(frame: &Frame) -> Value {
         "column": frame.column,
         "code": frame.code,
         "inlined": frame.inlined,
+        "near": frame.near,
     })
 }
 

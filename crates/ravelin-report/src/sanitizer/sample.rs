@@ -114,5 +114,6 @@ fn frame(function: &str, line: u32) -> Frame {
         column: None,
         code: "mp+0x1000".to_owned(),
         inlined: false,
+        near: false,
     }
 }

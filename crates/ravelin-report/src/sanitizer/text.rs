@@ -100,7 +100,8 @@ fn stack(text: &mut String, stack: &[Frame]) {
         let _ = match (&frame.file, frame.line) {
             (Some(file), Some(line)) => {
                 let column = frame.column.map(|column| format!(":{column}")).unwrap_or_default();
-                writeln!(text, "     in {function}{inlined} at {file}:{line}{column}")
+                let at = if frame.near { "near" } else { "at" };
+                writeln!(text, "     in {function}{inlined} {at} {file}:{line}{column}")
             }
             _ => writeln!(text, "     in {function}{inlined} at {}", frame.code),
         };

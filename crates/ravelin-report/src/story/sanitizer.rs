@@ -62,6 +62,9 @@ pub struct Frame {
     pub column: Option<u32>,
     pub code: String,
     pub inlined: bool,
+    /// Documents of earlier versions do not say.
+    #[serde(default)]
+    pub near: bool,
 }
 
 /// A place in memory.
@@ -144,7 +147,8 @@ impl Frame {
         match (&self.file, self.line) {
             (Some(file), Some(line)) => {
                 let column = self.column.map(|column| format!(":{column}")).unwrap_or_default();
-                format!("{function} at {file}:{line}{column}")
+                let at = if self.near { "near" } else { "at" };
+                format!("{function} {at} {file}:{line}{column}")
             }
             _ => function.to_owned(),
         }

@@ -25,6 +25,8 @@ pub struct Frame {
     pub code: String,
     /// The function was inlined into the next frame's.
     pub inlined: bool,
+    /// The line is that of code nearby, because the compiler gave this code none.
+    pub near: bool,
 }
 
 impl Frame {
@@ -103,6 +105,7 @@ impl Symbols {
             column: function.column,
             code: code.clone(),
             inlined: function.inlined,
+            near: function.near,
         };
         functions.into_iter().map(shown).collect()
     }

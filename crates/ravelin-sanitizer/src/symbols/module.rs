@@ -25,15 +25,52 @@ pub struct Function {
     pub line: Option<u32>,
     pub column: Option<u32>,
     pub inlined: bool,
+    /// The line belongs to code nearby: the compiler gave this code none.
+    pub near: bool,
 }
+
+/// How far, in bytes, code may be from the code whose line is shown for it.
+const NEAR: u64 = 256;
 
 impl ModuleSymbols {
     pub fn read(path: &Path) -> ModuleSymbols {
         ModuleSymbols { debug: Loader::new(path).ok(), variables: variables(path).unwrap_or_default() }
     }
 
-    /// The functions at an address of the file.
+    /// The functions at an address of the file. Code that an optimiser moved out of a loop or merged has no line of its
+    /// own (line 0 in DWARF); it gets the functions and lines of the nearest code of the same function that has.
     pub fn functions(&self, address: u64) -> Vec<Function> {
+        let functions = self.functions_exactly(address);
+        if functions.first().is_some_and(|innermost| innermost.file.is_some() && innermost.line.is_none())
+            && let Some(near) = self.nearest_line(address)
+        {
+            let nearby = self.functions_exactly(near);
+            return nearby.into_iter().map(|function| Function { near: true, ..function }).collect();
+        }
+        functions
+    }
+
+    /// The nearest address with a line in the same function, behind an address rather than before it: what was moved was
+    /// moved forward.
+    fn nearest_line(&self, address: u64) -> Option<u64> {
+        let debug = self.debug.as_ref()?;
+        let symbol = debug.find_symbol_info(address)?.address();
+        let has_line = |near: u64| {
+            let same = debug.find_symbol_info(near).is_some_and(|found| found.address() == symbol);
+            same && self.functions_exactly(near).first().is_some_and(|innermost| innermost.line.is_some())
+        };
+        let starts = |low: u64, high: u64| -> Vec<u64> {
+            let locations = debug.find_location_range(low, high).into_iter().flatten();
+            locations
+                .filter(|(.., location)| location.line.is_some_and(|line| line > 0))
+                .map(|(start, ..)| start)
+                .collect()
+        };
+        let behind = starts(address, address.saturating_add(NEAR)).into_iter().find(|&near| has_line(near));
+        behind.or_else(|| starts(address.saturating_sub(NEAR), address).into_iter().rev().find(|&near| has_line(near)))
+    }
+
+    fn functions_exactly(&self, address: u64) -> Vec<Function> {
         let Some(debug) = &self.debug else { return Vec::new() };
         let mut functions = Vec::new();
         if let Ok(mut frames) = debug.find_frames(address) {
@@ -46,6 +83,7 @@ impl ModuleSymbols {
                     line: location.and_then(|location| location.line).filter(|&line| line > 0),
                     column: location.and_then(|location| location.column).filter(|&column| column > 0),
                     inlined: true,
+                    near: false,
                 });
             }
         }
