@@ -589,6 +589,18 @@ pub mod tests {
         with_clocks(|clocks| (clocks.tid, clocks.epoch))
     }
 
+    /// Another thread that the calling one starts does something, and then `theirs`; whether the calling one knows of it
+    /// after it does `mine`.
+    pub fn ordered(theirs: impl FnOnce() + Send, mine: impl FnOnce()) -> bool {
+        let ((tid, epoch), _) = beside(|| {
+            let moment = now();
+            theirs();
+            moment
+        });
+        mine();
+        with_clocks(|clocks| clocks.happens_after(tid, epoch))
+    }
+
     fn empty() -> Table {
         Table { slots: Vec::new(), free: VecDeque::new(), gone: VecDeque::new(), people: Vec::new(), next_number: 0 }
     }
@@ -707,6 +719,19 @@ pub mod tests {
         }
         assert_eq!(table.slots[tid].past.len(), PAST);
         assert_eq!(table.slots[tid].past.front(), Some(&(60, 6)));
+    }
+
+    #[test]
+    fn a_tid_belonged_to_the_thread_that_had_it_at_that_epoch() {
+        let tid = {
+            let mut table = TABLE.lock();
+            let tid = table.fresh_tid().expect("a tid");
+            table.slots[tid as usize].begin(5, 1 << 50);
+            table.slots[tid as usize].begin(10, 2 << 50);
+            tid
+        };
+        let numbers = [1, 5, 9, 10, 11].map(|epoch| number_of_tid(tid, epoch) >> 50);
+        assert_eq!(numbers, [1, 1, 1, 2, 2], "what is older than all that is remembered goes to the oldest");
     }
 
     #[test]

@@ -172,7 +172,7 @@ entries! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::threads::tests::{beside, now, watched, with_clocks};
+    use crate::threads::tests::{ordered, watched};
 
     const RELAXED: i32 = 0;
     const ACQUIRE: i32 = 2;
@@ -184,15 +184,7 @@ mod tests {
     fn orders(theirs: impl FnOnce(usize) + Send, mine: impl FnOnce(usize)) -> bool {
         let mut word = 0_u32;
         let at = &raw mut word as usize;
-        watched(|| {
-            let ((tid, epoch), _) = beside(|| {
-                let moment = now();
-                theirs(at);
-                moment
-            });
-            mine(at);
-            with_clocks(|clocks| clocks.happens_after(tid, epoch))
-        })
+        watched(|| ordered(|| theirs(at), || mine(at)))
     }
 
     fn store_with(code: i32) -> impl Fn(usize) {
