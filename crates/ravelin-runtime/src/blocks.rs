@@ -164,6 +164,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_of_blocks_that_ceased_to_exist_is_used_again() {
+        const TIMES: u32 = 20_000;
+        let start = unused(64);
+        let before = USED.load(Ordering::Relaxed);
+        for _ in 0..TIMES {
+            insert(of_size(start, 8));
+            insert(of_size(start + 16, 8));
+            remove(start);
+            remove(start + 16);
+        }
+        // Other tests take some as well.
+        assert!(USED.load(Ordering::Relaxed) - before < TIMES / 2);
+    }
+
+    #[test]
     fn only_its_first_byte_tells_how_much_of_a_block_may_be_used() {
         let start = unused(64);
         insert(of_size(start, 40));

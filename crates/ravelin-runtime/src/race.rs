@@ -193,6 +193,21 @@ mod tests {
     }
 
     #[test]
+    fn of_the_accesses_of_one_epoch_the_one_that_touches_the_same_bytes_is_told() {
+        findings();
+        let (address, places) = (unused(16), [new_place(), new_place(), new_place()]);
+        watched(|| {
+            beside(|| {
+                access(address, 4, WRITE, places[0]);
+                access(address + 4, 4, WRITE, places[1]);
+            });
+            access(address + 2, 1, READ, places[2]);
+        });
+        let [ref found] = races_at(places[2])[..] else { panic!("one race") };
+        assert_eq!(found.other.stack, [places[0] as u64]);
+    }
+
+    #[test]
     fn a_race_is_told_once_for_each_pair_of_places_and_then_counted() {
         findings();
         let (address, place) = (unused(80), new_place());

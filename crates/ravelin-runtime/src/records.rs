@@ -457,6 +457,18 @@ mod tests {
     }
 
     #[test]
+    fn a_record_that_somebody_made_meanwhile_is_taken() {
+        let address = unused(8);
+        with(address, |record| record.push(7)).expect("a record");
+        let number = number_of(address);
+        assert_eq!(slots(lock_new(address).expect("a record").record()), [7]);
+        assert_eq!(number_of(address), number);
+        let mut seen = 0;
+        for_each_in_word(address, |_, _| seen += 1);
+        assert_eq!(seen, 1);
+    }
+
+    #[test]
     fn threads_that_make_a_record_at_once_share_it_and_hold_it_in_turn() {
         const TIMES: u64 = 300;
         let first = unused(8 * TIMES as usize);

@@ -127,6 +127,28 @@ mod tests {
     }
 
     #[test]
+    fn nobody_gets_the_lock_while_another_holds_it() {
+        let (lock, begun) = (Spin::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            let guard = lock.lock();
+            scope.spawn(|| {
+                begun.store(1, Ordering::Relaxed);
+                *lock.lock() = 1;
+            });
+            while begun.load(Ordering::Relaxed) == 0 {
+                kernel::yield_now();
+            }
+            for _ in 0..1_000 {
+                kernel::yield_now();
+                // SAFETY: the lock is held. Volatile, because another thread would write it if it were not.
+                assert_eq!(unsafe { lock.data.get().read_volatile() }, 0);
+            }
+            drop(guard);
+        });
+        assert_eq!(*lock.lock(), 1);
+    }
+
+    #[test]
     fn the_lock_is_open_again_when_the_guard_is_gone() {
         let lock = Spin::new(1);
         *lock.lock() += 1;

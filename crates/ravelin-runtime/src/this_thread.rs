@@ -572,12 +572,14 @@ mod tests {
                     }
                     threads::end();
                 });
-                while stops < 200 {
+                let read = || [0, 1].map(|index: usize| pair[index].load(Ordering::Relaxed));
+                while stops < 100 || read()[0] < 1_000 {
                     let _inside = enter().expect("it is not inside");
                     // Another test may be stopping the others.
                     stops += u32::from(stop_others(own, || {
-                        let [one, other] = [0, 1].map(|index| pair[index].load(Ordering::Relaxed));
-                        broken += u32::from(one != other);
+                        let before = read();
+                        (0..2_000).for_each(|_| std::hint::spin_loop());
+                        broken += u32::from(before[0] != before[1] || read() != before);
                     }));
                 }
                 done.store(true, Ordering::Relaxed);

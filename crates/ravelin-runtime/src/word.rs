@@ -213,12 +213,14 @@ mod tests {
 
     #[test]
     fn no_update_of_sixteen_bytes_is_lost_between_two_threads() {
-        const TIMES: u128 = 2_000;
+        const TIMES: u128 = 100_000;
         let mut word = 0_u128;
         let at = &raw mut word as usize;
+        let start = &std::sync::Barrier::new(2);
         std::thread::scope(|scope| {
             for step in [1, 1 << 64] {
                 scope.spawn(move || {
+                    start.wait();
                     for _ in 0..TIMES {
                         // SAFETY: the word outlives the scope, and both threads access it atomically.
                         unsafe { u128::update(at as *mut u128, |old| old.add(step)) };
