@@ -319,3 +319,384 @@ pub(crate) fn binary(arithmetic: Arithmetic, op: BinaryOp, left: Interval, right
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ravelin_program::{Admitted, Escape, Order, ProgramBuilder, RegId, VarId, Variable};
+    use ravelin_semantics::Model;
+    use ravelin_semantics::generate::{Config, Generator};
+    use ravelin_semantics::operational::{Entry, Reference, State};
+    use ravelin_testing::{is_default_run, seeds};
+
+    impl Interval {
+        fn contains(self, value: Value) -> bool {
+            (self.lo..=self.hi).contains(&value)
+        }
+    }
+
+    /// Numbers that a seed determines (splitmix64).
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            mixed ^ (mixed >> 31)
+        }
+
+        fn below(&mut self, end: u64) -> u64 {
+            self.next() % end
+        }
+
+        fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+            items[self.below(items.len() as u64) as usize]
+        }
+
+        /// Small more often than not, and often at the ends of 64 bits.
+        fn value(&mut self) -> Value {
+            match self.below(8) {
+                0..4 => self.below(17) as Value - 8,
+                4 => Value::MIN.wrapping_add(self.below(3) as Value),
+                5 => Value::MAX - self.below(3) as Value,
+                6 => {
+                    let power = 1 << self.below(62);
+                    self.pick(&[power, -power, power - 1, 1 - power])
+                }
+                _ => self.next() as Value,
+            }
+        }
+
+        fn interval(&mut self) -> Interval {
+            let (one, other) = (self.value(), self.value());
+            match self.below(8) {
+                0 => Interval::point(one),
+                1 => Interval::FULL,
+                _ => Interval { lo: one.min(other), hi: one.max(other) },
+            }
+        }
+
+        /// A value of the interval: one of its ends, one near 0, or any.
+        fn within(&mut self, interval: Interval) -> Value {
+            let small = self.below(5) as Value - 2;
+            match self.below(5) {
+                0 => interval.lo,
+                1 => interval.hi,
+                2 => small.clamp(interval.lo, interval.hi),
+                _ => {
+                    let count = u128::from(interval.lo.abs_diff(interval.hi)) + 1;
+                    (i128::from(interval.lo) + (u128::from(self.next()) % count) as i128) as Value
+                }
+            }
+        }
+
+        fn domain(&mut self) -> Domain {
+            let escape = self.pick(&[Escape::Error, Escape::Wrap, Escape::Block]);
+            match self.below(4) {
+                0 => Domain::new(0, 255, escape),
+                1 => Domain::new(Value::from(i32::MIN), Value::from(i32::MAX), escape),
+                _ => {
+                    let Interval { lo, hi } = self.interval();
+                    Domain::new(lo, hi, escape)
+                }
+            }
+        }
+
+        fn arithmetic(&mut self) -> Arithmetic {
+            if self.below(2) == 0 { Arithmetic::Checked } else { Arithmetic::Wrapping(self.domain()) }
+        }
+
+        /// An expression over this many registers.
+        fn expr(&mut self, registers: usize, depth: usize) -> Expr {
+            match self.below(if depth == 0 { 3 } else { 8 }) {
+                0 => Expr::Const(self.value()),
+                1 | 2 => Expr::Atom(RegId(self.below(registers as u64) as usize)),
+                3 => {
+                    let op = self.pick(&[UnaryOp::Neg, UnaryOp::Not]);
+                    Expr::unary_in(self.arithmetic(), op, self.expr(registers, depth - 1))
+                }
+                _ => {
+                    let op = self.pick(&BinaryOp::ALL);
+                    let (left, right) = (self.expr(registers, depth - 1), self.expr(registers, depth - 1));
+                    Expr::binary_in(self.arithmetic(), op, left, right)
+                }
+            }
+        }
+    }
+
+    fn of_registers(registers: Vec<Interval>) -> Ranges {
+        Ranges { registers: vec![registers], cells: BTreeMap::new(), others: Interval::point(0) }
+    }
+
+    fn interval(lo: Value, hi: Value) -> Interval {
+        Interval { lo, hi }
+    }
+
+    #[test]
+    fn the_interval_of_an_operator_holds_every_result_of_values_of_its_operands() {
+        let mut results = 0;
+        for seed in seeds(4_000) {
+            let mut random = Random(seed);
+            for op in BinaryOp::ALL {
+                let (arithmetic, left, right) = (random.arithmetic(), random.interval(), random.interval());
+                let computed = binary(arithmetic, op, left, right);
+                for _ in 0..8 {
+                    let (a, b) = (random.within(left), random.within(right));
+                    if let Ok(result) = op.apply(arithmetic, a, b) {
+                        results += 1;
+                        assert!(
+                            computed.contains(result),
+                            "seed {seed}: {a} {} {b} is {result} in {arithmetic:?}, and {left:?} with {right:?} \
+                             gives {computed:?}",
+                            op.symbol()
+                        );
+                    }
+                }
+            }
+        }
+        assert!(!is_default_run() || results > 300_000, "only {results} results: most operands fault");
+    }
+
+    #[test]
+    fn the_interval_of_an_expression_holds_its_value_for_all_values_of_registers() {
+        let mut results = 0;
+        for seed in seeds(20_000) {
+            let mut random = Random(seed);
+            let registers: Vec<Interval> = (0..3).map(|_| random.interval()).collect();
+            let expr = random.expr(registers.len(), 3);
+            let ranges = of_registers(registers.clone());
+            let computed = ranges.eval(0, &expr);
+            for _ in 0..8 {
+                let values: Vec<Value> = registers.iter().map(|register| random.within(*register)).collect();
+                if let Ok(result) = expr.eval(&mut |register| values[register.0]) {
+                    results += 1;
+                    assert!(
+                        computed.contains(result),
+                        "seed {seed}: {expr:?} is {result} for {values:?}, and {registers:?} give {computed:?}"
+                    );
+                }
+            }
+        }
+        assert!(!is_default_run() || results > 80_000, "only {results} results: most expressions fault");
+    }
+
+    #[test]
+    fn what_an_operator_gives_is_no_more_than_its_results() {
+        use BinaryOp::*;
+        let (small, signed) = (interval(2, 5), interval(-3, 4));
+        for (op, left, right, expected) in [
+            (Add, small, signed, interval(-1, 9)),
+            (Sub, small, signed, interval(-2, 8)),
+            (Mul, small, signed, interval(-15, 20)),
+            (Div, interval(-9, 20), small, interval(-4, 10)),
+            (Rem, small, interval(1, 4), interval(0, 3)),
+            (Rem, interval(0, 2), interval(1, 9), interval(0, 2)),
+            (Rem, interval(-9, -1), interval(1, 4), interval(-3, 0)),
+            (BitAnd, interval(0, 12), interval(0, 6), interval(0, 6)),
+            (BitOr, interval(0, 4), interval(0, 2), interval(0, 7)),
+            (BitXor, interval(0, 8), interval(0, 3), interval(0, 15)),
+            (Shr, interval(0, 40), interval(0, 3), interval(0, 40)),
+            (Shl, small, small, Interval::FULL),
+            (Lt, small, signed, interval(0, 1)),
+            (Add, interval(Value::MAX - 1, Value::MAX), interval(0, 1), interval(Value::MAX - 1, Value::MAX)),
+            (Sub, interval(Value::MIN, 0), interval(0, 1), interval(Value::MIN, 0)),
+        ] {
+            let computed = binary(Arithmetic::Checked, op, left, right);
+            assert_eq!(computed, expected, "{left:?} {} {right:?}", op.symbol());
+        }
+    }
+
+    #[test]
+    fn wrapping_arithmetic_gives_its_whole_domain_only_if_a_result_may_wrap() {
+        let byte = Arithmetic::Wrapping(Domain::new(0, 255, Escape::Wrap));
+        assert_eq!(binary(byte, BinaryOp::Add, interval(0, 100), interval(0, 155)), interval(0, 255));
+        assert_eq!(binary(byte, BinaryOp::Add, interval(3, 100), interval(4, 100)), interval(7, 200));
+        assert_eq!(binary(byte, BinaryOp::Add, interval(3, 100), interval(4, 156)), interval(0, 255));
+        assert_eq!(binary(byte, BinaryOp::Sub, interval(3, 100), interval(0, 4)), interval(0, 255));
+        let negated = Expr::unary_in(byte, UnaryOp::Neg, Expr::Atom(RegId(0)));
+        assert_eq!(of_registers(vec![interval(0, 0)]).eval(0, &negated), interval(0, 0));
+        assert_eq!(of_registers(vec![interval(0, 1)]).eval(0, &negated), interval(0, 255));
+    }
+
+    #[test]
+    fn the_negation_of_the_least_value_is_a_fault_and_not_a_result() {
+        let negated = Expr::unary(UnaryOp::Neg, Expr::Atom(RegId(0)));
+        let ranges = of_registers(vec![interval(Value::MIN, 5)]);
+        assert_eq!(ranges.eval(0, &negated), interval(-5, Value::MAX));
+    }
+
+    #[test]
+    fn what_fits_a_domain_holds_every_value_that_the_domain_admits() {
+        let mut admitted = 0;
+        for seed in seeds(20_000) {
+            let mut random = Random(seed);
+            let (domain, value, otherwise) = (random.domain(), random.interval(), random.interval());
+            let fitted = fit(value, domain, otherwise);
+            for _ in 0..8 {
+                let offered = random.within(value);
+                if let Ok(Admitted::Value(arrived)) = domain.admit(offered) {
+                    admitted += 1;
+                    assert!(
+                        fitted.contains(arrived),
+                        "seed {seed}: {offered} arrives as {arrived} in {domain:?}, and {value:?} gives {fitted:?}"
+                    );
+                }
+            }
+        }
+        assert!(!is_default_run() || admitted > 40_000, "only {admitted} values were admitted");
+    }
+
+    #[test]
+    fn a_domain_that_blocks_or_faults_cuts_an_interval_and_one_that_wraps_fills() {
+        let otherwise = Interval::point(1);
+        for (escape, value, expected) in [
+            (Escape::Error, interval(2, 9), interval(2, 3)),
+            (Escape::Block, interval(-9, 2), interval(0, 2)),
+            (Escape::Block, interval(-9, 9), interval(0, 3)),
+            (Escape::Wrap, interval(2, 9), interval(0, 3)),
+            (Escape::Wrap, interval(1, 3), interval(1, 3)),
+            // Nothing arrives, so what was there stays.
+            (Escape::Error, interval(7, 9), otherwise),
+            (Escape::Block, interval(-2, -1), otherwise),
+        ] {
+            let domain = Domain::new(0, 3, escape);
+            assert_eq!(fit(value, domain, otherwise), expected, "{value:?} in {domain:?}");
+        }
+    }
+
+    /// An array of three cells, which begins at its base, and a variable behind it.
+    fn with_array() -> (Program, VarId, Value) {
+        let mut program = ProgramBuilder::new("array");
+        let array = program.variable(Variable::array("a", 3));
+        program.variable(Variable::scalar("x"));
+        let base = program.base(array);
+        (program.finish().expect("a valid program"), array, base)
+    }
+
+    #[test]
+    fn an_index_leads_to_the_cells_of_its_array_only() {
+        let (program, array, base) = with_array();
+        let at = Expr::binary(BinaryOp::Add, Expr::Const(base), Expr::Atom(RegId(0)));
+        for (index, expected) in [
+            (interval(0, 2), interval(base, base + 2)),
+            (interval(1, 1), interval(base + 1, base + 1)),
+            (interval(-5, 1), interval(base, base + 1)),
+            (interval(2, 90), interval(base + 2, base + 2)),
+            (Interval::FULL, interval(base, base + 2)),
+        ] {
+            let ranges = of_registers(vec![index]);
+            let within = Address { expr: at.clone(), within: Some(array) };
+            assert_eq!(ranges.addresses(&program, 0, &within), expected, "{index:?}");
+        }
+    }
+
+    #[test]
+    fn a_computed_address_leads_wherever_its_value_does() {
+        let (program, _, _) = with_array();
+        let address = Address::computed(Expr::Atom(RegId(0)));
+        for anywhere in [Interval::point(3), interval(-7, 900), Interval::FULL] {
+            assert_eq!(of_registers(vec![anywhere]).addresses(&program, 0, &address), anywhere);
+        }
+    }
+
+    #[test]
+    fn a_load_joins_all_cells_it_may_lead_to_and_others_only_if_there_are_such() {
+        let (program, _, _) = with_array();
+        let mut ranges = of_registers(vec![interval(10, 11)]);
+        ranges.cells = BTreeMap::from([(10, interval(1, 2)), (11, interval(5, 6)), (12, interval(90, 91))]);
+        ranges.others = interval(-4, -3);
+        let address = Address::computed(Expr::Atom(RegId(0)));
+        assert_eq!(ranges.load(&program, 0, &address), interval(1, 6));
+        ranges.registers[0][0] = interval(9, 10);
+        assert_eq!(ranges.load(&program, 0, &address), interval(-4, 2));
+        ranges.registers[0][0] = interval(20, 30);
+        assert_eq!(ranges.load(&program, 0, &address), interval(-4, -3));
+        ranges.registers[0][0] = Interval::FULL;
+        assert_eq!(ranges.load(&program, 0, &address), interval(-4, 91));
+    }
+
+    #[test]
+    fn a_chain_of_assignments_is_followed_exactly() {
+        let mut program = ProgramBuilder::new("chain");
+        let [x, y] = ["x", "y"].map(|name| program.variable(Variable::scalar(name)));
+        let [x_at, y_at] = [x, y].map(|variable| program.base(variable));
+        let mut thread = program.thread("t");
+        let r = thread.register("r");
+        thread.push(Instruction::Havoc { reg: r, lo: 2, hi: 4 });
+        thread.store(x, Expr::binary(BinaryOp::Mul, r.into(), 10.into()), Order::Relaxed);
+        thread.finish();
+        let mut thread = program.thread("u");
+        let s = thread.register("s");
+        thread.load(s, x, Order::Relaxed);
+        thread.store(y, Expr::binary(BinaryOp::Add, s.into(), 1.into()), Order::Relaxed);
+        thread.finish();
+        let ranges = Ranges::infer(&program.finish().expect("a valid program"));
+        assert_eq!(ranges.registers, [[interval(0, 4)], [interval(0, 40)]]);
+        assert_eq!((ranges.cells[&x_at], ranges.cells[&y_at]), (interval(0, 40), interval(0, 41)));
+        assert_eq!(ranges.others, Interval::point(0));
+    }
+
+    #[test]
+    fn a_counter_that_grows_for_ever_gets_its_domain_and_keeps_the_end_that_stands_still() {
+        let mut program = ProgramBuilder::new("counter");
+        let mut thread = program.thread("t");
+        let bounded = thread.register_with("n", Domain::new(-3, 1_000, Escape::Wrap));
+        let unbounded = thread.register("m");
+        let start = thread.here();
+        let middle = thread.fresh();
+        let up = Expr::binary(BinaryOp::Add, bounded.into(), 1.into());
+        thread.edge(start, Instruction::Assign { reg: bounded, value: up }, middle);
+        let down = Expr::binary(BinaryOp::Sub, unbounded.into(), 1.into());
+        thread.edge(middle, Instruction::Assign { reg: unbounded, value: down }, start);
+        thread.finish();
+        let ranges = Ranges::infer(&program.finish().expect("a valid program"));
+        // Beyond 1000 the counter wraps to -3.
+        assert_eq!(ranges.registers[0][bounded.0], interval(-3, 1_000));
+        assert_eq!(ranges.registers[0][unbounded.0], interval(Value::MIN, 0));
+    }
+
+    /// Every value of the state is one of the ranges; if not, which.
+    fn outside(ranges: &Ranges, state: &State) -> Option<String> {
+        let range = |address: &Value| ranges.cells.get(address).copied().unwrap_or(ranges.others);
+        for (index, thread) in state.threads.iter().enumerate() {
+            for (register, value) in thread.registers.iter().enumerate() {
+                if !ranges.registers[index][register].contains(*value) {
+                    return Some(format!("register {register} of thread {index} is {value}"));
+                }
+            }
+            for entry in thread.buffer.entries() {
+                if let Entry::Store { address, value } = entry
+                    && !range(address).contains(*value)
+                {
+                    return Some(format!("{value} is about to be stored at {address}"));
+                }
+            }
+        }
+        let wrong = state.memory.iter().find(|(address, value)| !range(address).contains(**value));
+        wrong.map(|(address, value)| format!("the cell at {address} is {value}"))
+    }
+
+    #[test]
+    fn every_value_of_every_run_of_a_program_lies_in_its_range() {
+        let generator = Generator::new(Config::all());
+        let (mut states, mut bounded) = (0, 0);
+        for seed in seeds(400) {
+            let program = generator.program(seed);
+            for model in [Model::Sc, Model::Tso, Model::Pso] {
+                let reference = Reference::new(&program, model, Some(2)).expect("a program that is modelled");
+                let ranges = Ranges::infer(reference.program());
+                let all = ranges.registers.iter().flatten().chain(ranges.cells.values());
+                bounded += all.filter(|range| **range != Interval::FULL).count();
+                let visited = reference.visit(400, &mut |state, _| {
+                    states += 1;
+                    if let Some(what) = outside(&ranges, state) {
+                        panic!("seed {seed} under {model}: {what}, outside of {ranges:?}");
+                    }
+                });
+                assert!(visited.is_ok(), "seed {seed} has too many initial states");
+            }
+        }
+        assert!(!is_default_run() || (states > 100_000 && bounded > 4_000), "{states} states, {bounded} ranges");
+    }
+}

@@ -27,7 +27,7 @@ const BEGINNING: usize = 1 << 23;
 
 struct Own;
 
-#[global_allocator]
+#[cfg_attr(not(test), global_allocator)]
 static OWN: Own = Own;
 
 struct Free {
@@ -231,5 +231,146 @@ unsafe impl GlobalAlloc for Own {
                 stock.free = block;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::tests::watched;
+    use std::collections::BTreeSet;
+
+    /// A class of blocks that no other test takes from, so that what is in stock is known.
+    const DRAINED: usize = CLASSES - 2;
+    const EXCHANGED: usize = CLASSES - 5;
+
+    #[test]
+    fn a_block_of_a_class_is_big_enough_and_no_smaller_class_has_one() {
+        for size in 0..=LARGEST {
+            let class = class_of(size);
+            assert!(size_of_class(class) >= size, "{size}");
+            assert!(class == 0 || size_of_class(class - 1) < size, "{size}");
+        }
+        assert_eq!(class_of(LARGEST), CLASSES - 1);
+        assert_eq!(size_of_class(CLASSES - 1), LARGEST);
+    }
+
+    #[test]
+    fn sizes_of_classes_grow_by_a_quarter_at_most_and_keep_blocks_aligned() {
+        for class in 0..CLASSES {
+            assert_eq!(size_of_class(class) % STEP, 0);
+            assert!(batch(class) >= 1 && batch(class) <= BATCH_BLOCKS);
+            assert!(size_of_class(class) <= CHUNK);
+        }
+        for class in FINE..CLASSES {
+            assert!(size_of_class(class) * 4 <= size_of_class(class - 1) * 5, "{class}");
+        }
+    }
+
+    /// Some blocks, each with the layout it was allocated with.
+    fn allocate(layouts: &[Layout]) -> Vec<(*mut u8, Layout)> {
+        // SAFETY: the layouts have sizes other than 0.
+        layouts.iter().map(|layout| (unsafe { OWN.alloc(*layout) }, *layout)).collect()
+    }
+
+    /// Each block is aligned and holds a byte of its own everywhere, beside all others. Then all are given back.
+    fn use_and_free(blocks: &[(*mut u8, Layout)]) {
+        for (index, (block, layout)) in blocks.iter().enumerate() {
+            assert!(!block.is_null());
+            assert_eq!(*block as usize % layout.align(), 0, "{layout:?}");
+            // SAFETY: the block has that many bytes.
+            unsafe { std::ptr::write_bytes(*block, index as u8, layout.size()) };
+        }
+        for (index, (block, layout)) in blocks.iter().enumerate() {
+            // SAFETY: as above.
+            let bytes = unsafe { std::slice::from_raw_parts(*block, layout.size()) };
+            assert!(bytes.iter().all(|byte| *byte == index as u8), "{layout:?} shares memory");
+        }
+        for (block, layout) in blocks {
+            // SAFETY: allocated with this layout, and not used any more.
+            unsafe { OWN.dealloc(*block, *layout) };
+        }
+    }
+
+    fn layouts() -> Vec<Layout> {
+        let sizes = [1, 8, 16, 17, 100, 511, 512, 513, 640, 641, 4_000, 65_535, LARGEST, LARGEST + 1, 300_000];
+        let shapes = sizes.into_iter().flat_map(|size| [1, 8, 16, 64, 4096].map(|align| (size, align)));
+        shapes.map(|(size, align)| Layout::from_size_align(size, align).expect("a layout")).collect()
+    }
+
+    #[test]
+    fn blocks_are_disjoint_and_aligned_in_a_thread_that_is_not_known() {
+        for _ in 0..3 {
+            use_and_free(&allocate(&layouts()));
+        }
+    }
+
+    #[test]
+    fn blocks_are_disjoint_and_aligned_in_a_thread_with_blocks_of_its_own() {
+        watched(|| {
+            for _ in 0..3 {
+                let inside = this_thread::enter().expect("a watched thread");
+                let (blocks, more) = (allocate(&layouts()), allocate(&layouts()));
+                use_and_free(&blocks);
+                use_and_free(&more);
+                drop(inside);
+            }
+        });
+    }
+
+    #[test]
+    fn a_block_that_was_given_back_is_handed_out_again() {
+        let mut cache = Cache::new();
+        let first = cache.pop(EXCHANGED);
+        cache.push(EXCHANGED, first);
+        assert_eq!(cache.pop(EXCHANGED), first);
+        cache.push(EXCHANGED, first);
+        cache.drain();
+    }
+
+    #[test]
+    fn a_thread_gives_back_what_it_has_too_much_of_and_everything_at_its_end() {
+        let count = |cache: &Cache| {
+            let mut blocks = BTreeSet::new();
+            let mut at = cache.heads[DRAINED];
+            while !at.is_null() {
+                assert!(blocks.insert(at as usize), "a block is in the list twice");
+                // SAFETY: blocks in the list are free and hold a link.
+                at = unsafe { (*at).next };
+            }
+            assert_eq!(blocks.len(), cache.counts[DRAINED] as usize);
+            blocks.len()
+        };
+        let in_stock = || {
+            let (mut stock_count, mut at) = (0, STOCK[DRAINED].lock().free);
+            while !at.is_null() {
+                stock_count += 1;
+                // SAFETY: as above, and no other test uses the class.
+                at = unsafe { (*at).next };
+            }
+            stock_count
+        };
+        let mut cache = Cache::new();
+        let most = 2 * batch(DRAINED);
+        let blocks: Vec<*mut u8> = (0..most + 3).map(|_| cache.pop(DRAINED)).collect();
+        assert_eq!(blocks.iter().collect::<BTreeSet<_>>().len(), blocks.len());
+        for block in &blocks {
+            cache.push(DRAINED, *block);
+            assert!(count(&cache) < most);
+        }
+        assert_eq!(count(&cache) + in_stock(), blocks.len());
+        cache.drain();
+        assert_eq!((count(&cache), in_stock()), (0, blocks.len()));
+    }
+
+    #[test]
+    fn what_one_thread_gave_back_another_can_take() {
+        const CLASS: usize = CLASSES - 3;
+        let mut one = Cache::new();
+        let blocks: BTreeSet<*mut u8> = (0..4).map(|_| one.pop(CLASS)).collect();
+        blocks.iter().for_each(|block| one.push(CLASS, *block));
+        one.drain();
+        let mut other = Cache::new();
+        assert!((0..4).all(|_| blocks.contains(&other.pop(CLASS))));
     }
 }

@@ -401,3 +401,245 @@ entry_seventh!("__tsan_atomic128_compare_exchange_weak", compare_exchange_weak::
 
 entry!("__tsan_atomic_thread_fence", "rsi", thread_fence);
 entry!("__tsan_atomic_signal_fence", "rsi", signal_fence);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::findings;
+    use crate::threads::tests::{beside, now, watched, with_clocks};
+    use ravelin_findings::{Finding, Problem, StepKind};
+    use std::sync::atomic::AtomicUsize;
+
+    const RELAXED: i32 = 0;
+    const ACQUIRE: i32 = 2;
+    const RELEASE: i32 = 3;
+    const SEQ_CST: i32 = 5;
+
+    /// A place in the program that no other test uses.
+    fn new_place() -> usize {
+        static NEXT: AtomicUsize = AtomicUsize::new(0xa70_0000);
+        NEXT.fetch_add(16, Ordering::Relaxed)
+    }
+
+    fn found_at(place: usize) -> Vec<Finding> {
+        let is_here = |finding: &Finding| finding.access.stack.first() == Some(&(place as u64));
+        findings().findings.into_iter().filter(is_here).collect()
+    }
+
+    /// Words of a program, far enough from each other, by their addresses.
+    struct Words(Box<[u64; 64]>);
+
+    impl Words {
+        fn new() -> Words {
+            Words(Box::new([0; 64]))
+        }
+
+        /// The address of one, whose clocks are new.
+        fn at(&mut self, index: usize) -> usize {
+            let address = &raw mut self.0[8 * index] as usize;
+            crate::memory::forget_inside(address, 8);
+            address
+        }
+    }
+
+    #[test]
+    fn accesses_of_every_size_do_what_they_do_in_every_thread() {
+        fn values<T: Word + From<u8> + std::fmt::Debug>() {
+            #[repr(align(16))]
+            struct Aligned<T>(T);
+            let of = |value: u8| T::from(value);
+            let mut word = Aligned(of(0b1100));
+            let at = &raw mut word.0;
+            assert_eq!(load(at, ACQUIRE, 1), of(0b1100));
+            store(at, of(7), SEQ_CST, 1);
+            assert_eq!(fetch_add(at, of(3), RELAXED, 1), of(7));
+            assert_eq!(fetch_sub(at, of(4), RELAXED, 1), of(10));
+            assert_eq!(fetch_and(at, of(0b100), RELAXED, 1), of(6));
+            assert_eq!(fetch_or(at, of(0b011), RELAXED, 1), of(4));
+            assert_eq!(fetch_xor(at, of(0b110), RELAXED, 1), of(7));
+            assert_eq!(exchange(at, of(0), RELAXED, 1), of(1));
+            assert_eq!(fetch_nand(at, of(0), RELAXED, 1), of(0));
+            assert_eq!(fetch_add(at, of(1), RELAXED, 1).add(of(1)), of(0), "all bits were set");
+            assert_eq!(compare_exchange_val(at, of(1), of(2), ACQUIRE, RELAXED, 1), of(0));
+            let mut expected = of(1);
+            assert_eq!(compare_exchange_strong(at, &raw mut expected, of(9), ACQUIRE, RELAXED, 1), 0);
+            assert_eq!(expected, of(0), "what was there is given");
+            assert_eq!(compare_exchange_weak(at, &raw mut expected, of(9), ACQUIRE, RELAXED, 1), 1);
+            assert_eq!((load(at, RELAXED, 1), expected), (of(9), of(0)));
+        }
+        let all = || {
+            values::<u8>();
+            values::<u16>();
+            values::<u32>();
+            values::<u64>();
+            values::<u128>();
+        };
+        all();
+        watched(all);
+    }
+
+    /// Another thread writes data and sets a flag; the calling one looks at the flag, and perhaps makes a fence, and reads
+    /// the data. Whether the data races.
+    fn message_races(set: i32, look: i32, fences: (Option<i32>, Option<i32>)) -> bool {
+        findings();
+        let (mut words, place) = (Words::new(), new_place());
+        let (data, flag) = (words.at(0), words.at(1));
+        watched(|| {
+            beside(|| {
+                race::access(data, 8, 1, 1);
+                if let Some(code) = fences.0 {
+                    thread_fence(code, 1);
+                }
+                store(flag as *mut u32, 1, set, 1);
+            });
+            assert_eq!(load(flag as *mut u32, look, 2), 1);
+            if let Some(code) = fences.1 {
+                thread_fence(code, 2);
+            }
+            race::access(data, 8, 0, place);
+        });
+        found_at(place).iter().any(|finding| finding.problem == Problem::Race)
+    }
+
+    #[test]
+    fn a_message_is_ordered_by_release_and_acquire_or_fences_in_their_place() {
+        for (set, look, fences, expected) in [
+            (RELEASE, ACQUIRE, (None, None), false),
+            (SEQ_CST, SEQ_CST, (None, None), false),
+            (RELEASE, RELAXED, (None, None), true),
+            (RELAXED, ACQUIRE, (None, None), true),
+            (RELAXED, ACQUIRE, (Some(RELEASE), None), false),
+            (RELEASE, RELAXED, (None, Some(ACQUIRE)), false),
+            (RELAXED, RELAXED, (Some(SEQ_CST), Some(SEQ_CST)), false),
+            (RELAXED, RELAXED, (Some(ACQUIRE), Some(RELEASE)), true),
+        ] {
+            assert_eq!(message_races(set, look, fences), expected, "{set}, {look} with fences {fences:?}");
+        }
+    }
+
+    #[test]
+    fn a_race_tells_the_read_that_would_have_ordered_it() {
+        findings();
+        let (mut words, place) = (Words::new(), new_place());
+        let (data, flag) = (words.at(0), words.at(1));
+        watched(|| {
+            beside(|| {
+                race::access(data, 8, 1, 1);
+                store(flag as *mut u32, 1, RELEASE, 1);
+            });
+            load(flag as *mut u32, RELAXED, 2);
+            race::access(data, 8, 0, place);
+        });
+        let [ref found] = found_at(place)[..] else { panic!("one race") };
+        let [ref step] = found.path[..] else { panic!("one step") };
+        assert_eq!((step.kind, step.address), (StepKind::ReadsFrom, flag as u64));
+        assert_eq!((step.lacks_release, step.lacks_acquire), (false, true));
+    }
+
+    /// Store buffering: each of two threads writes one location and then reads the other. What the second read misses.
+    fn store_buffering(code: i32, fence: Option<i32>) -> Vec<Finding> {
+        findings();
+        let (mut words, place) = (Words::new(), new_place());
+        let locations = [words.at(0), words.at(1)].map(|at| at as *mut u32 as usize);
+        let turn = |mine: usize, pc: usize| {
+            store(locations[mine] as *mut u32, 1, code, pc + 1);
+            if let Some(code) = fence {
+                thread_fence(code, pc + 2);
+            }
+            load(locations[1 - mine] as *mut u32, code, pc);
+        };
+        let other = new_place();
+        watched(|| {
+            beside(|| turn(0, other));
+            turn(1, place);
+        });
+        let found = found_at(place);
+        assert!(found.iter().all(|finding| finding.other.stack[0] == other as u64 + 1));
+        found
+    }
+
+    #[test]
+    fn a_stale_read_of_store_buffering_is_found_and_fences_exclude_it() {
+        let [ref found] = store_buffering(RELAXED, None)[..] else { panic!("one finding") };
+        assert_eq!(found.problem, Problem::StaleRead);
+        assert_eq!((found.access.kind, found.other.kind), (AccessKind::Load, AccessKind::Store));
+        let [ref step] = found.path[..] else { panic!("one step") };
+        assert_eq!(step.kind, StepKind::OverwritesRead);
+        assert_eq!(store_buffering(RELAXED, Some(SEQ_CST)), []);
+        assert_eq!(store_buffering(SEQ_CST, None), []);
+        assert_eq!(store_buffering(RELAXED, Some(RELEASE)).len(), 1, "a weaker fence does not");
+    }
+
+    #[test]
+    fn a_non_atomic_write_begins_a_new_object() {
+        let mut words = Words::new();
+        let at = words.at(0);
+        watched(|| {
+            store(at as *mut u64, 1, RELAXED, 1);
+            let is_atomic = || records::with(at, |record| record.is_atomic());
+            assert_eq!(is_atomic(), Some(true));
+            race::access(at, 8, 0, 1);
+            assert_eq!(is_atomic(), Some(true), "a read does not");
+            race::access(at, 8, 1, 1);
+            assert_eq!(is_atomic(), Some(false));
+        });
+    }
+
+    #[test]
+    fn a_load_that_tells_nothing_new_is_no_event_and_the_first_one_is() {
+        let mut words = Words::new();
+        let at = words.at(0) as *mut u32;
+        watched(|| {
+            load(at, ACQUIRE, 1);
+            let before = now();
+            (0..5).for_each(|_| assert_eq!(load(at, ACQUIRE, 1), 0));
+            assert_eq!(now(), before);
+            let address = at as usize;
+            beside(|| store(address as *mut u32, 4, RELEASE, 2));
+            let before = now();
+            assert_eq!(load(at, ACQUIRE, 1), 4);
+            assert_ne!(now(), before, "somebody has written it");
+        });
+    }
+
+    #[test]
+    fn a_wait_that_does_not_pass_is_no_event() {
+        let mut words = Words::new();
+        let at = words.at(0) as *mut u32;
+        watched(|| {
+            crate::marks::__ravelin_wait_begin(at as usize, 1, 4);
+            let before = now();
+            load(at, ACQUIRE, 1);
+            assert_eq!(now(), before);
+            store(at, 1, RELAXED, 1);
+            let before = now();
+            load(at, ACQUIRE, 1);
+            assert_ne!(now(), before);
+            crate::marks::__ravelin_wait_end();
+        });
+    }
+
+    #[test]
+    fn a_store_from_outside_releases() {
+        let mut words = Words::new();
+        let at = words.at(0);
+        watched(|| {
+            let ((tid, epoch), _) = beside(|| {
+                let moment = now();
+                store_from_outside(at as *mut u8, 1);
+                moment
+            });
+            assert_eq!(load(at as *mut u8, ACQUIRE, 1), 1);
+            assert!(with_clocks(|clocks| clocks.happens_after(tid, epoch)));
+        });
+    }
+
+    #[test]
+    fn codes_of_orders_are_those_of_the_compilers() {
+        let orders = [Order::Relaxed, Order::Acquire, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+        for (code, expected) in orders.into_iter().enumerate() {
+            assert_eq!(order(code as i32), expected);
+            assert_eq!(order(code as i32 | 1 << 16), expected, "flags above do not count");
+        }
+    }
+}

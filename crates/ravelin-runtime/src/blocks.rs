@@ -106,3 +106,113 @@ pub fn containing(address: usize) -> Option<Block> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shadow::tests::unused;
+
+    fn of_size(start: usize, size: usize) -> Block {
+        let usable = size.next_multiple_of(16) + 8;
+        Block { start, size, usable, calls: [start + 1, 2, 3, 0], thread: 6 }
+    }
+
+    fn start_of(address: usize) -> Option<usize> {
+        containing(address).map(|block| block.start)
+    }
+
+    #[test]
+    fn every_byte_of_a_block_leads_to_it_and_no_byte_beside_it() {
+        let start = unused(4096) + 64;
+        insert(of_size(start, 100));
+        for address in [start, start + 1, start + 16, start + 99] {
+            assert_eq!(start_of(address), Some(start), "{}", address - start);
+        }
+        assert_eq!(start_of(start + 100), None);
+        assert_eq!(start_of(start - 1), None);
+    }
+
+    #[test]
+    fn a_block_comes_back_as_it_was_put_in() {
+        let start = unused(64);
+        insert(of_size(start, 40));
+        let Block { size, usable, calls, thread, .. } = containing(start + 39).expect("a block");
+        assert_eq!((size, usable, calls, thread), (40, 56, [start + 1, 2, 3, 0], 6));
+    }
+
+    #[test]
+    fn the_nearest_block_before_an_address_counts() {
+        let first = unused(4096);
+        insert(of_size(first, 64));
+        insert(of_size(first + 64, 32));
+        assert_eq!(start_of(first + 63), Some(first));
+        assert_eq!(start_of(first + 64), Some(first + 64));
+        assert_eq!(start_of(first + 96), None);
+    }
+
+    #[test]
+    fn a_block_that_ceased_to_exist_is_not_found() {
+        let start = unused(64);
+        insert(of_size(start, 40));
+        assert_eq!(usable(start), Some(56));
+        remove(start);
+        assert_eq!((usable(start), start_of(start)), (None, None));
+        remove(start);
+        insert(of_size(start, 8));
+        assert_eq!(containing(start + 7).map(|block| block.size), Some(8));
+        assert_eq!(start_of(start + 8), None);
+    }
+
+    #[test]
+    fn what_is_kept_of_blocks_that_ceased_to_exist_is_used_again() {
+        const TIMES: u32 = 20_000;
+        let start = unused(64);
+        let before = USED.load(Ordering::Relaxed);
+        for _ in 0..TIMES {
+            insert(of_size(start, 8));
+            insert(of_size(start + 16, 8));
+            remove(start);
+            remove(start + 16);
+        }
+        // Other tests take some as well.
+        assert!(USED.load(Ordering::Relaxed) - before < TIMES / 2);
+    }
+
+    #[test]
+    fn only_its_first_byte_tells_how_much_of_a_block_may_be_used() {
+        let start = unused(64);
+        insert(of_size(start, 40));
+        assert_eq!(usable(start + 16), None);
+        assert_eq!(usable(start + 8), None, "in the same unit of memory");
+    }
+
+    #[test]
+    fn the_beginning_of_a_block_is_looked_for_within_a_limit() {
+        let start = unused(3 * FARTHEST);
+        insert(of_size(start, 3 * FARTHEST));
+        assert_eq!(start_of(start + FARTHEST - 1), Some(start));
+        assert_eq!(start_of(start + FARTHEST + 16), None);
+    }
+
+    #[test]
+    fn blocks_come_and_go_in_several_threads_at_once() {
+        const TIMES: usize = 500;
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let first = unused(64 * TIMES);
+                    for time in 0..TIMES {
+                        insert(of_size(first + 64 * time, 1 + time % 40));
+                        if time % 3 == 0 {
+                            remove(first + 64 * time);
+                        }
+                    }
+                    for time in 0..TIMES {
+                        let found = containing(first + 64 * time).map(|block| block.size);
+                        assert_eq!(found, (time % 3 != 0).then_some(1 + time % 40));
+                    }
+                });
+            }
+        });
+    }
+}

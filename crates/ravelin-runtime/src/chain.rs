@@ -117,3 +117,158 @@ fn links(earlier: Earlier, nodes: &[Node], last: Reading, order_of: impl Fn(u64)
     links.reverse();
     links
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::this_thread;
+    use crate::threads::tests::{beside, now, watched};
+    use ravelin_clocks::{Site, Source};
+
+    /// A thread that no test has, with the earlier access.
+    const WRITER: Tid = 60_000;
+    const EARLIER: Earlier = Earlier { tid: WRITER, epoch: 5, since: 4 };
+    /// When the later access is made.
+    const NOW: Epoch = 1_000;
+    /// Places in the program, which tell the order of the access there.
+    const RELAXED: Site = 1;
+    const ACQUIRE: Site = 2;
+
+    fn order_of(site: Site) -> Order {
+        if site == ACQUIRE { Order::Acquire } else { Order::Relaxed }
+    }
+
+    fn thread<'a>() -> &'a mut Watched {
+        // SAFETY: the calling thread's own state, which lives as long as its test.
+        unsafe { &mut *this_thread::me() }
+    }
+
+    /// The calling thread reads, at its epoch `at`, what another wrote at `written_at` after a release at `released`.
+    fn reads(at: Epoch, site: Site, from: Tid, written_at: Epoch, released: Epoch) {
+        thread().sources.read(at, site, 0x100, Source { writer: from, written_at, site: 9, released });
+    }
+
+    /// What the links of the chain to the later access of the calling thread lack, last link first.
+    fn lacks() -> Vec<(bool, bool)> {
+        let links = between(EARLIER, thread(), NOW, order_of);
+        links.iter().map(|link| (link.lacks_release, link.lacks_acquire)).collect()
+    }
+
+    #[test]
+    fn a_read_of_a_later_write_lacks_what_its_orders_lack() {
+        for (site, released, expected) in [
+            (RELAXED, 0, vec![(true, true)]),
+            (ACQUIRE, 0, vec![(true, false)]),
+            (RELAXED, 7, vec![(false, true)]),
+            (RELAXED, 4, vec![(false, true)]),
+            (RELAXED, 3, vec![(true, true)]),
+            // Nothing is missing, so there is nothing to suggest.
+            (ACQUIRE, 7, vec![]),
+        ] {
+            watched(|| {
+                reads(10, site, WRITER, 7, released);
+                assert_eq!(lacks(), expected, "order {site}, released at {released}");
+            });
+        }
+    }
+
+    #[test]
+    fn a_fence_after_the_read_acquires() {
+        for (order, expected) in [(Order::Acquire, false), (Order::SeqCst, false), (Order::Release, true)] {
+            watched(|| {
+                reads(10, RELAXED, WRITER, 7, 0);
+                thread().sources.fence(11, order);
+                assert_eq!(lacks(), [(true, expected)], "{order:?}");
+            });
+        }
+    }
+
+    #[test]
+    fn a_write_before_the_earlier_access_and_a_read_after_the_later_one_tell_nothing() {
+        watched(|| {
+            reads(10, RELAXED, WRITER, 4, 0);
+            reads(NOW, RELAXED, WRITER, 7, 0);
+            reads(12, RELAXED, WRITER + 1, 7, 0);
+            assert_eq!(lacks(), []);
+            reads(NOW - 1, RELAXED, WRITER, 5, 0);
+            assert_eq!(lacks(), [(true, true)]);
+        });
+    }
+
+    #[test]
+    fn the_first_write_after_the_access_is_the_one_that_counts() {
+        watched(|| {
+            reads(10, RELAXED, WRITER, 9, 0);
+            reads(11, RELAXED, WRITER, 7, 0);
+            reads(12, RELAXED, WRITER, 8, 0);
+            let links = between(EARLIER, thread(), NOW, order_of);
+            assert_eq!(links.iter().map(|link| link.reading.epoch).collect::<Vec<_>>(), [11]);
+        });
+    }
+
+    #[test]
+    fn a_chain_goes_through_other_threads_and_tells_the_last_link_first() {
+        watched(|| {
+            let ((middle, _), _) = beside(|| {
+                reads(15, RELAXED, WRITER, 7, 0);
+                now()
+            });
+            let (me, _) = now();
+            reads(10, ACQUIRE, middle, 20, 0);
+            let links = between(EARLIER, thread(), NOW, order_of);
+            let told: Vec<_> = links.iter().map(|link| (link.reader, link.lacks_release, link.lacks_acquire)).collect();
+            assert_eq!(told, [(me, true, false), (middle, true, true)]);
+        });
+    }
+
+    #[test]
+    fn what_a_thread_read_after_it_wrote_is_no_part_of_a_chain() {
+        watched(|| {
+            let ((middle, _), _) = beside(|| {
+                reads(15, RELAXED, WRITER, 7, 0);
+                now()
+            });
+            reads(10, ACQUIRE, middle, 14, 0);
+            assert_eq!(lacks(), []);
+        });
+    }
+
+    #[test]
+    fn a_write_that_releases_before_the_read_that_it_should_hand_on_lacks_a_release() {
+        for (released, lacks_release) in [(14, true), (15, false), (20, false)] {
+            watched(|| {
+                let ((middle, _), _) = beside(|| {
+                    reads(15, ACQUIRE, WRITER, 7, 0);
+                    now()
+                });
+                reads(10, RELAXED, middle, 20, released);
+                assert_eq!(lacks(), [(lacks_release, true), (true, false)], "released at {released}");
+            });
+        }
+    }
+
+    #[test]
+    fn an_update_that_goes_on_with_a_release_sequence_needs_no_orders_itself() {
+        watched(|| {
+            let ((middle, _), _) = beside(|| {
+                // The update reads and writes at the same time.
+                reads(20, RELAXED, WRITER, 7, 7);
+                now()
+            });
+            reads(10, RELAXED, middle, 20, 0);
+            assert_eq!(lacks(), [(false, true), (false, false)]);
+        });
+    }
+
+    #[test]
+    fn locks_in_a_chain_are_not_told() {
+        watched(|| {
+            let ((middle, _), _) = beside(|| {
+                reads(15, RELAXED, WRITER, 7, 0);
+                now()
+            });
+            thread().sources.synchronised(10, (middle, 20));
+            assert_eq!(lacks(), [(true, true)], "the read of the thread in the middle only");
+        });
+    }
+}

@@ -164,3 +164,125 @@ fn own_path() -> Vec<u8> {
     path.truncate(length.max(0) as usize);
     path
 }
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::place::tests::Scratch;
+    use ravelin_findings::{Access, AccessKind, Finding, Findings, Order, Problem, Thread, notes};
+    use std::sync::Once;
+
+    /// What is in the findings file of the test program, of which there is one. Whoever wants to see its own records calls
+    /// this before it makes them as well: then the file is there.
+    pub fn findings() -> Findings {
+        static BEGUN: Once = Once::new();
+        BEGUN.call_once(|| {
+            // The file stays as long as it is mapped.
+            let scratch = Scratch::new();
+            assert!(create(None, Some(scratch.path())), "there is room for a file");
+        });
+        let _writing = ALLOCATED.lock();
+        let used = word(header::USED).expect("a file").load(Ordering::Acquire) as usize;
+        let words = (0..used).map(|index| word(index).expect("a word").load(Ordering::Relaxed));
+        let bytes: Vec<u8> = words.flat_map(u64::to_ne_bytes).collect();
+        let findings = ravelin_findings::read(&bytes).expect("a findings file");
+        assert_eq!(findings.damaged_at, None);
+        findings
+    }
+
+    /// A finding that is known by its address.
+    fn finding(address: u64) -> Record {
+        let access = Access { thread: 0, kind: AccessKind::PlainRead, order: Order::Plain, size: 4, stack: vec![1, 2] };
+        Record::Finding(Finding {
+            count: 1,
+            spinning: Spinning::No,
+            problem: Problem::Race,
+            address,
+            other: access.clone(),
+            access,
+            place: ravelin_findings::Place::Other,
+            path: Vec::new(),
+            point: 0,
+        })
+    }
+
+    fn found(address: u64) -> Option<Finding> {
+        findings().findings.into_iter().find(|finding| finding.address == address)
+    }
+
+    #[test]
+    fn a_new_file_says_whose_it_is() {
+        assert_eq!(findings().process, u64::from(std::process::id()));
+    }
+
+    #[test]
+    fn a_record_is_read_back_as_it_was_written() {
+        findings();
+        let thread = Thread { number: 1 << 40, parent: 3, name: b"reader".to_vec(), stack: vec![7, 8] };
+        write(&Record::Thread(thread.clone()));
+        assert!(findings().threads.contains(&thread));
+    }
+
+    #[test]
+    fn a_finding_is_counted_and_settled_in_place() {
+        findings();
+        let written = write(&finding(0xf11e_0001));
+        count(written.count_address());
+        count(written.count_address());
+        written.set_spinning(Spinning::Harmless);
+        let now = found(0xf11e_0001).expect("the finding");
+        assert_eq!((now.count, now.spinning), (3, Spinning::Harmless));
+        assert_eq!((now.address, now.access.stack), (0xf11e_0001, vec![1, 2]), "the rest stays");
+    }
+
+    #[test]
+    fn a_finding_for_which_there_was_no_room_is_counted_as_dropped() {
+        let before = findings().dropped;
+        let nowhere = Written(0);
+        assert_eq!(nowhere.count_address(), 0);
+        nowhere.set_spinning(Spinning::Harmless);
+        count(nowhere.count_address());
+        assert!(findings().dropped > before);
+    }
+
+    #[test]
+    fn notes_add_up() {
+        findings();
+        note(notes::FORKED);
+        note(notes::OUT_OF_MEMORY);
+        let both = notes::FORKED | notes::OUT_OF_MEMORY;
+        assert_eq!(findings().notes & both, both);
+    }
+
+    #[test]
+    fn the_loaded_files_are_written_once_with_where_they_are() {
+        findings();
+        write_modules();
+        write_modules();
+        let modules = findings().modules;
+        let here = found as *const () as u64;
+        let own: Vec<&Module> = modules.iter().filter(|module| (module.start..module.end).contains(&here)).collect();
+        let [own] = own[..] else { panic!("{} files have this function", own.len()) };
+        let program = std::env::current_exe().expect("the program");
+        assert_eq!(own.path, program.into_os_string().into_encoded_bytes());
+        let library = libc::getpid as *const () as u64;
+        assert!(modules.iter().any(|module| (module.start..module.end).contains(&library)));
+    }
+
+    #[test]
+    fn records_of_several_threads_stay_whole() {
+        const TIMES: u64 = 200;
+        findings();
+        std::thread::scope(|scope| {
+            for thread in 1..=3 {
+                scope.spawn(move || {
+                    for time in 0..TIMES {
+                        write(&finding(0xf11e << 32 | thread << 16 | time));
+                    }
+                });
+            }
+        });
+        let ours = findings().findings.iter().filter(|finding| finding.address >> 32 == 0xf11e).count();
+        assert_eq!(ours as u64, 3 * TIMES);
+    }
+}

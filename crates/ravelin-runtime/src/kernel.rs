@@ -34,3 +34,33 @@ pub fn yield_now() {
     // SAFETY: has no arguments.
     unsafe { call(libc::SYS_sched_yield, []) };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_given_and_errno_stays() {
+        // SAFETY: the thread's own word; and no file has this number.
+        unsafe {
+            *libc::__errno_location() = 77;
+            assert_eq!(call(libc::SYS_close, [usize::MAX]), -(libc::EBADF as isize));
+            assert_eq!(*libc::__errno_location(), 77);
+        }
+    }
+
+    #[test]
+    fn all_six_arguments_arrive() {
+        const LENGTH: usize = 4096;
+        let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as usize;
+        let address = |file: usize, offset: usize| {
+            // SAFETY: a mapping at an address the kernel chooses.
+            unsafe { call(libc::SYS_mmap, [0, LENGTH, libc::PROT_READ as usize, flags, file, offset]) }
+        };
+        let mapped = address(usize::MAX, 0);
+        assert!(mapped > 0);
+        // SAFETY: mapped above, and not used.
+        assert_eq!(unsafe { call(libc::SYS_munmap, [mapped as usize, LENGTH]) }, 0);
+        assert_eq!(address(usize::MAX, 1), -(libc::EINVAL as isize), "an offset within a page");
+    }
+}

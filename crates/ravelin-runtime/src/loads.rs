@@ -78,3 +78,75 @@ impl Loads {
         self.0[Loads::index(address)].fences = fences;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records;
+    use crate::shadow::tests::unused;
+
+    /// A load of a new location, made by a thread and remembered.
+    fn loaded(acquired: bool) -> (Loads, Thread, usize) {
+        let (mut loads, mut thread, address) = (Loads::new(), Thread::new(1, 5), unused(8));
+        let locked = records::lock_for(address, false).expect("a record");
+        loads.made(address, &locked, thread.epoch, acquired);
+        drop(locked);
+        thread.advance();
+        (loads, thread, address)
+    }
+
+    #[test]
+    fn a_load_is_made_again_if_nobody_was_there() {
+        let (loads, thread, address) = loaded(true);
+        assert_eq!(loads.again(&thread, address, true, 0, || 7), Some(7));
+        assert_eq!(loads.again(&thread, address, false, 0, || 8), Some(8));
+        assert_eq!(loads.again(&thread, address + 32 * 4, true, 0, || 7), None, "another address with the same hash");
+        assert_eq!(loads.again(&thread, address + 4, true, 0, || 7), None);
+    }
+
+    #[test]
+    fn a_load_is_something_new_after_a_write_and_while_somebody_is_at_the_record() {
+        let (loads, thread, address) = loaded(true);
+        let mut locked = records::lock(address).expect("a record");
+        assert_eq!(loads.again(&thread, address, false, 0, || 7), None);
+        locked.wrote();
+        drop(locked);
+        assert_eq!(loads.again(&thread, address, false, 0, || 7), None);
+    }
+
+    #[test]
+    fn a_value_is_not_believed_if_somebody_wrote_while_it_was_loaded() {
+        let (loads, thread, address) = loaded(true);
+        let writes = || records::lock(address).expect("a record").wrote();
+        assert_eq!(loads.again(&thread, address, false, 0, writes), None);
+    }
+
+    #[test]
+    fn an_acquire_load_is_something_new_after_a_relaxed_one() {
+        let (loads, thread, address) = loaded(false);
+        assert_eq!(loads.again(&thread, address, true, 0, || 7), None);
+        assert_eq!(loads.again(&thread, address, false, 0, || 7), Some(7));
+    }
+
+    #[test]
+    fn a_load_is_something_new_after_the_thread_has_learnt_something() {
+        let (loads, mut thread, address) = loaded(true);
+        thread.acquire(&Thread::new(2, 9).release());
+        thread.advance();
+        assert_eq!(loads.again(&thread, address, true, 0, || 7), None);
+    }
+
+    #[test]
+    fn a_seq_cst_load_is_something_new_after_another_seq_cst_fence() {
+        let (mut loads, thread, address) = loaded(true);
+        assert_eq!(loads.again(&thread, address, true, 4, || 7), None, "the first was no seq_cst load");
+        loads.fenced(address, 4);
+        assert_eq!(loads.again(&thread, address, true, 4, || 7), Some(7));
+        assert_eq!(loads.again(&thread, address, true, 5, || 7), None);
+    }
+
+    #[test]
+    fn nothing_is_known_at_first() {
+        assert_eq!(Loads::new().again(&Thread::new(1, 1), 0, false, 0, || 7), None);
+    }
+}

@@ -74,3 +74,69 @@ unsafe fn raw_mmap(address: usize, length: usize, prot: i32, flags: i32, (file, 
     let result = unsafe { kernel::call(libc::SYS_mmap, arguments) };
     if result < 0 { usize::MAX } else { result as usize }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: usize = 4096;
+
+    fn bytes<'a>(block: *mut u8, length: usize) -> &'a mut [u8] {
+        // SAFETY: the tests map that many bytes and use them through one slice at a time.
+        unsafe { std::slice::from_raw_parts_mut(block, length) }
+    }
+
+    #[test]
+    fn memory_is_zero_when_it_comes_and_after_its_pages_were_cleared() {
+        let block = map(3 * PAGE);
+        assert!(bytes(block, 3 * PAGE).iter().all(|byte| *byte == 0));
+        bytes(block, 3 * PAGE).fill(7);
+        // SAFETY: a page of what was mapped above.
+        unsafe { clear_pages(block as usize + PAGE, PAGE) };
+        let left: Vec<usize> =
+            bytes(block, 3 * PAGE).chunks(PAGE).map(|page| page.iter().map(|b| *b as usize).sum()).collect();
+        assert_eq!(left, [7 * PAGE, 0, 7 * PAGE]);
+        // SAFETY: mapped above, and not used any more.
+        unsafe { unmap(block, 3 * PAGE) };
+    }
+
+    #[test]
+    fn a_fixed_address_is_given_once_until_it_is_given_back() {
+        // The kernel does not give out this one by itself.
+        let address = 0x0a00_0000_0000;
+        let block = map_at(address, PAGE);
+        assert_eq!(block as usize, address);
+        bytes(block, PAGE)[0] = 1;
+        assert!(map_at(address, PAGE).is_null(), "what is in use is not replaced");
+        assert_eq!(bytes(block, PAGE)[0], 1);
+        // SAFETY: mapped above, and not used any more.
+        unsafe { unmap(block, PAGE) };
+        assert_eq!(map_at(address, PAGE) as usize, address);
+        // SAFETY: as above.
+        unsafe { unmap(address as *mut u8, PAGE) };
+    }
+
+    #[test]
+    fn there_is_no_memory_for_everything() {
+        assert!(map(usize::MAX & !(PAGE - 1)).is_null());
+        assert!(map(0).is_null());
+    }
+
+    #[test]
+    fn a_file_is_shared_by_all_its_mappings() {
+        // SAFETY: the name ends with a zero byte.
+        let file = unsafe { libc::memfd_create(c"mapping".as_ptr(), libc::MFD_CLOEXEC) };
+        // SAFETY: no pointers are passed.
+        assert_eq!(unsafe { libc::ftruncate(file, 2 * PAGE as i64) }, 0);
+        let (whole, second) = (map_file(file, 2 * PAGE, 0), map_file(file, PAGE, PAGE));
+        bytes(second, PAGE)[3] = 9;
+        assert_eq!(bytes(whole, 2 * PAGE)[PAGE + 3], 9);
+        assert!(map_file(-1, PAGE, 0).is_null());
+        // SAFETY: mapped and opened above, and not used any more.
+        unsafe {
+            unmap(whole, 2 * PAGE);
+            unmap(second, PAGE);
+            libc::close(file);
+        }
+    }
+}

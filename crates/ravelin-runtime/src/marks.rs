@@ -71,3 +71,55 @@ pub extern "C" fn __ravelin_wait_end() {
 pub extern "C" fn __ravelin_next_cas(strong: i32) {
     with_mark(|mark| mark.next_cas = Some(strong != 0));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::tests::watched;
+
+    fn mark<R>(look: impl FnOnce(&mut Mark) -> R) -> R {
+        look(&mut this_thread::enter().expect("a watched thread").thread().mark)
+    }
+
+    #[test]
+    fn a_wait_is_for_the_bytes_of_one_address_until_it_ends() {
+        for (size, value) in [(1, 0xef), (2, 0xcdef), (4, 0x89ab_cdef), (8, 0x0123_4567_89ab_cdef)] {
+            watched(|| {
+                __ravelin_wait_begin(0x100, 0x0123_4567_89ab_cdef, size);
+                assert_eq!(mark(|mark| mark.waits_for(0x100)), Some(value));
+                assert_eq!(mark(|mark| mark.waits_for(0x108)), None);
+                __ravelin_wait_end();
+                assert_eq!(mark(|mark| mark.waits_for(0x100)), None);
+            });
+        }
+    }
+
+    #[test]
+    fn compare_exchanges_of_one_address_are_repeated_until_the_wait_ends() {
+        watched(|| {
+            __ravelin_bcas_begin(0x100);
+            assert!(mark(|mark| mark.blocks_on(0x100) && !mark.blocks_on(0x108)));
+            __ravelin_wait_end();
+            assert!(mark(|mark| !mark.blocks_on(0x100)));
+        });
+    }
+
+    #[test]
+    fn what_is_said_of_the_next_compare_exchange_holds_for_one() {
+        watched(|| {
+            for strong in [1, 0] {
+                __ravelin_next_cas(strong);
+                assert_eq!(mark(Mark::take_cas), Some(strong != 0));
+                assert_eq!(mark(Mark::take_cas), None);
+            }
+        });
+    }
+
+    #[test]
+    fn a_thread_that_is_not_known_says_nothing() {
+        __ravelin_wait_begin(0x100, 1, 8);
+        __ravelin_next_cas(1);
+        __ravelin_wait_end();
+        watched(|| assert_eq!(mark(Mark::take_cas), None));
+    }
+}

@@ -77,3 +77,93 @@ pub fn forget_inside(address: usize, length: usize) {
 pub fn range(address: usize, length: usize, write: bool, pc: usize) {
     race::access_range(address, length, u64::from(write), pc);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shadow::tests::unused;
+    use crate::threads::tests::watched;
+    use ravelin_clocks::race::list::Accesses;
+    use std::sync::atomic::Ordering;
+
+    fn has_cell(address: usize) -> bool {
+        shadow::cell(address).iter().any(|slot| slot.load(Ordering::Relaxed) != 0)
+    }
+
+    fn has_record(address: usize) -> bool {
+        shadow::record(address).load(Ordering::Relaxed) != 0
+    }
+
+    #[test]
+    fn a_block_is_known_with_the_calls_and_the_thread_that_allocated_it() {
+        watched(|| {
+            let (address, thread) = (unused(64), this_thread::me());
+            // SAFETY: the calling thread's own state.
+            let number = unsafe {
+                (*thread).enter_function(11, 900);
+                (*thread).enter_function(12, 800);
+                (*thread).number as u32
+            };
+            allocated(address, 40, 48, 13);
+            let block = blocks::containing(address + 39).expect("a block");
+            assert_eq!((block.calls, block.thread), ([13, 12, 11, 0], number));
+            assert_eq!(usable(address), Some(48));
+        });
+    }
+
+    #[test]
+    fn a_block_of_a_thread_that_is_not_known_is_known_itself() {
+        let address = unused(64);
+        allocated(address, 40, 48, 13);
+        assert_eq!(blocks::containing(address).expect("a block").calls, [13, 0, 0, 0]);
+        assert_eq!(usable(0), None);
+        allocated(0, 8, 8, 13);
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_block_that_is_given_back() {
+        watched(|| {
+            let address = unused(64);
+            allocated(address, 40, 48, 13);
+            range(address, 48, true, 14);
+            records::with(address + 8, |record| record.push(1)).expect("a record");
+            assert!(has_cell(address) && has_cell(address + 40) && has_record(address + 8));
+            freed(address, 15);
+            assert_eq!(usable(address), None);
+            assert!(!has_cell(address) && !has_cell(address + 40) && !has_record(address + 8));
+        });
+    }
+
+    #[test]
+    fn giving_back_what_is_no_block_changes_nothing() {
+        watched(|| {
+            let address = unused(64);
+            range(address, 8, true, 14);
+            allocated(address + 16, 16, 16, 13);
+            freed(address, 15);
+            freed(address + 24, 15);
+            assert!(has_cell(address));
+            assert_eq!(usable(address + 16), Some(16));
+        });
+    }
+
+    #[test]
+    fn memory_comes_and_goes_while_accesses_are_hidden() {
+        watched(|| {
+            let address = unused(64);
+            range(address, 48, true, 14);
+            allocated(address, 48, 48, 13);
+            this_thread::hide();
+            range(address + 48, 8, true, 14);
+            freed(address, 15);
+            this_thread::show();
+            assert!(!has_cell(address) && !has_cell(address + 48));
+            assert_eq!(usable(address), None);
+            range(address, 8, true, 14);
+            this_thread::hide();
+            forget(address, 64);
+            this_thread::show();
+            assert!(!has_cell(address));
+        });
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::{repair, schedule, watchdog};
 use ravelin_clocks::Mode;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const STANDARD: u32 = 1;
@@ -15,7 +16,25 @@ static HALT_AT: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Takes over the words of `RAVELIN_OPTIONS`; others are left to later versions.
 pub fn read(words: &str) {
-    let options = words.split_whitespace().fold(0, |options, word| {
+    OPTIONS.store(flags(words), Ordering::Relaxed);
+    if let Some(point) = value(words, "halt-at=") {
+        HALT_AT.store(point, Ordering::Relaxed);
+    }
+    if let Some(schedule) = value(words, "schedule=") {
+        let livelock = value(words, "livelock=").unwrap_or(0);
+        schedule::want(schedule, livelock, value(words, "processor="));
+    }
+    if let Some(seconds) = value(words, "no-progress=") {
+        watchdog::want(seconds);
+    }
+    values(words, "fix=").for_each(repair::want);
+    if words.split_whitespace().any(|word| word == "sites") {
+        repair::want_sites();
+    }
+}
+
+fn flags(words: &str) -> u32 {
+    words.split_whitespace().fold(0, |options, word| {
         options
             | match word {
                 "no-predict" => STANDARD,
@@ -24,24 +43,17 @@ pub fn read(words: &str) {
                 "no-robustness" => NO_ROBUSTNESS,
                 _ => 0,
             }
-    });
-    OPTIONS.store(options, Ordering::Relaxed);
-    let values = |name: &'static str| words.split_whitespace().filter_map(move |word| word.strip_prefix(name));
-    if let Some(point) = values("halt-at=").find_map(|value| value.parse().ok()) {
-        HALT_AT.store(point, Ordering::Relaxed);
-    }
-    if let Some(schedule) = values("schedule=").find_map(|value| value.parse().ok()) {
-        let livelock = values("livelock=").find_map(|value| value.parse().ok()).unwrap_or(0);
-        let processor = values("processor=").find_map(|value| value.parse().ok());
-        schedule::want(schedule, livelock, processor);
-    }
-    if let Some(seconds) = values("no-progress=").find_map(|value| value.parse().ok()) {
-        watchdog::want(seconds);
-    }
-    values("fix=").for_each(repair::want);
-    if words.split_whitespace().any(|word| word == "sites") {
-        repair::want_sites();
-    }
+    })
+}
+
+/// What stands behind `name`, which ends with `=`, wherever it does.
+fn values<'a>(words: &'a str, name: &'static str) -> impl Iterator<Item = &'a str> {
+    words.split_whitespace().filter_map(move |word| word.strip_prefix(name))
+}
+
+/// The first of these that makes sense.
+fn value<T: FromStr>(words: &str, name: &'static str) -> Option<T> {
+    values(words, name).find_map(|value| value.parse().ok())
 }
 
 fn has(option: u32) -> bool {
@@ -67,4 +79,45 @@ pub fn races() -> bool {
 /// Whether robustness violations count.
 pub fn robustness() -> bool {
     !has(NO_ROBUSTNESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ravelin_schedule::{Schedule, Strategy};
+
+    #[test]
+    fn every_flag_is_known_and_other_words_are_left_to_later_versions() {
+        for (words, expected) in [
+            ("", 0),
+            ("no-predict", STANDARD),
+            (" halt-on-first  no-races\tsites ", HALT | NO_RACES),
+            ("no-robustness no-robustness", NO_ROBUSTNESS),
+            ("no-race NO-RACES no-races=1 later", 0),
+        ] {
+            assert_eq!(flags(words), expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_value_that_makes_sense_is_taken() {
+        assert_eq!(value(" halt-at=17 x", "halt-at="), Some(17_u64));
+        assert_eq!(value("halt-at=many halt-at=-1 halt-at=3 halt-at=4", "halt-at="), Some(3_u64));
+        assert_eq!(value::<u64>("halt-at= halt-at no-halt-at=5", "halt-at="), None);
+        let schedule = Schedule { strategy: Strategy::Random, seed: 5 };
+        assert_eq!(value("processor=1 schedule=random:5", "schedule="), Some(schedule));
+        assert_eq!(value::<Schedule>("schedule=sometimes", "schedule="), None);
+    }
+
+    #[test]
+    fn all_repairs_are_taken() {
+        assert_eq!(values("fix=a:1:fence x fix=b:2:acquire", "fix=").collect::<Vec<_>>(), ["a:1:fence", "b:2:acquire"]);
+    }
+
+    #[test]
+    fn without_options_everything_counts_and_nothing_ends_the_program() {
+        assert!(races() && robustness());
+        assert_eq!(mode(), Mode::Predict);
+        assert!(!halt_at(0) && !halt_at(7));
+    }
 }

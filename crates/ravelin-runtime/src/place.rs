@@ -146,3 +146,146 @@ fn may_be_as_long() -> bool {
         unsafe { kernel::call(libc::SYS_prlimit64, [0, libc::RLIMIT_FSIZE as usize, 0, limit.as_mut_ptr() as usize]) };
     asked != 0 || limit[0] >= arena::SEGMENT as u64
 }
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::{Path, PathBuf};
+    use std::sync::atomic::AtomicU32;
+
+    /// A directory that does not exist yet, and not any more when this is dropped.
+    pub struct Scratch(PathBuf);
+
+    impl Scratch {
+        pub fn new() -> Scratch {
+            static NEXT: AtomicU32 = AtomicU32::new(0);
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            Scratch(std::env::temp_dir().join(format!("ravelin-runtime-{}-{number}", std::process::id())))
+        }
+
+        pub fn path(&self) -> &[u8] {
+            self.0.as_os_str().as_bytes()
+        }
+
+        fn files(&self) -> Vec<String> {
+            let entries = std::fs::read_dir(&self.0).expect("the directory");
+            let mut names: Vec<String> =
+                entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            // There may be no directory.
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn give_back(place: Place) {
+        // SAFETY: mapped with this length, and not used any more.
+        unsafe { mapping::unmap(place.start.cast(), arena::SEGMENT) };
+    }
+
+    fn word<'a>(place: &Place, index: usize) -> &'a AtomicU64 {
+        assert!(8 * index < place.allocated);
+        // SAFETY: within what was allocated, and the tests give it back last.
+        unsafe { &*place.start.add(index) }
+    }
+
+    #[test]
+    fn every_program_of_a_process_gets_a_file_of_its_own_in_a_directory() {
+        let scratch = Scratch::new();
+        let places = [0, 1, 2].map(|_| Place::in_directory(scratch.path()).expect("a place"));
+        let process = std::process::id();
+        let names = ["-1.findings", "-2.findings", ".findings"].map(|end| format!("{process}{end}"));
+        assert_eq!(scratch.files(), names);
+        word(&places[1], 7).store(42, Ordering::Relaxed);
+        let file = std::fs::read(scratch.0.join(format!("{process}-1.findings"))).expect("the file");
+        assert_eq!(file.len(), arena::SEGMENT);
+        assert_eq!(file[56..64], 42_u64.to_ne_bytes());
+        places.into_iter().for_each(give_back);
+    }
+
+    #[test]
+    fn there_is_no_place_in_a_directory_that_cannot_be_made() {
+        let scratch = Scratch::new();
+        let within = [scratch.path(), b"/deeper"].concat();
+        assert!(Place::in_directory(&within).is_none(), "only the last part of a path is made");
+        assert!(!Path::new(OsStr::from_bytes(&within)).exists());
+        assert!(Place::in_directory(b"/proc/self/stat").is_none());
+    }
+
+    #[test]
+    fn memory_is_allocated_in_steps_up_to_the_whole_segment() {
+        let scratch = Scratch::new();
+        let mut place = Place::in_directory(scratch.path()).expect("a place");
+        assert!(place.allocated >= CHUNK);
+        let by_steps = place.allocated == CHUNK;
+        assert!(place.allocate(CHUNK + 1));
+        assert!(!by_steps || place.allocated == 2 * CHUNK);
+        assert!(place.allocate(arena::SEGMENT));
+        assert_eq!(place.allocated, arena::SEGMENT);
+        word(&place, arena::SEGMENT / 8 - 1).store(1, Ordering::Relaxed);
+        assert!(!place.allocate(arena::SEGMENT + 1));
+        give_back(place);
+    }
+
+    /// An arena with room for so many segments.
+    fn arena_of(segments: u64) -> (Scratch, Vec<u8>) {
+        let scratch = Scratch::new();
+        std::fs::create_dir(&scratch.0).expect("a directory");
+        let path = scratch.0.join("arena");
+        let file = std::fs::File::create(&path).expect("a file");
+        file.set_len(arena::offset(segments)).expect("a long file");
+        let mut head = [0_u64; arena::WORDS];
+        (head[arena::MAGIC_AT], head[arena::SEGMENTS]) = (arena::MAGIC, segments);
+        let head: Vec<u8> = head.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        std::os::unix::fs::FileExt::write_all_at(&file, &head, 0).expect("a head");
+        (scratch, path.into_os_string().into_encoded_bytes())
+    }
+
+    fn word_of(arena: &[u8], at: u64) -> u64 {
+        let file = std::fs::File::open(OsStr::from_bytes(arena)).expect("the arena");
+        let mut word = [0; 8];
+        std::os::unix::fs::FileExt::read_exact_at(&file, &mut word, at).expect("a word");
+        u64::from_ne_bytes(word)
+    }
+
+    #[test]
+    fn segments_of_an_arena_are_taken_in_turn_until_there_is_none() {
+        let (_scratch, path) = arena_of(2);
+        let places = [0, 1].map(|_| Place::in_arena(&path).expect("a segment"));
+        word(&places[0], 3).store(10, Ordering::Relaxed);
+        word(&places[1], 3).store(11, Ordering::Relaxed);
+        assert_eq!([0, 1].map(|segment| word_of(&path, arena::offset(segment) + 24)), [10, 11]);
+        assert!(Place::in_arena(&path).is_none());
+        assert_eq!(word_of(&path, 8 * arena::TAKEN as u64), 3, "whoever got none is counted");
+        places.into_iter().for_each(give_back);
+    }
+
+    #[test]
+    fn processes_that_record_nothing_are_counted_in_the_arena() {
+        let (_scratch, path) = arena_of(1);
+        none_in_arena(&path);
+        none_in_arena(&path);
+        assert_eq!(word_of(&path, 8 * arena::UNRECORDED as u64), 2);
+    }
+
+    #[test]
+    fn what_is_no_arena_is_left_alone() {
+        let scratch = Scratch::new();
+        std::fs::create_dir(&scratch.0).expect("a directory");
+        let path = scratch.0.join("other");
+        for content in [&b""[..], b"RAV", b"some other file, of somebody else"] {
+            std::fs::write(&path, content).expect("a file");
+            assert!(Place::in_arena(path.as_os_str().as_bytes()).is_none());
+            none_in_arena(path.as_os_str().as_bytes());
+            assert_eq!(std::fs::read(&path).expect("the file"), content);
+        }
+        assert!(Place::in_arena(b"/ravelin/is/not/there").is_none());
+    }
+}

@@ -39,7 +39,7 @@ extern "C" fn constructor() {
 }
 
 // SAFETY: the entry is a function without arguments that the C library calls once.
-#[unsafe(link_section = ".init_array.00001")]
+#[cfg_attr(not(test), unsafe(link_section = ".init_array.00001"))]
 #[used]
 static CONSTRUCTOR: extern "C" fn() = constructor;
 

@@ -108,3 +108,201 @@ impl Lists for Word {
         records::with(self.0, work)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::findings;
+    use crate::interpose::annotations;
+    use crate::memory;
+    use crate::shadow::tests::unused;
+    use crate::sync;
+    use crate::threads::{self, tests::beside, tests::watched};
+    use ravelin_findings::{AccessKind, Finding};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    const READ: u64 = 0;
+
+    /// A place in the program that no other test uses.
+    fn new_place() -> usize {
+        static NEXT: AtomicUsize = AtomicUsize::new(0x4ace_0000);
+        NEXT.fetch_add(16, Ordering::Relaxed)
+    }
+
+    /// The races of accesses at a place.
+    fn races_at(place: usize) -> Vec<Finding> {
+        let is_here = |finding: &Finding| finding.access.stack.first() == Some(&(place as u64));
+        findings().findings.into_iter().filter(is_here).collect()
+    }
+
+    /// One thread makes an access, given by offset, size and flags, and then another, which does not know of it, another
+    /// one; whether they race.
+    fn race(one: (usize, usize, u64), other: (usize, usize, u64)) -> bool {
+        findings();
+        let (address, place) = (unused(64), new_place());
+        watched(|| {
+            beside(|| access_range(address + one.0, one.1, one.2, 1));
+            access_range(address + other.0, other.1, other.2, place);
+        });
+        !races_at(place).is_empty()
+    }
+
+    #[test]
+    fn unordered_accesses_race_if_one_writes_and_they_share_a_byte() {
+        for (one, other, expected) in [
+            ((0, 4, WRITE), (0, 4, WRITE), true),
+            ((0, 4, WRITE), (0, 4, READ), true),
+            ((0, 4, READ), (0, 4, WRITE), true),
+            ((0, 4, READ), (0, 4, READ), false),
+            ((0, 4, WRITE), (3, 1, READ), true),
+            ((0, 4, WRITE), (4, 4, WRITE), false),
+            ((0, 1, WRITE), (1, 1, WRITE), false),
+            ((20, 1, WRITE), (0, 32, READ), true),
+            ((20, 1, WRITE), (0, 20, READ), false),
+            ((20, 1, WRITE), (21, 20, READ), false),
+            ((6, 4, WRITE), (9, 1, WRITE), true),
+            ((6, 4, WRITE), (10, 1, WRITE), false),
+            ((8, 0, WRITE), (8, 8, WRITE), false),
+        ] {
+            assert_eq!(race(one, other), expected, "{one:?} and then {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_race_is_told_with_both_accesses() {
+        findings();
+        let (address, places) = (unused(8), [new_place(), new_place()]);
+        let numbers = watched(|| {
+            let (other, _) = beside(|| {
+                let thread = this_thread::me();
+                // SAFETY: the calling thread's own state.
+                unsafe { (*thread).enter_function(77, 900) };
+                access(address + 4, 2, READ, places[0]);
+                threads::own_number()
+            });
+            access(address, 8, WRITE, places[1]);
+            [other, threads::own_number()]
+        });
+        let [ref found] = races_at(places[1])[..] else { panic!("one race") };
+        assert_eq!((found.access.kind, found.other.kind), (AccessKind::PlainWrite, AccessKind::PlainRead));
+        assert_eq!((found.access.size, found.other.size), (8, 2));
+        assert_eq!([found.other.thread, found.access.thread], numbers);
+        assert_eq!(found.access.stack, [places[1] as u64]);
+        assert_eq!(found.other.stack, [places[0] as u64, 77]);
+        assert_eq!(found.address, address as u64);
+    }
+
+    #[test]
+    fn of_the_accesses_of_one_epoch_the_one_that_touches_the_same_bytes_is_told() {
+        findings();
+        let (address, places) = (unused(16), [new_place(), new_place(), new_place()]);
+        watched(|| {
+            beside(|| {
+                access(address, 4, WRITE, places[0]);
+                access(address + 4, 4, WRITE, places[1]);
+            });
+            access(address + 2, 1, READ, places[2]);
+        });
+        let [ref found] = races_at(places[2])[..] else { panic!("one race") };
+        assert_eq!(found.other.stack, [places[0] as u64]);
+    }
+
+    #[test]
+    fn a_race_is_told_once_for_each_pair_of_places_and_then_counted() {
+        findings();
+        let (address, place) = (unused(80), new_place());
+        watched(|| {
+            beside(|| (0..10).for_each(|word| access(address + 8 * word, 8, WRITE, 1)));
+            (0..10).for_each(|word| access(address + 8 * word, 8, WRITE, place));
+        });
+        assert_eq!(races_at(place).iter().map(|race| race.count).collect::<Vec<_>>(), [10]);
+    }
+
+    #[test]
+    fn accesses_that_a_join_or_a_lock_orders_do_not_race() {
+        findings();
+        let (address, lock, place) = (unused(8), unused(8), new_place());
+        watched(|| {
+            let ((), number) = beside(|| access(address, 8, WRITE, 1));
+            threads::joined(number);
+            access(address, 8, WRITE, place);
+            beside(|| {
+                access(address, 8, WRITE, place);
+                sync::release(lock);
+            });
+            sync::acquire(lock);
+            access(address, 8, WRITE, place);
+        });
+        assert!(races_at(place).is_empty());
+    }
+
+    #[test]
+    fn more_readers_than_a_cell_has_room_for_are_all_remembered() {
+        for forgotten in 0..8 {
+            findings();
+            let (address, lock, place) = (unused(8), unused(8), new_place());
+            watched(|| {
+                for reader in 0..8 {
+                    beside(|| {
+                        access(address, 8, READ, 1);
+                        if reader != forgotten {
+                            sync::release_join(lock);
+                        }
+                    });
+                }
+                sync::acquire(lock);
+                access(address, 8, WRITE, place);
+            });
+            assert_eq!(races_at(place).len(), 1, "the write is after all readers but number {forgotten}");
+        }
+    }
+
+    #[test]
+    fn giving_back_memory_races_with_accesses_that_are_not_known() {
+        findings();
+        let (address, place) = (unused(64), new_place());
+        watched(|| {
+            memory::allocated(address, 64, 64, 1);
+            beside(|| access(address + 48, 4, READ, 2));
+            memory::freed(address, place);
+        });
+        let [ref found] = races_at(place)[..] else { panic!("one race") };
+        assert_eq!((found.access.kind, found.address), (AccessKind::Free, address as u64 + 48));
+    }
+
+    #[test]
+    fn accesses_that_are_to_be_ignored_race_with_nothing() {
+        findings();
+        for (ignored, read_races, write_races) in [(0, false, true), (1, true, false)] {
+            let (address, places) = (unused(16), [new_place(), new_place()]);
+            watched(|| {
+                beside(|| access_range(address, 16, WRITE, 1));
+                this_thread::enter().expect("a watched thread").thread().ignored[ignored] = 1;
+                access(address, 8, READ, places[0]);
+                access(address + 8, 8, WRITE, places[1]);
+            });
+            assert_eq!(places.map(|place| !races_at(place).is_empty()), [read_races, write_races]);
+        }
+    }
+
+    #[test]
+    fn races_that_the_program_means_are_not_told() {
+        findings();
+        let (address, place) = (unused(16), new_place());
+        watched(|| {
+            annotations::tests::benign(address, 8);
+            beside(|| access_range(address, 16, WRITE, 1));
+            access(address, 8, WRITE, place);
+            assert!(races_at(place).is_empty());
+            access(address + 8, 8, WRITE, place);
+            assert_eq!(races_at(place).len(), 1);
+        });
+    }
+
+    #[test]
+    fn a_thread_that_is_not_watched_leaves_nothing_in_cells() {
+        let address = unused(8);
+        access(address, 8, WRITE, 1);
+        assert!(shadow::cell(address).iter().all(|slot| slot.load(Ordering::Relaxed) == 0));
+    }
+}

@@ -335,3 +335,179 @@ pub fn for_each(mut work: impl FnMut(&mut Record)) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shadow::tests::unused;
+    use ravelin_clocks::Thread;
+
+    fn number_of(address: usize) -> Option<u32> {
+        let mut number = shadow::record(address).load(Ordering::Acquire);
+        while number != 0 && place(number).address.load(Ordering::Relaxed) != address {
+            number = place(number).next.load(Ordering::Acquire);
+        }
+        (number != 0).then_some(number)
+    }
+
+    fn slots(record: &mut Record) -> Vec<u64> {
+        record.slots().map(|slot| *slot).filter(|slot| *slot != 0).collect()
+    }
+
+    #[test]
+    fn an_address_has_one_record_until_it_is_forgotten() {
+        let address = unused(8);
+        assert_eq!(number_of(address), None);
+        with(address, |record| record.push(7)).expect("a record");
+        assert_eq!(with(address, slots), Some(vec![7]));
+        forget(address, 8);
+        assert_eq!(number_of(address), None);
+        assert_eq!(with(address, slots), Some(vec![]));
+    }
+
+    #[test]
+    fn the_bytes_of_a_word_have_records_of_their_own_in_one_list() {
+        let word = unused(16);
+        for (address, access) in [(word, 1), (word + 4, 2), (word + 8, 3)] {
+            with(address, |record| record.push(access)).expect("a record");
+        }
+        let mut seen = Vec::new();
+        for_each_in_word(word + 3, |about, record| seen.push((about, slots(record))));
+        seen.sort();
+        assert_eq!(seen, [(word, vec![1]), (word + 4, vec![2])]);
+    }
+
+    #[test]
+    fn a_record_has_room_for_any_number_of_accesses() {
+        let address = unused(8);
+        with(address, |record| {
+            let room = record.slots().count();
+            assert_eq!(room, NEAR, "without memory of its own");
+            (1..=5).for_each(|access| ravelin_clocks::race::list::add(record, access << 32));
+            let mut kept = slots(record);
+            kept.sort();
+            assert_eq!(kept, (1..=5).map(|access| access << 32).collect::<Vec<u64>>());
+        })
+        .expect("a record");
+    }
+
+    #[test]
+    fn a_new_object_has_no_clocks_and_the_accesses_of_its_memory() {
+        let address = unused(8);
+        with(address, |record| {
+            record.push(9);
+            record.location(|| 4);
+            *record.released() = Some(Box::new(Thread::new(1, 1).release()));
+            assert!(record.is_atomic());
+            record.begin_new_object();
+            assert!(!record.is_atomic() && record.location_if_any().is_none() && record.released().is_none());
+            assert_eq!(slots(record), [9]);
+        })
+        .expect("a record");
+    }
+
+    #[test]
+    fn a_location_is_made_once() {
+        let address = unused(8);
+        with(address, |record| {
+            record.location(|| 4);
+            record.location(|| panic!("it is there already"));
+        })
+        .expect("a record");
+    }
+
+    #[test]
+    fn who_has_seen_a_record_notices_a_write_and_whoever_is_at_it() {
+        let mut locked = lock(unused(8)).expect("a record");
+        let (place, turn) = locked.seen();
+        assert!(!place.is_at(turn), "somebody is at it");
+        drop(locked);
+        assert!(place.is_at(turn), "nothing has changed");
+        locked = place.lock();
+        drop(locked);
+        assert!(place.is_at(turn), "whoever only reads changes nothing");
+        locked = place.lock();
+        locked.wrote();
+        drop(locked);
+        assert!(!place.is_at(turn));
+    }
+
+    #[test]
+    fn a_record_that_was_given_back_and_used_again_is_not_taken_for_the_old_one() {
+        let address = unused(8);
+        let (place, turn) = lock(address).expect("a record").seen();
+        forget(address, 8);
+        assert!(!place.is_at(turn));
+        assert_ne!(place.address.load(Ordering::Relaxed), address);
+    }
+
+    #[test]
+    fn the_records_of_a_range_are_forgotten_and_no_others() {
+        for length in [64, 4 << 20] {
+            let address = unused(length + 16) + 8;
+            let (within, outside) = ([0, 12, length - 1], [address - 1, address + length]);
+            let inside = within.map(|offset| address + offset);
+            for address in inside.into_iter().chain(outside) {
+                lock(address).expect("a record");
+            }
+            forget(address, length);
+            assert_eq!(inside.map(number_of), [None; 3], "of {length}");
+            assert!(outside.iter().all(|address| number_of(*address).is_some()), "beside {length}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_somebody_made_meanwhile_is_taken() {
+        let address = unused(8);
+        with(address, |record| record.push(7)).expect("a record");
+        let number = number_of(address);
+        assert_eq!(slots(lock_new(address).expect("a record").record()), [7]);
+        assert_eq!(number_of(address), number);
+        let mut seen = 0;
+        for_each_in_word(address, |_, _| seen += 1);
+        assert_eq!(seen, 1);
+    }
+
+    #[test]
+    fn threads_that_make_a_record_at_once_share_it_and_hold_it_in_turn() {
+        const TIMES: u64 = 300;
+        let first = unused(8 * TIMES as usize);
+        let start = std::sync::Barrier::new(3);
+        std::thread::scope(|scope| {
+            for thread in 1..=3_u64 {
+                let start = &start;
+                scope.spawn(move || {
+                    start.wait();
+                    for time in 0..TIMES {
+                        let address = first + 8 * time as usize;
+                        with(address, |record| record.push(thread << 32)).expect("a record");
+                    }
+                });
+            }
+        });
+        for time in 0..TIMES {
+            let mut kept = with(first + 8 * time as usize, slots).expect("a record");
+            kept.sort();
+            assert_eq!(kept, [1 << 32, 2 << 32, 3 << 32], "{time}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_is_forgotten_while_others_look_for_it_is_never_shared_with_another_address() {
+        const TIMES: usize = 2_000;
+        let addresses = [unused(8), unused(8)];
+        std::thread::scope(|scope| {
+            for address in addresses {
+                scope.spawn(move || {
+                    for time in 1..=TIMES as u64 {
+                        let mark = (address as u64) << 16 | time;
+                        with(address, |record| record.push(mark)).expect("a record");
+                        let found = with(address, slots).expect("a record");
+                        assert_eq!(found, [mark]);
+                        forget(address, 8);
+                    }
+                });
+            }
+        });
+    }
+}

@@ -17,13 +17,14 @@ pub const REPAIRED: u32 = 2;
 static SPECIAL: AtomicU32 = AtomicU32::new(0);
 
 /// What is to be done at a place.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repair {
     AtLeast(Order),
     FenceBefore,
 }
 
 /// A repair as it was asked for: a hash of the file, an offset in it.
+#[derive(Debug, PartialEq, Eq)]
 struct Asked {
     file: u64,
     offset: usize,
@@ -56,19 +57,25 @@ pub fn want_sites() {
 
 /// Takes over `FILE-HASH:OFFSET:ORDER` or `FILE-HASH:OFFSET:fence`, numbers in hexadecimal; others are left out.
 pub fn want(text: &str) {
+    if let Some(asked) = asked(text) {
+        ASKED.lock().push(asked);
+        want_sites();
+    }
+}
+
+fn asked(text: &str) -> Option<Asked> {
     let mut parts = text.split(':');
     let mut number = || u64::from_str_radix(parts.next()?, 16).ok();
-    let (Some(file), Some(offset)) = (number(), number()) else { return };
-    let repair = match parts.next() {
-        Some("acquire") => Repair::AtLeast(Order::Acquire),
-        Some("release") => Repair::AtLeast(Order::Release),
-        Some("acq_rel") => Repair::AtLeast(Order::AcqRel),
-        Some("seq_cst") => Repair::AtLeast(Order::SeqCst),
-        Some("fence") => Repair::FenceBefore,
-        _ => return,
+    let (file, offset) = (number()?, number()? as usize);
+    let repair = match parts.next()? {
+        "acquire" => Repair::AtLeast(Order::Acquire),
+        "release" => Repair::AtLeast(Order::Release),
+        "acq_rel" => Repair::AtLeast(Order::AcqRel),
+        "seq_cst" => Repair::AtLeast(Order::SeqCst),
+        "fence" => Repair::FenceBefore,
+        _ => return None,
     };
-    ASKED.lock().push(Asked { file, offset: offset as usize, repair });
-    want_sites();
+    Some(Asked { file, offset, repair })
 }
 
 /// Finds the addresses of what was asked for, when the files are loaded.
@@ -166,5 +173,103 @@ pub fn tell_sites() {
             let order = ORDERS[(word >> 52 & 7).min(5) as usize];
             file::write(&Record::Site(Site { pc: word & PC, kind, order }));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [AccessKind; 4] =
+        [AccessKind::Load, AccessKind::Store, AccessKind::Update, AccessKind::CompareExchange];
+
+    /// Whether the order with this code acquires, releases, and is seq_cst.
+    fn powers(code: i32) -> [bool; 3] {
+        [matches!(code, 1 | 2 | 4 | 5), matches!(code, 3..=5), code == 5]
+    }
+
+    #[test]
+    fn a_repair_is_read_with_its_place() {
+        let acquire = Asked { file: 0xab, offset: 0x10, repair: Repair::AtLeast(Order::Acquire) };
+        assert_eq!(asked("ab:10:acquire"), Some(acquire));
+        for (word, repair) in [
+            ("release", Repair::AtLeast(Order::Release)),
+            ("acq_rel", Repair::AtLeast(Order::AcqRel)),
+            ("seq_cst", Repair::AtLeast(Order::SeqCst)),
+            ("fence", Repair::FenceBefore),
+        ] {
+            let text = format!("ffffffffffffffff:0:{word}");
+            assert_eq!(asked(&text), Some(Asked { file: u64::MAX, offset: 0, repair }), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_repair_is_left_out() {
+        for text in
+            ["", "ab", "ab:10", "ab:10:", "ab:10:relaxed", "x:10:fence", "ab::fence", "1ffffffffffffffff:0:fence"]
+        {
+            assert_eq!(asked(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_order_gets_all_it_had_and_all_that_is_asked_for_as_far_as_the_access_can_have_it() {
+        for code in 0..=5 {
+            for (least, asked_for) in
+                [(Order::Relaxed, 0), (Order::Acquire, 2), (Order::Release, 3), (Order::AcqRel, 4), (Order::SeqCst, 5)]
+            {
+                for kind in KINDS {
+                    let [acquires, releases, is_seq_cst] = powers(stronger(code, least, kind));
+                    let (had, wanted) = (powers(code), powers(asked_for));
+                    let can_acquire = kind != AccessKind::Store || is_seq_cst;
+                    let can_release = kind != AccessKind::Load || is_seq_cst;
+                    let what = format!("{code} to at least {least:?} of {kind:?}");
+                    assert_eq!(acquires, had[0] || (wanted[0] && can_acquire), "{what}");
+                    assert_eq!(releases, had[1] || (wanted[1] && can_release), "{what}");
+                    assert_eq!(is_seq_cst, had[2] || wanted[2], "{what}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_compare_exchange_that_fails_acquires_if_success_does() {
+        for success in 0..=5 {
+            for failure in [0, 1, 2, 5] {
+                let (before, success_now, now) = (powers(failure), powers(success), powers(failing(success, failure)));
+                assert_eq!(now[0], before[0] || success_now[0], "{success} and {failure}");
+                assert_eq!(now[2], before[2] || success_now[2], "{success} and {failure}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_accesses_at_a_place_of_a_loaded_file_are_repaired_and_no_others() {
+        let module = file::modules().into_iter().find(|module| module.bias != 0).expect("a file that was moved");
+        let offset = 0x0ffe_0000;
+        let file = ravelin_findings::hash(&module.path);
+        for (offset, repair) in [
+            (offset + 4, Repair::AtLeast(Order::SeqCst)),
+            (offset, Repair::AtLeast(Order::Acquire)),
+            (offset, Repair::AtLeast(Order::Release)),
+        ] {
+            ASKED.lock().push(Asked { file, offset, repair });
+        }
+        ASKED.lock().push(Asked { file: file ^ 1, offset: offset + 8, repair: Repair::AtLeast(Order::SeqCst) });
+        find_places();
+        let at = module.bias as usize + offset;
+        let codes = [at - 1, at, at + 1, at + 4, at + 8].map(|pc| prepare(pc, 0, AccessKind::Update));
+        assert_eq!(codes, [0, 4, 0, 5, 0]);
+    }
+
+    #[test]
+    fn an_access_is_listed_once_with_what_the_program_asked_for() {
+        let pc = 0x5e11_0000_0001;
+        note(pc, 3, AccessKind::Store);
+        note(pc, 5, AccessKind::Store);
+        let seen: Vec<u64> = SEEN.iter().map(|site| site.load(Ordering::Relaxed)).collect();
+        let here: Vec<&u64> = seen.iter().filter(|word| **word & PC == pc as u64).collect();
+        let [word] = here[..] else { panic!("{} entries", here.len()) };
+        assert_eq!((word >> 48 & 0xf, word >> 52 & 7), (AccessKind::Store as u64, 3));
     }
 }

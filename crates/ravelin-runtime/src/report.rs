@@ -414,3 +414,145 @@ fn remember_frequent(pc: u64, key: &Key) {
         None => frequent.push((pc, 1, Some(*key))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::findings;
+    use crate::shadow::tests::unused;
+    use crate::threads::tests::watched;
+    use crate::{memory, this_thread};
+    use ravelin_clocks::Tid;
+
+    const ORDERS: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+
+    #[test]
+    fn an_access_is_read_back_from_what_the_clocks_remember_of_it() {
+        for kind in [AccessKind::Load, AccessKind::Store, AccessKind::Update, AccessKind::CompareExchange] {
+            for order in ORDERS {
+                for size in [1, 2, 4, 8, 16] {
+                    let site = site(0x7fff_1234_5678, kind, order, size);
+                    let access = bare(Tid::MAX, 1, site);
+                    assert_eq!(order_of(site), order);
+                    assert_eq!((access.kind, access.size), (kind, size as u64));
+                    assert_eq!(access.stack, [0x7fff_1234_5678]);
+                    assert_eq!(access.order, finding_order(order));
+                }
+            }
+        }
+    }
+
+    fn key(access: u64, other: u64) -> Key {
+        Key { access, other, problem: Problem::StaleRead }
+    }
+
+    fn finding(address: u64) -> Finding {
+        let access = bare(Tid::MAX, 1, site(1, AccessKind::Load, Order::Relaxed, 4));
+        Finding {
+            count: 1,
+            spinning: Spinning::No,
+            problem: Problem::StaleRead,
+            address,
+            other: access.clone(),
+            access,
+            place: Place::Other,
+            path: Vec::new(),
+            point: 1,
+        }
+    }
+
+    fn written(address: u64) -> Vec<Finding> {
+        findings().findings.into_iter().filter(|finding| finding.address == address).collect()
+    }
+
+    #[test]
+    fn a_finding_is_written_once_and_counted_after_that() {
+        findings();
+        let (mine, address) = (key(0x4e90_0001, 0x4e90_0002), 0x4e90_0003);
+        assert!(!count(&mine), "it is not known yet");
+        publish(mine, finding(address), &[], false);
+        publish(mine, finding(address), &[], false);
+        assert!(count(&mine));
+        assert!(!count(&key(0x4e90_0002, 0x4e90_0001)), "the other way round is another one");
+        assert!(!count(&Key { problem: Problem::StaleWrite, ..mine }), "so is another problem at the same places");
+        assert_eq!(written(address).iter().map(|finding| finding.count).collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn many_findings_are_told_apart() {
+        findings();
+        for access in 0..300 {
+            publish(key(0x4e91_0000 + access, 8), finding(0x4e91), &[], false);
+        }
+        assert_eq!(written(0x4e91).len(), 300);
+        assert!((0..300).all(|access| count(&key(0x4e91_0000 + access, 8))));
+        assert!(written(0x4e91).iter().all(|finding| finding.count == 2));
+    }
+
+    #[test]
+    fn a_stale_read_of_values_that_only_make_a_loop_go_round_is_harmless_spinning() {
+        findings();
+        let (place, address) = (0x4e92_0000_u64, 0x4e92_0001);
+        let mine = key(place, 1);
+        publish(mine, finding(address), &[0], true);
+        assert_eq!(written(address)[0].spinning, Spinning::No, "nothing is known of a loop");
+        let mut last = spinning::Last::default();
+        for value in [0, 0, 1, 1, 9] {
+            last.loaded(place as usize, 0x100, value);
+        }
+        last.left();
+        settle();
+        assert_eq!(written(address)[0].spinning, Spinning::Harmless);
+        note_values(&mine, &[1], true);
+        settle();
+        assert_eq!(written(address)[0].spinning, Spinning::Harmless);
+        note_values(&mine, &[9], true);
+        settle();
+        assert_eq!(written(address)[0].spinning, Spinning::No, "this value leaves the loop");
+    }
+
+    #[test]
+    fn values_that_are_not_all_known_are_not_harmless() {
+        findings();
+        let (place, address) = (0x4e93_0000_u64, 0x4e93_0001);
+        let mut last = spinning::Last::default();
+        (0..3).for_each(|_| last.loaded(place as usize, 0x100, 0));
+        publish(key(place, 1), finding(address), &[0], true);
+        assert_eq!(written(address)[0].spinning, Spinning::Harmless);
+        note_values(&key(place, 1), &[0], false);
+        settle();
+        assert_eq!(written(address)[0].spinning, Spinning::No);
+        note_values(&key(place, 1), &[0], true);
+        settle();
+        assert_eq!(written(address)[0].spinning, Spinning::No, "what was not listed once stays unknown");
+    }
+
+    #[test]
+    fn the_other_side_of_a_race_is_looked_for_a_limited_number_of_times() {
+        let (pc, mine) = (0x4e94_0000, key(1, 2));
+        assert!(frequent(pc).is_none());
+        remember_frequent(pc, &mine);
+        let looked = (0..1_000).take_while(|_| frequent(pc).is_none()).count() as u64;
+        assert_eq!(looked + 1, PATIENCE);
+        assert!(frequent(pc) == Some(mine));
+        assert!(frequent(pc + 1).is_none());
+    }
+
+    #[test]
+    fn an_address_is_in_a_block_of_the_heap_or_on_a_stack_or_elsewhere() {
+        watched(|| {
+            let (block, stack) = (unused(64), unused(64));
+            memory::allocated(block, 40, 48, 5);
+            let thread = this_thread::me();
+            // SAFETY: the calling thread's own state.
+            let number = unsafe {
+                (*thread).stack = (stack, stack + 64);
+                (*thread).number
+            };
+            assert_eq!(place(block + 8), Place::Heap { start: block as u64, size: 40, thread: number, stack: vec![5] });
+            assert_eq!(place(block + 40), Place::Other);
+            assert_eq!(place(stack + 63), Place::Stack { thread: number });
+            assert_eq!(place(stack + 64), Place::Other);
+        });
+    }
+}

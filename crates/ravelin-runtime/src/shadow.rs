@@ -118,3 +118,102 @@ fn clear(start: usize, length: usize) {
         }
     }
 }
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::process;
+    use std::sync::atomic::AtomicUsize;
+
+    /// The beginning of a range of addresses that nothing else uses, neither a test nor the test program itself. The
+    /// shadow of memory is there whether or not the memory is.
+    pub fn unused(length: usize) -> usize {
+        const FIRST: usize = 0x0200_0000_0000;
+        const GAP: usize = 1 << 20;
+        static NEXT: AtomicUsize = AtomicUsize::new(FIRST);
+        assert!(process::reserve(), "there is address space for the shadow");
+        let address = NEXT.fetch_add(length.next_multiple_of(GAP) + GAP, Ordering::Relaxed);
+        assert!(address + length < 2 * FIRST, "there are as many addresses");
+        address
+    }
+
+    #[test]
+    fn the_bytes_of_a_word_share_a_cell_and_a_record_and_no_others_do() {
+        let word = unused(16);
+        for byte in word..word + 8 {
+            assert!(std::ptr::eq(cell(byte), cell(word)));
+            assert!(std::ptr::eq(record(byte), record(word)));
+        }
+        assert_eq!(cell(word + 8).as_ptr() as usize - cell(word).as_ptr() as usize, size_of::<Cell>());
+        assert_eq!(record(word + 8).as_ptr() as usize - record(word).as_ptr() as usize, 4);
+        assert_eq!(block(word + 16).as_ptr() as usize - block(word).as_ptr() as usize, 4);
+        assert!(std::ptr::eq(block(word + 15), block(word)));
+    }
+
+    #[test]
+    fn the_shadow_of_every_address_lies_in_its_array() {
+        for address in [0, 0x40_0000, 0x5555_5555_4000, 0x7e12_3456_7890, 0x7fff_ffff_ffff, usize::MAX] {
+            let within = |at: usize, start: usize, length: usize| (start..start + length).contains(&at);
+            assert!(within(cell(address).as_ptr() as usize, CELLS, CELLS_LENGTH), "{address:#x}");
+            assert!(within(record(address).as_ptr() as usize, RECORDS, RECORDS_LENGTH), "{address:#x}");
+            assert!(within(block(address).as_ptr() as usize, BLOCKS, BLOCKS_LENGTH), "{address:#x}");
+        }
+    }
+
+    #[test]
+    fn programs_and_libraries_have_shadows_of_their_own() {
+        let places = [0x40_0000, 0x5555_5555_4000, 0x7e00_0000_0000, 0x7f00_0000_0000, 0x7fff_f7fc_0000];
+        for (index, one) in places.iter().enumerate() {
+            for other in &places[index + 1..] {
+                assert!(!std::ptr::eq(cell(*one), cell(*other)), "{one:#x} and {other:#x}");
+            }
+        }
+    }
+
+    /// Where [`for_each_record`] finds something, as offsets in the range.
+    fn found(address: usize, length: usize) -> Vec<usize> {
+        let mut found = Vec::new();
+        for_each_record(address, length, |head| {
+            found.push((head.as_ptr() as usize - record(address).as_ptr() as usize) * 2);
+        });
+        found
+    }
+
+    #[test]
+    fn the_records_of_a_range_are_found_and_no_others() {
+        // The second range is long enough that pages are asked for, several times over.
+        for length in [4096, 64 << 20] {
+            let address = unused(length + 16) + 8;
+            let marked = [0, 8, 1024, length / 2, length - 8];
+            for offset in marked {
+                record(address + offset).store(1, Ordering::Relaxed);
+            }
+            record(address - 8).store(1, Ordering::Relaxed);
+            record(address + length).store(1, Ordering::Relaxed);
+            assert_eq!(found(address, length), marked);
+            assert_eq!(found(address + 8, length - 8), marked[1..].iter().map(|at| at - 8).collect::<Vec<_>>());
+            assert_eq!(found(address, length - 8), marked[..4]);
+            assert_eq!(found(address, length - 7), marked, "a part of a word counts");
+        }
+    }
+
+    #[test]
+    fn the_cells_of_a_range_are_emptied_and_no_others() {
+        // The cells of the second range are cleared as pages.
+        for length in [64, 1 << 20] {
+            let address = unused(length + 16) + 8;
+            let marked = [0, 8, length / 2, length - 8];
+            for offset in marked {
+                cell(address + offset)[3].store(5, Ordering::Relaxed);
+            }
+            let (before, after) = (&cell(address - 8)[3], &cell(address + length)[0]);
+            before.store(6, Ordering::Relaxed);
+            after.store(7, Ordering::Relaxed);
+            clear_cells(address, length);
+            for offset in marked {
+                assert_eq!(cell(address + offset)[3].load(Ordering::Relaxed), 0, "{offset} of {length}");
+            }
+            assert_eq!((before.load(Ordering::Relaxed), after.load(Ordering::Relaxed)), (6, 7), "beside {length}");
+        }
+    }
+}

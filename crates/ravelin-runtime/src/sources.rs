@@ -160,3 +160,121 @@ impl Drop for Sources {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    /// Reads something of which every part follows from one number.
+    fn read(sources: &mut Sources, number: u32) {
+        let source =
+            Source { writer: number as Tid, written_at: number + 1, site: u64::from(number) + 2, released: number + 3 };
+        sources.read(number, u64::from(number) + 4, number as usize + 5, source);
+    }
+
+    /// The number, if everything agrees.
+    fn number(reading: &Reading) -> Option<u32> {
+        let number = reading.epoch;
+        let Source { writer, written_at, site, released } = reading.source;
+        let agrees = (writer, written_at, released) == (number as Tid, number + 1, number + 3)
+            && (site, reading.site) == (u64::from(number) + 2, u64::from(number) + 4)
+            && reading.address == u64::from(number) + 5;
+        agrees.then_some(number)
+    }
+
+    fn numbers(sources: &Sources) -> Vec<u32> {
+        sources.all().iter().map(|reading| number(reading).expect("the parts of a reading agree")).collect()
+    }
+
+    #[test]
+    fn readings_come_back_whole_and_newest_first() {
+        let mut sources = Sources::new();
+        assert!(sources.all().is_empty());
+        (1..=3).for_each(|number| read(&mut sources, number));
+        assert_eq!(numbers(&sources), [3, 2, 1]);
+    }
+
+    #[test]
+    fn the_last_readings_are_remembered_and_no_others() {
+        let mut sources = Sources::new();
+        let last = 2 * READINGS as u32 + 7;
+        (1..=last).for_each(|number| read(&mut sources, number));
+        let expected: Vec<u32> = (last - READINGS as u32 + 1..=last).rev().collect();
+        assert_eq!(numbers(&sources), expected);
+    }
+
+    #[test]
+    fn what_a_lock_hands_on_has_no_place_in_the_program() {
+        let mut sources = Sources::new();
+        sources.synchronised(9, (3, 40));
+        let [reading] = sources.all()[..] else { panic!("one reading") };
+        assert_eq!((reading.epoch, reading.site, reading.address, reading.fence), (9, 0, 0, 0));
+        let Source { writer, written_at, site, released } = reading.source;
+        assert_eq!((writer, written_at, site, released), (3, 40, 0, 40));
+    }
+
+    fn fences(sources: &Sources) -> Vec<Epoch> {
+        sources.all().iter().map(|reading| reading.fence).collect()
+    }
+
+    #[test]
+    fn a_reading_knows_the_first_acquire_fence_after_it() {
+        let mut sources = Sources::new();
+        sources.fence(1, Order::SeqCst);
+        read(&mut sources, 2);
+        sources.fence(3, Order::Release);
+        assert_eq!(fences(&sources), [0]);
+        sources.fence(4, Order::Acquire);
+        read(&mut sources, 5);
+        assert_eq!(fences(&sources), [0, 4]);
+        sources.fence(6, Order::AcqRel);
+        sources.fence(7, Order::SeqCst);
+        assert_eq!(fences(&sources), [6, 4]);
+    }
+
+    #[test]
+    fn a_fence_after_more_readings_than_are_remembered_is_known_to_all_of_them() {
+        let mut sources = Sources::new();
+        let last = READINGS as u32 + 9;
+        (1..=last).for_each(|number| read(&mut sources, number));
+        sources.fence(last + 1, Order::Acquire);
+        assert!(fences(&sources).iter().all(|fence| *fence == last + 1));
+        read(&mut sources, last + 2);
+        assert_eq!(fences(&sources)[..2], [0, last + 1], "an entry that is used again has no fence");
+    }
+
+    #[test]
+    fn nothing_is_remembered_after_the_memory_is_given_back() {
+        let mut sources = Sources::new();
+        read(&mut sources, 1);
+        sources.give_back();
+        assert!(sources.all().is_empty());
+        read(&mut sources, 2);
+        assert_eq!(numbers(&sources), [2]);
+    }
+
+    #[test]
+    fn whoever_looks_while_the_owner_reads_on_sees_whole_readings_in_order() {
+        struct Shared(std::cell::UnsafeCell<Sources>);
+        // SAFETY: one thread changes it, and the others only look, which is what it is made for.
+        unsafe impl Sync for Shared {}
+        let shared = Shared(std::cell::UnsafeCell::new(Sources::new()));
+        let shared = &shared;
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    // SAFETY: the entries stay while the owner goes on.
+                    let seen = numbers(unsafe { &*shared.0.get() });
+                    assert!(seen.windows(2).all(|pair| pair[0] == pair[1] + 1), "{seen:?}");
+                }
+            });
+            for number in 1..50_000 {
+                // SAFETY: this thread is the owner.
+                read(unsafe { &mut *shared.0.get() }, number);
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+    }
+}

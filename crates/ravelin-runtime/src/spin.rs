@@ -102,3 +102,68 @@ impl<T> Drop for Guard<'_, T> {
         self.0.raw.unlock();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_at_a_time_holds_the_lock() {
+        const TIMES: u64 = 5_000;
+        let sum = Spin::new([0_u64; 2]);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for _ in 0..TIMES {
+                        let mut sum = sum.lock();
+                        assert_eq!(sum[0], sum[1], "somebody is in the middle of a change");
+                        sum[0] += 1;
+                        sum[1] += 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*sum.lock(), [3 * TIMES; 2]);
+    }
+
+    #[test]
+    fn nobody_gets_the_lock_while_another_holds_it() {
+        let (lock, begun) = (Spin::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            let guard = lock.lock();
+            scope.spawn(|| {
+                begun.store(1, Ordering::Relaxed);
+                *lock.lock() = 1;
+            });
+            while begun.load(Ordering::Relaxed) == 0 {
+                kernel::yield_now();
+            }
+            for _ in 0..1_000 {
+                kernel::yield_now();
+                // SAFETY: the lock is held. Volatile, because another thread would write it if it were not.
+                assert_eq!(unsafe { lock.data.get().read_volatile() }, 0);
+            }
+            drop(guard);
+        });
+        assert_eq!(*lock.lock(), 1);
+    }
+
+    #[test]
+    fn the_lock_is_open_again_when_the_guard_is_gone() {
+        let lock = Spin::new(1);
+        *lock.lock() += 1;
+        assert_eq!(lock.raw.0.load(Ordering::Relaxed), 0);
+        let guard = lock.lock();
+        assert_eq!(lock.raw.0.load(Ordering::Relaxed), 1);
+        assert_eq!(*guard, 2);
+    }
+
+    #[test]
+    fn a_thread_that_pauses_often_still_counts_its_pauses() {
+        let mut spins = 0;
+        for _ in 0..PATIENCE + 3 {
+            pause(&mut spins);
+        }
+        assert_eq!(spins, PATIENCE + 3);
+    }
+}

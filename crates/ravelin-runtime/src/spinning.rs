@@ -105,8 +105,11 @@ fn is_loop(pc: usize) -> bool {
 #[inline(always)]
 fn maybe_new(pc: usize, value: u64) -> bool {
     static KNOWN: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
-    let key = (pc as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(value) | 1;
-    let slot = &KNOWN[(key >> 7 & 63) as usize];
+    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+    // Different values of one place have different keys, because the factor is odd. The one pair whose key is 0, as an
+    // empty slot is, counts as known: that may only report too much.
+    let key = (pc as u64).wrapping_mul(MIX).wrapping_add(value).wrapping_mul(MIX);
+    let slot = &KNOWN[(key >> 58) as usize];
     if slot.load(Ordering::Relaxed) == key {
         return false;
     }
@@ -137,5 +140,132 @@ fn left_with(pc: usize, value: u64) {
     let mut loops = LOOPS.lock();
     if let Some(one) = loops.iter_mut().find(|one| one.pc == pc) {
         one.left |= bit(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    /// A place in the program that no other test uses. What is known of loops is common to all.
+    fn new_place() -> usize {
+        static NEXT: AtomicUsize = AtomicUsize::new(0x40_0000);
+        NEXT.fetch_add(16, Ordering::Relaxed)
+    }
+
+    const FLAG: usize = 0x1000;
+
+    #[test]
+    fn a_value_that_only_ever_made_a_loop_go_round_is_harmless() {
+        let place = new_place();
+        let mut last = Last::default();
+        for value in [0, 0, 0, 5] {
+            last.loaded(place, FLAG, value);
+        }
+        last.left();
+        assert!(harmless(place, &[0]));
+    }
+
+    #[test]
+    fn a_value_that_left_the_loop_is_not_harmless() {
+        let place = new_place();
+        let mut last = Last::default();
+        for value in [0, 0, 5] {
+            last.loaded(place, FLAG, value);
+        }
+        last.left();
+        assert!(!harmless(place, &[5]), "never seen to go round");
+        for value in [0, 5, 5] {
+            last.loaded(place, FLAG, value);
+        }
+        last.left();
+        assert!(!harmless(place, &[5]), "seen to go round once, and to leave as well");
+        assert!(!harmless(place, &[0, 5]), "all values have to be harmless");
+        assert!(harmless(place, &[0]));
+    }
+
+    #[test]
+    fn every_value_of_a_loop_that_waits_through_several_is_harmless() {
+        for first in [0, 7, u64::MAX - 3] {
+            let place = new_place();
+            let mut last = Last::default();
+            let values: Vec<u64> = (first..first + 3).collect();
+            for &value in &values {
+                last.loaded(place, FLAG, value);
+                last.loaded(place, FLAG, value);
+            }
+            last.loaded(place, FLAG, first + 3);
+            last.left();
+            for value in values {
+                assert!(harmless(place, &[value]), "{value}, of a loop that begins with {first}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_load_that_is_made_once_is_no_loop() {
+        let (place, elsewhere) = (new_place(), new_place());
+        let mut last = Last::default();
+        last.loaded(place, FLAG, 0);
+        last.loaded(elsewhere, FLAG, 0);
+        last.loaded(place, FLAG, 0);
+        last.loaded(place, FLAG + 8, 0);
+        last.left();
+        assert!(!harmless(place, &[0]));
+        assert!(!harmless(elsewhere, &[0]));
+    }
+
+    #[test]
+    fn no_values_are_not_harmless() {
+        let place = new_place();
+        let mut last = Last::default();
+        last.loaded(place, FLAG, 0);
+        last.loaded(place, FLAG, 0);
+        assert!(harmless(place, &[0]));
+        assert!(!harmless(place, &[]));
+    }
+
+    #[test]
+    fn a_write_ends_the_round_unless_it_is_to_the_own_stack() {
+        let stack = (0x7000, 0x8000);
+        for (written, goes_round) in [(0x7000, true), (0x7fff, true), (0x6fff, false), (0x8000, false)] {
+            let place = new_place();
+            let mut last = Last::default();
+            last.loaded(place, FLAG, 0);
+            last.disturbed(written, stack);
+            assert_eq!(last.rounds().is_some(), goes_round, "{written:#x}");
+            last.loaded(place, FLAG, 0);
+            last.left();
+            assert!(!harmless(place, &[0]), "0 has left the loop");
+            assert_eq!(LOOPS.lock().iter().any(|one| one.pc == place), goes_round, "{written:#x}");
+        }
+    }
+
+    #[test]
+    fn rounds_are_counted_as_long_as_nothing_else_happens() {
+        let place = new_place();
+        let mut last = Last::default();
+        assert_eq!(last.rounds(), None);
+        for rounds in 0..3 {
+            last.loaded(place, FLAG, rounds);
+            assert_eq!(last.rounds(), Some(rounds as u32));
+        }
+        last.loaded(place, FLAG + 8, 0);
+        assert_eq!(last.rounds(), Some(0));
+        last.left();
+        assert_eq!(last.rounds(), None);
+    }
+
+    #[test]
+    fn no_more_values_are_remembered_than_there_is_room_for() {
+        let place = new_place();
+        let mut last = Last::default();
+        for value in 0..=VALUES as u64 + 2 {
+            last.loaded(place, FLAG, value);
+        }
+        let most = VALUES as u64;
+        assert!(harmless(place, &[0, 1, most - 1]));
+        assert!(!harmless(place, &[most]));
     }
 }

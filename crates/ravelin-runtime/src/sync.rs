@@ -83,3 +83,113 @@ pub fn stored_byte(address: usize) {
         atomics::store_from_outside(at, unsafe { at.read_volatile() });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shadow::tests::unused;
+    use crate::threads::tests::{beside, now, watched, with_clocks};
+    use ravelin_clocks::{Epoch, Tid};
+
+    /// Another thread does something and then releases it.
+    fn released_by_another(release: impl FnOnce() + Send) -> (Tid, Epoch) {
+        let (moment, _) = beside(|| {
+            let moment = now();
+            release();
+            moment
+        });
+        moment
+    }
+
+    fn knows((tid, epoch): (Tid, Epoch)) -> bool {
+        with_clocks(|clocks| clocks.happens_after(tid, epoch))
+    }
+
+    #[test]
+    fn whoever_acquires_knows_what_was_released_and_no_more() {
+        watched(|| {
+            let (lock, other) = (unused(8), unused(8));
+            let moment = released_by_another(|| release(lock));
+            let later = released_by_another(|| release(other));
+            acquire(lock);
+            assert!(knows(moment) && !knows(later));
+        });
+    }
+
+    #[test]
+    fn a_release_takes_the_place_of_the_one_before_it_and_a_joined_one_does_not() {
+        watched(|| {
+            let lock = unused(8);
+            let first = released_by_another(|| release(lock));
+            let second = released_by_another(|| release(lock));
+            acquire(lock);
+            assert!(!knows(first) && knows(second));
+            let semaphore = unused(8);
+            let first = released_by_another(|| release_join(semaphore));
+            let second = released_by_another(|| release_join(semaphore));
+            acquire(semaphore);
+            assert!(knows(first) && knows(second));
+        });
+    }
+
+    #[test]
+    fn an_assumed_order_is_known_as_well() {
+        watched(|| {
+            let file = unused(8);
+            let moment = released_by_another(|| release_join(file));
+            acquire_assumed(file);
+            assert!(knows(moment));
+        });
+    }
+
+    #[test]
+    fn what_a_thread_does_after_a_release_is_not_part_of_it() {
+        watched(|| {
+            let lock = unused(8);
+            let (later, _) = beside(|| {
+                release(lock);
+                now()
+            });
+            acquire(lock);
+            assert!(!knows(later));
+        });
+    }
+
+    #[test]
+    fn a_new_lock_at_the_same_place_hands_on_nothing_of_the_old_one() {
+        watched(|| {
+            let lock = unused(8);
+            let moment = released_by_another(|| release(lock));
+            forget(lock);
+            acquire(lock);
+            assert!(!knows(moment));
+        });
+    }
+
+    #[test]
+    fn a_thread_remembers_from_whom_it_learnt_by_a_lock() {
+        watched(|| {
+            let lock = unused(8);
+            let (tid, _) = released_by_another(|| release(lock));
+            let sources = || {
+                let mut inside = this_thread::enter().expect("a watched thread");
+                inside.thread().sources.all().iter().filter(|reading| reading.source.writer == tid).count()
+            };
+            assert_eq!(sources(), 0);
+            acquire(lock);
+            acquire(lock);
+            assert_eq!(sources(), 1, "what it knows already is nothing to learn");
+        });
+    }
+
+    #[test]
+    fn a_thread_that_is_not_watched_releases_and_learns_nothing() {
+        watched(|| {
+            let lock = unused(8);
+            this_thread::hide();
+            release(lock);
+            this_thread::show();
+            assert_eq!(records::with(lock, |record| record.released().is_none()), Some(true));
+        });
+    }
+}

@@ -433,3 +433,158 @@ fn wait_for_go() {
         unsafe { kernel::call(libc::SYS_futex, [(&raw const STOP) as usize, WAIT, 1, 0]) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::tests::watched;
+
+    fn thread<'a>() -> &'a mut Watched {
+        assert!(!me().is_null(), "a watched thread");
+        // SAFETY: the calling thread's own state, which lives as long as its test.
+        unsafe { &mut *me() }
+    }
+
+    fn calls() -> Vec<usize> {
+        thread().calls().iter().map(|frame| frame.pc).collect()
+    }
+
+    #[test]
+    fn a_thread_enters_once_at_a_time() {
+        watched(|| {
+            assert!(super::watched() && !inside());
+            let inner = enter().expect("it is not inside");
+            assert!(!super::watched() && inside());
+            assert!(enter().is_none() && enter_unwatched().is_none() && enter_even_hidden().is_none());
+            drop(inner);
+            assert!(super::watched() && !inside());
+        });
+        assert!(!super::watched() && !inside());
+        assert!(enter().is_none() && enter_unwatched().is_none() && me().is_null());
+    }
+
+    #[test]
+    fn parts_that_are_not_watched_may_be_nested() {
+        watched(|| {
+            hide();
+            hide();
+            show();
+            assert!(!super::watched() && is_hidden());
+            assert!(enter().is_none(), "its accesses are not watched");
+            assert!(enter_even_hidden().is_some(), "but memory comes and goes");
+            show();
+            assert!(super::watched() && !is_hidden());
+            show();
+            assert!(super::watched(), "one end too many changes nothing");
+            hide();
+            hide();
+            show_all();
+            assert!(super::watched() && !is_hidden());
+        });
+    }
+
+    #[test]
+    fn a_thread_that_is_not_watched_hides_nothing() {
+        watched(|| {
+            set_watched(false);
+            hide();
+            assert!(!is_hidden());
+            set_watched(true);
+            assert!(super::watched());
+        });
+    }
+
+    #[test]
+    fn only_a_thread_that_is_inside_has_blocks_of_its_own() {
+        assert!(cache().is_none());
+        watched(|| {
+            assert!(cache().is_none());
+            let _inside = enter().expect("it is not inside");
+            assert!(cache().is_some());
+        });
+    }
+
+    #[test]
+    fn calls_are_those_that_have_not_returned() {
+        watched(|| {
+            thread().enter_function(1, 900);
+            thread().enter_function(2, 800);
+            thread().enter_function(3, 700);
+            thread().leave_function();
+            assert_eq!(calls(), [1, 2]);
+            assert_eq!(thread().stack_at(9), [9, 2, 1]);
+        });
+    }
+
+    #[test]
+    fn functions_that_were_left_by_a_jump_are_noticed_by_the_stack_pointer() {
+        watched(|| {
+            for (pc, sp) in [(1, 900), (2, 800), (3, 700), (4, 800)] {
+                thread().enter_function(pc, sp);
+            }
+            assert_eq!(calls(), [1, 4], "a frame at the same place takes the place of the old one and those below");
+            thread().enter_function(5, 600);
+            thread().leave_functions_below(800);
+            assert_eq!(calls(), [1, 4]);
+            thread().leave_functions_below(usize::MAX);
+            assert_eq!(calls(), []);
+            thread().leave_function();
+            assert_eq!(calls(), [], "one return too many changes nothing");
+        });
+    }
+
+    #[test]
+    fn more_calls_than_there_is_room_for_are_counted() {
+        watched(|| {
+            let top = 1 << 40;
+            (0..DEPTH + 3).for_each(|call| thread().enter_function(call, top - call));
+            assert_eq!(calls().len(), DEPTH);
+            (0..3).for_each(|_| thread().leave_function());
+            assert_eq!(calls().last(), Some(&(DEPTH - 1)));
+            thread().leave_function();
+            assert_eq!(calls().last(), Some(&(DEPTH - 2)));
+            let stack = thread().stack_at(7);
+            assert_eq!((stack.len(), stack[0], stack[1]), (256, 7, DEPTH as u64 - 2), "what is told has a limit");
+        });
+    }
+
+    #[test]
+    fn nobody_else_is_inside_while_one_works() {
+        watched(|| {
+            allow_stopping();
+            let mut inside = enter().expect("it is not inside");
+            let own: *const Watched = inside.thread();
+            drop(inside);
+            if !CAN_STOP.load(Ordering::Relaxed) {
+                assert!(!stop_others(own, || panic!("the kernel cannot help")));
+                return;
+            }
+            let (done, pair) = (AtomicBool::new(false), [AtomicU32::new(0), AtomicU32::new(0)]);
+            let seed = threads::starting(0).expect("a thread can be started");
+            let (mut stops, mut broken) = (0, 0);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    threads::begin(seed);
+                    while !done.load(Ordering::Relaxed) {
+                        let _inside = enter().expect("it is not inside");
+                        pair[0].fetch_add(1, Ordering::Relaxed);
+                        pair[1].fetch_add(1, Ordering::Relaxed);
+                    }
+                    threads::end();
+                });
+                let read = || [0, 1].map(|index: usize| pair[index].load(Ordering::Relaxed));
+                while stops < 100 || read()[0] < 1_000 {
+                    let _inside = enter().expect("it is not inside");
+                    // Another test may be stopping the others.
+                    stops += u32::from(stop_others(own, || {
+                        let before = read();
+                        (0..2_000).for_each(|_| std::hint::spin_loop());
+                        broken += u32::from(before[0] != before[1] || read() != before);
+                    }));
+                }
+                done.store(true, Ordering::Relaxed);
+            });
+            assert_eq!(broken, 0, "times somebody was in the middle of something");
+        });
+    }
+}

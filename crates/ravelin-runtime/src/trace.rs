@@ -175,8 +175,10 @@ impl Trace {
     #[inline(always)]
     pub fn time(&mut self, stack: &[Frame], epoch: u32, since: u32) {
         if self.epoch != epoch {
-            self.room(stack);
+            // After an access that was no event this is the smaller one, and a part that began with the other would seem
+            // to lie after it.
             self.epoch = epoch;
+            self.room(stack);
             self.put(EPOCH | u64::from(epoch));
         }
         if self.since != since {
@@ -327,5 +329,318 @@ impl Found {
             Found::Later => Found::Nowhere,
             found => found,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READ: u64 = 3 << SIZE_SHIFT;
+
+    fn trace() -> Trace {
+        let mut trace = Trace::new().expect("memory for a trace");
+        trace.begin(1, 1);
+        trace
+    }
+
+    fn frames(calls: &[usize]) -> Vec<Frame> {
+        calls.iter().map(|&pc| Frame { pc, sp: 0 }).collect()
+    }
+
+    /// The stack of the access to `address` at a time.
+    fn stack_of(trace: &Trace, time: Time, address: usize) -> Option<Vec<u64>> {
+        trace.find(time, |at, _| at == address).map(|found| found.stack)
+    }
+
+    #[test]
+    fn a_shape_tells_size_and_kind() {
+        for size in 1..=16 {
+            for (writes, atomic) in [(false, false), (false, true), (true, false), (true, true)] {
+                let shape = shape(writes, atomic, size);
+                assert_eq!(super::size(shape), size);
+                assert_eq!((shape & WRITES != 0, shape & ATOMIC != 0), (writes, atomic));
+                assert_eq!(shape << SHAPE_SHIFT & TAG, 0, "it fits beside the tag");
+            }
+        }
+    }
+
+    #[test]
+    fn an_access_is_found_with_the_calls_it_was_made_in() {
+        let mut trace = trace();
+        trace.enter(10, &frames(&[]));
+        trace.enter(20, &frames(&[10]));
+        trace.access(1, 0x100, READ, &frames(&[10, 20]));
+        trace.leave(&frames(&[10, 20]));
+        trace.access(2, 0x200, READ, &frames(&[10]));
+        assert_eq!(stack_of(&trace, Time::Epoch(1), 0x100), Some(vec![1, 20, 10]));
+        assert_eq!(stack_of(&trace, Time::Epoch(1), 0x200), Some(vec![2, 10]));
+        assert_eq!(stack_of(&trace, Time::Epoch(1), 0x300), None);
+    }
+
+    #[test]
+    fn of_several_accesses_at_one_time_the_last_one_is_found() {
+        let mut trace = trace();
+        for pc in 1..=3 {
+            trace.access(pc, 0x100, READ | u64::from(pc == 3), &[]);
+        }
+        assert_eq!(stack_of(&trace, Time::Epoch(1), 0x100), Some(vec![3]));
+        let read = trace.find(Time::Epoch(1), |_, shape| shape & WRITES == 0).expect("a read");
+        assert_eq!(read.stack, [2]);
+        assert_eq!(size(read.shape), 4);
+    }
+
+    #[test]
+    fn an_atomic_access_ends_its_epoch() {
+        let mut trace = trace();
+        for pc in 1..=3 {
+            trace.access(pc, 0x100, READ | ATOMIC, &[]);
+        }
+        for epoch in 1..=3 {
+            assert_eq!(stack_of(&trace, Time::Epoch(epoch), 0x100), Some(vec![u64::from(epoch)]));
+        }
+        assert_eq!(stack_of(&trace, Time::Epoch(4), 0x100), None);
+        assert_eq!(stack_of(&trace, Time::Since(1), 0x100), Some(vec![3]));
+    }
+
+    #[test]
+    fn an_atomic_access_that_turned_out_to_be_no_event_leaves_its_epoch() {
+        let mut trace = trace();
+        trace.access(1, 0x100, READ | ATOMIC, &[]);
+        trace.time(&[], 1, 1);
+        trace.access(2, 0x200, READ, &[]);
+        assert_eq!(stack_of(&trace, Time::Epoch(1), 0x100), Some(vec![1]));
+        assert_eq!(stack_of(&trace, Time::Epoch(1), 0x200), Some(vec![2]));
+    }
+
+    #[test]
+    fn the_two_times_are_looked_for_apart() {
+        let mut trace = trace();
+        trace.access(1, 0x100, READ, &[]);
+        trace.time(&[], 2, 1);
+        trace.access(2, 0x100, READ, &[]);
+        trace.time(&[], 3, 3);
+        trace.access(3, 0x100, READ, &[]);
+        let found = |time| trace.find(time, |_, _| true).map(|found| (found.stack[0], found.epoch));
+        assert_eq!([1, 2, 3, 4].map(|at| found(Time::Epoch(at))), [Some((1, 1)), Some((2, 2)), Some((3, 3)), None]);
+        assert_eq!([1, 2, 3, 4].map(|at| found(Time::Since(at))), [Some((2, 2)), None, Some((3, 3)), None]);
+    }
+
+    #[test]
+    fn a_thread_that_takes_over_the_ring_keeps_what_the_one_before_it_did() {
+        let mut trace = trace();
+        trace.enter(10, &[]);
+        trace.access(1, 0x100, READ, &frames(&[10]));
+        trace.begin(7, 7);
+        trace.access(2, 0x100, READ, &[]);
+        assert_eq!(stack_of(&trace, Time::Since(1), 0x100), Some(vec![1, 10]));
+        assert_eq!(stack_of(&trace, Time::Since(7), 0x100), Some(vec![2]), "without the calls of the other");
+    }
+
+    #[test]
+    fn nothing_is_found_where_no_ring_is() {
+        assert_eq!(stack_of(&Trace::none(), Time::Epoch(1), 0x100), None);
+        let mut trace = trace();
+        trace.access(1, 0x100, READ, &[]);
+        trace.give_back();
+        assert_eq!(stack_of(&trace, Time::Epoch(1), 0x100), None);
+        trace.give_back();
+    }
+
+    #[test]
+    fn the_innermost_calls_of_a_deep_stack_are_remembered_in_every_part() {
+        let mut trace = trace();
+        let deep = frames(&(1..=FRAMES + 50).collect::<Vec<_>>());
+        trace.begin_part(&deep);
+        trace.access(9_999, 0x100, READ, &deep);
+        let stack = stack_of(&trace, Time::Epoch(1), 0x100).expect("an access");
+        assert_eq!(stack.len(), FRAMES + 1);
+        assert_eq!((stack[0], stack[1], stack[FRAMES]), (9_999, FRAMES as u64 + 50, 51));
+    }
+
+    /// A thread whose whole past is known, and its ring.
+    struct Past {
+        trace: Trace,
+        calls: Vec<Frame>,
+        epoch: u32,
+        since: u32,
+        accesses: Vec<Made>,
+        random: u64,
+    }
+
+    /// One access of it.
+    struct Made {
+        epoch: u32,
+        since: u32,
+        address: usize,
+        shape: u64,
+        stack: Vec<u64>,
+        /// The part of the ring it is in.
+        part: usize,
+    }
+
+    impl Past {
+        fn new(seed: u64) -> Past {
+            Past { trace: trace(), calls: Vec::new(), epoch: 1, since: 1, accesses: Vec::new(), random: seed }
+        }
+
+        fn below(&mut self, end: u64) -> u64 {
+            self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.random >> 33) % end
+        }
+
+        fn access(&mut self, atomic: bool) {
+            let (pc, address) = (0x1000 + self.below(50) as usize, 0x7f00_0000_0000 + self.below(6) as usize);
+            let shape = shape(self.below(2) == 0, atomic, 1 + self.below(16) as usize);
+            self.trace.access(pc, address, shape, &self.calls);
+            let calls = self.calls.iter().rev().map(|frame| frame.pc as u64);
+            self.accesses.push(Made {
+                epoch: self.epoch,
+                since: self.since,
+                address,
+                shape,
+                stack: std::iter::once(pc as u64).chain(calls).collect(),
+                part: self.trace.part.load(Ordering::Relaxed),
+            });
+        }
+
+        fn step(&mut self) {
+            match self.below(12) {
+                0..3 if self.calls.len() < 60 => {
+                    let pc = 0x2000 + self.below(1_000) as usize;
+                    self.trace.enter(pc, &self.calls);
+                    self.calls.push(Frame { pc, sp: 0 });
+                }
+                0..5 if !self.calls.is_empty() => {
+                    self.trace.leave(&self.calls);
+                    self.calls.pop();
+                }
+                5..8 => {
+                    self.access(true);
+                    // Some are no events.
+                    self.epoch += u32::from(self.below(4) > 0);
+                    if self.below(3) == 0 {
+                        self.since = self.epoch;
+                    }
+                    self.trace.time(&self.calls, self.epoch, self.since);
+                }
+                8 => {
+                    self.epoch += 1;
+                    self.trace.time(&self.calls, self.epoch, self.since);
+                }
+                _ => self.access(false),
+            }
+        }
+
+        /// Looks for an access by each of its times; whether it, or a later one like it, was found.
+        fn look_for(&self, index: usize) -> bool {
+            let wanted = &self.accesses[index];
+            let like = |address: usize, shape: u64| address == wanted.address && shape == wanted.shape;
+            let by_epoch = |access: &&Made| access.epoch == wanted.epoch;
+            let by_since = |access: &&Made| access.since == wanted.since;
+            let last = |time: &dyn Fn(&&Made) -> bool| {
+                let mut latest = self.accesses.iter().rev();
+                latest.find(|access| time(access) && like(access.address, access.shape)).expect("itself")
+            };
+            let mut all_found = true;
+            for (time, expected) in
+                [(Time::Epoch(wanted.epoch), last(&by_epoch)), (Time::Since(wanted.since), last(&by_since))]
+            {
+                let newest = self.trace.part.load(Ordering::Relaxed);
+                match self.trace.find(time, like) {
+                    Some(found) => {
+                        let found = (found.stack, found.shape, found.epoch);
+                        assert_eq!(found, (expected.stack.clone(), expected.shape, expected.epoch), "{index}");
+                    }
+                    None => {
+                        assert!(expected.part + PARTS - 2 < newest, "access {index} in part {} is lost", expected.part);
+                        all_found = false;
+                    }
+                }
+            }
+            all_found
+        }
+    }
+
+    #[test]
+    fn every_access_of_the_last_parts_is_found_exactly_and_older_ones_not_at_all() {
+        let (mut found, mut lost) = (0, 0);
+        for seed in 1..=6 {
+            let mut past = Past::new(seed);
+            let mut part = 1;
+            for _ in 0..45_000 {
+                past.step();
+                let newest = past.trace.part.load(Ordering::Relaxed);
+                if newest == part || past.accesses.len() < 10 {
+                    continue;
+                }
+                part = newest;
+                // A part has just begun: what comes first in it and last in the one before is most likely to be lost.
+                (0..10).for_each(|_| past.step());
+                let made = past.accesses.len();
+                let any = (0..4).map(|_| past.below(made as u64) as usize).collect::<Vec<_>>();
+                for index in (made - 10..made).chain(any) {
+                    match past.look_for(index) {
+                        true => found += 1,
+                        false => lost += 1,
+                    }
+                }
+            }
+            assert!(part > 2 * PARTS, "the ring was gone round twice");
+        }
+        assert!(found > 500 && lost > 20, "{found} found, {lost} lost");
+    }
+
+    #[test]
+    fn an_access_right_after_a_part_began_with_an_access_that_was_no_event_is_found() {
+        // Wherever the part ends.
+        for before in PART_WORDS - 16..PART_WORDS {
+            let mut trace = trace();
+            let part = trace.part.load(Ordering::Relaxed);
+            let begun = trace.words as usize + part % PARTS * PART_WORDS * 8;
+            while (trace.next as usize - begun) / 8 < before && trace.part.load(Ordering::Relaxed) == part {
+                trace.enter(10, &[]);
+                trace.leave(&frames(&[10]));
+            }
+            trace.access(1, 0x100, READ | ATOMIC, &[]);
+            trace.time(&[], 1, 1);
+            trace.access(2, 0x200, READ, &[]);
+            assert_eq!(stack_of(&trace, Time::Epoch(1), 0x100), Some(vec![1]), "after {before} words");
+            assert_eq!(stack_of(&trace, Time::Epoch(1), 0x200), Some(vec![2]), "after {before} words");
+        }
+    }
+
+    #[test]
+    fn whoever_looks_while_the_owner_goes_on_finds_the_right_access_or_none() {
+        struct Shared(std::cell::UnsafeCell<Trace>);
+        // SAFETY: one thread changes it, and the others only look, which is what it is made for.
+        unsafe impl Sync for Shared {}
+        let shared = &Shared(std::cell::UnsafeCell::new(trace()));
+        let newest = &std::sync::atomic::AtomicU32::new(1);
+        const LAST: u32 = 60_000;
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                // SAFETY: this thread is the owner.
+                let trace = unsafe { &mut *shared.0.get() };
+                for epoch in 1..=LAST {
+                    trace.access(epoch as usize, 0x100 + epoch as usize, READ | ATOMIC, &[]);
+                    newest.store(epoch, Ordering::Relaxed);
+                }
+            });
+            let mut seed = 1_u32;
+            loop {
+                let now = newest.load(Ordering::Relaxed);
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let wanted = now.saturating_sub((seed >> 8) % 20_000).max(1);
+                // SAFETY: the ring stays, and its owner may go on writing.
+                let found = unsafe { &*shared.0.get() }.find(Time::Epoch(wanted), |_, _| true);
+                if let Some(found) = found {
+                    assert_eq!((found.stack, found.epoch), (vec![u64::from(wanted)], wanted));
+                }
+                if now == LAST {
+                    break;
+                }
+            }
+        });
     }
 }

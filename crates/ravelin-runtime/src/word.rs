@@ -147,3 +147,87 @@ impl Word for u128 {
 
     arithmetic!();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Debug;
+
+    /// Every access to a word between two others gives what it should, and leaves the others alone.
+    fn each_access<T: Word + Debug>(zero: T, one: T, max: T) {
+        #[repr(align(16))]
+        struct Aligned<T>([T; 3]);
+        let mut words = Aligned([max, zero, max]);
+        let at = &raw mut words.0[1];
+        // SAFETY: the word is there and aligned.
+        unsafe {
+            assert_eq!(T::load(at), zero);
+            T::store(at, one, false);
+            assert_eq!(T::load(at), one);
+            T::store(at, max, true);
+            assert_eq!(T::exchange_if(at, one, zero), max, "another value than the expected one is given");
+            assert_eq!(T::load(at), max, "and stays");
+            assert_eq!(T::exchange_if(at, max, one), max);
+            assert_eq!(T::load(at), one);
+            assert_eq!(T::update(at, |old| old.add(max)), one);
+            assert_eq!(T::load(at), zero, "the sum of 1 and the largest value wraps");
+            assert_eq!(T::update(at, |old| old.sub(one)), zero);
+            assert_eq!(T::load(at), max, "so does the difference");
+        }
+        assert_eq!([words.0[0], words.0[2]], [max, max]);
+        assert_eq!(max.and(one), one);
+        assert_eq!(one.or(zero), one);
+        assert_eq!(max.xor(max), zero);
+        assert_eq!(zero.nand(max), max);
+        assert_eq!(max.nand(max), zero);
+    }
+
+    #[test]
+    fn words_of_every_size_are_accessed_as_wholes() {
+        each_access::<u8>(0, 1, u8::MAX);
+        each_access::<u16>(0, 1, u16::MAX);
+        each_access::<u32>(0, 1, u32::MAX);
+        each_access::<u64>(0, 1, u64::MAX);
+        each_access::<u128>(0, 1, u128::MAX);
+    }
+
+    #[test]
+    fn sixteen_bytes_are_exchanged_only_if_both_halves_are_as_expected() {
+        let value = 7_u128 << 64 | 3;
+        let mut word = value;
+        let at = &raw mut word;
+        for expected in [7_u128 << 64 | 4, 8_u128 << 64 | 3, 3_u128 << 64 | 7] {
+            // SAFETY: the word is there and aligned.
+            assert_eq!(unsafe { u128::exchange_if(at, expected, 0) }, value);
+        }
+        // SAFETY: as above.
+        assert_eq!(unsafe { u128::exchange_if(at, value, 5 << 64 | 6) }, value);
+        assert_eq!(word, 5 << 64 | 6);
+    }
+
+    #[test]
+    fn a_history_keeps_the_low_bits() {
+        assert_eq!(u8::MAX.low(), 0xff);
+        assert_eq!((7_u128 << 64 | 3).low(), 3);
+    }
+
+    #[test]
+    fn no_update_of_sixteen_bytes_is_lost_between_two_threads() {
+        const TIMES: u128 = 100_000;
+        let mut word = 0_u128;
+        let at = &raw mut word as usize;
+        let start = &std::sync::Barrier::new(2);
+        std::thread::scope(|scope| {
+            for step in [1, 1 << 64] {
+                scope.spawn(move || {
+                    start.wait();
+                    for _ in 0..TIMES {
+                        // SAFETY: the word outlives the scope, and both threads access it atomically.
+                        unsafe { u128::update(at as *mut u128, |old| old.add(step)) };
+                    }
+                });
+            }
+        });
+        assert_eq!(word, TIMES << 64 | TIMES);
+    }
+}

@@ -188,3 +188,125 @@ pub fn is_benign(address: usize, size: usize) -> bool {
     ANY_BENIGN.load(Ordering::Relaxed)
         && BENIGN.lock().iter().any(|&(start, end)| address < end && start < address + size)
 }
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::shadow::tests::unused;
+    use crate::threads::tests::{beside, now, watched, with_clocks};
+
+    /// The calling thread, which is known, says that races here are meant.
+    pub fn benign(address: usize, size: usize) {
+        super::benign(address, size);
+    }
+
+    #[test]
+    fn a_race_is_meant_if_it_touches_a_byte_of_a_range_that_was_told() {
+        let start = unused(64) + 16;
+        watched(|| {
+            assert!(!is_benign(start, 8));
+            benign(start, 8);
+            benign(start, 8);
+            for (address, size, expected) in
+                [(0, 1, true), (7, 1, true), (8, 1, false), (-1, 1, false), (-1, 2, true), (-8, 64, true)]
+            {
+                assert_eq!(is_benign(start.wrapping_add_signed(address), size), expected, "{size} bytes at {address}");
+            }
+        });
+        assert_eq!(BENIGN.lock().iter().filter(|range| range.0 == start).count(), 1, "told twice, remembered once");
+    }
+
+    #[test]
+    fn ignoring_may_be_nested_and_ended_once_too_often() {
+        watched(|| {
+            let ignored = || this_thread::enter().expect("a watched thread").thread().ignored;
+            ignore(0, true);
+            ignore(0, true);
+            ignore(1, true);
+            assert_eq!(ignored(), [2, 1]);
+            ignore(0, false);
+            ignore(1, false);
+            ignore(1, false);
+            assert_eq!(ignored(), [1, 0]);
+        });
+    }
+
+    /// Whether the calling thread knows what another did before it left a lock, as a writer or not.
+    fn knows_after(lock: usize, other_writes: bool, writes: bool) -> bool {
+        let ((tid, epoch), _) = beside(|| {
+            let moment = now();
+            unlocking(lock, other_writes);
+            moment
+        });
+        locked(lock, writes);
+        with_clocks(|clocks| clocks.happens_after(tid, epoch))
+    }
+
+    #[test]
+    fn a_lock_orders_everybody_but_two_readers() {
+        watched(|| {
+            assert!(knows_after(unused(8), true, true), "a writer after a writer");
+            assert!(knows_after(unused(8), true, false), "a reader after a writer");
+            assert!(knows_after(unused(8), false, true), "a writer after a reader");
+            assert!(!knows_after(unused(8), false, false), "a reader after a reader");
+        });
+    }
+
+    #[test]
+    fn how_a_lock_is_made_is_not_watched_but_what_it_calls_back_is() {
+        let lock = unused(8);
+        watched(|| {
+            // SAFETY: nothing is accessed through the lock's address.
+            unsafe {
+                __tsan_mutex_pre_lock(lock, 0);
+                assert!(!this_thread::watched());
+                __tsan_mutex_pre_divert(lock, 0);
+                assert!(this_thread::watched());
+                __tsan_mutex_post_divert(lock, 0);
+                assert!(!this_thread::watched());
+                __tsan_mutex_post_lock(lock, 0, 0);
+                assert!(this_thread::watched());
+                assert_eq!(__tsan_mutex_pre_unlock(lock, 0), 0);
+                assert!(!this_thread::watched());
+                __tsan_mutex_post_unlock(lock, 0);
+                assert!(this_thread::watched());
+            }
+        });
+    }
+
+    #[test]
+    fn a_lock_that_was_not_taken_orders_nothing() {
+        let lock = unused(8);
+        watched(|| {
+            let ((tid, epoch), _) = beside(|| {
+                let moment = now();
+                unlocking(lock, true);
+                moment
+            });
+            for (flags, expected) in [(FAILED, false), (0, true)] {
+                // SAFETY: nothing is accessed through the lock's address.
+                unsafe {
+                    __tsan_mutex_pre_lock(lock, flags);
+                    __tsan_mutex_post_lock(lock, flags, 0);
+                }
+                assert_eq!(with_clocks(|clocks| clocks.happens_after(tid, epoch)), expected);
+            }
+        });
+    }
+
+    #[test]
+    fn a_lock_that_is_made_anew_knows_nothing_of_the_old_one() {
+        let lock = unused(8);
+        watched(|| {
+            let ((tid, epoch), _) = beside(|| {
+                let moment = now();
+                unlocking(lock, true);
+                unlocking(lock, false);
+                moment
+            });
+            new_lock(lock);
+            locked(lock, true);
+            assert!(!with_clocks(|clocks| clocks.happens_after(tid, epoch)));
+        });
+    }
+}

@@ -88,3 +88,50 @@ fn arrive(barrier: usize) -> (usize, bool) {
         (parity, last)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads;
+    use crate::threads::tests::{now, watched, with_clocks};
+
+    #[test]
+    fn rounds_alternate_between_two_words() {
+        let barrier = 0xba44_0000;
+        assert_eq!([0, 1].map(|_| arrive(barrier)), [(0, false); 2], "its making was not seen");
+        BARRIERS.insert(barrier, Round { needed: 2, arrived: 0, parity: 0 });
+        let arrivals: Vec<_> = (0..6).map(|_| arrive(barrier)).collect();
+        assert_eq!(arrivals, [(0, false), (0, true), (1, false), (1, true), (0, false), (0, true)]);
+        BARRIERS.remove_if(barrier, |_| true);
+        assert!(!is_known(barrier));
+    }
+
+    #[test]
+    fn every_thread_that_leaves_knows_what_the_others_did_before_and_not_after() {
+        watched(|| {
+            let barrier = Box::leak(Box::new([0_u64; 8])).as_mut_ptr() as usize;
+            // SAFETY: a barrier of the C library fits there.
+            assert_eq!(unsafe { pthread_barrier_init(barrier, 0, 2) }, 0);
+            let pass = || {
+                // SAFETY: as above.
+                let status = unsafe { pthread_barrier_wait(barrier, 0) };
+                assert!(status == 0 || status == libc::PTHREAD_BARRIER_SERIAL_THREAD);
+            };
+            let seed = threads::starting(0).expect("a thread can be started");
+            std::thread::scope(|scope| {
+                let other = scope.spawn(|| {
+                    threads::begin(seed);
+                    let before = now();
+                    pass();
+                    let after = now();
+                    threads::end();
+                    (before, after)
+                });
+                pass();
+                let ((tid, before), (_, after)) = other.join().expect("the other thread");
+                let known = with_clocks(|clocks| [before, after].map(|epoch| clocks.happens_after(tid, epoch)));
+                assert_eq!(known, [true, false]);
+            });
+        });
+    }
+}

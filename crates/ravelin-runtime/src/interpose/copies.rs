@@ -233,3 +233,131 @@ fn compare(left: usize, right: usize, length: usize) -> c_int {
     }
     0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shadow;
+    use crate::threads::tests::watched;
+    use ravelin_clocks::race::slot;
+    use std::sync::atomic::Ordering;
+
+    /// Two texts of a program, far from each other.
+    struct Texts(Box<[[u8; 64]; 4]>);
+
+    impl Texts {
+        /// With the given beginnings, and nothing known of accesses to them.
+        fn new(left: &[u8], right: &[u8]) -> Texts {
+            let mut texts = Texts(Box::new([[0xee; 64]; 4]));
+            texts.0[0][..left.len()].copy_from_slice(left);
+            texts.0[2][..right.len()].copy_from_slice(right);
+            memory::forget(texts.at()[0] & !7, 256);
+            texts
+        }
+
+        fn at(&mut self) -> [usize; 2] {
+            [self.0[0].as_mut_ptr() as usize, self.0[2].as_mut_ptr() as usize]
+        }
+    }
+
+    /// How many bytes from an address on were read, or written, up to the first that was not.
+    fn touched(address: usize, write: bool) -> usize {
+        let is_touched = |address: &usize| {
+            shadow::cell(*address)
+                .iter()
+                .map(|slot| slot.load(Ordering::Relaxed))
+                .any(|access| (access & slot::WRITE != 0) == write && slot::bytes(access) >> (address & 7) & 1 != 0)
+        };
+        (address..address + 64).take_while(is_touched).count()
+    }
+
+    /// Calls a function with two texts; how much of the first was written and read, and of the second.
+    fn accesses(left: &[u8], right: &[u8], call: impl FnOnce(usize, usize)) -> [usize; 4] {
+        watched(|| {
+            let mut texts = Texts::new(left, right);
+            let [to, from] = texts.at();
+            call(to, from);
+            [touched(to, true), touched(to, false), touched(from, true), touched(from, false)]
+        })
+    }
+
+    #[test]
+    fn copies_read_and_write_as_many_bytes_as_they_move() {
+        // SAFETY: here and below, the texts are long enough and end with a zero byte where they must.
+        let call = |to, from| unsafe { assert_eq!(memcpy(to, from, 5, 1), to) };
+        assert_eq!(accesses(b"", b"hello world", call), [5, 0, 0, 5]);
+        // SAFETY: as above.
+        let call = |to, from| unsafe { assert_eq!(memmove(to, from, 0, 1), to) };
+        assert_eq!(accesses(b"", b"hello", call), [0; 4]);
+        // SAFETY: as above.
+        let call = |to, _| unsafe { assert_eq!(memset(to, 7, 9, 1), to) };
+        assert_eq!(accesses(b"", b"", call), [9, 0, 0, 0]);
+    }
+
+    #[test]
+    fn strings_are_copied_with_their_end() {
+        // SAFETY: as above.
+        let call = |to, from| unsafe { assert_eq!(strcpy(to, from, 1), to) };
+        assert_eq!(accesses(b"", b"four\0 more", call), [5, 0, 0, 5]);
+        // SAFETY: as above.
+        let call = |to, from| unsafe { assert_eq!(stpcpy(to, from, 1), to + 4) };
+        assert_eq!(accesses(b"", b"four\0", call), [5, 0, 0, 5]);
+        // SAFETY: as above.
+        let call = |to, from| unsafe { assert_eq!(strncpy(to, from, 12, 1), to) };
+        assert_eq!(accesses(b"", b"four\0", call), [12, 0, 0, 5], "the rest is filled with zeroes");
+        // SAFETY: as above.
+        let call = |to, from| unsafe { assert_eq!(strncpy(to, from, 3, 1), to) };
+        assert_eq!(accesses(b"", b"four", call), [3, 0, 0, 3], "a string that does not fit has no end");
+    }
+
+    #[test]
+    fn appending_reads_up_to_the_old_end_and_writes_from_there() {
+        let mut written = 0;
+        // SAFETY: as above.
+        let call = |to, from| unsafe {
+            assert_eq!(strcat(to, from, 1), to);
+            written = touched(to + 3, true);
+        };
+        let [from_start, read, ..] = accesses(b"one\0", b"four\0", call);
+        assert_eq!((from_start, written), (0, 5));
+        assert!(read >= 3);
+    }
+
+    #[test]
+    fn a_comparison_reads_up_to_the_first_difference() {
+        for (right, length, expected) in [(&b"same"[..], 4, 4), (b"sane", 4, 3), (b"tame", 4, 1), (b"same", 0, 0)] {
+            let call = |one, other| {
+                // SAFETY: as above.
+                let order = unsafe { memcmp(one, other, length, 1) };
+                assert_eq!(order.signum(), b"same"[..length].cmp(&right[..length]) as c_int);
+            };
+            assert_eq!(accesses(b"same", right, call), [0, expected, 0, expected], "{right:?}");
+        }
+    }
+
+    #[test]
+    fn without_the_real_functions_bytes_are_moved_as_they_would() {
+        let original: Vec<u8> = (0..40).collect();
+        for (to, from) in [(0, 0), (0, 5), (5, 0), (0, 20), (20, 0), (7, 6), (6, 7)] {
+            for length in [0, 1, 2, 8, 20] {
+                let (mut moved, mut expected) = (original.clone(), original.clone());
+                let at = moved.as_mut_ptr() as usize;
+                assert_eq!(copy(at + to, at + from, length), at + to);
+                expected.copy_within(from..from + length, to);
+                assert_eq!(moved, expected, "{length} bytes from {from} to {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_the_real_functions_bytes_are_filled_and_compared_as_they_would() {
+        let mut bytes = [1_u8; 9];
+        let at = bytes.as_mut_ptr() as usize;
+        assert_eq!(fill(at + 2, 0x1ff, 5), at + 2);
+        assert_eq!(bytes, [1, 1, 255, 255, 255, 255, 255, 1, 1]);
+        for (left, right) in [(&b"abc"[..], &b"abd"[..]), (b"abc", b"abc"), (b"\xff", b"\x01"), (b"", b"")] {
+            let order = compare(left.as_ptr() as usize, right.as_ptr() as usize, left.len());
+            assert_eq!(order.signum(), left.cmp(right) as c_int, "{left:?} and {right:?}");
+        }
+    }
+}

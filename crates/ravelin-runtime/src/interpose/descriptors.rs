@@ -189,3 +189,77 @@ fn object(file: c_int) -> Option<usize> {
     };
     Some(OBJECTS + 8 * number as usize)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two descriptors that the C library's function opens, and that are closed again.
+    struct Pair([c_int; 2]);
+
+    impl Drop for Pair {
+        fn drop(&mut self) {
+            for file in self.0 {
+                // SAFETY: it was opened for this.
+                unsafe { libc::close(file) };
+            }
+        }
+    }
+
+    fn pipe() -> Pair {
+        let mut ends = [0; 2];
+        // SAFETY: the kernel fills two numbers.
+        assert_eq!(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) }, 0);
+        Pair(ends)
+    }
+
+    fn sockets() -> Pair {
+        let mut ends = [0; 2];
+        // SAFETY: the kernel fills two numbers.
+        assert_eq!(unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, ends.as_mut_ptr()) }, 0);
+        Pair(ends)
+    }
+
+    #[test]
+    fn both_ends_of_a_pipe_are_one_object_and_two_pipes_are_not() {
+        let (one, other) = (pipe(), pipe());
+        let [objects, others] = [&one, &other].map(|pair| pair.0.map(|file| object(file).expect("an object")));
+        assert_eq!(objects[0], objects[1]);
+        assert_eq!(others[0], others[1]);
+        assert_ne!(objects[0], others[0]);
+    }
+
+    #[test]
+    fn all_sockets_are_one_object() {
+        let (one, other) = (sockets(), sockets());
+        let objects: Vec<_> = one.0.into_iter().chain(other.0).map(object).collect();
+        assert_eq!(objects, [Some(OBJECTS); 4]);
+    }
+
+    #[test]
+    fn an_event_counter_orders_and_a_file_does_not() {
+        // SAFETY: no pointers but a string that ends with a zero byte.
+        let files = Pair(unsafe { [libc::eventfd(0, libc::EFD_CLOEXEC), libc::memfd_create(c"file".as_ptr(), 0)] });
+        assert!(object(files.0[0]).is_some());
+        assert_eq!(object(files.0[1]), None);
+    }
+
+    #[test]
+    fn what_is_not_open_is_no_object_and_errno_stays() {
+        // SAFETY: the thread's own word.
+        unsafe { *libc::__errno_location() = 77 };
+        assert_eq!(object(-1), None);
+        // SAFETY: as above.
+        assert_eq!(unsafe { *libc::__errno_location() }, 77);
+    }
+
+    #[test]
+    fn objects_are_words_where_no_program_has_any() {
+        let last = OBJECTS + 8 * COUNT as usize;
+        assert_eq!(OBJECTS % 8, 0);
+        // Programs lie below 4 GB or at 0x55…, libraries and stacks at 0x7e… and 0x7f…; of all these 44 bits count.
+        for (low, high) in [(0, 1 << 32), (0x0500_0000_0000, 0x0600_0000_0000), (0x0e00_0000_0000, 0x1000_0000_0000)] {
+            assert!(last < low || OBJECTS >= high);
+        }
+    }
+}

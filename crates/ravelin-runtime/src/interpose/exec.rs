@@ -11,6 +11,7 @@ use super::real::Real;
 macro_rules! before_exec {
     ($($name:ident),*) => {$(
         #[allow(non_snake_case)]
+        #[cfg_attr(test, allow(dead_code))]
         extern "C" fn $name() -> usize {
             #[unsafe(link_section = "ravelin_real")]
             static REAL: Real = Real::new(concat!(stringify!($name), "\0"), "\0");
@@ -18,6 +19,7 @@ macro_rules! before_exec {
             REAL.address()
         }
 
+        #[cfg(not(test))]
         std::arch::global_asm!(
             concat!(".pushsection .text.", stringify!($name), ",\"ax\",@progbits"),
             ".p2align 4",

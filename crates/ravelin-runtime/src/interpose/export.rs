@@ -2,6 +2,9 @@
 //!
 //! Rust has no weak definitions, so the symbol is a piece of assembly that jumps to the Rust function. It leaves the
 //! arguments where they are and, when the function asks for it, adds the return address as one more.
+//!
+//! The test program of this crate is not watched. It has the functions but not the symbols, and nothing runs when it
+//! starts; otherwise its own `malloc` and `pthread_create` would lead here.
 
 /// `fn name(arg: Type, …; pc) -> Type { body }`: a weak `name` with this body. In the body `real(arg, …)` calls the next
 /// definition of `name`, and `pc` is the address the call returns to. Pointers the body only passes on are `usize`.
@@ -11,6 +14,7 @@ macro_rules! interpose {
         $(-> $result:ty)? $body:block)*) => {$(
         $(#[$meta])*
         #[allow(non_snake_case, clippy::too_many_arguments)]
+        #[cfg_attr(test, allow(dead_code))]
         unsafe extern "C" fn $name($($arg: $type,)* $($pc: usize)?) $(-> $result)? {
             #[unsafe(link_section = "ravelin_real")]
             static REAL: $crate::interpose::real::Real =
@@ -30,6 +34,7 @@ macro_rules! interpose {
             $body
         }
 
+        #[cfg(not(test))]
         std::arch::global_asm!(
             concat!(".pushsection .text.", stringify!($name), ",\"ax\",@progbits"),
             ".p2align 4",
@@ -66,6 +71,7 @@ macro_rules! next {
 }
 
 /// The instruction that puts the return address into the register after those of the arguments, if it is asked for.
+#[cfg(not(test))]
 macro_rules! load_return_address {
     (($($arg:ident)*)) => {
         ""

@@ -74,3 +74,127 @@ fn finish(guard: usize, state: u32) {
         unsafe { libc::syscall(libc::SYS_futex, guard, libc::FUTEX_WAKE, c_int::MAX) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::tests::{beside, now, watched, with_clocks};
+    use std::sync::atomic::AtomicU64;
+
+    /// The guard of a variable.
+    struct Guard(AtomicU64);
+
+    impl Guard {
+        fn new() -> Guard {
+            Guard(AtomicU64::new(0))
+        }
+
+        fn address(&self) -> usize {
+            self.0.as_ptr() as usize
+        }
+
+        /// Whether the caller is to initialise the variable.
+        fn acquire(&self) -> bool {
+            // SAFETY: the guard is there.
+            unsafe { __cxa_guard_acquire(self.address(), 0) == 1 }
+        }
+
+        fn release(&self) {
+            // SAFETY: the guard is there.
+            unsafe { __cxa_guard_release(self.address()) };
+        }
+
+        fn abort(&self) {
+            // SAFETY: the guard is there.
+            unsafe { __cxa_guard_abort(self.address()) };
+        }
+    }
+
+    #[test]
+    fn a_variable_is_initialised_once() {
+        let guard = Guard::new();
+        assert!(guard.acquire());
+        assert_eq!(guard.0.load(Ordering::Relaxed) & 0xff, 0, "compiled code looks at the first byte");
+        guard.release();
+        assert_eq!(guard.0.load(Ordering::Relaxed), 1);
+        assert!(!guard.acquire());
+    }
+
+    #[test]
+    fn after_an_initialiser_that_threw_another_may_try() {
+        let guard = Guard::new();
+        assert!(guard.acquire());
+        guard.abort();
+        assert!(guard.acquire());
+        guard.release();
+        assert!(!guard.acquire());
+    }
+
+    #[test]
+    fn of_many_threads_one_initialises_and_the_others_wait_for_it() {
+        for _ in 0..50 {
+            let (guard, value, start) = (&Guard::new(), &AtomicU32::new(0), &std::sync::Barrier::new(4));
+            let initialised: usize = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4)
+                    .map(|_| {
+                        scope.spawn(move || {
+                            start.wait();
+                            let mine = guard.acquire();
+                            if mine {
+                                std::thread::yield_now();
+                                value.store(7, Ordering::Relaxed);
+                                guard.release();
+                            }
+                            assert_eq!(value.load(Ordering::Relaxed), 7);
+                            usize::from(mine)
+                        })
+                    })
+                    .collect();
+                threads.into_iter().map(|thread| thread.join().expect("the thread")).sum()
+            });
+            assert_eq!(initialised, 1);
+        }
+    }
+
+    #[test]
+    fn whoever_waits_for_an_initialiser_that_throws_tries_itself() {
+        let guard = &Guard::new();
+        assert!(guard.acquire());
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| guard.acquire());
+            // Until the other says that it waits.
+            while guard.0.load(Ordering::Relaxed) as u32 & WAITED_FOR == 0 {
+                std::thread::yield_now();
+            }
+            guard.abort();
+            assert!(other.join().expect("the thread"));
+        });
+    }
+
+    #[test]
+    fn whoever_finds_a_variable_initialised_knows_what_the_initialiser_did() {
+        let guard = &Guard::new();
+        watched(|| {
+            let ((tid, epoch), _) = beside(|| {
+                assert!(guard.acquire());
+                let moment = now();
+                guard.release();
+                moment
+            });
+            assert!(!with_clocks(|clocks| clocks.happens_after(tid, epoch)));
+            assert!(!guard.acquire());
+            assert!(with_clocks(|clocks| clocks.happens_after(tid, epoch)));
+        });
+    }
+
+    #[test]
+    fn the_first_byte_of_a_guard_is_an_atomic_object_from_then_on() {
+        let guard = &Guard::new();
+        watched(|| {
+            assert!(guard.acquire());
+            guard.release();
+            let is_atomic = |address| crate::records::with(address, |record| record.is_atomic());
+            assert_eq!([0, 1].map(|byte| is_atomic(guard.address() + byte)), [Some(true), Some(false)]);
+        });
+    }
+}

@@ -203,3 +203,108 @@ unsafe fn realloc_early(block: usize, size: usize, pc: usize) -> usize {
     }
     place
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks;
+    use crate::threads::tests::watched;
+
+    const PC: usize = 0x4ea9;
+
+    #[test]
+    fn a_block_is_known_as_long_as_it_is_handed_out() {
+        watched(|| {
+            // SAFETY: the functions are called as a program may.
+            unsafe {
+                let block = malloc(100, PC);
+                let known = blocks::containing(block + 99).expect("a block");
+                assert_eq!((known.start, known.size, known.calls[0]), (block, 100, PC));
+                assert!(known.usable >= 100);
+                let moved = realloc(block, 100_000, PC + 1);
+                let known = blocks::containing(moved).expect("a block");
+                assert_eq!((known.start, known.size, known.calls[0]), (moved, 100_000, PC + 1));
+                assert!(moved == block || memory::usable(block).is_none());
+                free(moved, PC + 2);
+                assert_eq!(memory::usable(moved), None);
+            }
+        });
+    }
+
+    #[test]
+    fn every_function_of_the_heap_makes_a_block_known() {
+        watched(|| {
+            // SAFETY: the functions are called as a program may.
+            unsafe {
+                let mut place = 0_usize;
+                assert_eq!(posix_memalign((&raw mut place) as usize, 64, 100, PC), 0);
+                let blocks = [
+                    place,
+                    calloc(10, 10, PC),
+                    reallocarray(0, 10, 10, PC),
+                    aligned_alloc(64, 128, PC),
+                    memalign(64, 100, PC),
+                    valloc(100, PC),
+                    pvalloc(100, PC),
+                ];
+                for (index, block) in blocks.into_iter().enumerate() {
+                    assert_eq!(blocks::containing(block + 50).map(|known| known.start), Some(block), "{index}");
+                    free(block, PC);
+                    assert_eq!(memory::usable(block), None, "{index}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn a_realloc_that_fails_leaves_the_block() {
+        watched(|| {
+            // SAFETY: the functions are called as a program may.
+            unsafe {
+                let block = malloc(100, PC);
+                assert_eq!(realloc(block, usize::MAX / 2, PC), 0);
+                assert!(memory::usable(block).is_some_and(|usable| usable >= 100));
+                assert_eq!(reallocarray(block, usize::MAX, 16, PC), 0, "a product that is too large");
+                assert!(memory::usable(block).is_some());
+                free(block, PC);
+            }
+        });
+    }
+
+    /// The buffer is used up afterwards, and it is never used otherwise in a test.
+    #[test]
+    fn early_blocks_are_aligned_zero_and_disjoint_until_the_buffer_is_used_up() {
+        let mut ends = 0;
+        for (size, alignment) in [(1, 16), (100, 16), (0, 16), (64, 64), (5, 4096), (24, 1)] {
+            let block = early(size, alignment);
+            assert!(is_early(block), "{size}");
+            assert_eq!(block % alignment.max(16), 0, "{size}");
+            assert!(block >= ends + 16, "its size stands before it");
+            ends = block + size;
+            // SAFETY: the block has that many bytes.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(block as *mut u8, size) };
+            assert!(bytes.iter().all(|byte| *byte == 0));
+            bytes.fill(9);
+        }
+        assert!(!is_early(&raw const ends as usize) && !is_early(0));
+        let block = early(5, 16);
+        // SAFETY: the block has five bytes, and the functions are called as a program may.
+        unsafe {
+            (block as *mut [u8; 5]).write(*b"early");
+            let moved = realloc(block, 3, PC);
+            assert!(!is_early(moved));
+            assert_eq!((moved as *const [u8; 3]).read(), *b"ear");
+            free(moved, PC);
+            free(block, PC);
+            assert_eq!((block as *const [u8; 5]).read(), *b"early", "it is left to itself");
+        }
+        assert_eq!(early(usize::MAX, 16), 0);
+        assert_eq!(early(BUFFER, 16), 0);
+        let mut blocks = 0;
+        while early(1_000, 16) != 0 {
+            blocks += 1;
+        }
+        assert!((30..=BUFFER / 1_000).contains(&blocks));
+        assert_eq!(early(1_000, 16), 0);
+    }
+}

@@ -62,3 +62,49 @@ fn forget(address: usize, length: usize) {
         memory::forget(address, length.checked_next_multiple_of(PAGE).unwrap_or(length));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shadow;
+    use crate::threads::tests::watched;
+    use std::sync::atomic::Ordering;
+
+    const PAGE: usize = 4096;
+
+    fn is_known(address: usize) -> bool {
+        shadow::cell(address).iter().any(|slot| slot.load(Ordering::Relaxed) != 0)
+    }
+
+    #[test]
+    fn pages_that_go_are_forgotten_as_the_kernel_takes_them() {
+        watched(|| {
+            let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            // SAFETY: memory that the kernel chooses, and that is given back.
+            unsafe {
+                let place = mmap(0, 3 * PAGE, protection, flags, -1, 0);
+                assert_ne!(place, FAILED);
+                memory::range(place, 3 * PAGE, true, 1);
+                assert_eq!(munmap(place + PAGE, PAGE + 1), 0);
+                let known = [0, PAGE - 8, PAGE, 2 * PAGE, 3 * PAGE - 8].map(|offset| is_known(place + offset));
+                assert_eq!(known, [true, true, false, false, false], "a page of which one byte goes, goes as a whole");
+                assert_eq!(mmap(place, PAGE, protection, flags | libc::MAP_FIXED, -1, 0), place);
+                assert!(!is_known(place), "what is mapped anew is new");
+                assert_eq!(munmap(place, PAGE), 0);
+            }
+        });
+    }
+
+    #[test]
+    fn a_mapping_that_fails_forgets_nothing() {
+        watched(|| {
+            let here = 0_u64;
+            let address = &raw const here as usize;
+            memory::range(address, 8, true, 1);
+            // SAFETY: the kernel refuses a mapping without a length.
+            assert_eq!(unsafe { mmap(0, 0, libc::PROT_READ, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) }, FAILED);
+            assert!(is_known(address));
+            memory::forget(address, 8);
+        });
+    }
+}

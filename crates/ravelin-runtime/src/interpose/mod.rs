@@ -56,5 +56,5 @@ extern "C" fn start_up() {
 
 /// The linker sorts constructors by the number; up to 100 they belong to the implementation.
 #[used]
-#[unsafe(link_section = ".init_array.00099")]
+#[cfg_attr(not(test), unsafe(link_section = ".init_array.00099"))]
 static START_UP: extern "C" fn() = start_up;

@@ -247,3 +247,111 @@ interpose! {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records;
+    use crate::threads::tests::{beside, ordered, watched};
+
+    /// The address of a new mutex of a kind, which is never destroyed.
+    fn new_mutex(kind: c_int) -> usize {
+        let at = Box::leak(Box::new([0_u64; MUTEX / 8])).as_mut_ptr() as usize;
+        // SAFETY: the C library's own functions, with memory of the right size.
+        unsafe {
+            let mut attributes = std::mem::zeroed();
+            libc::pthread_mutexattr_init(&raw mut attributes);
+            libc::pthread_mutexattr_settype(&raw mut attributes, kind);
+            assert_eq!(pthread_mutex_init(at, (&raw const attributes) as usize), 0);
+        }
+        at
+    }
+
+    fn take(mutex: usize) -> c_int {
+        // SAFETY: a mutex.
+        unsafe { pthread_mutex_lock(mutex, 0) }
+    }
+
+    fn leave(mutex: usize) -> c_int {
+        // SAFETY: a mutex.
+        unsafe { pthread_mutex_unlock(mutex, 0) }
+    }
+
+    const KINDS: [c_int; 3] =
+        [libc::PTHREAD_MUTEX_NORMAL, libc::PTHREAD_MUTEX_RECURSIVE, libc::PTHREAD_MUTEX_ERRORCHECK];
+
+    #[test]
+    fn the_next_owner_knows_what_the_last_one_did() {
+        for kind in KINDS {
+            watched(|| {
+                let mutex = new_mutex(kind);
+                let theirs = || assert_eq!((take(mutex), leave(mutex)), (0, 0));
+                assert!(ordered(theirs, || assert_eq!(take(mutex), 0)), "{kind}");
+                leave(mutex);
+            });
+        }
+    }
+
+    #[test]
+    fn whoever_does_not_get_the_mutex_knows_nothing() {
+        watched(|| {
+            let mutex = new_mutex(libc::PTHREAD_MUTEX_NORMAL);
+            let theirs = || {
+                take(mutex);
+                leave(mutex);
+                take(mutex);
+            };
+            // SAFETY: a mutex.
+            assert!(!ordered(theirs, || assert_eq!(unsafe { pthread_mutex_trylock(mutex, 0) }, EBUSY)));
+        });
+    }
+
+    #[test]
+    fn an_unlock_that_is_refused_releases_nothing() {
+        for kind in [libc::PTHREAD_MUTEX_RECURSIVE, libc::PTHREAD_MUTEX_ERRORCHECK] {
+            watched(|| {
+                let mutex = new_mutex(kind);
+                take(mutex);
+                beside(|| assert_eq!(leave(mutex), libc::EPERM));
+                assert_eq!(records::with(mutex, |record| record.released().is_none()), Some(true), "{kind}");
+                assert_eq!(leave(mutex), 0);
+                assert_eq!(records::with(mutex, |record| record.released().is_none()), Some(false), "{kind}");
+            });
+        }
+    }
+
+    #[test]
+    fn a_mutex_that_is_made_anew_hands_on_nothing() {
+        watched(|| {
+            let mutex = new_mutex(libc::PTHREAD_MUTEX_NORMAL);
+            let theirs = || {
+                take(mutex);
+                leave(mutex);
+            };
+            // SAFETY: a mutex that nobody holds.
+            let mine = || unsafe {
+                pthread_mutex_destroy(mutex);
+                pthread_mutex_init(mutex, 0);
+                pthread_mutex_lock(mutex, 0);
+            };
+            assert!(!ordered(theirs, mine));
+        });
+    }
+
+    #[test]
+    fn a_spin_lock_orders_too() {
+        watched(|| {
+            let lock = Box::leak(Box::new(0_u64)) as *mut u64 as usize;
+            // SAFETY: a spin lock fits there.
+            unsafe {
+                pthread_spin_init(lock, 0);
+                let theirs = || {
+                    pthread_spin_lock(lock, 0);
+                    pthread_spin_unlock(lock, 0);
+                };
+                assert!(ordered(theirs, || assert_eq!(pthread_spin_trylock(lock, 0), 0)));
+                assert!(!ordered(|| (), || assert_eq!(pthread_spin_trylock(lock, 0), EBUSY)));
+            }
+        });
+    }
+}

@@ -64,3 +64,27 @@ extern "C" fn initialise_and_release() {
     }
     sync::release(control);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::tests::{ordered, watched};
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static TIMES: AtomicU32 = AtomicU32::new(0);
+
+    extern "C" fn initialise() {
+        TIMES.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn an_initialiser_runs_once_and_everybody_knows_what_it_did() {
+        watched(|| {
+            let control = Box::leak(Box::new(0_u64)) as *mut u64 as usize;
+            // SAFETY: a control fits there, and the function takes no arguments.
+            let once = || unsafe { assert_eq!(pthread_once(control, initialise as *const () as usize, 0), 0) };
+            assert!(ordered(once, once));
+            assert_eq!(TIMES.load(Ordering::Relaxed), 1);
+        });
+    }
+}

@@ -131,3 +131,25 @@ fn throw() -> ! {
         libc::abort()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outermost_operator_is_blamed() {
+        assert_eq!(caller_or(1), 1);
+        let blamed = called_from(5, || called_from(6, || caller_or(1)));
+        assert_eq!(blamed, 5);
+        assert_eq!(caller_or(1), 1, "it has returned");
+    }
+
+    #[test]
+    fn nobody_is_blamed_after_an_operator_that_failed() {
+        called_from(5, || {
+            has_failed();
+            caller_or(1)
+        });
+        assert_eq!(caller_or(1), 1);
+    }
+}

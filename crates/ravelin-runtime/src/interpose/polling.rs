@@ -190,3 +190,56 @@ pub fn await_ready(file: c_int, events: i16, pc: usize) {
         turn::wait_for_descriptors(me, pc, &mut one, None);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set_of(files: &[c_int]) -> fd_set {
+        // SAFETY: a set of zeroes is empty, and the descriptors fit.
+        unsafe {
+            let mut set = std::mem::zeroed();
+            files.iter().for_each(|&file| libc::FD_SET(file, &mut set));
+            set
+        }
+    }
+
+    fn listed_in(count: c_int, sets: &[Option<fd_set>; 3], room: usize) -> Vec<(c_int, i16)> {
+        let mut all = vec![pollfd { fd: -1, events: 0, revents: 0 }; room];
+        let used = from_sets(count, sets, &mut all);
+        all[..used].iter().map(|one| (one.fd, one.events)).collect()
+    }
+
+    #[test]
+    fn the_sets_of_a_select_become_a_list() {
+        let sets = [Some(set_of(&[0, 5, 1023])), None, Some(set_of(&[5]))];
+        let (read, urgent) = (libc::POLLIN, libc::POLLPRI);
+        assert_eq!(listed_in(1024, &sets, 9), [(0, read), (5, read), (5, urgent), (1023, read)]);
+        assert_eq!(listed_in(6, &sets, 9), [(0, read), (5, read), (5, urgent)]);
+        assert_eq!(listed_in(5, &sets, 9), [(0, read)]);
+        assert_eq!(listed_in(0, &sets, 9), []);
+        let writes = [None, Some(set_of(&[3])), None];
+        assert_eq!(listed_in(4, &writes, 9), [(3, libc::POLLOUT)]);
+    }
+
+    #[test]
+    fn a_number_of_descriptors_that_cannot_be_and_a_full_list_do_no_harm() {
+        let sets = [Some(set_of(&[1, 2, 3])), None, None];
+        assert_eq!(listed_in(-1, &sets, 9), []);
+        assert_eq!(listed_in(c_int::MAX, &sets, 9).len(), 3);
+        assert_eq!(listed_in(1024, &sets, 2).len(), 2);
+    }
+
+    #[test]
+    fn sets_are_taken_before_a_look_and_put_back_after_it() {
+        let mut set = set_of(&[4]);
+        let taken = copy(&raw mut set);
+        set = set_of(&[]);
+        put(&raw mut set, &taken);
+        // SAFETY: the descriptor is below the size of the set.
+        assert!(unsafe { libc::FD_ISSET(4, &set) });
+        assert!(copy(std::ptr::null_mut()).is_none());
+        put(std::ptr::null_mut(), &None);
+        assert!(listed(std::ptr::null_mut(), 5).is_empty());
+    }
+}

@@ -107,3 +107,52 @@ pub fn find_all() {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // In the section of all the others, so that `find_all` comes here.
+    #[unsafe(link_section = "ravelin_real")]
+    static GETPID: Real = Real::new("getpid\0", "\0");
+    #[unsafe(link_section = "ravelin_real")]
+    static NOTHING: Real = Real::new("ravelin_has_no_such_function\0", "\0");
+
+    #[test]
+    fn all_functions_are_looked_up_at_once() {
+        find_all();
+        assert_eq!(GETPID.known(), Some(libc::getpid as *const () as usize));
+        assert_eq!(NOTHING.known(), Some(missing as *const () as usize));
+    }
+
+    #[test]
+    fn a_function_is_looked_up_when_it_is_needed_first() {
+        let real = Real::new("getppid\0", "\0");
+        assert_eq!(real.known(), None);
+        assert_eq!(real.address(), libc::getppid as *const () as usize);
+        assert_eq!(real.known(), Some(real.address()));
+    }
+
+    #[test]
+    fn a_version_is_asked_for_first_and_the_default_taken_without_it() {
+        let waits = |version| Real::new("pthread_cond_wait\0", version).address();
+        assert_eq!(waits("GLIBC_2.3.2\0"), waits("\0"));
+        assert_ne!(waits("GLIBC_2.2.5\0"), waits("\0"), "the old one is another function");
+        assert_eq!(waits("GLIBC_0.0\0"), waits("\0"));
+    }
+
+    #[test]
+    fn a_missing_function_says_that_it_is_not_implemented() {
+        // SAFETY: `missing` takes no arguments.
+        let function: extern "C" fn() -> c_int = unsafe { std::mem::transmute(NOTHING.address()) };
+        assert_eq!(function(), libc::ENOSYS);
+    }
+
+    #[test]
+    fn a_function_of_a_library_that_is_not_loaded_does_not_exist() {
+        let real = Real::new("ravelin_has_no_such_function\0", "\0");
+        assert!(!real.exists_in(c"libravelin-is-not-there.so"));
+        assert_eq!(real.known(), Some(ABSENT), "it is looked for once");
+        assert!(Real::new("getpid\0", "\0").exists_in(c"libravelin-is-not-there.so"));
+    }
+}

@@ -146,3 +146,50 @@ fn writer(lock: usize) -> c_int {
     // SAFETY: the caller uses it, so it is a lock of the C library, which is longer than this.
     unsafe { ((lock + WRITER) as *const c_int).read_volatile() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::tests::{ordered, watched};
+
+    #[test]
+    fn a_lock_orders_everybody_but_two_readers() {
+        for (they_write, i_write) in [(false, false), (false, true), (true, false), (true, true)] {
+            watched(|| {
+                let lock = Box::leak(Box::new([0_u64; 8])).as_mut_ptr() as usize;
+                let hold = |writes: bool| {
+                    // SAFETY: a lock of the C library fits there.
+                    unsafe {
+                        let status =
+                            if writes { pthread_rwlock_wrlock(lock, 0) } else { pthread_rwlock_rdlock(lock, 0) };
+                        assert_eq!(status, 0);
+                        assert_eq!(is_written(lock), writes);
+                        assert_eq!(pthread_rwlock_unlock(lock, 0), 0);
+                    }
+                };
+                // SAFETY: as above.
+                assert_eq!(unsafe { pthread_rwlock_init(lock, 0) }, 0);
+                let known = ordered(|| hold(they_write), || hold(i_write));
+                assert_eq!(known, they_write || i_write, "{they_write} and {i_write}");
+            });
+        }
+    }
+
+    #[test]
+    fn whoever_does_not_get_the_lock_knows_nothing() {
+        watched(|| {
+            let lock = Box::leak(Box::new([0_u64; 8])).as_mut_ptr() as usize;
+            // SAFETY: a lock of the C library fits there.
+            unsafe {
+                assert_eq!(pthread_rwlock_init(lock, 0), 0);
+                let theirs = || {
+                    pthread_rwlock_wrlock(lock, 0);
+                    pthread_rwlock_unlock(lock, 0);
+                    pthread_rwlock_rdlock(lock, 0);
+                };
+                assert!(!ordered(theirs, || assert_eq!(pthread_rwlock_trywrlock(lock, 0), libc::EBUSY)));
+                assert!(!ordered(|| (), || assert_eq!(pthread_rwlock_tryrdlock(lock, 0), 0)), "only what was released");
+            }
+        });
+    }
+}

@@ -100,3 +100,47 @@ fn taken(semaphore: usize, status: c_int) -> c_int {
     }
     status
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::tests::{beside, now, ordered, watched, with_clocks};
+
+    fn new_semaphore(value: c_uint) -> usize {
+        let at = Box::leak(Box::new([0_u64; size_of::<sem_t>() / 8])).as_mut_ptr() as usize;
+        // SAFETY: a semaphore fits there.
+        assert_eq!(unsafe { sem_init(at, 0, value) }, 0);
+        at
+    }
+
+    #[test]
+    fn whoever_takes_a_semaphore_knows_what_all_did_that_posted() {
+        watched(|| {
+            let semaphore = new_semaphore(0);
+            // SAFETY: a semaphore.
+            let post = || unsafe { assert_eq!(sem_post(semaphore, 0), 0) };
+            let ((tid, epoch), _) = beside(|| {
+                let moment = now();
+                post();
+                moment
+            });
+            // SAFETY: a semaphore.
+            assert!(ordered(post, || assert_eq!(unsafe { sem_wait(semaphore, 0) }, 0)));
+            assert!(with_clocks(|clocks| clocks.happens_after(tid, epoch)));
+        });
+    }
+
+    #[test]
+    fn whoever_does_not_get_it_knows_nothing() {
+        watched(|| {
+            let semaphore = new_semaphore(0);
+            // SAFETY: a semaphore.
+            let theirs = || unsafe {
+                sem_post(semaphore, 0);
+                sem_wait(semaphore, 0);
+            };
+            // SAFETY: a semaphore.
+            assert!(!ordered(theirs, || assert_eq!(unsafe { sem_trywait(semaphore, 0) }, -1)));
+        });
+    }
+}

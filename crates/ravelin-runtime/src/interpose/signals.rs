@@ -234,3 +234,133 @@ unsafe fn hold_back(signal: c_int, info: *const siginfo_t, context: *mut ucontex
         sent
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    const OURS: fn() -> usize = || arrived as *const () as usize;
+    const HANDLER: usize = 0x5555_0000_1000;
+
+    fn action(handler: usize, flags: c_int) -> libc::sigaction {
+        // SAFETY: an action of zeros is one.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        (action.sa_sigaction, action.sa_flags) = (handler, flags);
+        action
+    }
+
+    /// A kernel that remembers the action of one signal, and fails if it is told to.
+    struct Kernel {
+        action: Cell<libc::sigaction>,
+        fails: Cell<bool>,
+        signal: c_int,
+    }
+
+    impl Kernel {
+        /// For a signal that no other test uses: what is known of handlers is common to all.
+        fn of(signal: c_int) -> Kernel {
+            Kernel { action: Cell::new(action(libc::SIG_DFL, 0)), fails: Cell::new(false), signal }
+        }
+
+        fn change(&self, new: Option<libc::sigaction>) -> (c_int, libc::sigaction) {
+            let mut old = action(0, 0);
+            let new = new.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+            let status = change(self.signal, new, &raw mut old, |new, old| {
+                if self.fails.get() {
+                    return -1;
+                }
+                // SAFETY: pointers to actions, or null.
+                unsafe {
+                    if let Some(old) = old.as_mut() {
+                        *old = self.action.get();
+                    }
+                    if let Some(new) = new.as_ref() {
+                        self.action.set(*new);
+                    }
+                }
+                0
+            });
+            (status, old)
+        }
+
+        /// What the program is told of its handler.
+        fn told(&self) -> (usize, c_int) {
+            let (status, old) = self.change(None);
+            assert_eq!(status, 0);
+            (old.sa_sigaction, old.sa_flags)
+        }
+    }
+
+    #[test]
+    fn the_kernel_knows_our_handler_and_the_program_its_own() {
+        let kernel = Kernel::of(40);
+        for flags in [0, libc::SA_SIGINFO, libc::SA_RESETHAND, libc::SA_SIGINFO | libc::SA_RESETHAND | libc::SA_RESTART]
+        {
+            assert_eq!(kernel.change(Some(action(HANDLER, flags))).0, 0);
+            let known = kernel.action.get();
+            assert_eq!(known.sa_sigaction, OURS());
+            assert_eq!(known.sa_flags & (libc::SA_SIGINFO | libc::SA_RESETHAND), libc::SA_SIGINFO);
+            assert_eq!(known.sa_flags & libc::SA_RESTART, flags & libc::SA_RESTART);
+            assert_eq!(kernel.told(), (HANDLER, flags));
+        }
+        assert!(are_handled());
+    }
+
+    #[test]
+    fn what_is_no_handler_goes_to_the_kernel_as_it_is() {
+        let kernel = Kernel::of(41);
+        for nobody in [libc::SIG_IGN, libc::SIG_DFL] {
+            kernel.change(Some(action(nobody, 0)));
+            assert_eq!(kernel.action.get().sa_sigaction, nobody);
+            assert_eq!(kernel.told(), (nobody, 0));
+        }
+    }
+
+    #[test]
+    fn the_old_handler_is_given_when_a_new_one_comes() {
+        let kernel = Kernel::of(42);
+        kernel.change(Some(action(HANDLER, libc::SA_RESETHAND)));
+        let (_, old) = kernel.change(Some(action(HANDLER + 16, libc::SA_SIGINFO)));
+        assert_eq!((old.sa_sigaction, old.sa_flags), (HANDLER, libc::SA_RESETHAND));
+        assert_eq!(kernel.told(), (HANDLER + 16, libc::SA_SIGINFO));
+    }
+
+    #[test]
+    fn a_change_that_the_kernel_refuses_leaves_the_handler() {
+        let kernel = Kernel::of(43);
+        kernel.change(Some(action(HANDLER, 0)));
+        kernel.fails.set(true);
+        assert_eq!(kernel.change(Some(action(HANDLER + 16, 0))).0, -1);
+        kernel.fails.set(false);
+        assert_eq!(kernel.told(), (HANDLER, 0));
+    }
+
+    #[test]
+    fn a_number_that_is_no_signal_is_left_to_the_kernel() {
+        for signal in [-1, SIGNALS as c_int, c_int::MAX] {
+            let kernel = Kernel::of(signal);
+            kernel.change(Some(action(HANDLER, 0)));
+            assert_eq!(kernel.action.get().sa_sigaction, HANDLER);
+        }
+    }
+
+    #[test]
+    fn signals_are_blocked_until_the_mask_is_put_back() {
+        let mask = || {
+            let mut mask = 0_u64;
+            // SAFETY: the kernel's signal sets have eight bytes.
+            unsafe {
+                libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, 0_usize, &raw mut mask, size_of::<u64>())
+            };
+            mask
+        };
+        let before = mask();
+        let given = block();
+        assert_eq!(given, before);
+        let never = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1);
+        assert_eq!(mask() | never, !0);
+        unblock(given);
+        assert_eq!(mask(), before);
+    }
+}

@@ -78,3 +78,73 @@ impl<V: Copy> Table<V> {
         result
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_in_last_is_found_under_its_key_only() {
+        let table = Table::new();
+        for (key, value) in [(5, 'a'), (3, 'b'), (9, 'c'), (5, 'd')] {
+            table.insert(key, value);
+        }
+        assert_eq!([3, 4, 5, 9].map(|key| table.get(key)), [Some('b'), None, Some('d'), Some('c')]);
+    }
+
+    #[test]
+    fn an_entry_is_taken_out_only_if_it_is_meant() {
+        let table = Table::new();
+        table.insert(1, 10);
+        table.remove_if(1, |value| *value == 11);
+        assert_eq!(table.get(1), Some(10));
+        table.remove_if(2, |_| panic!("there is no such entry"));
+        table.remove_if(1, |value| *value == 10);
+        assert_eq!(table.get(1), None);
+    }
+
+    #[test]
+    fn a_change_stays() {
+        let table = Table::new();
+        table.insert(1, 10);
+        let before = table.change(1, |value| value.map(|value| std::mem::replace(value, 20)));
+        assert_eq!((before, table.get(1)), (Some(10), Some(20)));
+        assert!(table.change(2, |value| value.is_none()));
+    }
+
+    #[test]
+    fn no_change_is_lost_between_threads() {
+        const TIMES: usize = 2_000;
+        let table = Table::new();
+        table.insert(1, 0);
+        std::thread::scope(|scope| {
+            for thread in 0..3 {
+                let table = &table;
+                scope.spawn(move || {
+                    for time in 0..TIMES {
+                        table.change(1, |value| *value.expect("an entry") += 1);
+                        // Entries beside it come and go.
+                        table.insert(10 + thread, time);
+                        table.remove_if(10 + thread, |value| *value == time);
+                    }
+                });
+            }
+        });
+        assert_eq!(table.get(1), Some(3 * TIMES));
+        assert_eq!([10, 11, 12].map(|key| table.get(key)), [None; 3]);
+    }
+
+    #[test]
+    fn whoever_has_locked_the_table_keeps_changes_out() {
+        let table = Table::new();
+        table.lock();
+        std::thread::scope(|scope| {
+            let changed = scope.spawn(|| table.insert(1, 2));
+            // SAFETY: the lock is held.
+            assert!(unsafe { &*table.entries.get() }.is_empty());
+            table.unlock();
+            changed.join().expect("the other thread goes on");
+        });
+        assert_eq!(table.get(1), Some(2));
+    }
+}

@@ -168,3 +168,110 @@ entries! {
     "reader" READER: "32" u32, "64" u64;
     "writer" WRITER: "32" u32, "64" u64;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::tests::{ordered, watched};
+
+    const RELAXED: i32 = 0;
+    const ACQUIRE: i32 = 2;
+    const RELEASE: i32 = 3;
+    const ACQ_REL: i32 = 4;
+    const SEQ_CST: i32 = 5;
+
+    /// Another thread does something and then makes an access; whether the calling one knows of it after its own.
+    fn orders(theirs: impl FnOnce(usize) + Send, mine: impl FnOnce(usize)) -> bool {
+        let mut word = 0_u32;
+        let at = &raw mut word as usize;
+        watched(|| ordered(|| theirs(at), || mine(at)))
+    }
+
+    fn store_with(code: i32) -> impl Fn(usize) {
+        move |at| store::<u32, ANYTHING>(at as *mut u32, 1, code)
+    }
+
+    fn load_with(code: i32) -> impl Fn(usize) {
+        move |at| {
+            load::<u32, ANYTHING>(at as *mut u32, code);
+        }
+    }
+
+    #[test]
+    fn an_access_of_the_standard_library_orders_as_it_says() {
+        for (stored, loaded, expected) in [
+            (RELEASE, ACQUIRE, true),
+            (SEQ_CST, SEQ_CST, true),
+            (RELEASE, RELAXED, false),
+            (RELAXED, ACQUIRE, false),
+            (RELAXED, RELAXED, false),
+        ] {
+            assert_eq!(orders(store_with(stored), load_with(loaded)), expected, "{stored} and {loaded}");
+        }
+    }
+
+    #[test]
+    fn a_compare_exchange_has_the_order_of_its_outcome() {
+        for (expected, success, failure, acquires) in [
+            (1, ACQUIRE, RELAXED, true),
+            (7, ACQUIRE, RELAXED, false),
+            (1, RELAXED, ACQUIRE, false),
+            (7, RELAXED, ACQUIRE, true),
+        ] {
+            let mine = |at: usize| {
+                let found = compare_exchange::<u32, ANYTHING>(at as *mut u32, expected, 9, success, failure);
+                assert_eq!(found, 1);
+            };
+            assert_eq!(orders(store_with(RELEASE), mine), acquires, "expecting {expected}");
+        }
+    }
+
+    #[test]
+    fn an_update_hands_on_what_was_released_before_it() {
+        let update = |at: usize| assert_eq!(fetch_add::<u32, ANYTHING>(at as *mut u32, 4, RELAXED), 1);
+        let theirs = |at: usize| {
+            store_with(RELEASE)(at);
+            update(at);
+        };
+        assert!(orders(theirs, load_with(ACQUIRE)));
+        let overwritten = |at: usize| {
+            store_with(RELEASE)(at);
+            store_with(RELAXED)(at);
+        };
+        assert!(!orders(overwritten, load_with(ACQUIRE)), "a store does not");
+    }
+
+    #[test]
+    fn two_readers_of_a_lock_are_not_ordered_and_a_writer_is_after_both() {
+        let reads = |at: usize| {
+            fetch_add::<u32, READER>(at as *mut u32, 1, ACQUIRE);
+            fetch_sub::<u32, READER>(at as *mut u32, 1, RELEASE);
+        };
+        let writes = |at: usize| {
+            compare_exchange::<u32, WRITER>(at as *mut u32, 0, 99, ACQUIRE, RELAXED);
+            exchange::<u32, WRITER>(at as *mut u32, 0, RELEASE);
+        };
+        assert!(!orders(reads, reads));
+        assert!(orders(reads, writes));
+        assert!(orders(writes, reads));
+        assert!(orders(writes, writes));
+    }
+
+    #[test]
+    fn accesses_do_what_they_do_in_every_thread() {
+        fn values() {
+            let mut word = 0b1100_u8;
+            let at = &raw mut word;
+            assert_eq!(fetch_and::<u8, ANYTHING>(at, 0b0110, ACQ_REL), 0b1100);
+            assert_eq!(fetch_or::<u8, ANYTHING>(at, 0b0001, SEQ_CST), 0b0100);
+            assert_eq!(fetch_xor::<u8, READER>(at, 0b0001, ACQUIRE), 0b0101);
+            assert_eq!(fetch_nand::<u8, WRITER>(at, 0b0100, RELEASE), 0b0100);
+            assert_eq!(fetch_sub::<u8, ANYTHING>(at, 252, RELAXED), 0b1111_1011);
+            assert_eq!(load::<u8, READER>(at, ACQUIRE), 255);
+            assert_eq!(compare_exchange::<u8, WRITER>(at, 255, 3, ACQUIRE, RELAXED), 255);
+            assert_eq!(exchange::<u8, ANYTHING>(at, 4, RELAXED), 3);
+        }
+        values();
+        watched(values);
+    }
+}

@@ -515,3 +515,60 @@ pub fn own_tid() -> i32 {
     // SAFETY: has no arguments.
     unsafe { kernel::call(libc::SYS_gettid, []) as i32 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seat_remembers_what_its_thread_waits_for() {
+        // SAFETY: all zeroes is a seat.
+        let seat: Seat = unsafe { std::mem::zeroed() };
+        assert_eq!(seat.waits_for(), WaitsFor::Nothing);
+        use WaitsFor::*;
+        for what in [
+            Nothing,
+            Mutex,
+            ReadWriteLock,
+            SpinLock,
+            Condition,
+            Barrier,
+            Semaphore,
+            Thread,
+            Initialisation,
+            Futex,
+            Descriptor,
+            Time,
+            Unknown,
+            Turn,
+            Point,
+        ] {
+            seat.what.store(what as u32, Ordering::Relaxed);
+            assert_eq!(seat.waits_for(), what);
+        }
+    }
+
+    #[test]
+    fn a_thread_that_looks_at_itself_runs() {
+        assert_eq!(state_of(own_tid()).0, b'R');
+    }
+
+    #[test]
+    fn a_thread_with_any_name_is_read_right() {
+        let named = |name: &str| {
+            let thread = std::thread::Builder::new().name(name.to_owned());
+            thread.spawn(|| state_of(own_tid())).expect("a thread").join().expect("its state")
+        };
+        for name in ["plain", "R S T", ") S 1 (", "a) R (b"] {
+            let (state, time) = named(name);
+            assert_eq!(state, b'R', "{name}");
+            assert!(time < 100, "{name}: a new thread has not run for a second");
+        }
+    }
+
+    #[test]
+    fn there_is_no_state_of_a_thread_that_is_gone() {
+        assert_eq!(state_of(i32::MAX), (0, 0));
+        assert_eq!(state_of(-1), (0, 0));
+    }
+}
