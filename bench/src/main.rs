@@ -5,6 +5,7 @@
 
 mod asked;
 mod benchmarks;
+mod command;
 mod crates;
 mod measure;
 mod papers;

@@ -1,11 +1,13 @@
-//! Several processes of this machine against one: processor time a state, and memory of each process.
+//! Several processes of this machine against one: processor time, and memory of each process.
 //!
-//! The question is asked with the built `ravelin`, once alone and then by `ravelin cluster`. Processor time is that of all processes
+//! The question is asked with the built `ravelin`, alone and by `ravelin cluster`, in turns. Processor time is that of all processes
 //! together. On a machine with fewer cores than processes the wall clock says nothing, so it is not shown.
 
 use super::counters::Counters;
 use super::lamport::Lamport;
-use crate::measure::ratio;
+use super::storage;
+use crate::command::made_by;
+use crate::measure::{REPETITIONS, machine, median, ratio};
 use crate::table::{Table, count, judged, seconds};
 use crate::watched::built;
 use anyhow::{Context, Result, ensure};
@@ -17,26 +19,64 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Small instances, once: a smoke test, whose numbers mean nothing
+    #[arg(long)]
+    pub quick: bool,
+}
+
+/// The spaces, and how often each is searched.
+pub struct Subjects {
+    pub counters: Counters,
+    pub lamport: Lamport,
+    pub repetitions: usize,
+}
+
 const PROCESSES: [u64; 3] = [1, 2, 4];
 
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let subjects = if arguments.quick {
+        Subjects { counters: Counters { number: 4 }, lamport: Lamport { threads: 3 }, repetitions: 1 }
+    } else {
+        Subjects { counters: Counters { number: 6 }, lamport: Lamport { threads: 4 }, repetitions: REPETITIONS }
+    };
+    println!("# States elsewhere\n");
+    println!("{} Times and memory are the median of {} runs, taken in turns.\n", made_by(), subjects.repetitions);
+    println!("{}\n", machine());
+    let directory = storage::Temporary::new()?;
+    println!("{}", table(&subjects, directory.path())?);
+    println!("{}", storage::tables(&subjects, directory.path())?);
+    Ok(())
+}
+
 /// The table, as Markdown.
-pub fn table(directory: &Path) -> Result<String> {
+fn table(Subjects { counters, lamport, repetitions }: &Subjects, directory: &Path) -> Result<String> {
     let ravelin = built()?;
     let mut table =
         Table::new(&["space", "states", "processes", "processor time", "ratio", "memory a process", "of its share"]);
-    let spaces = [
-        ("6 counters of 16", Counters { number: 6 }.text(), "sc"),
-        ("Lamport, 4 threads", Lamport { threads: 4 }.text(), "sc"),
-    ];
-    for (name, text, model) in spaces {
+    for (name, text, model) in [(counters.name(), counters.text(), "sc"), (lamport.name(), lamport.text(), "sc")] {
         let file = directory.join("space.rav");
         std::fs::write(&file, text)?;
         let mut question = vec!["reach".to_owned(), file.display().to_string()];
         let options = ["--format", "json", "--workers", "1", "--no-symmetry", "--no-partial-order", "--no-fuse"];
         question.extend(["--model", model, "--engine", "bounded"].into_iter().chain(options).map(str::to_owned));
-        let alone = ask(&ravelin, &question)?;
+        let mut commands = vec![question.clone()];
+        for processes in PROCESSES {
+            let local = ["cluster".to_owned()].into_iter().chain(question.iter().cloned());
+            commands.push(local.chain(["--local".to_owned(), processes.to_string()]).collect());
+        }
+        let mut runs = vec![Vec::new(); commands.len()];
+        for _ in 0..*repetitions {
+            for (words, runs) in commands.iter().zip(&mut runs) {
+                eprintln!("{name}: ravelin {} …", words[0]);
+                runs.push(ask(&ravelin, words)?);
+            }
+        }
+        let mut medians = runs.iter().map(|runs| Asked::median(runs));
+        let alone = medians.next().context("nothing was asked")?;
         table.row(vec![
-            name.to_owned(),
+            name.clone(),
             count(alone.states),
             "alone".to_owned(),
             seconds(alone.time),
@@ -44,10 +84,7 @@ pub fn table(directory: &Path) -> Result<String> {
             mebibytes(alone.largest),
             String::new(),
         ]);
-        for processes in PROCESSES {
-            let local = ["cluster".to_owned()].into_iter().chain(question.iter().cloned());
-            let words: Vec<String> = local.chain(["--local".to_owned(), processes.to_string()]).collect();
-            let together = ask(&ravelin, &words)?;
+        for (processes, together) in PROCESSES.into_iter().zip(medians) {
             ensure!(together.states == alone.states, "{name}: {} states, alone {}", together.states, alone.states);
             let slower = ratio(together.time, alone.time);
             let share = together.largest as f64 * processes as f64 / alone.largest as f64;
@@ -63,7 +100,8 @@ pub fn table(directory: &Path) -> Result<String> {
         }
     }
     Ok(format!(
-        "## Several processes\n\nProcessor time of all processes together, and the most memory that one of them had, beside one process alone.\n\n{table}"
+        "## Several processes\n\nProcessor time of all processes together, and the most memory that one of them had, beside one process alone. \
+         Of a small space the share says little: most of the memory is that of the program itself.\n\n{table}"
     ))
 }
 
@@ -71,12 +109,24 @@ fn mebibytes(kibibytes: u64) -> String {
     format!("{} MiB", kibibytes >> 10)
 }
 
+#[derive(Clone, Copy)]
 struct Asked {
     states: u64,
     /// Of all processes.
     time: Duration,
     /// The most memory of one process, in KiB.
     largest: u64,
+}
+
+impl Asked {
+    /// The medians of time and of memory, each by itself. The number of states is the same in all runs.
+    fn median(runs: &[Asked]) -> Asked {
+        Asked {
+            states: median(runs.iter().map(|run| run.states).collect()),
+            time: median(runs.iter().map(|run| run.time).collect()),
+            largest: median(runs.iter().map(|run| run.largest).collect()),
+        }
+    }
 }
 
 fn ask(ravelin: &Path, words: &[String]) -> Result<Asked> {

@@ -18,7 +18,6 @@ mod schedules;
 mod stateright;
 mod storage;
 
-use crate::measure::machine;
 use anyhow::Result;
 
 #[derive(clap::Subcommand)]
@@ -26,7 +25,7 @@ pub enum Benchmark {
     /// The state-space engine: against hand-written searches, against itself on two cores, against other tools
     Explore(explore::Arguments),
     /// States elsewhere than in the memory of one process: in several processes, on disk, in checkpoints
-    Cluster,
+    Cluster(cluster::Arguments),
     /// Fences: the cheapest set for robustness, all minimal sets for safety
     Fences(fences::Arguments),
     /// Any number of threads: proofs by coverability, beside instances
@@ -45,13 +44,7 @@ pub enum Benchmark {
 
 pub fn run(benchmark: &Benchmark) -> Result<()> {
     match benchmark {
-        Benchmark::Cluster => {
-            println!("# States elsewhere\n\n`cargo xtask bench cluster` prints this. {}\n", machine());
-            let directory = storage::Temporary::new()?;
-            println!("{}", cluster::table(directory.path())?);
-            println!("{}", storage::tables(directory.path())?);
-            Ok(())
-        }
+        Benchmark::Cluster(arguments) => cluster::run(arguments),
         Benchmark::Explore(arguments) => explore::run(arguments),
         Benchmark::Fences(arguments) => fences::run(arguments),
         Benchmark::Parameterised(arguments) => parameterised::run(arguments),
