@@ -3,6 +3,7 @@
 
 use crate::Arguments;
 use clap::{Arg, Command, CommandFactory, ValueHint};
+use std::ffi::OsString;
 
 /// The sentence at the beginning of every document that this program writes.
 pub fn made_by() -> String {
@@ -11,7 +12,12 @@ pub fn made_by() -> String {
 
 /// `cargo xtask bench rc20 --rocker FOLDER`, from the arguments of this process.
 pub fn command() -> String {
-    shown(&Arguments::command(), std::env::args().skip(1))
+    shown(&Arguments::command(), words().map(|word| word.to_string_lossy().into_owned()))
+}
+
+/// The arguments of this process, but not whether the answer is to be written.
+pub fn words() -> impl Iterator<Item = OsString> {
+    std::env::args_os().skip(1).filter(|word| word != "--write")
 }
 
 fn shown(grammar: &Command, words: impl Iterator<Item = String>) -> String {

@@ -43,7 +43,15 @@ pub const REPETITIONS: usize = 5;
 
 /// What `--repetitions` accepts.
 pub fn repetitions() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(REPETITIONS as u64..)
+    RangedU64ValueParser::new().range(REPETITIONS as u64..=1000)
+}
+
+/// What times are, after "Times are".
+pub fn what_times_are(repetitions: usize) -> String {
+    match repetitions {
+        1 => "those of one run, which mean nothing".to_owned(),
+        several => format!("the median of {several} runs"),
+    }
 }
 
 /// The value in the middle; of an even number of values the larger of the two there.

@@ -7,7 +7,7 @@ use super::counters::Counters;
 use super::lamport::Lamport;
 use super::storage;
 use crate::command::made_by;
-use crate::measure::{REPETITIONS, machine, median, ratio};
+use crate::measure::{REPETITIONS, machine, median, ratio, what_times_are};
 use crate::table::{Table, count, judged, seconds};
 use crate::watched::built;
 use anyhow::{Context, Result, ensure};
@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Subjects { counters: Counters { number: 6 }, lamport: Lamport { threads: 4 }, repetitions: REPETITIONS }
     };
     println!("# States elsewhere\n");
-    println!("{} Times and memory are the median of {} runs, taken in turns.\n", made_by(), subjects.repetitions);
+    println!("{} Times and memory are {}, taken in turns.\n", made_by(), what_times_are(subjects.repetitions));
     println!("{}\n", machine());
     let directory = storage::Temporary::new()?;
     println!("{}", table(&subjects, directory.path())?);

@@ -8,7 +8,9 @@ use super::handwritten::{Size, search};
 use super::lamport::Lamport;
 use super::{examples, stateright};
 use crate::command::made_by;
-use crate::measure::{REPETITIONS, in_turns, machine, median, process_time, ratio, thread_time, timed, wall_time};
+use crate::measure::{
+    REPETITIONS, in_turns, machine, median, process_time, ratio, thread_time, timed, wall_time, what_times_are,
+};
 use crate::rival::Rival;
 use crate::sources::parse;
 use crate::spin;
@@ -45,7 +47,7 @@ pub enum Part {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let repetitions = if arguments.quick { 1 } else { REPETITIONS };
     say("# What exploration costs");
-    say(&format!("{} Times are the median of {repetitions} runs, taken in turns.", made_by()));
+    say(&format!("{} Times are {}, taken in turns.", made_by(), what_times_are(repetitions)));
     say(&machine());
     let wanted = |part| !arguments.skip.contains(&part);
     let subjects = subjects(arguments.quick)?;
