@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fs::read_to_string;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -24,6 +24,9 @@ pub struct Arguments {
     /// Small instances, once: a smoke test, whose numbers mean nothing
     #[arg(long)]
     pub quick: bool,
+    /// The ravelin to measure instead of building one
+    #[arg(long, value_name = "PROGRAM")]
+    ravelin: Option<PathBuf>,
 }
 
 /// The spaces, and how often each is searched.
@@ -41,18 +44,19 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     } else {
         Subjects { counters: Counters { number: 6 }, lamport: Lamport { threads: 4 }, repetitions: REPETITIONS }
     };
+    let machine = machine();
+    let ravelin = arguments.ravelin.clone().map_or_else(built, Ok)?;
     println!("# States elsewhere\n");
     println!("{} Times and memory are {}, taken in turns.\n", made_by(), what_times_are(subjects.repetitions));
-    println!("{}\n", machine());
+    println!("{machine}\n");
     let directory = storage::Temporary::new()?;
-    println!("{}", table(&subjects, directory.path())?);
+    println!("{}", table(&subjects, &ravelin, directory.path())?);
     println!("{}", storage::tables(&subjects, directory.path())?);
     Ok(())
 }
 
 /// The table, as Markdown.
-fn table(Subjects { counters, lamport, repetitions }: &Subjects, directory: &Path) -> Result<String> {
-    let ravelin = built()?;
+fn table(Subjects { counters, lamport, repetitions }: &Subjects, ravelin: &Path, directory: &Path) -> Result<String> {
     let mut table =
         Table::new(&["space", "states", "processes", "processor time", "ratio", "memory a process", "of its share"]);
     for (name, text, model) in [(counters.name(), counters.text(), "sc"), (lamport.name(), lamport.text(), "sc")] {
@@ -70,7 +74,7 @@ fn table(Subjects { counters, lamport, repetitions }: &Subjects, directory: &Pat
         for _ in 0..*repetitions {
             for (words, runs) in commands.iter().zip(&mut runs) {
                 eprintln!("{name}: ravelin {} …", words[0]);
-                runs.push(ask(&ravelin, words)?);
+                runs.push(ask(ravelin, words)?);
             }
         }
         let mut medians = runs.iter().map(|runs| Asked::median(runs));

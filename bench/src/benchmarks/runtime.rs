@@ -52,6 +52,7 @@ const WORKLOADS: [Workload; 12] = [
 const MIMALLOC: Workload = ("mimalloc, 25 threads", "mimalloc.c", "");
 
 pub fn run(arguments: &Arguments) -> Result<()> {
+    let machine = machine();
     let ravelin = match &arguments.ravelin {
         Some(path) => path.clone(),
         None => built()?,
@@ -64,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         made_by(),
         arguments.repetitions
     );
-    println!("{}\n", machine());
+    println!("{machine}\n");
     let folder = std::env::temp_dir().join(format!("ravelin-bench-runtime-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("findings"))?;
     let measured = measure(arguments, &ravelin, &builds, &folder);

@@ -35,6 +35,7 @@ const POINTS: u64 = 1_000_000;
 const PATIENCE: Duration = Duration::from_secs(600);
 
 pub fn run(arguments: &Arguments) -> Result<()> {
+    let machine = machine();
     let ravelin = match &arguments.ravelin {
         Some(path) => std::path::absolute(path)?,
         None => built()?,
@@ -45,7 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let _ = std::fs::remove_dir_all(&folder);
     let (found, speed) = measured?;
     println!("# Schedules\n");
-    println!("{}\n\n{}\n", made_by(), machine());
+    println!("{}\n\n{}\n", made_by(), machine);
     println!(
         "## What they find\n\nIn how many of {} runs the most frequent robustness violation of a program turned up, and the first run that had one. \
          Programs from `examples/` are those that `ravelin check --model rc20` calls not robust, written by `convert --to c` and run with three rounds of each loop; \
