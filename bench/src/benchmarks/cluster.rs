@@ -160,10 +160,12 @@ fn ask(ravelin: &Path, words: &[String]) -> Result<Asked> {
 
 /// Processor time of all processes that this one started and waited for, and of those they did.
 fn ended_children() -> Duration {
-    let told = read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = told.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
-    let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
-    Duration::from_millis(ticks * 10)
+    // SAFETY: rusage is plain numbers, for which zeros are a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a variable that lives until the call returns. Zeros stay if it fails.
+    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) };
+    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
+    time(usage.ru_utime) + time(usage.ru_stime)
 }
 
 fn children(parent: u32) -> Vec<u32> {
