@@ -46,7 +46,7 @@ pub fn repetitions() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(REPETITIONS as u64..=1000)
 }
 
-/// What times are, after "Times are".
+/// What times are, for the words behind "times are".
 pub fn what_times_are(repetitions: usize) -> String {
     match repetitions {
         1 => "those of one run, which mean nothing".to_owned(),

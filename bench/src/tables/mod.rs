@@ -111,7 +111,7 @@ fn introduction(effort: &Effort, kept: &[&str]) -> String {
     };
     format!(
         "# The papers' tables and figures, and ours\n\n\
-         {} `--only 000|002|003|004` measures one paper, `--quick` leaves out what takes seconds, `--long` measures more. Times are {} unless said otherwise. Every \
+         {} `--only 000|002|003|004` measures one paper, `--quick` leaves out what takes seconds, `--long` measures more. Unless said otherwise, times are {}. Every \
          table has the paper's number, ours, and how ours was obtained; programs are our own versions from `examples/`, so sizes differ where it is said. The papers measured on other machines, years ago: \
          **a ratio of times from two machines is an order of magnitude**, while verdicts, fences and counts have to agree, and where one does not it is in bold, with the reason below its table. \
          A question may take {} s; one that takes longer is not repeated, and a row that fails says so and stops nothing. Curves of the papers are dashed, those measured here solid.\n\n{how}{}{}\n",

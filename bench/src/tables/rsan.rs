@@ -220,7 +220,7 @@ fn watched(
     format!(
         "### Section 6.1 and figure 7: runs under the sanitizer\n\n\
          Obtained from `ravelin convert FILE --to c`, `ravelin cc` and `ravelin run --schedule os|random --runs {RUNS}`: the first run that showed a violation, and in how many runs the most frequent \
-         one turned up, under the operating system's schedules and under a random walk (seeds 1 to {RUNS}). Processor time and most memory of one run under the operating system's; memory below 5 MB is that of the process which starts it. A dash: none in {RUNS} runs, as it must \
+         one turned up, under the operating system's schedules and under a random walk (seeds 1 to {RUNS}). Medians of the processor time and of the most memory of a run under the operating system's; memory below 5 MB is that of the process which starts it. A dash: none in {RUNS} runs, as it must \
          be for the robust versions. What the operating system does differs from run to run.\n\n{table}\n"
     )
 }
