@@ -22,7 +22,7 @@ pub struct Arguments {
     #[arg(long, default_value = "")]
     only: String,
     /// A ravelin that is built already
-    #[arg(long)]
+    #[arg(long, value_name = "PROGRAM")]
     ravelin: Option<PathBuf>,
 }
 

@@ -5,7 +5,9 @@
 
 mod asked;
 mod benchmarks;
+mod command;
 mod crates;
+mod footer;
 mod measure;
 mod papers;
 mod rival;
@@ -29,8 +31,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Chore {
     /// Measurements, as Markdown
-    #[command(subcommand)]
-    Bench(benchmarks::Benchmark),
+    Bench(benchmarks::Arguments),
     /// The tables and figures of the papers, beside ours, into docs/results.md
     Tables(tables::Arguments),
     /// Concurrent crates from crates.io under the sanitizer
@@ -42,7 +43,7 @@ enum Chore {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
-        Chore::Bench(benchmark) => benchmarks::run(&benchmark),
+        Chore::Bench(arguments) => benchmarks::run(&arguments),
         Chore::Tables(arguments) => tables::run(&arguments),
         Chore::Crates(arguments) => crates::run(&arguments),
         Chore::Cost(arguments) => watched::alone::run(&arguments),

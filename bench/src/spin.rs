@@ -1,6 +1,6 @@
 //! SPIN on a program under sequential consistency: printed as Promela, compiled to a verifier, and run.
 
-use crate::measure::{timed, wall_time};
+use crate::measure::{repeated, timed, wall_time};
 use crate::rival::{Rival, processor_time};
 use anyhow::{Context, Result, bail};
 use ravelin_program::Program;
@@ -33,34 +33,38 @@ pub fn prepare(program: &Program) -> Result<Rival> {
 pub struct Verified {
     pub violated: bool,
     pub states: u64,
-    /// Processor time of SPIN and the C compiler, and of the verifier.
+    /// Processor time of SPIN and the C compiler, once.
     pub compiling: Duration,
+    /// The median of the processor time of the verifier.
     pub verifying: Duration,
 }
 
-/// Asks SPIN, with its partial-order reduction, until a goal is violated; compiling and verifying may each take so much processor time.
-pub fn verify(program: &Program, limit: Duration) -> Result<Verified> {
+/// Asks SPIN, with its partial-order reduction, until a goal is violated; compiling and each run of the verifier may take so much
+/// processor time.
+pub fn verify(program: &Program, limit: Duration, repetitions: usize) -> Result<Verified> {
     let (directory, vector) = written(program)?;
-    let verified = verify_in(&directory, &vector, limit.as_secs().max(1));
+    let verified = verify_in(&directory, &vector, limit.as_secs().max(1), repetitions);
     // What is left in the temporary directory does no harm.
     let _ = std::fs::remove_dir_all(&directory);
     verified
 }
 
-fn verify_in(directory: &Path, vector: &str, limit: u64) -> Result<Verified> {
+fn verify_in(directory: &Path, vector: &str, limit: u64, repetitions: usize) -> Result<Verified> {
     let limited = |command: &str| format!("ulimit -t {limit}; {{ {command}; }} 2>&1");
     let (told, compiling) = processor_time(&limited(&build(&format!("-O1 -DMEMLIM=4000 {vector}"))), directory)?;
     if !directory.join("pan").exists() {
         bail!("SPIN's verifier was not made: {}", told.lines().next().unwrap_or("no reason given"));
     }
     // -E: that threads end somewhere is no error.
-    let (told, verifying) = processor_time(&limited("./pan -E -m1000000 -w22"), directory)?;
-    let states = stored(&told).context("SPIN met a limit")?;
-    let violated = told.contains("assertion violated");
-    if told.contains("too_wide") || (!violated && !is_whole(&told)) {
-        bail!("SPIN met a limit");
+    let run = || processor_time(&limited("./pan -E -m1000000 -w22"), directory);
+    let violated = |told: &String| told.contains("assertion violated");
+    let is_cut =
+        |told: &String| stored(told).is_none() || told.contains("too_wide") || (!violated(told) && !is_whole(told));
+    let (told, verifying) = repeated(repetitions, is_cut, run)?;
+    match (stored(&told), verifying) {
+        (Some(states), Some(verifying)) => Ok(Verified { violated: violated(&told), states, compiling, verifying }),
+        _ => bail!("SPIN met a limit"),
     }
-    Ok(Verified { violated, states, compiling, verifying })
 }
 
 fn build(flags: &str) -> String {
@@ -118,7 +122,7 @@ mod tests {
         }
         for (file, violated) in [("peterson.rav", false), ("lockfree-stack-aba.rav", true)] {
             let program = crate::sources::example(file).unwrap();
-            let verified = verify(&program, Duration::from_secs(60)).unwrap();
+            let verified = verify(&program, Duration::from_secs(60), 1).unwrap();
             assert_eq!(verified.violated, violated, "{file}");
             assert!(verified.states > 0, "{file}");
         }

@@ -64,6 +64,14 @@ pub fn seconds(time: Duration) -> String {
     }
 }
 
+/// A median, if there is one: a search that met its limit has none.
+pub fn seconds_or_stopped(time: Option<Duration>) -> String {
+    time.map_or_else(|| STOPPED.to_owned(), seconds)
+}
+
+/// What stands for the time of a search that met its limit.
+pub const STOPPED: &str = "stopped";
+
 /// A measured value beside what was promised.
 pub fn judged(value: f64, unit: &str, promise: &str, kept: bool) -> String {
     format!("{value:.2}{unit} ({promise}: {})", if kept { "met" } else { "missed" })

@@ -25,7 +25,7 @@ enum Chore {
     Test(test::Arguments),
     /// Random programs against the reference semantics, for as long as you like
     Soak(soak::Arguments),
-    /// Measurements, as Markdown (`cargo xtask bench --help` lists them)
+    /// Measurements, as Markdown; --write NAME writes docs/benchmarks-NAME.md (`cargo xtask bench --help` lists them)
     #[command(disable_help_flag = true)]
     Bench(Forwarded),
     /// The tables and figures of the papers, beside ours, into docs/results.md
@@ -94,4 +94,18 @@ fn cargo() -> Command {
 /// Whether a program can be started.
 fn is_installed(program: &str, version_flag: &str) -> bool {
     Command::new(program).arg(version_flag).output().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_benchmark_are_forwarded() {
+        for words in [&["--write", "rc20", "--rocker", "FOLDER"][..], &["rc20", "--write"], &["--help"]] {
+            let typed = ["cargo xtask", "bench"].iter().chain(words);
+            let Chore::Bench(forwarded) = Arguments::parse_from(typed).chore else { panic!("another chore") };
+            assert_eq!(forwarded.words, words);
+        }
+    }
 }

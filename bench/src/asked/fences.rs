@@ -1,7 +1,7 @@
 //! Which fences make a program robust or safe.
 
-use crate::measure::{process_time, timed, wall_time};
-use anyhow::{Context, Result};
+use crate::measure::{process_time, repeated, timed};
+use anyhow::Result;
 use ravelin_analysis::fences::{
     CostBy, FenceQuestion, Fences, Offer, Outcome, Placement, Purpose, Sets, Weights, apart, fences, offers,
 };
@@ -11,9 +11,6 @@ use ravelin_frontend::sites::{Repair, Request, sites};
 use ravelin_program::{Program, Site};
 use ravelin_semantics::Model;
 use std::time::Duration;
-
-/// How long is measured at least.
-const BATCH: Duration = Duration::from_millis(300);
 
 /// What is asked.
 #[derive(Clone, Copy)]
@@ -51,11 +48,11 @@ pub struct Measured {
     /// Those of the first set.
     pub fences: usize,
     pub places: usize,
-    pub time: Duration,
+    /// None if the search met a limit.
+    pub time: Option<Duration>,
 }
 
-/// The answer, and the processor time of all threads of the fastest of some batches; of none, the time on the wall clock of the one
-/// run it took.
+/// The answer, and the median of the processor time of all threads.
 pub fn measure(program: &Program, language: Language, plan: Plan, repetitions: usize) -> Result<Measured> {
     let request = Request { repair: plan.repair, existing: false, copies: None };
     let ask = || -> Result<(Fences, Vec<Site>, Vec<Offer>)> {
@@ -68,19 +65,13 @@ pub fn measure(program: &Program, language: Language, plan: Plan, repetitions: u
         let question = FenceQuestion { sets: plan.sets, limits, ..FenceQuestion::new(Model::Tso, plan.purpose) };
         Ok((fences(program, &all, &offered, &question)?, all, offered))
     };
-    // The system counts the time of all threads in steps of a hundredth of a second: a batch takes many of them.
-    let (first, once) = timed(wall_time, ask);
-    let mut last = Some(first?);
-    let batch = (BATCH.as_secs_f64() / once.as_secs_f64().max(1e-6)).ceil().max(1.0) as u32;
-    let mut best = if repetitions == 0 { once } else { Duration::MAX };
-    for _ in 0..repetitions {
-        let (answer, time) = timed(process_time, || (0..batch).fold(None, |_, _| Some(ask())));
-        best = best.min(time / batch);
-        last = answer.transpose()?.or(last);
-    }
-    let (answer, sites, offers) = last.context("nothing was measured")?;
+    let met_limit = |(answer, ..): &(Fences, Vec<Site>, Vec<Offer>)| matches!(answer.outcome, Outcome::Unknown(_));
+    let ((answer, sites, offers), time) = repeated(repetitions, met_limit, || {
+        let (answer, time) = timed(process_time, ask);
+        Ok((answer?, time))
+    })?;
     let fences = answer.sets.first().map_or(0, |set| set.fences(&offers, &sites));
-    Ok(Measured { answer, fences, places: offers.len(), time: best })
+    Ok(Measured { answer, fences, places: offers.len(), time })
 }
 
 /// Whether the search ended by itself.

@@ -1,35 +1,31 @@
 //! Whether a goal can be reached under TSO, by one engine or by all of them.
 
-use crate::measure::{process_time, timed, wall_time};
-use ravelin_analysis::Verdict;
+use crate::measure::{process_time, repeated, timed};
+use anyhow::{Result, anyhow};
 use ravelin_analysis::reachability::{Answer, Effort, Engine, Limits, Question, answer};
+use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_program::Program;
 use ravelin_semantics::Model;
 use std::time::Duration;
 
-/// A question that takes longer is not asked again.
-const LONG: Duration = Duration::from_secs(2);
-
-/// The answer, or why the engine gave none; and the time of the fastest of some runs.
+/// The answer and the median of the processor time of all threads, none if it met a limit; or why the engine gave no answer.
 pub fn measure(
     program: &Program,
     engine: Engine,
     limit: Duration,
     repetitions: usize,
-) -> (Result<Answer, String>, Duration) {
+) -> Result<(Answer, Option<Duration>)> {
     let limits = Limits { time: Some(limit), memory: Some(4 << 30), ..Limits::default() };
     let question = Question { limits, ..Question::new(Model::Tso) };
-    let mut best = Duration::MAX;
-    let mut last = Err("not asked".to_owned());
-    for _ in 0..repetitions.max(1) {
-        let (found, time) = processor_time(|| answer(program, &question, engine));
-        best = best.min(time);
-        last = found.map_err(|error| if error.is_refusal() { "refused".to_owned() } else { error.to_string() });
-        if time > LONG {
-            break;
-        }
-    }
-    (last, best)
+    repeated(
+        repetitions,
+        |found: &Answer| found.reachability.limit.is_some(),
+        || {
+            let (found, time) = timed(process_time, || answer(program, &question, engine));
+            let refused = |error: AnalysisError| if error.is_refusal() { anyhow!("refused") } else { error.into() };
+            Ok((found.map_err(refused)?, time))
+        },
+    )
 }
 
 /// States, constraints, or the states of all searches of the lazy engine.
@@ -48,10 +44,4 @@ pub fn letter(verdict: Verdict) -> &'static str {
         Verdict::Violated => "v",
         Verdict::Unknown => "?",
     }
-}
-
-/// Engines have threads of their own, so the whole process counts; where its clock is too coarse, the wall clock.
-fn processor_time<T>(action: impl FnOnce() -> T) -> (T, Duration) {
-    let ((result, wall), processor) = timed(process_time, || timed(wall_time, action));
-    (result, if processor < Duration::from_millis(100) { wall } else { processor })
 }

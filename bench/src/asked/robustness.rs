@@ -1,6 +1,6 @@
 //! Whether a program is robust against TSO, every attack settled or the first feasible one found.
 
-use crate::measure::{thread_time, timed};
+use crate::measure::{repeated, thread_time, timed};
 use anyhow::{Context, Result};
 use ravelin_analysis::robustness::{AttackFate, Engine, Reason, Robustness, RobustnessQuestion, robustness};
 use ravelin_program::Program;
@@ -12,16 +12,14 @@ pub fn every_attack(engine: Engine) -> RobustnessQuestion<'static> {
     RobustnessQuestion { engine, all: true, ..RobustnessQuestion::new(Model::Tso) }
 }
 
-/// The answer, and the processor time of the fastest of some runs.
-pub fn fastest(program: &Program, question: RobustnessQuestion, repetitions: usize) -> Result<(Robustness, Duration)> {
-    let mut best = Duration::MAX;
-    let mut last = None;
-    for _ in 0..repetitions.max(1) {
+/// The answer, and the median of the processor time of one worker. A question with a limit has to be settled within it.
+pub fn measure(program: &Program, question: RobustnessQuestion, repetitions: usize) -> Result<(Robustness, Duration)> {
+    let met_limit = |answer: &Robustness| answer.limit.is_some();
+    let (answer, time) = repeated(repetitions, met_limit, || {
         let (answer, time) = timed(thread_time, || robustness(program, &question));
-        best = best.min(time);
-        last = Some(answer?);
-    }
-    Ok((last.context("nothing was measured")?, best))
+        Ok((answer?, time))
+    })?;
+    Ok((answer, time.context("not settled within the limit")?))
 }
 
 /// What became of the attacks, in the columns of Table 2 of the ESOP paper.

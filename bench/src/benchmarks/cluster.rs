@@ -1,11 +1,13 @@
-//! Several processes of this machine against one: processor time a state, and memory of each process.
+//! Several processes of this machine against one: processor time, and memory of each process.
 //!
-//! The question is asked with the built `ravelin`, once alone and then by `ravelin cluster`. Processor time is that of all processes
+//! The question is asked with the built `ravelin`, alone and by `ravelin cluster`, in turns. Processor time is that of all processes
 //! together. On a machine with fewer cores than processes the wall clock says nothing, so it is not shown.
 
 use super::counters::Counters;
 use super::lamport::Lamport;
-use crate::measure::ratio;
+use super::storage;
+use crate::command::made_by;
+use crate::measure::{REPETITIONS, machine, median, ratio, what_times_are};
 use crate::table::{Table, count, judged, seconds};
 use crate::watched::built;
 use anyhow::{Context, Result, ensure};
@@ -13,30 +15,72 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fs::read_to_string;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Small instances, once: a smoke test, whose numbers mean nothing
+    #[arg(long)]
+    pub quick: bool,
+    /// The ravelin to measure instead of building one
+    #[arg(long, value_name = "PROGRAM")]
+    ravelin: Option<PathBuf>,
+}
+
+/// The spaces, and how often each is searched.
+pub struct Subjects {
+    pub counters: Counters,
+    pub lamport: Lamport,
+    pub repetitions: usize,
+}
+
 const PROCESSES: [u64; 3] = [1, 2, 4];
 
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let subjects = if arguments.quick {
+        Subjects { counters: Counters { number: 4 }, lamport: Lamport { threads: 3 }, repetitions: 1 }
+    } else {
+        Subjects { counters: Counters { number: 6 }, lamport: Lamport { threads: 4 }, repetitions: REPETITIONS }
+    };
+    let machine = machine();
+    let ravelin = arguments.ravelin.clone().map_or_else(built, Ok)?;
+    println!("# States elsewhere\n");
+    println!("{} Times and memory are {}, taken in turns.\n", made_by(), what_times_are(subjects.repetitions));
+    println!("{machine}\n");
+    let directory = storage::Temporary::new()?;
+    println!("{}", table(&subjects, &ravelin, directory.path())?);
+    println!("{}", storage::tables(&subjects, directory.path())?);
+    Ok(())
+}
+
 /// The table, as Markdown.
-pub fn table(directory: &Path) -> Result<String> {
-    let ravelin = built()?;
+fn table(Subjects { counters, lamport, repetitions }: &Subjects, ravelin: &Path, directory: &Path) -> Result<String> {
     let mut table =
         Table::new(&["space", "states", "processes", "processor time", "ratio", "memory a process", "of its share"]);
-    let spaces = [
-        ("6 counters of 16", Counters { number: 6 }.text(), "sc"),
-        ("Lamport, 4 threads", Lamport { threads: 4 }.text(), "sc"),
-    ];
-    for (name, text, model) in spaces {
+    for (name, text, model) in [(counters.name(), counters.text(), "sc"), (lamport.name(), lamport.text(), "sc")] {
         let file = directory.join("space.rav");
         std::fs::write(&file, text)?;
         let mut question = vec!["reach".to_owned(), file.display().to_string()];
         let options = ["--format", "json", "--workers", "1", "--no-symmetry", "--no-partial-order", "--no-fuse"];
         question.extend(["--model", model, "--engine", "bounded"].into_iter().chain(options).map(str::to_owned));
-        let alone = ask(&ravelin, &question)?;
+        let mut commands = vec![question.clone()];
+        for processes in PROCESSES {
+            let local = ["cluster".to_owned()].into_iter().chain(question.iter().cloned());
+            commands.push(local.chain(["--local".to_owned(), processes.to_string()]).collect());
+        }
+        let mut runs = vec![Vec::new(); commands.len()];
+        for _ in 0..*repetitions {
+            for (words, runs) in commands.iter().zip(&mut runs) {
+                eprintln!("{name}: ravelin {} …", words[0]);
+                runs.push(ask(ravelin, words)?);
+            }
+        }
+        let mut medians = runs.iter().map(|runs| Asked::median(runs));
+        let alone = medians.next().context("nothing was asked")?;
         table.row(vec![
-            name.to_owned(),
+            name.clone(),
             count(alone.states),
             "alone".to_owned(),
             seconds(alone.time),
@@ -44,10 +88,7 @@ pub fn table(directory: &Path) -> Result<String> {
             mebibytes(alone.largest),
             String::new(),
         ]);
-        for processes in PROCESSES {
-            let local = ["cluster".to_owned()].into_iter().chain(question.iter().cloned());
-            let words: Vec<String> = local.chain(["--local".to_owned(), processes.to_string()]).collect();
-            let together = ask(&ravelin, &words)?;
+        for (processes, together) in PROCESSES.into_iter().zip(medians) {
             ensure!(together.states == alone.states, "{name}: {} states, alone {}", together.states, alone.states);
             let slower = ratio(together.time, alone.time);
             let share = together.largest as f64 * processes as f64 / alone.largest as f64;
@@ -63,7 +104,8 @@ pub fn table(directory: &Path) -> Result<String> {
         }
     }
     Ok(format!(
-        "## Several processes\n\nProcessor time of all processes together, and the most memory that one of them had, beside one process alone.\n\n{table}"
+        "## Several processes\n\nProcessor time of all processes together, and the most memory that one of them had, beside one process alone. \
+         Of a small space the share says little: most of the memory is that of the program itself.\n\n{table}"
     ))
 }
 
@@ -71,12 +113,24 @@ fn mebibytes(kibibytes: u64) -> String {
     format!("{} MiB", kibibytes >> 10)
 }
 
+#[derive(Clone, Copy)]
 struct Asked {
     states: u64,
     /// Of all processes.
     time: Duration,
     /// The most memory of one process, in KiB.
     largest: u64,
+}
+
+impl Asked {
+    /// The medians of time and of memory, each by itself. The number of states is the same in all runs.
+    fn median(runs: &[Asked]) -> Asked {
+        Asked {
+            states: median(runs.iter().map(|run| run.states).collect()),
+            time: median(runs.iter().map(|run| run.time).collect()),
+            largest: median(runs.iter().map(|run| run.largest).collect()),
+        }
+    }
 }
 
 fn ask(ravelin: &Path, words: &[String]) -> Result<Asked> {
@@ -106,10 +160,12 @@ fn ask(ravelin: &Path, words: &[String]) -> Result<Asked> {
 
 /// Processor time of all processes that this one started and waited for, and of those they did.
 fn ended_children() -> Duration {
-    let told = read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = told.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
-    let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
-    Duration::from_millis(ticks * 10)
+    // SAFETY: rusage is plain numbers, for which zeros are a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a variable that lives until the call returns. Zeros stay if it fails.
+    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) };
+    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
+    time(usage.ru_utime) + time(usage.ru_stime)
 }
 
 fn children(parent: u32) -> Vec<u32> {

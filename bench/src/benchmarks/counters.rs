@@ -13,6 +13,10 @@ const BITS: u32 = 4;
 const LAST: u64 = 15;
 
 impl Counters {
+    pub fn name(&self) -> String {
+        format!("{} counters of 16", self.number)
+    }
+
     /// The model in `.rav`. A counter blocks at its last value.
     pub fn text(&self) -> String {
         let number = self.number;

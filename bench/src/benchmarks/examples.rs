@@ -1,10 +1,10 @@
 //! What each reduction saves on the examples: stored states and time, alone and all together.
 
-use crate::measure::{thread_time, timed};
+use crate::measure::{repeated, thread_time, timed};
 use crate::sources;
 use crate::table::{Table, count, seconds};
 use anyhow::Result;
-use ravelin_explore::{Limits, Options, Until};
+use ravelin_explore::{Limits, Options, Statistics, Until};
 use ravelin_frontend::Language;
 use ravelin_machine::{Reductions, Settings};
 use ravelin_program::{Copies, Program};
@@ -21,11 +21,8 @@ const COLUMNS: [(&str, Reductions); 6] = [
     ("all", Reductions::ALL),
 ];
 
-/// Searches shorter than this are repeated, and the fastest counts.
-const SHORT: Duration = Duration::from_millis(100);
-
-/// One row an example and model.
-pub fn reductions(limit: u64) -> Result<String> {
+/// One row per example and model.
+pub fn reductions(limit: u64, repetitions: usize) -> Result<String> {
     let head: Vec<&str> = ["example", "model"].into_iter().chain(COLUMNS.map(|(name, _)| name)).collect();
     let mut table = Table::new(&head);
     let files = sources::files_below(&crate::root().join("examples"), "rav")?;
@@ -39,7 +36,7 @@ pub fn reductions(limit: u64) -> Result<String> {
             let mut cells = vec![shown.clone(), model.to_string()];
             let mut states = Vec::new();
             for (_, reductions) in COLUMNS {
-                let cell = search(&program, Settings { reductions, ..Settings::new(model) }, limit)?;
+                let cell = search(&program, Settings { reductions, ..Settings::new(model) }, limit, repetitions)?;
                 cells.push(match cell {
                     Some((states, time)) => format!("{} ({})", count(states), seconds(time)),
                     None => format!("> {}", count(limit)),
@@ -72,23 +69,16 @@ fn instance(program: Program, name: &str) -> (Program, String) {
 }
 
 /// States and time; none beyond the limit.
-fn search(program: &Program, settings: Settings, limit: u64) -> Result<Option<(u64, Duration)>> {
+fn search(program: &Program, settings: Settings, limit: u64, repetitions: usize) -> Result<Option<(u64, Duration)>> {
     let limits = Limits { states: Some(limit), ..Limits::default() };
     let options = Options { limits, until: Until::Exhausted, ..Options::default() };
-    let mut fastest: Option<(u64, Duration)> = None;
-    for _ in 0..3 {
+    let met_limit = |&(_, met): &(Statistics, bool)| met;
+    let ((statistics, _), time) = repeated(repetitions, met_limit, || {
         let (explored, time) = timed(thread_time, || ravelin_machine::run(program, settings, &options));
         let explored = explored?;
-        if explored.limit().is_some() {
-            return Ok(None);
-        }
-        let time = fastest.map_or(time, |(_, earlier)| earlier.min(time));
-        fastest = Some((explored.statistics().states, time));
-        if time > SHORT {
-            break;
-        }
-    }
-    Ok(fastest)
+        Ok(((*explored.statistics(), explored.limit().is_some()), time))
+    })?;
+    Ok(time.map(|time| (statistics.states, time)))
 }
 
 #[cfg(test)]
@@ -97,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_example_is_measured() {
-        let report = reductions(200).unwrap();
+        let report = reductions(200, 1).unwrap();
         assert!(report.lines().filter(|line| line.starts_with("| ")).count() > 2);
     }
 }

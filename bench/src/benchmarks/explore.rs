@@ -7,32 +7,31 @@ use super::counters::Counters;
 use super::handwritten::{Size, search};
 use super::lamport::Lamport;
 use super::{examples, stateright};
-use crate::measure::{in_turns, machine, process_time, ratio, thread_time, timed, wall_time};
+use crate::command::made_by;
+use crate::measure::{
+    REPETITIONS, in_turns, machine, median, process_time, ratio, thread_time, timed, wall_time, what_times_are,
+};
 use crate::rival::Rival;
 use crate::sources::parse;
 use crate::spin;
 use crate::table::{Table, count, judged, seconds};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use ravelin_explore::{Options, Statistics, Until};
 use ravelin_machine::{Purpose, Reductions, Settings};
 use ravelin_program::Program;
 use ravelin_semantics::Model;
-use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Small instances: a smoke test, whose numbers mean nothing
+    /// Small instances, once: a smoke test, whose numbers mean nothing
     #[arg(long)]
-    quick: bool,
-    /// Writes the report to a file as well
-    #[arg(long)]
-    out: Option<PathBuf>,
+    pub quick: bool,
     /// Leaves a part out; may be given several times
     #[arg(long, value_enum)]
     skip: Vec<Part>,
     /// Examples with more states than this are not finished
-    #[arg(long, default_value_t = 5_000_000)]
+    #[arg(long, default_value_t = 1_000_000)]
     limit: u64,
 }
 
@@ -45,46 +44,33 @@ pub enum Part {
     Examples,
 }
 
-const REPETITIONS: usize = 3;
-
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let mut report = Report { text: String::new() };
-    report.say("# What exploration costs");
-    report.say("Made by `cargo xtask bench explore`. Times are the fastest of three, taken in turns.");
-    report.say(&machine());
+    let repetitions = if arguments.quick { 1 } else { REPETITIONS };
+    say("# What exploration costs");
+    say(&format!("{} Times are {}, taken in turns.", made_by(), what_times_are(repetitions)));
+    say(&machine());
     let wanted = |part| !arguments.skip.contains(&part);
     let subjects = subjects(arguments.quick)?;
     if wanted(Part::Handwritten) {
-        handwritten(&subjects, &mut report)?;
+        handwritten(&subjects, repetitions)?;
     }
     if wanted(Part::Workers) {
-        workers(&subjects, &mut report)?;
+        workers(&subjects, repetitions)?;
     }
     if !arguments.quick && (wanted(Part::Spin) || wanted(Part::Stateright)) {
-        others(&subjects, wanted(Part::Spin), wanted(Part::Stateright), &mut report)?;
+        others(&subjects, wanted(Part::Spin), wanted(Part::Stateright), repetitions)?;
     }
     if wanted(Part::Examples) {
         let limit = if arguments.quick { 1_000 } else { arguments.limit };
-        report.say("## Reductions");
-        report.say(&examples::reductions(limit)?);
-    }
-    if let Some(path) = &arguments.out {
-        ravelin_output::replace(path, &report.text).with_context(|| format!("cannot write {}", path.display()))?;
+        say("## Reductions");
+        say(&examples::reductions(limit, repetitions)?);
     }
     Ok(())
 }
 
-/// Paragraphs, shown as soon as they are known and kept for a file.
-struct Report {
-    text: String,
-}
-
-impl Report {
-    fn say(&mut self, paragraph: &str) {
-        println!("{paragraph}\n");
-        self.text += paragraph;
-        self.text += if paragraph.ends_with('\n') { "\n" } else { "\n\n" };
-    }
+/// A paragraph, shown as soon as it is known.
+fn say(paragraph: &str) {
+    println!("{}\n", paragraph.trim_end());
 }
 
 /// A space that everybody searches.
@@ -102,14 +88,14 @@ fn subjects(quick: bool) -> Result<[Subject; 2]> {
     let lamport = Lamport { threads: if quick { 3 } else { 4 } };
     Ok([
         Subject {
-            name: format!("{} counters of 16", counters.number),
+            name: counters.name(),
             program: parse("counters", counters.text())?,
             wide: Box::new(move || search::<u128>(&counters)),
             tight: Box::new(move || search::<u64>(&counters)),
             stateright: ["counters".to_owned(), counters.number.to_string()],
         },
         Subject {
-            name: format!("Lamport, {} threads", lamport.threads),
+            name: lamport.name(),
             program: parse("lamport", lamport.text())?,
             wide: Box::new(move || search::<u128>(&lamport)),
             tight: Box::new(move || search::<u64>(&lamport)),
@@ -144,9 +130,9 @@ fn ravelin_alone(program: &Program) -> Result<(Searched, Duration)> {
 }
 
 /// One row a space: the engine against a search written for this space alone.
-fn handwritten(subjects: &[Subject], report: &mut Report) -> Result<()> {
-    report.say("## Against searches written by hand");
-    report.say(
+fn handwritten(subjects: &[Subject], repetitions: usize) -> Result<()> {
+    say("## Against searches written by hand");
+    say(
         "Processor time a transition. By hand: breadth first, a set of packed integers with a fast hash, no paths kept. \
          Overhead: bytes a stored state beyond its packed form, parent link and table included.",
     );
@@ -163,13 +149,13 @@ fn handwritten(subjects: &[Subject], report: &mut Report) -> Result<()> {
             ensure!(found == size, "{}: {found:?} by hand, {size:?} by ravelin", subject.name);
         }
         let times = in_turns(
-            REPETITIONS,
-            &mut [
-                &mut || ravelin_alone(&subject.program).map_or(Duration::MAX, |(_, time)| time),
-                &mut || timed(thread_time, &subject.wide).1,
-                &mut || timed(thread_time, &subject.tight).1,
+            repetitions,
+            [
+                &mut || ravelin_alone(&subject.program).map(|(_, time)| time),
+                &mut || Ok(timed(thread_time, &subject.wide).1),
+                &mut || Ok(timed(thread_time, &subject.tight).1),
             ],
-        );
+        )?;
         let each = |time: Duration| format!("{:.1} ns", time.as_nanos() as f64 / transitions as f64);
         let (to_wide, to_tight) = (ratio(times[0], times[1]), ratio(times[0], times[2]));
         let overhead = bytes as f64 / states as f64 - searched.state_bytes as f64;
@@ -185,14 +171,14 @@ fn handwritten(subjects: &[Subject], report: &mut Report) -> Result<()> {
             judged(overhead, " B", "≤ 24 B", overhead <= 24.0),
         ]);
     }
-    report.say(&table.to_string());
+    say(&table.to_string());
     Ok(())
 }
 
 /// One row a space: two workers against one.
-fn workers(subjects: &[Subject], report: &mut Report) -> Result<()> {
-    report.say("## Two workers against one");
-    report.say(
+fn workers(subjects: &[Subject], repetitions: usize) -> Result<()> {
+    say("## Two workers against one");
+    say(
         "Wall-clock time, so a busy machine spoils it; work: processor time of two workers over that of one, which is \
          what sharing itself costs.",
     );
@@ -203,27 +189,17 @@ fn workers(subjects: &[Subject], report: &mut Report) -> Result<()> {
     let rows = plain.chain(subjects.last().map(|subject| (subject, buffered(subject))));
     for (Subject { program, .. }, (name, settings)) in rows {
         let mut states = [0; 2];
-        let mut work = [Duration::MAX; 2];
-        let mut failure = None;
-        let mut search = |workers: usize| {
-            let ((searched, time), processor) =
-                timed(process_time, || timed(wall_time, || ravelin(program, settings, workers)));
-            match searched {
-                Ok(searched) => states[workers - 1] = searched.statistics.states,
-                Err(error) => failure = Some(error),
-            }
-            work[workers - 1] = work[workers - 1].min(processor);
-            time
-        };
-        let mut times = [Duration::MAX; 2];
-        for _ in 0..REPETITIONS {
-            for workers in [1, 2] {
-                times[workers - 1] = times[workers - 1].min(search(workers));
+        let (mut times, mut work) = ([const { Vec::new() }; 2], [const { Vec::new() }; 2]);
+        for _ in 0..repetitions {
+            for (at, workers) in [1, 2].into_iter().enumerate() {
+                let ((searched, time), processor) =
+                    timed(process_time, || timed(wall_time, || ravelin(program, settings, workers)));
+                states[at] = searched?.statistics.states;
+                times[at].push(time);
+                work[at].push(processor);
             }
         }
-        if let Some(error) = failure {
-            return Err(error);
-        }
+        let (times, work) = (times.map(median), work.map(median));
         ensure!(states[0] == states[1], "{name}: {} states with one worker, {} with two", states[0], states[1]);
         let speedup = ratio(times[0], times[1]);
         table.row(vec![
@@ -235,19 +211,17 @@ fn workers(subjects: &[Subject], report: &mut Report) -> Result<()> {
             format!("{:.2}", ratio(work[1], work[0])),
         ]);
     }
-    report.say(&table.to_string());
+    say(&table.to_string());
     Ok(())
 }
 
 /// One row a space and tool.
-fn others(subjects: &[Subject], with_spin: bool, with_stateright: bool, report: &mut Report) -> Result<()> {
-    report.say("## Against other tools");
-    report.say(
-        "Processor time of one core, without the time to compile the model. SPIN searches depth first (`-DSAFETY \
+fn others(subjects: &[Subject], with_spin: bool, with_stateright: bool, repetitions: usize) -> Result<()> {
+    say("## Against other tools");
+    say("Processor time of one core, without the time to compile the model. SPIN searches depth first (`-DSAFETY \
          -DNOREDUCE`) what `ravelin convert` prints for it; stateright searches breadth first and keeps 64-bit \
-         fingerprints instead of states. Ratio: their time over ravelin's.",
-    );
-    let mut table = Table::new(&["space", "tool", "states", "time", "ratio", "compiled in"]);
+         fingerprints instead of states. Ratio: their time over ravelin's. ¹ One run, on the wall clock.");
+    let mut table = Table::new(&["space", "tool", "states", "time", "ratio", "compiled in¹"]);
     for subject in subjects {
         let mut rivals: Vec<(&str, Result<Rival>)> = Vec::new();
         if with_spin {
@@ -256,38 +230,46 @@ fn others(subjects: &[Subject], with_spin: bool, with_stateright: bool, report: 
         if with_stateright {
             rivals.push(("stateright", stateright::prepare(&subject.stateright)));
         }
-        let mut ours = Duration::MAX;
+        let mut ours = Vec::new();
         let mut states = 0;
-        let mut theirs: Vec<Result<(u64, Duration)>> = rivals.iter().map(|_| Ok((0, Duration::MAX))).collect();
-        for _ in 0..REPETITIONS {
+        let mut theirs: Vec<Result<(u64, Vec<Duration>)>> = rivals.iter().map(|_| Ok((0, Vec::new()))).collect();
+        for _ in 0..repetitions {
             let (searched, time) = ravelin_alone(&subject.program)?;
-            ours = ours.min(time);
+            ours.push(time);
             states = searched.statistics.states;
-            for ((_, rival), best) in rivals.iter().zip(&mut theirs) {
-                if let (Ok(rival), Ok((_, fastest))) = (rival, &best) {
-                    let fastest = *fastest;
-                    *best = rival.run().map(|(states, time)| (states, fastest.min(time)));
+            for ((_, rival), so_far) in rivals.iter().zip(&mut theirs) {
+                if let (Ok(rival), Ok((states, times))) = (rival, &mut *so_far) {
+                    match rival.run() {
+                        Ok((found, time)) => {
+                            *states = found;
+                            times.push(time);
+                        }
+                        Err(error) => *so_far = Err(error),
+                    }
                 }
             }
         }
+        let ours = median(ours);
         let row = |tool: &str, states: u64, time: Duration, compiled: &str| {
             let ratio = format!("{:.2}", ratio(time, ours));
             vec![subject.name.clone(), tool.to_owned(), count(states), seconds(time), ratio, compiled.to_owned()]
         };
         table.row(row("ravelin", states, ours, ""));
-        for ((tool, rival), best) in rivals.iter().zip(theirs) {
+        for ((tool, rival), found) in rivals.iter().zip(theirs) {
             let missing = |error: &anyhow::Error| {
                 let mut cells = vec![subject.name.clone(), (*tool).to_owned(), error.to_string()];
                 cells.resize(6, String::new());
                 cells
             };
-            table.row(match (rival, &best) {
-                (Ok(rival), Ok((states, time))) => row(tool, *states, *time, &seconds(rival.compiled_in)),
+            table.row(match (rival, &found) {
+                (Ok(rival), Ok((states, times))) => {
+                    row(tool, *states, median(times.clone()), &seconds(rival.compiled_in))
+                }
                 (Err(error), _) | (_, Err(error)) => missing(error),
             });
         }
     }
-    report.say(&table.to_string());
+    say(&table.to_string());
     Ok(())
 }
 

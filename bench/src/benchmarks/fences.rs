@@ -1,10 +1,11 @@
 //! What fences cost to find: the programs of two papers in our versions, and, if somebody has them, the files of Trencher and Memorax.
 
 use crate::asked::fences::{Plan, measure};
-use crate::measure::machine;
+use crate::command::made_by;
+use crate::measure::{REPETITIONS, machine, repetitions};
 use crate::papers::{fence_insertion_2012, robustness_2013};
 use crate::sources;
-use crate::table::{Table, count, seconds};
+use crate::table::{Table, count, seconds_or_stopped};
 use anyhow::Result;
 use ravelin_analysis::fences::Outcome;
 use ravelin_frontend::Language;
@@ -14,13 +15,13 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// A folder with files of Trencher (.txt), to be measured too
-    #[arg(long)]
+    #[arg(long, value_name = "FOLDER")]
     trencher: Option<PathBuf>,
     /// A folder with files of Memorax (.rmm), to be measured too
-    #[arg(long)]
+    #[arg(long, value_name = "FOLDER")]
     memorax: Option<PathBuf>,
-    /// The fastest of so many runs counts
-    #[arg(long, default_value_t = 5)]
+    /// How often each question is asked; the median counts
+    #[arg(long, default_value_t = REPETITIONS, value_parser = repetitions())]
     repetitions: usize,
 }
 
@@ -31,8 +32,9 @@ const MEMORAX: [(&str, f64); 2] = [("lamport_fast.rmm", 89.0), ("bakery.bound2.r
 pub fn run(arguments: &Arguments) -> Result<()> {
     println!("# What fences cost to find\n");
     println!(
-        "Made by `cargo xtask bench fences`. Processor time of all threads, the fastest of {} batches of runs, from the parsed program to the \
-         proved answer. Queries: questions about the program with some of the fences.\n",
+        "{} Processor time of all threads, the median of {} runs, from the parsed program to the proved answer. Queries: questions \
+         about the program with some of the fences.\n",
+        made_by(),
         arguments.repetitions
     );
     println!("{}\n", machine());
@@ -66,7 +68,7 @@ fn robustness(arguments: &Arguments) -> Result<()> {
             measured.answer.effort.queries.to_string(),
             measured.answer.effort.clauses.to_string(),
             count(measured.answer.effort.states),
-            seconds(measured.time),
+            seconds_or_stopped(measured.time),
         ]);
     }
     println!("{table}");
@@ -101,7 +103,7 @@ fn safety(arguments: &Arguments) -> Result<()> {
             measured.places.to_string(),
             measured.answer.effort.queries.to_string(),
             count(measured.answer.effort.states),
-            format!("{} ({theirs})", seconds(measured.time)),
+            format!("{} ({theirs})", seconds_or_stopped(measured.time)),
         ]);
     }
     println!("{table}");
@@ -123,14 +125,16 @@ fn files(
         let program = sources::read(&path, language)?;
         let measured = measure(&program, language, plan(&path), arguments.repetitions)?;
         let reference = theirs.iter().find(|(file, _)| *file == name);
+        let ratio =
+            reference.zip(measured.time).map(|((_, theirs), time)| format!("{:.4}", time.as_secs_f64() / theirs));
         table.row(vec![
             name,
             measured.fences.to_string(),
             measured.answer.sets.len().max(1).to_string(),
             measured.answer.effort.queries.to_string(),
             count(measured.answer.effort.states),
-            seconds(measured.time),
-            reference.map(|(_, theirs)| format!("{:.4}", measured.time.as_secs_f64() / theirs)).unwrap_or_default(),
+            seconds_or_stopped(measured.time),
+            ratio.unwrap_or_default(),
         ]);
     }
     println!("{table}");

@@ -15,6 +15,10 @@ const THREAD: u64 = PC + VALUE;
 const CRITICAL: u64 = 8;
 
 impl Lamport {
+    pub fn name(&self) -> String {
+        format!("Lamport, {} threads", self.threads)
+    }
+
     pub fn text(&self) -> String {
         let threads = self.threads;
         format!(

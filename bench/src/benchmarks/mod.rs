@@ -17,16 +17,25 @@ pub mod runtime;
 mod schedules;
 mod stateright;
 mod storage;
+mod write;
 
-use crate::measure::machine;
-use anyhow::Result;
+use anyhow::{Result, ensure};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Writes docs/benchmarks-NAME.md as well
+    #[arg(long, global = true)]
+    write: bool,
+    #[command(subcommand)]
+    benchmark: Benchmark,
+}
 
 #[derive(clap::Subcommand)]
 pub enum Benchmark {
     /// The state-space engine: against hand-written searches, against itself on two cores, against other tools
     Explore(explore::Arguments),
     /// States elsewhere than in the memory of one process: in several processes, on disk, in checkpoints
-    Cluster,
+    Cluster(cluster::Arguments),
     /// Fences: the cheapest set for robustness, all minimal sets for safety
     Fences(fences::Arguments),
     /// Any number of threads: proofs by coverability, beside instances
@@ -43,15 +52,13 @@ pub enum Benchmark {
     Schedules(schedules::Arguments),
 }
 
-pub fn run(benchmark: &Benchmark) -> Result<()> {
+pub fn run(Arguments { write, benchmark }: &Arguments) -> Result<()> {
+    if *write {
+        ensure!(!benchmark.is_quick(), "numbers of a quick run mean nothing, so there is no document of them");
+        return write::write(benchmark.name());
+    }
     match benchmark {
-        Benchmark::Cluster => {
-            println!("# States elsewhere\n\n`cargo xtask bench cluster` prints this. {}\n", machine());
-            let directory = storage::Temporary::new()?;
-            println!("{}", cluster::table(directory.path())?);
-            println!("{}", storage::tables(directory.path())?);
-            Ok(())
-        }
+        Benchmark::Cluster(arguments) => cluster::run(arguments),
         Benchmark::Explore(arguments) => explore::run(arguments),
         Benchmark::Fences(arguments) => fences::run(arguments),
         Benchmark::Parameterised(arguments) => parameterised::run(arguments),
@@ -60,5 +67,31 @@ pub fn run(benchmark: &Benchmark) -> Result<()> {
         Benchmark::Robustness(arguments) => robustness::run(arguments),
         Benchmark::Runtime(arguments) => runtime::run(arguments),
         Benchmark::Schedules(arguments) => schedules::run(arguments),
+    }
+}
+
+impl Benchmark {
+    /// As it is typed, and as its document is called.
+    fn name(&self) -> &'static str {
+        match self {
+            Benchmark::Cluster(_) => "cluster",
+            Benchmark::Explore(_) => "explore",
+            Benchmark::Fences(_) => "fences",
+            Benchmark::Parameterised(_) => "parameterised",
+            Benchmark::Rc20(_) => "rc20",
+            Benchmark::Reach(_) => "reach",
+            Benchmark::Robustness(_) => "robustness",
+            Benchmark::Runtime(_) => "runtime",
+            Benchmark::Schedules(_) => "schedules",
+        }
+    }
+
+    /// Whether it is a smoke test.
+    fn is_quick(&self) -> bool {
+        match self {
+            Benchmark::Cluster(arguments) => arguments.quick,
+            Benchmark::Explore(arguments) => arguments.quick,
+            _ => false,
+        }
     }
 }

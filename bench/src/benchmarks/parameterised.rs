@@ -2,10 +2,11 @@
 //! instance with four copies.
 
 use crate::asked::reach::letter;
-use crate::measure::{machine, timed, wall_time};
+use crate::command::made_by;
+use crate::measure::{REPETITIONS, machine, repeated, repetitions, timed, wall_time};
 use crate::sources;
-use crate::table::{Table, count, seconds};
-use anyhow::Result;
+use crate::table::{Table, count, seconds_or_stopped};
+use anyhow::{Result, bail};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::{reach_by_proof, robust_by_nets};
 use ravelin_analysis::reachability::{Engine, Limits, Question, answer};
@@ -20,8 +21,8 @@ pub struct Arguments {
     /// Seconds after which a search is stopped
     #[arg(long, default_value_t = 60)]
     timeout: u64,
-    /// The fastest of so many runs counts
-    #[arg(long, default_value_t = 3)]
+    /// How often each question is asked; the median counts
+    #[arg(long, default_value_t = REPETITIONS, value_parser = repetitions())]
     repetitions: usize,
 }
 
@@ -38,11 +39,13 @@ const GROWTH: [(&str, &str, &str, &[usize]); 3] = [
 pub fn run(arguments: &Arguments) -> Result<()> {
     println!("# What a proof for any number of threads costs\n");
     println!(
-        "Made by `cargo xtask bench parameterised`. Wall-clock time on one core, the fastest of {} runs; a search is stopped after {} s. The \
+        "{} Wall-clock time on one core, the median of {} runs; a search is stopped after {} s and then not repeated. The \
          columns *any number* are by coverability alone, without the look at small instances that comes first; if the answer is *violated*, \
          they include the search for the smallest instance, which is named. The columns *× {COPIES}* explore the instance with {COPIES} copies of \
          each template. h: holds or robust, v: violated or not robust, ?: stopped; then the time, and markings, constraints or states.\n",
-        arguments.repetitions, arguments.timeout
+        made_by(),
+        arguments.repetitions,
+        arguments.timeout
     );
     println!("{}\n", machine());
     println!("## Known cases\n");
@@ -84,33 +87,39 @@ fn head(first: &str) -> Table {
 fn row(name: &str, program: &Program, arguments: &Arguments) -> Vec<String> {
     let instance = program.instance(COPIES);
     let mut cells = vec![name.to_owned()];
-    cells.push(fastest(arguments, || robust(program, arguments, true)));
-    cells.push(fastest(arguments, || robust(&instance, arguments, false)));
+    cells.push(measured(arguments, || robust(program, arguments, true)));
+    cells.push(measured(arguments, || robust(&instance, arguments, false)));
     for model in [Model::Sc, Model::Tso] {
-        cells.push(fastest(arguments, || reach(program, model, arguments, true)));
-        cells.push(fastest(arguments, || reach(&instance, model, arguments, false)));
+        cells.push(measured(arguments, || reach(program, model, arguments, true)));
+        cells.push(measured(arguments, || reach(&instance, model, arguments, false)));
     }
     cells
 }
 
-/// What was answered: a letter, a number, and perhaps an instance.
-type Found = Result<(Verdict, u64, String), String>;
+/// What was answered.
+struct Found {
+    verdict: Verdict,
+    /// Markings, constraints or states.
+    number: u64,
+    /// The smallest that is violated, with a comma before it; empty if there is none.
+    instance: String,
+    met_limit: bool,
+}
 
-fn fastest(arguments: &Arguments, ask: impl Fn() -> Found) -> String {
-    let mut best = Duration::MAX;
-    let mut last = Err("not asked".to_owned());
-    for _ in 0..arguments.repetitions.max(1) {
-        let (found, time) = timed(wall_time, &ask);
-        best = best.min(time);
-        last = found;
-        if time > Duration::from_secs(2) {
-            break;
-        }
-    }
-    match last {
-        Err(refused) => refused,
-        Ok((verdict, number, instance)) => {
-            format!("{} {} ({}){instance}", letter(verdict), seconds(best), count(number))
+/// An answer with its time in a cell, or why there is none.
+fn measured(arguments: &Arguments, ask: impl Fn() -> Result<Found>) -> String {
+    let asked = repeated(
+        arguments.repetitions,
+        |found: &Found| found.met_limit,
+        || {
+            let (found, time) = timed(wall_time, &ask);
+            Ok((found?, time))
+        },
+    );
+    match asked {
+        Err(refused) => refused.to_string(),
+        Ok((Found { verdict, number, instance, .. }, time)) => {
+            format!("{} {} ({}){instance}", letter(verdict), seconds_or_stopped(time), count(number))
         }
     }
 }
@@ -119,27 +128,28 @@ fn limits(arguments: &Arguments) -> Limits {
     Limits { time: Some(Duration::from_secs(arguments.timeout)), memory: Some(4 << 30), ..Limits::default() }
 }
 
-fn robust(program: &Program, arguments: &Arguments, any: bool) -> Found {
+fn robust(program: &Program, arguments: &Arguments, any: bool) -> Result<Found> {
     let question = RobustnessQuestion { limits: limits(arguments), ..RobustnessQuestion::new(Model::Tso) };
-    let found = if any { robust_by_nets(program, &question) } else { robustness(program, &question) };
-    let found = found.map_err(|error| error.to_string())?;
+    let found = if any { robust_by_nets(program, &question) } else { robustness(program, &question) }?;
     let instance = found.any_number.as_ref().and_then(|any| any.instance.as_ref());
     let instance = instance.map(|instance| format!(", {}", instance.show())).unwrap_or_default();
     let markings = found.any_number.as_ref().map(|any| any.nets.iter().map(|net| net.counts.kept).sum::<u64>());
-    Ok((found.verdict, markings.unwrap_or(found.explored.states), instance))
+    let number = markings.unwrap_or(found.explored.states);
+    Ok(Found { verdict: found.verdict, number, instance, met_limit: found.limit.is_some() })
 }
 
-fn reach(program: &Program, model: Model, arguments: &Arguments, any: bool) -> Found {
+fn reach(program: &Program, model: Model, arguments: &Arguments, any: bool) -> Result<Found> {
     let has_goals = !program.goals.is_empty();
     let asserts = program.threads.iter().flat_map(|thread| &thread.transitions);
     let asserts = asserts.filter(|step| matches!(step.instruction, ravelin_program::Instruction::Assert(_))).count();
     if !has_goals && asserts == 0 {
-        return Err("–".to_owned());
+        bail!("–");
     }
     let question = Question { limits: limits(arguments), ..Question::new(model) };
-    let found = if any { reach_by_proof(program, &question) } else { answer(program, &question, Engine::Auto) };
-    let found = found.map_err(|error| error.to_string())?;
+    let found = if any { reach_by_proof(program, &question) } else { answer(program, &question, Engine::Auto) }?;
     let instance = found.any_number.as_ref().and_then(|any| any.instance.as_ref());
     let instance = instance.map(|instance| format!(", {}", instance.show())).unwrap_or_default();
-    Ok((found.reachability.verdict, found.reachability.statistics.states, instance))
+    let reachability = found.reachability;
+    let (verdict, number) = (reachability.verdict, reachability.statistics.states);
+    Ok(Found { verdict, number, instance, met_limit: reachability.limit.is_some() })
 }

@@ -2,9 +2,10 @@
 //! somebody has them, the files of Rocker.
 
 use crate::asked::c11;
-use crate::measure::machine;
+use crate::command::made_by;
+use crate::measure::{REPETITIONS, machine, repetitions};
 use crate::sources;
-use crate::table::{Table, count, seconds};
+use crate::table::{Table, count, seconds_or_stopped};
 use anyhow::Result;
 use ravelin_analysis::c11::C11Model;
 use ravelin_explore::Limits;
@@ -15,7 +16,7 @@ use std::time::Duration;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// A folder with files of Rocker (.tpl, also in folders inside it), to be measured too
-    #[arg(long)]
+    #[arg(long, value_name = "FOLDER")]
     rocker: Option<PathBuf>,
     /// Seconds after which a search is stopped
     #[arg(long, default_value_t = 60)]
@@ -23,6 +24,9 @@ pub struct Arguments {
     /// Threads to search with
     #[arg(long, default_value_t = 2)]
     workers: usize,
+    /// How often each question is asked; the median counts
+    #[arg(long, default_value_t = REPETITIONS, value_parser = repetitions())]
+    repetitions: usize,
 }
 
 /// Seconds of processor time that Rocker takes, without translation and compilation, measured on this kind of machine: name, ra, rc20.
@@ -37,9 +41,12 @@ const ROCKER: [(&str, Option<f64>, Option<f64>); 5] = [
 pub fn run(arguments: &Arguments) -> Result<()> {
     println!("# What robustness against release/acquire and RC20 costs\n");
     println!(
-        "Made by `cargo xtask bench rc20`. Processor time of {} workers; a search is stopped after {} s. Data races are looked for, seq_cst \
-         accesses read both ways, every answer is exact.\n",
-        arguments.workers, arguments.timeout
+        "{} Processor time of {} workers, the median of {} runs; a search is stopped after {} s and then not repeated. Data races are looked \
+         for, seq_cst accesses read both ways, every answer is exact.\n",
+        made_by(),
+        arguments.workers,
+        arguments.repetitions,
+        arguments.timeout
     );
     println!("{}\n", machine());
     println!("## Examples\n");
@@ -67,20 +74,21 @@ fn table(arguments: &Arguments, files: &[PathBuf], language: Language) -> Result
             eprintln!("{name} {word}");
             // A program with a locked block has no meaning in C11.
             let limits = Limits { time: Some(Duration::from_secs(arguments.timeout)), ..Limits::default() };
-            let Ok((answer, time)) = c11::measure(&program, model, limits, arguments.workers) else { continue };
+            let measured = c11::measure(&program, model, limits, arguments.workers, arguments.repetitions);
+            let Ok((answer, time)) = measured else { continue };
             let theirs = ROCKER.iter().find(|(file, ..)| *file == name).and_then(|(_, ra, rc20)| match model {
                 C11Model::ReleaseAcquire => *ra,
                 C11Model::Rc20 => *rc20,
             });
-            let ratio = theirs.map(|theirs| format!("{:.3}", time.as_secs_f64() / theirs)).unwrap_or_default();
+            let ratio = theirs.zip(time).map(|(theirs, time)| format!("{:.3}", time.as_secs_f64() / theirs));
             table.row(vec![
                 name.clone(),
                 word.to_owned(),
                 c11::word(&answer).to_owned(),
                 count(answer.statistics.states),
                 format!("{:.1} MB", answer.statistics.bytes as f64 / 1e6),
-                seconds(time),
-                ratio,
+                seconds_or_stopped(time),
+                ratio.unwrap_or_default(),
             ]);
         }
     }

@@ -2,12 +2,13 @@
 //! them, the files of Memorax.
 
 use crate::asked::reach;
-use crate::measure::machine;
+use crate::command::made_by;
+use crate::measure::{REPETITIONS, machine, repetitions};
 use crate::sources;
-use crate::table::{Table, count, seconds};
+use crate::table::{Table, count, seconds_or_stopped};
 use anyhow::Result;
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Answer, Engine};
+use ravelin_analysis::reachability::Engine;
 use ravelin_frontend::Language;
 use ravelin_program::Program;
 use std::path::{Path, PathBuf};
@@ -16,13 +17,13 @@ use std::time::Duration;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// A folder with files of Memorax (.rmm), to be measured too
-    #[arg(long)]
+    #[arg(long, value_name = "FOLDER")]
     memorax: Option<PathBuf>,
     /// Seconds after which an engine is stopped
     #[arg(long, default_value_t = 30)]
     timeout: u64,
-    /// The fastest of so many runs counts
-    #[arg(long, default_value_t = 3)]
+    /// How often each question is asked; the median counts
+    #[arg(long, default_value_t = REPETITIONS, value_parser = repetitions())]
     repetitions: usize,
 }
 
@@ -52,9 +53,11 @@ const MEMORAX: [(&str, f64); 8] = [
 pub fn run(arguments: &Arguments) -> Result<()> {
     println!("# What reachability under TSO costs\n");
     println!(
-        "Made by `cargo xtask bench reach`. Processor time of all threads, the fastest of {} runs; an engine is stopped after {} s. h: holds, \
-         v: violated, ?: unknown; then the time, and states or constraints.\n",
-        arguments.repetitions, arguments.timeout
+        "{} Processor time of all threads, the median of {} runs; an engine is stopped after {} s and then not asked again. h: holds, v: \
+         violated, ?: unknown; then the time, and states or constraints.\n",
+        made_by(),
+        arguments.repetitions,
+        arguments.timeout
     );
     println!("{}\n", machine());
     table_1(arguments)?;
@@ -91,9 +94,9 @@ fn growth(arguments: &Arguments) -> Result<()> {
             let program = sources::example_with(file, "N", value)?;
             let mut cells = vec![value.to_string()];
             for (engine, alive) in ENGINES.into_iter().zip(&mut alive) {
-                let (cell, settled) = if *alive { ask(&program, engine, arguments) } else { ("–".to_owned(), false) };
-                *alive = settled;
-                cells.push(cell);
+                let cell = if *alive { ask(&program, engine, arguments) } else { Cell::empty("–") };
+                *alive = cell.settled;
+                cells.push(cell.text);
             }
             table.row(cells);
         }
@@ -113,13 +116,11 @@ fn memorax(folder: &Path, arguments: &Arguments) -> Result<()> {
         eprintln!("{name}");
         let program = sources::read(&path, Language::Memorax)?;
         let reference = MEMORAX.iter().find(|(file, _)| *file == name).map(|(_, theirs)| *theirs);
-        let (_, time) = measure(&program, Engine::Auto, arguments);
-        let mut cells = row(name, &program, arguments);
-        cells.push(match reference {
-            Some(theirs) if theirs > 0.0 => format!("{:.3}", time.as_secs_f64() / theirs),
-            _ => String::new(),
-        });
-        table.row(cells);
+        let cells = ENGINES.map(|engine| ask(&program, engine, arguments));
+        let auto = cells[0].time;
+        let ratio = reference.filter(|theirs| *theirs > 0.0).zip(auto);
+        let ratio = ratio.map(|(theirs, time)| format!("{:.3}", time.as_secs_f64() / theirs)).unwrap_or_default();
+        table.row(std::iter::once(name).chain(cells.map(|cell| cell.text)).chain([ratio]).collect());
     }
     println!("{table}");
     Ok(())
@@ -131,24 +132,33 @@ fn head(first: &str) -> Table {
 }
 
 fn row(name: String, program: &Program, arguments: &Arguments) -> Vec<String> {
-    let cells = ENGINES.into_iter().map(|engine| ask(program, engine, arguments).0);
+    let cells = ENGINES.map(|engine| ask(program, engine, arguments).text);
     std::iter::once(name).chain(cells).collect()
 }
 
-/// An engine's answer in a cell, and whether it settled the question.
-fn ask(program: &Program, engine: Engine, arguments: &Arguments) -> (String, bool) {
-    let (found, time) = measure(program, engine, arguments);
-    match found {
-        Err(refused) => (refused, false),
-        Ok(found) => {
-            let (letter, number) = (reach::letter(found.reachability.verdict), reach::effort(&found));
-            let by = if engine == Engine::Auto { format!(" {}", found.engine.name()) } else { String::new() };
-            let settled = found.reachability.verdict != Verdict::Unknown;
-            (format!("{letter} {} ({}{by})", seconds(time), count(number)), settled)
-        }
+/// An engine's answer.
+struct Cell {
+    text: String,
+    /// Whether it settled the question, and in what time.
+    settled: bool,
+    time: Option<Duration>,
+}
+
+impl Cell {
+    fn empty(text: &str) -> Cell {
+        Cell { text: text.to_owned(), settled: false, time: None }
     }
 }
 
-fn measure(program: &Program, engine: Engine, arguments: &Arguments) -> (Result<Answer, String>, Duration) {
-    reach::measure(program, engine, Duration::from_secs(arguments.timeout), arguments.repetitions)
+fn ask(program: &Program, engine: Engine, arguments: &Arguments) -> Cell {
+    let limit = Duration::from_secs(arguments.timeout);
+    match reach::measure(program, engine, limit, arguments.repetitions) {
+        Err(refused) => Cell::empty(&refused.to_string()),
+        Ok((found, time)) => {
+            let (letter, number) = (reach::letter(found.reachability.verdict), reach::effort(&found));
+            let by = if engine == Engine::Auto { format!(" {}", found.engine.name()) } else { String::new() };
+            let settled = found.reachability.verdict != Verdict::Unknown;
+            Cell { text: format!("{letter} {} ({}{by})", seconds_or_stopped(time), count(number)), settled, time }
+        }
+    }
 }

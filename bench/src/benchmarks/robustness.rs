@@ -1,8 +1,9 @@
 //! What robustness costs: the programs of Table 2 of the ESOP paper in our versions, how the search grows with the number of threads,
 //! the engines side by side, and, if somebody has them, the files of Trencher.
 
-use crate::asked::robustness::{Fates, every_attack, fastest, size};
-use crate::measure::{in_turns, machine, ratio, timed, wall_time};
+use crate::asked::robustness::{Fates, every_attack, measure, size};
+use crate::command::made_by;
+use crate::measure::{REPETITIONS, in_turns, machine, ratio, repetitions, timed, wall_time};
 use crate::papers::robustness_2013::TABLE_2;
 use crate::sources;
 use crate::table::{Table, count, seconds};
@@ -15,13 +16,13 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// A folder with files of Trencher (.txt), to be measured too
-    #[arg(long)]
+    #[arg(long, value_name = "FOLDER")]
     trencher: Option<PathBuf>,
     /// Most threads of Lamport's algorithm
     #[arg(long, default_value_t = 5)]
     threads: usize,
-    /// The fastest of so many runs counts
-    #[arg(long, default_value_t = 5)]
+    /// How often each question is asked; the median counts
+    #[arg(long, default_value_t = REPETITIONS, value_parser = repetitions())]
     repetitions: usize,
 }
 
@@ -32,7 +33,8 @@ const TRENCHER: [(&str, f64); 2] = [("cilk-the-wsq-wrongdoing.txt", 4.5), ("lamp
 pub fn run(arguments: &Arguments) -> Result<()> {
     println!("# What robustness costs\n");
     println!(
-        "Made by `cargo xtask bench robustness`. Processor time of one worker, the fastest of {} runs, unless said otherwise.\n",
+        "{} Times are the median of {} runs, in processor time of one worker unless said otherwise.\n",
+        made_by(),
         arguments.repetitions
     );
     println!("{}\n", machine());
@@ -50,12 +52,13 @@ fn table_2(arguments: &Arguments) -> Result<()> {
     println!(
         "Every attack settled (`check --attacks`). T, L, I: threads, labels, instructions. RQ: attacks, in the paper with the queries of fence \
          insertion for non-robust programs. NR1: no path from the store to the load, or none without a fence. *free*: dismissed \
-         for another reason without a search. NR2, R: searched, infeasible and feasible. In brackets the paper's number.\n"
+         for another reason without a search. NR2, R: searched, infeasible and feasible. In brackets the paper's number; \
+         [results.md](results.md) says why some differ.\n"
     );
     let mut table = Table::new(&["program", "T", "L", "I", "RQ", "NR1", "free", "NR2", "R", "states", "time"]);
     for paper in TABLE_2 {
         let program = sources::example(paper.file)?;
-        let (answer, time) = fastest(&program, every_attack(Engine::Shared), arguments.repetitions)?;
+        let (answer, time) = measure(&program, every_attack(Engine::Shared), arguments.repetitions)?;
         let fates = Fates::of(&answer);
         let beside = |ours: usize, paper: usize| format!("{ours} ({paper})");
         let [threads, labels, instructions] = size(&program);
@@ -88,19 +91,15 @@ fn growth(arguments: &Arguments) -> Result<()> {
     for threads in 2..=arguments.threads {
         eprintln!("Lamport with {threads} threads");
         let program = sources::example_with("lamport-fast.rav", "N", threads)?;
-        let repetitions = if threads > 4 { 1 } else { arguments.repetitions };
-        let (answer, time) = fastest(&program, every_attack(Engine::Shared), repetitions)?;
-        let (_, first) = fastest(&program, RobustnessQuestion::new(Model::Tso), repetitions)?;
-        let times = in_turns(
-            repetitions,
-            &mut [
-                &mut || timed(wall_time, || robustness(&program, &every_attack(Engine::Shared)).is_ok()).1,
-                &mut || {
-                    let question = RobustnessQuestion { workers: 2, ..every_attack(Engine::Shared) };
-                    timed(wall_time, || robustness(&program, &question).is_ok()).1
-                },
-            ],
-        );
+        let (answer, time) = measure(&program, every_attack(Engine::Shared), arguments.repetitions)?;
+        let (_, first) = measure(&program, RobustnessQuestion::new(Model::Tso), arguments.repetitions)?;
+        let by = |workers: usize| {
+            let question = RobustnessQuestion { workers, ..every_attack(Engine::Shared) };
+            let (answer, time) = timed(wall_time, || robustness(&program, &question));
+            answer?;
+            Ok(time)
+        };
+        let times = in_turns(arguments.repetitions, [&mut || by(1), &mut || by(2)])?;
         table.row(vec![
             threads.to_string(),
             answer.attacks.len().to_string(),
@@ -132,7 +131,7 @@ fn engines(arguments: &Arguments) -> Result<()> {
         let mut row = vec![file.to_owned()];
         let mut base = None;
         for engine in [Engine::Shared, Engine::Attacks, Engine::Single] {
-            let (answer, time) = fastest(&program, every_attack(engine), arguments.repetitions)?;
+            let (answer, time) = measure(&program, every_attack(engine), arguments.repetitions)?;
             row.extend([count(answer.explored.states), seconds(time)]);
             match base {
                 None => base = Some(time),
@@ -154,7 +153,7 @@ fn trencher(folder: &Path, arguments: &Arguments) -> Result<()> {
     for path in sources::files(folder, "txt")? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let program = sources::read(&path, Language::Trencher)?;
-        let (answer, time) = fastest(&program, every_attack(Engine::Shared), arguments.repetitions)?;
+        let (answer, time) = measure(&program, every_attack(Engine::Shared), arguments.repetitions)?;
         let reference = TRENCHER.iter().find(|(file, _)| *file == name);
         table.row(vec![
             name,

@@ -3,9 +3,10 @@
 //!
 //! The programs are in `bench/programs/runtime`. What counts is Ravelin over the stock sanitizer of the same compiler.
 
-use crate::measure::machine;
+use crate::command::made_by;
+use crate::measure::{REPETITIONS, machine, repetitions};
 use crate::table::Table;
-use crate::watched::{BUILDS, Build, Cost, Kind, built, compile, cost, median};
+use crate::watched::{BUILDS, Build, Cost, Kind, built, compile, cost};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,13 +14,13 @@ use std::time::Duration;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// How often each program runs; the median counts
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = REPETITIONS, value_parser = repetitions())]
     repetitions: usize,
     /// Only programs with this word in their name
     #[arg(long, default_value = "")]
     only: String,
     /// The ravelin to measure instead of building one
-    #[arg(long)]
+    #[arg(long, value_name = "PROGRAM")]
     ravelin: Option<PathBuf>,
     /// Sources of mimalloc, to measure it under a stress test as well
     #[arg(long, value_name = "FOLDER")]
@@ -51,6 +52,7 @@ const WORKLOADS: [Workload; 12] = [
 const MIMALLOC: Workload = ("mimalloc, 25 threads", "mimalloc.c", "");
 
 pub fn run(arguments: &Arguments) -> Result<()> {
+    let machine = machine();
     let ravelin = match &arguments.ravelin {
         Some(path) => path.clone(),
         None => built()?,
@@ -58,12 +60,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let builds = builds();
     println!("# What the sanitizer costs\n");
     println!(
-        "Made by `cargo xtask bench runtime`. Processor time, user and system, of all threads, and the most memory at any \
-         time; the median of {} runs, taken in turns. TSan is the stock thread sanitizer of the compiler, which looks for \
+        "{} Processor time, user and system, of all threads, and the most memory at any time; the median of {} runs, taken in turns. TSan is the stock thread sanitizer of the compiler, which looks for \
          data races only; its reports and Ravelin's are collected, not printed.\n",
+        made_by(),
         arguments.repetitions
     );
-    println!("{}\n", machine());
+    println!("{machine}\n");
     let folder = std::env::temp_dir().join(format!("ravelin-bench-runtime-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("findings"))?;
     let measured = measure(arguments, &ravelin, &builds, &folder);
@@ -100,7 +102,7 @@ pub fn workloads(with_mimalloc: bool) -> impl Iterator<Item = Workload> {
     WORKLOADS.into_iter().chain(with_mimalloc.then_some(MIMALLOC))
 }
 
-/// The median of some runs of each build, taken in turns. Executables are left in the folder for other workloads with the same source.
+/// The medians of so many runs of each build, taken in turns. Executables are left in the folder for other workloads with the same source.
 pub fn costs(
     (name, file, words): Workload,
     repetitions: usize,
@@ -119,7 +121,7 @@ pub fn costs(
         programs.push(program);
     }
     let mut costs = vec![Vec::new(); builds.len()];
-    for _ in 0..repetitions.max(1) {
+    for _ in 0..repetitions {
         for ((build, program), costs) in builds.iter().zip(&programs).zip(&mut costs) {
             let report = folder.join("findings");
             costs.push(
@@ -127,7 +129,7 @@ pub fn costs(
             );
         }
     }
-    Ok(costs.into_iter().map(median).collect())
+    Ok(costs.iter().map(|costs| Cost::median(costs)).collect())
 }
 
 /// A row for each program: what each build took, and Ravelin over the stock sanitizer of the same compiler.

@@ -4,14 +4,15 @@
 //! The programs are the examples that are not robust against RC20, as C with few rounds, the algorithms of the
 //! sanitizer's tests in their weak variants, and the sequence lock that the paper's tool does not find.
 
-use crate::measure::machine;
-use crate::table::Table;
+use crate::command::made_by;
+use crate::measure::{REPETITIONS, machine, median, timed, wall_time};
+use crate::table::{Table, count};
 use crate::watched::built;
 use crate::watched::runs::{Program, Violations, compile, report, succeeds, violations};
 use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -22,7 +23,7 @@ pub struct Arguments {
     #[arg(long, default_value = "")]
     only: String,
     /// The ravelin to measure instead of building one
-    #[arg(long)]
+    #[arg(long, value_name = "PROGRAM")]
     ravelin: Option<PathBuf>,
 }
 
@@ -34,6 +35,7 @@ const POINTS: u64 = 1_000_000;
 const PATIENCE: Duration = Duration::from_secs(600);
 
 pub fn run(arguments: &Arguments) -> Result<()> {
+    let machine = machine();
     let ravelin = match &arguments.ravelin {
         Some(path) => std::path::absolute(path)?,
         None => built()?,
@@ -44,7 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let _ = std::fs::remove_dir_all(&folder);
     let (found, speed) = measured?;
     println!("# Schedules\n");
-    println!("Made by `cargo xtask bench schedules`.\n\n{}\n", machine());
+    println!("{}\n\n{}\n", made_by(), machine);
     println!(
         "## What they find\n\nIn how many of {} runs the most frequent robustness violation of a program turned up, and the first run that had one. \
          Programs from `examples/` are those that `ravelin check --model rc20` calls not robust, written by `convert --to c` and run with three rounds of each loop; \
@@ -53,8 +55,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     );
     println!("{found}");
     println!(
-        "## How fast\n\nScheduling points a second, on the wall clock, of threads that do nothing but relaxed read-modify-writes ({POINTS} in all); for `os` \
-         accesses a second. The random walk changes threads at nearly every point, PCT hardly ever.\n"
+        "## How fast\n\nScheduling points a second, on the wall clock, of threads that do nothing but relaxed read-modify-writes ({POINTS} in all), the median of {REPETITIONS} \
+         runs; for `os` accesses a second. The random walk changes threads at nearly every point, PCT hardly ever.\n"
     );
     println!("{speed}");
     Ok(())
@@ -150,19 +152,16 @@ fn speed(ravelin: &Path, folder: &Path) -> Result<Table> {
     for schedule in SCHEDULES {
         let mut row = vec![schedule.to_owned()];
         for threads in THREADS {
-            let time = (0..3)
-                .map(|_| {
-                    let began = Instant::now();
-                    let words = [threads.to_string(), POINTS.to_string()];
-                    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                    report(ravelin, &program, &["--schedule", schedule], &words, folder, PATIENCE)?;
-                    Ok(began.elapsed())
-                })
-                .collect::<Result<Vec<Duration>>>()?
-                .into_iter()
-                .min()
-                .unwrap_or_default();
-            row.push(format!("{:.0}", POINTS as f64 / time.as_secs_f64()));
+            let words = [threads.to_string(), POINTS.to_string()];
+            let words = words.each_ref().map(String::as_str);
+            let mut times = Vec::new();
+            for _ in 0..REPETITIONS {
+                let run = || report(ravelin, &program, &["--schedule", schedule], &words, folder, PATIENCE);
+                let (ran, time) = timed(wall_time, run);
+                ran?;
+                times.push(time);
+            }
+            row.push(count((POINTS as f64 / median(times).as_secs_f64()).round() as u64));
         }
         table.row(row);
     }

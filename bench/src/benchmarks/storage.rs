@@ -1,8 +1,7 @@
 //! What it costs to keep states outside memory: `--spill` against memory, and checkpoints.
 
-use super::counters::Counters;
-use super::lamport::Lamport;
-use crate::measure::{process_time, ratio, timed};
+use super::cluster::Subjects;
+use crate::measure::{in_turns, process_time, ratio, timed};
 use crate::sources::parse;
 use crate::table::{Table, count, judged, seconds};
 use anyhow::{Result, ensure};
@@ -19,30 +18,50 @@ const SHARE: u64 = 8;
 const EVERY: Duration = Duration::from_secs(2);
 
 /// The tables, as Markdown.
-pub fn tables(directory: &Path) -> Result<String> {
+pub fn tables(Subjects { counters, lamport, repetitions }: &Subjects, directory: &Path) -> Result<String> {
     let mut spilled = Table::new(&["space", "states", "in memory", "memory", "spilling", "memory", "ratio"]);
     let mut kept = Table::new(&["space", "states", "without", "with", "cost"]);
-    let counters = parse("counters.rav", Counters { number: 6 }.text())?;
-    let lamport = parse("lamport.rav", Lamport { threads: 4 }.text())?;
-    for (name, program, model) in
-        [("6 counters of 16", &counters, Model::Sc), ("Lamport, 4 threads, tso", &lamport, Model::Tso)]
-    {
+    for (name, text, model) in [
+        (counters.name(), counters.text(), Model::Sc),
+        (format!("{}, tso", lamport.name()), lamport.text(), Model::Tso),
+    ] {
+        let program = &parse("space.rav", text)?;
         let settings = Settings { reductions: Reductions::NONE, ..Settings::new(model) };
-        let search = |memory: Option<u64>, beyond: Beyond| {
+        let search = |memory: Option<u64>, beyond: Beyond<'_>| {
             let limits = Limits { memory, ..Limits::default() };
             let options = Options { limits, until: Until::Exhausted, beyond, ..Options::default() };
-            timed(process_time, || explored(program, settings, &options))
+            explored(program, settings, &options)
         };
-        let (plain, time) = search(None, Beyond::default());
-        let plain = plain?;
+        let plain = search(None, Beyond::default())?;
         let budget = plain.bytes / SHARE;
-        let (spill, spilling) = search(Some(budget), Beyond { spill: Some(directory), ..Beyond::default() });
-        let spill = spill?;
-        ensure!(plain.states == spill.states, "{name}: {} states in memory, {} spilled", plain.states, spill.states);
+        // A search, with its states counted again.
+        let same = |how: &str, memory, beyond: Beyond<'_>| {
+            eprintln!("{name}, {how}");
+            let (found, time) = timed(process_time, || search(memory, beyond));
+            let states = found?.states;
+            ensure!(states == plain.states, "{name}, {how}: {states} states instead of {}", plain.states);
+            Ok(time)
+        };
+        let [time, spilling, keeping] = in_turns(
+            *repetitions,
+            [
+                &mut || same("in memory", None, Beyond::default()),
+                &mut || same("spilling", Some(budget), Beyond { spill: Some(directory), ..Beyond::default() }),
+                &mut || {
+                    let parts = directory.join("checkpoints");
+                    std::fs::create_dir(&parts)?;
+                    let checkpoints = Checkpoints::new(&parts, EVERY, 0);
+                    let beyond = Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() };
+                    let time = same("with checkpoints", None, beyond);
+                    std::fs::remove_dir_all(&parts)?;
+                    time
+                },
+            ],
+        )?;
         let slower = ratio(spilling, time);
         let mebibytes = |bytes: u64| format!("{} MiB", bytes >> 20);
         spilled.row(vec![
-            name.to_owned(),
+            name.clone(),
             count(plain.states),
             seconds(time),
             mebibytes(plain.bytes),
@@ -50,14 +69,9 @@ pub fn tables(directory: &Path) -> Result<String> {
             mebibytes(budget),
             judged(slower, "", "≤ 5", slower <= 5.0),
         ]);
-        let parts = directory.join(name);
-        std::fs::create_dir(&parts)?;
-        let checkpoints = Checkpoints::new(&parts, EVERY, 0);
-        let (checked, keeping) = search(None, Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() });
-        ensure!(plain.states == checked?.states, "{name}: another number of states with checkpoints");
         let cost = (ratio(keeping, time) - 1.0) * 100.0;
         kept.row(vec![
-            name.to_owned(),
+            name.clone(),
             count(plain.states),
             seconds(time),
             seconds(keeping),

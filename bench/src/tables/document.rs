@@ -4,6 +4,7 @@
 //! Each paper has a chapter between two comments, and can be measured again by itself.
 
 use super::plot::Plot;
+use crate::footer;
 use anyhow::{Context, Result};
 use std::path::Path;
 
@@ -28,14 +29,31 @@ pub fn picture(name: &str, says: &str) -> String {
     format!("![{says}]({PICTURES}/{name}.svg)\n\n")
 }
 
-/// Writes the chapters into a folder. Chapters of an earlier run that are not among them stay as they are.
-pub fn write(folder: &Path, introduction: &str, chapters: &[Chapter], papers: &[&'static str]) -> Result<()> {
+/// The document of an earlier run, whose chapters may stay; empty if there is none, an error if somebody changed it.
+pub fn earlier(folder: &Path) -> Result<String> {
     let file = folder.join(FILE);
-    let old = std::fs::read_to_string(&file).unwrap_or_default();
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    if !text.is_empty() {
+        footer::author(&text)
+            .with_context(|| format!("{}: chapters of it cannot be kept; run without --only", file.display()))?;
+    }
+    Ok(text)
+}
+
+/// Writes the chapters into a folder, and those of an earlier document that are not among them.
+pub fn write(
+    folder: &Path,
+    introduction: &str,
+    chapters: &[Chapter],
+    papers: &[&'static str],
+    earlier: &str,
+    command: &str,
+) -> Result<()> {
+    let file = folder.join(FILE);
     let mut text = format!("{}\n\n", introduction.trim_end());
     for &paper in papers {
         let new = chapters.iter().find(|chapter| chapter.paper == paper).map(|chapter| chapter.text.as_str());
-        if let Some(body) = new.or_else(|| chapter(&old, paper)) {
+        if let Some(body) = new.or_else(|| chapter(earlier, paper)) {
             let (begin, end) = markers(paper);
             text += &format!("{begin}\n\n{}\n\n{end}\n\n", body.trim());
         }
@@ -45,11 +63,11 @@ pub fn write(folder: &Path, introduction: &str, chapters: &[Chapter], papers: &[
     for (name, plot) in chapters.iter().flat_map(|chapter| &chapter.plots) {
         replace(&pictures.join(format!("{name}.svg")), &plot.svg())?;
     }
-    replace(&file, &format!("{}\n", text.trim_end()))
+    replace(&file, &footer::signed(&text, command))
 }
 
 /// The body of a chapter of a document that was written before.
-fn chapter<'a>(document: &'a str, paper: &str) -> Option<&'a str> {
+pub fn chapter<'a>(document: &'a str, paper: &str) -> Option<&'a str> {
     let (begin, end) = markers(paper);
     let (_, rest) = document.split_once(&begin)?;
     Some(rest.split_once(&end)?.0)
@@ -80,15 +98,15 @@ mod tests {
         let _ = std::fs::remove_dir_all(&folder);
         let papers = ["000", "002", "004"];
         let all = [chapter_of("000", "## One\n\nold\n"), chapter_of("004", "## Three\n")];
-        write(&folder, "# Title\n", &all, &papers).unwrap();
-        let first = std::fs::read_to_string(folder.join(FILE)).unwrap();
-        assert_eq!(
-            first,
-            "# Title\n\n<!-- begin 000 -->\n\n## One\n\nold\n\n<!-- end 000 -->\n\n<!-- begin 004 -->\n\n## Three\n\n<!-- end 004 -->\n"
-        );
-        write(&folder, "# Title\n", &[chapter_of("000", "## One\n\nnew\n"), chapter_of("002", "## Two\n")], &papers)
-            .unwrap();
-        let second = std::fs::read_to_string(folder.join(FILE)).unwrap();
+        assert_eq!(earlier(&folder).unwrap(), "");
+        write(&folder, "# Title\n", &all, &papers, "", "tables").unwrap();
+        let first = earlier(&folder).unwrap();
+        assert!(first.starts_with(
+            "# Title\n\n<!-- begin 000 -->\n\n## One\n\nold\n\n<!-- end 000 -->\n\n<!-- begin 004 -->\n\n## Three\n\n<!-- end 004 -->\n\n<!-- Written by `tables`; "
+        ));
+        let new = [chapter_of("000", "## One\n\nnew\n"), chapter_of("002", "## Two\n")];
+        write(&folder, "# Title\n", &new, &papers, &first, "tables").unwrap();
+        let second = earlier(&folder).unwrap();
         let order: Vec<usize> = ["new", "## Two", "## Three"].map(|words| second.find(words).unwrap()).to_vec();
         assert!(order.is_sorted() && !second.contains("old"), "{second}");
         let mut left: Vec<String> = std::fs::read_dir(folder.join(PICTURES))
@@ -97,6 +115,8 @@ mod tests {
             .collect();
         left.sort();
         assert_eq!(left, ["000.svg", "002.svg", "004.svg"]);
+        std::fs::write(folder.join(FILE), second.replace("new", "newer")).unwrap();
+        assert!(earlier(&folder).is_err_and(|error| error.to_string().contains("cannot be kept")));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -11,7 +11,7 @@ use crate::measure::ratio;
 use crate::papers::fence_insertion_2012::{Row, TABLE_1};
 use crate::sources;
 use crate::table::{Table, count, seconds};
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use ravelin_analysis::fences::{Outcome, Sets};
 use ravelin_frontend::Language;
 use ravelin_program::Program;
@@ -113,7 +113,9 @@ fn find(paper: &Row, effort: &Effort) -> Result<Found> {
     let one = Plan { sets: Sets::Cheapest, ..all };
     let [one, all] = [one, all].map(|plan| measure(&program, Language::Rav, plan, effort.repetitions));
     let (one, all) = (one?, all?);
-    ensure!(is_settled(&one.answer) && is_settled(&all.answer), "not settled in {} s", effort.limit.as_secs());
+    let late = || format!("not settled in {} s", effort.limit.as_secs());
+    ensure!(is_settled(&one.answer) && is_settled(&all.answer), late());
+    let times = [one.time.with_context(late)?, all.time.with_context(late)?];
     let fences = match all.answer.outcome {
         Outcome::WrongUnderSc(_) => None,
         // That no fence is needed is one set, the empty one.
@@ -127,7 +129,7 @@ fn find(paper: &Row, effort: &Effort) -> Result<Found> {
         fences,
         queries: all.answer.effort.queries,
         explored: all.answer.effort.states,
-        times: [one.time, all.time],
+        times,
     })
 }
 

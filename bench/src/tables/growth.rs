@@ -8,7 +8,7 @@ use super::under_sc::under_sc;
 use crate::asked::reach;
 use crate::papers::lazy_tso_2015::{FIGURE_7, FIGURE_8, FIGURE_9, FIGURE_9_QUERIES, Point};
 use crate::sources;
-use crate::table::{Table, count, seconds};
+use crate::table::{Table, count, seconds_or_stopped};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{Effort as Spent, Engine};
 
@@ -74,7 +74,7 @@ pub const GROWTH: [Growth; 3] = [
 const ENGINES: [Engine; 5] = [Engine::Auto, Engine::Lazy, Engine::Dual, Engine::Sb, Engine::Bounded];
 const SPIN: &str = "SPIN, under sc";
 /// The cell of a tool that was stopped before and is not asked about more.
-const STOPPED: &str = "–";
+const NOT_ASKED: &str = "–";
 
 /// A section of the chapter.
 pub struct Grown {
@@ -142,7 +142,7 @@ impl Run<'_> {
     fn engine(&mut self, n: usize, engine: Engine, rounds: &mut String) -> String {
         let name = engine.name();
         if self.stopped.contains(&name) {
-            return STOPPED.to_owned();
+            return NOT_ASKED.to_owned();
         }
         let (file, effort) = (self.growth.file, *self.effort);
         let asked = guarded(self.effort, &format!("{file}, N = {n}, {name}"), move || {
@@ -159,14 +159,15 @@ impl Run<'_> {
             *rounds = lazy.rounds.to_string();
         }
         let verdict = answer.reachability.verdict;
-        let cell = format!("{} {} ({})", reach::letter(verdict), seconds(time), count(reach::effort(&answer)));
+        let cell =
+            format!("{} {} ({})", reach::letter(verdict), seconds_or_stopped(time), count(reach::effort(&answer)));
         match verdict {
             Verdict::Unknown => {
                 self.stopped.push(name);
                 cell
             }
             Verdict::Violated => {
-                if engine != Engine::Bounded {
+                if let Some(time) = time.filter(|_| engine != Engine::Bounded) {
                     add_point(&mut self.curves, name, Origin::Ours, (n as f64, time.as_secs_f64()));
                 }
                 cell
@@ -181,7 +182,7 @@ impl Run<'_> {
 
     fn spin(&mut self, n: usize) -> String {
         if self.stopped.contains(&SPIN) {
-            return STOPPED.to_owned();
+            return NOT_ASKED.to_owned();
         }
         let program = match sources::example_with(self.growth.file, "N", n) {
             Ok(program) => program,

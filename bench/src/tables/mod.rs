@@ -16,7 +16,8 @@ mod row;
 mod rsan;
 mod under_sc;
 
-use crate::measure::machine;
+use crate::command::{command, made_by};
+use crate::measure::{REPETITIONS, machine, what_times_are};
 use anyhow::Result;
 use document::Chapter;
 use row::Effort;
@@ -55,21 +56,27 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         None if arguments.quick => crate::target().join("tables"),
         None => crate::root().join("docs"),
     };
-    let introduction = introduction(&effort);
+    let before = if arguments.only.is_empty() { String::new() } else { document::earlier(&folder)? };
+    let is_kept = |paper: &&str| !is_wanted(arguments, paper) && document::chapter(&before, paper).is_some();
+    let kept: Vec<&str> = PAPERS.into_iter().filter(is_kept).collect();
+    // The machine is described as it was before the measurements.
+    let introduction = introduction(&effort, &kept);
     let began = Instant::now();
     let mut chapters = Vec::new();
-    for paper in
-        PAPERS.into_iter().filter(|&paper| arguments.only.is_empty() || arguments.only.iter().any(|only| only == paper))
-    {
+    for paper in PAPERS.into_iter().filter(|paper| is_wanted(arguments, paper)) {
         eprintln!("paper {paper}, after {} s", began.elapsed().as_secs());
         chapters.push(chapter(paper, &effort, arguments.ravelin.as_deref()));
     }
-    document::write(&folder, &introduction, &chapters, &PAPERS)?;
+    document::write(&folder, &introduction, &chapters, &PAPERS, &before, &command())?;
     for unexplained in chapters.iter().flat_map(|chapter| &chapter.unexplained) {
         eprintln!("not explained: {unexplained}");
     }
     println!("{} written in {} s", folder.join("results.md").display(), began.elapsed().as_secs());
     Ok(())
+}
+
+fn is_wanted(arguments: &Arguments, paper: &str) -> bool {
+    arguments.only.is_empty() || arguments.only.iter().any(|only| only == paper)
 }
 
 fn chapter(paper: &str, effort: &Effort, ravelin: Option<&Path>) -> Chapter {
@@ -83,31 +90,39 @@ fn chapter(paper: &str, effort: &Effort, ravelin: Option<&Path>) -> Chapter {
 
 fn effort(arguments: &Arguments) -> Effort {
     let (limit, repetitions) = match (arguments.quick, arguments.long) {
-        (true, _) => (5, 0),
-        (_, true) => (300, 5),
-        _ => (20, 2),
+        (true, _) => (5, 1),
+        (_, true) => (300, 2 * REPETITIONS + 1),
+        _ => (20, REPETITIONS),
     };
     let limit = Duration::from_secs(arguments.limit.unwrap_or(limit));
     Effort { quick: arguments.quick, long: arguments.long, limit, repetitions }
 }
 
-fn introduction(effort: &Effort) -> String {
+/// The beginning of the document, and which chapters of an earlier one stay in it.
+fn introduction(effort: &Effort, kept: &[&str]) -> String {
     let how = if effort.quick {
         "This is a quick run (`--quick`): SPIN, runs under the sanitizer and repetitions were left out, and what was left out is said to be *skipped*. Its times mean little.\n\n"
     } else {
         ""
     };
+    let old = match kept {
+        [] => String::new(),
+        kept => format!(" Chapters of an earlier run: {}.", kept.join(", ")),
+    };
     format!(
         "# The papers' tables and figures, and ours\n\n\
-         Made by `cargo xtask tables`, which measures everything again in about ten minutes (`--only 000|002|003|004` for one paper, `--quick` without what takes seconds, `--long` for more). Every \
+         {} `--only 000|002|003|004` measures one paper, `--quick` leaves out what takes seconds, `--long` measures more. Unless said otherwise, times are {}. Every \
          table has the paper's number, ours, and how ours was obtained; programs are our own versions from `examples/`, so sizes differ where it is said. The papers measured on other machines, years ago: \
          **a ratio of times from two machines is an order of magnitude**, while verdicts, fences and counts have to agree, and where one does not it is in bold, with the reason below its table. \
-         A question may take {} s; a row that fails says so and stops nothing. Curves of the papers are dashed, those measured here solid.\n\n{how}{}\n",
+         A question may take {} s; one that takes longer is not repeated, and a row that fails says so and stops nothing. Curves of the papers are dashed, those measured here solid.\n\n{how}{}{}\n",
+        made_by(),
+        what_times_are(effort.repetitions),
         effort.limit.as_secs(),
-        machine()
+        machine(),
+        old
     )
 }
 
 /// For tests: one run of each question, and only what is exact is looked at.
 #[cfg(test)]
-const EXACT: Effort = Effort { quick: true, long: false, limit: Duration::from_secs(120), repetitions: 0 };
+const EXACT: Effort = Effort { quick: true, long: false, limit: Duration::from_secs(120), repetitions: 1 };

@@ -69,7 +69,7 @@ fn measure(effort: &Effort, ravelin: &Path) -> (Measured, Vec<String>) {
     }
     for workload in workloads(mimalloc.is_some()) {
         let (ravelin, folder, mimalloc) = (ravelin.to_owned(), folder.clone(), mimalloc.clone());
-        let repetitions = if effort.long { effort.repetitions } else { 1 };
+        let repetitions = effort.repetitions;
         let costs = guarded(effort, workload.0, move || {
             costs(workload, repetitions, mimalloc.as_deref(), &ravelin, &builds(), &folder)
         });

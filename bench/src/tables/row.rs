@@ -13,7 +13,7 @@ pub struct Effort {
     pub long: bool,
     /// What one question may take.
     pub limit: Duration,
-    /// The fastest of so many runs counts.
+    /// How often each question is asked; the median counts.
     pub repetitions: usize,
 }
 

@@ -8,7 +8,7 @@ use super::row::{Effort, SKIPPED, empty, guarded};
 use crate::asked::c11;
 use crate::papers::rsan_2025 as paper;
 use crate::sources;
-use crate::table::{Table, count, seconds};
+use crate::table::{Table, count, seconds, seconds_or_stopped};
 use crate::watched::runs::{self, Violations, violations};
 use crate::watched::{Build, Cost, Kind, built, cost};
 use anyhow::{Context, Result};
@@ -120,9 +120,10 @@ fn exhaustive(effort: &Effort, curves: &mut Curves, unexplained: &mut Vec<String
         for &value in subject.values {
             let threads = value + subject.besides;
             let (file, constant, limit) = (subject.file, subject.constant, effort.limit);
+            let repetitions = effort.repetitions;
             let asked = guarded(effort, &format!("check of {file} with {threads} threads"), move || {
                 let limits = Limits { time: Some(limit), memory: Some(4 << 30), ..Limits::default() };
-                c11::measure(&program(file, constant, value)?, C11Model::Rc20, limits, 1)
+                c11::measure(&program(file, constant, value)?, C11Model::Rc20, limits, 1, repetitions)
             });
             let (answer, time) = match asked {
                 Ok(asked) => asked,
@@ -140,7 +141,7 @@ fn exhaustive(effort: &Effort, curves: &mut Curves, unexplained: &mut Vec<String
                 }
             }
             let megabytes = answer.statistics.bytes as f64 / 1e6;
-            if answer.verdict == expected {
+            if let Some(time) = time.filter(|_| answer.verdict == expected) {
                 curves.add(subject, Way::Check, threads, time, megabytes);
             }
             table.row(vec![
@@ -150,7 +151,7 @@ fn exhaustive(effort: &Effort, curves: &mut Curves, unexplained: &mut Vec<String
                 word,
                 count(answer.statistics.states),
                 format!("{megabytes:.1} MB"),
-                seconds(time),
+                seconds_or_stopped(time),
                 (subject.says)(threads)[0].clone(),
             ]);
         }
@@ -184,10 +185,10 @@ fn watched(
     for subject in &SUBJECTS {
         for &value in subject.values {
             let threads = value + subject.besides;
-            let (file, constant, limit) = (subject.file, subject.constant, effort.limit);
+            let (file, constant, effort_of_run) = (subject.file, subject.constant, *effort);
             let asked = ravelin.clone().and_then(|ravelin| {
                 let what = format!("runs of {file} with {threads} threads");
-                guarded(effort, &what, move || run(&ravelin, &program(file, constant, value)?, limit))
+                guarded(effort, &what, move || run(&ravelin, &program(file, constant, value)?, &effort_of_run))
             });
             let (found, cost) = match asked {
                 Ok(asked) => asked,
@@ -219,7 +220,7 @@ fn watched(
     format!(
         "### Section 6.1 and figure 7: runs under the sanitizer\n\n\
          Obtained from `ravelin convert FILE --to c`, `ravelin cc` and `ravelin run --schedule os|random --runs {RUNS}`: the first run that showed a violation, and in how many runs the most frequent \
-         one turned up, under the operating system's schedules and under a random walk (seeds 1 to {RUNS}). Processor time and most memory of one run under the operating system's; memory below 5 MB is that of the process which starts it. A dash: none in {RUNS} runs, as it must \
+         one turned up, under the operating system's schedules and under a random walk (seeds 1 to {RUNS}). Medians of the processor time and of the most memory of a run under the operating system's; memory below 5 MB is that of the process which starts it. A dash: none in {RUNS} runs, as it must \
          be for the robust versions. What the operating system does differs from run to run.\n\n{table}\n"
     )
 }
@@ -232,28 +233,29 @@ fn program(file: &str, constant: Option<&str>, value: usize) -> Result<Program> 
     }
 }
 
-/// What runs under the schedules of the operating system and of a random walk show, and the cost of one.
-fn run(ravelin: &Path, program: &Program, limit: Duration) -> Result<([Violations; 2], Cost)> {
+/// What runs under the schedules of the operating system and of a random walk show, and the medians of what a run costs.
+fn run(ravelin: &Path, program: &Program, effort: &Effort) -> Result<([Violations; 2], Cost)> {
     let folder = std::env::temp_dir().join(format!("ravelin-tables-{}-runs", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(folder.join("findings")).context("no directory")?;
-    let done = run_in(&folder, ravelin, program, limit);
+    let done = run_in(&folder, ravelin, program, effort);
     let _ = std::fs::remove_dir_all(&folder);
     done
 }
 
-fn run_in(folder: &Path, ravelin: &Path, program: &Program, limit: Duration) -> Result<([Violations; 2], Cost)> {
+fn run_in(folder: &Path, ravelin: &Path, program: &Program, effort: &Effort) -> Result<([Violations; 2], Cost)> {
     let source: PathBuf = folder.join("program.c");
     std::fs::write(&source, ravelin_frontend::print::c(program)?).context("no directory")?;
     let executable = runs::compile(ravelin, &source, &[], folder)?;
     let subject = runs::Program { name: String::new(), source, flags: Vec::new(), arguments: &WORDS };
     // A hundred runs, in which threads may wait for each other until their patience ends, are one question.
-    let all_runs = limit * 4;
+    let all_runs = effort.limit * 4;
     let [os, random] =
         ["os", "random"].map(|schedule| violations(ravelin, &executable, schedule, &subject, RUNS, folder, all_runs));
     let build = Build { compiler: "gcc", kind: Kind::Ravelin };
-    let cost = cost(build, &executable, &WORDS.join(" "), &folder.join("findings"), limit)?;
-    Ok(([os?, random?], cost))
+    let run = |_| cost(build, &executable, &WORDS.join(" "), &folder.join("findings"), effort.limit);
+    let costs = (0..effort.repetitions).map(run).collect::<Result<Vec<Cost>>>()?;
+    Ok(([os?, random?], Cost::median(&costs)))
 }
 
 #[derive(Clone, Copy)]
@@ -319,7 +321,7 @@ mod tests {
             let program = program(subject.file, subject.constant, value).unwrap();
             assert_eq!(program.threads.len(), value + subject.besides, "{}", subject.file);
             let limits = Limits { time: Some(EXACT.limit), ..Limits::default() };
-            let (answer, _) = c11::measure(&program, C11Model::Rc20, limits, 1).unwrap();
+            let (answer, _) = c11::measure(&program, C11Model::Rc20, limits, 1, EXACT.repetitions).unwrap();
             assert_eq!(c11::word(&answer), if subject.robust { "robust" } else { "not robust" }, "{}", subject.file);
         }
     }

@@ -6,7 +6,7 @@ use crate::table::{count, seconds};
 use ravelin_program::Program;
 use std::time::Duration;
 
-/// What SPIN answers, in bold if something else was expected; and the time of its verifier.
+/// What SPIN answers, in bold if something else was expected; and the median of the time of its verifier.
 pub fn under_sc(effort: &Effort, file: &str, program: Program, violated: bool) -> (String, Option<Duration>) {
     if effort.quick {
         return (SKIPPED.to_owned(), None);
@@ -14,8 +14,8 @@ pub fn under_sc(effort: &Effort, file: &str, program: Program, violated: bool) -
     if !spin::is_installed() {
         return ("not installed".to_owned(), None);
     }
-    let limit = effort.limit;
-    match guarded(effort, &format!("SPIN on {file}"), move || spin::verify(&program, limit)) {
+    let (limit, repetitions) = (effort.limit, effort.repetitions);
+    match guarded(effort, &format!("SPIN on {file}"), move || spin::verify(&program, limit, repetitions)) {
         Err(problem) => (problem, None),
         Ok(verified) => {
             let word = if verified.violated { "v" } else { "h" };

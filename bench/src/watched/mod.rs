@@ -4,6 +4,7 @@ pub mod alone;
 mod ending;
 pub mod runs;
 
+use crate::measure::median;
 use alone::ended_alone;
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
@@ -85,13 +86,14 @@ pub fn cost(build: Build, program: &Path, words: &str, report: &Path, limit: Dur
     Ok(cost)
 }
 
-/// The median of time and of memory, each by itself.
-pub fn median(costs: Vec<Cost>) -> Cost {
-    let mut times: Vec<Duration> = costs.iter().map(|cost| cost.time).collect();
-    let mut memories: Vec<u64> = costs.iter().map(|cost| cost.memory).collect();
-    times.sort();
-    memories.sort();
-    Cost { time: times[times.len() / 2], memory: memories[memories.len() / 2] }
+impl Cost {
+    /// The medians of time and of memory, each by itself.
+    pub fn median(costs: &[Cost]) -> Cost {
+        Cost {
+            time: median(costs.iter().map(|cost| cost.time).collect()),
+            memory: median(costs.iter().map(|cost| cost.memory).collect()),
+        }
+    }
 }
 
 impl Build {
