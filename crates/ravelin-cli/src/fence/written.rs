@@ -42,7 +42,18 @@ pub fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     ravelin_output::replace(path, text).with_context(|| path.display().to_string())
 }
 
+/// What changed, as a unified diff with two lines around each change; nothing if nothing did.
 pub fn diff(file: &str, before: &str, after: &str) -> String {
-    let diff = similar::TextDiff::from_lines(before, after);
-    diff.unified_diff().context_radius(2).header(file, file).to_string()
+    use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
+    if before == after {
+        return String::new();
+    }
+    let lines = InternedInput::new(before, after);
+    let mut diff = Diff::compute(Algorithm::Histogram, &lines);
+    diff.postprocess_lines(&lines);
+    let mut config = UnifiedDiffConfig::default();
+    config.context_len(2);
+    let printer = BasicLineDiffPrinter(&lines.interner);
+    let hunks = diff.unified_diff(&printer, config, &lines);
+    format!("--- {file}\n+++ {file}\n{hunks}")
 }

@@ -275,13 +275,19 @@ impl Twins {
         if self.records.len() <= size {
             self.records.chunks_exact(size).try_for_each(view)?;
         } else {
-            let mut order: Vec<&[u64]> = self.records.chunks_exact(size).collect();
-            order.sort_unstable_by_key(|record| (record[width], *record));
-            order.dedup_by(|later, first| later[..width] == first[..width]);
-            order.into_iter().try_for_each(view)?;
+            self.distinct().into_iter().try_for_each(view)?;
         }
         self.records.clear();
         Ok(())
+    }
+
+    /// The records in order, those of one state once. Not generic, because sorting is a lot of code.
+    fn distinct(&self) -> Vec<&[u64]> {
+        let width = self.width;
+        let mut order: Vec<&[u64]> = self.records.chunks_exact(width + 2).collect();
+        order.sort_unstable_by_key(|record| (record[width], *record));
+        order.dedup_by(|later, first| later[..width] == first[..width]);
+        order
     }
 }
 
