@@ -1,9 +1,10 @@
-//! The chores of this repository: `cargo xtask test | soak | bench | tables | crates`.
+//! The chores of this repository: `cargo xtask test | soak | fuzz | miri | bench | tables | crates`.
 //!
 //! One file per chore. Nothing here is shipped. This package links none of the others, so that `cargo xtask test`
 //! starts after a few seconds; what measures is in the package `ravelin-bench`, built with full optimisation when it is
 //! wanted.
 
+mod nightly;
 mod soak;
 mod test;
 
@@ -47,6 +48,8 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),
+        Chore::Fuzz(arguments) => nightly::fuzz(&arguments),
+        Chore::Miri => nightly::miri(),
         Chore::Bench(arguments) => measure("bench", &arguments),
         Chore::Tables(arguments) => measure("tables", &arguments),
         Chore::Crates(arguments) => measure("crates", &arguments),

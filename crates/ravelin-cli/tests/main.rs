@@ -12,7 +12,6 @@ mod check;
 mod checkpoint;
 mod cluster;
 mod command_line;
-mod documents;
 mod engines;
 mod escapes;
 mod examples;
