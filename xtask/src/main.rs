@@ -26,6 +26,10 @@ enum Chore {
     Test(test::Arguments),
     /// Random programs against the reference semantics, for as long as you like
     Soak(soak::Arguments),
+    /// Inputs that nobody would write, by libFuzzer; needs a nightly toolchain and cargo-fuzz
+    Fuzz(nightly::FuzzArguments),
+    /// Tests under Miri; needs a nightly toolchain with Miri
+    Miri,
     /// Measurements, as Markdown; --write NAME writes docs/benchmarks-NAME.md (`cargo xtask bench --help` lists them)
     #[command(disable_help_flag = true)]
     Bench(Forwarded),

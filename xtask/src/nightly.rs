@@ -28,7 +28,7 @@ pub fn fuzz(arguments: &FuzzArguments) -> Result<()> {
     }
     for target in targets {
         let time = format!("-max_total_time={}", arguments.minutes * 60);
-        succeed(nightly(&["fuzz", "run", target, "--", "-max_len=4096", "-timeout=20", &time]))?;
+        succeed(&mut nightly(&["fuzz", "run", target, "--", "-max_len=4096", "-timeout=20", &time]))?;
     }
     Ok(())
 }
