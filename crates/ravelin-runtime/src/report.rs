@@ -48,7 +48,7 @@ pub fn violation(thread: &mut Watched, address: usize, violation: &Violation, do
     }
     let problem = match (done.kind, violation.reads) {
         (AccessKind::Store, _) => Problem::StaleWrite,
-        (AccessKind::Load | AccessKind::CompareExchange, _) => Problem::StaleRead,
+        (AccessKind::Load | AccessKind::CompareExchange | AccessKind::FailedCompareExchange, _) => Problem::StaleRead,
         _ => Problem::StaleUpdate,
     };
     let missed = violation.missed;
@@ -216,11 +216,11 @@ fn remembered(tid: u16, epoch: u32, site: Site, address: usize) -> Access {
 
 /// The same without its callers.
 fn bare(tid: u16, epoch: u32, site: Site) -> Access {
-    const KINDS: [AccessKind; 4] =
-        [AccessKind::Load, AccessKind::Store, AccessKind::Update, AccessKind::CompareExchange];
+    use AccessKind::{CompareExchange, FailedCompareExchange, Load, Store, Update};
+    let is = |kind: &AccessKind| *kind as u64 == site >> KIND_SHIFT & 0xf;
     Access {
         thread: threads::number_of_tid(tid, epoch),
-        kind: KINDS[(site >> KIND_SHIFT & 0xf).min(3) as usize],
+        kind: [Load, Store, Update, FailedCompareExchange].into_iter().find(is).unwrap_or(CompareExchange),
         order: finding_order(order_of(site)),
         size: site >> SIZE_SHIFT,
         stack: vec![site & PC],

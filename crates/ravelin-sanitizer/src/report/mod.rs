@@ -201,6 +201,7 @@ impl Access {
             AccessKind::PlainRead => "read",
             AccessKind::PlainWrite => "write",
             AccessKind::Free => return "release of the memory".to_owned(),
+            AccessKind::FailedCompareExchange => return format!("failed {} compare-exchange", order_name(self.order)),
         };
         match self.order {
             Order::Plain => format!("non-atomic {kind}"),
