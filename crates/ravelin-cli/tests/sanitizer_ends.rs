@@ -89,6 +89,26 @@ fn a_program_that_cannot_reach_the_memory_uses_a_directory() {
     assert!(is_empty(&temporary), "the directory is left behind");
 }
 
+/// It makes the directory as that user. Needs to be allowed to become another one.
+#[test]
+fn a_program_that_becomes_another_user_leaves_its_findings_and_nothing_else() {
+    let Some((place, temporary)) = with_sb("user") else { return };
+    let other = "setpriv --reuid 65534 --clear-groups";
+    if !Command::new("sh").args(["-c", &format!("{other} true")]).status().is_ok_and(|status| status.success()) {
+        ravelin_testing::skip("no program can be run as another user");
+        return;
+    }
+    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
+    std::fs::set_permissions(&temporary, everybody).expect("a folder of ours");
+    finds(&run_shell(&place, &temporary, "", &format!("{other} ./sb")));
+    assert!(is_empty(&temporary), "the directory is left behind");
+    // What is no findings file is not waited for.
+    let pipe = r#"mkdir "$RAVELIN_FINDINGS" && mkfifo "$RAVELIN_FINDINGS/1.findings""#;
+    let output = run_shell(&place, &temporary, "", &format!("{other} sh -c '{pipe}'"));
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(is_empty(&temporary), "the directory is left behind");
+}
+
 #[test]
 fn what_cannot_be_recorded_is_not_called_nothing() {
     let Some((place, temporary)) = with_sb("unrecorded") else { return };
