@@ -168,6 +168,21 @@ fn a_chain_is_followed_over_locks_and_what_synchronises_already() {
     is_repaired_by(&in_c(&globals, &[publish, pass, TAKE]), "first.c", &expected);
 }
 
+/// The third thread reads last, and its race shows only if the first reader has none.
+#[test]
+fn a_change_is_kept_though_it_uncovers_another_race() {
+    let late = "usleep(20000);\nlate = data;";
+    let text = in_c(&format!("#include <unistd.h>\n{GLOBALS}\nint late;"), &[PUBLISH, TAKE, late]);
+    let built = Built::from(&text, "hidden.c", "");
+    let said = text_of(&built.ravelin(&format!("run {OPTIONS} --fix-all ./program")));
+    for expected in
+        [":release\n", ":acquire\n", "gone: data race", "only with the change: data race", "1 finding remains"]
+    {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    assert!(!said.contains("nothing changed"), "{said}");
+}
+
 #[test]
 fn a_read_modify_write_that_continues_a_release_sequence_needs_nothing() {
     let update = "while (!LOAD(flag, memory_order_relaxed))\nsched_yield();\nADD(flag, 1, RELAXED);";
