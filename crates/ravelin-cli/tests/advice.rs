@@ -55,8 +55,8 @@ fn applied(text: &str, changes: &[(usize, String)]) -> String {
 }
 
 /// The changes that are asked for are those of `expected`, by the text of the line and the order; with them no race is left,
-/// neither in the monitor nor in the program.
-fn is_repaired_by(text: &str, name: &str, expected: &[(&str, &str)]) {
+/// neither in the monitor nor in the program. Returns the advice.
+fn is_repaired_by(text: &str, name: &str, expected: &[(&str, &str)]) -> String {
     let built = Built::from(text, name, "");
     let (answer, output) = built.report(OPTIONS, "");
     assert_eq!(output.status.code(), Some(1), "{name}: {}", text_of(&output));
@@ -87,6 +87,7 @@ fn is_repaired_by(text: &str, name: &str, expected: &[(&str, &str)]) {
     built.rebuild(&applied(text, &changes), name, "");
     let (after, output) = built.report(OPTIONS, "");
     assert!(self::races(&after).is_empty(), "{name}: {}", text_of(&output));
+    advice.to_owned()
 }
 
 const PUBLISH: &str = "data = 1;\nSTORE(flag, 1, RELAXED);";
@@ -113,6 +114,22 @@ fn what_is_there_already_is_not_asked_for_again() {
     let take = TAKE.replace("taken", "atomic_thread_fence(memory_order_acquire);\ntaken");
     let acquired = in_c(GLOBALS, &[PUBLISH, &take]);
     is_repaired_by(&acquired, "acquired.c", &[("STORE(flag, 1, RELAXED);", "release")]);
+}
+
+#[test]
+fn a_compare_exchange_that_failed_needs_its_failure_order() {
+    let publish = "data = 1;\nSTORE(flag, 1, memory_order_release);";
+    let take = "int zero = 0;\n\
+                while (atomic_compare_exchange_strong_explicit(&flag, &zero, 0, memory_order_acquire, RELAXED))\n\
+                sched_yield();\ntaken = data;";
+    let line = take.lines().nth(1).expect("a line");
+    let advice = is_repaired_by(&in_c(GLOBALS, &[publish, take]), "failed.c", &[(line, "acquire")]);
+    assert!(advice.starts_with("make the failure order of the compare-exchange at failed.c:"), "{advice}");
+    // Where success is weak as well, both have to change: compilers warn if failure is stronger than success.
+    let take = take.replace("memory_order_acquire", "RELAXED");
+    let line = take.lines().nth(1).expect("a line");
+    let advice = is_repaired_by(&in_c(GLOBALS, &[publish, &take]), "both.c", &[(line, "acquire")]);
+    assert!(advice.starts_with("make the compare-exchange at both.c:"), "{advice}");
 }
 
 #[test]
@@ -149,6 +166,21 @@ fn a_chain_is_followed_over_locks_and_what_synchronises_already() {
     let pass = "for (int seen = 0; !seen; sched_yield()) {\n\
                 pthread_mutex_lock(&mutex);\nseen = passed;\npthread_mutex_unlock(&mutex);\n}\nSTORE(flag, 1, RELAXED);";
     is_repaired_by(&in_c(&globals, &[publish, pass, TAKE]), "first.c", &expected);
+}
+
+/// The third thread reads last, and its race shows only if the first reader has none.
+#[test]
+fn a_change_is_kept_though_it_uncovers_another_race() {
+    let late = "usleep(20000);\nlate = data;";
+    let text = in_c(&format!("#include <unistd.h>\n{GLOBALS}\nint late;"), &[PUBLISH, TAKE, late]);
+    let built = Built::from(&text, "hidden.c", "");
+    let said = text_of(&built.ravelin(&format!("run {OPTIONS} --fix-all ./program")));
+    for expected in
+        [":release\n", ":acquire\n", "gone: data race", "only with the change: data race", "1 finding remains"]
+    {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    assert!(!said.contains("nothing changed"), "{said}");
 }
 
 #[test]

@@ -94,6 +94,73 @@ fn a_race_is_found_with_names_and_lines() {
     }
 }
 
+/// Copies of structures, a member that crosses a word, an integer of two words.
+const SIZES: &str = r#"
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#define BYTES(n) struct bytes_##n { char of[n]; } shared_##n, from_##n, to_##n;
+BYTES(3) BYTES(12) BYTES(16) BYTES(24) BYTES(100) BYTES(1000)
+struct __attribute__((packed)) { char before[5]; long value; } packed;
+__int128 wide;
+long taken;
+__int128 taken_wide;
+atomic_int flag;
+static void *older(void *arg) {
+  shared_3 = from_3; shared_12 = from_12; shared_16 = from_16;
+  shared_24 = from_24; shared_100 = from_100; shared_1000 = from_1000;
+  packed.value = 1;
+  wide = 1;
+  atomic_store_explicit(&flag, 1, memory_order_relaxed);
+  return arg;
+}
+static void *newer(void *arg) {
+  while (!atomic_load_explicit(&flag, memory_order_relaxed)) sched_yield();
+  to_3 = shared_3; to_12 = shared_12; to_16 = shared_16;
+  to_24 = shared_24; to_100 = shared_100; to_1000 = shared_1000;
+  taken = packed.value;
+  taken_wide = wide;
+  return arg;
+}
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, older, 0);
+  pthread_create(&b, 0, newer, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+}
+"#;
+
+#[test]
+fn both_accesses_of_a_race_have_the_size_they_were_made_with() {
+    for (cc, _) in compilers() {
+        let place = Workshop::new(&format!("sizes-{cc}"));
+        place.write("sizes.c", SIZES);
+        place.builds(&format!("cc --ravelin-compiler={cc} -O1 -w -pthread sizes.c -o sizes"));
+        let output = place.ravelin("run --format json --output report ./sizes");
+        let report = std::fs::read(place.0.join("report")).expect("the report");
+        let report: Value = serde_json::from_slice(&report).expect("JSON");
+        let findings = report["answers"][0]["findings"].as_array().expect("findings");
+        let mut sizes: Vec<(&str, u64, u64)> = Vec::new();
+        for found in findings {
+            let size = |access: &str| found[access]["size"].as_u64().expect("a size");
+            sizes.push((found["location"]["name"].as_str().expect("a name"), size("access"), size("other")));
+        }
+        sizes.sort_unstable();
+        let expected = [
+            ("packed+5", 8, 8),
+            ("shared_100", 100, 100),
+            ("shared_1000", 1000, 1000),
+            ("shared_12", 12, 12),
+            ("shared_16", 16, 16),
+            ("shared_24", 24, 24),
+            ("shared_3", 3, 3),
+            ("wide", 16, 16),
+        ];
+        assert_eq!(sizes, expected, "{cc}: {}", text(&output));
+    }
+}
+
 #[test]
 fn reports_go_where_they_are_asked_to() {
     let Some((cc, _)) = compilers().first().copied() else { return };

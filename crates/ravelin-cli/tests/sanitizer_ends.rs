@@ -89,6 +89,26 @@ fn a_program_that_cannot_reach_the_memory_uses_a_directory() {
     assert!(is_empty(&temporary), "the directory is left behind");
 }
 
+/// It makes the directory as that user. Needs to be allowed to become another one.
+#[test]
+fn a_program_that_becomes_another_user_leaves_its_findings_and_nothing_else() {
+    let Some((place, temporary)) = with_sb("user") else { return };
+    let other = "setpriv --reuid 65534 --clear-groups";
+    if !Command::new("sh").args(["-c", &format!("{other} true")]).status().is_ok_and(|status| status.success()) {
+        ravelin_testing::skip("no program can be run as another user");
+        return;
+    }
+    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
+    std::fs::set_permissions(&temporary, everybody).expect("a folder of ours");
+    finds(&run_shell(&place, &temporary, "", &format!("{other} ./sb")));
+    assert!(is_empty(&temporary), "the directory is left behind");
+    // What is no findings file is not waited for.
+    let pipe = r#"mkdir "$RAVELIN_FINDINGS" && mkfifo "$RAVELIN_FINDINGS/1.findings""#;
+    let output = run_shell(&place, &temporary, "", &format!("{other} sh -c '{pipe}'"));
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(is_empty(&temporary), "the directory is left behind");
+}
+
 #[test]
 fn what_cannot_be_recorded_is_not_called_nothing() {
     let Some((place, temporary)) = with_sb("unrecorded") else { return };
@@ -130,6 +150,48 @@ fn findings_that_had_no_room_are_not_nothing() {
         assert_eq!(code(&output), expected, "{}", text(&output));
         assert!(text(&output).contains(said), "{}", text(&output));
         assert_eq!(text(&output).contains("nothing found"), dropped == 0, "{}", text(&output));
+    }
+}
+
+/// The runtime reserves more address space than such a limit leaves.
+#[test]
+fn a_program_that_is_not_watched_is_not_called_clean() {
+    let Some((place, temporary)) = with_sb("unwatched") else { return };
+    for options in ["", "--format json", "--format sarif", "--fix-all", "--fix-all --format json"] {
+        let output = run_shell(&place, &temporary, options, "ulimit -v 1000000; ./sb");
+        let shown = text(&output);
+        assert_eq!(code(&output), 3, "{options}: {shown}");
+        assert!(shown.contains("done\n") && shown.contains("nothing is watched"), "{options}: {shown}");
+        assert!(!shown.contains("nothing found") && !shown.contains("nothing was found"), "{options}: {shown}");
+        match options {
+            "--format json" | "--fix-all --format json" => {
+                assert!(shown.contains(r#""verdict": "unknown""#), "{shown}")
+            }
+            "--fix-all" => assert!(shown.contains("whether anything remains is unknown"), "{shown}"),
+            "" => assert!(shown.contains("not everything was watched"), "{shown}"),
+            _ => {}
+        }
+        assert!(options.contains("fix") || shown.contains("no address space"), "{options}: {shown}");
+    }
+    // What another process found is still told.
+    finds(&run_shell(&place, &temporary, "", "./sb; ulimit -v 1000000; ./sb"));
+}
+
+/// Whatever address space there is: an answer or an error, and no panic.
+#[test]
+fn a_limit_for_memory_makes_no_panic() {
+    let Some((place, _)) = with_sb("memory") else { return };
+    let ravelin = env!("CARGO_BIN_EXE_ravelin");
+    // Below the first ones the kernel does not even start it.
+    for limit in (26_000..44_000).step_by(1_000).chain([60_000, 200_000]) {
+        for options in ["", "--schedule random --runs 3 --jobs 3"] {
+            let line = format!("ulimit -v {limit}; exec {ravelin} run {options} ./sb");
+            let output = Command::new("sh").args(["-c", &line]).current_dir(&place.0).output().expect("a shell");
+            let shown = text(&output);
+            assert_ne!(output.status.code(), Some(101), "{line}: {shown}");
+            assert_ne!(output.status.code(), Some(0), "{line}: {shown}");
+            assert!(!shown.contains("panicked"), "{line}: {shown}");
+        }
     }
 }
 

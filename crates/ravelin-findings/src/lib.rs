@@ -73,4 +73,9 @@ pub mod notes {
     pub const STACK_LOST: u64 = 8;
     /// A thread waited in a call that the schedule does not know; the same schedule may come out differently.
     pub const NOT_REPLAYABLE: u64 = 16;
+    /// There was no address space for the runtime; nothing was watched.
+    pub const NO_ADDRESS_SPACE: u64 = 32;
+
+    /// Any of these: a part of the program was not watched, so that no finding means nothing.
+    pub const UNWATCHED: u64 = OUT_OF_THREADS | OUT_OF_MEMORY | NO_ADDRESS_SPACE;
 }

@@ -164,7 +164,18 @@ impl Cursor<'_> {
 
     fn kind(&mut self) -> Option<AccessKind> {
         use AccessKind::*;
-        self.choice(&[Load, Store, Update, CompareExchange, Wait, BlockingCompareExchange, PlainRead, PlainWrite, Free])
+        self.choice(&[
+            Load,
+            Store,
+            Update,
+            CompareExchange,
+            Wait,
+            BlockingCompareExchange,
+            PlainRead,
+            PlainWrite,
+            Free,
+            FailedCompareExchange,
+        ])
     }
 
     fn order(&mut self) -> Option<Order> {

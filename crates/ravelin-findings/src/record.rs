@@ -183,6 +183,8 @@ pub enum AccessKind {
     PlainWrite,
     /// The release of the memory.
     Free,
+    /// A compare-exchange that failed, and acquires less than it would have by success.
+    FailedCompareExchange,
 }
 
 /// The order of an access.

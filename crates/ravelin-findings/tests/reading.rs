@@ -49,6 +49,7 @@ impl Numbers {
                 PlainRead,
                 PlainWrite,
                 Free,
+                FailedCompareExchange,
             ]),
             order: self.one_of(&[Plain, Relaxed, Acquire, Release, AcqRel, SeqCst]),
             size: self.next(),

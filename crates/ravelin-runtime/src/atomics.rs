@@ -50,18 +50,18 @@ fn order(code: i32) -> Order {
 #[derive(Clone, Copy)]
 struct What {
     pc: usize,
-    kind: AccessKind,
     /// Whether it writes, or may write.
     writes: bool,
 }
 
-/// One atomic access of the calling thread: `raw` does it and says what it did, `clocks` tells the clocks.
+/// One atomic access of the calling thread: `raw` does it and says what it did, `done` what that was, `clocks` tells the
+/// clocks.
 #[inline(always)]
 fn access<T: Word, R>(
     at: *mut T,
-    What { pc, kind, writes }: What,
+    What { pc, writes }: What,
     raw: impl FnOnce() -> R,
-    order_of: impl FnOnce(&R) -> Order,
+    done: impl FnOnce(&R) -> (AccessKind, Order),
     clocks: impl FnOnce(&mut Location, &mut Thread, &mut Mark, Access, &R) -> Option<Violation>,
     spins: impl FnOnce(&mut Watched, &R),
 ) -> R {
@@ -82,7 +82,7 @@ fn access<T: Word, R>(
     // SAFETY: the program accesses these bytes now, so they can be read.
     let location = record.location(|| unsafe { T::load(at) }.low());
     let result = raw();
-    let order = order_of(&result);
+    let (kind, order) = done(&result);
     let access =
         Access { place: address as u64, order, site: report::site(pc, kind, order, size), mode: options::mode() };
     let epoch = thread.clocks.epoch;
@@ -134,10 +134,10 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
     }
     access(
         at,
-        What { pc, kind: AccessKind::Load, writes: false },
+        What { pc, writes: false },
         // SAFETY: the program's own access.
         || unsafe { T::load(at) },
-        |_| order(code),
+        |_| (AccessKind::Load, order(code)),
         |location, thread, mark, access, value| match mark.waits_for(at as usize) {
             None => location.load(thread, access),
             Some(wanted) => location.wait(thread, access, wanted, value.low() == wanted),
@@ -150,10 +150,10 @@ extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
     let code = special::before(pc, code, AccessKind::Store);
     access(
         at,
-        What { pc, kind: AccessKind::Store, writes: true },
+        What { pc, writes: true },
         // SAFETY: the program's own access.
         || unsafe { T::store(at, value, order(code) == Order::SeqCst) },
-        |()| order(code),
+        |()| (AccessKind::Store, order(code)),
         |location, thread, _, access, ()| location.store(thread, access, value.low()),
         |thread, ()| thread.spin.left(),
     );
@@ -164,10 +164,10 @@ fn update<T: Word>(at: *mut T, code: i32, pc: usize, change: impl Fn(T) -> T) ->
     let code = special::before(pc, code, AccessKind::Update);
     access(
         at,
-        What { pc, kind: AccessKind::Update, writes: true },
+        What { pc, writes: true },
         // SAFETY: the program's own access.
         || unsafe { T::update(at, &change) },
-        |_| order(code),
+        |_| (AccessKind::Update, order(code)),
         |location, thread, _, access, old| location.update(thread, access, change(*old).low()),
         // An exchange that finds what it writes is how some locks wait.
         |thread, old| {
@@ -200,10 +200,19 @@ fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32),
     let codes = special::before_exchange(pc, codes);
     access(
         at,
-        What { pc, kind: AccessKind::CompareExchange, writes: true },
+        What { pc, writes: true },
         // SAFETY: the program's own access.
         || unsafe { T::exchange_if(at, expected, new) },
-        |found| order(if *found == expected { codes.0 } else { codes.1 }),
+        |found| {
+            let (success, failure) = (order(codes.0), order(codes.1));
+            if *found == expected {
+                (AccessKind::CompareExchange, success)
+            } else if success.acquires() && !failure.acquires() {
+                (AccessKind::FailedCompareExchange, failure)
+            } else {
+                (AccessKind::CompareExchange, failure)
+            }
+        },
         |location, thread, mark, access, found| {
             let said = mark.take_cas();
             let kind = if mark.blocks_on(at as usize) {

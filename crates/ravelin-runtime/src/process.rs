@@ -77,7 +77,7 @@ pub fn begin_watching() {
     threads::begin_first();
     prepare();
     if !reserve() {
-        file::note(notes::OUT_OF_MEMORY);
+        file::note(notes::NO_ADDRESS_SPACE);
         say("ravelin: no address space for the sanitizer (is it limited by ulimit -v?); nothing is watched\n");
         threads::switch_off();
     } else {

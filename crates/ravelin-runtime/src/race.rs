@@ -3,6 +3,7 @@
 //! The cell of a word is in the shadow. Atomic accesses are kept in the record of their location, which is locked at each
 //! of them anyway; what a cell has no room for, in the record of the word.
 
+use crate::blocks;
 use crate::records::{self, Record};
 use crate::report;
 use crate::shadow;
@@ -33,9 +34,27 @@ pub fn access_range(address: usize, length: usize, flags: u64, pc: usize) {
     let end = address.saturating_add(length);
     while at < end {
         let size = (8 - (at & 7)).min(end - at);
-        access(at, size, flags, pc);
+        let thread = this_thread::active();
+        if thread.is_null() {
+            return;
+        }
+        let cell = shadow::cell(at);
+        // SAFETY: the calling thread's own state.
+        let mine = unsafe { (*thread).stamp } | span(at & 7, size) | flags;
+        if !cell::is_known(cell, mine) {
+            new_part(cell, Part { address: at, size, whole: (address, length) }, mine, pc);
+        }
         at += size;
     }
+}
+
+/// What an access does in one word.
+#[derive(Clone, Copy)]
+struct Part {
+    address: usize,
+    size: usize,
+    /// Where the whole access begins, and its length.
+    whole: (usize, usize),
 }
 
 /// Memory is given back: races with accesses that do not happen before, without remembering anything.
@@ -43,7 +62,8 @@ pub fn check_free(thread: &mut Watched, address: usize, length: usize, pc: usize
     let mine = thread.stamp | BYTES | WRITE | FREE;
     for at in (address & !7..address + length).step_by(8) {
         if let Some(slot) = cell::would_race(shadow::cell(at), &thread.clocks, mine, &Word(at)) {
-            report::race(thread, at, 8, mine, slot, pc);
+            let whole = blocks::containing(address).map_or(length, |block| block.size);
+            report::race(thread, at, (8, whole), mine, slot, pc);
             return;
         }
     }
@@ -51,6 +71,17 @@ pub fn check_free(thread: &mut Watched, address: usize, length: usize, pc: usize
 
 #[inline(never)]
 fn new_access(cell: &'static Cell, address: usize, size: usize, mine: u64, pc: usize) {
+    remember(cell, Part { address, size, whole: (address, size) }, mine, pc);
+}
+
+#[inline(never)]
+fn new_part(cell: &'static Cell, part: Part, mine: u64, pc: usize) {
+    remember(cell, part, mine, pc);
+}
+
+#[inline(always)]
+fn remember(cell: &'static Cell, part: Part, mine: u64, pc: usize) {
+    let Part { address, size, whole } = part;
     let Some(mut inside) = this_thread::enter() else {
         return;
     };
@@ -58,13 +89,18 @@ fn new_access(cell: &'static Cell, address: usize, size: usize, mine: u64, pc: u
     if thread.ignored[(mine & WRITE) as usize] > 0 {
         return;
     }
-    thread.trace.access(pc, address, trace::shape(mine & WRITE != 0, false, size), thread.calls());
+    let shape = trace::shape(mine & WRITE != 0, false, size);
+    if size == whole.1 {
+        thread.trace.access(pc, address, shape, thread.calls());
+    } else {
+        thread.trace.access_part(pc, address, shape, whole, thread.calls());
+    }
     if mine & WRITE != 0 {
         thread.spin.disturbed(address, thread.stack);
     }
     let outcome = cell::access(cell, &thread.clocks, mine, &Word(address & !7));
     if let Some(slot) = outcome.raced {
-        report::race(thread, address, size, mine, slot, pc);
+        report::race(thread, address, (size, whole.1), mine, slot, pc);
     } else if outcome.met_atomics && mine & WRITE != 0 {
         // Whoever writes an atomic non-atomically begins a new object there.
         records::for_each_in_word(address, |about, record| {

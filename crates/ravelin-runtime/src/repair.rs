@@ -99,13 +99,30 @@ pub fn find_places() {
 pub fn prepare(pc: usize, code: i32, kind: AccessKind) -> i32 {
     note(pc, code, kind);
     let mut code = code;
+    apply(pc, |least| code = stronger(code, least, kind));
+    code
+}
+
+/// The same for a compare-exchange, with an order for success and one for failure. Both become stronger; one that fails
+/// is a load.
+pub fn prepare_exchange(pc: usize, (mut success, mut failure): (i32, i32)) -> (i32, i32) {
+    note(pc, success, AccessKind::CompareExchange);
+    apply(pc, |least| {
+        success = stronger(success, least, AccessKind::CompareExchange);
+        failure = stronger(failure, least, AccessKind::Load);
+    });
+    (success, failure)
+}
+
+/// Does what is asked for at a place: executes fences, and tells which orders there have to be at least.
+fn apply(pc: usize, mut at_least: impl FnMut(Order)) {
     let mut fence = false;
     {
         let repairs = REPAIRS.lock();
         let first = repairs.partition_point(|(at, _)| *at < pc);
         for (_, repair) in repairs[first..].iter().take_while(|(at, _)| *at == pc) {
             match repair {
-                Repair::AtLeast(least) => code = stronger(code, *least, kind),
+                Repair::AtLeast(least) => at_least(*least),
                 Repair::FenceBefore => fence = true,
             }
         }
@@ -113,7 +130,6 @@ pub fn prepare(pc: usize, code: i32, kind: AccessKind) -> i32 {
     if fence {
         atomics::fence(Order::SeqCst);
     }
-    code
 }
 
 /// The code of an order that is at least `least`, as far as an access of this kind can have it.
@@ -131,15 +147,6 @@ fn stronger(code: i32, least: Order, kind: AccessKind) -> i32 {
         (0, Order::Acquire) => 2,
         (0, Order::Release) => 3,
         _ => code,
-    }
-}
-
-/// The order of a compare-exchange that fails, if success has become stronger.
-pub fn failing(success: i32, failure: i32) -> i32 {
-    match success & 0x7fff {
-        5 => 5,
-        1 | 2 | 4 => failure.max(2),
-        _ => failure,
     }
 }
 

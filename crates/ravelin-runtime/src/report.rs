@@ -48,7 +48,7 @@ pub fn violation(thread: &mut Watched, address: usize, violation: &Violation, do
     }
     let problem = match (done.kind, violation.reads) {
         (AccessKind::Store, _) => Problem::StaleWrite,
-        (AccessKind::Load | AccessKind::CompareExchange, _) => Problem::StaleRead,
+        (AccessKind::Load | AccessKind::CompareExchange | AccessKind::FailedCompareExchange, _) => Problem::StaleRead,
         _ => Problem::StaleUpdate,
     };
     let missed = violation.missed;
@@ -85,9 +85,9 @@ pub fn violation(thread: &mut Watched, address: usize, violation: &Violation, do
     publish(key, finding, values, complete);
 }
 
-/// A race of a non-atomic access with the access in `slot`.
+/// A race of a non-atomic access with the access in `slot`. Of its `whole` bytes `size` are in the word that races.
 #[cold]
-pub fn race(thread: &mut Watched, address: usize, size: usize, mine: u64, slot: u64, pc: usize) {
+pub fn race(thread: &mut Watched, address: usize, (size, whole): (usize, usize), mine: u64, slot: u64, pc: usize) {
     let kind = if mine & FREE != 0 {
         AccessKind::Free
     } else if mine & WRITE != 0 {
@@ -99,11 +99,11 @@ pub fn race(thread: &mut Watched, address: usize, size: usize, mine: u64, slot: 
         thread: thread.number,
         kind,
         order: ravelin_findings::Order::Plain,
-        size: size as u64,
+        size: whole as u64,
         stack: thread.stack_at(pc),
     };
     let now = thread.clocks.epoch;
-    race_between(thread, access, now, address, slot);
+    race_between(thread, access, now, (address, size), slot);
 }
 
 /// A race of an atomic access with the non-atomic one in `slot`.
@@ -116,12 +116,13 @@ pub fn race_of_atomic(thread: &mut Watched, address: usize, slot: u64, done: Don
         size: done.size as u64,
         stack: thread.stack_at(done.pc),
     };
-    race_between(thread, access, done.epoch, address, slot);
+    race_between(thread, access, done.epoch, (address, done.size), slot);
 }
 
 /// A race of an access that `thread` makes at its epoch `now` with the bytes of an earlier one that stand in the slot `other`.
-fn race_between(thread: &Watched, access: Access, now: u32, address: usize, other: u64) {
-    if !options::races() || annotations::is_benign(address, access.size as usize) {
+/// It touches `size` bytes from `address` on of the word that races.
+fn race_between(thread: &Watched, access: Access, now: u32, (address, size): (usize, usize), other: u64) {
+    if !options::races() || annotations::is_benign(address, size) {
         return;
     }
     let pc = access.stack.first().copied().unwrap_or(0);
@@ -132,7 +133,7 @@ fn race_between(thread: &Watched, access: Access, now: u32, address: usize, othe
     }
     let word = address & !7;
     // Accesses of one epoch share a slot: of its bytes only those count that both accesses touch.
-    let other = other & !(slot::BYTES & !slot::span(address & 7, access.size as usize));
+    let other = other & !(slot::BYTES & !slot::span(address & 7, size));
     let found = threads::trace_of(slot::tid(other), |trace| {
         trace.find(Time::Since(slot::epoch(other)), |at, shape| {
             let size = trace::size(shape);
@@ -152,7 +153,7 @@ fn race_between(thread: &Watched, access: Access, now: u32, address: usize, othe
     let earlier = found.as_ref().map(|found| Earlier { tid, epoch: found.epoch, since });
     // What is left to tell of a lost access: the bytes that the word had of it.
     let bytes = u64::from(slot::bytes(other).count_ones());
-    let size = found.as_ref().map_or(bytes, |found| trace::size(found.shape) as u64);
+    let size = found.as_ref().map_or(bytes, |found| found.size);
     let Remembered { stack, .. } = found.unwrap_or_default();
     let key = Key { access: pc, other: stack.first().copied().unwrap_or(0), problem: Problem::Race };
     remember_frequent(pc, &key);
@@ -216,11 +217,11 @@ fn remembered(tid: u16, epoch: u32, site: Site, address: usize) -> Access {
 
 /// The same without its callers.
 fn bare(tid: u16, epoch: u32, site: Site) -> Access {
-    const KINDS: [AccessKind; 4] =
-        [AccessKind::Load, AccessKind::Store, AccessKind::Update, AccessKind::CompareExchange];
+    use AccessKind::{CompareExchange, FailedCompareExchange, Load, Store, Update};
+    let is = |kind: &AccessKind| *kind as u64 == site >> KIND_SHIFT & 0xf;
     Access {
         thread: threads::number_of_tid(tid, epoch),
-        kind: KINDS[(site >> KIND_SHIFT & 0xf).min(3) as usize],
+        kind: [Load, Store, Update, FailedCompareExchange].into_iter().find(is).unwrap_or(CompareExchange),
         order: finding_order(order_of(site)),
         size: site >> SIZE_SHIFT,
         stack: vec![site & PC],

@@ -17,8 +17,9 @@ pub fn before(pc: usize, code: i32, kind: AccessKind) -> i32 {
 /// The same for a compare-exchange, with an order for success and one for failure.
 #[inline(always)]
 pub fn before_exchange(pc: usize, codes: (i32, i32)) -> (i32, i32) {
-    let success = before(pc, codes.0, AccessKind::CompareExchange);
-    if success == codes.0 { codes } else { (success, repair::failing(success, codes.1)) }
+    let thread = this_thread::active();
+    // SAFETY: the calling thread's own state.
+    if !thread.is_null() && unsafe { (*thread).special } != 0 { prepare_exchange(pc, codes) } else { codes }
 }
 
 #[cold]
@@ -26,6 +27,13 @@ pub fn before_exchange(pc: usize, codes: (i32, i32)) -> (i32, i32) {
 fn prepare(pc: usize, code: i32, kind: AccessKind) -> i32 {
     schedule::point(pc);
     if repair::is_on() { repair::prepare(pc, code, kind) } else { code }
+}
+
+#[cold]
+#[inline(never)]
+fn prepare_exchange(pc: usize, codes: (i32, i32)) -> (i32, i32) {
+    schedule::point(pc);
+    if repair::is_on() { repair::prepare_exchange(pc, codes) } else { codes }
 }
 
 /// Before a fence.

@@ -22,6 +22,9 @@ const EPOCH: u64 = 3 << 60;
 const ACCESS: u64 = 4 << 60;
 const STACK: u64 = 5 << 60;
 const SINCE: u64 = 6 << 60;
+/// Where an access of several words begins; the next word is its length. The accesses marked as [`PART`] that follow are
+/// its words.
+const RANGE: u64 = 7 << 60;
 /// In the first word of an access, beside the code address: its shape.
 const SHAPE_SHIFT: u32 = 48;
 const LOW: u64 = (1 << 48) - 1;
@@ -32,6 +35,8 @@ pub const WRITES: u64 = 1;
 pub const ATOMIC: u64 = 2;
 /// Above this bit of a shape: one less than the size.
 const SIZE_SHIFT: u32 = 2;
+/// Set in the shape of an access that is one word of a longer one.
+const PART: u64 = 1 << 6;
 
 /// The shape of an access of 1 to 16 bytes.
 #[inline(always)]
@@ -56,6 +61,8 @@ pub struct Trace {
     /// The epoch and since when nothing was handed out, as a reader of the ring would know them.
     epoch: u32,
     since: u32,
+    /// The last range that a reader of this part knows: where it begins, and its length.
+    range: (usize, usize),
 }
 
 /// By which of the two times an access is looked for.
@@ -91,6 +98,7 @@ impl Trace {
             part: AtomicUsize::new(0),
             epoch: 0,
             since: 0,
+            range: (0, 0),
         })
     }
 
@@ -103,6 +111,7 @@ impl Trace {
             part: AtomicUsize::new(0),
             epoch: 0,
             since: 0,
+            range: (0, 0),
         }
     }
 
@@ -148,6 +157,7 @@ impl Trace {
         }
         self.put(EPOCH | u64::from(self.epoch));
         self.put(SINCE | u64::from(self.since));
+        self.range = (0, 0);
     }
 
     /// A thread takes over the ring, or gets another number. Its time from its first event on: what a part begins with
@@ -199,6 +209,25 @@ impl Trace {
         }
     }
 
+    /// One word of an access of `length` bytes that begins at `start`.
+    pub fn access_part(
+        &mut self,
+        pc: usize,
+        address: usize,
+        shape: u64,
+        (start, length): (usize, usize),
+        stack: &[Frame],
+    ) {
+        self.room(stack);
+        if self.range != (start, length) {
+            self.range = (start, length);
+            self.put(RANGE | start as u64 & LOW);
+            self.put(length as u64);
+        }
+        self.put(ACCESS | (shape | PART) << SHAPE_SHIFT | pc as u64 & LOW);
+        self.put(address as u64 & LOW);
+    }
+
     /// The last access at `time` that `wanted(address, shape)` accepts; `None` if it is no longer remembered.
     pub fn find(&self, time: Time, wanted: impl Fn(usize, u64) -> bool) -> Option<Remembered> {
         if self.words.is_null() {
@@ -240,6 +269,7 @@ impl Trace {
         let mut found = Found::Later;
         let mut stack: Vec<u64> = Vec::new();
         let (mut now, mut first, mut epoch) = (0, 0, 0);
+        let mut range = None;
         let mut index = 0;
         while index < end {
             let event = word(index);
@@ -282,6 +312,13 @@ impl Trace {
                     }
                     now = next;
                 }
+                RANGE => {
+                    if index >= end {
+                        break;
+                    }
+                    range = Some(word(index));
+                    index += 1;
+                }
                 ACCESS => {
                     if index >= end {
                         break;
@@ -292,7 +329,9 @@ impl Trace {
                     if now == at && wanted(address, shape) {
                         let mut calls = vec![event & LOW];
                         calls.extend(stack.iter().rev());
-                        found = Found::Here(Remembered { stack: calls, shape, epoch });
+                        let length = range.filter(|_| shape & PART != 0);
+                        let size = length.unwrap_or(size(shape) as u64);
+                        found = Found::Here(Remembered { stack: calls, size, epoch });
                     }
                     if shape & ATOMIC != 0 {
                         epoch += 1;
@@ -311,7 +350,8 @@ impl Trace {
 pub struct Remembered {
     /// Innermost first.
     pub stack: Vec<u64>,
-    pub shape: u64,
+    /// Of the whole access, also if it is longer than a word.
+    pub size: u64,
     /// The thread's epoch at the access.
     pub epoch: u32,
 }

@@ -68,7 +68,7 @@ impl Plan {
         ran.push(self.one(0, self.length(), &input, None)?);
         let points = ran[0].watched.processes.iter().map(|process| process.points).max().unwrap_or(0);
         let length = if self.length_is_given() || points == 0 { self.length() } else { points };
-        if !done(&ran[0]) || interrupted() {
+        if !done(&ran[0]) || interrupted() || self.runs == 1 {
             return Ok(ran);
         }
         let processors = processors();
@@ -76,34 +76,41 @@ impl Plan {
         let next = AtomicU64::new(1);
         let stop = AtomicBool::new(false);
         let others = Mutex::new((Vec::new(), None, done));
-        std::thread::scope(|scope| {
-            for worker in 0..jobs {
-                let (next, stop, others, input) = (&next, &stop, &others, &input);
-                let processor = (jobs > 1).then(|| processors.get(worker % processors.len().max(1)).copied()).flatten();
-                scope.spawn(move || {
-                    while !stop.load(Ordering::Relaxed) && !interrupted() {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        if number >= self.runs {
-                            return;
+        let work = |processor: Option<usize>| {
+            while !stop.load(Ordering::Relaxed) && !interrupted() {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= self.runs {
+                    return;
+                }
+                let result = self.one(number, length, &input, processor);
+                let Ok(mut others) = others.lock() else { return };
+                let (all, error, done) = &mut *others;
+                match result {
+                    Ok(run) => {
+                        if !done(&run) {
+                            stop.store(true, Ordering::Relaxed);
                         }
-                        let result = self.one(number, length, input, processor);
-                        let Ok(mut others) = others.lock() else { return };
-                        let (all, error, done) = &mut *others;
-                        match result {
-                            Ok(run) => {
-                                if !done(&run) {
-                                    stop.store(true, Ordering::Relaxed);
-                                }
-                                all.push(run);
-                            }
-                            Err(wrong) => {
-                                *error = Some(wrong);
-                                stop.store(true, Ordering::Relaxed);
-                            }
-                        }
+                        all.push(run);
                     }
-                });
+                    Err(wrong) => {
+                        *error = Some(wrong);
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
             }
+        };
+        std::thread::scope(|scope| {
+            let work = &work;
+            let processor =
+                |worker: usize| (jobs > 1).then(|| processors.get(worker % processors.len().max(1)).copied()).flatten();
+            // This thread works, too: where memory is limited there may be no others, and the runs take longer then.
+            for worker in 1..jobs {
+                let processor = processor(worker);
+                if std::thread::Builder::new().spawn_scoped(scope, move || work(processor)).is_err() {
+                    break;
+                }
+            }
+            work(processor(0));
         });
         let (others, error, _) = others.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(error) = error {

@@ -10,7 +10,7 @@ use anyhow::bail;
 use ravelin_output::{stderr, stdout};
 use ravelin_report::sanitizer::fixes::{Outcome, Tried};
 use ravelin_sanitizer::repair::{Fix, Site, fixes_of, last_resort, sites, weaker_than_seq_cst, words};
-use ravelin_sanitizer::report::{Report, Wanted};
+use ravelin_sanitizer::report::{Finding, Report, Wanted};
 use ravelin_sanitizer::{Plan, Ran};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -106,7 +106,8 @@ impl Trial<'_> {
         unreachable!("the loop ends by itself")
     }
 
-    /// Fixes that leave no finding in these runs that orders can repair, none of which can be left out.
+    /// Fixes that leave no finding in these runs that orders can repair, none of which can be left out. A finding may hide
+    /// another one, so what counts is not how many there are: without a fix that is needed there is one that it removes.
     fn fix_all(&mut self, mut report: Report) -> anyhow::Result<Vec<Fix>> {
         let mut fixes: Vec<Fix> = Vec::new();
         // Every round adds a fix, so it ends; a place has few.
@@ -114,12 +115,12 @@ impl Trial<'_> {
             fixes.extend(new);
             report = self.run(&fixes)?.0;
         }
-        let left = report.findings.len();
         let mut at = 0;
         while at < fixes.len() {
             let mut fewer = fixes.clone();
             fewer.remove(at);
-            if self.run(&fewer)?.0.findings.len() <= left {
+            let is_left = |finding: &Finding| report.findings.iter().any(|left| left.is_same(finding));
+            if self.run(&fewer)?.0.findings.iter().all(is_left) {
                 fixes = fewer;
             } else {
                 at += 1;

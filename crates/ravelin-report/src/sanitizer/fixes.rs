@@ -17,6 +17,8 @@ pub struct Tried {
     /// Accesses that are weaker than seq_cst.
     weaker: usize,
     runs: u64,
+    /// Everything was watched and recorded, without and with the fixes.
+    complete: bool,
 }
 
 impl Tried {
@@ -30,6 +32,7 @@ impl Tried {
             new: after.findings.iter().filter(|finding| !is_in(finding, before)).cloned().collect(),
             weaker,
             runs,
+            complete: before.is_complete() && after.is_complete(),
         }
     }
 }
@@ -61,6 +64,9 @@ impl Outcome<'_> {
         }
         let left = remaining.len() + new.len();
         let _ = match left {
+            0 if !self.tried.complete => {
+                writeln!(text, "whether anything remains is unknown: not everything was watched and recorded")
+            }
             0 if gone.is_empty() => writeln!(text, "nothing was found, with or without"),
             0 => writeln!(text, "nothing remains"),
             _ => writeln!(text, "{} remain{}", counted(left as u64, "finding"), if left == 1 { "s" } else { "" }),
@@ -86,7 +92,11 @@ impl Outcome<'_> {
         let left = self.tried.remaining.len() + self.tried.new.len();
         let answer: Value = json!({
             "program": self.program,
-            "verdict": if left == 0 { "holds" } else { "violated" },
+            "verdict": match (left, self.tried.complete) {
+                (0, true) => "holds",
+                (0, false) => "unknown",
+                _ => "violated",
+            },
             "runs": self.tried.runs,
             "fixes": self.tried.fixes.iter().map(Fix::to_string).collect::<Vec<_>>(),
             "gone": list(&self.tried.gone),

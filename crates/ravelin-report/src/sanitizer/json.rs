@@ -147,7 +147,7 @@ fn kind(kind: AccessKind) -> &'static str {
         AccessKind::Load => "load",
         AccessKind::Store => "store",
         AccessKind::Update => "update",
-        AccessKind::CompareExchange => "compare-exchange",
+        AccessKind::CompareExchange | AccessKind::FailedCompareExchange => "compare-exchange",
         AccessKind::Wait => "wait",
         AccessKind::BlockingCompareExchange => "blocking-compare-exchange",
         AccessKind::PlainRead => "plain-read",

@@ -14,6 +14,7 @@ pub fn report() -> Report {
         accesses: 100,
         locations: 2,
         dropped: 0,
+        unwatched: false,
         notes: vec!["the program forked; the child was not watched".to_owned()],
     };
     Report {

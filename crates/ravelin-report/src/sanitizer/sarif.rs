@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 pub fn report(report: &Report, root: Option<&str>) -> String {
     let results = report.findings.iter().map(result).collect();
     // Where no result means nothing, there must be a notification.
-    let dropped = report.processes.iter().filter(|process| process.dropped > 0).flat_map(|process| &process.notes);
-    let incomplete = super::text::unrecorded(report).into_iter().chain(dropped.cloned());
+    let lacking = report.processes.iter().filter(|process| process.dropped > 0 || process.unwatched);
+    let lacking = lacking.flat_map(|process| &process.notes);
+    let incomplete = super::text::unrecorded(report).into_iter().chain(lacking.cloned());
     let notifications = incomplete.map(|text| json!({ "level": "error", "message": { "text": text } })).collect();
     document(Run { rules: SANITIZER, results, notifications, columns: Columns::Utf16, root })
 }

@@ -149,7 +149,8 @@ fn threads(text: &mut String, finding: &Finding) {
 
 fn summary(text: &mut String, report: &Report, style: Style) {
     let found = match report.findings.len() + report.stuck.len() {
-        0 if !report.is_complete() => style.paint("1;33", "what was found could not be recorded"),
+        0 if !report.is_recorded() => style.paint("1;33", "what was found could not be recorded"),
+        0 if !report.is_complete() => style.paint("1;33", "not everything was watched"),
         0 => style.paint("1;32", "nothing found"),
         some => style.paint("1;31", &counted(some as u64, "finding")),
     };

@@ -234,6 +234,9 @@ pub fn story(answer: &Value) -> Result<Story, Wrong> {
     let number = (report.findings.len() + report.stuck.len()) as u64;
     let (word, sentence) = match verdict {
         Verdict::Holds => ("nothing found".to_owned(), format!("Nothing was found in {runs} of {program}.")),
+        Verdict::Unknown if report.unrecorded == 0 && report.processes.iter().all(|process| process.dropped == 0) => {
+            ("not watched".to_owned(), format!("Not everything was watched in {runs} of {program}."))
+        }
         Verdict::Unknown => {
             ("not recorded".to_owned(), format!("What was found in {runs} of {program} could not be recorded."))
         }

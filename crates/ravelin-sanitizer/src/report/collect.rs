@@ -146,21 +146,25 @@ fn process(findings: &Findings) -> Process {
         (notes::OUT_OF_THREADS, "too many threads were never joined; later ones were not watched"),
         (notes::OUT_OF_MEMORY, "no memory was left for the sanitizer; what came after was not watched"),
         (
+            notes::NO_ADDRESS_SPACE,
+            "there was no address space for the sanitizer (is it limited by `ulimit -v`?); nothing was watched",
+        ),
+        (
             notes::NOT_REPLAYABLE,
             "a thread waited in a call that the schedule does not know; this run may not come out the same again",
         ),
         (notes::STACK_LOST, "some accesses were too long ago for their stacks to be known"),
     ];
-    let mut notes: Vec<String> = sentences
+    let mut said: Vec<String> = sentences
         .iter()
         .filter(|(bit, _)| findings.notes & bit != 0)
         .map(|(_, sentence)| (*sentence).to_owned())
         .collect();
     if findings.dropped > 0 {
-        notes.push(format!("there was no room for {} more findings", findings.dropped));
+        said.push(format!("there was no room for {} more findings", findings.dropped));
     }
     if let Some(at) = findings.damaged_at {
-        notes.push(format!("the file of findings is damaged at word {at}; what follows there is lost"));
+        said.push(format!("the file of findings is damaged at word {at}; what follows there is lost"));
     }
     Process {
         number: findings.process,
@@ -169,7 +173,8 @@ fn process(findings: &Findings) -> Process {
         accesses: findings.accesses,
         locations: findings.locations,
         dropped: findings.dropped,
-        notes,
+        unwatched: findings.notes & notes::UNWATCHED != 0,
+        notes: said,
     }
 }
 

@@ -45,8 +45,13 @@ impl Report {
         self.findings.is_empty() && self.stuck.is_empty()
     }
 
-    /// Whether everything that was found could be recorded: if not, a clean report says nothing.
+    /// Whether everything was watched and recorded: if not, a clean report says nothing.
     pub fn is_complete(&self) -> bool {
+        self.is_recorded() && self.processes.iter().all(|process| !process.unwatched)
+    }
+
+    /// Whether everything that was found could be recorded.
+    pub fn is_recorded(&self) -> bool {
         self.unrecorded == 0 && self.processes.iter().all(|process| process.dropped == 0)
     }
 }
@@ -92,6 +97,8 @@ pub struct Process {
     pub locations: u64,
     /// Findings for which there was no room.
     pub dropped: u64,
+    /// It was not watched, or a part of it; the notes say why.
+    pub unwatched: bool,
     /// What limits the answer.
     pub notes: Vec<String>,
 }
@@ -194,6 +201,7 @@ impl Access {
             AccessKind::PlainRead => "read",
             AccessKind::PlainWrite => "write",
             AccessKind::Free => return "release of the memory".to_owned(),
+            AccessKind::FailedCompareExchange => return format!("failed {} compare-exchange", order_name(self.order)),
         };
         match self.order {
             Order::Plain => format!("non-atomic {kind}"),

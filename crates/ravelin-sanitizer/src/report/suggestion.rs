@@ -31,7 +31,7 @@ pub enum Suggestion {
 /// Make the access at `place` at least `order`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strengthen {
-    /// `load`, `store`, ….
+    /// `load`, `store`, `failure order of the compare-exchange`, ….
     pub what: &'static str,
     pub place: String,
     pub order: Order,
@@ -186,6 +186,7 @@ fn noun(access: &Access) -> &'static str {
         AccessKind::Store | AccessKind::PlainWrite => "store",
         AccessKind::Update => "read-modify-write",
         AccessKind::CompareExchange | AccessKind::BlockingCompareExchange => "compare-exchange",
+        AccessKind::FailedCompareExchange => "failure order of the compare-exchange",
         AccessKind::Wait => "wait",
         AccessKind::Free => "release of the memory",
     }
@@ -205,7 +206,7 @@ mod tests {
     use super::super::{Location, Memory, Step, Thread};
     use super::*;
     use crate::symbols::Frame;
-    use AccessKind::{CompareExchange, Free, Load, PlainRead, PlainWrite, Store, Update};
+    use AccessKind::{CompareExchange, FailedCompareExchange, Free, Load, PlainRead, PlainWrite, Store, Update};
 
     /// An access of a thread in a line of `x.c`.
     fn at(thread: u64, line: u32, kind: AccessKind, order: Order) -> Access {
@@ -299,6 +300,11 @@ mod tests {
             "make the store at x.c:2 release and the load at x.c:8 acquire"
         );
         assert_eq!(words(&[message(Order::Release, Order::Relaxed)]), "make the load at x.c:8 acquire");
+        let failed = at(2, 8, FailedCompareExchange, Order::Relaxed);
+        assert_eq!(
+            words(&[step(StepKind::ReadsFrom, at(1, 2, Store, Order::Release), failed)]),
+            "make the failure order of the compare-exchange at x.c:8 acquire"
+        );
         let fenced = Step { lacks_release: false, ..message(Order::Relaxed, Order::Relaxed) };
         assert_eq!(words(&[fenced]), "make the load at x.c:8 acquire");
         let count = |before: u64, after: u64| {

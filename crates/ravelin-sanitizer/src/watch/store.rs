@@ -3,15 +3,18 @@
 //! An arena in memory ([`ravelin_findings::arena`]) takes nothing from the disk and is gone when the last process that
 //! uses it ends, however that comes about. Programs open it through `/proc`, so that also those find it that a shell or
 //! `make` starts and whose open files nobody knows. A program that cannot, in a container for example, makes a directory
-//! beside, which is read, too. If the findings are to be kept they go into the user's directory at once.
+//! beside, which is read, too. A program that became another user makes it as that user: its name, which nobody can guess,
+//! says that it is not somebody else's. If the findings are to be kept they go into the user's directory at once.
 
 use super::NotWatched;
 use ravelin_findings::{Findings, arena, header};
+use std::collections::hash_map::RandomState;
 use std::ffi::{CStr, OsStr};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::hash::BuildHasher;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,8 +48,11 @@ impl Store {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            // Only programs of this run know the name before there is such a directory.
+            let secret = RandomState::new().hash_one(number);
             // Of one length, so that the program's stack is always at the same place.
-            let path = std::env::temp_dir().join(format!("ravelin-run-{:08}-{number:06}", std::process::id()));
+            let name = format!("ravelin-run-{:08}-{number:06}-{secret:016x}", std::process::id());
+            let path = std::env::temp_dir().join(name);
             if arena.is_some() && fs::symlink_metadata(&path).is_err() {
                 return Ok(Store { arena, directory: path, own: true });
             }
@@ -86,11 +92,21 @@ impl Store {
         if let Some(arena) = &self.arena {
             read_arena(arena, &mut stored).map_err(|error| NotWatched::NotRead(PathBuf::from("memory"), error))?;
         }
-        if self.arena.is_none() || is_ours(&self.directory) {
-            read_directory(&self.directory, &mut stored)?;
-        } else if fs::symlink_metadata(&self.directory).is_ok() {
-            // A program of another user; what is in it is not to be trusted.
-            stored.unrecorded += 1;
+        match owner(&self.directory) {
+            // A program that became another user; as an ordinary user we may not even look.
+            Some(owner) if self.own && owner != our_user() => {
+                let mut found = Stored::default();
+                match read_directory(&self.directory, &mut found) {
+                    Ok(()) => {
+                        stored.processes.append(&mut found.processes);
+                        stored.unrecorded += found.unrecorded;
+                    }
+                    Err(_) => stored.unrecorded += 1,
+                }
+            }
+            // Programs make it when they need it.
+            None if self.arena.is_some() => {}
+            _ => read_directory(&self.directory, &mut stored)?,
         }
         stored.processes.sort_by_key(|findings| findings.process);
         Ok(stored)
@@ -99,18 +115,27 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        if self.own && is_ours(&self.directory) {
+        if self.own && owner(&self.directory).is_some() {
             // A leftover in the temporary directory is no reason to lose the report.
             let _ = fs::remove_dir_all(&self.directory);
         }
     }
 }
 
-/// Whether there is such a directory and it is our own: in a directory for everybody, others may make it, too.
-fn is_ours(directory: &Path) -> bool {
+/// The user whose directory it is, if there is one and it is no link.
+fn owner(directory: &Path) -> Option<u32> {
+    fs::symlink_metadata(directory).ok().filter(|found| found.is_dir()).map(|found| found.uid())
+}
+
+fn our_user() -> u32 {
     // SAFETY: always allowed.
-    let own = unsafe { libc::geteuid() };
-    fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir() && found.uid() == own)
+    unsafe { libc::geteuid() }
+}
+
+/// Opens a findings file. What else a directory may hold (a link, a pipe) leads elsewhere, or makes us wait.
+fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
 /// Reads one findings file.
@@ -186,7 +211,7 @@ fn read_directory(directory: &Path, stored: &mut Stored) -> Result<(), NotWatche
         if path.extension() != Some(OsStr::new("findings")) {
             continue;
         }
-        let bytes = File::open(&path).and_then(|mut file| used_part(&mut file));
+        let bytes = open(&path).and_then(|mut file| used_part(&mut file));
         let bytes = bytes.map_err(|error| NotWatched::NotRead(path.clone(), error))?;
         match ravelin_findings::read(&bytes) {
             Ok(findings) => stored.processes.push(findings),
