@@ -154,7 +154,8 @@ fn what_is_ignored_stays_ignored() {
     let scratch = Scratch::new("signals-nohup");
     let program = scratch.write("endless.rav", ENDLESS);
     let child = Command::new("sh")
-        .args(["-c", "trap '' HUP; exec \"$0\" reach \"$1\" --model tso", env!("CARGO_BIN_EXE_ravelin"), &program])
+        .args(["-c", "trap '' HUP; exec env --default-signal=INT,TERM \"$0\" reach \"$1\" --model tso"])
+        .args([env!("CARGO_BIN_EXE_ravelin"), &program])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
