@@ -38,6 +38,11 @@ pub fn stop() -> &'static AtomicBool {
     &STOP
 }
 
+/// Whether a signal has come, for those who do not start to listen themselves: without a listener it ends the program.
+pub fn is_asked() -> bool {
+    STOP.load(Ordering::SeqCst)
+}
+
 /// As a signal does.
 pub fn ask_to_stop() {
     STOP.store(true, Ordering::SeqCst);
