@@ -57,8 +57,11 @@ pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
             line.clear();
             let shown = match output.format {
                 Format::Json | Format::Sarif => {
-                    let all =
-                        documents.iter().cloned().chain([json::interrupted(&file, Some("cover"), line.last().as_ref())]);
+                    let all = documents.iter().cloned().chain([json::interrupted(
+                        &file,
+                        Some("cover"),
+                        line.last().as_ref(),
+                    )]);
                     json::document("cover", all.collect())
                 }
                 Format::Text | Format::Herd => format!("{file}: unknown: {}\n", Limit::Stopped),

@@ -67,7 +67,9 @@ fn until_it_searches(process: u32) {
 /// Whether a process has a thread of this name.
 fn waits(process: u32, name: &str) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    tasks.into_iter().any(|task| std::fs::read_to_string(task.path().join("comm")).is_ok_and(|found| found.trim() == name))
+    tasks
+        .into_iter()
+        .any(|task| std::fs::read_to_string(task.path().join("comm")).is_ok_and(|found| found.trim() == name))
 }
 
 fn is_running(process: u32) -> bool {
