@@ -5,9 +5,14 @@
 //!
 //! If the ranges of values exclude every stop, there is no search. Otherwise the states under SC are explored with all
 //! reductions, and every stop is replayed on the reference semantics.
+//!
+//! Of a program with any number of threads a small instance is explored. If no thread of it stops, a net (`parameterised`) may prove within
+//! a moment that none does in any instance, or find one that does. Otherwise the answer says how many copies were looked at.
 
+use crate::parameterised::reach_by_proof;
+use crate::reachability::Question;
 use crate::witness::{WitnessViolation, replay};
-use crate::{AnalysisError, InternalError};
+use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Limits, Options, Until};
 use ravelin_machine::{Purpose, Reductions, Settings, may_stop, run};
 use ravelin_program::Program;
@@ -16,6 +21,8 @@ use std::sync::atomic::AtomicBool;
 
 /// Copies of a `thread p[*]` in the instance that is searched.
 const COPIES: usize = 2;
+/// Markings and states that a proof for any number of copies may take.
+const PROOF: u64 = 20_000;
 
 /// How hard to look.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,23 +39,54 @@ pub struct Stops {
     pub found: Vec<WitnessViolation>,
     /// What ended the search before every place was looked at.
     pub limit: Option<Limit>,
+    /// Of a program with any number of threads: at most so many copies of each were looked at, and with more there may be more stops.
+    /// `None`: the answer is about every number.
+    pub copies: Option<usize>,
 }
 
 /// Asks where threads can stop under SC.
 ///
-/// Of a program with any number of threads an instance is searched: what is found is real, and there may be more.
+/// Of a program with any number of threads, what is found is real; see [`Stops::copies`] for what is not.
 pub fn stops(program: &Program, question: &StopsQuestion) -> Result<Stops, AnalysisError> {
-    let instance;
-    let program = if program.is_parameterised() {
-        instance = program.instance(COPIES);
-        &instance
-    } else {
-        program
+    let program = &Program { goals: Vec::new(), ..program.clone() };
+    if !program.is_parameterised() {
+        return stops_of(program, question);
+    }
+    let instance = program.instance(COPIES);
+    // The ranges of values do not depend on how often a thread is there.
+    if !may_stop(&instance) {
+        return Ok(Stops::default());
+    }
+    let few = Stops { copies: Some(COPIES), ..stops_of(&instance, question)? };
+    if !few.found.is_empty() || few.limit.is_some() {
+        return Ok(few);
+    }
+    Ok(stops_of_any_number(program, question)?.unwrap_or(few))
+}
+
+/// What can be proved about every number of copies; at most one stop, with the fewest copies. `None` if nothing can.
+fn stops_of_any_number(program: &Program, question: &StopsQuestion) -> Result<Option<Stops>, AnalysisError> {
+    let states = question.limits.states.map_or(PROOF, |given| given.min(PROOF));
+    let limits = Limits { states: Some(states), ..question.limits };
+    let asked = Question { limits, workers: question.workers, stop: question.stop, ..Question::new(Model::Sc) };
+    let answer = match reach_by_proof(program, &asked) {
+        Err(refusal) if refusal.is_refusal() => return Ok(None),
+        answer => answer?,
     };
+    let instance = answer.any_number.as_ref().and_then(|found| found.instance.as_ref());
+    let copies = instance.and_then(|instance| instance.copies.iter().map(|(_, copies)| *copies).max());
+    Ok(match (answer.reachability.verdict, answer.reachability.witness) {
+        (Verdict::Holds, _) => Some(Stops::default()),
+        (Verdict::Violated, Some(witness)) => Some(Stops { found: vec![witness.violation], limit: None, copies }),
+        _ => None,
+    })
+}
+
+/// The stops of a program with a fixed number of threads.
+fn stops_of(program: &Program, question: &StopsQuestion) -> Result<Stops, AnalysisError> {
     if !may_stop(program) {
         return Ok(Stops::default());
     }
-    let program = &Program { goals: Vec::new(), ..program.clone() };
     let settings = Settings { purpose: Purpose::Goals, reductions: Reductions::ALL, ..Settings::new(Model::Sc) };
     let options = Options {
         limits: question.limits,
@@ -67,5 +105,5 @@ pub fn stops(program: &Program, question: &StopsQuestion) -> Result<Stops, Analy
     let place = |stop: &WitnessViolation| (stop.position(), stop.thread().map(str::to_owned));
     found.sort_by_key(place);
     found.dedup_by_key(|stop| place(stop));
-    Ok(Stops { found, limit: explored.limit() })
+    Ok(Stops { found, limit: explored.limit(), copies: None })
 }

@@ -3,6 +3,7 @@
 use crate::arguments::{Format, Inputs, Models, Output, Search};
 use crate::exit::Exit;
 use crate::in_time::in_time;
+use crate::input::Interrupted;
 use crate::model::AnyModel;
 use crate::{diagnose, input, interrupt, progress};
 use ravelin_analysis::reachability::Question;
@@ -44,8 +45,8 @@ impl Shown {
 }
 
 impl Shown {
-    /// For an analysis that was interrupted and did not say in time how far it had come.
-    fn interrupted(file: &str, model: &str, last: Option<Progress>, output: &Output) -> Shown {
+    /// For an analysis that was interrupted and did not say in time how far it had come. Without a model there was no program yet.
+    fn interrupted(file: &str, model: Option<&str>, last: Option<Progress>, output: &Output) -> Shown {
         Shown::new(
             output,
             || text::interrupted(file, model, last.as_ref(), output.style()),
@@ -120,6 +121,13 @@ pub fn for_each_subject<M: Copy + Into<AnyModel>>(
                 worst = Exit::Wrong;
                 continue;
             }
+            Err(error) if error.is::<Interrupted>() => {
+                let shown = Shown::interrupted(&file, None, None, output);
+                documents.extend(shown.json);
+                worst = worst.max(Exit::Unknown);
+                stdout().text(&shown.text.filter(|_| is_first(beyond)).unwrap_or_default())?;
+                continue;
+            }
             Err(error) => {
                 complain!("error: {error:#}");
                 documents.push(json::error(&file, &format!("{error:#}")));
@@ -145,14 +153,14 @@ pub fn for_each_subject<M: Copy + Into<AnyModel>>(
                 if !tells {
                     return Exit::Unknown.code();
                 }
-                let shown = Shown::interrupted(&file, model_name, line.last(), output);
+                let shown = Shown::interrupted(&file, Some(model_name), line.last(), output);
                 let told = stdout().text(&shown.text.unwrap_or_default()).map_err(Into::into);
                 let all = documents.iter().cloned().chain(shown.json).collect();
                 let told = told.and_then(|()| conclude(command, all, &sources, output, worst.max(Exit::Unknown)));
                 told.unwrap_or_else(|error| Exit::of_error(&error)).code()
             };
             let result = if stop.load(Ordering::SeqCst) && beyond.peers.is_none() {
-                Ok((Exit::Unknown, Shown::interrupted(&file, model_name, None, output)))
+                Ok((Exit::Unknown, Shown::interrupted(&file, Some(model_name), None, output)))
             } else if beyond.checkpoints.is_some() || beyond.spill.is_some() {
                 // A checkpoint is worth waiting for, and files have to be removed.
                 answer(&subject)

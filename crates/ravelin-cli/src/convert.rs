@@ -8,7 +8,7 @@ use ravelin_analysis::parameterised::petri_net_of_attacks;
 use ravelin_analysis::robustness::{find_attack, instrument};
 use ravelin_frontend::{Language, print, rav};
 use ravelin_nets::spec;
-use ravelin_output::{replace, stdout};
+use ravelin_output::{escaped, replace, stdout};
 use ravelin_program::{Program, lower_for_hardware};
 
 pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
@@ -38,10 +38,12 @@ pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
     write(arguments, &text)
 }
 
+/// A program in its own language is written as it is. What others read quotes names of files and threads, in comments and labels only.
 fn write(arguments: &Convert, text: &str) -> anyhow::Result<Exit> {
+    let text = if arguments.to.unwrap_or(To::Rav) == To::Rav { text.into() } else { escaped(text) };
     match &arguments.output {
-        Some(path) => replace(path, text).with_context(|| path.display().to_string())?,
-        None => stdout().program(text)?,
+        Some(path) => replace(path, &*text).with_context(|| path.display().to_string())?,
+        None => stdout().program(&text)?,
     }
     Ok(Exit::Holds)
 }

@@ -3,6 +3,7 @@
 use crate::arguments::{Cover, Format};
 use crate::exit::Exit;
 use crate::in_time::in_time;
+use crate::input::Interrupted;
 use crate::{input, interrupt, progress};
 use anyhow::{Context, bail};
 use ravelin_explore::{Limit, Progress};
@@ -32,6 +33,16 @@ pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
         let file = path.display().to_string();
         let net = match read(path) {
             Ok(net) => net,
+            Err(error) if error.is::<Interrupted>() => {
+                worst = worst.max(Exit::Unknown);
+                match output.format {
+                    Format::Json | Format::Sarif => documents.push(json::interrupted(&file, Some("cover"), None)),
+                    Format::Text | Format::Herd => {
+                        stdout().text(&format!("{file}: unknown: {}\n", Limit::Stopped))?;
+                    }
+                }
+                continue;
+            }
             Err(error) => {
                 complain!("error: {error:#}");
                 documents.push(json::error(&file, &format!("{error:#}")));
@@ -46,8 +57,11 @@ pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
             line.clear();
             let shown = match output.format {
                 Format::Json | Format::Sarif => {
-                    let all =
-                        documents.iter().cloned().chain([json::interrupted(&file, "cover", line.last().as_ref())]);
+                    let all = documents.iter().cloned().chain([json::interrupted(
+                        &file,
+                        Some("cover"),
+                        line.last().as_ref(),
+                    )]);
                     json::document("cover", all.collect())
                 }
                 Format::Text | Format::Herd => format!("{file}: unknown: {}\n", Limit::Stopped),

@@ -1,16 +1,36 @@
 //! Reading programs, and saying what is wrong with them.
+//!
+//! A pipe may send nothing for as long as it likes. So whatever is not a plain file is read by a thread of its own, and a signal ends the
+//! wait for it.
 
 use crate::arguments::Color;
+use crate::interrupt;
 use crate::terminal::paints;
 use anyhow::{Context, bail};
 use ravelin_frontend::{Language, Parsed, render};
 use ravelin_output::complain;
 use ravelin_program::{Program, Source};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 /// Files larger than this are not programs that anybody wrote.
 const LARGEST_FILE: u64 = 64 << 20;
+/// Between two looks at the signal.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// A signal asked the program to end before its input was there.
+#[derive(Debug)]
+pub struct Interrupted;
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("it was interrupted before the input was read")
+    }
+}
+
+impl std::error::Error for Interrupted {}
 
 /// Reads and parses a program, and tells its language. Diagnostics go to standard error; with an error among them there is no program.
 pub fn read(path: &Path, from: Option<Language>, copies: Option<usize>) -> anyhow::Result<Option<(Program, Language)>> {
@@ -65,13 +85,7 @@ fn tell(path: &Path, text: &str) -> Option<Language> {
 }
 
 pub fn read_source(path: &Path) -> anyhow::Result<Source> {
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        std::io::stdin().lock().take(LARGEST_FILE + 1).read_to_end(&mut bytes).context("standard input")?;
-    } else {
-        let file = std::fs::File::open(path).with_context(|| path.display().to_string())?;
-        file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).with_context(|| path.display().to_string())?;
-    }
+    let bytes = read_bytes(path)?;
     if bytes.len() as u64 > LARGEST_FILE {
         bail!("{}: larger than {} MiB", path.display(), LARGEST_FILE >> 20);
     }
@@ -80,4 +94,41 @@ pub fn read_source(path: &Path) -> anyhow::Result<Source> {
         Err(error) => bail!("{}: not UTF-8 text (at byte {})", path.display(), error.utf8_error().valid_up_to()),
     };
     Ok(Source::new(path.display().to_string(), text))
+}
+
+fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let name = || if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() };
+    if !is_standard_input(path) && path.metadata().is_ok_and(|found| found.is_file()) {
+        return read_now(path).with_context(name);
+    }
+    let (sender, receiver) = mpsc::channel();
+    let wanted = path.to_owned();
+    let read = move || {
+        // Nobody listens any more after a signal.
+        let _ = sender.send(read_now(&wanted));
+    };
+    std::thread::Builder::new().name("input".to_owned()).spawn(read).with_context(name)?;
+    loop {
+        match receiver.recv_timeout(LOOK) {
+            Ok(bytes) => return bytes.with_context(name),
+            Err(RecvTimeoutError::Timeout) if !interrupt::is_asked() => {}
+            Err(RecvTimeoutError::Timeout) => return Err(Interrupted.into()),
+            Err(RecvTimeoutError::Disconnected) => bail!("{}: cannot be read", name()),
+        }
+    }
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// All bytes, or one more than a program may have.
+fn read_now(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if is_standard_input(path) {
+        io::stdin().lock().take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    } else {
+        std::fs::File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }

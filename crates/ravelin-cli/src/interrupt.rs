@@ -7,11 +7,11 @@
 //! A signal that was ignored when the program began (`nohup`, background jobs of some shells) stays ignored.
 
 use crate::parent;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::iterator::Signals;
-use signal_hook::low_level;
+use signal_hook::{flag, low_level};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Once, mpsc};
+use std::sync::{Arc, Once, mpsc};
 use std::time::{Duration, Instant};
 
 /// Signals that are this close belong together.
@@ -36,6 +36,20 @@ pub fn stop() -> &'static AtomicBool {
         }
     });
     &STOP
+}
+
+/// From now on a write beyond the largest permitted file (`ulimit -f`) is an error like any other, instead of a signal that ends the program
+/// and leaves its files behind. The signal is caught and not ignored, so that programs started by this one get the default action back.
+pub fn make_large_files_errors() {
+    if !is_ignored(SIGXFSZ) {
+        // An error leaves everything as it was.
+        let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    }
+}
+
+/// Whether a signal has come, for those who do not start to listen themselves: without a listener it ends the program.
+pub fn is_asked() -> bool {
+    STOP.load(Ordering::SeqCst)
 }
 
 /// As a signal does.

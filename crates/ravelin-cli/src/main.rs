@@ -46,6 +46,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    interrupt::make_large_files_errors();
     parent::watch();
     let mut words = std::env::args_os();
     if words.next().is_some_and(|name| Path::new(&name).file_name() == Some(OsStr::new(WRAPPER))) {

@@ -4,6 +4,7 @@ use crate::arguments::{Format, Output, Resources};
 use crate::ask::{Shown, Subject, is_first};
 use crate::exit::Exit;
 use ravelin_analysis::stops::{Stops, StopsQuestion, stops};
+use ravelin_output::complain;
 use ravelin_report::stops::{json, text};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -49,9 +50,11 @@ impl<'a> StopNotes<'a> {
                 known.entry(subject.file.to_owned()).or_insert(stops(subject.program, &question)?)
             }
         };
-        // Herd's layout is for programs that know no stops.
-        if self.output.format == Format::Text {
-            shown.append(&subject.style.fitted(text(stops)));
+        match self.output.format {
+            Format::Text => shown.append(&subject.style.fitted(text(stops))),
+            // What reads herd's layout knows no stops.
+            Format::Herd => text(stops).lines().for_each(|line| complain!("{}: {}", subject.file, line.trim_start())),
+            Format::Json | Format::Sarif => {}
         }
         shown.insert("stops", json(stops));
         Ok((exit, shown))

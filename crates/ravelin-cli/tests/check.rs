@@ -114,6 +114,40 @@ fn a_thread_that_can_stop_is_reported_beside_the_answer() {
 }
 
 #[test]
+fn a_fault_that_needs_many_copies_is_found_or_the_answer_says_what_was_looked_at() {
+    let four =
+        "static n: blocking 0..6; static d: [bool; 3];\nthread p[*] { let k: 0..6 = n.fetch_add(1); d[k].load(); }";
+    let none = "static n: blocking 0..3; static d: [bool; 3];\nthread p[*] { let k: 0..3 = n.fetch_add(1); d[k * k / (k + 1)].load(); }";
+    let one = "static d: bool;\nthread p[*] { let k = 1 / d.load(); d.store(1); }";
+    let found = "thread p[3] can fault under sc, line 2";
+    let limited = "Faults under sc were looked for with at most 2 copies of each `[*]` thread";
+    for (text, copies, said, not_said) in [
+        (four, Value::from(4), &[found, "at most 4 copies"][..], ""),
+        (none, Value::Null, &[], "under sc"),
+        (one, Value::from(2), &["thread p[0] can fault under sc, line 2", limited], ""),
+    ] {
+        let shown = on_text(text, &["check", "--model", "tso"]);
+        let shown = String::from_utf8_lossy(&shown.stdout);
+        assert!(said.iter().all(|said| shown.contains(said)), "{text}: {shown}");
+        assert!(not_said.is_empty() || !shown.contains(not_said), "{text}: {shown}");
+        let output = on_text(text, &["check", "--model", "tso", "--format", "json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+        assert_eq!(document["answers"][0]["stops"]["copies"], copies, "{text}: {document}");
+    }
+}
+
+#[test]
+fn a_fault_beside_herds_layout_goes_to_standard_error() {
+    let text = "static x: 0..2; static y; thread p { x.store(2); } thread q { let r = y.load(); } exists q.r == 0;";
+    let output = on_text(text, &["states", "--format", "herd"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("-: thread p can fault under sc, line 1"), "{said}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("fault"), "{output:?}");
+    let output = on_text(&text.replace("store(2)", "store(1)"), &["states", "--format", "herd"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("sc"), "{output:?}");
+}
+
+#[test]
 fn hostile_programs_get_an_answer_or_a_message() {
     let nested = format!("thread t {{ let r = {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));
     let cases: &[(&str, i32)] = &[

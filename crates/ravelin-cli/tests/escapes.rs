@@ -174,6 +174,26 @@ fn a_document_says_the_same_as_before() {
 }
 
 #[test]
+fn converted_programs_quote_names_without_control_characters() {
+    let scratch = Scratch::new("escapes-converted");
+    let letters = HOSTILE.replace('\r', "");
+    let text = format!(
+        "thread t{letters}\ninitial a\ntransition a b write 1 0\ntransition b c read r 1\nend\nthread u\ninitial a\ntransition a b write 1 1\ntransition b c read r 0\nend\n"
+    );
+    let program = scratch.write(&format!("name{HOSTILE}.txt"), &text);
+    for to in ["litmus", "c", "dot", "promela"] {
+        let words = ["convert", &program, "--from", "trencher", "--to", to];
+        let output = ravelin(&words);
+        assert_eq!(code(&output), 0, "{output:?}");
+        assert_harmless(&words, &output, false);
+        let out = scratch.write("out", "");
+        assert_eq!(code(&ravelin(&[&words[..], &["-o", &out]].concat())), 0);
+        let written = std::fs::read(&out).expect("a file");
+        assert_eq!(String::from_utf8_lossy(&written), String::from_utf8_lossy(&output.stdout), "{to}");
+    }
+}
+
+#[test]
 fn programs_are_not_changed() {
     let scratch = Scratch::new("escapes-programs");
     let text = format!("static x;\n// {HOSTILE}\nthread p {{ x.store(1); }}\nthread q {{ let r = x.load(); }}\n");

@@ -35,8 +35,12 @@ fn run(words: &[String]) -> Output {
 
 /// The shell's limit on the size of files stands for a full disk.
 fn run_on_full_disk(words: &[String]) -> Output {
-    Command::new("sh")
-        .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_ravelin")])
+    run_with_limit("trap '' XFSZ; ulimit -f 0; exec \"$@\"", words)
+}
+
+fn run_with_limit(script: &str, words: &[String]) -> Output {
+    Command::new("env")
+        .args(["--default-signal=XFSZ", "sh", "-c", script, "sh", env!("CARGO_BIN_EXE_ravelin")])
         .args(words)
         .current_dir(ROOT)
         .stdin(Stdio::null())
@@ -69,6 +73,34 @@ fn a_full_disk_leaves_every_file_as_it_was() {
         assert_eq!(std::fs::read_to_string(&out).expect("a file"), OLD, "{line}");
         assert_eq!(names(&folder), ["out"], "{line}");
     }
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_and_no_signal() {
+    let scratch = Scratch::new("files-limit");
+    let folder = folder(&scratch, "folder");
+    for line in WRITERS {
+        let output =
+            run_with_limit("ulimit -f 0; exec \"$@\"", &words(line, &folder.join("out").display().to_string()));
+        assert_eq!(code(&output), 2, "{line}: {}", said(&output));
+        assert!(said(&output).contains("error: "), "{line}: {}", said(&output));
+        assert_eq!(names(&folder), Vec::<String>::new(), "{line}");
+    }
+    // Standard output may be a file, too.
+    let script = format!("ulimit -f 0; exec \"$@\" > {}", folder.join("out").display());
+    let output = run_with_limit(&script, &words("check examples/dekker.rav", ""));
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    // What is run has the signal as it was.
+    let program = scratch.write("ignored", "#!/bin/sh\ngrep SigIgn /proc/self/status >&2\n");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("permissions");
+    let ignored = |script: &str| {
+        let output = run_with_limit(script, &["run".to_owned(), program.clone()]);
+        let text = said(&output);
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or_else(|| panic!("{text}"));
+        u64::from_str_radix(mask.trim(), 16).expect("a mask") >> 24 & 1 == 1
+    };
+    assert!(!ignored("exec \"$@\""));
+    assert!(ignored("trap '' XFSZ; exec \"$@\""));
 }
 
 #[test]

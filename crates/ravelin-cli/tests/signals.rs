@@ -64,6 +64,14 @@ fn until_it_searches(process: u32) {
     until("it has used some time", || ticks() > 10);
 }
 
+/// Whether a process has a thread of this name.
+fn waits(process: u32, name: &str) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    tasks
+        .into_iter()
+        .any(|task| std::fs::read_to_string(task.path().join("comm")).is_ok_and(|found| found.trim() == name))
+}
+
 fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).is_some_and(|state| state != "Z")
@@ -110,6 +118,46 @@ fn every_search_answers_with_what_is_known() {
             let text = String::from_utf8_lossy(&output.stdout);
             let known = if command == "states" { "final states" } else { "unknown: it was interrupted" };
             assert!(text.contains(known) || text.contains("interrupted"), "{signal} {command} {model}: {text}");
+        }
+    }
+}
+
+#[test]
+fn waiting_for_input_ends_with_the_first_signal() {
+    let scratch = Scratch::new("signals-input");
+    let fifo = folder(&scratch, "fifo.rav").display().to_string();
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo is there").success());
+    let questions: [&[&str]; 7] = [
+        &["check", "-", "--from", "rav"],
+        &["check", "-", "--expect"],
+        &["reach", "-"],
+        &["fence", "-"],
+        &["states", "-"],
+        &["cover", "-"],
+        &["check", &fifo],
+    ];
+    for (signal, _) in SIGNALS {
+        for (words, format) in questions.iter().flat_map(|words| [(words, "text"), (words, "json")]) {
+            let (reader, writer) = std::io::pipe().expect("a pipe");
+            let child = interruptible()
+                .args(*words)
+                .args(["--format", format])
+                .stdin(reader)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("the program starts");
+            until("it waits for its input", || has(child.id(), "SigCgt", 2) && waits(child.id(), "input"));
+            send(signal, child.id());
+            // The pipe is still open.
+            let output = ended(child);
+            drop(writer);
+            assert_eq!(code(&output), 3, "{signal} {words:?}: {output:?}");
+            let told = [output.stdout.clone(), output.stderr.clone()].concat();
+            assert!(String::from_utf8_lossy(&told).contains("interrupted"), "{signal} {words:?}: {output:?}");
+            if format == "json" {
+                serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON");
+            }
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::running;
 use running::{Scratch, ravelin};
 use serde_json::Value;
 
-/// By how much a limit may be passed: what is found between two looks at it.
-const OVERRUN: u64 = 1_500;
+/// By how much a limit may be passed: 64 states, and what comes of one state, for each of two workers.
+const OVERRUN: u64 = 500;
 
 /// Many attacks, most of them feasible, and more states than any of the limits for every engine.
 const PROGRAM: &str = "static x: 0..=7; static y: 0..=7; static z: 0..=7; static w: 0..=7;
@@ -14,6 +14,12 @@ const PROGRAM: &str = "static x: 0..=7; static y: 0..=7; static z: 0..=7; static
     thread b { loop { y.store(y.load() + 1 & 7); let r = z.load(); w.store(r); let s = x.load(); y.store(s); } }
     thread c { loop { z.store(z.load() + 1 & 7); let r = w.load(); x.store(r); let s = y.load(); z.store(s); } }
     never x == 7 && y == 0 && z == 3 && w == 6;";
+
+/// States with up to 48 successors each.
+const WIDE: &str = "static x: [0..8; 6]; static y: [0..8; 6];
+    thread p[me in 0..6] { let r; let s; for i in 0..3 {
+        havoc r in 0..8; x[me].store(r); r = y[me].load(); s = x[(me + 1) % 6].load(); y[(me + 2) % 6].store((r + s) % 8); } }
+    finally never p[0].r == 99;";
 
 fn states(answer: &Value) -> u64 {
     let places = ["statistics", "explored", "effort"];
@@ -25,7 +31,8 @@ fn no_command_explores_many_more_states_than_permitted() {
     let scratch = Scratch::new("state-limits");
     let program = scratch.write("program.rav", PROGRAM);
     let any = "examples/any-number/sb-two-fenced.rav";
-    let questions: [&[&str]; 19] = [
+    let wide = scratch.write("wide.rav", WIDE);
+    let questions: [&[&str]; 29] = [
         &["check", &program, "--model", "tso"],
         &["check", &program, "--model", "tso", "--attacks"],
         &["check", &program, "--model", "tso", "--engine", "single", "--attacks"],
@@ -45,6 +52,16 @@ fn no_command_explores_many_more_states_than_permitted() {
         &["states", &program, "--model", "tso"],
         &["fence", &program, "--model", "tso"],
         &["fence", &program, "--model", "rc20"],
+        &["check", &wide, "--model", "tso"],
+        &["check", &wide, "--model", "tso", "--engine", "single", "--attacks"],
+        &["check", &wide, "--model", "tso", "--engine", "attacks", "--attacks"],
+        &["check", &wide, "--model", "pso", "--attacks"],
+        &["check", &wide, "--model", "tso", "--property", "trf"],
+        &["check", &wide, "--model", "rc20"],
+        &["reach", &wide, "--model", "tso", "--engine", "bounded"],
+        &["reach", &wide, "--model", "tso", "--engine", "lazy"],
+        &["states", &wide, "--model", "tso"],
+        &["fence", &wide, "--model", "tso"],
     ];
     for question in questions {
         for limit in [100, 3_000, 20_000] {

@@ -36,6 +36,7 @@ mod kept;
 mod limits;
 mod order;
 mod peers;
+mod room;
 mod search;
 mod set;
 mod shard;

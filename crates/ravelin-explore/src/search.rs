@@ -17,6 +17,7 @@ use crate::kept;
 use crate::limits::{Limit, Limits, Progress};
 use crate::order;
 use crate::peers::{Lost, Team};
+use crate::room::Room;
 use crate::shard::{Portion, Shard, Summary};
 use crate::space::{End, Finding, Space, StateId, Statistics};
 use crate::spill;
@@ -24,8 +25,8 @@ use crate::store::{Store, hash};
 use crate::system::{System, shard_of};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// States that a worker expands in one round. Small enough that limits and progress are looked at often and that a round's
@@ -36,7 +37,7 @@ const SHARED_ROUND: usize = 1 << 15;
 /// States in a level from which several workers are used.
 const WORTH_SHARING: u64 = 4096;
 const MOST_WORKERS: usize = 64;
-/// States that a worker expands in one round near the limit of states, so that the limit is passed by a few only.
+/// States that a worker expands in one round near the limit of states, so that little is found that there is no room for.
 const FEWEST: u64 = 16;
 /// Words that a worker should send in one round, if the states to come have as many successors as those before.
 const ROUND_WORDS: u64 = 1 << 22;
@@ -45,6 +46,9 @@ pub(crate) const MOST_STATES: u64 = u32::MAX as u64 - 1;
 
 pub struct Options<'a> {
     pub limits: Limits,
+    /// States after which a caller wants to have a look, fewer than the limit permits. The round is completed first, so all states up to
+    /// this number are those of one worker, which cannot be said of a limit.
+    pub enough: Option<u64>,
     pub workers: usize,
     pub until: Until,
     /// Set from outside to end the exploration; what was found until then is kept.
@@ -59,6 +63,7 @@ impl Default for Options<'_> {
     fn default() -> Self {
         Options {
             limits: Limits::default(),
+            enough: None,
             workers: 1,
             until: Until::FirstFinding,
             stop: None,
@@ -161,7 +166,7 @@ impl<S: System> Search<'_, S> {
         });
         // Each process makes all initial states and keeps its own.
         for (shard, outbox) in self.shards.iter_mut().zip(outboxes.iter().skip(self.team.first())) {
-            unlocked(shard).absorb(std::slice::from_ref(outbox));
+            unlocked(shard).absorb(std::slice::from_ref(outbox), None);
         }
         self.next_level();
         self.frontier = initial;
@@ -208,7 +213,8 @@ impl<S: System> Search<'_, S> {
     /// What to expand in a round of at most so many states of each shard, after those below a rank.
     fn portion(&self, most: usize, below: u64, states: u64, transitions: u64, frontier: u64) -> Portion {
         let shards = self.team.shards() as u64;
-        let left = self.most_states().saturating_sub(states) / 4 / shards;
+        let most_states = self.options.enough.map_or(self.most_states(), |enough| enough.min(self.most_states()));
+        let left = most_states.saturating_sub(states) / 4 / shards;
         let mut most = (most as u64).min(left.max(FEWEST));
         if !self.in_order {
             return Portion::States(most as usize);
@@ -217,6 +223,12 @@ impl<S: System> Search<'_, S> {
         let words = (transitions / expanded + 1) * (self.system.width() as u64 + 2);
         most = most.min((ROUND_WORDS / words).max(FEWEST));
         Portion::Below(below + most * shards)
+    }
+
+    /// What may be stored in a round, with what all processes stored before it, if that is known, and the words that are sent to the shards
+    /// here. Several processes do not know of each other what they store in a round.
+    fn room(&self, known: u64, stored_here: u64, words: usize) -> Option<Room> {
+        Room::of(self.most_states(), known.max(stored_here), (words / (self.system.width() + 2)) as u64)
     }
 
     fn most_states(&self) -> u64 {
@@ -268,22 +280,27 @@ impl<S: System> Search<'_, S> {
             for shard in &mut self.shards {
                 unlocked(shard).expand(self.system, portion);
             }
+            let mut incoming = Vec::new();
+            if !self.team.is_alone() {
+                let outboxes = self.shards.iter_mut().map(|shard| unlocked(shard).sink.outboxes.as_mut_slice());
+                incoming = self.team.exchange(outboxes)?;
+            }
+            let words = incoming.iter().map(Vec::len).sum::<usize>()
+                + self.shards.iter_mut().map(|shard| unlocked(shard).sink.words()).sum::<usize>();
+            let stored = self.shards.iter_mut().map(|shard| unlocked(shard).store.len() as u64).sum();
+            let room = self.room(self.states, stored, words);
             for owner in 0..self.shards.len() {
                 let sent =
                     |sender: &mut Mutex<Shard<S>>| std::mem::take(&mut unlocked(sender).sink.outboxes[first + owner]);
                 outboxes.extend(self.shards.iter_mut().map(sent));
-                unlocked(&mut self.shards[owner]).absorb(&outboxes);
+                unlocked(&mut self.shards[owner]).absorb(&outboxes, room.as_ref());
                 for (sender, mut outbox) in self.shards.iter_mut().zip(outboxes.drain(..)) {
                     outbox.clear();
                     unlocked(sender).sink.outboxes[first + owner] = outbox;
                 }
             }
-            if !self.team.is_alone() {
-                let outboxes = self.shards.iter_mut().map(|shard| unlocked(shard).sink.outboxes.as_mut_slice());
-                let incoming = self.team.exchange(outboxes)?;
-                for (shard, records) in self.shards.iter_mut().zip(incoming) {
-                    unlocked(shard).absorb(&[records]);
-                }
+            for (shard, records) in self.shards.iter_mut().zip(incoming) {
+                unlocked(shard).absorb(&[records], room.as_ref());
             }
             let mut summary = Summary::default();
             self.shards.iter_mut().for_each(|shard| summary.add(unlocked(shard)));
@@ -319,13 +336,14 @@ impl<S: System> Search<'_, S> {
             due: false,
         }));
         let done = AtomicBool::new(false);
-        let room = AtomicUsize::new(0);
+        let largest = AtomicUsize::new(0);
+        let room: Mutex<Option<Arc<Room>>> = Mutex::new(None);
         let panic: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
         let this = &*self;
         std::thread::scope(|scope| {
             for (number, shard) in this.shards.iter().enumerate() {
                 let (barrier, exchange, incoming) = (&barrier, &exchange, &incoming);
-                let (round, done, panic, room) = (&round, &done, &panic, &room);
+                let (round, done, panic, largest, room) = (&round, &done, &panic, &largest, &room);
                 scope.spawn(move || {
                     let mut outboxes = Vec::new();
                     loop {
@@ -340,36 +358,44 @@ impl<S: System> Search<'_, S> {
                             }
                             std::mem::swap(&mut shard.sink.outboxes, &mut *lock(&exchange[number]));
                         }
-                        if barrier.wait() && !this.team.is_alone() && lock(panic).is_none() {
+                        if barrier.wait() && lock(panic).is_none() {
                             let mut senders: Vec<_> = exchange.iter().map(lock).collect();
-                            match this.team.exchange(senders.iter_mut().map(|outboxes| outboxes.as_mut_slice())) {
-                                Ok(records) => incoming.iter().zip(records).for_each(|(to, from)| *lock(to) = from),
-                                Err(lost) => *lock(round) = Err(lost),
+                            if !this.team.is_alone() {
+                                match this.team.exchange(senders.iter_mut().map(|outboxes| outboxes.as_mut_slice())) {
+                                    Ok(records) => incoming.iter().zip(records).for_each(|(to, from)| *lock(to) = from),
+                                    Err(lost) => *lock(round) = Err(lost),
+                                }
                             }
+                            let sent = senders.iter().flat_map(|outboxes| outboxes.iter()).map(Vec::len).sum::<usize>();
+                            let words = sent + incoming.iter().map(|records| lock(records).len()).sum::<usize>();
+                            let stored = this.shards.iter().map(|shard| lock(shard).store.len() as u64).sum();
+                            let known = lock(round).as_ref().map_or(0, |round| round.states);
+                            *lock(room) = this.room(known, stored, words).map(Arc::new);
                         }
                         barrier.wait();
                         {
                             let mut shard = lock(shard);
                             // All shards are about equally large. Growing in different rounds, each would wait for the other.
-                            shard.store.reserve(room.load(Ordering::Relaxed));
+                            shard.store.reserve(largest.load(Ordering::Relaxed));
+                            let room = lock(room).clone();
                             let owner = this.team.first() + number;
                             outboxes.extend(exchange.iter().map(|sender| std::mem::take(&mut lock(sender)[owner])));
-                            shard.absorb(&outboxes);
+                            shard.absorb(&outboxes, room.as_deref());
                             for (sender, mut outbox) in exchange.iter().zip(outboxes.drain(..)) {
                                 outbox.clear();
                                 lock(sender)[owner] = outbox;
                             }
-                            shard.absorb(&[std::mem::take(&mut *lock(&incoming[number]))]);
+                            shard.absorb(&[std::mem::take(&mut *lock(&incoming[number]))], room.as_deref());
                         }
                         if barrier.wait() {
                             let mut summary = Summary::default();
-                            let mut largest = 0;
+                            let mut longest = 0;
                             for shard in &this.shards {
                                 let mut shard = lock(shard);
-                                largest = largest.max(shard.store.len());
+                                longest = longest.max(shard.store.len());
                                 summary.add(&mut shard);
                             }
-                            room.store(largest + SHARED_ROUND * 4, Ordering::Relaxed);
+                            largest.store(longest + SHARED_ROUND * 4, Ordering::Relaxed);
                             let mut round = lock(round);
                             let panicked = lock(panic).is_some();
                             if let Ok(last) = &*round
@@ -458,6 +484,9 @@ impl<S: System> Search<'_, S> {
         }
         if summary.states > most_states || summary.largest_id > MOST_STATES {
             return Some(Limit::States(most_states));
+        }
+        if let Some(enough) = self.options.enough.filter(|&enough| summary.states > enough) {
+            return Some(Limit::States(enough));
         }
         if let Some(memory) = summary.memory.filter(|&memory| summary.bytes > memory) {
             return Some(Limit::Memory(memory));

@@ -1,6 +1,7 @@
 //! What one worker owns of a search: a part of the states, and what it found there.
 
-use crate::order::{Merged, parent_word};
+use crate::order::{Merged, label, parent_word};
+use crate::room::Room;
 use crate::space::{Finding, StateId, join, split};
 use crate::store::Store;
 use crate::system::{Sink, System};
@@ -106,14 +107,19 @@ impl<S: System> Shard<S> {
         self.level_end - self.expanded
     }
 
-    /// Second half: takes what was sent here, by sender.
-    pub fn absorb(&mut self, outboxes: &[Vec<u64>]) {
-        match &mut self.order {
-            None => outboxes.iter().for_each(|outbox| self.store.absorb(outbox)),
-            Some(order) => {
-                let record = self.sink.record_words();
-                let merged = Merged::new(outboxes.iter().map(Vec::as_slice), record);
-                self.store.absorb_in_order(merged, &mut order.labels);
+    /// Second half: takes what was sent here, by sender, as long as there is room.
+    pub fn absorb(&mut self, outboxes: &[Vec<u64>], room: Option<&Room>) {
+        let record = self.sink.record_words();
+        let merged = || Merged::new(outboxes.iter().map(Vec::as_slice), record);
+        match (&mut self.order, room) {
+            (None, None) => outboxes.iter().for_each(|outbox| self.store.absorb(outbox)),
+            (None, Some(room)) => {
+                let records = outboxes.iter().flat_map(|outbox| outbox.chunks_exact(record));
+                self.store.absorb_within(records, room, |_| {});
+            }
+            (Some(order), None) => self.store.absorb_in_order(merged(), &mut order.labels),
+            (Some(order), Some(room)) => {
+                self.store.absorb_within(merged(), room, |rest| order.labels.push(label(rest[0], rest[1])));
             }
         }
     }

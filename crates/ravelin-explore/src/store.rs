@@ -7,6 +7,7 @@
 //! state, 4 bytes for the parent and 10.7 to 17.1 bytes of table (between 47 and 75 % full).
 
 use crate::order::{Merged, label};
+use crate::room::Room;
 
 /// Groups of insertions whose cache misses are made to overlap.
 const GROUP: usize = 32;
@@ -92,6 +93,28 @@ impl Store {
                 if self.len > before {
                     labels.push(label(rest[0], rest[1]));
                 }
+            }
+        }
+    }
+
+    /// Adds the states of some records that are not there yet, as long as there is room, and gives each of these records to `added`.
+    pub fn absorb_within<'r>(
+        &mut self,
+        records: impl Iterator<Item = &'r [u64]>,
+        room: &Room,
+        mut added: impl FnMut(&[u64]),
+    ) {
+        for entry in records {
+            if !room.is_left() {
+                return;
+            }
+            self.reserve(self.len + 1);
+            let before = self.len;
+            let (state, rest) = entry.split_at(self.width);
+            self.insert(state, rest[0], rest[1] as u32);
+            if self.len > before {
+                room.take();
+                added(rest);
             }
         }
     }

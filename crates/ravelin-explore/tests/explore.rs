@@ -96,8 +96,44 @@ fn limits_end_in_order() {
 #[test]
 fn a_space_of_exactly_the_permitted_size_is_exhausted() {
     let limits = Limits { states: Some(121), ..Limits::default() };
-    let space = explore(&counters(2, 10), &Options { limits, ..Options::default() });
-    assert_eq!((space.end, space.statistics.states), (End::Exhausted, 121));
+    for workers in [1, 2] {
+        let space = explore(&counters(2, 10), &Options { limits, workers, ..Options::default() });
+        assert_eq!((space.end, space.statistics.states), (End::Exhausted, 121));
+        let limits = Limits { states: Some(120), ..limits };
+        let space = explore(&counters(2, 10), &Options { limits, workers, ..Options::default() });
+        assert_eq!((space.end, space.statistics.states), (End::Limit(Limit::States(120)), 121));
+    }
+}
+
+/// All states of the first level are there already; what is behind them is not.
+#[test]
+fn a_limit_below_the_number_of_initial_states_is_reached() {
+    struct Pairs;
+    impl System for Pairs {
+        type Scratch = ();
+        type Interrupt = ();
+        fn width(&self) -> usize {
+            1
+        }
+        fn scratch(&self) {}
+        fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
+            (0..12).for_each(|state| emit(&[state]));
+        }
+        fn expand(&self, state: &[u64], _: &mut (), sink: &mut Sink) -> Result<(), ()> {
+            sink.push(&[state[0] | 16]);
+            Ok(())
+        }
+    }
+    for workers in [1, 2, 3] {
+        let ended = |states| {
+            let limits = Limits { states: Some(states), ..Limits::default() };
+            explore(&Pairs, &Options { limits, workers, ..Options::default() }).end
+        };
+        for most in [1, 10, 12, 23] {
+            assert_eq!(ended(most), End::Limit(Limit::States(most)));
+        }
+        assert_eq!(ended(24), End::Exhausted);
+    }
 }
 
 #[test]

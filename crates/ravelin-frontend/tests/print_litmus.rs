@@ -187,8 +187,35 @@ fn a_program_in_which_a_value_can_leave_its_type_is_refused() {
             Ok(printed) => panic!("{text} has a litmus test:\n{printed}"),
         }
     }
+    for (text, what) in [
+        ("static x: i32; thread p[2] { let r = x.load(); x.store(r + 2147483647); } exists x == 1;", "a part of"),
+        ("static x; thread p[2] { let r = x.load(); x.store(r + 2147483647); } exists x == 1;", "a part of"),
+        ("static x; thread p[3] { x.fetch_add(1500000000); }", "`x`"),
+        ("static x: u32; thread p[3] { x.fetch_add(1500000000); }", "`x`"),
+        (
+            "static x; thread t { let r = x.load(); x.store(r + 2000000000 - 2000000000); } thread u { x.store(2000000000); }",
+            "a part of",
+        ),
+        (
+            "static x; static y; thread t { if x.load() * 3 > 5 { y.store(1); } } thread u { x.store(2000000000); }",
+            "a part of",
+        ),
+        ("static x; thread t { loop { x.fetch_add(1); } }", "`x`"),
+    ] {
+        match print::litmus(&program(text)) {
+            Err(refusal) => {
+                let refusal = refusal.to_string();
+                assert!(refusal.starts_with(what) && refusal.contains("does not fit an `int`"), "{text}: {refusal}");
+            }
+            Ok(printed) => panic!("{text} has a litmus test:\n{printed}"),
+        }
+    }
+    let leaves = print::litmus(&program("static x: i32; thread p[3] { x.fetch_add(1500000000); }"));
+    assert!(leaves.is_err_and(|refusal| refusal.to_string().starts_with("`x` may leave its type")));
     for text in [
         "static b: bool; thread t { b.store(1); let r: bool = b.load(); }",
+        "static x: i32; thread p[2] { let r = x.load(); if r == 0 { x.store(r + 2147483647); } } exists x == 1;",
+        "static x; thread t { let r = x.load(); if r != 0 && r + 2147483647 > 0 { x.store(0); } }",
         "static x: 0..5; thread t { let r = x.load(); if r < 4 { x.store(r + 1); } } thread u { x.store(3); }",
         "static x: 0..5; thread t { let r = x.load(); x.store((r + 1) & 3); } thread u { x.fetch_and(2); }",
         "static x: 0..5; thread t { let r = x.compare_exchange(3, 4); } thread u { x.store(3); }",

@@ -29,7 +29,8 @@ pub fn not_applicable(file: &str, model: &str, message: &str) -> Value {
 }
 
 /// An answer that is not known because somebody ended the program; `last` is how far the search had come when it last said so.
-pub fn interrupted(file: &str, model: &str, last: Option<&Progress>) -> Value {
+/// There is no model if the program was not even read.
+pub fn interrupted(file: &str, model: Option<&str>, last: Option<&Progress>) -> Value {
     json!({
         "file": file,
         "model": model,

@@ -55,8 +55,10 @@ impl Style {
 }
 
 /// An answer that is not known because somebody ended the program; `last` is how far the search had come when it last said so.
-pub fn interrupted(file: &str, model: &str, last: Option<&Progress>, style: Style) -> String {
-    let mut text = format!("{file} under {model}: {}: {}\n", style.verdict(Verdict::Unknown), Limit::Stopped);
+/// There is no model if the program was not even read.
+pub fn interrupted(file: &str, model: Option<&str>, last: Option<&Progress>, style: Style) -> String {
+    let under = model.map(|model| format!(" under {model}")).unwrap_or_default();
+    let mut text = format!("{file}{under}: {}: {}\n", style.verdict(Verdict::Unknown), Limit::Stopped);
     if let Some(last) = last {
         let seconds = last.elapsed.as_secs_f64();
         let states = counted(last.states, "state");

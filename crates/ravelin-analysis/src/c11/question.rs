@@ -141,6 +141,7 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
         let settings = C11Settings { model: question.model, seq_cst, races, symmetry: question.symmetry };
         let options = Options {
             limits: question.limits.left(start, answer.statistics.states),
+            enough: None,
             workers: question.workers,
             until: Until::FirstFinding,
             stop: question.stop,

@@ -52,6 +52,7 @@ impl Question<'_> {
     pub(crate) fn options(&self, until: Until) -> Options<'_> {
         Options {
             limits: self.limits,
+            enough: None,
             workers: self.workers,
             until,
             stop: self.stop,

@@ -77,6 +77,7 @@ impl RobustnessQuestion<'_> {
     pub(super) fn options(&self) -> Options<'_> {
         Options {
             limits: self.limits,
+            enough: None,
             workers: self.workers,
             until: Until::Exhausted,
             stop: self.stop,

@@ -25,7 +25,7 @@ use crate::space::{End, Space};
 use crate::storage::{Directory, StorageError};
 use crate::system::System;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Bytes of memory if there is no limit.
@@ -89,9 +89,16 @@ struct Watch<'a> {
     limits: Limits,
     start: Instant,
     most_states: u64,
+    /// States of all shards, as far as they have said.
+    stored: AtomicU64,
 }
 
 impl Watch<'_> {
+    /// As [`Watch::look`], after a shard stored some more.
+    fn look_with(&self, more: u64) -> Result<(), Limit> {
+        self.look(self.stored.fetch_add(more, Ordering::Relaxed) + more)
+    }
+
     fn look(&self, states: u64) -> Result<(), Limit> {
         if states > self.most_states {
             return Err(Limit::States(self.most_states));

@@ -14,7 +14,7 @@ use crate::store::hash;
 use crate::system::{System, shard_of};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -32,7 +32,7 @@ pub(super) fn explore<S: System>(
     tuning: Tuning,
 ) -> Space<S::Interrupt> {
     let most_states = options.limits.states.unwrap_or(MOST_STATES).min(MOST_STATES);
-    let watch = Watch { stop: options.stop, limits: options.limits, start, most_states };
+    let watch = Watch { stop: options.stop, limits: options.limits, start, most_states, stored: AtomicU64::new(0) };
     let shards = options.workers.clamp(1, 64);
     for careful in [false, true] {
         let bytes = usize::try_from(budget).unwrap_or(usize::MAX) / shards;
@@ -51,6 +51,7 @@ pub(super) fn explore<S: System>(
             },
             Err(error) => return Space::unknown(End::Failed(error), system.width()),
         };
+        watch.stored.store(0, Ordering::Relaxed);
         let halt = search.run().err().unwrap_or(Halt::End(End::Exhausted));
         let halt = search.compared(halt);
         match halt {

@@ -55,6 +55,8 @@ pub(super) struct Making<'a> {
     pub careful: bool,
 }
 
+/// Candidates between two looks at the limits.
+const LOOK: u64 = 1 << 10;
 /// States that are expanded between two looks at the size of the outboxes.
 const FEW: usize = 16;
 
@@ -138,19 +140,21 @@ impl<S: System> Shard<S> {
         let mut pass = self.hashes.pass();
         let mut writer = self.hashes.writer();
         let (levels, suspects) = (&mut self.levels, &mut self.suspects);
-        let mut seen = 0u64;
+        let (mut seen, mut stored) = (0u64, 0);
         self.candidates.drain(directory, |record: Record| {
             seen += 1;
-            if seen.is_multiple_of(1 << 14) {
-                watch.look(levels.len())?;
+            if seen.is_multiple_of(LOOK) {
+                watch.look_with(std::mem::take(&mut stored))?;
             }
             if pass.contains(record.hash)? {
                 return Ok(suspects.push(record, directory)?);
             }
             levels.push(record.state, record.parent)?;
+            stored += 1;
             Ok::<(), Halt<I>>(writer.push(record.hash, directory)?)
         })?;
         drop(pass);
+        watch.look_with(stored)?;
         self.levels.flush()?;
         self.hashes.add(writer, directory)?;
         if self.careful {

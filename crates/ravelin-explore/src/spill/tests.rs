@@ -18,12 +18,14 @@ struct Jumble {
     refused: Option<u64>,
     /// Most edges lead to so many of the next numbers: few make many levels.
     reach: u64,
+    /// By how much the number of edges is multiplied.
+    fan: u64,
 }
 
 impl Jumble {
     fn new(seed: u64, size: u64) -> Jumble {
         let (width, reach) = (1 + seed as usize % 4, [5, 40, 3_000][seed as usize % 3]);
-        Jumble { size, seed, width, goals: Vec::new(), refused: None, reach }
+        Jumble { size, seed, width, goals: Vec::new(), refused: None, reach, fan: 1 }
     }
 
     fn packed(&self, number: u64) -> Vec<u64> {
@@ -31,8 +33,8 @@ impl Jumble {
     }
 
     fn next(&self, number: u64) -> impl Iterator<Item = u64> + '_ {
-        (0..1 + number % 4).map(move |edge| {
-            let mixed = (number * 4 + edge + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (0..self.fan * (1 + number % 4)).map(move |edge| {
+            let mixed = (number * 4 * self.fan + edge + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             match mixed >> 60 {
                 0 => (mixed >> 20) % self.size,
                 1 => number - (mixed >> 40) % (number + 1),
@@ -181,6 +183,15 @@ fn it_stops_when_it_should() {
     let limited = |limits| ended(Options { limits, ..options(0, 2, Until::Exhausted) }).end;
     let states = Limits { states: Some(20_000), memory: Some(0), ..Limits::default() };
     assert_eq!(limited(states), End::Limit(Limit::States(20_000)));
+    let wide = Jumble { fan: 100, reach: 400_000, ..Jumble::new(4, 400_000) };
+    for (most, workers) in [(100, 1), (100, 3), (20_000, 1), (20_000, 3)] {
+        let limits = Limits { states: Some(most), memory: Some(0), ..Limits::default() };
+        let options = Options { limits, ..options(0, workers, Until::Exhausted) };
+        let space = spilled(&wide, &options, Tuning::default(), &place.0);
+        assert_eq!(space.end, End::Limit(Limit::States(most)));
+        let states = space.statistics.states;
+        assert!(states > most && states <= most + 1_024 * workers as u64, "{states} of {most}, {workers} workers");
+    }
     let time = Limits { time: Some(Duration::ZERO), memory: Some(0), ..Limits::default() };
     assert_eq!(limited(time), End::Limit(Limit::Time(Duration::ZERO)));
     let stop = AtomicBool::new(false);

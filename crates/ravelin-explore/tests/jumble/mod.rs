@@ -11,6 +11,8 @@ pub struct Jumble {
     pub width: usize,
     /// Whether edges lead everywhere, so that there are few levels, and large ones.
     pub wide: bool,
+    /// By how much the number of edges is multiplied.
+    pub fan: u64,
     pub goals: Vec<u64>,
     pub refused: Option<u64>,
     pub expanded: AtomicU64,
@@ -19,7 +21,7 @@ pub struct Jumble {
 impl Jumble {
     pub fn new(seed: u64, size: u64) -> Jumble {
         let width = 1 + seed as usize % 3;
-        Jumble { size, seed, width, wide: false, goals: Vec::new(), refused: None, expanded: AtomicU64::new(0) }
+        Jumble { size, seed, width, wide: false, fan: 1, goals: Vec::new(), refused: None, expanded: AtomicU64::new(0) }
     }
 
     pub fn packed(&self, number: u64) -> Vec<u64> {
@@ -27,8 +29,8 @@ impl Jumble {
     }
 
     pub fn next(&self, number: u64) -> impl Iterator<Item = u64> + '_ {
-        (0..1 + number % 3).map(move |edge| {
-            let mixed = (number * 4 + edge + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (0..self.fan * (1 + number % 3)).map(move |edge| {
+            let mixed = (number * 4 * self.fan + edge + self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             // Mostly to neighbours, so that there are many levels.
             if self.wide || mixed >> 60 == 0 {
                 (mixed >> 20) % self.size

@@ -2,8 +2,8 @@
 //!
 //! Threads become functions `P0`, `P1`, … over pointers to the cells they use, registers become their locals, and final
 //! goals become the condition. The text has the same final states as the program as long as values fit an `int`. Types of
-//! variables are not kept, and a litmus test has no word for a fault, so a program in which a value can leave its type is
-//! refused ([`types`]). Such tests have no jumps, no blocking instructions and no computed addresses; what needs one is
+//! variables are not kept, and a litmus test has no word for a fault, so a program in which a value can leave its type, or
+//! an `int`, is refused ([`types`]). Such tests have no jumps, no blocking instructions and no computed addresses; what needs one is
 //! refused with a reason ([`Inexpressible`]). A `never` goal looks at states that a litmus test does not see; it is left
 //! out, and a comment says so.
 //!
@@ -63,9 +63,11 @@ pub enum Inexpressible {
     Escape(String),
     #[error(
         "{0} may leave its type, which is an error that ends a run; a litmus test has no types, so it would go on; declare a \
-         type that holds all its values, or none"
+         type that holds all its values"
     )]
     LeavesType(String),
+    #[error("{0} may hold a value that does not fit an `int`, and a litmus test computes with those")]
+    LeavesInt(String),
     #[error("arithmetic wraps outside {lo}..={hi}, and that of C does not")]
     Arithmetic { lo: Value, hi: Value },
     #[error("the number {0} does not fit an `int`")]
@@ -86,8 +88,8 @@ pub fn litmus(program: &Program) -> Result<String, Inexpressible> {
         functions.push_str(&Writer::new(program, &mut identifiers, index).function(&statements)?);
         functions.push('\n');
     }
-    if let Some(name) = types::left(program) {
-        return Err(Inexpressible::LeavesType(name));
+    if let Some(reason) = types::left(program) {
+        return Err(reason);
     }
     let shown = shown(program);
     let mut text = header(program);
@@ -141,7 +143,7 @@ fn refuse(program: &Program) -> Result<(), Inexpressible> {
     Ok(())
 }
 
-/// The type of a machine integer, which a value that fits an `int` does not leave.
+/// The type of a machine integer.
 fn is_machine(domain: Domain) -> bool {
     domain.is_full() || (domain.lo, domain.hi) == (i32::MIN.into(), i32::MAX.into())
 }

@@ -3,16 +3,17 @@
 use crate::compile::Machine;
 use crate::layout::Outgrown;
 use crate::run::Unreadable;
-use ravelin_explore::{Beyond, End, Limit, Limits, Options, Space, Until, explore};
+use ravelin_explore::{Beyond, End, Limit, Options, Space, Until, explore};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Stages up to this size are explored by one worker: they are not worth sharing.
 const SMALL_STAGE: u64 = 100_000;
 
-/// Expansions of a hunter between two looks at the limits, at most and at least.
+/// Expansions of a hunter between two looks at the limits.
 pub(super) const BETWEEN_LOOKS: u32 = 1024;
-const FEWEST_BETWEEN_LOOKS: u32 = 8;
+/// States that a hunter finds between two looks, if there is a limit of states.
+const STATES_BETWEEN_LOOKS: u64 = 64;
 
 /// Limits over all stages and searches together.
 pub(super) struct Clock<'a> {
@@ -54,14 +55,13 @@ impl<'a> Clock<'a> {
 
     pub fn explore(&self, machine: &Machine, size: u64) -> Space<Outgrown> {
         let limits = &self.options.limits;
-        let limits = Limits {
-            states: Some(limits.states.map_or(size, |states| states.min(size))),
-            ..limits.left(self.start, 0)
-        };
+        let limits = limits.left(self.start, 0);
+        // What is searched does not depend on the number of workers as long as only the stage ends.
+        let enough = Some(size).filter(|&size| limits.states.is_none_or(|states| states > size));
         let workers = if size <= SMALL_STAGE { 1 } else { self.options.workers };
         // A hunt starts from the states themselves, so they have to be here.
         let beyond = Beyond::default();
-        explore(machine, &Options { limits, workers, until: Until::Exhausted, beyond, ..*self.options })
+        explore(machine, &Options { limits, enough, workers, until: Until::Exhausted, beyond, ..*self.options })
     }
 
     /// Whether a limit is one of the user's, and not the size of the stage.
@@ -82,11 +82,11 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// Expansions until the next look at the limits: fewer where few states are left.
-    pub fn patience(&self, used: &Used) -> u32 {
-        let Some(most) = self.options.limits.states else { return BETWEEN_LOOKS };
-        let left = most.saturating_sub(used.states.load(Ordering::Relaxed)) / 16;
-        u32::try_from(left).unwrap_or(u32::MAX).clamp(FEWEST_BETWEEN_LOOKS, BETWEEN_LOOKS)
+    /// States that a hunter may find before the next look at the limits. The others do not know of them, so they are few.
+    pub fn allowance(&self, used: &Used) -> u64 {
+        let Some(most) = self.options.limits.states else { return u64::MAX };
+        let left = most.saturating_sub(used.states.load(Ordering::Relaxed));
+        (left / 4).min(STATES_BETWEEN_LOOKS)
     }
 
     /// The limit as the user gave it.

@@ -35,6 +35,8 @@ pub(super) struct Hunter<'a> {
     /// The number of the SC state at which the first one was found.
     pub found_at: Option<usize>,
     until_look: u32,
+    /// States that may be found before the next look.
+    allowance: u64,
     /// What was reported as used at the last look.
     reported: (u64, u64),
     out: Successors,
@@ -99,6 +101,7 @@ impl<'a> Hunter<'a> {
             run_bytes: 0,
             found_at: None,
             until_look: BETWEEN_LOOKS,
+            allowance: 0,
             reported: (0, 0),
             out: Successors::new(words),
             second: Successors::new(words),
@@ -310,14 +313,15 @@ impl<'a> Hunter<'a> {
 
     fn look(&mut self, round: &Round) -> Result<(), Stop> {
         self.until_look = self.until_look.saturating_sub(1);
-        if self.until_look > 0 {
+        if self.until_look > 0 && self.states().saturating_sub(self.reported.0) <= self.allowance {
             return Ok(());
         }
         if round.halt.load(Ordering::Relaxed) {
             return Err(Stop::Halted);
         }
         self.report_to(round.used);
-        self.until_look = round.clock.patience(round.used);
+        self.until_look = BETWEEN_LOOKS;
+        self.allowance = round.clock.allowance(round.used);
         round.clock.look(round.used)
     }
 
@@ -329,9 +333,13 @@ impl<'a> Hunter<'a> {
         self.report_to(used);
     }
 
+    fn states(&self) -> u64 {
+        (self.delaying.len() + self.helping.len()) as u64
+    }
+
     /// Adds to the account what came since the last look.
     fn report_to(&mut self, used: &Used) {
-        let states = (self.delaying.len() + self.helping.len()) as u64;
+        let states = self.states();
         let bytes = (self.delaying.bytes() + self.helping.bytes() + self.run_bytes) as u64;
         used.states.fetch_add(states.wrapping_sub(self.reported.0), Ordering::Relaxed);
         used.bytes.fetch_add(bytes.wrapping_sub(self.reported.1), Ordering::Relaxed);

@@ -37,6 +37,7 @@ pub fn no_answer(answer: &Value) -> Result<Option<Story>, Wrong> {
             ("does not apply", format!("The model {model} does not apply to {file}: {message}."))
         }
         (Verdict::Unknown, Some(model)) => ("unknown", format!("It is not known for {file} under {model}: {message}.")),
+        (Verdict::Unknown, None) => ("unknown", format!("It is not known for {file}: {message}.")),
         _ => ("error", format!("There is no answer about {file}: {message}.")),
     };
     let told = |diagnostic: &RawDiagnostic| {

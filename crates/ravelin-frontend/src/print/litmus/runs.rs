@@ -3,20 +3,20 @@
 //! Every memory model without values out of thin air has fewer runs than these. They tell more than the sets of `types.rs`, where a
 //! `fetch_add` that is executed once adds again to what it has stored itself. They are many, so only programs with few are decided.
 
-use super::{fixed, is_machine};
-use ravelin_program::{
-    Address, Domain, Escape, Expr, Initial, Instruction, LocId, Program, RegId, Thread, Transition, Value,
-};
+use super::types::{Misfit, is_wide, misfit};
+use super::{Inexpressible, fixed};
+use ravelin_program::{Address, Domain, Expr, Initial, Instruction, LocId, Program, RegId, Thread, Transition, Value};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// After so many states there is no answer.
 const MOST_STATES: usize = 50_000;
+/// The same for values that the cells of one state have held: a loop that counts makes states that grow.
+const MOST_VALUES: usize = 256;
 
 pub(super) enum Found {
     /// All runs were looked at.
     Nothing,
-    /// This cell or register, as people call it.
-    Leaves(String),
+    Leaves(Inexpressible),
     TooMany,
 }
 
@@ -27,8 +27,8 @@ struct State {
     cells: BTreeMap<Value, BTreeSet<Value>>,
 }
 
-/// The name of what leaves its type.
-struct Left(String);
+/// What leaves its type.
+struct Left(Inexpressible);
 
 pub(super) fn search(program: &Program) -> Found {
     let start = |thread: &Thread| (thread.initial, thread.registers.iter().map(|register| register.initial).collect());
@@ -39,11 +39,12 @@ pub(super) fn search(program: &Program) -> Found {
         for (number, thread) in program.threads.iter().enumerate() {
             for (_, transition) in thread.outgoing(state.threads[number].0) {
                 let mut step = Step { program, thread, number, state: &state, transition, next: Vec::new() };
-                if let Err(Left(name)) = step.take() {
-                    return Found::Leaves(name);
+                if let Err(Left(reason)) = step.take() {
+                    return Found::Leaves(reason);
                 }
                 open.extend(step.next.into_iter().filter(|next| seen.insert(next.clone())));
-                if seen.len() > MOST_STATES {
+                let values = |state: &State| state.cells.values().map(BTreeSet::len).sum::<usize>();
+                if seen.len() > MOST_STATES || open.last().is_some_and(|last| values(last) > MOST_VALUES) {
                     return Found::TooMany;
                 }
             }
@@ -67,10 +68,10 @@ impl Step<'_> {
     fn take(&mut self) -> Result<(), Left> {
         match &self.transition.instruction {
             Instruction::Assign { reg, value } => {
-                let Some(value) = self.eval(value) else { return Ok(()) };
+                let Some(value) = self.eval(value)? else { return Ok(()) };
                 self.add(&[(Some(*reg), value)], None)
             }
-            Instruction::Assume(condition) | Instruction::Assert(condition) => match self.eval(condition) {
+            Instruction::Assume(condition) | Instruction::Assert(condition) => match self.eval(condition)? {
                 None | Some(0) => Ok(()),
                 Some(_) => self.add(&[], None),
             },
@@ -78,11 +79,11 @@ impl Step<'_> {
                 self.held(address).into_iter().try_for_each(|read| self.add(&[(Some(*reg), read)], None))
             }
             Instruction::Store { address, value, .. } => {
-                let Some(value) = self.eval(value) else { return Ok(()) };
+                let Some(value) = self.eval(value)? else { return Ok(()) };
                 self.add(&[], Some((address, value)))
             }
             Instruction::Rmw { op, arithmetic, address, operand, old, .. } => {
-                let Some(operand) = self.eval(operand) else { return Ok(()) };
+                let Some(operand) = self.eval(operand)? else { return Ok(()) };
                 for read in self.held(address) {
                     if let Ok(new) = op.apply(*arithmetic, read, operand) {
                         self.add(&[(*old, read)], Some((address, new)))?;
@@ -91,7 +92,7 @@ impl Step<'_> {
                 Ok(())
             }
             Instruction::CompareExchange { address, expected, new, old, ok, weak, .. } => {
-                let (Some(expected), Some(new)) = (self.eval(expected), self.eval(new)) else { return Ok(()) };
+                let (Some(expected), Some(new)) = (self.eval(expected)?, self.eval(new)?) else { return Ok(()) };
                 for read in self.held(address) {
                     if read == expected {
                         self.add(&[(*old, read), (*ok, 1)], Some((address, new)))?;
@@ -108,9 +109,13 @@ impl Step<'_> {
     }
 
     /// `None` if it goes wrong, and the thread ends.
-    fn eval(&self, expr: &Expr) -> Option<Value> {
+    fn eval(&self, expr: &Expr) -> Result<Option<Value>, Left> {
         let registers = &self.state.threads[self.number].1;
-        expr.eval(&mut |register| registers[register.0]).ok()
+        if is_wide(expr, &|register| registers[register.0]) {
+            let what = self.program.show_instruction(self.thread, &self.transition.instruction);
+            return Err(Left(Misfit::Int.of(format!("a part of `{what}` in thread `{}`", self.thread.name))));
+        }
+        Ok(expr.eval(&mut |register| registers[register.0]).ok())
     }
 
     fn held(&self, address: &Address) -> BTreeSet<Value> {
@@ -129,13 +134,14 @@ impl Step<'_> {
             && let Some(cell) = fixed(self.program, address)
         {
             let memory = &self.program.memory;
-            admit(memory.domain_at(cell), value, || format!("`{}`", memory.name_of(cell)))?;
+            let value = admit(memory.domain_at(cell), value, || format!("`{}`", memory.name_of(cell)))?;
             next.cells.entry(cell).or_default().insert(value);
         }
         for &(register, value) in registers {
             let Some(register) = register else { continue };
             let declared = &self.thread.registers[register.0];
-            admit(declared.domain, value, || format!("`{}` of thread `{}`", declared.name, self.thread.name))?;
+            let value =
+                admit(declared.domain, value, || format!("`{}` of thread `{}`", declared.name, self.thread.name))?;
             next.threads[self.number].1[register.0] = value;
         }
         self.next.push(next);
@@ -143,7 +149,6 @@ impl Step<'_> {
     }
 }
 
-fn admit(domain: Domain, value: Value, name: impl Fn() -> String) -> Result<(), Left> {
-    let leaves = domain.escape == Escape::Error && !is_machine(domain) && !domain.contains(value);
-    if leaves { Err(Left(name())) } else { Ok(()) }
+fn admit(domain: Domain, value: Value, name: impl Fn() -> String) -> Result<Value, Left> {
+    misfit(domain, value).map_err(|misfit| Left(misfit.of(name())))
 }

@@ -1,15 +1,17 @@
-//! Whether a value can leave the type of its cell or register.
+//! Whether a value can leave the type of its cell or register, or what an `int` holds.
 //!
-//! In a program that is an error which ends the run. A litmus test has no types, so it would go on with the value. So a program becomes a
-//! litmus test only if no value leaves its type. This is decided by the sets of values that each register can hold at each location, and
+//! The first is an error which ends the run of a program. A litmus test has no types, so it would go on with the value. The second is no
+//! error where the type is larger, but a litmus test computes with `int`s. So a program becomes a litmus test only if neither happens, to
+//! parts of an expression either. This is decided by the sets of values that each register can hold at each location, and
 //! each cell at any time, which is right for every memory model without values out of thin air: a load gives any value that some step
 //! stores there. Guards narrow the sets, and sets that grow large are taken to hold everything. Where that shows too little, runs are
 //! searched (`runs.rs`). A program may be refused although nothing goes wrong, but none is let through that can.
 
 use super::runs::{Found, search};
-use super::{fixed, is_machine};
+use super::{Inexpressible, fixed};
 use ravelin_program::{
-    Address, BinaryOp, Domain, Escape, Expr, Initial, Instruction, Program, RegId, Thread, UnaryOp, Value,
+    Address, Admitted, BinaryOp, Domain, Escape, Expr, Fault, Initial, Instruction, Program, RegId, Thread, UnaryOp,
+    Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,17 +23,68 @@ const MOST_COMBINATIONS: usize = 4096;
 /// What a register or cell may hold; `None` stands for any number.
 type Values = Option<BTreeSet<Value>>;
 
-/// A cell or register that may leave its type, as people call it.
-pub(super) fn left(program: &Program) -> Option<String> {
-    let name = by_sets(program)?;
+/// A cell or register that may leave its type or an `int`.
+pub(super) fn left(program: &Program) -> Option<Inexpressible> {
+    let reason = by_sets(program)?;
     match search(program) {
         Found::Nothing => None,
-        Found::Leaves(name) => Some(name),
-        Found::TooMany => Some(name),
+        Found::Leaves(reason) => Some(reason),
+        Found::TooMany => Some(reason),
     }
 }
 
-fn by_sets(program: &Program) -> Option<String> {
+/// What a value does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Misfit {
+    Type,
+    Int,
+}
+
+impl Misfit {
+    pub fn of(self, name: String) -> Inexpressible {
+        match self {
+            Misfit::Type => Inexpressible::LeavesType(name),
+            Misfit::Int => Inexpressible::LeavesInt(name),
+        }
+    }
+}
+
+/// What becomes of a value that is offered to a type, if a litmus test can say it.
+pub(super) fn misfit(domain: Domain, value: Value) -> Result<Value, Misfit> {
+    match domain.admit(value) {
+        Err(_) => Err(Misfit::Type),
+        Ok(Admitted::Value(value)) if is_int(value) => Ok(value),
+        // A type that blocks was refused before, unless it holds all values.
+        Ok(_) => Err(Misfit::Int),
+    }
+}
+
+/// Whether a part of an expression leaves what an `int` holds. A part that goes wrong otherwise ends the thread.
+pub(super) fn is_wide(expr: &Expr, held: &impl Fn(&RegId) -> Value) -> bool {
+    let parts_are = match expr {
+        Expr::Const(_) | Expr::Atom(_) => false,
+        Expr::Unary(_, _, operand) => is_wide(operand, held),
+        Expr::Binary(op, _, left, right) => {
+            let known = matches!(op, BinaryOp::And | BinaryOp::Or)
+                .then(|| left.eval(&mut |register| held(register)).ok())
+                .flatten();
+            // `&&` and `||` look at the right side only if it matters.
+            let is_settled = known.is_some_and(|left| (left != 0) == (*op == BinaryOp::Or));
+            is_wide(left, held) || !is_settled && is_wide(right, held)
+        }
+    };
+    parts_are
+        || match expr.eval(&mut |register| held(register)) {
+            Ok(value) => !is_int(value),
+            Err(fault) => fault == Fault::Overflow,
+        }
+}
+
+fn is_int(value: Value) -> bool {
+    i32::try_from(value).is_ok()
+}
+
+fn by_sets(program: &Program) -> Option<Inexpressible> {
     let mut search = Search { program, cells: BTreeMap::new(), left: None, changed: false };
     let mut at: Vec<Vec<Option<Vec<Values>>>> = program.threads.iter().map(start).collect();
     loop {
@@ -60,7 +113,7 @@ struct Search<'a> {
     program: &'a Program,
     /// By address; what is not there holds its initial value only.
     cells: BTreeMap<Value, Values>,
-    left: Option<String>,
+    left: Option<Inexpressible>,
     changed: bool,
 }
 
@@ -68,6 +121,10 @@ impl Search<'_> {
     /// From the registers before a step to those after it; whether it can be taken.
     fn step(&mut self, thread: &Thread, instruction: &Instruction, registers: &mut [Values]) -> bool {
         let eval = |expr: &Expr, registers: &[Values]| values(expr, registers);
+        if self.left.is_none() && expressions(instruction).into_iter().any(|expr| may_be_wide(expr, registers)) {
+            let what = self.program.show_instruction(thread, instruction);
+            self.left = Some(Misfit::Int.of(format!("a part of `{what}` in thread `{}`", thread.name)));
+        }
         match instruction {
             Instruction::Assign { reg, value } => {
                 let value = eval(value, registers);
@@ -138,16 +195,54 @@ impl Search<'_> {
         self.cells.insert(cell, after);
     }
 
-    /// The values that stay within a type. Those that do not are noted if that is an error.
+    /// The values that stay within a type and an `int`. Those that do not are noted.
     fn admit(&mut self, domain: Domain, values: Values, name: impl Fn() -> String) -> Values {
-        if is_machine(domain) || domain.escape != Escape::Error {
-            return values;
+        let holds_ints_only = is_int(domain.lo) && is_int(domain.hi);
+        let mut left = None;
+        let stay = match values {
+            None if holds_ints_only && domain.escape == Escape::Wrap => None,
+            None => {
+                left = Some(if holds_ints_only { Misfit::Type } else { Misfit::Int });
+                None
+            }
+            Some(values) => {
+                let admitted = values.into_iter().map(|value| misfit(domain, value));
+                Some(admitted.filter_map(|value| value.map_err(|misfit| _ = left.get_or_insert(misfit)).ok()).collect())
+            }
+        };
+        if let (None, Some(misfit)) = (&self.left, left) {
+            self.left = Some(misfit.of(name()));
         }
-        let stays = values.as_ref().is_some_and(|values| values.iter().all(|&value| domain.contains(value)));
-        if !stays && self.left.is_none() {
-            self.left = Some(name());
+        stay
+    }
+}
+
+/// What an instruction computes.
+fn expressions(instruction: &Instruction) -> Vec<&Expr> {
+    match instruction {
+        Instruction::Assign { value, .. } | Instruction::Store { value, .. } => vec![value],
+        Instruction::Assume(condition) | Instruction::Assert(condition) => vec![condition],
+        Instruction::Rmw { operand, .. } => vec![operand],
+        Instruction::CompareExchange { expected, new, .. } => vec![expected, new],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a part of an expression may leave what an `int` holds.
+fn may_be_wide(expr: &Expr, registers: &[Values]) -> bool {
+    let mut wide = false;
+    let tried = combinations(expr, registers, |held| wide |= is_wide(expr, &|register| held[register]));
+    wide || !tried && computes(expr)
+}
+
+/// Whether an expression does more than compare.
+fn computes(expr: &Expr) -> bool {
+    match expr {
+        Expr::Const(_) | Expr::Atom(_) => false,
+        Expr::Unary(op, _, operand) => op.computes() || computes(operand),
+        Expr::Binary(op, _, left, right) => {
+            !(op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or)) || computes(left) || computes(right)
         }
-        values.map(|values| values.into_iter().filter(|&value| domain.contains(value)).collect())
     }
 }
 
