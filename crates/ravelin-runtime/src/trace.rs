@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(stack_of(&trace, Time::Epoch(1), 0x100), Some(vec![3]));
         let read = trace.find(Time::Epoch(1), |_, shape| shape & WRITES == 0).expect("a read");
         assert_eq!(read.stack, [2]);
-        assert_eq!(size(read.shape), 4);
+        assert_eq!(read.size, 4);
     }
 
     #[test]
@@ -589,8 +589,9 @@ mod tests {
                 let newest = self.trace.part.load(Ordering::Relaxed);
                 match self.trace.find(time, like) {
                     Some(found) => {
-                        let found = (found.stack, found.shape, found.epoch);
-                        assert_eq!(found, (expected.stack.clone(), expected.shape, expected.epoch), "{index}");
+                        let found = (found.stack, found.size, found.epoch);
+                        let size = size(expected.shape) as u64;
+                        assert_eq!(found, (expected.stack.clone(), size, expected.epoch), "{index}");
                     }
                     None => {
                         assert!(expected.part + PARTS - 2 < newest, "access {index} in part {} is lost", expected.part);
