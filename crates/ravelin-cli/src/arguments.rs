@@ -4,6 +4,7 @@ use crate::cluster::{Cluster, Local};
 use crate::completions::{Completions, Manual};
 use crate::diagnose::Diagnose;
 use crate::explain::Explain;
+use crate::input::Reading;
 use crate::model::AnyModel;
 use crate::pages::Pages;
 use crate::resume::Resume;
@@ -281,6 +282,9 @@ pub struct Simulate {
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
+    /// Values are taken modulo N when they are put into a register or a cell, for files of Trencher's language: 256 for Persist's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
+    pub wrap: Option<i64>,
     /// Memory model
     #[arg(long, short, default_value = "tso", value_name = "MODEL")]
     pub model: ModelName,
@@ -301,6 +305,12 @@ pub struct Simulate {
     pub runs: usize,
     #[command(flatten)]
     pub output: Output,
+}
+
+impl Simulate {
+    pub fn reading(&self) -> Reading {
+        Reading { from: self.from.map(Into::into), copies: self.copies, wrap: self.wrap }
+    }
 }
 
 const COVER_HELP: &str = "\
@@ -328,7 +338,7 @@ pub struct Certificate {
     /// What `--certify` wrote
     pub certificate: PathBuf,
     /// The net it is about, if `ravelin cover` wrote it
-    #[arg(long, value_name = "NET", conflicts_with_all = ["program", "from", "copies"])]
+    #[arg(long, value_name = "NET", conflicts_with_all = ["program", "from", "copies", "wrap"])]
     pub net: Option<PathBuf>,
     /// The program it is about, if it is no longer where it was
     #[arg(long, value_name = "FILE")]
@@ -339,6 +349,15 @@ pub struct Certificate {
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
+    /// Values are taken modulo N when they are put into a register or a cell, for files of Trencher's language: 256 for Persist's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
+    pub wrap: Option<i64>,
+}
+
+impl Certificate {
+    pub fn reading(&self) -> Reading {
+        Reading { from: self.from.map(Into::into), copies: self.copies, wrap: self.wrap }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -351,6 +370,9 @@ pub struct Convert {
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
+    /// Values are taken modulo N when they are put into a register or a cell, for files of Trencher's language: 256 for Persist's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
+    pub wrap: Option<i64>,
     /// Instrument the program for an attack on its robustness, THREAD:STORE:LOAD such as t1:L3:L5 with line numbers: the result
     /// violates `never success` under sc exactly if the attack is feasible under tso
     #[arg(long, value_name = "ATTACK")]
@@ -365,6 +387,12 @@ pub struct Convert {
     pub output: Option<PathBuf>,
 }
 
+impl Convert {
+    pub fn reading(&self) -> Reading {
+        Reading { from: self.from.map(Into::into), copies: self.copies, wrap: self.wrap }
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct Inputs {
     /// Programs; `-` reads standard input
@@ -376,6 +404,15 @@ pub struct Inputs {
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
+    /// Values are taken modulo N when they are put into a register or a cell, for files of Trencher's language: 256 for Persist's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
+    pub wrap: Option<i64>,
+}
+
+impl Inputs {
+    pub fn reading(&self) -> Reading {
+        Reading { from: self.from.map(Into::into), copies: self.copies, wrap: self.wrap }
+    }
 }
 
 #[derive(Debug, Args)]

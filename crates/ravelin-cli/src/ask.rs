@@ -113,7 +113,7 @@ pub fn for_each_subject<M: Copy + Into<AnyModel>>(
     let mut printed = Ok(());
     for path in &inputs.files {
         let file = path.display().to_string();
-        let (program, language) = match input::read_or_errors(path, inputs.from.map(Into::into), inputs.copies) {
+        let (program, language) = match input::read_or_errors(path, &inputs.reading()) {
             Ok(Ok(read)) => read,
             Ok(Err(parsed)) => {
                 documents.push(diagnose::error(&file, &parsed));

@@ -123,7 +123,7 @@ fn about_load_buffers(arguments: &arguments::Certificate, certificate: Certifica
 /// The program that a certificate is about.
 fn program(arguments: &arguments::Certificate, named: &str) -> anyhow::Result<Option<(PathBuf, Program)>> {
     let file = arguments.program.clone().unwrap_or_else(|| PathBuf::from(named));
-    let read = input::read(&file, arguments.from.map(Into::into), arguments.copies);
+    let read = input::read(&file, &arguments.reading());
     let read = read.context("the program that the certificate is about")?;
     Ok(read.map(|(program, _)| (file, program)))
 }

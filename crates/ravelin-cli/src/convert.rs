@@ -12,7 +12,7 @@ use ravelin_output::{escaped, replace, stdout};
 use ravelin_program::{Program, lower_for_hardware};
 
 pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
-    let parsed = input::parse(&arguments.file, arguments.from.map(Into::into))?;
+    let parsed = input::parse(&arguments.file, &arguments.reading())?;
     let Some(mut program) = parsed.program else { return Ok(Exit::Wrong) };
     // A program in its own language keeps its shape and its comments.
     let formats = parsed.language == Language::Rav && arguments.copies.is_none() && arguments.instrument.is_none();

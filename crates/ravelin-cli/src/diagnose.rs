@@ -22,7 +22,8 @@ pub struct Diagnose {
 }
 
 pub fn run(arguments: &Diagnose) -> anyhow::Result<Exit> {
-    let parsed = input::parse_quietly(&arguments.file, arguments.from.map(Into::into))?;
+    let reading = input::Reading { from: arguments.from.map(Into::into), ..input::Reading::default() };
+    let parsed = input::parse_quietly(&arguments.file, &reading)?;
     let exit = if parsed.program.is_some() { Exit::Holds } else { Exit::Wrong };
     let answer = json!({
         "file": parsed.source.name,

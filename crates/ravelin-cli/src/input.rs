@@ -7,7 +7,7 @@ use crate::arguments::Color;
 use crate::interrupt;
 use crate::terminal::paints;
 use anyhow::{Context, bail};
-use ravelin_frontend::{Language, Parsed, render};
+use ravelin_frontend::{Language, Parsed, render, trencher};
 use ravelin_output::complain;
 use ravelin_program::{Program, Source};
 use std::io::{self, Read};
@@ -32,29 +32,51 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
+/// How a text becomes a program.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// The language, if the name of the file does not tell.
+    pub from: Option<Language>,
+    /// Copies of each `thread p[*]`.
+    pub copies: Option<usize>,
+    /// Trencher's language: values are taken modulo this number.
+    pub wrap: Option<i64>,
+}
+
+impl Reading {
+    /// The instance that is asked for, if the program is about any number of threads.
+    pub fn instance(&self, program: Program) -> Program {
+        match self.copies {
+            Some(copies) if program.is_parameterised() => program.instance(copies),
+            _ => program,
+        }
+    }
+
+    /// Reads a text.
+    pub fn parse(&self, source: Source, language: Language) -> Parsed {
+        let mut parsed = ravelin_frontend::parse(source, language);
+        if let (Some(modulus), Some(program)) = (self.wrap, &mut parsed.program) {
+            trencher::wrap(program, modulus);
+        }
+        parsed
+    }
+}
+
 /// Reads and parses a program, and tells its language. Diagnostics go to standard error; with an error among them there is no program.
-pub fn read(path: &Path, from: Option<Language>, copies: Option<usize>) -> anyhow::Result<Option<(Program, Language)>> {
-    Ok(read_or_errors(path, from, copies)?.ok())
+pub fn read(path: &Path, reading: &Reading) -> anyhow::Result<Option<(Program, Language)>> {
+    Ok(read_or_errors(path, reading)?.ok())
 }
 
 /// The same, with what was understood if there are errors.
-pub fn read_or_errors(
-    path: &Path,
-    from: Option<Language>,
-    copies: Option<usize>,
-) -> anyhow::Result<Result<(Program, Language), Parsed>> {
-    let mut parsed = parse(path, from)?;
+pub fn read_or_errors(path: &Path, reading: &Reading) -> anyhow::Result<Result<(Program, Language), Parsed>> {
+    let mut parsed = parse(path, reading)?;
     let Some(program) = parsed.program.take() else { return Ok(Err(parsed)) };
-    let program = match copies {
-        Some(copies) if program.is_parameterised() => program.instance(copies),
-        _ => program,
-    };
-    Ok(Ok((program, parsed.language)))
+    Ok(Ok((reading.instance(program), parsed.language)))
 }
 
 /// Reads and parses a file, and prints its diagnostics.
-pub fn parse(path: &Path, from: Option<Language>) -> anyhow::Result<Parsed> {
-    let parsed = parse_quietly(path, from)?;
+pub fn parse(path: &Path, reading: &Reading) -> anyhow::Result<Parsed> {
+    let parsed = parse_quietly(path, reading)?;
     if !parsed.diagnostics.is_empty() {
         let color = paints(Color::Auto, ravelin_output::stderr());
         complain!("{}", render(&parsed.diagnostics, &parsed.source, color));
@@ -63,9 +85,9 @@ pub fn parse(path: &Path, from: Option<Language>) -> anyhow::Result<Parsed> {
 }
 
 /// Reads and parses a file.
-pub fn parse_quietly(path: &Path, from: Option<Language>) -> anyhow::Result<Parsed> {
+pub fn parse_quietly(path: &Path, reading: &Reading) -> anyhow::Result<Parsed> {
     let source = read_source(path)?;
-    let Some(language) = from.or_else(|| tell(path, &source.text)) else {
+    let Some(language) = reading.from.or_else(|| tell(path, &source.text)) else {
         let known: Vec<String> = Language::ALL.iter().map(|language| format!(".{}", language.extension())).collect();
         bail!(
             "{}: cannot tell the language from the name or the text; known endings are {}, or say it with --from",
@@ -73,7 +95,10 @@ pub fn parse_quietly(path: &Path, from: Option<Language>) -> anyhow::Result<Pars
             known.join(", ")
         );
     };
-    Ok(ravelin_frontend::parse(source, language))
+    if reading.wrap.is_some() && language != Language::Trencher {
+        bail!("{}: --wrap is for files of Trencher's language, and this is one of {}", path.display(), language.name());
+    }
+    Ok(reading.parse(source, language))
 }
 
 /// The language of a file: by its name, or else by what stands in it. `.txt` says little, so there the text decides.

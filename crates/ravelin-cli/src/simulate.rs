@@ -15,8 +15,7 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
     arguments.output.refuse_sarif("simulate")?;
     arguments.output.refuse_pages("simulate")?;
     let style = arguments.output.style();
-    let Some((program, language)) = input::read(&arguments.file, arguments.from.map(Into::into), arguments.copies)?
-    else {
+    let Some((program, language)) = input::read(&arguments.file, &arguments.reading())? else {
         return Ok(Exit::Wrong);
     };
     let model: Model = arguments.model.into();

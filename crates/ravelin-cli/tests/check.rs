@@ -147,6 +147,57 @@ fn a_fault_beside_herds_layout_goes_to_standard_error() {
     assert!(!String::from_utf8_lossy(&output.stderr).contains("sc"), "{output:?}");
 }
 
+/// Kopetz and Reisinger's non-blocking write as Persist has it: both threads read their own delayed stores and count on.
+const COUNTING: &str = "thread writer\ninitial w1\ntransition w1 w2 read ccf 1\ntransition w2 w3 write + 1 ccf 1
+transition w3 w4 write 0 0\ntransition w4 w5 write + 2 ccf 1\ntransition w5 w1 noop\nend
+thread both\ninitial w1\ntransition w1 w2 read ccf 1\ntransition w2 w3 write + 1 ccf 1\ntransition w3 w4 write 0 0
+transition w4 r1 write + 2 ccf 1\ntransition r1 r2 read b 1\ntransition r2 r3 read value 0\ntransition r3 r4 read e 1
+transition r4 r1 check || != b e == & b 1 1\ntransition r4 r5 check && == b e == & b 1 0\ntransition r5 w1 noop\nend\n";
+
+#[test]
+fn a_near_violation_is_found_where_stores_can_be_delayed_for_ever() {
+    for workers in ["1", "2"] {
+        let words = ["check", "-", "--from", "trencher", "--model", "tso", "--workers", workers];
+        let output = ravelin(&[&words[..], &["--max-states", "1000000"]].concat(), COUNTING);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(code(&output), 1, "{text}");
+        assert!(text.contains("computation under tso of 17 steps"), "{text}");
+    }
+}
+
+#[test]
+fn values_of_trencher_wrap_if_asked_for() {
+    // Robust, and with values that wrap there is an end to its states.
+    let counts =
+        "thread t\ninitial a\ntransition a b read r 0\ntransition b c write + r 1 0\ntransition c a mfence\nend\n";
+    let ask = |text: &str, words: &[&str]| ravelin(&[words, &["-", "--from", "trencher"]].concat(), text);
+    let few = ["reach", "--model", "sc", "--max-states", "5000"];
+    assert_eq!(code(&ask(counts, &few)), 3);
+    assert_eq!(code(&ask(counts, &[&few[..], &["--wrap", "256"]].concat())), 0);
+    // What memory_size says about values is replaced.
+    let sized = format!("memory_size 1\n{counts}");
+    let states = |words: &[&str]| {
+        let output = ask(&sized, &[&few[..], &["--format", "json"], words].concat());
+        let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+        document["answers"][0]["statistics"]["states"].as_u64().expect("a number")
+    };
+    assert!(states(&["--wrap", "8"]) < states(&[]));
+    for words in [&["check"][..], &["reach"], &["fence"], &["states"]] {
+        let output = ask(counts, &[words, &["--wrap", "4"]].concat());
+        assert_ne!(code(&output), 2, "{words:?}: {output:?}");
+        let output = ravelin(&[words, &["examples/sb.rav", "--wrap", "4"]].concat(), "");
+        assert_eq!(code(&output), 2, "{words:?}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("--wrap is for files of Trencher's language, and this is one of rav"), "{said}");
+    }
+    let output = ask(counts, &["convert", "--to", "rav", "--wrap", "4"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("max_value 3 wrap;"), "{output:?}");
+    assert_eq!(code(&ask(counts, &["check", "--wrap", "1"])), 2);
+    // The repaired program is checked with the same values.
+    let output = ask(COUNTING, &["fence", "--model", "tso", "--wrap", "4"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Checked from scratch"), "{output:?}");
+}
+
 #[test]
 fn hostile_programs_get_an_answer_or_a_message() {
     let nested = format!("thread t {{ let r = {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));

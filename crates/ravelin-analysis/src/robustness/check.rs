@@ -13,7 +13,7 @@ use super::witness::{self, AttackWitness};
 use crate::parameterised::{AnyNumber, robust_for_any_number};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Beyond, Limit, Limits, Options, Progress, Until};
-use ravelin_machine::attack::{self as machine, AttackRun, Extent, Fate, Hunt, Target, Unread, hunt, query};
+use ravelin_machine::attack::{self as machine, AttackRun, Extent, Fate, Hunt, Settled, Target, Unread, hunt, query};
 use ravelin_program::{Program, ThreadId, TransitionId, lower_for_hardware};
 use ravelin_semantics::Model;
 use std::sync::atomic::AtomicBool;
@@ -21,6 +21,11 @@ use std::time::{Duration, Instant};
 
 /// Attacks that are listed. Each feasible one has a witness, which is large.
 const MOST_ATTACKS: usize = 200_000;
+/// States of the first stage of the shared search after which it is taken not to end. Programs whose searches end take a few for each of
+/// its thousand SC states.
+const FIRST_STAGE: u64 = 1 << 18;
+/// States that the search for a near attack may take then.
+const NEAR: u64 = 1 << 18;
 
 /// How attacks are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,6 +138,16 @@ pub struct Explored {
     pub elapsed: Duration,
 }
 
+impl Explored {
+    fn add(&mut self, settled: &Settled) {
+        self.states += settled.sc_states + settled.delaying_states + settled.helping_states;
+        self.sc += settled.sc_states;
+        self.delaying += settled.delaying_states;
+        self.helping += settled.helping_states;
+        self.bytes = self.bytes.max(settled.bytes);
+    }
+}
+
 impl Robustness {
     /// The witness of the first feasible attack.
     pub fn witness(&self) -> Option<&AttackWitness> {
@@ -188,17 +203,23 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
         match question.engine {
             Engine::Shared => {
                 let extent = if question.all { Extent::All } else { Extent::First };
-                let found = hunt(program, question.model, &targets, extent, &question.options()).map_err(unread)?;
-                let Hunt { fates, limit: reached, settled } = found;
-                limit = reached;
-                explored = Explored {
-                    states: settled.sc_states + settled.delaying_states + settled.helping_states,
-                    sc: settled.sc_states,
-                    delaying: settled.delaying_states,
-                    helping: settled.helping_states,
-                    bytes: settled.bytes,
-                    elapsed: Duration::ZERO,
+                let hunt = |first_stage, explored: &mut Explored| {
+                    let options = question.options();
+                    let options = Options { limits: options.limits.left(start, explored.states), ..options };
+                    let found = hunt(program, question.model, &targets, extent, &options, first_stage);
+                    let found = found.map_err(unread)?;
+                    explored.add(&found.settled);
+                    Ok::<Hunt, AnalysisError>(found)
                 };
+                let mut found = hunt((!question.all).then_some(FIRST_STAGE), &mut explored)?;
+                if found.endless {
+                    found = match nearest(program, question, &targets, start, &mut explored)? {
+                        Some(near) => near,
+                        None => hunt(None, &mut explored)?,
+                    };
+                }
+                let Hunt { fates, limit: reached, .. } = found;
+                limit = reached.map(|reached| question.limits.as_given(reached));
                 let mut shown = false;
                 for (number, fate) in fates.into_iter().enumerate() {
                     // Replaying takes its time too; one witness is worth it in any case.
@@ -298,6 +319,25 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
         explored,
         any_number: None,
     })
+}
+
+/// The nearest feasible attack, if it is near: breadth first over all attacks at once. For programs in which the search of one attack does
+/// not end, so that the others would have to wait.
+fn nearest(
+    program: &Program,
+    question: &RobustnessQuestion,
+    targets: &[Target],
+    start: Instant,
+    explored: &mut Explored,
+) -> Result<Option<Hunt>, AnalysisError> {
+    let near = explored.states.saturating_add(NEAR);
+    let states = question.limits.states.map_or(near, |given| given.min(near));
+    let limits = Limits { states: Some(states), ..question.limits };
+    let question = RobustnessQuestion { limits, beyond: Beyond::default(), ..*question };
+    let Some((target, run)) = ask(program, &question, targets, start, explored)?.found else { return Ok(None) };
+    let run = Fate::Feasible(Box::new(run));
+    let fates = targets.iter().map(|&asked| if asked == target { run.clone() } else { Fate::Open }).collect();
+    Ok(Some(Hunt { fates, limit: None, endless: false, settled: Settled::default() }))
 }
 
 fn target(attack: Attack) -> Target {

@@ -144,7 +144,7 @@ fn compare(
 ) -> Outcome {
     let mut outcome = Outcome { comparisons: Vec::new(), errors: Vec::new(), pending: 0 };
     let file = path.display().to_string();
-    let parsed = match input::parse_quietly(path, inputs.from.map(Into::into)) {
+    let parsed = match input::parse_quietly(path, &inputs.reading()) {
         Ok(Parsed { program: Some(program), expectations, language, .. }) => (program, expectations, language),
         Ok(parsed) => {
             let first = parsed.diagnostics.iter().find(|diagnostic| diagnostic.is_error());

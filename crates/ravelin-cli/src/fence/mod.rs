@@ -153,7 +153,7 @@ fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow
     if let Some(choices) = choices.filter(|_| !arguments.apart) {
         let changed = task.text(&choices)?;
         if changed != subject.program.source.text {
-            checked = Some(written::check(subject, arguments.inputs.copies, &changed, &question)?);
+            checked = Some(written::check(subject, &arguments.inputs.reading(), &changed, &question)?);
         }
         if let Some(path) = &arguments.write {
             written = written::write(path, &changed);

@@ -2,6 +2,7 @@
 
 use super::ask::Question;
 use crate::ask::Subject;
+use crate::input::Reading;
 use crate::model::AnyModel;
 use anyhow::{Context, bail};
 use ravelin_analysis::Verdict;
@@ -11,22 +12,19 @@ use std::path::Path;
 /// Reads the text and asks about it what anybody would ask who had got it from somewhere. Says what was answered.
 pub fn check(
     subject: &Subject<AnyModel>,
-    copies: Option<usize>,
+    reading: &Reading,
     text: &str,
     question: &Question,
 ) -> anyhow::Result<String> {
-    let parsed = ravelin_frontend::parse(Source::new(subject.file, text), subject.language);
+    let parsed = reading.parse(Source::new(subject.file, text), subject.language);
     let Some(program) = parsed.program else {
         bail!("internal error, please report it: the repaired program cannot be read");
     };
-    let program = match copies {
-        Some(copies) if program.is_parameterised() => program.instance(copies),
-        _ => program,
-    };
+    let program = reading.instance(program);
     let (verdict, quality) = question.check(&program)?;
     match verdict {
         Verdict::Holds => {
-            let with = copies.map(|copies| format!(" with {copies} copies")).unwrap_or_default();
+            let with = reading.copies.map(|copies| format!(" with {copies} copies")).unwrap_or_default();
             let mut said = format!("Checked from scratch: the repaired program is {quality}{with}.");
             if parsed.expectations.iter().any(|expectation| !expectation.pending) {
                 said.push_str(" Its `//! expect` lines still speak of the program as it was.");

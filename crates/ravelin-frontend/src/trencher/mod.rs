@@ -9,7 +9,7 @@
 //! cells that start at 0, and every access is `relaxed`, the plain access of x86.
 //!
 //! Persist's files are Trencher files with a `memory_size`. Then memory has so many cells, and values are bytes: what is put into a
-//! register or a cell wraps, as in the Promela that Persist makes of them.
+//! register or a cell wraps, as in the Promela that Persist makes of them. [`wrap`] does the same for files that do not say so.
 
 mod lower;
 pub(crate) mod parser;
@@ -17,7 +17,7 @@ pub(crate) mod syntax;
 pub(crate) mod word;
 
 use crate::{Diagnostic, Language, Parsed};
-use ravelin_program::Source;
+use ravelin_program::{Domain, Escape, Program, Source, Value};
 
 /// More findings than this are not shown: nobody reads them.
 const MAX_DIAGNOSTICS: usize = 500;
@@ -40,6 +40,15 @@ pub fn parse(source: Source) -> Parsed {
         source,
         language: Language::Trencher,
     }
+}
+
+/// Makes all values wrap: what is put into a register or a cell is taken modulo this number.
+pub fn wrap(program: &mut Program, modulus: Value) {
+    let domain = Domain::new(0, modulus - 1, Escape::Wrap);
+    program.memory.unnamed = domain;
+    program.memory.variables.iter_mut().for_each(|variable| variable.domain = domain);
+    let registers = program.threads.iter_mut().flat_map(|thread| &mut thread.registers);
+    registers.for_each(|register| register.domain = domain);
 }
 
 fn tidy(diagnostics: &mut Vec<Diagnostic>) {

@@ -19,12 +19,15 @@ const STATES_BETWEEN_LOOKS: u64 = 64;
 pub(super) struct Clock<'a> {
     pub start: Instant,
     pub options: &'a Options<'a>,
+    /// States that the searches of the first stage may take together.
+    first_stage: Option<u64>,
 }
 
 /// States and bytes of all searches, as of the last look.
 pub(super) struct Used {
     pub states: AtomicU64,
     pub bytes: AtomicU64,
+    pub is_first_stage: bool,
 }
 
 /// Why a search ended before its end.
@@ -33,6 +36,8 @@ pub(super) enum Stop {
     Outgrown(Outgrown),
     /// Another search reached a limit.
     Halted,
+    /// The first stage takes more states than permitted.
+    Endless,
     Unreadable(Unreadable),
 }
 
@@ -49,8 +54,8 @@ impl From<Outgrown> for Stop {
 }
 
 impl<'a> Clock<'a> {
-    pub fn new(options: &'a Options<'a>) -> Clock<'a> {
-        Clock { start: Instant::now(), options }
+    pub fn new(options: &'a Options<'a>, first_stage: Option<u64>) -> Clock<'a> {
+        Clock { start: Instant::now(), options, first_stage }
     }
 
     pub fn explore(&self, machine: &Machine, size: u64) -> Space<Outgrown> {
@@ -104,6 +109,9 @@ impl<'a> Clock<'a> {
         }
         if let Some(states) = limits.states.filter(|&states| used.states.load(Ordering::Relaxed) > states) {
             return Err(Stop::Limit(Limit::States(states)));
+        }
+        if used.is_first_stage && self.first_stage.is_some_and(|most| used.states.load(Ordering::Relaxed) > most) {
+            return Err(Stop::Endless);
         }
         let bytes = used.bytes.load(Ordering::Relaxed);
         match limits.memory.filter(|&memory| bytes > memory) {

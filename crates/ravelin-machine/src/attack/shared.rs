@@ -16,7 +16,8 @@
 //! remembering the levels that this takes costs more states than it saves (4.7 times as many for Lamport with five threads).
 //!
 //! The SC space is explored in stages, each some times as large as the one before, so that violations that exist early are
-//! found early, also in spaces without end.
+//! found early, also in spaces without end. The two small searches have no stages: from one start a thread that reads its own stores and
+//! counts may delay stores for ever. So the first stage can be given an end (`first_stage`), after which a caller asks another engine.
 
 use super::Target;
 use super::clock::{Clock, Stop, Used};
@@ -50,6 +51,8 @@ pub struct Hunt {
     pub fates: Vec<Fate>,
     /// The limit that left attacks open.
     pub limit: Option<Limit>,
+    /// The first stage took more states than permitted, and nothing is settled.
+    pub endless: bool,
     pub settled: Settled,
 }
 
@@ -72,16 +75,18 @@ pub struct Settled {
     pub workers: usize,
 }
 
-/// Settles attacks under TSO or PSO.
+/// Settles attacks under TSO or PSO. `first_stage`: states that the first stage may take.
 pub fn hunt(
     program: &Program,
     model: Model,
     targets: &[Target],
     extent: Extent,
     options: &Options,
+    first_stage: Option<u64>,
 ) -> Result<Hunt, Unread> {
-    let clock = Clock::new(options);
-    let mut hunt = Hunt { fates: vec![Fate::Open; targets.len()], limit: None, settled: Settled::default() };
+    let clock = Clock::new(options, first_stage);
+    let mut hunt =
+        Hunt { fates: vec![Fate::Open; targets.len()], limit: None, endless: false, settled: Settled::default() };
     hunt.settled.workers = options.workers.max(1);
     let mut growth = Growth::default();
     loop {
@@ -91,6 +96,10 @@ pub fn hunt(
             Err(Stop::Outgrown(outgrown)) => growth.grow(outgrown, &machine.program, &machine.layout),
             Err(Stop::Unreadable(unreadable)) => return Err(unreadable.into()),
             Err(Stop::Limit(_) | Stop::Halted) => break,
+            Err(Stop::Endless) => {
+                hunt.endless = true;
+                break;
+            }
         }
     }
     hunt.settled.elapsed = clock.start.elapsed();
@@ -117,15 +126,21 @@ fn stages(
         if let End::Interrupted(outgrown) = space.end {
             return Err(outgrown.into());
         }
-        let used = Used { states: AtomicU64::new(0), bytes: AtomicU64::new(0) };
+        let is_first_stage = size == FIRST_STAGE;
+        let used = Used { states: AtomicU64::new(0), bytes: AtomicU64::new(0), is_first_stage };
         used.states.fetch_add(space.statistics.states, Ordering::Relaxed);
         used.bytes.fetch_add(space.statistics.bytes, Ordering::Relaxed);
         for hunter in &mut hunters {
             hunter.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()).begin_stage(&used);
         }
-        let limit = search_together(&hunters, &space, clock.offered(&space, size), extent, clock, &used)?;
-        let mut first: Option<(usize, usize)> = None;
         hunt.settled.sc_states = space.statistics.states;
+        let limit = search_together(&hunters, &space, clock.offered(&space, size), extent, clock, &used);
+        if let Err(Stop::Endless) = limit {
+            // What the other hunters found by then depends on how the work was shared.
+            hunt.settled.delaying_states = used.states.load(Ordering::Relaxed) - space.statistics.states;
+        }
+        let limit = limit?;
+        let mut first: Option<(usize, usize)> = None;
         (hunt.settled.delaying_states, hunt.settled.helping_states) = (0, 0);
         for (index, hunter) in hunters.iter_mut().enumerate() {
             let hunter = hunter.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -84,7 +84,7 @@ impl<'a> Oracle<'a> {
         options: &Options,
         advice: &mut Advice,
     ) -> Result<(), AnalysisError> {
-        let found = hunt(&extended.program, Model::Tso, targets, extent, options).map_err(unread)?;
+        let found = hunt(&extended.program, Model::Tso, targets, extent, options, None).map_err(unread)?;
         advice.limit = found.limit;
         advice.states += found.settled.sc_states + found.settled.delaying_states + found.settled.helping_states;
         for (target, fate) in targets.iter().zip(&found.fates) {
