@@ -173,7 +173,10 @@ fn documents_are_complete_after_a_signal() {
         let output = ended(child);
         assert_eq!(code(&output), 3, "{command}: {output:?}");
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        assert_eq!(document["answers"][0]["limit"]["kind"], "interrupted", "{command}: {document}");
+        // `fence` has a place of its own for it, if it answers in time.
+        let answer = &document["answers"][0];
+        let limit = if answer["unknown"].is_object() { &answer["unknown"]["limit"] } else { &answer["limit"] };
+        assert_eq!(limit["kind"], "interrupted", "{command}: {document}");
         let report = scratch.write("report.json", &String::from_utf8_lossy(&output.stdout));
         let explained = ravelin(&["explain", &report], "");
         assert_eq!(code(&explained), 0, "{command}: {explained:?}");
