@@ -166,19 +166,17 @@ fn waiting_for_input_ends_with_the_first_signal() {
 fn documents_are_complete_after_a_signal() {
     let scratch = Scratch::new("signals-json");
     let program = scratch.write("endless.rav", ENDLESS);
-    for (command, model, limit) in [
-        ("check", "rc20", "/answers/0/limit/kind"),
-        ("reach", "tso", "/answers/0/limit/kind"),
-        ("states", "tso", "/answers/0/limit/kind"),
-        ("fence", "tso", "/answers/0/unknown/limit/kind"),
-    ] {
+    for (command, model) in [("check", "rc20"), ("reach", "tso"), ("states", "tso"), ("fence", "tso")] {
         let child = start(&[command, &program, "--model", model, "--format", "json"]);
         until_it_searches(child.id());
         send("TERM", child.id());
         let output = ended(child);
         assert_eq!(code(&output), 3, "{command}: {output:?}");
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        assert_eq!(document.pointer(limit), Some(&"interrupted".into()), "{command}: {document}");
+        // `fence` has a place of its own for it, if it answers in time.
+        let answer = &document["answers"][0];
+        let limit = if answer["unknown"].is_object() { &answer["unknown"]["limit"] } else { &answer["limit"] };
+        assert_eq!(limit["kind"], "interrupted", "{command}: {document}");
         let report = scratch.write("report.json", &String::from_utf8_lossy(&output.stdout));
         let explained = ravelin(&["explain", &report], "");
         assert_eq!(code(&explained), 0, "{command}: {explained:?}");
