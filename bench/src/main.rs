@@ -7,6 +7,8 @@ mod asked;
 mod benchmarks;
 mod command;
 mod crates;
+#[cfg(test)]
+mod documents;
 mod footer;
 mod measure;
 mod papers;
