@@ -15,7 +15,7 @@ pub fn signed(text: &str, command: &str) -> String {
     format!("{text}{BEGINS}{command}{BETWEEN}{:016x}{ENDS}", checksum(&text))
 }
 
-/// The command that wrote a document, if nobody changed it since.
+/// The command that wrote a document, if it was not edited since.
 pub fn author(document: &str) -> Result<&str> {
     let start = document.rfind(BEGINS).context("the line that says what wrote it is missing")?;
     let (text, line) = document.split_at(start);

@@ -106,6 +106,7 @@ fn is_installed(program: &str, version_flag: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::CommandFactory;
 
     #[test]
     fn words_of_a_benchmark_are_forwarded() {
@@ -114,5 +115,26 @@ mod tests {
             let Chore::Bench(forwarded) = Arguments::parse_from(typed).chore else { panic!("another chore") };
             assert_eq!(forwarded.words, words);
         }
+    }
+
+    /// CONTRIBUTING shows commands that take long; that they exist is seen without running them.
+    #[test]
+    fn contributing_names_what_there_is() {
+        let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
+        for chore in Arguments::command().get_subcommands().map(clap::Command::get_name) {
+            assert!(text.contains(&format!("| `{chore}")), "{chore} is not described");
+        }
+        let mut shown = 0;
+        for line in text.lines().filter(|line| line.contains("cargo test -p ")) {
+            let mut words = line.split_whitespace().skip_while(|word| *word != "-p").skip(1);
+            let package = words.next().expect("a package");
+            let manifest = root().join("crates").join(package).join("Cargo.toml");
+            let manifest = std::fs::read_to_string(&manifest).expect(line);
+            if let Some(program) = words.skip_while(|word| *word != "--test").nth(1) {
+                assert!(manifest.contains(&format!("[[test]]\nname = \"{program}\"")), "{line}");
+            }
+            shown += 1;
+        }
+        assert!(shown >= 5, "{shown} commands");
     }
 }

@@ -28,7 +28,7 @@ fn shown(command: &mut Command) -> Result<String> {
     let mut lines = BufReader::new(child.stdout.take().context("no output")?);
     let mut begin = 0;
     while lines.read_line(&mut text)? > 0 {
-        // Where nobody looks it is still written.
+        // The document is written also if standard output is closed.
         let _ = std::io::stdout().write_all(&text.as_bytes()[begin..]);
         begin = text.len();
     }

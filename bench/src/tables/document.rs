@@ -29,7 +29,7 @@ pub fn picture(name: &str, says: &str) -> String {
     format!("![{says}]({PICTURES}/{name}.svg)\n\n")
 }
 
-/// The document of an earlier run, whose chapters may stay; empty if there is none, an error if somebody changed it.
+/// The document of an earlier run, whose chapters may stay; empty if there is none, an error if it was edited.
 pub fn earlier(folder: &Path) -> Result<String> {
     let file = folder.join(FILE);
     let text = std::fs::read_to_string(&file).unwrap_or_default();

@@ -355,7 +355,7 @@ fn a_race_names_both_accesses() {
     texts.sort();
     assert_eq!(texts[1], "W x = 1 (non_atomic)");
     let question = C11Question { races: false, ..C11Question::new(C11Model::Rc20) };
-    assert_eq!(c11_robustness(&program, &question).expect("an answer").verdict, Holds, "if nobody asks");
+    assert_eq!(c11_robustness(&program, &question).expect("an answer").verdict, Holds, "races are not asked for");
 }
 
 #[test]
@@ -437,7 +437,11 @@ fn a_thread_that_waits_races_with_a_non_atomic_write_that_it_may_miss() {
     }
     let text = format!("static d; static y; {unordered} thread q {{ wait(y == 1); wait(d == 0); }}");
     let question = C11Question { races: false, ..C11Question::new(C11Model::Rc20) };
-    assert_eq!(c11_robustness(&program(&text), &question).expect("an answer").verdict, Holds, "if nobody asks");
+    assert_eq!(
+        c11_robustness(&program(&text), &question).expect("an answer").verdict,
+        Holds,
+        "races are not asked for"
+    );
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn under_pso_a_release_store_is_a_store_store_fence_and_a_store() {
         ("y.store(1);", Violated, Violated),
         ("y.store(1, release);", Holds, Violated),
         ("fence(release); y.store(1);", Holds, Violated),
-        // Stores 0, so that nobody can tell whether `y` was stored.
+        // Stores 0, so a load cannot see whether `y` was stored.
         ("unlock(y);", Holds, Violated),
         ("y.store(1, seq_cst);", Holds, Holds),
     ] {

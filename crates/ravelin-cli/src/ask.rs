@@ -136,7 +136,7 @@ pub fn for_each_subject<M: Copy + Into<AnyModel>>(
             }
         };
         for model in models(&program, language) {
-            // Nobody would read the next answer. Of several processes none may leave the others alone.
+            // The reader is gone, so the next answer is not needed. With several processes all must go on together.
             if reader_is_gone() && !output.pages.is_wanted() && beyond.peers.is_none() {
                 return Ok(worst);
             }

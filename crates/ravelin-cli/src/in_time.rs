@@ -2,7 +2,7 @@
 //!
 //! Searches look at the signal between two rounds. Some steps of an analysis do not, or take long to give back what they have. So a second
 //! thread waits with the analysis: if that has not ended shortly after the signal, the thread answers *unknown* in its place and ends the
-//! program. Whoever has something to write first (checkpoints) is not ended this way.
+//! program. Searches that have checkpoints to write first are not ended this way.
 
 use crate::interrupt;
 use signal_hook::low_level;

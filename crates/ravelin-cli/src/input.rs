@@ -129,7 +129,7 @@ fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     let wanted = path.to_owned();
     let read = move || {
-        // Nobody listens any more after a signal.
+        // After a signal the receiver is gone.
         let _ = sender.send(read_now(&wanted));
     };
     std::thread::Builder::new().name("input".to_owned()).spawn(read).with_context(name)?;

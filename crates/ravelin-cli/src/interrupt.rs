@@ -78,7 +78,7 @@ fn listen(ready: &mpsc::Sender<()>) {
         signals.push(parent::STOP);
     }
     let Ok(mut signals) = Signals::new(signals) else { return };
-    // Whoever waits for it does so right now.
+    // The thread that asked waits for this message.
     let _ = ready.send(());
     let mut first: Option<Instant> = None;
     for signal in signals.forever() {

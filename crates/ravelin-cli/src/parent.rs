@@ -1,7 +1,7 @@
 //! Processes that `ravelin cluster` and `ravelin serve` start end with the one that started them, also if that one is killed.
 //!
 //! They are told its number. A process that finds itself with another parent ends its search and, if that takes too long, itself. It also
-//! removes the directory in which the processes of a cluster met: nobody else is left to do it.
+//! removes the directory in which the processes of a cluster met, since the process that made it is gone.
 
 use crate::interrupt;
 use ravelin_serve::PARENT;

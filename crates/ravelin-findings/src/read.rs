@@ -193,26 +193,9 @@ impl Cursor<'_> {
     }
 
     fn blocked(&mut self) -> Option<Blocked> {
-        use WaitsFor::*;
         Some(Blocked {
             thread: self.word()?,
-            waits_for: self.choice(&[
-                Nothing,
-                Mutex,
-                ReadWriteLock,
-                SpinLock,
-                Condition,
-                Barrier,
-                Semaphore,
-                Thread,
-                Initialisation,
-                Futex,
-                Descriptor,
-                Time,
-                Unknown,
-                Turn,
-                Point,
-            ])?,
+            waits_for: self.choice(&WaitsFor::ALL)?,
             object: self.word()?,
             holder: self.word()?,
             stack: self.list()?,

@@ -114,6 +114,27 @@ pub enum WaitsFor {
     Point,
 }
 
+impl WaitsFor {
+    /// In the order of their numbers.
+    pub const ALL: [WaitsFor; 15] = [
+        WaitsFor::Nothing,
+        WaitsFor::Mutex,
+        WaitsFor::ReadWriteLock,
+        WaitsFor::SpinLock,
+        WaitsFor::Condition,
+        WaitsFor::Barrier,
+        WaitsFor::Semaphore,
+        WaitsFor::Thread,
+        WaitsFor::Initialisation,
+        WaitsFor::Futex,
+        WaitsFor::Descriptor,
+        WaitsFor::Time,
+        WaitsFor::Unknown,
+        WaitsFor::Turn,
+        WaitsFor::Point,
+    ];
+}
+
 /// An atomic access in the program, or a fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {

@@ -49,24 +49,8 @@ pub struct Seat {
 impl Seat {
     /// What kind of object the thread waits for.
     pub fn waits_for(&self) -> WaitsFor {
-        const KINDS: [WaitsFor; 15] = [
-            WaitsFor::Nothing,
-            WaitsFor::Mutex,
-            WaitsFor::ReadWriteLock,
-            WaitsFor::SpinLock,
-            WaitsFor::Condition,
-            WaitsFor::Barrier,
-            WaitsFor::Semaphore,
-            WaitsFor::Thread,
-            WaitsFor::Initialisation,
-            WaitsFor::Futex,
-            WaitsFor::Descriptor,
-            WaitsFor::Time,
-            WaitsFor::Unknown,
-            WaitsFor::Turn,
-            WaitsFor::Point,
-        ];
-        KINDS[self.what.load(Ordering::Relaxed).min(14) as usize]
+        let last = WaitsFor::ALL.len() - 1;
+        WaitsFor::ALL[(self.what.load(Ordering::Relaxed) as usize).min(last)]
     }
 }
 
@@ -525,24 +509,7 @@ mod tests {
         // SAFETY: all zeroes is a seat.
         let seat: Seat = unsafe { std::mem::zeroed() };
         assert_eq!(seat.waits_for(), WaitsFor::Nothing);
-        use WaitsFor::*;
-        for what in [
-            Nothing,
-            Mutex,
-            ReadWriteLock,
-            SpinLock,
-            Condition,
-            Barrier,
-            Semaphore,
-            Thread,
-            Initialisation,
-            Futex,
-            Descriptor,
-            Time,
-            Unknown,
-            Turn,
-            Point,
-        ] {
+        for what in WaitsFor::ALL {
             seat.what.store(what as u32, Ordering::Relaxed);
             assert_eq!(seat.waits_for(), what);
         }
