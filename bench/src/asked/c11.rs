@@ -3,15 +3,15 @@
 use crate::measure::{process_time, repeated, timed};
 use anyhow::Result;
 use ravelin_analysis::Verdict;
-use ravelin_analysis::c11::{C11Answer, C11Model, C11Question, c11_robustness};
+use ravelin_analysis::c11::{C11Answer, C11Question, c11_robustness};
 use ravelin_explore::Limits;
-use ravelin_program::Program;
+use ravelin_program::{Model, Program};
 use std::time::Duration;
 
 /// The answer by so many workers, and the median of their processor time; none if the search met a limit.
 pub fn measure(
     program: &Program,
-    model: C11Model,
+    model: Model,
     limits: Limits,
     workers: usize,
     repetitions: usize,

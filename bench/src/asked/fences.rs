@@ -8,8 +8,7 @@ use ravelin_analysis::fences::{
 use ravelin_analysis::reachability::{Engine, Limits};
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{Repair, Request, sites};
-use ravelin_program::{Program, Site};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Site};
 use std::time::Duration;
 
 /// What is asked.

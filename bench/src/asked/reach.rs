@@ -4,8 +4,7 @@ use crate::measure::{process_time, repeated, timed};
 use anyhow::{Result, anyhow};
 use ravelin_analysis::reachability::{Answer, Effort, Engine, Limits, Question, answer};
 use ravelin_analysis::{AnalysisError, Verdict};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use std::time::Duration;
 
 /// The answer and the median of the processor time of all threads, none if it met a limit; or why the engine gave no answer.

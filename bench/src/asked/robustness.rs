@@ -3,8 +3,7 @@
 use crate::measure::{repeated, thread_time, timed};
 use anyhow::{Context, Result};
 use ravelin_analysis::robustness::{AttackFate, Engine, Reason, Robustness, RobustnessQuestion, robustness};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use std::time::Duration;
 
 /// Every attack is to be settled, by one worker.

@@ -7,8 +7,7 @@ use anyhow::Result;
 use ravelin_explore::{Limits, Options, Statistics, Until};
 use ravelin_frontend::Language;
 use ravelin_machine::{Reductions, Settings};
-use ravelin_program::{Copies, Program};
-use ravelin_semantics::Model;
+use ravelin_program::{Copies, Model, Program};
 use std::time::Duration;
 
 const NONE: Reductions = Reductions::NONE;

@@ -18,8 +18,7 @@ use crate::table::{Table, count, judged, seconds};
 use anyhow::{Result, ensure};
 use ravelin_explore::{Options, Statistics, Until};
 use ravelin_machine::{Purpose, Reductions, Settings};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use std::time::Duration;
 
 #[derive(clap::Args)]

@@ -12,8 +12,7 @@ use ravelin_analysis::parameterised::{reach_by_proof, robust_by_nets};
 use ravelin_analysis::reachability::{Engine, Limits, Question, answer};
 use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
 use ravelin_frontend::Language;
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use std::time::Duration;
 
 #[derive(clap::Args)]

@@ -7,9 +7,9 @@ use crate::measure::{REPETITIONS, machine, repetitions};
 use crate::sources;
 use crate::table::{Table, count, seconds_or_stopped};
 use anyhow::Result;
-use ravelin_analysis::c11::C11Model;
 use ravelin_explore::Limits;
 use ravelin_frontend::Language;
+use ravelin_program::Model;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -70,20 +70,20 @@ fn table(arguments: &Arguments, files: &[PathBuf], language: Language) -> Result
     for path in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let program = sources::read(path, language)?;
-        for (model, word) in [(C11Model::ReleaseAcquire, "ra"), (C11Model::Rc20, "rc20")] {
-            eprintln!("{name} {word}");
+        for model in [Model::Ra, Model::Rc20] {
+            eprintln!("{name} {model}");
             // A program with a locked block has no meaning in C11.
             let limits = Limits { time: Some(Duration::from_secs(arguments.timeout)), ..Limits::default() };
             let measured = c11::measure(&program, model, limits, arguments.workers, arguments.repetitions);
             let Ok((answer, time)) = measured else { continue };
-            let theirs = ROCKER.iter().find(|(file, ..)| *file == name).and_then(|(_, ra, rc20)| match model {
-                C11Model::ReleaseAcquire => *ra,
-                C11Model::Rc20 => *rc20,
-            });
+            let theirs = ROCKER
+                .iter()
+                .find(|(file, ..)| *file == name)
+                .and_then(|(_, ra, rc20)| if model == Model::Ra { *ra } else { *rc20 });
             let ratio = theirs.zip(time).map(|(theirs, time)| format!("{:.3}", time.as_secs_f64() / theirs));
             table.row(vec![
                 name.clone(),
-                word.to_owned(),
+                model.name().to_owned(),
                 c11::word(&answer).to_owned(),
                 count(answer.statistics.states),
                 format!("{:.1} MB", answer.statistics.bytes as f64 / 1e6),

@@ -10,7 +10,7 @@ use crate::table::{Table, count, seconds};
 use anyhow::Result;
 use ravelin_analysis::robustness::{Engine, RobustnessQuestion, robustness};
 use ravelin_frontend::Language;
-use ravelin_semantics::Model;
+use ravelin_program::Model;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]

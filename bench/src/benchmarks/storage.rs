@@ -7,8 +7,7 @@ use crate::table::{Table, count, judged, seconds};
 use anyhow::{Result, ensure};
 use ravelin_explore::{Beyond, Checkpoints, Limits, Options, Statistics, Until};
 use ravelin_machine::{Reductions, Settings};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -13,9 +13,8 @@ use crate::watched::runs::{self, Violations, violations};
 use crate::watched::{Build, Cost, Kind, built, cost};
 use anyhow::{Context, Result};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::c11::C11Model;
 use ravelin_explore::Limits;
-use ravelin_program::Program;
+use ravelin_program::{Model, Program};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -123,7 +122,7 @@ fn exhaustive(effort: &Effort, curves: &mut Curves, unexplained: &mut Vec<String
             let repetitions = effort.repetitions;
             let asked = guarded(effort, &format!("check of {file} with {threads} threads"), move || {
                 let limits = Limits { time: Some(limit), memory: Some(4 << 30), ..Limits::default() };
-                c11::measure(&program(file, constant, value)?, C11Model::Rc20, limits, 1, repetitions)
+                c11::measure(&program(file, constant, value)?, Model::Rc20, limits, 1, repetitions)
             });
             let (answer, time) = match asked {
                 Ok(asked) => asked,
@@ -321,7 +320,7 @@ mod tests {
             let program = program(subject.file, subject.constant, value).unwrap();
             assert_eq!(program.threads.len(), value + subject.besides, "{}", subject.file);
             let limits = Limits { time: Some(EXACT.limit), ..Limits::default() };
-            let (answer, _) = c11::measure(&program, C11Model::Rc20, limits, 1, EXACT.repetitions).unwrap();
+            let (answer, _) = c11::measure(&program, Model::Rc20, limits, 1, EXACT.repetitions).unwrap();
             assert_eq!(c11::word(&answer), if subject.robust { "robust" } else { "not robust" }, "{}", subject.file);
         }
     }

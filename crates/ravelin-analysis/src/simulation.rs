@@ -1,9 +1,9 @@
 //! Walking through a program step by step on the reference semantics, by chance or by choice.
 
 use crate::witness::{Beginning, Narrated, beginning, narrate};
-use ravelin_program::{Program, Value};
+use ravelin_program::{Model, Program, Value};
+use ravelin_semantics::Action;
 use ravelin_semantics::operational::{NotModelled, Reference, State, TooMany};
-use ravelin_semantics::{Action, Model};
 use thiserror::Error;
 
 /// A walk in progress.

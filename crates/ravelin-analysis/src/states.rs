@@ -4,8 +4,7 @@ use crate::AnalysisError;
 use crate::reachability::Question;
 use ravelin_explore::{Limit, Statistics, Until};
 use ravelin_machine::{Purpose, Snapshot, run};
-use ravelin_program::{Condition, Goal, Initial, Observable, Program, RegId, ThreadId, Value};
-use ravelin_semantics::Model;
+use ravelin_program::{Condition, Goal, Initial, Model, Observable, Program, RegId, ThreadId, Value};
 use std::collections::BTreeSet;
 use std::time::Instant;
 

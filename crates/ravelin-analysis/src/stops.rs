@@ -15,8 +15,7 @@ use crate::witness::{WitnessViolation, replay};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Limits, Options, Until};
 use ravelin_machine::{Purpose, Reductions, Settings, may_stop, run};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use std::sync::atomic::AtomicBool;
 
 /// Copies of a `thread p[*]` in the instance that is searched.

@@ -1,10 +1,10 @@
 //! Programs and their verdicts against release/acquire and RC20, side by side.
 
 use ravelin_analysis::Verdict::{self, Holds, Violated};
-use ravelin_analysis::c11::{C11Answer, C11Model, C11Question, Refusal, SeqCstReading, c11_robustness};
+use ravelin_analysis::c11::{C11Answer, C11Question, Refusal, c11_robustness};
 use ravelin_analysis::{AnalysisError, c11::EdgeKind};
 use ravelin_frontend::{Language, parse};
-use ravelin_program::{Program, Source};
+use ravelin_program::{Model, Program, SeqCstReading, Source};
 use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
 
 fn program(text: &str) -> Program {
@@ -12,14 +12,14 @@ fn program(text: &str) -> Program {
     parsed.program.unwrap_or_else(|| panic!("{:?}\n{text}", parsed.diagnostics))
 }
 
-fn ask(program: &Program, model: C11Model, seq_cst: SeqCstReading) -> C11Answer {
+fn ask(program: &Program, model: Model, seq_cst: SeqCstReading) -> C11Answer {
     let question = C11Question { seq_cst, ..C11Question::new(model) };
     c11_robustness(program, &question).expect("an answer")
 }
 
 /// What the graphs of a loop-free program say.
-fn by_enumeration(program: &Program, model: C11Model) -> Verdict {
-    let reading = if model == C11Model::Rc20 { Reading::Written } else { Reading::ReleaseAcquire };
+fn by_enumeration(program: &Program, model: Model) -> Verdict {
+    let reading = if model == Model::Rc20 { Reading::Written } else { Reading::ReleaseAcquire };
     let robust = robust(program, reading, Limits::default()).expect("few graphs").is_robust();
     let races = enumerate(program, reading, Limits::default()).expect("few graphs").has_race(reading);
     if robust && !races { Holds } else { Violated }
@@ -277,7 +277,7 @@ const CLAIMS: &[(&str, &str, Verdict, Verdict)] = &[
 fn verdicts() {
     for (name, threads, ra, rc20) in CLAIMS {
         let program = program(&format!("{CELLS}{threads}"));
-        for (model, expected) in [(C11Model::ReleaseAcquire, ra), (C11Model::Rc20, rc20)] {
+        for (model, expected) in [(Model::Ra, ra), (Model::Rc20, rc20)] {
             assert_eq!(ask(&program, model, SeqCstReading::Both).verdict, *expected, "{name} against {model:?}");
             if program.is_acyclic() {
                 assert_eq!(by_enumeration(&program, model), *expected, "{name} against {model:?}, all graphs");
@@ -316,12 +316,12 @@ fn readings_of_seq_cst_accesses() {
     for (name, threads, expected) in SEQ_CST {
         let program = program(&format!("{CELLS}{threads}"));
         for (reading, expected) in SeqCstReading::ALL.into_iter().zip(expected) {
-            let answer = ask(&program, C11Model::Rc20, reading);
+            let answer = ask(&program, Model::Rc20, reading);
             assert_eq!(answer.verdict == Violated, *expected, "{name}, {}", reading.name());
             assert_eq!(answer.seq_cst, Some(reading), "the answer says which reading it is about");
         }
         // Against release/acquire there is nothing to read.
-        assert_eq!(ask(&program, C11Model::ReleaseAcquire, SeqCstReading::Both).seq_cst, None);
+        assert_eq!(ask(&program, Model::Ra, SeqCstReading::Both).seq_cst, None);
     }
 }
 
@@ -331,7 +331,7 @@ fn a_witness_tells_what_happens() {
         "static x;\nstatic y;\nthread p {\n    x.store(1, release);\n    let a = y.load(acquire);\n}\n\
          thread q {\n    y.store(1, release);\n    let b = x.load(acquire);\n}\n",
     );
-    let answer = ask(&program, C11Model::Rc20, SeqCstReading::Both);
+    let answer = ask(&program, Model::Rc20, SeqCstReading::Both);
     let witness = answer.witness().expect("a witness");
     assert_eq!(witness.steps.len(), 3);
     assert_eq!(witness.events[witness.access].text, "R x = 0 (acquire)");
@@ -349,12 +349,12 @@ fn a_witness_tells_what_happens() {
 #[test]
 fn a_race_names_both_accesses() {
     let program = program("static x;\nthread p { x.write(1); }\nthread q { let a = x.read(); }\n");
-    let answer = ask(&program, C11Model::Rc20, SeqCstReading::Both);
+    let answer = ask(&program, Model::Rc20, SeqCstReading::Both);
     let race = answer.race().expect("a race");
     let mut texts = [race.first, race.second].map(|event| race.events[event].text.clone());
     texts.sort();
     assert_eq!(texts[1], "W x = 1 (non_atomic)");
-    let question = C11Question { races: false, ..C11Question::new(C11Model::Rc20) };
+    let question = C11Question { races: false, ..C11Question::new(Model::Rc20) };
     assert_eq!(c11_robustness(&program, &question).expect("an answer").verdict, Holds, "races are not asked for");
 }
 
@@ -364,7 +364,7 @@ fn what_c11_does_not_have_is_refused() {
         ("static x; thread p { locked { let a = x.load(); x.store(a + 1); } }", "a locked block"),
         ("static x; thread p { bus_lock; x.store(1); bus_unlock; }", "the bus lock"),
     ] {
-        match c11_robustness(&program(text), &C11Question::new(C11Model::Rc20)) {
+        match c11_robustness(&program(text), &C11Question::new(Model::Rc20)) {
             Err(AnalysisError::NotC11(Refusal::NotC11 { what: said, .. })) => assert_eq!(said, what),
             other => panic!("{text}: {other:?}"),
         }
@@ -378,7 +378,7 @@ fn more_facts_than_can_be_remembered_are_refused() {
          thread p { x.store(999); y.store(999); z.store(999); }
          thread q { let r = 0; havoc r in 0..1000; wait(x == r); wait(y == r); wait(z == r); }",
     );
-    match c11_robustness(&program, &C11Question::new(C11Model::Rc20)) {
+    match c11_robustness(&program, &C11Question::new(Model::Rc20)) {
         Err(AnalysisError::NotC11(Refusal::TooManyFacts { facts, limit })) => assert_eq!((facts, limit), (3000, 2048)),
         other => panic!("{other:?}"),
     }
@@ -402,9 +402,8 @@ fn as_many_facts_as_a_program_has_are_remembered() {
                  }}"
             )
         };
-        let verdict = |text: String| {
-            c11_robustness(&program(&text), &C11Question::new(C11Model::Rc20)).expect("an answer").verdict
-        };
+        let verdict =
+            |text: String| c11_robustness(&program(&text), &C11Question::new(Model::Rc20)).expect("an answer").verdict;
         assert_eq!(verdict(text(", release", ", acquire")), Holds, "{values} values");
         assert_eq!(verdict(text("", ", acquire")), Violated, "{values} values");
     }
@@ -431,12 +430,12 @@ fn a_thread_that_waits_races_with_a_non_atomic_write_that_it_may_miss() {
         ("wait(y == 1, acquire); d.bcas(0, 2);", Holds, ordered),
     ] {
         let text = format!("static d; static y; {writer} thread q {{ {waits} }}");
-        let answer = c11_robustness(&program(&text), &C11Question::new(C11Model::Rc20)).expect("an answer");
+        let answer = c11_robustness(&program(&text), &C11Question::new(Model::Rc20)).expect("an answer");
         assert_eq!(answer.verdict, verdict, "{text}");
         assert_eq!(answer.race().is_some(), verdict == Violated, "{text}");
     }
     let text = format!("static d; static y; {unordered} thread q {{ wait(y == 1); wait(d == 0); }}");
-    let question = C11Question { races: false, ..C11Question::new(C11Model::Rc20) };
+    let question = C11Question { races: false, ..C11Question::new(Model::Rc20) };
     assert_eq!(
         c11_robustness(&program(&text), &question).expect("an answer").verdict,
         Holds,
@@ -449,7 +448,7 @@ fn a_limit_gives_no_verdict() {
     let program = program(
         "static x: u8; static y: u8; thread p { loop { x.fetch_add(1, acq_rel); } } thread q { loop { let a = x.load(acquire); y.store(a, release); } }",
     );
-    let mut question = C11Question::new(C11Model::Rc20);
+    let mut question = C11Question::new(Model::Rc20);
     question.limits.states = Some(3);
     let answer = c11_robustness(&program, &question).expect("an answer");
     assert_eq!((answer.verdict, answer.limit.is_some()), (Verdict::Unknown, true));

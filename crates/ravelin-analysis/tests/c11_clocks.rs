@@ -12,9 +12,9 @@
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
 use ravelin_analysis::Verdict::{self, Holds, Violated};
-use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness};
+use ravelin_analysis::c11::{C11Question, c11_robustness};
 use ravelin_frontend::{Language, parse};
-use ravelin_program::{Address, Expr, Instruction, Order, Program, Source, Value};
+use ravelin_program::{Address, Expr, Instruction, Model, Order, Program, Source, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
 use ravelin_semantics::operational::{Reference, State};
@@ -181,13 +181,13 @@ impl Clocks {
 /// A program whose runs are followed.
 struct Runs {
     reference: Reference,
-    model: C11Model,
+    model: Model,
     /// The address of each location.
     addresses: Vec<Value>,
 }
 
 impl Runs {
-    fn new(program: &Program, model: C11Model) -> Runs {
+    fn new(program: &Program, model: Model) -> Runs {
         let reference = Reference::as_written(program).expect("a valid program");
         Runs { reference, model, addresses: program.memory.named_addresses().collect() }
     }
@@ -232,7 +232,7 @@ impl Runs {
             let address = eval(&address.expr)?;
             self.addresses.iter().position(|&other| other == address)
         };
-        let strong = self.model == C11Model::ReleaseAcquire;
+        let strong = self.model == Model::Ra;
         let (acquires, releases) =
             (|order: Order| strong || order.is_acquire(), |order: Order| strong || order.is_release());
         let update = |address: &Address, order: Order| {
@@ -273,7 +273,7 @@ fn has_clocks(program: &Program) -> bool {
 }
 
 /// What is wrong, or else the verdict.
-fn agreed(program: &Program, model: C11Model) -> Result<Verdict, String> {
+fn agreed(program: &Program, model: Model) -> Result<Verdict, String> {
     let flags = Runs::new(program, model).flags();
     let by_clocks = if flags.contains(&Flag::Witness) { Violated } else { Holds };
     // The proof of theorem 3.1: what one run predicts is a witness of another.
@@ -287,7 +287,7 @@ fn agreed(program: &Program, model: C11Model) -> Result<Verdict, String> {
 }
 
 /// Compares all programs of some seeds, of which a fair share must be violated and a fair share not.
-fn compare(model: C11Model, config: Config) {
+fn compare(model: Model, config: Config) {
     let seeds = ravelin_testing::seeds(600);
     let programs = seeds.end - seeds.start;
     let generator = Generator::new(config);
@@ -305,7 +305,7 @@ fn compare(model: C11Model, config: Config) {
             Err(_) => {
                 let small = shrink(&program, &mut |program| has_clocks(program) && agreed(program, model).is_err());
                 let (what, text) = (agreed(&small, model), ravelin_frontend::print::rav(&small));
-                let reading = if model == C11Model::Rc20 { Reading::Written } else { Reading::ReleaseAcquire };
+                let reading = if model == Model::Rc20 { Reading::Written } else { Reading::ReleaseAcquire };
                 let by_graphs = robust(&small, reading, Limits::default()).map(|robustness| robustness.is_robust());
                 panic!("seed {seed}: {what:?}; robust by enumeration of graphs: {by_graphs:?}\n{text}");
             }
@@ -334,17 +334,17 @@ fn config(accesses: &[Kind]) -> Config {
 
 #[test]
 fn clocks_of_reads_and_writes_say_what_the_sets_say() {
-    compare(C11Model::ReleaseAcquire, config(&[Kind::Load, Kind::Store]));
+    compare(Model::Ra, config(&[Kind::Load, Kind::Store]));
 }
 
 #[test]
 fn clocks_that_do_not_count_rmws_say_what_the_sets_say() {
-    compare(C11Model::ReleaseAcquire, config(&[Kind::Load, Kind::Store, Kind::Rmw, Kind::CompareExchange]));
+    compare(Model::Ra, config(&[Kind::Load, Kind::Store, Kind::Rmw, Kind::CompareExchange]));
 }
 
 #[test]
 fn clocks_of_rc20_say_what_the_sets_say() {
-    compare(C11Model::Rc20, config(&[Kind::Load, Kind::Store, Kind::Rmw, Kind::CompareExchange, Kind::Fence]));
+    compare(Model::Rc20, config(&[Kind::Load, Kind::Store, Kind::Rmw, Kind::CompareExchange, Kind::Fence]));
 }
 
 /// Two threads, and the most that is flagged in each run against release/acquire.
@@ -367,9 +367,9 @@ const EXAMPLES: [(&str, &str, &[Flag]); 5] = [
 fn clocks_flag_in_runs_of_examples_what_the_paper_says() {
     for (p, q, expected) in EXAMPLES {
         let program = program(&format!("static x; static y; thread p {{ {p} }} thread q {{ {q} }}"));
-        let flags = Runs::new(&program, C11Model::ReleaseAcquire).flags();
+        let flags = Runs::new(&program, Model::Ra).flags();
         assert_eq!(flags.into_iter().collect::<Vec<_>>(), expected, "{p} || {q}");
-        assert!(agreed(&program, C11Model::ReleaseAcquire).is_ok(), "{p} || {q}");
+        assert!(agreed(&program, Model::Ra).is_ok(), "{p} || {q}");
     }
 }
 
@@ -386,7 +386,7 @@ fn clocks_of_rc20_follow_release_sequences_and_fences() {
             "static x; static y; thread p {{ x.store(1); {before} y.store(1, {store}); }}
              thread q {{ y.fetch_add(1, {passed}); }} thread r {{ let a = y.load({load}); {after} let b = x.load(); }}"
         );
-        let verdict = agreed(&program(&text), C11Model::Rc20).unwrap_or_else(|what| panic!("{what}\n{text}"));
+        let verdict = agreed(&program(&text), Model::Rc20).unwrap_or_else(|what| panic!("{what}\n{text}"));
         robust += usize::from(verdict == Holds);
     }
     // Of the 8 ways to store 6 release, of the 8 ways to load 6 acquire, and each of the 4 orders of the RMW will do.

@@ -3,9 +3,11 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
-use ravelin_analysis::c11::{C11Model, C11Question, SeqCstReading, c11_robustness};
+use ravelin_analysis::c11::{C11Question, c11_robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
-use ravelin_program::{Address, Escape, Expr, Instruction, Order, Program, ProgramBuilder, Value, VarId, Variable};
+use ravelin_program::{
+    Address, Escape, Expr, Instruction, Model, Order, Program, ProgramBuilder, SeqCstReading, Value, VarId, Variable,
+};
 use ravelin_semantics::generate::{Config, Generator, shrink};
 use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
 use ravelin_testing::seeds;
@@ -45,7 +47,7 @@ fn without_faulting_domains(program: &mut Program) {
     }
 }
 
-fn ask(program: &Program, model: C11Model, seq_cst: SeqCstReading, races: bool) -> Result<Option<Verdict>, String> {
+fn ask(program: &Program, model: Model, seq_cst: SeqCstReading, races: bool) -> Result<Option<Verdict>, String> {
     let question = C11Question { seq_cst, races, ..C11Question::new(model) };
     match c11_robustness(program, &question) {
         Ok(answer) => {
@@ -60,7 +62,7 @@ fn ask(program: &Program, model: C11Model, seq_cst: SeqCstReading, races: bool) 
     }
 }
 
-fn exact(program: &Program, model: C11Model, seq_cst: SeqCstReading, reading: Reading) -> Result<(), String> {
+fn exact(program: &Program, model: Model, seq_cst: SeqCstReading, reading: Reading) -> Result<(), String> {
     let (Ok(robustness), Ok(executions)) = (robust(program, reading, LIMITS), enumerate(program, reading, LIMITS))
     else {
         return Ok(());
@@ -82,12 +84,12 @@ fn exact(program: &Program, model: C11Model, seq_cst: SeqCstReading, reading: Re
 /// What is wrong, if anything.
 fn disagreement(program: &Program) -> Option<String> {
     let all = || {
-        exact(&without_seq_cst_accesses(program), C11Model::Rc20, SeqCstReading::Both, Reading::Written)?;
-        exact(program, C11Model::ReleaseAcquire, SeqCstReading::Both, Reading::ReleaseAcquire)?;
-        exact(program, C11Model::Rc20, SeqCstReading::RelAcq, Reading::SeqCstAsReleaseAcquire)?;
+        exact(&without_seq_cst_accesses(program), Model::Rc20, SeqCstReading::Both, Reading::Written)?;
+        exact(program, Model::Ra, SeqCstReading::Both, Reading::ReleaseAcquire)?;
+        exact(program, Model::Rc20, SeqCstReading::RelAcq, Reading::SeqCstAsReleaseAcquire)?;
         // Incomplete, but never a false alarm: a violation comes with a graph of RC11.
         for seq_cst in [SeqCstReading::After, SeqCstReading::Before] {
-            ask(program, C11Model::Rc20, seq_cst, true)?;
+            ask(program, Model::Rc20, seq_cst, true)?;
         }
         Ok(())
     };

@@ -3,14 +3,14 @@
 
 use ravelin_analysis::Verdict;
 use ravelin_analysis::c11::{
-    C11Model, C11Question, C11Violation, C11Weights, StrengthenOutcome, StrengthenQuestion, Strengthened, c11_offers,
+    C11Question, C11Violation, C11Weights, StrengthenOutcome, StrengthenQuestion, Strengthened, c11_offers,
     c11_robustness, strengthen, strengthen_without,
 };
 use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Placement, Sets};
 use ravelin_explore::Limits;
 use ravelin_frontend::sites::{Repair, Request, Sites as Places, sites};
 use ravelin_frontend::{Language, parse};
-use ravelin_program::{Change, Program, Source, Strength};
+use ravelin_program::{Change, Model, Program, Source, Strength};
 use ravelin_semantics::rc20::{self, Reading};
 
 fn places(text: &str) -> Places {
@@ -18,12 +18,12 @@ fn places(text: &str) -> Places {
     sites(&Source::new("claim.rav", text), Language::Rav, &request).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-fn offers(places: &Places, model: C11Model, weights: C11Weights) -> Vec<Offer> {
+fn offers(places: &Places, model: Model, weights: C11Weights) -> Vec<Offer> {
     let allowed = Placement::Anywhere.allowed(&places.program, &places.sites).expect("no list");
     c11_offers(&places.program, &places.sites, &allowed, &CostBy::Size, weights, model)
 }
 
-fn ask(places: &Places, offers: &[Offer], model: C11Model, sets: Sets) -> Strengthened {
+fn ask(places: &Places, offers: &[Offer], model: Model, sets: Sets) -> Strengthened {
     let question = StrengthenQuestion { sets, ..StrengthenQuestion::new(model) };
     strengthen(&places.program, &places.sites, offers, &question).expect("an answer")
 }
@@ -43,10 +43,10 @@ fn told(places: &Places, offers: &[Offer], set: &FenceSet) -> String {
     names.join(" ")
 }
 
-fn is_robust(program: &Program, model: C11Model) -> bool {
+fn is_robust(program: &Program, model: Model) -> bool {
     let verdict = c11_robustness(program, &C11Question::new(model)).expect("an answer").verdict;
     if program.is_acyclic() {
-        let reading = if model == C11Model::Rc20 { Reading::Written } else { Reading::ReleaseAcquire };
+        let reading = if model == Model::Rc20 { Reading::Written } else { Reading::ReleaseAcquire };
         let limits = rc20::Limits::default();
         let races = rc20::enumerate(program, reading, limits).expect("few graphs").has_race(reading);
         let robust = rc20::robust(program, reading, limits).expect("few graphs").is_robust();
@@ -56,7 +56,7 @@ fn is_robust(program: &Program, model: C11Model) -> bool {
 }
 
 /// All cheapest sets, after they were written into the text and looked at again.
-fn cheapest(text: &str, model: C11Model, weights: C11Weights) -> (Option<u64>, Vec<String>) {
+fn cheapest(text: &str, model: Model, weights: C11Weights) -> (Option<u64>, Vec<String>) {
     let places = places(text);
     let offers = offers(&places, model, weights);
     let answer = ask(&places, &offers, model, Sets::AllCheapest);
@@ -173,7 +173,7 @@ const CLAIMS: &[Claim] = &[
 #[test]
 fn the_cheapest_changes_against_rc20() {
     for (name, threads, cost, sets) in CLAIMS {
-        let found = cheapest(&format!("{CELLS}{threads}"), C11Model::Rc20, C11Weights::default());
+        let found = cheapest(&format!("{CELLS}{threads}"), Model::Rc20, C11Weights::default());
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         assert_eq!(found, (*cost, sets), "{name}");
     }
@@ -185,11 +185,11 @@ const SB: &str = "thread p {\nx.store(1);\nlet a = y.load();\n}\nthread q {\ny.s
 #[test]
 fn only_seq_cst_fences_help_against_release_acquire() {
     let weights = C11Weights { weak_fences: true, ..C11Weights::default() };
-    let found = |threads: &str| cheapest(&format!("{CELLS}{threads}"), C11Model::ReleaseAcquire, weights);
+    let found = |threads: &str| cheapest(&format!("{CELLS}{threads}"), Model::Ra, weights);
     assert_eq!(found(MP), (Some(0), vec![]));
     assert_eq!(found(SB), (Some(8), vec!["L4 L8".to_owned()]));
     let places = places(&format!("{CELLS}{SB}"));
-    assert!(offers(&places, C11Model::ReleaseAcquire, weights).iter().all(|offer| offer.strength == Strength::Full));
+    assert!(offers(&places, Model::Ra, weights).iter().all(|offer| offer.strength == Strength::Full));
 }
 
 #[test]
@@ -197,16 +197,16 @@ fn one_fence_may_be_cheaper_than_many_orders() {
     let text = format!(
         "{CELLS}thread p {{\nx.store(1);\ny.store(1);\ny.store(2);\ny.store(3);\n}}\nthread q {{\nlet a = y.load();\nlet b = x.load();\n}}"
     );
-    let orders = cheapest(&text, C11Model::Rc20, C11Weights::default());
+    let orders = cheapest(&text, Model::Rc20, C11Weights::default());
     assert_eq!(orders, (Some(4), vec!["L4:release L5:release L6:release L9:acquire".to_owned()]));
     let weights = C11Weights { weak_fences: true, ..C11Weights::default() };
-    let fences = cheapest(&text, C11Model::Rc20, weights);
+    let fences = cheapest(&text, Model::Rc20, weights);
     assert_eq!(fences, (Some(3), vec!["L4=acq_rel L9:acquire".to_owned(), "L4=release L9:acquire".to_owned()]));
     // And where accesses cannot be changed.
     let places = places(&format!("{CELLS}{MP}"));
-    let mut offers = offers(&places, C11Model::Rc20, weights);
+    let mut offers = offers(&places, Model::Rc20, weights);
     offers.retain(|offer| matches!(places.sites[offer.site].change, Change::Insert { .. }));
-    let answer = ask(&places, &offers, C11Model::Rc20, Sets::AllCheapest);
+    let answer = ask(&places, &offers, Model::Rc20, Sets::AllCheapest);
     let mut sets: Vec<String> = answer.sets.iter().map(|set| told(&places, &offers, set)).collect();
     sets.sort();
     assert_eq!(
@@ -221,8 +221,8 @@ fn costs_decide() {
     let allowed: Vec<usize> = (0..places.sites.len()).collect();
     let dear = CostBy::Listed([("L4:release".to_owned(), 9)].into());
     let weights = C11Weights::default();
-    let offers = c11_offers(&places.program, &places.sites, &allowed, &dear, weights, C11Model::Rc20);
-    let answer = ask(&places, &offers, C11Model::Rc20, Sets::Cheapest);
+    let offers = c11_offers(&places.program, &places.sites, &allowed, &dear, weights, Model::Rc20);
+    let answer = ask(&places, &offers, Model::Rc20, Sets::Cheapest);
     let sets: Vec<String> = answer.sets.iter().map(|set| told(&places, &offers, set)).collect();
     assert_eq!(sets, ["L4 L7:acquire"], "a fence before the second store for 4, instead of a release for 9");
 }
@@ -232,8 +232,8 @@ fn races_count_if_they_are_asked_for() {
     let places = places(
         "static x; static y;\nthread p {\nx.write(1);\ny.store(1);\n}\nthread q {\nwait(y == 1);\nlet a = x.read();\n}",
     );
-    let offers = offers(&places, C11Model::Rc20, C11Weights::default());
-    let mut question = StrengthenQuestion::new(C11Model::Rc20);
+    let offers = offers(&places, Model::Rc20, C11Weights::default());
+    let mut question = StrengthenQuestion::new(Model::Rc20);
     let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
     assert!(matches!(found.outcome, StrengthenOutcome::Found));
     question.robust.races = false;
@@ -244,9 +244,9 @@ fn races_count_if_they_are_asked_for() {
 #[test]
 fn what_remains_is_shown() {
     let places = places(&format!("{CELLS}{SB}"));
-    let mut offers = offers(&places, C11Model::Rc20, C11Weights::default());
+    let mut offers = offers(&places, Model::Rc20, C11Weights::default());
     offers.retain(|offer| places.sites[offer.site].change == Change::Strengthen);
-    let answer = ask(&places, &offers, C11Model::Rc20, Sets::AllMinimal);
+    let answer = ask(&places, &offers, Model::Rc20, Sets::AllMinimal);
     let StrengthenOutcome::NoSet(remains) = answer.outcome else { panic!("orders do not repair SB") };
     let C11Violation::NotRobust(witness) = *remains else { panic!("there is nothing to race for") };
     let strong = witness.events.iter().filter(|event| event.text.contains("release") || event.text.contains("acquire"));
@@ -258,8 +258,8 @@ fn a_limit_leaves_a_lower_bound() {
     let loops =
         "thread p[2] {\nloop {\ny.bcas(0, 1);\nx.store(x.load());\nz.fetch_add(1);\nz.store(0);\ny.store(0);\n}\n}";
     let places = places(&format!("{CELLS}{loops}"));
-    let offers = offers(&places, C11Model::Rc20, C11Weights::default());
-    let mut question = StrengthenQuestion::new(C11Model::Rc20);
+    let offers = offers(&places, Model::Rc20, C11Weights::default());
+    let mut question = StrengthenQuestion::new(Model::Rc20);
     let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
     assert!(matches!(found.outcome, StrengthenOutcome::Found));
     question.robust.limits = Limits { states: Some(5), ..Limits::default() };

@@ -3,11 +3,11 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
-use ravelin_analysis::c11::{
-    C11Model, C11Weights, StrengthenOutcome, StrengthenQuestion, c11_offers, order_sites, strengthen,
-};
+use ravelin_analysis::c11::{C11Weights, StrengthenOutcome, StrengthenQuestion, c11_offers, order_sites, strengthen};
 use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Sets, automaton_sites};
-use ravelin_program::{Change, Edge, Escape, Instruction, Order, Program, Site, ThreadId, TransitionId, repaired};
+use ravelin_program::{
+    Change, Edge, Escape, Instruction, Model, Order, Program, Site, ThreadId, TransitionId, repaired,
+};
 use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
 use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
 use ravelin_testing::seeds;
@@ -19,17 +19,14 @@ const MOST_OFFERS: usize = 6;
 /// What is asked.
 #[derive(Clone, Copy)]
 struct Case {
-    model: C11Model,
+    model: Model,
     sites: fn(&Program) -> Vec<Site>,
     weights: C11Weights,
 }
 
 impl Case {
     fn reading(self) -> Reading {
-        match self.model {
-            C11Model::Rc20 => Reading::Written,
-            C11Model::ReleaseAcquire => Reading::ReleaseAcquire,
-        }
+        if self.model == Model::Ra { Reading::ReleaseAcquire } else { Reading::Written }
     }
 }
 
@@ -249,7 +246,7 @@ fn compare(case: Case, config: Config, programs: u64) {
 }
 
 const RC20: Case = Case {
-    model: C11Model::Rc20,
+    model: Model::Rc20,
     sites: orders_and_fences,
     weights: C11Weights { order: 1, seq_cst: 4, weak_fence: 2, weak_fences: false },
 };
@@ -272,7 +269,7 @@ fn all_fences_against_rc20() {
 
 #[test]
 fn fences_against_release_acquire() {
-    compare(Case { model: C11Model::ReleaseAcquire, ..RC20 }, small(), 100);
+    compare(Case { model: Model::Ra, ..RC20 }, small(), 100);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Loops that only wait, and what they become.
 
 use ravelin_analysis::Verdict;
-use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness, with_waits};
+use ravelin_analysis::c11::{C11Question, c11_robustness, with_waits};
 use ravelin_frontend::{Language, parse};
-use ravelin_program::{Program, Source, validate};
+use ravelin_program::{Model, Program, Source, validate};
 
 fn program(text: &str) -> Program {
     let parsed = parse(Source::new("spin.rav", text), Language::Rav);
@@ -79,7 +79,7 @@ fn waits_mask_what_is_benign_and_nothing_else() {
     for (name, text, as_it_is, with) in VERDICTS {
         let program = program(text);
         let robust = |program: &Program| {
-            let answer = c11_robustness(program, &C11Question::new(C11Model::Rc20)).expect("an answer");
+            let answer = c11_robustness(program, &C11Question::new(Model::Rc20)).expect("an answer");
             answer.verdict == Verdict::Holds
         };
         assert_eq!((robust(&program), robust(&with_waits(&program).0)), (*as_it_is, *with), "{name}");

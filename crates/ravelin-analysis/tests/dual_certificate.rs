@@ -6,8 +6,7 @@ use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::certificate::{Certificate, Flaw, certify, check};
 use ravelin_analysis::reachability::{Limits, Question, dual};
 use ravelin_frontend::{Language, parse};
-use ravelin_program::{Program, Source};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source};
 use ravelin_semantics::generate::{Config, Generator};
 
 fn program(text: &str) -> Program {

@@ -3,8 +3,7 @@
 use ravelin_analysis::Verdict::{self, Holds, Violated};
 use ravelin_analysis::reachability::{Question, dual};
 use ravelin_frontend::{Language, parse};
-use ravelin_program::{Program, Source};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source};
 use std::path::Path;
 
 fn program(name: &str, text: &str) -> Program {

@@ -5,8 +5,7 @@
 
 use ravelin_analysis::reachability::{Limits, Question, dual, reach};
 use ravelin_analysis::{AnalysisError, Verdict};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
 use ravelin_testing::seeds;
 

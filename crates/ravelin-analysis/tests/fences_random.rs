@@ -11,10 +11,9 @@ use ravelin_analysis::fences::{
 use ravelin_analysis::reachability::Engine;
 use ravelin_analysis::robustness::{self, RobustnessQuestion, race_freedom};
 use ravelin_program::{
-    Change, Edge, Expr, Goal, GoalKind, Instruction, Observable, Program, RegId, Site, Span, Strength, ThreadId,
+    Change, Edge, Expr, Goal, GoalKind, Instruction, Model, Observable, Program, RegId, Site, Span, Strength, ThreadId,
     TransitionId, repaired,
 };
-use ravelin_semantics::Model;
 use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;

@@ -4,8 +4,7 @@
 use ravelin_analysis::Verdict;
 use ravelin_analysis::robustness::{AttackFate, RobustnessQuestion, attack_name, instrument, robustness};
 use ravelin_frontend::print;
-use ravelin_program::lower_for_hardware;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, lower_for_hardware};
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::Reference;
 

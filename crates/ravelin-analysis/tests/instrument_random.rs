@@ -3,8 +3,7 @@
 
 use ravelin_analysis::robustness::{Attack, CannotInstrument, attack_name, attacks, find_attack, instrument};
 use ravelin_frontend::{Language, print};
-use ravelin_program::{Program, Source, lower_for_hardware, validate};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source, lower_for_hardware, validate};
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;

@@ -5,8 +5,7 @@ use ravelin_analysis::reachability::{Question, reach};
 use ravelin_analysis::robustness::{Attack, attacks, find_attack, instrument};
 use ravelin_analysis::witness::WitnessViolation;
 use ravelin_frontend::{Language, print};
-use ravelin_program::{Program, Source, lower_for_hardware, validate};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source, lower_for_hardware, validate};
 
 fn parse(text: &str) -> Program {
     let parsed = ravelin_frontend::parse(Source::new("test.rav", text), Language::Rav);

@@ -1,11 +1,12 @@
 //! What `docs/language.md` says about release stores under PSO and about choices, for the judge and for every engine.
 
 use ravelin_analysis::Verdict::{self, Holds, Violated};
-use ravelin_analysis::reachability::{Question, dual, pso, reach, sb};
-use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
+use ravelin_analysis::c11::{C11Question, c11_robustness};
+use ravelin_analysis::reachability::{Engine, Question, answer, dual, pso, reach, sb};
+use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
+use ravelin_analysis::states::states;
 use ravelin_frontend::rav;
-use ravelin_program::{Program, Source};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source};
 use ravelin_semantics::operational::Reference;
 
 fn program(text: &str) -> Program {
@@ -27,6 +28,7 @@ fn reached(program: &Program, model: Model) -> Verdict {
             said.push(sb(program, &question).expect("an answer").reachability.verdict);
         }
         Model::Pso => said.push(pso(program, &question).expect("an answer").reachability.verdict),
+        Model::Ra | Model::Rc20 => unreachable!("the judge has refused"),
     }
     assert!(said.iter().all(|verdict| *verdict == judged), "{said:?}, but the judge: {judged:?}");
     judged
@@ -73,11 +75,32 @@ fn a_choice_is_made_by_the_first_step() {
     ] {
         let text = format!("static x: bool; thread p {{ choose {{ {block} }} or {{ nop; }} }} never p@inside;");
         let program = program(&text);
-        for model in Model::ALL {
+        for model in Model::HARDWARE {
             assert_eq!(reached(&program, model), entered, "{text}");
         }
         let explored =
             Reference::new(&program, Model::Sc, None).expect("no refusal").explore(1000).expect("few states");
         assert_eq!(!explored.stuck.is_empty(), can_be_left_waiting, "{text}");
     }
+}
+
+/// An engine that does not know a model must never answer for another one.
+#[test]
+fn engines_of_hardware_refuse_models_of_c11() {
+    let program = program("static x; thread p { x.store(1); }");
+    for model in [Model::Ra, Model::Rc20] {
+        let question = Question::new(model);
+        assert!(reach(&program, &question).is_err() && states(&program, &question).is_err());
+        for engine in Engine::CHOSEN {
+            assert!(answer(&program, &question, engine).is_err(), "{} under {model}", engine.name());
+        }
+        // These are about one model, whatever is asked, and say so.
+        assert_eq!(dual(&program, &question).expect("an answer").reachability.model, Model::Tso);
+        assert_eq!(sb(&program, &question).expect("an answer").reachability.model, Model::Tso);
+        assert_eq!(pso(&program, &question).expect("an answer").reachability.model, Model::Pso);
+        let robust = RobustnessQuestion::new(model);
+        assert!(robustness(&program, &robust).is_err() && race_freedom(&program, &robust).is_err());
+        assert!(Reference::new(&program, model, None).is_err());
+    }
+    assert!(c11_robustness(&program, &C11Question::new(Model::Tso)).is_err());
 }

@@ -3,8 +3,7 @@
 use ravelin_analysis::Verdict::{self, Holds, Unknown, Violated};
 use ravelin_analysis::reachability::{Lazy, Limits, Question, Unsettled, lazy};
 use ravelin_frontend::{Language, parse};
-use ravelin_program::{Program, Source};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source};
 
 fn program(text: &str) -> Program {
     let parsed = parse(Source::new("figure.rav", text), Language::Rav);

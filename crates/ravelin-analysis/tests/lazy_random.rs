@@ -5,8 +5,7 @@
 
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{Limits, Question, Unsettled, lazy, reach};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use ravelin_semantics::generate::{Config, Generator, shrink};
 use ravelin_testing::seeds;
 

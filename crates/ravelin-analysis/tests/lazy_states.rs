@@ -7,9 +7,8 @@
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{Limits, Question, Unsettled, lazy};
 use ravelin_program::{
-    Condition, Expr, Goal, GoalKind, Instruction, LocId, Observable, Program, RegId, Span, ThreadId, Value,
+    Condition, Expr, Goal, GoalKind, Instruction, LocId, Model, Observable, Program, RegId, Span, ThreadId, Value,
 };
-use ravelin_semantics::Model;
 use ravelin_semantics::generate::{Config, Generator, Kind};
 use ravelin_semantics::operational::{Reference, State};
 use std::collections::{BTreeMap, BTreeSet};

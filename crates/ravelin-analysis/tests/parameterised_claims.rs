@@ -7,8 +7,7 @@ use ravelin_analysis::robustness::{Robustness, RobustnessQuestion, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_frontend::rav;
 use ravelin_nets::spec;
-use ravelin_program::{Program, Source};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source};
 
 fn parse(text: &str) -> Program {
     let parsed = rav::parse(Source::new("test".to_owned(), text.to_owned()));

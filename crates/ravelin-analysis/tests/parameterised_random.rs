@@ -12,8 +12,7 @@ use ravelin_analysis::parameterised::{petri_net_of_attacks, robust_by_nets};
 use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
 use ravelin_explore::Limits;
 use ravelin_nets::{cover, spec};
-use ravelin_program::{Copies, Program};
-use ravelin_semantics::Model;
+use ravelin_program::{Copies, Model, Program};
 use ravelin_semantics::generate::{Config, Generator, Kind};
 use std::time::Duration;
 

@@ -10,8 +10,9 @@ use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::reach_by_proof;
 use ravelin_analysis::reachability::{Engine, Question, answer};
 use ravelin_explore::Limits;
-use ravelin_program::{BinaryOp, Condition, Copies, Expr, Goal, GoalKind, LocId, Observable, Program, Span, ThreadId};
-use ravelin_semantics::Model;
+use ravelin_program::{
+    BinaryOp, Condition, Copies, Expr, Goal, GoalKind, LocId, Model, Observable, Program, Span, ThreadId,
+};
 use ravelin_semantics::generate::{Config, Generator, Kind};
 use std::time::Duration;
 

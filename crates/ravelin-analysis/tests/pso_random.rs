@@ -5,8 +5,7 @@
 
 use ravelin_analysis::reachability::{Limits, Question, pso, reach};
 use ravelin_analysis::{AnalysisError, Verdict};
-use ravelin_program::{Order, Program};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Order, Program};
 use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
 use ravelin_testing::seeds;
 

@@ -4,8 +4,7 @@ use ravelin_analysis::Verdict::{self, Holds, Unknown, Violated};
 use ravelin_analysis::reachability::Limits;
 use ravelin_analysis::robustness::{AttackFate, Engine, RobustnessQuestion, race_freedom, robustness};
 use ravelin_frontend::{Language, parse};
-use ravelin_program::{Program, Source};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source};
 
 fn program(text: &str) -> Program {
     let parsed = parse(Source::new("claim.rav", text), Language::Rav);

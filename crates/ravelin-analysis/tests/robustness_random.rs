@@ -5,8 +5,7 @@
 
 use ravelin_analysis::Verdict;
 use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, race_freedom, robustness};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use ravelin_semantics::generate::{Config, Generator, shrink};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;

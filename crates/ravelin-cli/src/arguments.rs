@@ -5,18 +5,17 @@ use crate::completions::{Completions, Manual};
 use crate::diagnose::Diagnose;
 use crate::explain::Explain;
 use crate::input::Reading;
-use crate::model::AnyModel;
+use crate::named::named;
 use crate::pages::Pages;
 use crate::resume::Resume;
 use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
 use crate::storage::Storage;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use ravelin_analysis::c11::SeqCstReading;
 use ravelin_analysis::reachability;
 use ravelin_analysis::robustness::Engine;
 use ravelin_frontend::Language;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, SeqCstReading};
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
@@ -91,31 +90,28 @@ pub struct Check {
     pub inputs: Inputs,
     /// Memory models, separated by commas: tso, pso, ra (all accesses release/acquire), rc20 (C11) [default: what the language is about;
     /// tso for x86 litmus tests, Trencher and Memorax, else tso,rc20]
-    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL")]
-    pub models: Vec<CheckModel>,
+    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
+    pub models: Vec<Model>,
     /// `robust`: every computation has the trace of one under sc; `trf`: no triangular races, which is stronger and cheaper
     #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect")]
     pub property: PropertyName,
     /// tso and pso: settle every attack, instead of stopping at the first feasible one, and list them
     #[arg(long, conflicts_with = "expect")]
     pub attacks: bool,
-    /// ra and rc20: look for data races on non-atomic accesses, too; this is so unless --no-races says otherwise
-    #[arg(long, conflicts_with = "no_races")]
-    pub races: bool,
     /// ra and rc20: take data races to be absent
     #[arg(long)]
     pub no_races: bool,
     /// rc20: how seq_cst accesses are read: as release/acquire with a hidden seq_cst fence `after` each, `before` each, `both` one after the
     /// other, or with none, `rel-acq`
-    #[arg(long, value_name = "READING", default_value = "both")]
-    pub seq_cst: SeqCstName,
+    #[arg(long, value_name = "READING", default_value = "both", value_parser = named(&SeqCstReading::ALL, SeqCstReading::name))]
+    pub seq_cst: SeqCstReading,
     /// ra and rc20: rewrite loops that only wait (`while x.load() != 1 {}`) to `wait` and `bcas`, of which only the attempt that passes counts
     #[arg(long)]
     pub auto_wait: bool,
     /// How attacks are searched: `shared` explores the states under sc once for all of them, `attacks` searches one instrumented
     /// program an attack, `single` one for all attacks [default: shared]
-    #[arg(long, value_name = "ENGINE")]
-    pub engine: Option<EngineName>,
+    #[arg(long, value_name = "ENGINE", value_parser = named(&Engine::ALL, Engine::name))]
+    pub engine: Option<Engine>,
     /// With any number of threads: if the program is robust, write a proof to this file that `ravelin certificate` checks
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]
     pub certify: Option<PathBuf>,
@@ -144,8 +140,8 @@ pub struct Reach {
     pub models: Models,
     /// Who answers: `auto` asks several, `bounded` explores all states with store buffers of at most --buffer stores, the others put no
     /// bound on them: `lazy` delays stores where that matters, `dual` (tso) and `sb` search backwards and need finite domains
-    #[arg(long, default_value = "auto", value_name = "ENGINE")]
-    pub engine: ReachEngine,
+    #[arg(long, default_value = "auto", value_name = "ENGINE", value_parser = named(&reachability::Engine::CHOSEN, reachability::Engine::name))]
+    pub engine: reachability::Engine,
     /// If a goal cannot be reached under tso, or under sc by any number of threads, write a proof to this file: a set of constraints that
     /// `ravelin certificate` checks
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]
@@ -176,8 +172,8 @@ pub struct Fence {
     #[command(flatten)]
     pub inputs: Inputs,
     /// Memory models, tso, pso, ra and rc20, separated by commas; under rc20 accesses may get a stronger order, too
-    #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL")]
-    pub models: Vec<CheckModel>,
+    #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
+    pub models: Vec<Model>,
     /// What the fences are for: `robustness` or `safety`
     #[arg(long = "for", default_value = "robustness", value_name = "PURPOSE", conflicts_with = "expect")]
     pub purpose: PurposeName,
@@ -185,8 +181,8 @@ pub struct Fence {
     #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect")]
     pub property: PropertyName,
     /// Who answers about safety, as in `ravelin reach` [default: auto]
-    #[arg(long, value_name = "ENGINE")]
-    pub engine: Option<ReachEngine>,
+    #[arg(long, value_name = "ENGINE", value_parser = named(&reachability::Engine::CHOSEN, reachability::Engine::name))]
+    pub engine: Option<reachability::Engine>,
     /// All sets of least cost (robustness), all minimal sets (safety)
     #[arg(long, conflicts_with = "expect")]
     pub all: bool,
@@ -201,8 +197,8 @@ pub struct Fence {
     #[arg(long, value_name = "STRONG,WEAK", value_parser = parse_weights)]
     pub weights: Option<(u64, u64)>,
     /// rc20: how seq_cst accesses are read, as in `ravelin check` [default: both]
-    #[arg(long, value_name = "READING")]
-    pub seq_cst: Option<SeqCstName>,
+    #[arg(long, value_name = "READING", value_parser = named(&SeqCstReading::ALL, SeqCstReading::name))]
+    pub seq_cst: Option<SeqCstReading>,
     /// ra and rc20: take data races to be absent
     #[arg(long)]
     pub no_races: bool,
@@ -277,8 +273,8 @@ pub struct Simulate {
     /// The program
     pub file: PathBuf,
     /// The language of the file, if its name does not tell
-    #[arg(long, value_name = "LANGUAGE")]
-    pub from: Option<From>,
+    #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
+    pub from: Option<Language>,
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
@@ -286,8 +282,8 @@ pub struct Simulate {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
     pub wrap: Option<i64>,
     /// Memory model
-    #[arg(long, short, default_value = "tso", value_name = "MODEL")]
-    pub model: ModelName,
+    #[arg(long, short, default_value = "tso", value_name = "MODEL", value_parser = named(&Model::HARDWARE, Model::name))]
+    pub model: Model,
     /// Seed of the random choices; the same seed gives the same run
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -309,7 +305,7 @@ pub struct Simulate {
 
 impl Simulate {
     pub fn reading(&self) -> Reading {
-        Reading { from: self.from.map(Into::into), copies: self.copies, wrap: self.wrap }
+        Reading { from: self.from, copies: self.copies, wrap: self.wrap }
     }
 }
 
@@ -344,8 +340,8 @@ pub struct Certificate {
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     /// The language of the program, if its name does not tell
-    #[arg(long, value_name = "LANGUAGE")]
-    pub from: Option<From>,
+    #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
+    pub from: Option<Language>,
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
@@ -356,7 +352,7 @@ pub struct Certificate {
 
 impl Certificate {
     pub fn reading(&self) -> Reading {
-        Reading { from: self.from.map(Into::into), copies: self.copies, wrap: self.wrap }
+        Reading { from: self.from, copies: self.copies, wrap: self.wrap }
     }
 }
 
@@ -365,8 +361,8 @@ pub struct Convert {
     /// The program
     pub file: PathBuf,
     /// The language of the file, if its name does not tell
-    #[arg(long, value_name = "LANGUAGE")]
-    pub from: Option<From>,
+    #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
+    pub from: Option<Language>,
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
@@ -389,7 +385,7 @@ pub struct Convert {
 
 impl Convert {
     pub fn reading(&self) -> Reading {
-        Reading { from: self.from.map(Into::into), copies: self.copies, wrap: self.wrap }
+        Reading { from: self.from, copies: self.copies, wrap: self.wrap }
     }
 }
 
@@ -399,8 +395,8 @@ pub struct Inputs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The language of the files, if their names do not tell
-    #[arg(long, value_name = "LANGUAGE")]
-    pub from: Option<From>,
+    #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
+    pub from: Option<Language>,
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
@@ -411,15 +407,15 @@ pub struct Inputs {
 
 impl Inputs {
     pub fn reading(&self) -> Reading {
-        Reading { from: self.from.map(Into::into), copies: self.copies, wrap: self.wrap }
+        Reading { from: self.from, copies: self.copies, wrap: self.wrap }
     }
 }
 
 #[derive(Debug, Args)]
 pub struct Models {
     /// Memory models, separated by commas
-    #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL")]
-    pub models: Vec<ModelName>,
+    #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL", value_parser = named(&Model::HARDWARE, Model::name))]
+    pub models: Vec<Model>,
     /// Most pending stores of one thread under tso and pso
     #[arg(long, default_value_t = 3, value_name = "K")]
     pub buffer: usize,
@@ -473,114 +469,9 @@ pub struct Output {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ModelName {
-    Sc,
-    Tso,
-    Pso,
-}
-
-/// The models of `check` and `fence`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CheckModel {
-    Sc,
-    Tso,
-    Pso,
-    Ra,
-    Rc20,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SeqCstName {
-    After,
-    Before,
-    Both,
-    RelAcq,
-}
-
-impl std::convert::From<SeqCstName> for SeqCstReading {
-    fn from(name: SeqCstName) -> SeqCstReading {
-        match name {
-            SeqCstName::After => SeqCstReading::After,
-            SeqCstName::Before => SeqCstReading::Before,
-            SeqCstName::Both => SeqCstReading::Both,
-            SeqCstName::RelAcq => SeqCstReading::RelAcq,
-        }
-    }
-}
-
-impl std::convert::From<ModelName> for Model {
-    fn from(name: ModelName) -> Model {
-        match name {
-            ModelName::Sc => Model::Sc,
-            ModelName::Tso => Model::Tso,
-            ModelName::Pso => Model::Pso,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PropertyName {
     Robust,
     Trf,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EngineName {
-    Shared,
-    Attacks,
-    Single,
-}
-
-impl std::convert::From<EngineName> for Engine {
-    fn from(name: EngineName) -> Engine {
-        match name {
-            EngineName::Shared => Engine::Shared,
-            EngineName::Attacks => Engine::Attacks,
-            EngineName::Single => Engine::Single,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReachEngine {
-    Auto,
-    Bounded,
-    Lazy,
-    Sb,
-    Dual,
-}
-
-impl std::convert::From<ReachEngine> for reachability::Engine {
-    fn from(name: ReachEngine) -> reachability::Engine {
-        match name {
-            ReachEngine::Auto => reachability::Engine::Auto,
-            ReachEngine::Bounded => reachability::Engine::Bounded,
-            ReachEngine::Lazy => reachability::Engine::Lazy,
-            ReachEngine::Sb => reachability::Engine::Sb,
-            ReachEngine::Dual => reachability::Engine::Dual,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum From {
-    Rav,
-    Litmus,
-    Trencher,
-    Memorax,
-    Rocker,
-}
-
-impl std::convert::From<From> for Language {
-    fn from(from: From) -> Language {
-        match from {
-            From::Rav => Language::Rav,
-            From::Litmus => Language::Litmus,
-            From::Trencher => Language::Trencher,
-            From::Memorax => Language::Memorax,
-            From::Rocker => Language::Rocker,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -608,16 +499,6 @@ pub enum Color {
     Auto,
     Always,
     Never,
-}
-
-impl Models {
-    pub fn all(&self) -> Vec<Model> {
-        self.models.iter().map(|&model| model.into()).collect()
-    }
-
-    pub fn any(&self) -> Vec<AnyModel> {
-        self.models.iter().map(|&model| model.into()).collect()
-    }
 }
 
 impl Output {

@@ -4,15 +4,13 @@ use crate::arguments::{Format, Inputs, Models, Output, Search};
 use crate::exit::Exit;
 use crate::in_time::in_time;
 use crate::input::Interrupted;
-use crate::model::AnyModel;
 use crate::{diagnose, input, interrupt, progress};
 use ravelin_analysis::reachability::Question;
 use ravelin_explore::{Beyond, Progress};
 use ravelin_frontend::Language;
 use ravelin_output::{complain, reader_is_gone, stdout};
-use ravelin_program::Program;
+use ravelin_program::{Model, Program};
 use ravelin_report::{json, sarif, text};
-use ravelin_semantics::Model;
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,11 +57,11 @@ impl Shown {
 pub type Answered = anyhow::Result<(Exit, Shown)>;
 
 /// What is asked about, and the ways to watch and to end the search.
-pub struct Subject<'a, M = Model> {
+pub struct Subject<'a> {
     pub file: &'a str,
     pub program: &'a Program,
     pub language: Language,
-    pub model: M,
+    pub model: Model,
     pub style: text::Style,
     pub stop: &'a AtomicBool,
     pub progress: &'a (dyn Fn(&Progress) + Sync),
@@ -93,13 +91,13 @@ pub fn is_first(beyond: Beyond) -> bool {
 
 /// Asks the same of every file under every model, prints each answer as it comes (or all of them as one JSON document), and
 /// gives the worst exit code. A file that cannot be read does not keep the others from being asked.
-pub fn for_each_subject<M: Copy + Into<AnyModel>>(
+pub fn for_each_subject(
     command: &str,
     inputs: &Inputs,
-    models: &dyn Fn(&Program, Language) -> Vec<M>,
+    models: &dyn Fn(&Program, Language) -> Vec<Model>,
     output: &Output,
     beyond: Beyond,
-    answer: &dyn Fn(&Subject<M>) -> Answered,
+    answer: &dyn Fn(&Subject) -> Answered,
 ) -> anyhow::Result<Exit> {
     if inputs.files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         anyhow::bail!("standard input can be read only once");
@@ -147,7 +145,7 @@ pub fn for_each_subject<M: Copy + Into<AnyModel>>(
             let show = |progress: &Progress| line.show(progress);
             let subject =
                 Subject { file: &file, program: &program, language, model, style, stop, progress: &show, beyond };
-            let (tells, model_name) = (is_first(beyond), model.into().name());
+            let (tells, model_name) = (is_first(beyond), model.name());
             let late = || {
                 line.clear();
                 if !tells {

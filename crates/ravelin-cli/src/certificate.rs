@@ -25,7 +25,7 @@ pub fn write(path: &Path, subject: &Subject, question: &Question) -> anyhow::Res
 }
 
 /// Writes a certificate about any number of threads.
-pub fn write_any_number<M>(path: &Path, subject: &Subject<M>, claim: Claim, limits: Limits) -> anyhow::Result<()> {
+pub fn write_any_number(path: &Path, subject: &Subject, claim: Claim, limits: Limits) -> anyhow::Result<()> {
     let effort = any_number::Effort { limits, stop: Some(subject.stop), progress: Some(subject.progress) };
     let Some(certificate) = any_number::certify(subject.program, claim, &effort)? else {
         bail!("no certificate could be made within the limits");

@@ -1,55 +1,53 @@
 //! `ravelin check`.
 
-use crate::arguments::{Check, EngineName, Format, PropertyName};
+use crate::arguments::{Check, Format, PropertyName};
 use crate::ask::{Shown, Subject, for_each_subject, is_first};
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
-use crate::model::AnyModel;
 use crate::stops::StopNotes;
-use crate::{certificate, cluster};
+use crate::{certificate, cluster, model};
 use anyhow::bail;
-use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness, with_waits};
+use ravelin_analysis::c11::{C11Question, c11_robustness, with_waits};
 use ravelin_analysis::parameterised::certificate::Claim;
 use ravelin_analysis::robustness::{Engine, RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_explore::Beyond;
 use ravelin_output::stdout;
-use ravelin_program::lower_for_hardware;
+use ravelin_program::{Model, lower_for_hardware};
 use ravelin_report::robustness::{json, text};
 use ravelin_report::table::Table;
 use ravelin_report::{c11, json::not_applicable};
-use ravelin_semantics::Model;
 use std::cell::RefCell;
 use std::time::Instant;
 
 pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
-    let models = AnyModel::each(&arguments.models);
+    let models = model::each(&arguments.models);
     refuse(arguments, &models)?;
     let Check { inputs, property, expect, resources, output, .. } = arguments;
     if *expect {
-        let models = if models.is_empty() { AnyModel::WEAK.to_vec() } else { models };
-        let engine = arguments.engine.map(Into::into).unwrap_or_default();
-        let asked = Asked::Check { engine, seq_cst: arguments.seq_cst.into(), races: !arguments.no_races };
+        let models = if models.is_empty() { Model::WEAK.to_vec() } else { models };
+        let engine = arguments.engine.unwrap_or_default();
+        let asked = Asked::Check { engine, seq_cst: arguments.seq_cst, races: !arguments.no_races };
         return expect::run(asked, inputs, &models, resources, output);
     }
     // Attacks, their engines and triangular races are about hardware.
     let hardware = *property == PropertyName::Trf || arguments.attacks || arguments.engine.is_some();
     let models = |program: &ravelin_program::Program, language| match (models.is_empty(), hardware) {
         (false, _) => models.clone(),
-        (true, true) => vec![AnyModel::TSO],
-        (true, false) => AnyModel::by_language(language, program),
+        (true, true) => vec![Model::Tso],
+        (true, false) => model::by_language(language, program),
     };
     let answers = RefCell::new(Vec::new());
     let notes = StopNotes::new(resources, output);
     let storage = arguments.storage.open(inputs, arguments.cluster.process)?;
     let links = arguments.cluster.connect(inputs)?;
     let beyond = Beyond { peers: cluster::peers(&links), ..storage.beyond() };
-    let exit = for_each_subject("check", inputs, &models, output, beyond, &|subject: &Subject<AnyModel>| {
+    let exit = for_each_subject("check", inputs, &models, output, beyond, &|subject: &Subject| {
         let start = Instant::now();
         let (exit, word, states, shown) = match (subject.model, property) {
-            (AnyModel::Hardware(model), PropertyName::Robust) => robust(arguments, subject, model)?,
-            (AnyModel::Hardware(model), PropertyName::Trf) => free_of_races(arguments, subject, model)?,
-            (AnyModel::C11(model), _) => robust_c11(arguments, subject, model)?,
+            (Model::Ra | Model::Rc20, _) => robust_c11(arguments, subject)?,
+            (_, PropertyName::Robust) => robust(arguments, subject)?,
+            (_, PropertyName::Trf) => free_of_races(arguments, subject)?,
         };
         answers.borrow_mut().push([subject.file.to_owned(), subject.model.name().to_owned(), word.to_owned()]);
         notes.add(subject, start, states, (exit, shown))
@@ -70,26 +68,26 @@ impl Check {
 }
 
 /// Combinations that mean nothing.
-fn refuse(arguments: &Check, models: &[AnyModel]) -> anyhow::Result<()> {
+fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
     if arguments.output.format == Format::Herd {
         bail!("herd's layout is for final states: use it with `ravelin states`");
     }
-    if models.contains(&AnyModel::Hardware(Model::Sc)) {
+    if models.contains(&Model::Sc) {
         bail!("every program is robust against sc, by definition; ask about tso, pso, ra or rc20");
     }
     if let Some(option) = arguments.asked()
-        && arguments.engine == Some(EngineName::Shared)
+        && arguments.engine == Some(Engine::Shared)
     {
         bail!("the engine `shared` needs all states in memory; use `single` or `attacks` with {option}");
     }
-    let c11 = models.iter().any(|model| matches!(model, AnyModel::C11(_)));
+    let c11 = models.iter().any(|model| model.is_c11());
     if c11 && arguments.attacks {
         bail!("attacks are about tso and pso; leave --attacks away, or ask about these models");
     }
     if c11 && arguments.engine.is_some() {
         bail!("engines search attacks, which are about tso and pso; leave --engine away, or ask about these models");
     }
-    let tso_only = models.is_empty() || models == [AnyModel::TSO];
+    let tso_only = models.is_empty() || models == [Model::Tso];
     if arguments.certify.is_some() && (arguments.inputs.files.len() != 1 || !tso_only) {
         bail!("--certify writes a proof about one program under tso: name one file, and no other model");
     }
@@ -97,7 +95,7 @@ fn refuse(arguments: &Check, models: &[AnyModel]) -> anyhow::Result<()> {
         if arguments.certify.is_some() {
             bail!("--certify is about robustness; leave --property trf away");
         }
-        if models.iter().any(|model| *model != AnyModel::TSO) {
+        if models.iter().any(|model| *model != Model::Tso) {
             bail!("triangular races are about tso; leave --model away");
         }
         if arguments.attacks {
@@ -118,12 +116,12 @@ type Answered = (Exit, &'static str, u64, Shown);
 /// The shared search needs the states under sc in memory.
 fn engine(arguments: &Check) -> Engine {
     let default = if arguments.asked().is_some() { Engine::Single } else { Engine::default() };
-    arguments.engine.map_or(default, Into::into)
+    arguments.engine.unwrap_or(default)
 }
 
-fn question<'a>(arguments: &Check, subject: &Subject<'a, AnyModel>, model: Model) -> RobustnessQuestion<'a> {
+fn question<'a>(arguments: &Check, subject: &Subject<'a>) -> RobustnessQuestion<'a> {
     RobustnessQuestion {
-        model,
+        model: subject.model,
         engine: engine(arguments),
         all: arguments.attacks,
         limits: arguments.cluster.limits(&arguments.resources),
@@ -134,8 +132,8 @@ fn question<'a>(arguments: &Check, subject: &Subject<'a, AnyModel>, model: Model
     }
 }
 
-fn robust(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyhow::Result<Answered> {
-    let answer = robustness(subject.program, &question(arguments, subject, model))?;
+fn robust(arguments: &Check, subject: &Subject) -> anyhow::Result<Answered> {
+    let answer = robustness(subject.program, &question(arguments, subject))?;
     if let Some(path) = &arguments.certify {
         if !subject.program.is_parameterised() {
             bail!("--certify is for programs with any number of threads (`thread p[*]`, without --copies)");
@@ -158,26 +156,30 @@ fn robust(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyho
     Ok((answer.verdict.into(), word(answer.verdict), answer.explored.states, shown))
 }
 
-fn free_of_races(arguments: &Check, subject: &Subject<AnyModel>, model: Model) -> anyhow::Result<Answered> {
-    let answer = race_freedom(subject.program, &question(arguments, subject, model))?;
+fn free_of_races(arguments: &Check, subject: &Subject) -> anyhow::Result<Answered> {
+    let answer = race_freedom(subject.program, &question(arguments, subject))?;
     let told = || text::race_freedom(subject.file, &answer, subject.style);
     let shown = Shown::new(&arguments.output, told, || json::race_freedom(subject.file, &answer));
-    let word = if answer.verdict == Verdict::Holds { "free" } else { "race" };
+    let word = match answer.verdict {
+        Verdict::Holds => "free",
+        Verdict::Violated => "race",
+        Verdict::Unknown => "unknown",
+    };
     Ok((answer.verdict.into(), word, answer.statistics.states, shown))
 }
 
-fn robust_c11(arguments: &Check, subject: &Subject<AnyModel>, model: C11Model) -> anyhow::Result<Answered> {
+fn robust_c11(arguments: &Check, subject: &Subject) -> anyhow::Result<Answered> {
     let (waiting, spins) = with_waits(subject.program);
     let program = if arguments.auto_wait { &waiting } else { subject.program };
     let question = C11Question {
-        seq_cst: arguments.seq_cst.into(),
+        seq_cst: arguments.seq_cst,
         races: !arguments.no_races,
         limits: arguments.cluster.limits(&arguments.resources),
         workers: arguments.cluster.workers(&arguments.resources),
         stop: Some(subject.stop),
         progress: Some(subject.progress),
         beyond: subject.beyond,
-        ..C11Question::new(model)
+        ..C11Question::new(subject.model)
     };
     let answer = match c11_robustness(program, &question) {
         // Nobody asked for this model by name, and the program has no meaning in it.

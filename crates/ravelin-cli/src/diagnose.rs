@@ -1,11 +1,11 @@
 //! What is wrong with a program, for programs: diagnostics as data, with the places where they begin and end. `ravelin diagnose`
 //! gives nothing but these, for editors; errors among the answers of other commands carry them as well.
 
-use crate::arguments::From;
 use crate::exit::Exit;
 use crate::input;
+use crate::named::named;
 use clap::Args;
-use ravelin_frontend::{Diagnostic, Parsed, Severity};
+use ravelin_frontend::{Diagnostic, Language, Parsed, Severity};
 use ravelin_output::stdout;
 use ravelin_program::{Source, Span};
 use ravelin_report::json;
@@ -17,12 +17,12 @@ pub struct Diagnose {
     /// The program; `-` reads standard input
     pub file: PathBuf,
     /// The language of the file, if its name does not tell
-    #[arg(long, value_name = "LANGUAGE")]
-    pub from: Option<From>,
+    #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
+    pub from: Option<Language>,
 }
 
 pub fn run(arguments: &Diagnose) -> anyhow::Result<Exit> {
-    let reading = input::Reading { from: arguments.from.map(Into::into), ..input::Reading::default() };
+    let reading = input::Reading { from: arguments.from, ..input::Reading::default() };
     let parsed = input::parse_quietly(&arguments.file, &reading)?;
     let exit = if parsed.program.is_some() { Exit::Holds } else { Exit::Wrong };
     let answer = json!({

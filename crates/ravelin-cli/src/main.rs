@@ -21,6 +21,7 @@ mod input;
 mod interrupt;
 mod limits;
 mod model;
+mod named;
 mod pages;
 mod parent;
 mod profile;

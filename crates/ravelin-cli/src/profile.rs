@@ -23,7 +23,7 @@ pub fn write(
 ) -> anyhow::Result<Exit> {
     let mut taken: HashMap<Edge, u64> = HashMap::new();
     for run in 0..arguments.runs {
-        let mut simulation = Simulation::new(program, arguments.model.into(), seed.wrapping_add(run as u64))?;
+        let mut simulation = Simulation::new(program, arguments.model, seed.wrapping_add(run as u64))?;
         for _ in 0..arguments.steps {
             let mut choices = simulation.choices();
             if choices.is_empty() {

@@ -6,8 +6,8 @@ use crate::{input, profile};
 use ravelin_analysis::simulation::{Simulation, Standing};
 use ravelin_analysis::witness::Narrated;
 use ravelin_output::stdout;
+use ravelin_program::Model;
 use ravelin_report::{json, text};
-use ravelin_semantics::Model;
 use std::io::BufRead;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,7 +18,7 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
     let Some((program, language)) = input::read(&arguments.file, &arguments.reading())? else {
         return Ok(Exit::Wrong);
     };
-    let model: Model = arguments.model.into();
+    let model = arguments.model;
     let seed = arguments.seed.unwrap_or_else(|| {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         now.map_or(0, |now| u64::from(now.subsec_nanos()))

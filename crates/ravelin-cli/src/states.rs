@@ -14,12 +14,17 @@ pub fn run(arguments: &States) -> anyhow::Result<Exit> {
     output.refuse_sarif("states")?;
     if *expect {
         let asked = Asked::States { buffer: models.buffer, reductions: search.reductions() };
-        return expect::run(asked, inputs, &models.any(), &search.resources, output);
+        return expect::run(asked, inputs, &models.models, &search.resources, output);
     }
     let storage = storage.open(inputs, None)?;
     let notes = StopNotes::new(&search.resources, output);
-    let exit =
-        for_each_subject("states", inputs, &|_, _| models.all(), output, storage.beyond(), &|subject: &Subject| {
+    let exit = for_each_subject(
+        "states",
+        inputs,
+        &|_, _| models.models.clone(),
+        output,
+        storage.beyond(),
+        &|subject: &Subject| {
             let start = Instant::now();
             let answer = states(subject.program, &subject.reachability(models, search))?;
             let complete = answer.limit.is_none() && !answer.cut_off;
@@ -30,7 +35,8 @@ pub fn run(arguments: &States) -> anyhow::Result<Exit> {
             let shown = Shown::new(output, told, || json::final_states(subject.file, &answer));
             let exit = if complete { Exit::Holds } else { Exit::Unknown };
             notes.add(subject, start, answer.statistics.states, (exit, shown))
-        })?;
+        },
+    )?;
     storage.farewell(exit);
     Ok(exit)
 }

@@ -26,9 +26,9 @@ impl<'a> StopNotes<'a> {
     }
 
     /// Adds the stops to an answer that was asked for at `start` and took `states` states.
-    pub fn add<M>(
+    pub fn add(
         &self,
-        subject: &Subject<M>,
+        subject: &Subject,
         start: Instant,
         states: u64,
         (exit, mut shown): (Exit, Shown),

@@ -3,12 +3,11 @@
 pub mod chromium;
 mod judge;
 use crate::running;
+use ravelin_program::Model;
 
 use chromium::Browser;
 use judge::{Edge, Judged};
-use ravelin_analysis::c11::C11Model;
 use ravelin_report::{page, story};
-use ravelin_semantics::Model;
 use running::{Scratch, code, ravelin};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -109,16 +108,12 @@ fn stepping_shows_memory_registers_and_buffers_as_the_reference_semantics_has_th
             &["check", "examples/dekker.rav", "--property", "trf"],
             judge::triangular("examples/dekker.rav"),
         ),
-        (
-            "ra",
-            &["check", "examples/iriw.rav", "--model", "ra"],
-            judge::stale("examples/iriw.rav", C11Model::ReleaseAcquire),
-        ),
-        ("rc20", &["check", "examples/mp.rav", "--model", "rc20"], judge::stale("examples/mp.rav", C11Model::Rc20)),
+        ("ra", &["check", "examples/iriw.rav", "--model", "ra"], judge::stale("examples/iriw.rav", Model::Ra)),
+        ("rc20", &["check", "examples/mp.rav", "--model", "rc20"], judge::stale("examples/mp.rav", Model::Rc20)),
         (
             "chase-lev",
             &["check", "examples/robustness-c11/chase-lev.rav", "--model", "rc20"],
-            judge::stale("examples/robustness-c11/chase-lev.rav", C11Model::Rc20),
+            judge::stale("examples/robustness-c11/chase-lev.rav", Model::Rc20),
         ),
     ];
     for (name, asked, judged) in cases {

@@ -19,7 +19,6 @@ fn exit_codes_are_the_contract() {
         (&["check", "examples/mp.rav", "--model", "rc20", "--attacks"], 2),
         (&["check", "examples/mp.rav", "--model", "rc20", "--engine", "shared"], 2),
         (&["check", "examples/mp.rav", "--model", "rc20", "--property", "trf"], 2),
-        (&["check", "examples/mp.rav", "--model", "rc20", "--races", "--no-races"], 2),
         (&["check", "examples/mp.rav", "--model", "arm"], 2),
         (&["check", "examples/robustness-c11/seqlock.rav", "--model", "rc20", "--max-states", "10"], 3),
         (&["check", "examples/robustness-c11/seqlock.rav", "--model", "rc20", "--timeout", "0"], 3),

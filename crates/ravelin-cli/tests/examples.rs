@@ -6,8 +6,7 @@ use ravelin_analysis::reachability::{self, Engine, Question};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::states::states;
 use ravelin_frontend::{Expectation, expectations, rav};
-use ravelin_program::{Program, Source};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source};
 use std::path::{Path, PathBuf};
 
 fn examples() -> Vec<PathBuf> {
@@ -42,7 +41,7 @@ fn is_c11(expectation: &Expectation) -> bool {
 
 /// What the tool answers, in the words of the header.
 fn answer(program: &Program, expectation: &Expectation) -> String {
-    let model = Model::ALL.into_iter().find(|model| model.name() == expectation.model).expect("sc, tso or pso");
+    let model = Model::HARDWARE.into_iter().find(|model| model.name() == expectation.model).expect("sc, tso or pso");
     if expectation.command == "check" {
         return check(program, model, expectation);
     }

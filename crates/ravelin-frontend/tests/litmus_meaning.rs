@@ -12,9 +12,9 @@ use crate::litmus_files;
 use litmus_files::{corpus, read};
 use ravelin_frontend::{litmus, print, rav, render};
 use ravelin_program::{
-    Arithmetic, Domain, Escape, GoalKind, Instruction, Observable, Observation, Order, Program, RmwOp, Source, Value,
+    Arithmetic, Domain, Escape, GoalKind, Instruction, Model, Observable, Observation, Order, Program, RmwOp, Source,
+    Value,
 };
-use ravelin_semantics::Model;
 use ravelin_semantics::operational::{Reference, State};
 use ravelin_semantics::rc20::{Limits, Reading, enumerate};
 use std::collections::BTreeSet;

@@ -10,8 +10,7 @@ mod walk;
 
 use generate::{Text, text};
 use ravelin_frontend::{print, rav, render};
-use ravelin_program::{Program, Source};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source};
 use ravelin_semantics::operational::{Reference, State};
 use walk::{Outcome, walk};
 

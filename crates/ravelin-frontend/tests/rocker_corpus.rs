@@ -4,8 +4,7 @@
 //! looked for only if a line speaks of it. Printed as `.rav` and read again, a program must still do the same.
 
 use ravelin_frontend::{Language, Parsed, parse, print, rav, render, rocker};
-use ravelin_program::{Program, Source};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source};
 use ravelin_semantics::operational::{Explored, Reference, State};
 use std::collections::BTreeSet;
 use std::fs;

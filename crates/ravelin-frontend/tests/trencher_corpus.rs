@@ -2,8 +2,7 @@
 //! of SC, and `# final tso` are those that TSO adds. Registers are all listed, cells only if they do not hold 0.
 
 use ravelin_frontend::{Language, print, rav, render, trencher};
-use ravelin_program::{BinaryOp, Expr, Instruction, LocId, Order, Program, Source};
-use ravelin_semantics::Model;
+use ravelin_program::{BinaryOp, Expr, Instruction, LocId, Model, Order, Program, Source};
 use ravelin_semantics::operational::{Reference, State};
 use std::collections::BTreeSet;
 use std::path::Path;

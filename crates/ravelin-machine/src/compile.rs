@@ -11,10 +11,9 @@ use crate::ranges::Ranges;
 use crate::settings::{Purpose, Settings};
 use crate::symmetry::Symmetry;
 use ravelin_program::{
-    Address, Arithmetic, Domain, Expr, Goal, Initial, Instruction, LocId, Observable, Order, Program, RegId, RmwOp,
-    Value, lower_for_hardware,
+    Address, Arithmetic, Domain, Expr, Goal, Initial, Instruction, LocId, Model, Observable, Order, Program, RegId,
+    RmwOp, Value, lower_for_hardware,
 };
-use ravelin_semantics::Model;
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
@@ -29,6 +28,8 @@ pub enum BuildError {
     TooManyInitialStates,
     #[error("`havoc` in thread `{0}` has more than {MOST_HAVOC_VALUES} values; give it a smaller range")]
     HavocTooLarge(String),
+    #[error("{0} is not a model of hardware; this can be asked about sc, tso and pso")]
+    NotHardware(Model),
     #[error("the store buffer may hold at most {MOST_BUFFERED} stores, not {0}")]
     BufferTooLarge(usize),
 }
@@ -189,6 +190,9 @@ impl Machine {
             if thread.transitions.iter().any(|transition| too_large(&transition.instruction)) {
                 return Err(BuildError::HavocTooLarge(thread.name.clone()));
             }
+        }
+        if settings.model.is_c11() {
+            return Err(BuildError::NotHardware(settings.model));
         }
         if settings.buffer > MOST_BUFFERED {
             return Err(BuildError::BufferTooLarge(settings.buffer));

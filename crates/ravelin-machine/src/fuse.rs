@@ -14,8 +14,7 @@ use crate::layout::Layout;
 use crate::observe::Observed;
 use crate::ranges::Ranges;
 use crate::settings::{Purpose, Settings};
-use ravelin_program::{Address, Instruction, LocId, Order, Program};
-use ravelin_semantics::Model;
+use ravelin_program::{Address, Instruction, LocId, Model, Order, Program};
 
 /// A `havoc` over more values than this is not fused.
 const MOST_CHOICES: i128 = 4;

@@ -13,8 +13,7 @@
 
 use crate::compile::{Machine, Op, Place};
 use crate::settings::Purpose;
-use ravelin_program::{LocId, Thread};
-use ravelin_semantics::Model;
+use ravelin_program::{LocId, Model, Thread};
 
 /// By transition: whether it closes a cycle of the control flow, seen from a depth-first walk.
 pub(crate) fn back_transitions(thread: &Thread) -> Vec<bool> {

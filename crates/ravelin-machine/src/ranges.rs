@@ -323,8 +323,7 @@ pub(crate) fn binary(arithmetic: Arithmetic, op: BinaryOp, left: Interval, right
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ravelin_program::{Admitted, Escape, Order, ProgramBuilder, RegId, VarId, Variable};
-    use ravelin_semantics::Model;
+    use ravelin_program::{Admitted, Escape, Model, Order, ProgramBuilder, RegId, VarId, Variable};
     use ravelin_semantics::generate::{Config, Generator};
     use ravelin_semantics::operational::{Entry, Reference, State};
     use ravelin_testing::{is_default_run, seeds};

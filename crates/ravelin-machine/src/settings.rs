@@ -1,6 +1,6 @@
 //! What a machine is built for.
 
-use ravelin_semantics::Model;
+use ravelin_program::Model;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {

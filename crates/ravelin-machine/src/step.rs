@@ -4,8 +4,7 @@
 
 use crate::compile::{Machine, Op, Place, Step, Target};
 use crate::layout::Outgrown;
-use ravelin_program::{Admitted, Domain, Fault, Value};
-use ravelin_semantics::Model;
+use ravelin_program::{Admitted, Domain, Fault, Model, Value};
 
 /// What became of an attempt to take a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -395,7 +394,8 @@ impl Machine {
     pub(crate) fn may_flush(&self, thread: usize, entry: usize, state: &[u64]) -> bool {
         let entries = &self.layout.buffers[thread].entries;
         match self.settings.model {
-            Model::Sc => false,
+            // Under ra and rc20 the states are those of sc, and a monitor stands beside them.
+            Model::Sc | Model::Ra | Model::Rc20 => false,
             Model::Tso => entry == 0,
             Model::Pso => {
                 let slot = entries[entry].slot.get(state);

@@ -3,8 +3,7 @@
 use ravelin_explore::{Options, Until};
 use ravelin_frontend::rav;
 use ravelin_machine::{Explored, Purpose, Reductions, Settings, Violation, run};
-use ravelin_program::{Program, Source, ThreadId};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Source, ThreadId};
 use ravelin_semantics::operational::Reference;
 
 fn program(text: &str) -> Program {
@@ -23,7 +22,7 @@ fn explore(text: &str, model: Model, purpose: Purpose, reductions: Reductions) -
 #[test]
 fn a_layout_outgrown_by_the_first_local_steps_is_made_anew() {
     let text = "thread t { let p = 7; nop; mem[p].store(0); } never 1;";
-    for model in Model::ALL {
+    for model in Model::HARDWARE {
         let explored = explore(text, model, Purpose::Goals, Reductions::ALL);
         assert!(matches!(explored.violation(), Some(Ok((Violation::Goal(0), _)))), "{model}");
     }
@@ -79,7 +78,7 @@ fn values_grow_as_they_need() {
             @done;
         }
         never t@done && y == 12_800_000_000;";
-    for model in Model::ALL {
+    for model in Model::HARDWARE {
         let explored = explore(text, model, Purpose::Goals, Reductions::ALL);
         assert!(explored.limit().is_none() && explored.violation().is_some(), "{model}");
     }

@@ -33,6 +33,7 @@ mod hardware;
 mod instance;
 mod instruction;
 mod memory;
+mod model;
 mod program;
 mod repair;
 mod span;
@@ -48,6 +49,7 @@ pub use goal::{Condition, Goal, GoalKind, Observable, Observation, is_count, is_
 pub use hardware::lower_for_hardware;
 pub use instruction::{Access, Address, Instruction, Order, RmwOp};
 pub use memory::{Initial, Memory, VarId, Variable};
+pub use model::{Model, SeqCstReading, UnknownModel};
 pub use program::Program;
 pub use repair::{Change, Edge, Site, Strength, repaired, strengthened};
 pub use span::{Position, Source, Span};

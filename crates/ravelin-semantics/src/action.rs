@@ -1,40 +1,6 @@
-//! The vocabulary of runs: which model, and what one step was.
+//! The vocabulary of runs: what one step was.
 
 use ravelin_program::{ThreadId, TransitionId, Value};
-use std::fmt;
-
-/// The operational memory models.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Model {
-    /// Sequential consistency: stores reach memory at once.
-    Sc,
-    /// Total store order: one FIFO store buffer a thread.
-    Tso,
-    /// Partial store order: one FIFO store buffer a thread and address.
-    Pso,
-}
-
-impl Model {
-    pub const ALL: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Model::Sc => "sc",
-            Model::Tso => "tso",
-            Model::Pso => "pso",
-        }
-    }
-
-    pub fn is_buffered(self) -> bool {
-        self != Model::Sc
-    }
-}
-
-impl fmt::Display for Model {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// One step of a run. Together with the state it starts from it determines the next state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

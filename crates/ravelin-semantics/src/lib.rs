@@ -23,4 +23,4 @@ pub mod operational;
 pub mod rc20;
 pub mod trace;
 
-pub use action::{Action, Model};
+pub use action::Action;

@@ -1,11 +1,12 @@
 //! The rules beyond plain loads and stores: locked instructions, the bus lock, domains, faults, goals, replay.
 
 use ravelin_program::{
-    Address, BinaryOp, Copies, Domain, Escape, Expr, Fault, Goal, GoalKind, Initial, Instruction, LocId, Observable,
-    Order, Program, ProgramBuilder, RegId, RmwOp, Span, ThreadBuilder, ThreadId, TransitionId, Value, Variable,
+    Address, BinaryOp, Copies, Domain, Escape, Expr, Fault, Goal, GoalKind, Initial, Instruction, LocId, Model,
+    Observable, Order, Program, ProgramBuilder, RegId, RmwOp, Span, ThreadBuilder, ThreadId, TransitionId, Value,
+    Variable,
 };
+use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Explored, NotModelled, Reference, Refusal, State, TooMany};
-use ravelin_semantics::{Action, Model};
 
 const R: RegId = RegId(0);
 const S: RegId = RegId(1);
@@ -111,7 +112,7 @@ fn increments_are_lost_without_atomicity_and_never_with_it() {
         ("locked block", vec![Instruction::Locked { body: racy.clone(), drains: true }], false),
     ];
     for (name, code, loses) in cases {
-        for model in Model::ALL {
+        for model in Model::HARDWARE {
             let explored = explore(&plain(vec![code.clone(), code.clone()]), model);
             assert!(explored.stuck.is_empty(), "{name} under {model}");
             assert_eq!(explored.finals.iter().any(|state| state.cell(X) == 1), loses, "{name} under {model}");
@@ -138,7 +139,7 @@ fn an_unlock_is_buffered_but_comes_after_the_section_it_ends() {
 
 #[test]
 fn a_compare_exchange_succeeds_fails_or_fails_for_no_reason() {
-    for model in Model::ALL {
+    for model in Model::HARDWARE {
         assert_eq!(outcomes(&plain(vec![vec![compare_exchange(0, 5, false)]]), model), [[0, 1]]);
         assert_eq!(outcomes(&plain(vec![vec![compare_exchange(1, 5, false)]]), model), [[0, 0]]);
         assert_eq!(outcomes(&plain(vec![vec![compare_exchange(0, 5, true)]]), model), [[0, 0], [0, 1]]);
@@ -169,7 +170,7 @@ fn waits_and_blocking_cas_wait() {
         order: Order::Relaxed,
         old: Some(R),
     };
-    for model in Model::ALL {
+    for model in Model::HARDWARE {
         let program = plain(vec![vec![wait(vec![2, 3])], vec![store(X, 1), store(X, 2), store(X, 3)]]);
         assert_eq!(outcomes(&program, model), [[2, 0], [3, 0]], "{model}");
         assert!(!explore(&plain(vec![vec![wait(vec![1])]]), model).stuck.is_empty());
@@ -194,7 +195,7 @@ fn while_the_bus_is_held_others_compute_and_issue_but_do_not_touch_memory() {
         Reference::new(&program, model, None).expect("modelled")
     };
     let refused = Err(Refusal::BusHeld { by: ThreadId(0) });
-    for model in Model::ALL {
+    for model in Model::HARDWARE {
         let reference = reference(model);
         let mut state = reference.apply(&start(&reference), step(0, 0)).expect("the bus is free");
         for transition in 0..2 {
@@ -265,7 +266,7 @@ fn a_value_outside_its_domain_wraps_blocks_or_faults() {
             Instruction::Locked { body: vec![store(X, 2)], drains: true },
         ] {
             let program = program(x(), Variable::scalar("y"), vec![vec![instruction]]);
-            for model in Model::ALL {
+            for model in Model::HARDWARE {
                 let explored = explore(&program, model);
                 assert_eq!((explored.finals.len(), explored.faults.len()), (finals, faults), "{escape:?} {model}");
                 assert!(explored.finals.iter().all(|state| state.cell(X) == 0));
@@ -338,7 +339,7 @@ fn goals_about_memory_are_judged_only_where_buffers_are_empty() {
         goal(GoalKind::Finally, x_is(0)),
         goal(GoalKind::Never, Expr::binary(BinaryOp::Div, 1.into(), 0.into())),
     ];
-    for model in Model::ALL {
+    for model in Model::HARDWARE {
         let violated: Vec<usize> = explore(&program, model).violated_goals.into_iter().collect();
         assert_eq!(violated, [1, 2, 3, 6], "{model}");
     }

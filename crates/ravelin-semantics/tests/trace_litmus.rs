@@ -2,8 +2,7 @@
 
 use crate::trace_shorthand;
 
-use ravelin_program::{Instruction, Order};
-use ravelin_semantics::Model;
+use ravelin_program::{Instruction, Model, Order};
 use ravelin_semantics::trace::Trace;
 use trace_shorthand::*;
 

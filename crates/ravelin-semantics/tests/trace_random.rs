@@ -2,11 +2,11 @@
 
 use crate::trace_shorthand;
 
-use ravelin_program::{Instruction, Program};
+use ravelin_program::{Instruction, Model, Program};
+use ravelin_semantics::Action;
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::{Reference, State};
 use ravelin_semantics::trace::{Arrow, Edge, Source, Trace, Undecided, find_violation};
-use ravelin_semantics::{Action, Model};
 use std::collections::BTreeSet;
 use trace_shorthand::reference;
 
@@ -92,7 +92,7 @@ fn traces_tell_the_truth_and_sc_has_no_cycles() {
     let generator = Generator::new(Config::all());
     for seed in 0..1_000 {
         let program = generator.program(seed);
-        for model in Model::ALL {
+        for model in Model::HARDWARE {
             let reference = Reference::new(&program, model, Some(5)).expect("modelled");
             if !program.is_acyclic() {
                 continue;
@@ -178,7 +178,7 @@ fn the_search_agrees_with_looking_at_every_run() {
     let mut verdicts = [0; 2];
     for seed in 0..400 {
         let program = generator.program(seed);
-        for model in Model::ALL {
+        for model in Model::HARDWARE {
             let reference = reference(&program, model);
             let mut budget = 3_000;
             let mut cyclic = Some(false);

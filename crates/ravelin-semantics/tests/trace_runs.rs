@@ -2,10 +2,10 @@
 
 use crate::trace_shorthand;
 
-use ravelin_program::{Address, BinaryOp, Expr, Instruction, ThreadId, TransitionId};
+use ravelin_program::{Address, BinaryOp, Expr, Instruction, Model, ThreadId, TransitionId};
+use ravelin_semantics::Action;
 use ravelin_semantics::operational::Refusal;
 use ravelin_semantics::trace::{Edge, NoTrace, Source, Step, Trace};
-use ravelin_semantics::{Action, Model};
 use trace_shorthand::*;
 
 /// Value and source of the first read of an event.

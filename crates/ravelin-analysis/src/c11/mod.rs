@@ -10,7 +10,8 @@
 //!
 //! ```
 //! use ravelin_analysis::Verdict;
-//! use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness};
+//! use ravelin_analysis::c11::{C11Question, c11_robustness};
+//! use ravelin_program::Model;
 //!
 //! let text = "
 //!     static x; static y;
@@ -18,7 +19,7 @@
 //!     thread q { y.store(1, release); let b = x.load(acquire); }";
 //! let source = ravelin_program::Source::new("sb.rav", text);
 //! let program = ravelin_frontend::parse(source, ravelin_frontend::Language::Rav).program.expect("a program");
-//! let answer = c11_robustness(&program, &C11Question::new(C11Model::Rc20)).expect("an answer");
+//! let answer = c11_robustness(&program, &C11Question::new(Model::Rc20)).expect("an answer");
 //! assert_eq!(answer.verdict, Verdict::Violated);
 //! ```
 
@@ -34,8 +35,8 @@ mod witness;
 
 pub use graph::{EdgeKind, GraphEdge, edges};
 pub use offers::{C11Weights, c11_offers, order_sites};
-pub use question::{C11Answer, C11Question, C11Violation, SeqCstReading, c11_robustness};
-pub use ravelin_machine::monitor::{C11Model, Refusal};
+pub use question::{C11Answer, C11Question, C11Violation, c11_robustness};
+pub use ravelin_machine::monitor::Refusal;
 pub use remedy::{Remedy, remedy};
 pub use repair::{StrengthenOutcome, StrengthenQuestion, Strengthened, strengthen, strengthen_without};
 pub use spin::{SpinLoop, SpinShape, with_waits};

@@ -5,9 +5,8 @@
 //! of accesses do, for several accesses at once and for those that have no order to choose; they are offered if asked for.
 
 use crate::fences::{CostBy, Offer, offers_of};
-use ravelin_machine::monitor::C11Model;
 use ravelin_program::{
-    Change, Edge, Instruction, Order, Program, Site, Strength, ThreadId, TransitionId, strengthened,
+    Change, Edge, Instruction, Model, Order, Program, Site, Strength, ThreadId, TransitionId, strengthened,
 };
 
 /// How much each kind of change weighs. All are at least 1.
@@ -36,9 +35,9 @@ pub fn c11_offers(
     allowed: &[usize],
     by: &CostBy,
     weights: C11Weights,
-    model: C11Model,
+    model: Model,
 ) -> Vec<Offer> {
-    let orders_matter = model == C11Model::Rc20;
+    let orders_matter = model == Model::Rc20;
     let mut weighed = Vec::new();
     for &number in allowed {
         let site = &sites[number];

@@ -7,44 +7,16 @@
 use super::witness::{C11Race, C11Witness, race, stale};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Beyond, Limit, Limits, Options, Progress, Statistics, Until};
-use ravelin_machine::monitor::{C11Model, C11Settings, Found, FoundKind, MonitorError, SeqCst, monitor};
-use ravelin_program::{Copies, Instruction, Order, Program};
+use ravelin_machine::monitor::{C11Settings, Found, FoundKind, MonitorError, monitor};
+use ravelin_program::{Copies, Instruction, Model, Order, Program, SeqCstReading};
 use ravelin_semantics::rc20::Reading;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// How seq_cst accesses are read under RC20.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum SeqCstReading {
-    /// Release/acquire, with a seq_cst fence after each.
-    After,
-    /// Release/acquire, with a seq_cst fence before each.
-    Before,
-    /// What either of these finds.
-    #[default]
-    Both,
-    /// Release/acquire, and nothing else.
-    RelAcq,
-}
-
-impl SeqCstReading {
-    pub const ALL: [SeqCstReading; 4] =
-        [SeqCstReading::After, SeqCstReading::Before, SeqCstReading::Both, SeqCstReading::RelAcq];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            SeqCstReading::After => "after",
-            SeqCstReading::Before => "before",
-            SeqCstReading::Both => "both",
-            SeqCstReading::RelAcq => "rel-acq",
-        }
-    }
-}
-
 /// What is asked, and how hard to try.
 #[derive(Clone, Copy)]
 pub struct C11Question<'a> {
-    pub model: C11Model,
+    pub model: Model,
     pub seq_cst: SeqCstReading,
     /// Look for data races on non-atomic accesses. Without, they are taken to be absent.
     pub races: bool,
@@ -59,7 +31,7 @@ pub struct C11Question<'a> {
 }
 
 impl C11Question<'_> {
-    pub fn new(model: C11Model) -> Self {
+    pub fn new(model: Model) -> Self {
         C11Question {
             model,
             seq_cst: SeqCstReading::default(),
@@ -79,7 +51,7 @@ impl C11Question<'_> {
 pub struct C11Answer {
     /// Holds: robust, and without data races if they were asked for.
     pub verdict: Verdict,
-    pub model: C11Model,
+    pub model: Model,
     /// The reading of seq_cst accesses that the answer is about; `None` if there are none or they need no reading.
     pub seq_cst: Option<SeqCstReading>,
     pub violation: Option<C11Violation>,
@@ -118,14 +90,8 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
         return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
     }
     let start = Instant::now();
-    let matters = question.model == C11Model::Rc20 && has_seq_cst_accesses(program);
-    let searches: &[SeqCst] = match question.seq_cst {
-        _ if !matters => &[SeqCst::Ignored],
-        SeqCstReading::After => &[SeqCst::After],
-        SeqCstReading::Before => &[SeqCst::Before],
-        SeqCstReading::Both => &[SeqCst::After, SeqCst::Before],
-        SeqCstReading::RelAcq => &[SeqCst::Ignored],
-    };
+    let matters = question.model == Model::Rc20 && has_seq_cst_accesses(program);
+    let seq_cst = if matters { question.seq_cst } else { SeqCstReading::RelAcq };
     let reading = reading(question.model, question.seq_cst);
     let mut answer = C11Answer {
         verdict: Verdict::Holds,
@@ -135,7 +101,7 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
         limit: None,
         statistics: Statistics::default(),
     };
-    for (number, &seq_cst) in searches.iter().enumerate() {
+    for (number, &seq_cst) in seq_cst.searches().iter().enumerate() {
         // Hidden fences have no part in races, so one search settles them.
         let races = question.races && (number == 0 || answer.limit.is_some());
         let settings = C11Settings { model: question.model, seq_cst, races, symmetry: question.symmetry };
@@ -169,11 +135,11 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
 }
 
 /// How the axioms count the orders of a graph.
-pub(super) fn reading(model: C11Model, seq_cst: SeqCstReading) -> Reading {
+pub(super) fn reading(model: Model, seq_cst: SeqCstReading) -> Reading {
     match (model, seq_cst) {
-        (C11Model::ReleaseAcquire, _) => Reading::ReleaseAcquire,
-        (C11Model::Rc20, SeqCstReading::RelAcq) => Reading::SeqCstAsReleaseAcquire,
-        (C11Model::Rc20, _) => Reading::Written,
+        (Model::Ra, _) => Reading::ReleaseAcquire,
+        (_, SeqCstReading::RelAcq) => Reading::SeqCstAsReleaseAcquire,
+        _ => Reading::Written,
     }
 }
 

@@ -10,7 +10,8 @@
 //! so the clauses hold for every set that makes the program robust by the axioms.
 //!
 //! ```
-//! use ravelin_analysis::c11::{C11Model, C11Weights, StrengthenQuestion, c11_offers, order_sites, strengthen};
+//! use ravelin_analysis::c11::{C11Weights, StrengthenQuestion, c11_offers, order_sites, strengthen};
+//! use ravelin_program::Model;
 //! use ravelin_analysis::fences::CostBy;
 //!
 //! let text = "static x; static y;
@@ -20,18 +21,17 @@
 //! let program = ravelin_frontend::parse(source, ravelin_frontend::Language::Rav).program.expect("a program");
 //! let sites = order_sites(&program);
 //! let all: Vec<usize> = (0..sites.len()).collect();
-//! let offers = c11_offers(&program, &sites, &all, &CostBy::Size, C11Weights::default(), C11Model::Rc20);
-//! let answer = strengthen(&program, &sites, &offers, &StrengthenQuestion::new(C11Model::Rc20)).expect("an answer");
+//! let offers = c11_offers(&program, &sites, &all, &CostBy::Size, C11Weights::default(), Model::Rc20);
+//! let answer = strengthen(&program, &sites, &offers, &StrengthenQuestion::new(Model::Rc20)).expect("an answer");
 //! assert_eq!(answer.sets[0].cost.main, 2, "the second store releases, the first load acquires");
 //! ```
 
-use super::question::{C11Answer, C11Question, C11Violation, SeqCstReading, c11_robustness, reading};
+use super::question::{C11Answer, C11Question, C11Violation, c11_robustness, reading};
 use super::sighting::{Changes, Sighting};
 use crate::fences::{Effort, End, FenceSet, Judged, Offer, Sets, list};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::Limit;
-use ravelin_machine::monitor::C11Model;
-use ravelin_program::{Program, Site};
+use ravelin_program::{Model, Program, SeqCstReading, Site};
 use std::time::Instant;
 
 /// What is asked, and how hard to try.
@@ -43,7 +43,7 @@ pub struct StrengthenQuestion<'a> {
 }
 
 impl StrengthenQuestion<'_> {
-    pub fn new(model: C11Model) -> Self {
+    pub fn new(model: Model) -> Self {
         StrengthenQuestion { robust: C11Question::new(model), sets: Sets::Cheapest }
     }
 }

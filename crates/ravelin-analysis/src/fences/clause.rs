@@ -14,8 +14,8 @@ use super::Offer;
 use crate::parameterised::Instance;
 use crate::robustness::is_overtaking_load;
 use crate::witness::Computation;
-use ravelin_program::{Change, Edge, Instruction, Order, Program, Site, Strength, ThreadId};
-use ravelin_semantics::{Action, Model};
+use ravelin_program::{Change, Edge, Instruction, Model, Order, Program, Site, Strength, ThreadId};
+use ravelin_semantics::Action;
 use std::collections::HashMap;
 
 /// Who asks for what: the program without any of the offers, and the offers.

@@ -10,8 +10,7 @@ use crate::robustness::{
 use crate::witness::Witness;
 use crate::{AnalysisError, Verdict};
 use ravelin_explore::{Limit, Limits};
-use ravelin_program::{Program, lower_for_hardware};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, lower_for_hardware};
 use std::time::Instant;
 
 use super::synthesis::FenceQuestion;

@@ -7,8 +7,7 @@ use super::listing::{End, Judged, list};
 use super::oracle::{Oracle, Purpose, Said, Trouble};
 use crate::AnalysisError;
 use ravelin_explore::{Limit, Limits, Progress};
-use ravelin_program::{Program, Site, Strength, repaired};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, Site, Strength, repaired};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 

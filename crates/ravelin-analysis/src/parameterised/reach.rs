@@ -15,10 +15,9 @@ use crate::reachability::{Answer, Counts, Effort, Engine, Question, Reachability
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Limits, Statistics};
-use ravelin_machine::Settings;
+use ravelin_machine::{BuildError, Settings};
 use ravelin_nets::{cover, fire};
-use ravelin_program::{Copies, Program};
-use ravelin_semantics::Model;
+use ravelin_program::{Copies, Model, Program};
 use std::time::Instant;
 
 /// Copies in the instances that are looked at before any proof, and states of each.
@@ -43,10 +42,11 @@ fn ask(program: &Program, question: &Question, engine: Engine, looks_first: bool
     match (question.model, engine) {
         (Model::Sc, _) | (Model::Tso, Engine::Auto | Engine::Dual) => {}
         (Model::Tso, _) => return Err(AnalysisError::EngineNeedsNumber(engine.name())),
+        (Model::Ra | Model::Rc20, _) => return Err(BuildError::NotHardware(question.model).into()),
         (Model::Pso, _) => {
             let thread = program.threads.iter().find(|thread| thread.copies == Copies::Any);
             let name = thread.map_or_else(String::new, |thread| thread.name.clone());
-            return Err(ravelin_machine::BuildError::AnyNumberOfCopies(name).into());
+            return Err(BuildError::AnyNumberOfCopies(name).into());
         }
     }
     let mut asking = Asking { program, question, start: Instant::now(), found: AnyNumber::default(), states: 0 };

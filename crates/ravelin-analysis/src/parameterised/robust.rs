@@ -17,8 +17,7 @@ use crate::robustness::{
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Limits};
 use ravelin_nets::{Answer, Counts, Net, cover};
-use ravelin_program::{Copies, Program, ThreadId, lower_for_hardware};
-use ravelin_semantics::Model;
+use ravelin_program::{Copies, Model, Program, ThreadId, lower_for_hardware};
 use std::time::Instant;
 
 /// Copies in the instances that are looked at before any net, and states of each.

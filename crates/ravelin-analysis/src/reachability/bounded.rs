@@ -10,8 +10,7 @@ use crate::witness::{Witness, replay};
 use crate::{AnalysisError, Verdict};
 use ravelin_explore::{Beyond, Limit, Options, Progress, Statistics, Until};
 use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
-use ravelin_program::{Instruction, Program};
-use ravelin_semantics::Model;
+use ravelin_program::{Instruction, Model, Program};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 

@@ -14,8 +14,8 @@ use super::sb::sb;
 use crate::parameterised::{AnyNumber, reach_for_any_number};
 use crate::{AnalysisError, Verdict};
 use ravelin_explore::{Limits, Statistics};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_machine::BuildError;
+use ravelin_program::{Model, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -45,6 +45,9 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// Those that can be chosen; `cover` is taken where it fits.
+    pub const CHOSEN: [Engine; 5] = [Engine::Auto, Engine::Bounded, Engine::Lazy, Engine::Sb, Engine::Dual];
+
     pub fn name(self) -> &'static str {
         match self {
             Engine::Auto => "auto",
@@ -81,12 +84,15 @@ pub enum Effort {
 
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen.
 pub fn answer(program: &Program, question: &Question, engine: Engine) -> Result<Answer, AnalysisError> {
+    if question.model.is_c11() {
+        return Err(BuildError::NotHardware(question.model).into());
+    }
     if program.is_parameterised() {
         return reach_for_any_number(program, question, engine);
     }
     match (question.model, engine) {
         (_, Engine::Cover) => bounded(program, question),
-        (Model::Sc, _) | (_, Engine::Bounded) => bounded(program, question),
+        (Model::Sc | Model::Ra | Model::Rc20, _) | (_, Engine::Bounded) => bounded(program, question),
         (Model::Tso, Engine::Dual) => by_dual(program, question),
         (Model::Tso, Engine::Sb) => by_sb(program, question),
         (Model::Tso, Engine::Lazy) => by_lazy(program, question),

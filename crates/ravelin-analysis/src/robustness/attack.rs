@@ -1,8 +1,7 @@
 //! Attacks (section 4 of *Checking and Enforcing Robustness against TSO*): a thread, one of its stores, and a later
 //! access of the same thread that may overtake it.
 
-use ravelin_program::{Instruction, Program, ThreadId, TransitionId};
-use ravelin_semantics::Model;
+use ravelin_program::{Instruction, Model, Program, ThreadId, TransitionId};
 
 /// Transitions are those of the program after [`ravelin_program::lower_for_hardware`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -13,9 +13,9 @@ use super::witness::{self, AttackWitness};
 use crate::parameterised::{AnyNumber, robust_for_any_number};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Beyond, Limit, Limits, Options, Progress, Until};
+use ravelin_machine::BuildError;
 use ravelin_machine::attack::{self as machine, AttackRun, Extent, Fate, Hunt, Settled, Target, Unread, hunt, query};
-use ravelin_program::{Program, ThreadId, TransitionId, lower_for_hardware};
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program, ThreadId, TransitionId, lower_for_hardware};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -40,6 +40,8 @@ pub enum Engine {
 }
 
 impl Engine {
+    pub const ALL: [Engine; 3] = [Engine::Shared, Engine::Attacks, Engine::Single];
+
     pub fn name(self) -> &'static str {
         match self {
             Engine::Shared => "shared",
@@ -169,6 +171,9 @@ impl Robustness {
 
 /// Asks whether a program is robust.
 pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Robustness, AnalysisError> {
+    if question.model.is_c11() {
+        return Err(BuildError::NotHardware(question.model).into());
+    }
     if program.is_parameterised() {
         return robust_for_any_number(program, question);
     }

@@ -5,8 +5,7 @@
 
 use super::attack::{Attack, ends_attack, is_delayable};
 use ravelin_machine::attack::{Cells, Footprint, footprints};
-use ravelin_program::{Instruction, LocId, Program, Thread};
-use ravelin_semantics::Model;
+use ravelin_program::{Instruction, LocId, Model, Program, Thread};
 use std::collections::HashMap;
 
 /// Why an attack needs no search.

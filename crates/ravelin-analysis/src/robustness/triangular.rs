@@ -5,11 +5,12 @@ use super::witness::Place;
 use crate::witness::{Beginning, Narrated, RunGraph, beginning, narrate, start_of};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Statistics};
+use ravelin_machine::BuildError;
 use ravelin_machine::attack::{TriangularRace, triangular_races};
-use ravelin_program::{Copies, Instruction, Program};
+use ravelin_program::{Copies, Instruction, Model, Program};
+use ravelin_semantics::Action;
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::Trace;
-use ravelin_semantics::{Action, Model};
 
 /// The answer.
 #[derive(Clone, Debug)]
@@ -47,8 +48,11 @@ pub struct RaceWitness {
 
 /// Asks whether some SC run of a program has a triangular race.
 pub fn race_freedom(program: &Program, question: &RobustnessQuestion) -> Result<RaceFreedom, AnalysisError> {
+    if question.model.is_c11() {
+        return Err(BuildError::NotHardware(question.model).into());
+    }
     if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
-        return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
+        return Err(BuildError::AnyNumberOfCopies(thread.name.clone()).into());
     }
     let found = triangular_races(program, &question.options()).map_err(unread)?;
     let race = found.race.map(|race| replay(program, &race)).transpose()?;

@@ -9,10 +9,10 @@ use super::attack::Attack;
 use crate::InternalError;
 use crate::witness::{Beginning, Computation, Narrated, RunGraph, beginning, narrate, start_of};
 use ravelin_machine::attack::{AttackRun, Part};
-use ravelin_program::{Position, Program, ThreadId, Value};
+use ravelin_program::{Model, Position, Program, ThreadId, Value};
+use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Reference, State};
 use ravelin_semantics::trace::{Edge, Event, Source, Trace};
-use ravelin_semantics::{Action, Model};
 
 /// A computation that no SC computation has the trace of.
 #[derive(Clone, Debug)]

@@ -5,9 +5,9 @@ use super::graph::RunGraph;
 use super::narrate::{Narrated, narrate};
 use crate::InternalError;
 use ravelin_machine::{Run, Settings, Snapshot, Violation};
-use ravelin_program::{Position, Program, ThreadId, Value};
+use ravelin_program::{Model, Position, Program, ThreadId, Value};
+use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Entry, Reference, State};
-use ravelin_semantics::{Action, Model};
 
 /// A run, replayed, and what it shows.
 #[derive(Clone, Debug)]

@@ -1,12 +1,11 @@
 //! What is expected of `check`, in headers and tables, and what is answered, in the same words.
 
 use super::table::Table;
-use crate::model::AnyModel;
 use ravelin_analysis::c11::{C11Question, c11_robustness};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_frontend::Expectation;
-use ravelin_program::Program;
+use ravelin_program::{Model, Program};
 use std::path::Path;
 
 /// What a program should have.
@@ -41,7 +40,7 @@ pub fn expected(
     headers: &[&Expectation],
     tables: &[Table],
     path: &Path,
-    model: AnyModel,
+    model: Model,
 ) -> (Vec<(Property, String)>, usize) {
     let mut expected = Vec::new();
     let mut pending = 0;
@@ -67,7 +66,7 @@ pub fn expected(
             _ => {}
         }
         // The questions of Trencher are about TSO.
-        if model != AnyModel::TSO {
+        if model != Model::Tso {
             continue;
         }
         for (question, verdict) in table.questions(path) {

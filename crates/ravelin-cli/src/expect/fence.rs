@@ -7,8 +7,7 @@ use ravelin_analysis::fences::{FenceQuestion, Outcome, Purpose, Sets, fences};
 use ravelin_analysis::reachability::Engine;
 use ravelin_frontend::sites::Repair;
 use ravelin_frontend::{Expectation, Language};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use std::path::Path;
 
 /// The expected answers for a file under a model, and how many more belong to analyses that do not exist yet.
@@ -60,7 +59,7 @@ pub fn answer(
     plan: &Plan,
     effort: Effort,
 ) -> anyhow::Result<String> {
-    let Task { sites, offers, .. } = plan.task(program, language, model.into())?;
+    let Task { sites, offers, .. } = plan.task(program, language, model)?;
     let question = FenceQuestion {
         sets: plan.sets,
         limits: effort.limits,

@@ -7,9 +7,8 @@ mod table;
 use crate::arguments::{Format, Inputs, Output, Resources};
 use crate::exit::Exit;
 use crate::in_time::in_time;
-use crate::model::AnyModel;
 use crate::{input, interrupt};
-use ravelin_analysis::c11::{C11Question, SeqCstReading};
+use ravelin_analysis::c11::C11Question;
 use ravelin_analysis::reachability::{self, Question, answer};
 use ravelin_analysis::robustness::{Engine, RobustnessQuestion};
 use ravelin_analysis::states::{FinalStates, final_goal, states};
@@ -17,10 +16,9 @@ use ravelin_explore::Limits;
 use ravelin_frontend::{Expectation, Parsed};
 use ravelin_machine::Reductions;
 use ravelin_output::{complain, stdout};
-use ravelin_program::{GoalKind, Program};
+use ravelin_program::{GoalKind, Model, Program, SeqCstReading};
 use ravelin_report::json;
 use ravelin_report::table::Table as Columns;
-use ravelin_semantics::Model;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -69,7 +67,7 @@ impl Effort {
 /// One answer beside what was expected.
 struct Comparison {
     file: String,
-    model: AnyModel,
+    model: Model,
     /// Which part of the answer: `reach`, `states`, `condition`, `check`, `trf`, `fence`.
     part: &'static str,
     expected: String,
@@ -93,7 +91,7 @@ struct Outcome {
 pub fn run(
     asked: Asked,
     inputs: &Inputs,
-    models: &[AnyModel],
+    models: &[Model],
     resources: &Resources,
     output: &Output,
 ) -> anyhow::Result<Exit> {
@@ -134,14 +132,7 @@ pub fn run(
 }
 
 /// Compares one file under every model.
-fn compare(
-    asked: Asked,
-    path: &Path,
-    inputs: &Inputs,
-    models: &[AnyModel],
-    tables: &[Table],
-    effort: Effort,
-) -> Outcome {
+fn compare(asked: Asked, path: &Path, inputs: &Inputs, models: &[Model], tables: &[Table], effort: Effort) -> Outcome {
     let mut outcome = Outcome { comparisons: Vec::new(), errors: Vec::new(), pending: 0 };
     let file = path.display().to_string();
     let parsed = match input::parse_quietly(path, &inputs.reading()) {
@@ -170,7 +161,7 @@ fn compare(
             .collect();
         outcome.pending += relevant.iter().filter(|expectation| expectation.pending).count();
         let result = match (asked, model) {
-            (Asked::Reach { engine, buffer: usual, reductions }, AnyModel::Hardware(model)) => {
+            (Asked::Reach { engine, buffer: usual, reductions }, Model::Sc | Model::Tso | Model::Pso) => {
                 let mut all = Vec::new();
                 let headers = relevant.iter().filter(|expectation| !expectation.pending);
                 let headers = headers.map(|expectation| (buffer_option(expectation), expectation.answer.clone()));
@@ -186,7 +177,7 @@ fn compare(
                 }
                 Ok(all)
             }
-            (Asked::States { buffer, reductions }, AnyModel::Hardware(model)) => {
+            (Asked::States { buffer, reductions }, Model::Sc | Model::Tso | Model::Pso) => {
                 states(&program, &effort.reachability(model, buffer, reductions)).map(|answer| {
                     let mut all = Vec::new();
                     for expectation in relevant.iter().filter(|expectation| !expectation.pending) {
@@ -205,8 +196,8 @@ fn compare(
                     all
                 })
             }
-            (Asked::Check { engine, .. }, AnyModel::Hardware(model)) => {
-                let (expected, pending) = check::expected(&relevant, tables, path, model.into());
+            (Asked::Check { engine, .. }, Model::Sc | Model::Tso | Model::Pso) => {
+                let (expected, pending) = check::expected(&relevant, tables, path, model);
                 outcome.pending += pending;
                 let answers = check::answers(&program, &effort.robustness(model, engine), expected);
                 answers.map(|answers| {
@@ -214,8 +205,8 @@ fn compare(
                     answers.map(|(property, expected, found)| add(property.part(), expected, found)).collect()
                 })
             }
-            (Asked::Check { seq_cst, races, .. }, AnyModel::C11(model)) => {
-                let (expected, pending) = check::expected(&relevant, tables, path, model.into());
+            (Asked::Check { seq_cst, races, .. }, Model::Ra | Model::Rc20) => {
+                let (expected, pending) = check::expected(&relevant, tables, path, model);
                 outcome.pending += pending;
                 let question = C11Question {
                     seq_cst,
@@ -227,7 +218,7 @@ fn compare(
                 check::c11_answers(&program, &question, expected)
                     .map(|answers| answers.into_iter().map(|(expected, found)| add("check", expected, found)).collect())
             }
-            (Asked::Fence { engine }, AnyModel::Hardware(model)) => {
+            (Asked::Fence { engine }, Model::Sc | Model::Tso | Model::Pso) => {
                 match fence::expected(&relevant, tables, path, model, engine, inputs.copies) {
                     Ok((expected, pending)) => {
                         outcome.pending += pending;
@@ -243,7 +234,7 @@ fn compare(
                 Ok(Vec::new())
             }
             // What is asked about has no answer under such a model.
-            (_, AnyModel::C11(_)) => Ok(Vec::new()),
+            (_, Model::Ra | Model::Rc20) => Ok(Vec::new()),
         };
         match result {
             Ok(comparisons) => outcome.comparisons.extend(comparisons),

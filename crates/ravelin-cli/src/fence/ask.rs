@@ -3,16 +3,14 @@
 use super::plan::{Plan, Task};
 use crate::arguments::Fence;
 use crate::ask::Subject;
-use crate::model::AnyModel;
 use ravelin_analysis::c11::{
-    C11Question, SeqCstReading, StrengthenOutcome, StrengthenQuestion, Strengthened, c11_robustness, strengthen,
-    strengthen_without,
+    C11Question, StrengthenOutcome, StrengthenQuestion, Strengthened, c11_robustness, strengthen, strengthen_without,
 };
 use ravelin_analysis::fences::{FenceQuestion, Fences, Outcome, Purpose, Trouble, Why, fences, without};
 use ravelin_analysis::reachability::{self, answer};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
-use ravelin_program::Program;
+use ravelin_program::{Model, Program, SeqCstReading};
 use ravelin_report::fences::Needed;
 
 pub enum Question<'a> {
@@ -28,11 +26,11 @@ pub struct Found {
 }
 
 impl<'a> Question<'a> {
-    pub fn new(arguments: &Fence, subject: &Subject<'a, AnyModel>, plan: &Plan) -> Question<'a> {
+    pub fn new(arguments: &Fence, subject: &Subject<'a>, plan: &Plan) -> Question<'a> {
         let (limits, workers) = (arguments.resources.limits(), arguments.resources.workers());
         let (stop, progress) = (Some(subject.stop), Some(subject.progress));
         match subject.model {
-            AnyModel::Hardware(model) => Question::Hardware(FenceQuestion {
+            model @ (Model::Sc | Model::Tso | Model::Pso) => Question::Hardware(FenceQuestion {
                 sets: plan.sets,
                 limits,
                 workers,
@@ -40,9 +38,9 @@ impl<'a> Question<'a> {
                 progress,
                 ..FenceQuestion::new(model, plan.purpose)
             }),
-            AnyModel::C11(model) => Question::C11(StrengthenQuestion {
+            model @ (Model::Ra | Model::Rc20) => Question::C11(StrengthenQuestion {
                 robust: C11Question {
-                    seq_cst: arguments.seq_cst.map(Into::into).unwrap_or_default(),
+                    seq_cst: arguments.seq_cst.unwrap_or_default(),
                     races: !arguments.no_races,
                     limits,
                     workers,

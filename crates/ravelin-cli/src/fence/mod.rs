@@ -11,7 +11,7 @@ use crate::arguments::{Fence, Format, PropertyName, PurposeName, RepairName};
 use crate::ask::{Shown, Subject, for_each_subject};
 use crate::exit::Exit;
 use crate::expect::{self, Asked};
-use crate::model::AnyModel;
+use crate::model;
 use crate::stops::StopNotes;
 use anyhow::bail;
 use ravelin_analysis::fences::{Fences, Offer, Outcome, Purpose, Sets};
@@ -19,13 +19,12 @@ use ravelin_analysis::reachability::Engine;
 use ravelin_explore::Beyond;
 use ravelin_frontend::sites::Repair;
 use ravelin_output::complain;
-use ravelin_program::{Site, Strength};
+use ravelin_program::{Model, Site, Strength};
 use ravelin_report::fences::{Shown as ShownFences, json, text};
-use ravelin_semantics::Model;
 use std::time::Instant;
 
 pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
-    let models = AnyModel::each(&arguments.models);
+    let models = model::each(&arguments.models);
     refuse(arguments, &models)?;
     let Fence { inputs, resources, output, .. } = arguments;
     if arguments.expect {
@@ -33,7 +32,7 @@ pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
     }
     let plan = plan(arguments)?;
     let notes = StopNotes::new(resources, output);
-    let answer = |subject: &Subject<AnyModel>| {
+    let answer = |subject: &Subject| {
         if arguments.places {
             return places(arguments, subject, &plan);
         }
@@ -48,14 +47,14 @@ pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
 }
 
 /// Combinations that mean nothing.
-fn refuse(arguments: &Fence, models: &[AnyModel]) -> anyhow::Result<()> {
+fn refuse(arguments: &Fence, models: &[Model]) -> anyhow::Result<()> {
     if arguments.output.format == Format::Herd {
         bail!("herd's layout is for final states: use it with `ravelin states`");
     }
     if arguments.places {
         arguments.output.refuse_sarif("fence --places")?;
     }
-    if models.contains(&AnyModel::Hardware(Model::Sc)) {
+    if models.contains(&Model::Sc) {
         bail!("under sc fences do nothing; ask about tso, pso, ra or rc20");
     }
     if arguments.property == PropertyName::Trf {
@@ -64,7 +63,7 @@ fn refuse(arguments: &Fence, models: &[AnyModel]) -> anyhow::Result<()> {
                 "--property says what --for robustness has to reach; leave one of --property trf and --for safety away"
             );
         }
-        if models.iter().any(|model| *model != AnyModel::TSO) {
+        if models.iter().any(|model| *model != Model::Tso) {
             bail!("triangular races are about tso; leave --model away");
         }
     }
@@ -76,7 +75,7 @@ fn refuse(arguments: &Fence, models: &[AnyModel]) -> anyhow::Result<()> {
             bail!("--repair rmw changes stores; fences go before loads");
         }
     }
-    if models.iter().any(|model| matches!(model, AnyModel::C11(_))) {
+    if models.iter().any(|model| model.is_c11()) {
         if arguments.purpose == PurposeName::Safety {
             bail!("--for safety is about tso and pso; under ra and rc20 programs are made robust");
         }
@@ -84,7 +83,7 @@ fn refuse(arguments: &Fence, models: &[AnyModel]) -> anyhow::Result<()> {
             bail!("--repair rmw is about tso and pso; under ra and rc20 orders get stronger");
         }
     }
-    if arguments.weights.is_some() && models.iter().all(|model| *model == AnyModel::TSO) {
+    if arguments.weights.is_some() && models.iter().all(|model| *model == Model::Tso) {
         bail!("--weights tells two kinds of fences apart, of which only one is of use under tso; leave it away");
     }
     if arguments.engine.is_some() && arguments.purpose == PurposeName::Robustness && !arguments.expect {
@@ -101,7 +100,7 @@ fn refuse(arguments: &Fence, models: &[AnyModel]) -> anyhow::Result<()> {
 }
 
 fn engine(arguments: &Fence) -> Engine {
-    arguments.engine.map(Into::into).unwrap_or_default()
+    arguments.engine.unwrap_or_default()
 }
 
 fn plan(arguments: &Fence) -> anyhow::Result<Plan> {
@@ -140,7 +139,7 @@ struct Answer {
     diff: Option<String>,
 }
 
-fn answer(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow::Result<Answer> {
+fn answer(arguments: &Fence, subject: &Subject, plan: &Plan) -> anyhow::Result<Answer> {
     let task = plan.task(subject.program, subject.language, subject.model)?;
     let Task { sites, offers, .. } = &task;
     let question = ask::Question::new(arguments, subject, plan);
@@ -203,7 +202,7 @@ fn chosen(answer: &Fences, offers: &[Offer]) -> Option<Vec<(usize, Strength)>> {
 }
 
 /// The places that may be used.
-fn places(arguments: &Fence, subject: &Subject<AnyModel>, plan: &Plan) -> anyhow::Result<(Exit, Shown)> {
+fn places(arguments: &Fence, subject: &Subject, plan: &Plan) -> anyhow::Result<(Exit, Shown)> {
     let task = plan.task(subject.program, subject.language, subject.model)?;
     let allowed = task.offers.iter().filter(|offer| offer.strength == Strength::Full);
     let places: Vec<(&Site, u64)> = allowed.map(|offer| (&task.sites[offer.site], offer.cost.main)).collect();

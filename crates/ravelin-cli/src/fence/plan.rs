@@ -1,14 +1,12 @@
 //! What is asked of `fence`, from the command line or from an expectation, and what can be done about a program.
 
 use super::lists;
-use crate::model::AnyModel;
 use ravelin_analysis::c11::{C11Weights, c11_offers};
 use ravelin_analysis::fences::{CostBy, Offer, Placement, Purpose, Sets, UnknownSite, Weights, apart, offers};
 use ravelin_analysis::reachability::Engine;
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{NoSites, NoText, Repair, Request, Sites as SourceSites, sites};
-use ravelin_program::{Change, Edge, Instruction, Order, Program, Site, Strength};
-use ravelin_semantics::Model;
+use ravelin_program::{Change, Edge, Instruction, Model, Order, Program, Site, Strength};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -89,8 +87,8 @@ impl Plan {
     }
 
     /// Where fences can go in a program, and what they cost there.
-    pub fn task(&self, program: &Program, language: Language, model: AnyModel) -> anyhow::Result<Task> {
-        let repair = if let AnyModel::C11(_) = model { Repair::Strengthen } else { self.repair };
+    pub fn task(&self, program: &Program, language: Language, model: Model) -> anyhow::Result<Task> {
+        let repair = if model.is_c11() { Repair::Strengthen } else { self.repair };
         let request = Request { repair, existing: self.minimise, copies: self.copies };
         let (source, not_expressible) = match sites(&program.source, language, &request) {
             Ok(source) => (Some(source), None),
@@ -118,31 +116,31 @@ impl Plan {
         let mut allowed = self.placement.allowed(program, &all)?;
         allowed.retain(|&site| !all[site].edges.is_empty());
         let offers = match model {
-            AnyModel::C11(model) => {
+            Model::Ra | Model::Rc20 => {
                 let (seq_cst, order) = self.weights.unwrap_or((4, 1));
                 let weights = C11Weights { seq_cst, order, weak_fence: seq_cst.min(2 * order), weak_fences: false };
                 c11_offers(program, &all, &allowed, &self.cost, weights, model)
             }
-            AnyModel::Hardware(Model::Pso) => {
+            Model::Pso => {
                 let (full, store) = self.weights.unwrap_or((2, 1));
                 let has_store_store = source.as_ref().is_some_and(|source| source.offers(Strength::StoreStore));
                 let weights = Weights { full, store_store: has_store_store.then_some(store) };
                 offers(program, &all, &allowed, &self.cost, weights)
             }
-            AnyModel::Hardware(_) => offers(program, &all, &allowed, &self.cost, Weights::FULL_ONLY),
+            Model::Sc | Model::Tso => offers(program, &all, &allowed, &self.cost, Weights::FULL_ONLY),
         };
         Ok(Task { source, not_expressible, sites: all, offers, untouched, unchanged: program.source.text.clone() })
     }
 }
 
 /// A fence that stands there and does nothing under this model; it may be there for the compiler, or for another model.
-fn is_untouched(program: &Program, site: &Site, model: AnyModel) -> bool {
+fn is_untouched(program: &Program, site: &Site, model: Model) -> bool {
     let does_something = |edge: &Edge| {
         let transition = &program.threads[edge.thread.0].transitions[edge.transition.0];
         match transition.instruction {
             Instruction::Fence(Order::SeqCst) => true,
-            Instruction::Fence(Order::Release | Order::AcqRel) => model != AnyModel::TSO,
-            Instruction::Fence(Order::Acquire) => matches!(model, AnyModel::C11(_)),
+            Instruction::Fence(Order::Release | Order::AcqRel) => model != Model::Tso,
+            Instruction::Fence(Order::Acquire) => model.is_c11(),
             _ => false,
         }
     };

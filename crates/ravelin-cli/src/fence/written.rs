@@ -3,19 +3,13 @@
 use super::ask::Question;
 use crate::ask::Subject;
 use crate::input::Reading;
-use crate::model::AnyModel;
 use anyhow::{Context, bail};
 use ravelin_analysis::Verdict;
 use ravelin_program::Source;
 use std::path::Path;
 
 /// Reads the text and asks about it what anybody would ask who had got it from somewhere. Says what was answered.
-pub fn check(
-    subject: &Subject<AnyModel>,
-    reading: &Reading,
-    text: &str,
-    question: &Question,
-) -> anyhow::Result<String> {
+pub fn check(subject: &Subject, reading: &Reading, text: &str, question: &Question) -> anyhow::Result<String> {
     let parsed = reading.parse(Source::new(subject.file, text), subject.language);
     let Some(program) = parsed.program else {
         bail!("internal error, please report it: the repaired program cannot be read");

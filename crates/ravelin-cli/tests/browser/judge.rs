@@ -1,14 +1,14 @@
 //! What a page has to show after each step, and the edges it has to draw, as the reference semantics says: found without JSON, stories
 //! and pages, by replaying the actions themselves.
 
-use ravelin_analysis::c11::{C11Model, C11Question, c11_robustness};
+use ravelin_analysis::c11::{C11Question, c11_robustness};
 use ravelin_analysis::reachability::{self, Engine, Question};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
-use ravelin_program::{Program, Source, Value as Number};
+use ravelin_program::{Model, Program, Source, Value as Number};
+use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Entry, Reference, State};
 use ravelin_semantics::rc20::Graph;
 use ravelin_semantics::trace::Trace;
-use ravelin_semantics::{Action, Model};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ pub fn triangular(file: &str) -> Judged {
 }
 
 /// The run and the graph of a witness under ra or rc20.
-pub fn stale(file: &str, model: C11Model) -> Judged {
+pub fn stale(file: &str, model: Model) -> Judged {
     let program = read(file);
     let answer = c11_robustness(&program, &C11Question::new(model)).expect("an answer");
     let witness = answer.witness().expect("a witness");

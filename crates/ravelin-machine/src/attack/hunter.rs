@@ -11,7 +11,7 @@ use crate::compile::Machine;
 use crate::layout::Outgrown;
 use crate::run::Unreadable;
 use ravelin_explore::{Space, StateId, StateSet};
-use ravelin_semantics::Model;
+use ravelin_program::Model;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -15,8 +15,8 @@ use crate::compile::{BuildError, Machine};
 use crate::growing::{Attempt, growing};
 use crate::layout::{Growth, Outgrown};
 use ravelin_explore::{End, Limit, Options, Sink, Statistics, System, Until, explore};
-use ravelin_program::Program;
-use ravelin_semantics::{Action, Model};
+use ravelin_program::{Model, Program};
+use ravelin_semantics::Action;
 
 /// The answer to one query.
 pub struct Query {

@@ -34,8 +34,7 @@ pub use triangular::{TriangularRace, TriangularSearch, triangular_races};
 use crate::compile::{BuildError, Machine};
 use crate::layout::Growth;
 use crate::settings::{Purpose, Reductions, Settings};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use view::View;
 
 /// A thread, its store, and the access that overtakes it; all by number. Transitions are those of the lowered program.

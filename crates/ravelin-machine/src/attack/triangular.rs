@@ -20,8 +20,8 @@ use crate::layout::{Growth, Outgrown};
 use crate::run::{Run, Unreadable};
 use crate::step::Outcome;
 use ravelin_explore::{End, Limit, Options, Sink, Statistics, System, Until, explore};
-use ravelin_program::{Program, Value};
-use ravelin_semantics::{Action, Model};
+use ravelin_program::{Model, Program, Value};
+use ravelin_semantics::Action;
 
 /// The answer.
 pub struct TriangularSearch {

@@ -2,35 +2,17 @@
 //!
 //! Strengths are those of the model: as written under RC20, release/acquire for every atomic access under RA. RC20 has no
 //! seq_cst accesses; one is taken as the release/acquire access with a hidden seq_cst fence before or after it, or without
-//! one ([`SeqCst`]).
+//! one ([`SeqCstReading`]).
 
-use ravelin_program::{Instruction, Order};
-
-/// The model of a monitored search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum C11Model {
-    /// Every atomic access is a release or acquire one, whatever is written. Fences are as written.
-    ReleaseAcquire,
-    /// Orders as written.
-    Rc20,
-}
-
-/// How a seq_cst access is read under RC20, in one search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SeqCst {
-    /// A release/acquire access followed by a seq_cst fence.
-    After,
-    /// A release/acquire access behind a seq_cst fence.
-    Before,
-    /// A release/acquire access.
-    Ignored,
-}
+use ravelin_program::{Instruction, Model, Order, SeqCstReading};
 
 /// What a monitored search is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct C11Settings {
-    pub model: C11Model,
-    pub seq_cst: SeqCst,
+    /// `ra` or `rc20`.
+    pub model: Model,
+    /// `after`, `before` or `rel-acq`: one reading per search.
+    pub seq_cst: SeqCstReading,
     /// Look for data races on non-atomic accesses too.
     pub races: bool,
     /// Store states once that differ by a permutation of identical threads.
@@ -119,15 +101,15 @@ impl Deed {
 impl Mode {
     fn of(order: Order, settings: C11Settings) -> Mode {
         let atomic = order != Order::NonAtomic;
-        if settings.model == C11Model::ReleaseAcquire {
+        if settings.model == Model::Ra {
             return Mode { atomic, acquire: atomic, release: atomic, fence_before: false, fence_after: false };
         }
         Mode {
             atomic,
             acquire: order.is_acquire(),
             release: order.is_release(),
-            fence_before: order == Order::SeqCst && settings.seq_cst == SeqCst::Before,
-            fence_after: order == Order::SeqCst && settings.seq_cst == SeqCst::After,
+            fence_before: order == Order::SeqCst && settings.seq_cst == SeqCstReading::Before,
+            fence_after: order == Order::SeqCst && settings.seq_cst == SeqCstReading::After,
         }
     }
 

@@ -30,7 +30,7 @@ mod symmetry;
 mod update;
 mod view;
 
-pub use deed::{C11Model, C11Settings, SeqCst};
+pub use deed::C11Settings;
 pub use refusal::Refusal;
 pub use search::{Found, FoundKind, MonitorError, MonitorSearch, monitor};
 

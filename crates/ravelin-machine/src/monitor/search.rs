@@ -13,8 +13,8 @@ use crate::run::{Run, Unreadable};
 use crate::settings::{Purpose, Reductions, Settings};
 use crate::step::Outcome;
 use ravelin_explore::{End, Limit, Options, Sink, Statistics, StorageError, System, Until, explore};
-use ravelin_program::{Program, ThreadId, TransitionId, Value};
-use ravelin_semantics::{Action, Model};
+use ravelin_program::{Model, Program, ThreadId, TransitionId, Value};
+use ravelin_semantics::Action;
 
 /// The answer.
 #[derive(Debug)]
@@ -57,6 +57,9 @@ pub enum MonitorError {
 
 /// Looks for an access that may be stale, or races.
 pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> Result<MonitorSearch, MonitorError> {
+    if settings.model.is_hardware() {
+        return Err(Refusal::Hardware(settings.model).into());
+    }
     refuse(program)?;
     let mut program = program.clone();
     program.goals.clear();

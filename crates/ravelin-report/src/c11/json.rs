@@ -1,6 +1,6 @@
 //! Robustness against release/acquire and RC20 as JSON. The fields are described in docs/json.md.
 
-use super::{Shown, model_name};
+use super::Shown;
 use crate::json::{initial, limit, statistics, step};
 use ravelin_analysis::c11::{C11Race, C11Violation, C11Witness, GraphEdge, GraphEvent, Remedy, remedy};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub fn robustness(shown: &Shown) -> Value {
     });
     json!({
         "file": shown.file,
-        "model": model_name(answer.model),
+        "model": answer.model.name(),
         "property": "robust",
         "verdict": answer.verdict.name(),
         "seq_cst": answer.seq_cst.map(|reading| reading.name()),

@@ -3,7 +3,7 @@
 pub mod json;
 pub mod text;
 
-use ravelin_analysis::c11::{C11Answer, C11Model, SpinLoop};
+use ravelin_analysis::c11::{C11Answer, SpinLoop};
 use ravelin_program::Program;
 
 /// An answer with what is needed to show it.
@@ -24,13 +24,5 @@ impl Shown<'_> {
         let witness = self.answer.witness()?;
         let position = witness.events[witness.access].position?;
         self.spins.iter().find(|spin| spin.position.is_some_and(|at| at.line == position.line))
-    }
-}
-
-/// What people call a model.
-pub fn model_name(model: C11Model) -> &'static str {
-    match model {
-        C11Model::ReleaseAcquire => "ra",
-        C11Model::Rc20 => "rc20",
     }
 }

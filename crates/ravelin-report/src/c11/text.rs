@@ -1,13 +1,12 @@
 //! Robustness against release/acquire and RC20 as text for a terminal.
 
-use super::{Shown, model_name};
+use super::Shown;
 use crate::numbers::counted;
 use crate::table::Table;
 use crate::text::{Style, explored, narrated};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::c11::{
-    C11Race, C11Violation, C11Witness, EdgeKind, GraphEdge, GraphEvent, SeqCstReading, SpinLoop, remedy,
-};
+use ravelin_analysis::c11::{C11Race, C11Violation, C11Witness, EdgeKind, GraphEdge, GraphEvent, SpinLoop, remedy};
+use ravelin_program::SeqCstReading;
 use std::fmt::Write;
 
 /// The answer to `check --model ra` or `rc20`.
@@ -19,7 +18,7 @@ pub fn robustness(shown: &Shown, style: Style) -> String {
         (_, Verdict::Violated) => "not robust",
         (_, Verdict::Unknown) => "unknown",
     };
-    let mut text = format!("{} under {}: {}", shown.file, model_name(answer.model), style.word(answer.verdict, word));
+    let mut text = format!("{} under {}: {}", shown.file, answer.model.name(), style.word(answer.verdict, word));
     if let Some(limit) = answer.limit {
         let _ = write!(text, ": {limit}");
     }
@@ -173,7 +172,7 @@ fn remedies(shown: &Shown, witness: &C11Witness) -> String {
     }
     format!(
         "  {list} {verb} this graph; others may remain (`ravelin fence --model {}` finds the cheapest changes).\n",
-        model_name(shown.answer.model)
+        shown.answer.model
     )
 }
 

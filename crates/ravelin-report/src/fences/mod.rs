@@ -3,9 +3,8 @@
 pub mod json;
 pub mod text;
 
-use ravelin_analysis::c11::SeqCstReading;
 use ravelin_analysis::fences::{FenceSet, Fences, Offer, Purpose, Sets, Trouble};
-use ravelin_program::{Change, Program, Site, Strength, lower_for_hardware, repaired};
+use ravelin_program::{Change, Program, SeqCstReading, Site, Strength, lower_for_hardware, repaired};
 
 /// An answer with all that is needed to show it.
 pub struct Shown<'a> {

@@ -10,7 +10,8 @@
 //!
 //! ```
 //! use ravelin_program::{Expr, Order, ProgramBuilder, Variable};
-//! use ravelin_semantics::{Model, operational::Reference};
+//! use ravelin_program::Model;
+//! use ravelin_semantics::operational::Reference;
 //!
 //! // Store buffering: only with buffers do both threads read 0.
 //! let mut program = ProgramBuilder::new("SB");
@@ -39,9 +40,9 @@ pub use explore::{Explored, Steps};
 pub use refusal::{NotModelled, Refusal, TooMany};
 pub use state::{Buffer, Entry, State, ThreadState};
 
-use crate::{Action, Model};
+use crate::Action;
 use ravelin_program::{
-    Copies, GoalKind, Initial, Instruction, LocId, Observable, Program, Value, lower_for_hardware, validate,
+    Copies, GoalKind, Initial, Instruction, LocId, Model, Observable, Program, Value, lower_for_hardware, validate,
 };
 use std::collections::BTreeMap;
 
@@ -60,6 +61,9 @@ pub struct Reference {
 impl Reference {
     /// The program under a model, with at most `bound` pending stores a thread (over all addresses, also under PSO).
     pub fn new(program: &Program, model: Model, bound: Option<usize>) -> Result<Reference, NotModelled> {
+        if model.is_c11() {
+            return Err(NotModelled::NotHardware(model));
+        }
         if let Some(invalid) = validate(program).first() {
             return Err(NotModelled::Invalid(invalid.message.clone()));
         }

@@ -1,11 +1,14 @@
 //! Why the reference does not do what it is asked to.
 
+use ravelin_program::Model;
 use ravelin_program::{Fault, ThreadId, TransitionId, Value};
 use thiserror::Error;
 
 /// Why a program has no operational semantics here.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotModelled {
+    #[error("{0} has no store buffers; there are sc, tso and pso")]
+    NotHardware(Model),
     #[error("thread `{0}` has any number of copies; take an instance of the program with a fixed number")]
     AnyCopies(String),
     #[error("a havoc of thread `{thread}` has more than {limit} values")]

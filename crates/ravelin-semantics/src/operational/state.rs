@@ -6,8 +6,7 @@
 //! is done. Within a group only the order for each address counts, so a group is kept sorted by address; markers
 //! that divide nothing (at the front, or two in a row) do not occur.
 
-use crate::Model;
-use ravelin_program::{LocId, ThreadId, Value};
+use ravelin_program::{LocId, Model, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A state of a whole program.
@@ -90,7 +89,7 @@ impl Buffer {
             Entry::Marker => None,
         });
         match model {
-            Model::Sc => BTreeSet::new(),
+            Model::Sc | Model::Ra | Model::Rc20 => BTreeSet::new(),
             Model::Tso => stores.take(1).collect(),
             Model::Pso => stores.collect(),
         }

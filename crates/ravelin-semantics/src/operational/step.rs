@@ -14,9 +14,8 @@
 //! | ARW | an atomic read-write needs an empty buffer and acts on memory | `Draft::write` |
 
 use super::{Reference, Refusal, State};
-use crate::Model;
 use ravelin_program::{
-    Address, Admitted, Domain, Expr, Fault, Instruction, LocId, Order, RegId, ThreadId, TransitionId, Value,
+    Address, Admitted, Domain, Expr, Fault, Instruction, LocId, Model, Order, RegId, ThreadId, TransitionId, Value,
 };
 
 /// A thread takes a transition.

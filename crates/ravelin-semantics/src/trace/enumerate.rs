@@ -15,9 +15,9 @@
 //! model, times the prospects of each.
 
 use super::past::Past;
+use crate::Action;
 use crate::operational::{Reference, State, TooMany};
-use crate::{Action, Model};
-use ravelin_program::{Instruction, Order, ThreadId};
+use ravelin_program::{Instruction, Model, Order, ThreadId};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 use thiserror::Error;
@@ -223,7 +223,7 @@ mod tests {
         let generator = Generator::new(Config::loop_free());
         let mut cycles = 0;
         for seed in 0..300u64 {
-            for model in Model::ALL {
+            for model in Model::HARDWARE {
                 let reference = Reference::new(&generator.program(seed), model, None).expect("modelled");
                 let start = reference.initial_states().expect("few").remove(0);
                 let (mut state, mut past, mut run) = (start.clone(), Past::new(start.threads.len()), Vec::new());

@@ -17,7 +17,8 @@
 //! ```
 //! use ravelin_program::{Expr, Order, ProgramBuilder, Variable};
 //! use ravelin_semantics::trace::{Edge, Trace, find_violation};
-//! use ravelin_semantics::{Model, operational::Reference};
+//! use ravelin_program::Model;
+//! use ravelin_semantics::operational::Reference;
 //!
 //! let mut program = ProgramBuilder::new("SB");
 //! let cells = [program.variable(Variable::scalar("x")), program.variable(Variable::scalar("y"))];

@@ -1,7 +1,6 @@
 //! Litmus shapes in a few words: threads of stores, loads and fences, and the outcome asked for.
 
-use ravelin_program::{Address, Expr, Instruction, Order, Program, ProgramBuilder, RmwOp, VarId, Variable};
-use ravelin_semantics::Model;
+use ravelin_program::{Address, Expr, Instruction, Model, Order, Program, ProgramBuilder, RmwOp, VarId, Variable};
 use ravelin_semantics::operational::{Reference, State};
 
 pub const VARIABLES: [&str; 3] = ["x", "y", "z"];

@@ -1,10 +1,12 @@
 //! Straight-line programs over x, y and z in a few words.
 
-use ravelin_program::{Address, Expr, Instruction, Order, Program, ProgramBuilder, RegId, RmwOp, Value, Variable};
+use ravelin_program::{
+    Address, Expr, Instruction, Model, Order, Program, ProgramBuilder, RegId, RmwOp, Value, Variable,
+};
 use ravelin_program::{ThreadId, TransitionId};
+use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Reference, State};
 use ravelin_semantics::trace::{Trace, Violation, find_violation};
-use ravelin_semantics::{Action, Model};
 
 pub const X: Value = 1;
 pub const Y: Value = 2;

@@ -15,9 +15,9 @@ use crate::InternalError;
 use crate::reachability::backward::{EntryId, Origin, Search};
 use crate::reachability::finite::{Edge, Effect, Place};
 use ravelin_machine::{Run, Snapshot, Violation};
-use ravelin_program::{Initial, Instruction, Program, ThreadId};
+use ravelin_program::{Initial, Instruction, Model, Program, ThreadId};
+use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Entry, Reference, Refusal, State};
-use ravelin_semantics::{Action, Model};
 use rustc_hash::FxHashMap;
 
 /// A run of the load-buffer semantics.

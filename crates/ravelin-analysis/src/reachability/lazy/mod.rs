@@ -30,8 +30,7 @@ use extend::{Extended, Use, extend, lowered};
 use oracle::{Advice, Oracle};
 use ravelin_explore::{Limit, Limits, Options, Until};
 use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
-use ravelin_program::{Copies, Instruction, Program};
-use ravelin_semantics::Model;
+use ravelin_program::{Copies, Instruction, Model, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 

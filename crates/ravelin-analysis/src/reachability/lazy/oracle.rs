@@ -15,8 +15,8 @@ use crate::robustness::{Attack, Facts, attacks, ends_attack, is_delayable, is_ov
 use crate::{AnalysisError, InternalError};
 use ravelin_explore::{Limit, Limits, Options};
 use ravelin_machine::attack::{AttackRun, Extent, Fate, Part, Target, Unread, hunt};
-use ravelin_program::{LocId, Program, Thread, ThreadId, TransitionId};
-use ravelin_semantics::{Action, Model};
+use ravelin_program::{LocId, Model, Program, Thread, ThreadId, TransitionId};
+use ravelin_semantics::Action;
 use std::collections::HashSet;
 use std::time::Instant;
 

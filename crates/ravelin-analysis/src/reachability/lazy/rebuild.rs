@@ -8,9 +8,9 @@ use super::extend::{Effect, Extended};
 use crate::InternalError;
 use crate::witness::{Witness, replay, start_of};
 use ravelin_machine::{Purpose, Reductions, Run, Settings, Violation};
-use ravelin_program::{Program, ThreadId, Value};
+use ravelin_program::{Model, Program, ThreadId, Value};
+use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Entry, Reference, State};
-use ravelin_semantics::{Action, Model};
 
 /// `program` is the original as it was given.
 pub(super) fn witness(

@@ -25,8 +25,7 @@ use super::finite::{Effect, Finite, Pair};
 use super::sb::{Controls, Sb, Step, conclude};
 use crate::{AnalysisError, InternalError, Verdict};
 use part::{PartId, Parts, Shape, pending_stores};
-use ravelin_program::{Instruction, Program};
-use ravelin_semantics::Model;
+use ravelin_program::{Instruction, Model, Program};
 use std::time::Instant;
 use step::Draft;
 

@@ -31,8 +31,7 @@ use super::finite::{CellId, Finite, Pair};
 use crate::witness::Witness;
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Statistics};
-use ravelin_program::Program;
-use ravelin_semantics::Model;
+use ravelin_program::{Model, Program};
 use std::time::Instant;
 use word::{ANYONE, Configuration, Draft, Letter, Snapshots};
 

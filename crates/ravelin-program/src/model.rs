@@ -1,0 +1,123 @@
+//! Memory models: those that a program can be asked about.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Model {
+    /// Sequential consistency: stores reach memory at once.
+    Sc,
+    /// Total store order, x86: one FIFO store buffer per thread.
+    Tso,
+    /// Partial store order: one FIFO store buffer per thread and address.
+    Pso,
+    /// Release/acquire: every atomic access is a release or acquire one, whatever is written. Fences are as written.
+    Ra,
+    /// RC20, a model of C11: orders as written.
+    Rc20,
+}
+
+impl Model {
+    pub const ALL: [Model; 5] = [Model::Sc, Model::Tso, Model::Pso, Model::Ra, Model::Rc20];
+    /// Those with an operational semantics of store buffers.
+    pub const HARDWARE: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
+    /// Those that a program can fail to be robust against.
+    pub const WEAK: [Model; 4] = [Model::Tso, Model::Pso, Model::Ra, Model::Rc20];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::Sc => "sc",
+            Model::Tso => "tso",
+            Model::Pso => "pso",
+            Model::Ra => "ra",
+            Model::Rc20 => "rc20",
+        }
+    }
+
+    /// Stores wait in buffers.
+    pub fn is_buffered(self) -> bool {
+        matches!(self, Model::Tso | Model::Pso)
+    }
+
+    /// A model of hardware: sc, tso or pso. Seq_cst stores are lowered for these.
+    pub fn is_hardware(self) -> bool {
+        Model::HARDWARE.contains(&self)
+    }
+
+    /// A model of a language, in which orders have a meaning: ra or rc20.
+    pub fn is_c11(self) -> bool {
+        !self.is_hardware()
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is not one of a memory model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a memory model; there are sc, tso, pso, ra and rc20")]
+pub struct UnknownModel(pub String);
+
+impl FromStr for Model {
+    type Err = UnknownModel;
+
+    fn from_str(name: &str) -> Result<Model, UnknownModel> {
+        Model::ALL.into_iter().find(|model| model.name() == name).ok_or_else(|| UnknownModel(name.to_owned()))
+    }
+}
+
+/// How seq_cst accesses are read under RC20, which has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SeqCstReading {
+    /// Release/acquire, with a seq_cst fence after each.
+    After,
+    /// Release/acquire, with a seq_cst fence before each.
+    Before,
+    /// What either of these finds.
+    #[default]
+    Both,
+    /// Release/acquire, and nothing else.
+    RelAcq,
+}
+
+impl SeqCstReading {
+    pub const ALL: [SeqCstReading; 4] =
+        [SeqCstReading::After, SeqCstReading::Before, SeqCstReading::Both, SeqCstReading::RelAcq];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            SeqCstReading::After => "after",
+            SeqCstReading::Before => "before",
+            SeqCstReading::Both => "both",
+            SeqCstReading::RelAcq => "rel-acq",
+        }
+    }
+
+    /// The readings of which each needs a search of its own.
+    pub fn searches(self) -> &'static [SeqCstReading] {
+        match self {
+            SeqCstReading::After => &[SeqCstReading::After],
+            SeqCstReading::Before => &[SeqCstReading::Before],
+            SeqCstReading::Both => &[SeqCstReading::After, SeqCstReading::Before],
+            SeqCstReading::RelAcq => &[SeqCstReading::RelAcq],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for model in Model::ALL {
+            assert_eq!(model.name().parse(), Ok(model));
+            assert_ne!(model.is_hardware(), model.is_c11());
+        }
+        assert_eq!("c11".parse::<Model>(), Err(UnknownModel("c11".to_owned())));
+    }
+}
