@@ -24,10 +24,12 @@ pub fn is_atomic_wrapper(function: &str) -> bool {
     if let Some(rest) = function.strip_prefix("__gnu_cxx::") {
         return GNU.contains(&rest);
     }
-    // Rust's own, and the atomics and markers of the crate `ravelin`.
+    // Rust's own, and the atomics and markers of the crate `ravelin-hints`.
     let path = function.trim_start_matches('<');
-    if ["core::sync::atomic::", "ravelin::atomic::", "ravelin::waiting::"].iter().any(|start| path.starts_with(start))
-        || function.contains(" as ravelin::waiting::Atomic>")
+    if ["core::sync::atomic::", "ravelin_hints::atomic::", "ravelin_hints::waiting::"]
+        .iter()
+        .any(|start| path.starts_with(start))
+        || function.contains(" as ravelin_hints::waiting::Atomic>")
     {
         return true;
     }
@@ -104,8 +106,8 @@ mod tests {
             "__gnu_cxx::__exchange_and_add",
             "core::sync::atomic::AtomicUsize::load",
             "<core::sync::atomic::AtomicUsize>::load",
-            "ravelin::waiting::wait",
-            "<core::sync::atomic::AtomicBool as ravelin::waiting::Atomic>::read",
+            "ravelin_hints::waiting::wait",
+            "<core::sync::atomic::AtomicBool as ravelin_hints::waiting::Atomic>::read",
         ] {
             assert!(is_atomic_wrapper(wrapper), "{wrapper}");
         }

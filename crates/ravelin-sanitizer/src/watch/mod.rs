@@ -146,7 +146,7 @@ struct Built {
     with_runtime: bool,
     /// It loads the compiler's own runtime as a shared library.
     with_stock_runtime: bool,
-    /// It uses atomics that call our runtime if it is loaded: the crate `ravelin`.
+    /// It uses atomics that call our runtime if it is loaded: the crate `ravelin-hints`.
     wants_runtime: bool,
 }
 

@@ -80,17 +80,17 @@ fn lamport(w: Ordering, r: Ordering) {
                 x.store(me, w);
                 if y.load(r) != 0 {
                     trying[number].store(0, w);
-                    ravelin::wait(&y, 0, r);
+                    ravelin_hints::wait(&y, 0, r);
                     continue;
                 }
                 y.store(me, w);
                 if x.load(r) != me {
                     trying[number].store(0, w);
                     for one in &trying {
-                        ravelin::wait(one, 0, r);
+                        ravelin_hints::wait(one, 0, r);
                     }
                     if y.load(r) != me {
-                        ravelin::wait(&y, 0, r);
+                        ravelin_hints::wait(&y, 0, r);
                         continue;
                     }
                 }
@@ -139,7 +139,7 @@ fn ticket(w: Ordering, r: Ordering) {
     at_once(3, |_| {
         for _ in 0..100 {
             let mine = next.fetch_add(1, Relaxed);
-            ravelin::wait(&serving, mine, r);
+            ravelin_hints::wait(&serving, mine, r);
             sum.store(sum.load(Relaxed) + 1, Relaxed);
             serving.store(mine + 1, w);
         }

@@ -36,8 +36,8 @@ use watched::{argument, in_turns, in_turns_last_blocks, order};
 
 static X: AtomicU32 = AtomicU32::new(0);
 static Y: AtomicU32 = AtomicU32::new(0);
-static TX: ravelin::atomic::AtomicU32 = ravelin::atomic::AtomicU32::new(0);
-static TY: ravelin::atomic::AtomicU32 = ravelin::atomic::AtomicU32::new(0);
+static TX: ravelin_hints::atomic::AtomicU32 = ravelin_hints::atomic::AtomicU32::new(0);
+static TY: ravelin_hints::atomic::AtomicU32 = ravelin_hints::atomic::AtomicU32::new(0);
 
 /// Orders of stores, loads and fences.
 #[derive(Clone, Copy)]
@@ -166,19 +166,19 @@ fn up_right(o: Orders) {
 fn bar(o: Orders, me: usize) {
     let (mine, other) = if me == 0 { (&X, &Y) } else { (&Y, &X) };
     mine.store(1, o.w);
-    ravelin::wait(other, 1, o.r);
+    ravelin_hints::wait(other, 1, o.r);
 }
 
 fn bar_left(o: Orders) {
     X.store(1, o.w); //@bar-wx
     o.fence();
-    ravelin::wait(&Y, 0, o.r);
+    ravelin_hints::wait(&Y, 0, o.r);
 }
 
 fn bar_right(o: Orders, value: u32) {
     Y.store(1, o.w);
     o.fence();
-    ravelin::wait(&X, value, o.r); //@bar-rx
+    ravelin_hints::wait(&X, value, o.r); //@bar-rx
 }
 
 /// An increment is missed by a weak compare-exchange, which may fail for no reason; a strong one that reads the value from
@@ -191,10 +191,10 @@ fn cas_left(o: Orders) {
 fn cas_right(o: Orders, kind: &str) {
     Y.store(1, o.w);
     let _ = match kind {
-        "weak" => ravelin::cas_weak(&X, 0, 2, Ordering::AcqRel, o.r), //@cas-x
-        "strong" => ravelin::cas_strong(&X, 0, 2, Ordering::AcqRel, o.r),
+        "weak" => ravelin_hints::cas_weak(&X, 0, 2, Ordering::AcqRel, o.r), //@cas-x
+        "strong" => ravelin_hints::cas_strong(&X, 0, 2, Ordering::AcqRel, o.r),
         _ => {
-            ravelin::bcas(&X, 1, 2, Ordering::AcqRel);
+            ravelin_hints::bcas(&X, 1, 2, Ordering::AcqRel);
             Ok(1)
         }
     };

@@ -10,8 +10,8 @@
 //! static LOCK: AtomicU32 = AtomicU32::new(0);
 //!
 //! std::thread::spawn(|| READY.store(true, Release));
-//! ravelin::wait(&READY, true, Acquire); // while !READY.load(Acquire) {}
-//! ravelin::bcas(&LOCK, 0, 1, Acquire); // while LOCK.compare_exchange(0, 1, …).is_err() {}
+//! ravelin_hints::wait(&READY, true, Acquire); // while !READY.load(Acquire) {}
+//! ravelin_hints::bcas(&LOCK, 0, 1, Acquire); // while LOCK.compare_exchange(0, 1, …).is_err() {}
 //! assert_eq!(LOCK.load(Relaxed), 1);
 //! ```
 //!
