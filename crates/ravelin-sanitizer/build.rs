@@ -1,14 +1,36 @@
 //! Builds the runtime that watched programs link, so that `ravelin` carries it inside and needs nothing beside itself.
 //!
-//! A cargo of its own builds `ravelin-runtime` with the profile `runtime`, in a directory of its own: the outer cargo
-//! holds the lock of its own directory, and the flags meant for the outer build (lints, coverage, another target) are
-//! not meant for code that runs inside other programs. The static library holds all of std; linked to one relocatable
-//! object with only the interface visible it is small, and nothing in it can clash with the watched program. Where
-//! the tools for that are missing the static library is used as it is.
+//! The sources are in `runtime`: links to the crates of the project, in whose place `cargo package` puts the files. So a
+//! package from crates.io builds the runtime as a checkout does, from nothing outside of it but the crate `libc`.
+//!
+//! A cargo of its own builds them as a small workspace in `OUT_DIR`: the outer cargo holds the lock of its own
+//! directory, and the flags and profiles meant for the outer build (lints, coverage, another target) are not meant for
+//! code that runs inside other programs. The static library holds all of std; linked to one relocatable object with
+//! only the interface visible it is small, and nothing in it can clash with the watched program. Where the tools for
+//! that are missing the static library is used as it is.
 
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
+
+/// The crates of the runtime, the one that is linked first, and what each uses.
+const CRATES: &[(&str, &[&str])] = &[
+    ("ravelin-runtime", &["ravelin-clocks", "ravelin-findings", "ravelin-schedule"]),
+    ("ravelin-clocks", &[]),
+    ("ravelin-findings", &[]),
+    ("ravelin-schedule", &[]),
+];
+
+/// How the runtime is built: it is called at every access of the watched program.
+const PROFILE: &str = r#"
+[profile.release]
+opt-level = 3
+strip = false
+panic = "abort"
+lto = "fat"
+codegen-units = 1
+"#;
 
 /// What cargo and its wrappers tell their children, and what must not reach the runtime's build.
 const NOT_INHERITED: &[&str] = &[
@@ -34,17 +56,20 @@ const NOT_INHERITED: &[&str] = &[
 ];
 
 fn main() {
-    let crates = crates();
-    for source in ["ravelin-runtime", "ravelin-clocks/src", "ravelin-findings/src", "ravelin-schedule/src"] {
-        println!("cargo::rerun-if-changed={}", crates.join(source).display());
-    }
-    for file in ["Cargo.toml", "Cargo.lock"] {
-        println!("cargo::rerun-if-changed={}", crates.join("..").join(file).display());
-    }
     println!("cargo::rerun-if-changed=build.rs");
+    let sources = package().join("runtime");
+    for source in CRATES.iter().map(|(name, _)| *name).chain(["include"]) {
+        // A link does not change when what it points to does.
+        let target = sources.join(source).canonicalize();
+        let target =
+            target.unwrap_or_else(|error| panic!("the source of the runtime, `{source}`, is missing: {error}"));
+        println!("cargo::rerun-if-changed={}", target.display());
+    }
 
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let archive = build_runtime(&crates, &out.join("runtime")).join("libravelin_runtime.a");
+    let workspace = out.join("workspace");
+    write_workspace(&sources, &workspace);
+    let archive = build(&workspace, &out.join("runtime")).join("libravelin_runtime.a");
     let exported = interface(&archive);
     assert!(exported.iter().any(|name| name == "__tsan_init"), "the runtime lacks the compilers' interface");
 
@@ -61,9 +86,7 @@ fn main() {
     let list: String = exported.iter().map(|name| format!("  {name};\n")).collect();
     fs::write(out.join("ravelin.list"), format!("{{\n{list}}};\n")).expect("OUT_DIR is writable");
 
-    let header = crates.join("ravelin-runtime/include/ravelin.h");
-    let text = fs::read(header).unwrap_or_default();
-    fs::write(out.join("ravelin.h"), text).expect("OUT_DIR is writable");
+    fs::copy(sources.join("include/ravelin.h"), out.join("ravelin.h")).expect("the header can be copied");
     println!("cargo::rustc-env=RAVELIN_RUNTIME_VERSION={}", version(&out));
 }
 
@@ -78,17 +101,60 @@ fn version(out: &Path) -> String {
     format!("{hash:016x}")
 }
 
-/// The directory of all crates of the project.
-fn crates() -> PathBuf {
-    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    here.parent().expect("the crate is a directory of the project").to_owned()
+/// The directory of this package.
+fn package() -> PathBuf {
+    PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"))
+}
+
+/// Makes the workspace that is built: manifests, links to the sources, and the lock file of the outer build.
+fn write_workspace(sources: &Path, workspace: &Path) {
+    let write = |path: &Path, text: &str| fs::write(path, text).expect("OUT_DIR is writable");
+    let _ = fs::remove_dir_all(workspace);
+    let version = env::var("CARGO_PKG_VERSION").expect("cargo sets CARGO_PKG_VERSION");
+    for (name, uses) in CRATES {
+        let directory = workspace.join(name);
+        fs::create_dir_all(&directory).expect("OUT_DIR is writable");
+        symlink(sources.join(name), directory.join("src")).expect("OUT_DIR takes links");
+        let mut manifest = format!("[package]\nname = {name:?}\nversion = {version:?}\nedition = \"2024\"\n");
+        if *name == "ravelin-runtime" {
+            manifest += "[lib]\ncrate-type = [\"staticlib\"]\n[dependencies]\nlibc = \"0.2\"\n";
+        }
+        for used in *uses {
+            manifest += &format!("{used} = {{ path = \"../{used}\" }}\n");
+        }
+        write(&directory.join("Cargo.toml"), &manifest);
+    }
+    write(&workspace.join("Cargo.toml"), &format!("[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n{PROFILE}"));
+    // A package has a lock file of its own; a checkout has one for all crates. Cargo ignores what is not needed in it.
+    let locks = [package().join("Cargo.lock"), package().join("../../Cargo.lock")];
+    if let Some(lock) = locks.iter().find(|lock| lock.is_file()) {
+        println!("cargo::rerun-if-changed={}", lock.display());
+        write(&workspace.join("Cargo.lock"), &fs::read_to_string(lock).unwrap_or_default());
+    }
 }
 
 /// Builds the runtime, and gives the directory of what came out.
-fn build_runtime(crates: &Path, target: &Path) -> PathBuf {
+fn build(workspace: &Path, target: &Path) -> PathBuf {
+    let manifest = workspace.join("Cargo.toml");
+    let mut build = cargo("build", &manifest);
+    build.args(["--package", "ravelin-runtime", "--release", "--target-dir"]).arg(target);
+    // Who uses this crate may have locked another version of libc, and may have no network for the one that is locked
+    // here. The other one was downloaded for this crate, which needs it as well.
+    if !succeeds(cargo("fetch", &manifest).arg("--quiet")) {
+        let _ = fs::remove_file(workspace.join("Cargo.lock"));
+        build.arg("--offline");
+    }
+    match build.status() {
+        Ok(status) if status.success() => target.join("release"),
+        Ok(status) => panic!("the sanitizer's runtime could not be built: cargo ended with {status}"),
+        Err(error) => panic!("the sanitizer's runtime could not be built: cargo could not be started: {error}"),
+    }
+}
+
+/// `cargo COMMAND` for the runtime: with the user's configuration, but without what the outer build adds to it.
+fn cargo(command: &str, manifest: &Path) -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(crates.join("ravelin-runtime"));
-    cargo.args(["build", "--package", "ravelin-runtime", "--profile", "runtime", "--target-dir"]).arg(target);
+    cargo.current_dir(package()).arg(command).arg("--manifest-path").arg(manifest);
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
         let of_a_package = ["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_PKG_", "CARGO_PROFILE_", "DEP_"];
@@ -96,11 +162,7 @@ fn build_runtime(crates: &Path, target: &Path) -> PathBuf {
             cargo.env_remove(&*name);
         }
     }
-    match cargo.status() {
-        Ok(status) if status.success() => target.join("runtime"),
-        Ok(status) => panic!("the sanitizer's runtime could not be built: cargo ended with {status}"),
-        Err(error) => panic!("the sanitizer's runtime could not be built: cargo could not be started: {error}"),
-    }
+    cargo
 }
 
 /// The interface: the visible symbols of the runtime's own object that are not Rust's. Some are pieces of assembly, of

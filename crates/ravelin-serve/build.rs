@@ -1,4 +1,6 @@
 //! Carries the example programs inside: a table of their names and texts, in the order of their names.
+//!
+//! `programs` is a link to the examples of the project; `cargo package` puts the files in its place.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -9,9 +11,9 @@ const ENDINGS: [&str; 5] = ["rav", "litmus", "txt", "rmm", "tpl"];
 fn main() {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the crate is"));
     let mut files: Vec<(String, PathBuf)> = Vec::new();
-    for (folder, prefix) in [("../../examples", ""), ("examples", "other languages/")] {
+    for (folder, prefix) in [("programs", ""), ("examples", "other languages/")] {
         let root = here.join(folder);
-        println!("cargo::rerun-if-changed={}", root.display());
+        println!("cargo::rerun-if-changed={}", root.canonicalize().expect("examples").display());
         collect(&root, prefix, &mut files);
     }
     files.sort();
