@@ -4,6 +4,7 @@
 
 mod advice;
 mod any_number;
+mod architecture;
 mod browser;
 mod building;
 mod c11;

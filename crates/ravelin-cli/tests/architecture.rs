@@ -1,0 +1,150 @@
+//! ARCHITECTURE.md is true: its map is that of `cargo metadata`, and `unsafe` occurs only in the crates that it lists.
+//!
+//! The map is the first block of text below `## The map`. A line that begins with the name of a crate opens its entry;
+//! what follows an arrow in the lines below it are the crates that it links.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Crates, and which of them each links.
+type Graph = BTreeMap<String, BTreeSet<String>>;
+
+#[test]
+fn the_map_shows_which_crate_links_which() {
+    let members = members();
+    let mut expected = Graph::new();
+    for package in members.values() {
+        let linked = package["dependencies"].as_array().expect("dependencies").iter();
+        let linked = linked.filter(|dependency| dependency["kind"].is_null()).map(name);
+        expected.insert(name(package), linked.filter(|linked| members.contains_key(linked)).collect());
+    }
+    let shown = shown(&document());
+    let mut differences: Vec<String> = Vec::new();
+    for crate_ in expected.keys().chain(shown.keys()).collect::<BTreeSet<_>>() {
+        let (expected, shown) = (expected.get(crate_), shown.get(crate_));
+        if expected != shown {
+            differences.push(format!("{crate_} links {expected:?}, and the map says {shown:?}"));
+        }
+    }
+    assert!(differences.is_empty(), "ARCHITECTURE.md, The map:\n{}", differences.join("\n"));
+}
+
+#[test]
+fn crates_in_the_map_link_only_crates_below_them() {
+    let document = document();
+    let order: Vec<&str> = entries(&document).iter().map(|(name, _)| *name).collect();
+    let place = |name: &str| order.iter().position(|other| *other == name);
+    for (crate_, linked) in shown(&document) {
+        for linked in linked {
+            assert!(place(&crate_) < place(&linked), "{linked} stands above {crate_}, which links it");
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_where_the_invariants_list_it() {
+    let document = document();
+    let (_, claim) = document.split_once("\n- **`unsafe` only").expect("an invariant about `unsafe`");
+    let claim = claim.split("\n- ").next().expect("the rest of the invariant");
+    let listed: BTreeSet<&str> = claim
+        .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-')
+        .filter(|word| word.starts_with("ravelin-"))
+        .collect();
+    let members = members();
+    let found = members.iter().filter(|(_, package)| {
+        let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
+        sources(&manifest.with_file_name("src")).iter().any(|file| has_unsafe(file))
+    });
+    let found: BTreeSet<&str> = found.map(|(name, _)| name.as_str()).collect();
+    assert_eq!(found, listed, "crates with `unsafe` code, and those that ARCHITECTURE.md lists");
+}
+
+#[test]
+fn unsafe_code_is_told_from_the_word() {
+    for code in ["let a = unsafe { b() };", "pub unsafe fn c() {", "#[unsafe(no_mangle)]", "unsafe impl Send for D {}"]
+    {
+        assert!(is_unsafe(code), "{code}");
+    }
+    for other in ["//! contains no `unsafe` code", "/// unsafe { }", "\"script-src 'unsafe-inline'\"", "not_unsafe(x)"]
+    {
+        assert!(!is_unsafe(other), "{other}");
+    }
+}
+
+fn document() -> String {
+    std::fs::read_to_string(Path::new(ROOT).join("ARCHITECTURE.md")).expect("ARCHITECTURE.md")
+}
+
+/// The packages of the workspace, by name.
+fn members() -> BTreeMap<String, Value> {
+    let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(ROOT).output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages").iter();
+    packages.map(|package| (name(package), package.clone())).collect()
+}
+
+fn name(value: &Value) -> String {
+    value["name"].as_str().expect("a name").to_owned()
+}
+
+/// The entries of the map: names, and the text up to the next name.
+fn entries(document: &str) -> Vec<(&str, String)> {
+    let map = document.split("\n## The map\n").nth(1).and_then(|section| section.split("```").nth(1));
+    let mut entries: Vec<(&str, String)> = Vec::new();
+    for line in map.expect("a block of text").lines().skip(1).filter(|line| !line.is_empty()) {
+        if line.starts_with(' ') {
+            let (_, text) = entries.last_mut().expect("a line with a name");
+            text.push_str(line);
+        } else {
+            entries.push((line.split(' ').next().expect("a name"), String::new()));
+        }
+    }
+    entries
+}
+
+/// The graph that the map shows.
+fn shown(document: &str) -> Graph {
+    let mut graph = Graph::new();
+    for (name, text) in entries(document) {
+        let linked = text.split_once('→').map_or("", |(_, linked)| linked).split(',');
+        let linked = linked.map(str::trim).filter(|linked| !linked.is_empty());
+        let full = |short| if short == "ravelin" { "ravelin".to_owned() } else { format!("ravelin-{short}") };
+        let before = graph.insert(name.to_owned(), linked.map(full).collect());
+        assert!(before.is_none(), "{name} is in the map twice");
+    }
+    graph
+}
+
+/// All Rust files in a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+fn has_unsafe(file: &Path) -> bool {
+    std::fs::read_to_string(file).expect("a source").lines().any(is_unsafe)
+}
+
+/// Whether a line, formatted by rustfmt, begins a block, function, implementation or attribute that is `unsafe`.
+fn is_unsafe(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default();
+    code.match_indices("unsafe").any(|(place, word)| {
+        let inside_a_name = code[..place].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+        let rest = &code[place + word.len()..];
+        !inside_a_name && ["(", " {", " fn", " impl", " trait", " extern"].iter().any(|next| rest.starts_with(next))
+    })
+}
