@@ -15,6 +15,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
 
 /// Functions, by the ends of their paths, and what the runtime does around each. Between versions they move from module
@@ -182,9 +183,23 @@ fn assembly(functions: &[(String, String)]) -> Result<(String, Vec<String>), Str
 /// Makes the object file, by a crate that holds nothing else.
 fn compile(rustc: &OsStr, text: &str, object: &Path) -> Result<(), NotUnderstood> {
     let not_written = |error| NotUnderstood::NotWritten(object.to_owned(), error);
-    let source = object.with_extension(format!("{}.rs", std::process::id()));
-    fs::write(&source, format!("#![no_std]\ncore::arch::global_asm!(r#\"{text}\"#);\n")).map_err(not_written)?;
-    let made = object.with_extension(format!("{}.o", std::process::id()));
+    // Cargo starts several of us at once. Each has a directory of its own, because rustc writes more files than the one
+    // it is asked for, under names that do not depend on the process.
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let directory = object.with_extension(format!("{}-{number}.new", std::process::id()));
+    fs::create_dir_all(&directory).map_err(not_written)?;
+    let compiled = compile_in(&directory, rustc, text).and_then(|made| fs::rename(made, object).map_err(not_written));
+    // A leftover in the cache harms nobody.
+    let _ = fs::remove_dir_all(&directory);
+    compiled
+}
+
+/// Makes the object file in this directory.
+fn compile_in(directory: &Path, rustc: &OsStr, text: &str) -> Result<PathBuf, NotUnderstood> {
+    let (source, made) = (directory.join("around.rs"), directory.join("around.o"));
+    fs::write(&source, format!("#![no_std]\ncore::arch::global_asm!(r#\"{text}\"#);\n"))
+        .map_err(|error| NotUnderstood::NotWritten(source.clone(), error))?;
     let output = Command::new(rustc)
         .args(["--crate-type=lib", "--crate-name=ravelin_around", "--emit=obj", "-Cpanic=abort", "--target", TARGET])
         .args(["-Ccodegen-units=1", "--edition=2021", "-o"])
@@ -192,10 +207,8 @@ fn compile(rustc: &OsStr, text: &str, object: &Path) -> Result<(), NotUnderstood
         .env_remove("RUSTC_WRAPPER")
         .stdin(Stdio::null())
         .output();
-    // A leftover in the cache harms nobody.
-    let _ = fs::remove_file(&source);
     match output {
-        Ok(output) if output.status.success() => fs::rename(&made, object).map_err(not_written),
+        Ok(output) if output.status.success() => Ok(made),
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             Err(NotUnderstood::NotCompiled(PathBuf::from(rustc), said))
@@ -230,6 +243,22 @@ mod tests {
     fn a_library_that_is_not_known_is_not_taken() {
         let functions = named(&["std::sys::sync::mutex::futex::Mutex::lock_contended", "std::thread::current"]);
         assert_eq!(assembly(&functions).err().as_deref(), Some("std::sys…::Once::call"));
+    }
+
+    #[test]
+    fn object_files_can_be_made_side_by_side() {
+        let folder = std::env::temp_dir().join(format!("ravelin-around-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let object = folder.join("rust-0.o");
+        let compiled: Vec<Result<(), String>> = std::thread::scope(|scope| {
+            let compile = || compile(OsStr::new("rustc"), ".globl here\nhere:\n", &object).map_err(|e| e.to_string());
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(compile)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        assert_eq!(compiled, vec![Ok(()); 8]);
+        assert!(fs::read(&object).expect("an object file").starts_with(b"\x7fELF"));
+        assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1, "something is left behind");
+        fs::remove_dir_all(&folder).expect("the folder is removed");
     }
 
     #[test]
