@@ -20,14 +20,13 @@ use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 holds, 1 violated, 2 the input or the command line is wrong, 3 unknown.
-With several files or models the worst counts, in the order 2, 1, 3, 0.";
+With several files or models the exit code is the worst, in the order 2, 1, 3, 0.";
 
 /// Does weak memory change what my program does?
 ///
-/// Ravelin explores concurrent programs under sequential consistency (sc), x86-TSO (tso), PSO (pso), release/acquire (ra) and RC20 (rc20,
-/// C11). It proves that weak memory
-/// changes nothing (check), or that nothing forbidden can happen (reach), or shows a run in which it does and finds the cheapest fences
-/// that stop it (fence).
+/// Ravelin checks concurrent programs under sequential consistency (sc), x86-TSO (tso), PSO (pso), release/acquire (ra) and RC20 (rc20,
+/// C11). It proves that weak memory changes nothing (check) or that no forbidden state is reachable (reach), or prints an execution that
+/// shows the opposite. It finds the cheapest fences (fence). For C, C++ and Rust programs it is a sanitizer (cc, c++, run, cargo).
 #[derive(Debug, Parser)]
 #[command(name = "ravelin", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Arguments {
@@ -37,48 +36,48 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Is a program robust: does weak memory leave its executions as they are?
+    /// Check whether a program is robust: whether weak memory adds no executions
     Check(Check),
-    /// Can a forbidden state be reached, an assertion fail, a value leave its type?
+    /// Check whether a forbidden state is reachable, an assertion can fail, or a value can leave its type
     Reach(Reach),
-    /// The cheapest fences that make a program robust, or the minimal sets that make it safe.
+    /// Find the cheapest fences that make a program robust, or the minimal sets that make it safe
     Fence(Fence),
-    /// All states in which a program can end, and which of them sequential consistency forbids.
+    /// List the final states of a program, and mark those that sequential consistency forbids
     States(States),
-    /// Walk through a program: a random run, or one where you choose each step.
+    /// Simulate a program: take a random walk, or choose each step yourself
     Simulate(Simulate),
-    /// Search with several processes on this machine; on several machines each starts `check --cluster` or `reach --cluster`.
+    /// Search with several processes on this machine; on several machines start `check --cluster` or `reach --cluster` on each
     Cluster(Local),
-    /// Go on with a search that was ended before it was done, from the directory of its --checkpoint.
+    /// Resume an interrupted search from the directory of its --checkpoint
     Resume(Resume),
-    /// Check a certificate that `--certify` wrote.
+    /// Check a certificate that `--certify` wrote
     Certificate(Certificate),
-    /// Can a marking of a Petri net be covered? Reads the format of MIST (.spec).
+    /// Check whether a marking of a Petri net is coverable; reads the format of MIST (.spec)
     Cover(Cover),
-    /// Write a program in another language, or pretty-print it.
+    /// Convert a program to another language, or pretty-print it
     Convert(Convert),
-    /// Compile and link C with the sanitizer: a drop-in compiler, takes what gcc or clang take.
+    /// Compile and link C with the sanitizer; takes the arguments of gcc or clang
     Cc(Compile),
-    /// The same for C++.
+    /// Compile and link C++ with the sanitizer; takes the arguments of g++ or clang++
     #[command(name = "c++", alias = "cxx")]
     Cxx(Compile),
-    /// Run a program that was built with the sanitizer, and tell what it found.
+    /// Run a program that was built with the sanitizer, and report its findings
     Run(Run),
-    /// Build and run Rust projects with the sanitizer: cargo test, run, build or bench.
+    /// Build and run a Rust project with the sanitizer: cargo test, run, build or bench
     Cargo(Cargo),
-    /// Run a program again with the schedule of a finding, and stop there.
+    /// Repeat the run of a finding with its schedule, and stop at the finding
     Replay(Replay),
-    /// Tell again what is in findings files that `run --findings` kept.
+    /// Report the findings in files that `run --findings` kept
     Findings(Findings),
-    /// Tell an answer again, in words, step by step, from what `--format json` wrote.
+    /// Explain an answer in prose, step by step, from a report of `--format json`
     Explain(Explain),
-    /// A web page on this machine: write a program, pick a model, see the answer.
+    /// Serve a web page on this machine: write a program, choose a model, see the answer
     Serve(Serve),
-    /// Write a script that completes commands and flags in a shell.
+    /// Print a completion script for a shell
     Completions(Completions),
-    /// Write the manual pages.
+    /// Print or write the manual pages
     Man(Manual),
-    /// Tell what is wrong with a program, as JSON.
+    /// Print the errors of a program as JSON
     #[command(hide = true)]
     Diagnose(Diagnose),
 }
@@ -88,34 +87,34 @@ pub enum Command {
 pub struct Check {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Memory models, separated by commas: tso, pso, ra (all accesses release/acquire), rc20 (C11) [default: what the language is about;
-    /// tso for x86 litmus tests, Trencher and Memorax, else tso,rc20]
+    /// Memory models, separated by commas: tso, pso, ra (all accesses release/acquire), rc20 (C11) [default: tso for x86 litmus tests,
+    /// Trencher and Memorax, tso,rc20 for other languages]
     #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
     pub models: Vec<Model>,
-    /// `robust`: every computation has the trace of one under sc; `trf`: no triangular races, which is stronger and cheaper
+    /// `robust`: every computation has the trace of one under sc; `trf`: no triangular races, a stronger property that is cheaper to check
     #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect")]
     pub property: PropertyName,
-    /// tso and pso: settle every attack, instead of stopping at the first feasible one, and list them
+    /// tso and pso: decide every attack and list them, instead of stopping at the first feasible one
     #[arg(long, conflicts_with = "expect")]
     pub attacks: bool,
-    /// ra and rc20: take data races to be absent
+    /// ra and rc20: assume that there are no data races
     #[arg(long)]
     pub no_races: bool,
-    /// rc20: how seq_cst accesses are read: as release/acquire with a hidden seq_cst fence `after` each, `before` each, `both` one after the
-    /// other, or with none, `rel-acq`
+    /// rc20: how seq_cst accesses are read: as release/acquire with a hidden seq_cst fence `after` each, `before` each, `both` readings one
+    /// after the other, or `rel-acq` without a fence
     #[arg(long, value_name = "READING", default_value = "both", value_parser = named(&SeqCstReading::ALL, SeqCstReading::name))]
     pub seq_cst: SeqCstReading,
-    /// ra and rc20: rewrite loops that only wait (`while x.load() != 1 {}`) to `wait` and `bcas`, of which only the attempt that passes counts
+    /// ra and rc20: rewrite loops that only wait (`while x.load() != 1 {}`) to `wait` and `bcas`, which count only the attempt that succeeds
     #[arg(long)]
     pub auto_wait: bool,
-    /// How attacks are searched: `shared` explores the states under sc once for all of them, `attacks` searches one instrumented
-    /// program an attack, `single` one for all attacks [default: shared]
+    /// How attacks are searched: `shared` explores the states under sc once for all attacks, `attacks` searches one instrumented
+    /// program per attack, `single` one for all attacks [default: shared]
     #[arg(long, value_name = "ENGINE", value_parser = named(&Engine::ALL, Engine::name))]
     pub engine: Option<Engine>,
-    /// With any number of threads: if the program is robust, write a proof to this file that `ravelin certificate` checks
+    /// With any number of threads: if the program is robust, write a proof to this file, which `ravelin certificate` checks
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]
     pub certify: Option<PathBuf>,
-    /// Compare the answers with what the files (or tables, .tsv) expect, and show where they differ
+    /// Compare the answers with those that the files (or tables, .tsv) expect, and print the differences
     #[arg(long, conflicts_with = "cluster")]
     pub expect: bool,
     #[command(flatten)]
@@ -133,13 +132,13 @@ pub struct Check {
 pub struct Reach {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Compare the answers with what the files (or tables, .tsv) expect, and show where they differ
+    /// Compare the answers with those that the files (or tables, .tsv) expect, and print the differences
     #[arg(long, conflicts_with = "cluster")]
     pub expect: bool,
     #[command(flatten)]
     pub models: Models,
-    /// Who answers: `auto` asks several, `bounded` explores all states with store buffers of at most --buffer stores, the others put no
-    /// bound on them: `lazy` delays stores where that matters, `dual` (tso) and `sb` search backwards and need finite domains
+    /// The engine: `auto` tries several; `bounded` explores all states with store buffers of at most --buffer stores; the others have no
+    /// bound: `lazy` delays stores where that matters, `dual` (tso) and `sb` search backwards and need finite domains
     #[arg(long, default_value = "auto", value_name = "ENGINE", value_parser = named(&reachability::Engine::CHOSEN, reachability::Engine::name))]
     pub engine: reachability::Engine,
     /// If a goal cannot be reached under tso, or under sc by any number of threads, write a proof to this file: a set of constraints that
@@ -157,36 +156,36 @@ pub struct Reach {
 }
 
 const FENCE_HELP: &str = "\
-Two questions with different answers. --for robustness: with the fences nothing differs from sequential consistency. --for
-safety: with the fences no goal can be reached, no assertion fails; other behaviour may still differ, so fewer may do.
+There are two questions. --for robustness: with the fences, nothing differs from sequential consistency. --for safety: with
+the fences, no goal is reachable and no assertion fails; other behaviour may differ, so fewer fences may be enough.
 
-Places are called by the line before which a fence goes (L13, or L13.9 with a column), or as in t1:q4 by thread and state.
-A cost file has one place and a positive number a line (`L13 250`); a placement file has one place a line. A word that
-starts with # begins a comment. --max-states and --max-memory are for each query, --timeout is for all of them together.
+A place is named by the line before which a fence goes (L13, or L13.9 with a column), or by thread and state (t1:q4). A cost
+file has one place and a positive number per line (`L13 250`); a placement file has one place per line. A word that starts
+with # begins a comment. --max-states and --max-memory limit each query, --timeout limits all queries together.
 
-Exit codes: 0 a set was found or none is needed, 1 no set does it, 2 the input or the command line is wrong, 3 unknown.";
+Exit codes: 0 a set was found or none is needed, 1 no set is enough, 2 the input or the command line is wrong, 3 unknown.";
 
 #[derive(Debug, Args)]
 #[command(after_help = FENCE_HELP)]
 pub struct Fence {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Memory models, tso, pso, ra and rc20, separated by commas; under rc20 accesses may get a stronger order, too
+    /// Memory models, separated by commas: tso, pso, ra and rc20; under rc20 accesses may also get a stronger order
     #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
     pub models: Vec<Model>,
     /// What the fences are for: `robustness` or `safety`
     #[arg(long = "for", default_value = "robustness", value_name = "PURPOSE", conflicts_with = "expect")]
     pub purpose: PurposeName,
-    /// `robust`, or `trf`: enough fences that there are no triangular races
+    /// `robust`, or `trf` for no triangular races
     #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect")]
     pub property: PropertyName,
-    /// Who answers about safety, as in `ravelin reach` [default: auto]
+    /// The engine for --for safety, as in `ravelin reach` [default: auto]
     #[arg(long, value_name = "ENGINE", value_parser = named(&reachability::Engine::CHOSEN, reachability::Engine::name))]
     pub engine: Option<reachability::Engine>,
-    /// All sets of least cost (robustness), all minimal sets (safety)
+    /// Find all sets of least cost (robustness), or all minimal sets (safety)
     #[arg(long, conflicts_with = "expect")]
     pub all: bool,
-    /// What to minimise: `size`, the number; `loops`, ten to the power of the loop depth each; or the costs in a file
+    /// What to minimise: `size`, the number of fences; `loops`, ten to the power of the loop depth per fence; or the costs in a file
     #[arg(long, default_value = "size", value_name = "COST", conflicts_with = "expect")]
     pub cost: String,
     /// Where fences may go: `anywhere`, `after-stores`, `before-loads`, `outside-loops`, or the places in a file
@@ -199,31 +198,31 @@ pub struct Fence {
     /// rc20: how seq_cst accesses are read, as in `ravelin check` [default: both]
     #[arg(long, value_name = "READING", value_parser = named(&SeqCstReading::ALL, SeqCstReading::name))]
     pub seq_cst: Option<SeqCstReading>,
-    /// ra and rc20: take data races to be absent
+    /// ra and rc20: assume that there are no data races
     #[arg(long)]
     pub no_races: bool,
-    /// What to do: insert a `fence`, or `rmw`: turn a store into a locked exchange
+    /// The repair: `fence` inserts fences, `rmw` turns stores into locked exchanges
     #[arg(long, default_value = "fence", value_name = "REPAIR", conflicts_with = "expect")]
     pub repair: RepairName,
-    /// Begin without the fences that the program has, and keep those that are needed
+    /// Ignore the fences of the program, and keep only those that are needed
     #[arg(long, conflicts_with = "expect")]
     pub minimise: bool,
-    /// Choose fences for each copy of a thread apart; what is found can then not be written down
+    /// Choose fences for each copy of a thread separately; the result cannot be written as a program
     #[arg(long, conflicts_with_all = ["expect", "write", "diff"])]
     pub apart: bool,
-    /// Show for each fence what goes wrong without it
+    /// Print, for each fence, what goes wrong without it
     #[arg(long, conflicts_with = "expect")]
     pub explain: bool,
     /// Write the repaired program to this file, in its own language
     #[arg(long, value_name = "OUT", conflicts_with = "expect")]
     pub write: Option<PathBuf>,
-    /// Show the change as a diff
+    /// Print the change as a diff
     #[arg(long, conflicts_with = "expect")]
     pub diff: bool,
-    /// List the places where a fence may go, and what it would cost there, and stop
+    /// List the places where a fence may go, with its cost there, and exit
     #[arg(long, conflicts_with_all = ["expect", "write", "diff", "explain"])]
     pub places: bool,
-    /// Compare the answers with what the files (or tables, .tsv) expect, and show where they differ
+    /// Compare the answers with those that the files (or tables, .tsv) expect, and print the differences
     #[arg(long)]
     pub expect: bool,
     #[command(flatten)]
@@ -255,7 +254,7 @@ fn parse_weights(text: &str) -> Result<(u64, u64), String> {
 pub struct States {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Compare the answers with what the files (or tables, .tsv) expect, and show where they differ
+    /// Compare the answers with those that the files (or tables, .tsv) expect, and print the differences
     #[arg(long)]
     pub expect: bool,
     #[command(flatten)]
@@ -272,13 +271,13 @@ pub struct States {
 pub struct Simulate {
     /// The program
     pub file: PathBuf,
-    /// The language of the file, if its name does not tell
+    /// The language of the file, if the file name does not determine it
     #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
     pub from: Option<Language>,
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
-    /// Values are taken modulo N when they are put into a register or a cell, for files of Trencher's language: 256 for Persist's
+    /// Store values modulo N in registers and cells, for files of Trencher's language; 256 for those of Persist
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
     pub wrap: Option<i64>,
     /// Memory model
@@ -287,16 +286,16 @@ pub struct Simulate {
     /// Seed of the random choices; the same seed gives the same run
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Longest run
+    /// Maximum number of steps
     #[arg(long, default_value_t = 200, value_name = "N")]
     pub steps: usize,
     /// Choose each step yourself
     #[arg(long, short, conflicts_with = "format")]
     pub interactive: bool,
-    /// Count in many random runs how often each place for a fence is passed, and write costs for `fence --cost` to this file
+    /// Count in many random walks how often each place for a fence is passed, and write costs for `fence --cost` to this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["interactive", "format"])]
     pub profile: Option<PathBuf>,
-    /// Number of runs for --profile
+    /// Number of random walks for --profile
     #[arg(long, default_value_t = 100, value_name = "N", requires = "profile")]
     pub runs: usize,
     #[command(flatten)]
@@ -310,9 +309,9 @@ impl Simulate {
 }
 
 const COVER_HELP: &str = "\
-A net has sections `vars`, `rules`, `init` and `target`; rules take and give tokens (`a >= 1, b >= 1 -> a' = a - 1, c' = c + 2;`).
+A net has sections `vars`, `rules`, `init` and `target`; rules take and produce tokens (`a >= 1, b >= 1 -> a' = a - 1, c' = c + 2;`).
 
-Exit codes: 0 no target can be covered, 1 one can, 2 the input or the command line is wrong, 3 unknown.";
+Exit codes: 0 no target is coverable, 1 one is, 2 the input or the command line is wrong, 3 unknown.";
 
 #[derive(Debug, Args)]
 #[command(after_help = COVER_HELP)]
@@ -320,7 +319,7 @@ pub struct Cover {
     /// Nets; `-` reads standard input
     #[arg(required = true, value_name = "NET")]
     pub files: Vec<PathBuf>,
-    /// If no target can be covered, write a proof to this file: a set of markings that `ravelin certificate --net` checks
+    /// If no target is coverable, write a proof to this file: a set of markings that `ravelin certificate --net` checks
     #[arg(long, value_name = "FILE")]
     pub certify: Option<PathBuf>,
     #[command(flatten)]
@@ -331,21 +330,21 @@ pub struct Cover {
 
 #[derive(Debug, Args)]
 pub struct Certificate {
-    /// What `--certify` wrote
+    /// The file that `--certify` wrote
     pub certificate: PathBuf,
     /// The net it is about, if `ravelin cover` wrote it
     #[arg(long, value_name = "NET", conflicts_with_all = ["program", "from", "copies", "wrap"])]
     pub net: Option<PathBuf>,
-    /// The program it is about, if it is no longer where it was
+    /// The program it is about, if the file has moved
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
-    /// The language of the program, if its name does not tell
+    /// The language of the program, if the file name does not determine it
     #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
     pub from: Option<Language>,
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
-    /// Values are taken modulo N when they are put into a register or a cell, for files of Trencher's language: 256 for Persist's
+    /// Store values modulo N in registers and cells, for files of Trencher's language; 256 for those of Persist
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
     pub wrap: Option<i64>,
 }
@@ -360,22 +359,22 @@ impl Certificate {
 pub struct Convert {
     /// The program
     pub file: PathBuf,
-    /// The language of the file, if its name does not tell
+    /// The language of the file, if the file name does not determine it
     #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
     pub from: Option<Language>,
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
-    /// Values are taken modulo N when they are put into a register or a cell, for files of Trencher's language: 256 for Persist's
+    /// Store values modulo N in registers and cells, for files of Trencher's language; 256 for those of Persist
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
     pub wrap: Option<i64>,
     /// Instrument the program for an attack on its robustness, THREAD:STORE:LOAD such as t1:L3:L5 with line numbers: the result
     /// violates `never success` under sc exactly if the attack is feasible under tso
     #[arg(long, value_name = "ATTACK")]
     pub instrument: Option<String>,
-    /// What to write: `rav` pretty-prints, `litmus` is a C litmus test for herd and litmus7, `c` is a C program to
-    /// be run under the sanitizer, `dot` draws the control flow for Graphviz, `promela` is SPIN's input, `spec` is the Petri net of
-    /// its attacks, for any number of threads [default with --instrument: rav]
+    /// The output language: `rav` pretty-prints, `litmus` is a C litmus test for herd and litmus7, `c` is a C program for the
+    /// sanitizer, `dot` is the control flow for Graphviz, `promela` is the input of SPIN, `spec` is the Petri net of its attacks, for any
+    /// number of threads [default with --instrument: rav]
     #[arg(long, value_name = "LANGUAGE", required_unless_present = "instrument")]
     pub to: Option<To>,
     /// File to write instead of standard output
@@ -394,13 +393,13 @@ pub struct Inputs {
     /// Programs; `-` reads standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The language of the files, if their names do not tell
+    /// The language of the files, if the file names do not determine it
     #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
     pub from: Option<Language>,
     /// Number of copies of each `thread p[*]`
     #[arg(long, value_name = "N")]
     pub copies: Option<usize>,
-    /// Values are taken modulo N when they are put into a register or a cell, for files of Trencher's language: 256 for Persist's
+    /// Store values modulo N in registers and cells, for files of Trencher's language; 256 for those of Persist
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
     pub wrap: Option<i64>,
 }
@@ -416,24 +415,24 @@ pub struct Models {
     /// Memory models, separated by commas
     #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL", value_parser = named(&Model::HARDWARE, Model::name))]
     pub models: Vec<Model>,
-    /// Most pending stores of one thread under tso and pso
+    /// Maximum number of pending stores per thread under tso and pso
     #[arg(long, default_value_t = 3, value_name = "K")]
     pub buffer: usize,
 }
 
-/// How hard to try.
+/// Limits of a search.
 #[derive(Clone, Debug, Args)]
 pub struct Resources {
-    /// Stop after so many states
+    /// Stop after this number of states
     #[arg(long, value_name = "N")]
     pub max_states: Option<u64>,
     /// Stop before using more memory than this, such as 512M or 4G [default: three quarters of what is free]
     #[arg(long, value_name = "SIZE", value_parser = crate::limits::parse_size)]
     pub max_memory: Option<u64>,
-    /// Stop after this time, in seconds or such as 90s, 5m, 1h
+    /// Stop after this time: seconds, or such as 90s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = crate::limits::parse_time)]
     pub timeout: Option<std::time::Duration>,
-    /// Threads to search with [default: one a core]
+    /// Number of threads to search with [default: one per core]
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
 }
@@ -451,17 +450,17 @@ pub struct Search {
     /// Explore all orders of independent steps
     #[arg(long)]
     pub no_partial_order: bool,
-    /// Tell identical threads apart
+    /// Distinguish identical threads
     #[arg(long)]
     pub no_symmetry: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Output {
-    /// What the answer looks like
+    /// Format of the answer
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     pub format: Format,
-    /// Colours
+    /// When to use colours
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
     #[command(flatten)]
@@ -488,7 +487,7 @@ pub enum To {
 pub enum Format {
     Text,
     Json,
-    /// The layout of herd's answers; for `states`
+    /// The layout of herd; for `states`
     Herd,
     /// SARIF 2.1.0, for code scanning and editors; for `check`, `reach` and `fence`
     Sarif,
@@ -505,7 +504,9 @@ impl Output {
     /// Refuses SARIF where there is nothing that a rule could be about.
     pub fn refuse_sarif(&self, command: &str) -> anyhow::Result<()> {
         if self.format == Format::Sarif {
-            anyhow::bail!("`{command}` finds no violations that SARIF could tell: use it with check, reach or fence");
+            anyhow::bail!(
+                "`{command}` finds no violations, so it cannot write SARIF: use SARIF with check, reach or fence"
+            );
         }
         Ok(())
     }

@@ -45,7 +45,7 @@ pub fn run(arguments: &arguments::Certificate) -> anyhow::Result<Exit> {
     let proved = if format == ravelin_nets::FORMAT {
         about_net(arguments, serde_json::from_value(document).with_context(not_one)?)?
     } else if arguments.net.is_some() {
-        bail!("{path} is not about a net; leave --net away");
+        bail!("{path} is not about a net; omit --net");
     } else if format == any_number::FORMAT {
         about_any_number(arguments, serde_json::from_value(document).with_context(not_one)?)?
     } else {

@@ -82,10 +82,10 @@ fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
     }
     let c11 = models.iter().any(|model| model.is_c11());
     if c11 && arguments.attacks {
-        bail!("attacks are about tso and pso; leave --attacks away, or ask about these models");
+        bail!("attacks are about tso and pso; omit --attacks, or ask about these models");
     }
     if c11 && arguments.engine.is_some() {
-        bail!("engines search attacks, which are about tso and pso; leave --engine away, or ask about these models");
+        bail!("engines search attacks, which are about tso and pso; omit --engine, or ask about these models");
     }
     let tso_only = models.is_empty() || models == [Model::Tso];
     if arguments.certify.is_some() && (arguments.inputs.files.len() != 1 || !tso_only) {
@@ -93,18 +93,16 @@ fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
     }
     if arguments.property == PropertyName::Trf {
         if arguments.certify.is_some() {
-            bail!("--certify is about robustness; leave --property trf away");
+            bail!("--certify is about robustness; omit --property trf");
         }
         if models.iter().any(|model| *model != Model::Tso) {
-            bail!("triangular races are about tso; leave --model away");
+            bail!("triangular races are about tso; omit --model");
         }
         if arguments.attacks {
-            bail!(
-                "triangular races are looked for without attacks; leave --attacks away, or ask for --property robust"
-            );
+            bail!("triangular races are looked for without attacks; omit --attacks, or use --property robust");
         }
         if arguments.engine.is_some() {
-            bail!("engines search attacks; leave --engine away, or ask for --property robust");
+            bail!("engines search attacks; omit --engine, or use --property robust");
         }
     }
     Ok(())

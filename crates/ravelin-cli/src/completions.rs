@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 const COMPLETIONS_HELP: &str = "\
 bash: ravelin completions bash > ~/.local/share/bash-completion/completions/ravelin
-zsh:  ravelin completions zsh > ~/.zfunc/_ravelin   (a folder in $fpath)
+zsh:  ravelin completions zsh > ~/.zfunc/_ravelin   (a directory in $fpath)
 fish: ravelin completions fish > ~/.config/fish/completions/ravelin.fish";
 
 #[derive(Debug, Args)]
@@ -24,10 +24,10 @@ pub struct Completions {
 
 #[derive(Debug, Args)]
 pub struct Manual {
-    /// The command to tell about, such as `check` [default: ravelin itself]
+    /// The command, such as `check` [default: ravelin itself]
     #[arg(conflicts_with = "out")]
     pub command: Option<String>,
-    /// Write ravelin.1 and a page for each command into this folder, instead of one page to standard output
+    /// Write ravelin.1 and one page per command to this directory, instead of printing one page
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub struct Diagnose {
     /// The program; `-` reads standard input
     pub file: PathBuf,
-    /// The language of the file, if its name does not tell
+    /// The language of the file, if the file name does not determine it
     #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
     pub from: Option<Language>,
 }

@@ -12,10 +12,10 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// What `--format json` wrote; `-` reads standard input
+    /// A report of `--format json`; `-` reads standard input
     #[arg(value_name = "REPORT")]
     pub report: PathBuf,
-    /// Colours
+    /// When to use colours
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
 }

@@ -90,7 +90,7 @@ pub fn parse_quietly(path: &Path, reading: &Reading) -> anyhow::Result<Parsed> {
     let Some(language) = reading.from.or_else(|| tell(path, &source.text)) else {
         let known: Vec<String> = Language::ALL.iter().map(|language| format!(".{}", language.extension())).collect();
         bail!(
-            "{}: cannot tell the language from the name or the text; known endings are {}, or say it with --from",
+            "{}: cannot detect the language from the name or the text; use one of the file extensions {}, or --from",
             path.display(),
             known.join(", ")
         );

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// What is to be written where.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Pages {
-    /// Also write a page to be opened in a browser: the verdict, the source, the run to step through, the graph
+    /// Also write an HTML page: the verdict, the source, the run step by step, the graph
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Also draw the execution graph of the first witness that has one, with its happens-before cycle
@@ -58,7 +58,7 @@ impl Output {
     /// Refuses `--html` and `--svg` where there is nothing to look at.
     pub fn refuse_pages(&self, command: &str) -> anyhow::Result<()> {
         if self.pages.is_wanted() {
-            bail!("`{command}` has nothing to show in a page: use --html and --svg with check, reach, fence or states");
+            bail!("`{command}` cannot write a page: use --html and --svg with check, reach, fence or states");
         }
         Ok(())
     }

@@ -70,6 +70,6 @@ fn engine_for(engine: Engine, elsewhere: Option<&str>) -> anyhow::Result<Engine>
     match (engine, elsewhere) {
         (Engine::Auto, Some(_)) => Ok(Engine::Bounded),
         (Engine::Auto | Engine::Bounded, _) | (_, None) => Ok(engine),
-        (_, Some(option)) => bail!("{option} is for the engine `bounded`; leave --engine away"),
+        (_, Some(option)) => bail!("{option} is for the engine `bounded`; omit --engine"),
     }
 }

@@ -1,4 +1,4 @@
-//! `ravelin resume`: goes on with a search that keeps checkpoints.
+//! `ravelin resume`: resumes a search that keeps checkpoints.
 //!
 //! Beside the parts of the explorations their directory has `run.json`: the command line, the version and fingerprints of the programs. It is
 //! written once and never changed; its own fingerprint stands in every part.
@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Goes on where a search with --checkpoint was ended.
+/// Resumes a search with --checkpoint that was interrupted.
 #[derive(Debug, Args)]
 pub struct Resume {
     /// The directory that was given to --checkpoint
     pub directory: PathBuf,
-    /// Time between two checkpoints [default: as before]
+    /// Time between two checkpoints [default: that of the search]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub checkpoint_every: Option<Duration>,
     #[command(flatten)]
@@ -103,7 +103,7 @@ impl RunFile {
             if file.as_os_str() == "-" {
                 bail!("what comes from standard input cannot be read again by `ravelin resume`: name a file");
             }
-            // Whoever reads the file says what is wrong with it.
+            // Reading the program reports what is wrong with the file.
             let text = input::read_source(file).map(|source| source.text).unwrap_or_default();
             files.push(json!({ "path": file.display().to_string(), "fingerprint": fingerprint(text.as_bytes()) }));
         }
@@ -122,7 +122,7 @@ impl RunFile {
         let named = || format!("`{}`", directory.display());
         std::fs::create_dir_all(directory).with_context(|| format!("cannot make the directory {}", named()))?;
         if directory.join(RUN_FILE).exists() {
-            bail!("{0} holds a checkpoint already; `ravelin resume {1}` goes on from it", named(), directory.display());
+            bail!("{0} holds a checkpoint already; `ravelin resume {1}` resumes it", named(), directory.display());
         }
         let entries = std::fs::read_dir(directory).with_context(|| format!("cannot read {}", named()))?;
         if entries.flatten().any(|entry| !is_unfinished(&entry.path())) {
@@ -155,19 +155,19 @@ impl RunFile {
             Some(other) => {
                 bail!("`{}` has version {other} of the format; this program reads {FORMAT}", self.path.display())
             }
-            None => bail!("`{}` is not that of a checkpoint", self.path.display()),
+            None => bail!("`{}` does not belong to a checkpoint", self.path.display()),
         }
         let version = content["version"].as_str().unwrap_or("another version");
         if version != env!("CARGO_PKG_VERSION") {
             bail!(
-                "the checkpoint was made by ravelin {version}, and this is {}; only the same version goes on from it",
+                "the checkpoint was made by ravelin {version}, and this is {}; only the same version can resume it",
                 env!("CARGO_PKG_VERSION")
             );
         }
         Ok(content)
     }
 
-    /// The words after `ravelin`, and the directory they were said in.
+    /// The arguments of `ravelin`, and the directory in which it ran.
     fn command(&self) -> anyhow::Result<(Vec<String>, PathBuf)> {
         let content = self.content()?;
         let words = content["command"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -181,7 +181,7 @@ impl RunFile {
             let path = Path::new(file["path"].as_str().unwrap_or_default());
             let text = input::read_source(path).map(|source| source.text).unwrap_or_default();
             if file["fingerprint"].as_u64() != Some(fingerprint(text.as_bytes())) {
-                bail!("{} is not what it was when the checkpoint was made", path.display());
+                bail!("{} has changed since the checkpoint was made", path.display());
             }
         }
         Ok(())

@@ -10,37 +10,37 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const HELP: &str = "\
-The page is for this machine only, unless --listen says otherwise. Every check runs as a process of its own within the limits
+Only this machine can reach the page, unless --listen gives another address. Each check is a separate process with the limits
 given here. Ctrl-C, SIGTERM and SIGHUP end the server and its checks.";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct Serve {
-    /// A folder whose programs can be chosen, beside the examples
+    /// A directory whose programs the page offers besides the examples
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// The port; 0 picks a free one
+    /// The port; 0 for a free one
     #[arg(long, default_value_t = 7357, value_name = "PORT")]
     pub port: u16,
-    /// The address to listen at; others than this machine's own let other machines run checks here
+    /// The address to listen at; an address that other machines can reach lets them run checks here
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
     pub listen: IpAddr,
-    /// A name of this machine that the page may be asked for under, beside its addresses, `localhost` and its host name
+    /// A name of this machine that requests may use, besides its addresses, `localhost` and its host name
     #[arg(long = "name", value_name = "NAME")]
     pub names: Vec<String>,
-    /// Longest time of a check, in seconds or such as 90s, 5m
+    /// Time limit of a check: seconds, or such as 90s, 5m
     #[arg(long, default_value = "10s", value_name = "TIME", value_parser = limits::parse_time)]
     pub timeout: Duration,
-    /// Most states of a check
+    /// Maximum number of states of a check
     #[arg(long, default_value_t = 5_000_000, value_name = "N")]
     pub max_states: u64,
-    /// Most memory for the states of a check, such as 512M or 4G
+    /// Maximum memory for the states of a check, such as 512M or 4G
     #[arg(long, default_value = "512M", value_name = "SIZE", value_parser = limits::parse_size)]
     pub max_memory: u64,
-    /// Checks at once [default: one for each core but one]
+    /// Number of checks at a time [default: the number of cores minus one]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Threads that a check searches with
+    /// Number of threads per check
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub workers: usize,
 }
@@ -66,7 +66,7 @@ pub fn run(arguments: &Serve) -> anyhow::Result<Exit> {
         if !ready.address.ip().is_loopback() {
             complain!("warning: other machines can reach this server and run checks on it");
         }
-        // Whoever started it with its output closed knows the port.
+        // If standard output is closed, the caller chose the port.
         let _ = writeln!(stdout(), "listening at {}", ready.url);
     })?;
     Ok(Exit::Holds)

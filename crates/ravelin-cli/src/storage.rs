@@ -13,18 +13,17 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Storage {
-    /// Go on when the memory of --max-memory is full, and keep states in files in this directory. `check` then searches attacks with the
-    /// engine `single`, `reach` with `bounded`, unless --engine names another that explores state by state
+    /// Store states in this directory when the memory of --max-memory is full, instead of stopping. `check` then uses the engine `single`
+    /// and `reach` the engine `bounded`, unless --engine names another that explores state by state
     #[arg(long, value_name = "DIR", conflicts_with = "expect")]
     pub spill: Option<PathBuf>,
-    /// Keep what is explored in this new directory, so that `ravelin resume DIR` goes on if the search is ended before it is done. Engines
-    /// as for --spill
+    /// Save the search in this new directory, so that `ravelin resume DIR` can resume it if it is interrupted. Engines as for --spill
     #[arg(long, value_name = "DIR", conflicts_with_all = ["expect", "spill"])]
     pub checkpoint: Option<PathBuf>,
     /// Time between two checkpoints, such as 30s or 5m; 0 for one after each level
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "30s", hide_short_help = true)]
     pub checkpoint_every: Duration,
-    /// The checkpoint is there and the search goes on from it.
+    /// The checkpoint exists and the search resumes from it.
     #[arg(skip)]
     pub resumed: bool,
 }
@@ -39,7 +38,7 @@ impl Storage {
     /// Makes the directory for checkpoints, or looks whether it is the right one. `process`: which of several processes this is.
     pub fn open(&self, inputs: &Inputs, process: Option<usize>) -> anyhow::Result<Opened<'_>> {
         if self.spill.is_some() && process.is_some() {
-            bail!("--spill is for a search by one process; several have the memory of all");
+            bail!("--spill is for a search by one process; several processes share their memory");
         }
         let spill = self.spill.as_deref();
         let Some(directory) = &self.checkpoint else { return Ok(Opened { spill, checkpoints: None }) };
@@ -75,7 +74,7 @@ impl Opened<'_> {
             && checkpoints.is_unfinished()
             && exit == Exit::Unknown
         {
-            complain!("not finished; `ravelin resume {}` goes on from here", directory.display());
+            complain!("not finished; `ravelin resume {}` resumes the search", directory.display());
         }
     }
 }

@@ -38,7 +38,7 @@ fn exit_codes_and_messages() {
             "static x; thread p[*] { wait(x == 1); @a; nop; } never p@a == 1;",
             &["reach", "--model", "sc"],
             2,
-            "at least so many",
+            "a minimum number of copies",
         ),
     ];
     for (text, arguments, expected, says) in cases {

@@ -224,7 +224,7 @@ fn the_same_seed_gives_the_same_schedule_and_report_a_hundred_times() {
 fn wrong_command_lines_are_told() {
     let cases: [(&[&str], &str); 6] = [
         (&["cargo"], "required arguments were not provided"),
-        (&["cargo", "clippy"], "cargo clippy builds nothing that could be watched"),
+        (&["cargo", "clippy"], "cargo clippy builds nothing to watch"),
         (&["cargo", "build", "--target", "wasm32-unknown-unknown"], "for the target x86_64-unknown-linux-gnu only"),
         (&["cargo", "--no-robustness", "--no-races", "test"], "cannot be used with"),
         (&["cargo", "--races", "--no-races", "test"], "cannot be used with"),

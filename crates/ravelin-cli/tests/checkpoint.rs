@@ -96,7 +96,7 @@ fn limits_end_it_and_higher_ones_go_on() {
     let kept = directory(&scratch, "kept");
     let first = ravelin(&reach(&program, &["--checkpoint", &kept, "--max-states", "2000"]), "");
     assert_eq!(code(&first), 3, "{}", said(&first));
-    assert!(said(&first).contains(&format!("`ravelin resume {kept}` goes on from here")), "{}", said(&first));
+    assert!(said(&first).contains(&format!("`ravelin resume {kept}` resumes the search")), "{}", said(&first));
     let second = ravelin(&["resume", &kept, "--max-states", "20000", "--workers", "3"], "");
     assert_eq!(code(&second), 3, "{}", said(&second));
     let third = ravelin(&["resume", &kept], "");
@@ -159,7 +159,7 @@ fn what_does_not_fit_is_refused_with_a_message() {
     fails(&["check", &program, "--checkpoint", "x", "--engine", "shared"], "--checkpoint");
     // The program is another.
     std::fs::write(&program, PROGRAM.replace("30", "31")).expect("a file");
-    fails(&["resume", &kept], "is not what it was");
+    fails(&["resume", &kept], "has changed since the checkpoint");
     std::fs::write(&program, PROGRAM).expect("a file");
     // A part is damaged in the middle, then not even a part.
     let parts = std::fs::read_dir(&kept).expect("a folder").flatten().map(|entry| entry.path());

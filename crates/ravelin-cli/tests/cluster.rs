@@ -214,7 +214,7 @@ fn processes_on_named_hosts_answer_together() {
     assert_eq!(code(&first), 2);
     let note = "about something else: another program, other options, or another version of Ravelin; still waiting";
     assert!(said(&first).contains("process 1 at") && said(&first).contains(note), "{}", said(&first));
-    assert!(said(&first).contains("waited 2 s in vain for"), "{}", said(&first));
+    assert!(said(&first).contains("waited 2 s without an answer from"), "{}", said(&first));
     let other = other.wait_with_output().expect("it ends");
     assert_eq!(code(&other), 2);
     assert!(
@@ -319,7 +319,7 @@ fn silent_callers_prolong_neither_the_wait_nor_an_interrupt() {
         }
         let output = first.wait_with_output().expect("it ends");
         assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
-        let expected = if interrupted { "interrupted while waiting" } else { "waited 1 s in vain" };
+        let expected = if interrupted { "interrupted while waiting" } else { "waited 1 s without an answer" };
         assert!(said(&output).contains(expected), "{}", said(&output));
     }
 }

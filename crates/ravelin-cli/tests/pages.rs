@@ -60,9 +60,9 @@ fn refusals() {
         (&["check", "examples/sb.rav", "--html", "-"], "--html takes the name of a file"),
         (&["reach", "examples/sb.rav", "--svg", "-"], "--svg takes the name of a file"),
         (&["check", "examples/sb.rav", "--html", "a", "--svg", "a"], "cannot be the same file"),
-        (&["cover", "examples/nets/mutex.spec", "--html", "a"], "`cover` has nothing to show in a page"),
-        (&["simulate", "examples/sb.rav", "--html", "a"], "`simulate` has nothing to show in a page"),
-        (&["check", "--expect", "examples/sb.rav", "--html", "a"], "`check --expect` has nothing to show in a page"),
+        (&["cover", "examples/nets/mutex.spec", "--html", "a"], "`cover` cannot write a page"),
+        (&["simulate", "examples/sb.rav", "--html", "a"], "`simulate` cannot write a page"),
+        (&["check", "--expect", "examples/sb.rav", "--html", "a"], "`check --expect` cannot write a page"),
         (&["run", "--fix-all", "--html", "a", "./x"], "cannot be used with"),
     ];
     for (asked, reason) in refused {

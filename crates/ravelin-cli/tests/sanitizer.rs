@@ -242,13 +242,13 @@ fn what_does_not_work_is_told() {
     place.write("not-findings", "nothing");
     place.write("wrong-list", "race:x\nrace x\n");
     let cases = [
-        ("cc -static m.c", "-static does not go together"),
-        ("cc -fsanitize=address -c m.c", "-fsanitize=address does not go together"),
+        ("cc -static m.c", "-static does not work with the sanitizer"),
+        ("cc -fsanitize=address -c m.c", "-fsanitize=address does not work with this sanitizer"),
         ("cc --ravelin-compiler=no-such-compiler -c m.c", "no-such-compiler: the compiler cannot be run"),
         ("run", "PROGRAM"),
         ("run ./missing", "./missing: the program cannot be run"),
         ("run --suppressions missing true", "missing: the suppressions cannot be read"),
-        ("run --suppressions wrong-list true", "wrong-list:2: `race x` is no suppression"),
+        ("run --suppressions wrong-list true", "wrong-list:2: `race x` is not a suppression"),
         ("run --no-such-option true", "--no-such-option"),
         ("run true", "true was not built with `ravelin cc`"),
         ("findings not-findings", "not-findings: this is not a file of findings"),

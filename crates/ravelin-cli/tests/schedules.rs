@@ -50,7 +50,7 @@ fn the_violation_of_the_sequence_lock_is_found_and_replayed() {
         let said = text_of(&replayed);
         assert_eq!(replayed.status.code(), Some(1), "{said}");
         let point = &finding["first_run"]["point"];
-        assert!(said.contains(&format!("finding 1 came about again at scheduling point {point}")), "{said}");
+        assert!(said.contains(&format!("finding 1 occurred again at scheduling point {point}")), "{said}");
         // The run is stopped there, and shows what the report says.
         let sentence = finding["sentence"].as_str().expect("a sentence");
         assert!(said.contains("may read a stale value, seen once"), "{said}");
@@ -75,7 +75,7 @@ fn a_replay_says_why_it_cannot_be_the_same() {
     built.rebuild(&source.replace("value <= 2", "value <= 1"), "seqlock.c", "");
     let other = built.ravelin("replay report.json");
     let said = text_of(&other);
-    assert!(said.contains("is not the file it was") && said.contains("did not come about again"), "{said}");
+    assert!(said.contains("has changed since the report") && said.contains("did not occur again"), "{said}");
     assert_eq!(other.status.code(), Some(0), "{said}");
 
     let sb = source.replace("int main(void) {", "int main(void) { int racy = 0;");
@@ -127,7 +127,7 @@ fn a_program_that_cannot_go_on_is_ended_and_told() {
     let (_, _) = built.report("--schedule random", "semaphore");
     let replayed = built.ravelin("replay report.json");
     assert_eq!(replayed.status.code(), Some(1));
-    assert!(text_of(&replayed).contains("came about again"), "{}", text_of(&replayed));
+    assert!(text_of(&replayed).contains("occurred again"), "{}", text_of(&replayed));
 }
 
 #[test]
@@ -186,10 +186,10 @@ fn suggestions_are_tried_out_without_building_again() {
     let all = said("--fix-all", 0);
     assert!(all.contains("0 fences and 2 stronger accesses instead of making 5 accesses seq_cst"), "{all}");
 
-    assert!(said("--verify-fix mp.c:7:relaxed", 2).contains("is no fix"));
+    assert!(said("--verify-fix mp.c:7:relaxed", 2).contains("is not a fix"));
     assert!(said("--verify-fix mp.c:99:release", 2).contains("no atomic access"));
-    assert!(said("--verify-fix 9", 2).contains("no number 9"));
-    assert!(said("--verify-fix 1 --format sarif", 2).contains("no SARIF"));
+    assert!(said("--verify-fix 9", 2).contains("there is no finding 9"));
+    assert!(said("--verify-fix 1 --format sarif", 2).contains("cannot write SARIF"));
 
     let json = built.ravelin(&format!("{runs} --fix-all --format json ./program"));
     let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");

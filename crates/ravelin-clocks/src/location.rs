@@ -88,7 +88,7 @@ pub struct Access {
 pub enum CasKind {
     /// Fails only if the value differs.
     Strong,
-    /// May fail for no reason.
+    /// May fail spuriously.
     Weak,
     /// Waits until it succeeds.
     Blocking,

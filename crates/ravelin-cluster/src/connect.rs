@@ -91,7 +91,7 @@ pub enum ConnectError {
     #[error("cannot find {address}: {error}")]
     Unknown { address: Address, error: io::Error },
     #[error(
-        "waited {} s in vain for {}{}", .waited.as_secs_f64(), .missing.iter().map(Address::to_string).collect::<Vec<_>>().join(", "),
+        "waited {} s without an answer from {}{}", .waited.as_secs_f64(), .missing.iter().map(Address::to_string).collect::<Vec<_>>().join(", "),
         .seen.iter().map(|seen| format!("; {seen}")).collect::<String>()
     )]
     Missing {

@@ -24,7 +24,7 @@ pub struct Hosts {
 pub enum HostsError {
     #[error("line {line}: `{text}` is not an address; write host:port, with brackets around an IPv6 address")]
     NotAnAddress { line: usize, text: String },
-    #[error("line {line}: `{text}` stands there twice")]
+    #[error("line {line}: `{text}` is listed twice")]
     Twice { line: usize, text: String },
     #[error("no host is named")]
     Nobody,

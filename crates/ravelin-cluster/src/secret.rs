@@ -28,7 +28,7 @@ pub struct Secret {
 pub enum SecretError {
     #[error("the secret has {0} bytes; it needs at least {SHORTEST}, for instance those of `openssl rand -hex 32`")]
     TooShort(usize),
-    #[error("others than its owner may access the secret in this file (mode {0:o}); `chmod 600` it")]
+    #[error("users other than its owner can access the secret in this file (mode {0:o}); run `chmod 600` on it")]
     Readable(u32),
     #[error(transparent)]
     Io(#[from] io::Error),

@@ -168,7 +168,7 @@ fn at_the_deadline_it_is_said_who_came() {
         drop(dial_or_late(&hosts));
         let Err(error) = first.join().unwrap() else { panic!("it is about something else") };
         assert!(
-            error.to_string().contains("in vain for") && error.to_string().contains("about something else"),
+            error.to_string().contains("without an answer from") && error.to_string().contains("about something else"),
             "{error}"
         );
     });

@@ -41,13 +41,13 @@ fn instructions_that_are_not_read_are_named() {
 {}
  P0                   ;
     clflush (x)       ;
-(*  ^^^^^^^ the instruction `clflush` is not read: persistent memory is not modelled *)
+(*  ^^^^^^^ the instruction `clflush` is not supported: persistent memory is not modelled *)
     movnti %eax,(x)   ;
-(*  ^^^^^^ the instruction `movnti` is not read: non-temporal accesses are not modelled *)
+(*  ^^^^^^ the instruction `movnti` is not supported: non-temporal accesses are not modelled *)
     cmovc %eax,%ebx   ;
-(*  ^^^^^ the instruction `cmovc` is not read: use a comparison and a jump *)
+(*  ^^^^^ the instruction `cmovc` is not supported: use a comparison and a jump *)
     mvo $1,(x)        ;
-(*  ^^^ the instruction `mvo` is not read *)
+(*  ^^^ the instruction `mvo` is not supported *)
     lock movl $1,(x)  ;
 (*  ^^^^ `movl` cannot be locked *)
     lock addl $1,%eax ;
@@ -239,11 +239,11 @@ P0 (atomic_int* x, int y) {
 (*                               ^^^^^^^^^^^^^^^^^^^^ warning: memory_order_consume is read as memory_order_acquire *)
 (*  ^^ warning: `r0` is assigned to without a declaration *)
     r0 = READ_ONCE(*x);
-(*       ^^^^^^^^^ `READ_ONCE` belongs to the Linux kernel, whose tests are not read *)
+(*       ^^^^^^^^^ `READ_ONCE` belongs to the Linux kernel, whose tests are not supported *)
     r0 = atomic_flag_test_and_set(x);
 (*       ^^^^^^^^^^^^^^^^^^^^^^^^ there is no operation `atomic_flag_test_and_set` *)
     for (r0 = 0; r0 < 2; r0 = r0 + 1) { }
-(*  ^^^ `for` is not read *)
+(*  ^^^ `for` is not supported *)
     r0 = atomic_store(x, 1);
 (*       ^^^^^^^^^^^^^^^^^^ this operation gives no value *)
     r0 + 1 = 2;

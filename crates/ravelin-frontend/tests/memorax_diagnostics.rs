@@ -202,7 +202,7 @@ fn instructions_of_vips_are_read_with_a_warning_where_they_are_more_than_a_read_
     syncrd: $r := x;
     syncrd: x = 0;
     syncwr: x := 1;
-/*  ^^^^^^^^^^^^^^ warning: `syncwr` is read as `locked write`, which is in memory before the process goes on (a store of x86, which may wait in the store buffer, is `write`) */
+/*  ^^^^^^^^^^^^^^ warning: `syncwr` is read as `locked write`, which is in memory before the process continues (a store of x86, which may wait in the store buffer, is `write`) */
     slocked write: x := 1
 /*  ^^^^^^^^^^^^^^^^^^^^^ warning: `slocked write` is read as a write that reaches memory after all earlier ones (`locked write` waits until the write has reached memory) */
 ",

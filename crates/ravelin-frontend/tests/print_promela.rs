@@ -25,7 +25,7 @@ fn spin_finds_exactly_the_violations_of_sequential_consistency() {
         ("a load and a store may lose a count", counter(false), true),
         ("an assertion that holds", one_thread(|t, _| assert_equal(t, 0)), false),
         ("an assertion that fails", one_thread(|t, _| assert_equal(t, 1)), true),
-        ("a weak compare-exchange may fail for no reason", compare_exchange(true), true),
+        ("a weak compare-exchange may fail spuriously", compare_exchange(true), true),
         ("a strong one may not", compare_exchange(false), false),
         ("an index outside its array is a fault", indexing(3), true),
         ("an index inside is none", indexing(2), false),

@@ -119,7 +119,7 @@ pub fn cas_strong<A: Atomic>(
     atomic.exchange_if(current, new, (success, failure), false)
 }
 
-/// A compare-exchange that may fail for no reason: `compare_exchange_weak`.
+/// A compare-exchange that may fail spuriously: `compare_exchange_weak`.
 #[inline]
 pub fn cas_weak<A: Atomic>(
     atomic: &A,

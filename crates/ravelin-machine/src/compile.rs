@@ -28,7 +28,7 @@ pub enum BuildError {
     TooManyInitialStates,
     #[error("`havoc` in thread `{0}` has more than {MOST_HAVOC_VALUES} values; give it a smaller range")]
     HavocTooLarge(String),
-    #[error("{0} is not a model of hardware; this can be asked about sc, tso and pso")]
+    #[error("{0} is not a hardware model; use sc, tso or pso")]
     NotHardware(Model),
     #[error("the store buffer may hold at most {MOST_BUFFERED} stores, not {0}")]
     BufferTooLarge(usize),

@@ -37,9 +37,9 @@ pub struct Checked {
 pub enum Flaw {
     #[error("this is not a `{FORMAT}`")]
     Format,
-    #[error("it speaks of a place `{0}` that the net does not have")]
+    #[error("it names a place `{0}` that the net does not have")]
     UnknownPlace(String),
-    #[error("marking {0} speaks of a place that it does not name, or of no tokens")]
+    #[error("marking {0} uses a place that it does not declare, or has no tokens")]
     Marking(usize),
     #[error("target {0} covers none of its markings")]
     TargetMissing(usize),

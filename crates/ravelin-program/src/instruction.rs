@@ -43,7 +43,7 @@ pub enum Instruction {
         old: Option<RegId>,
     },
     /// Writes `new` if the cell holds `expected`. `old` gets the value read, `ok` whether it was written. A weak one may
-    /// fail for no reason. A failing one is a load with order `failure`.
+    /// fail spuriously. A failing one is a load with order `failure`.
     CompareExchange {
         address: Address,
         expected: Expr,

@@ -56,7 +56,7 @@ extern void __ravelin_wait_begin(const volatile void *address, unsigned long lon
 extern void __ravelin_bcas_begin(const volatile void *address) __attribute__((weak));
 /* The wait is over. */
 extern void __ravelin_wait_end(void) __attribute__((weak));
-/* The next compare-exchange of the calling thread is strong, or (0) may fail for no reason. */
+/* The next compare-exchange of the calling thread is strong, or (0) may fail spuriously. */
 extern void __ravelin_next_cas(int strong) __attribute__((weak));
 #endif
 

@@ -51,7 +51,7 @@ impl fmt::Display for Fix {
 /// A text that names no fix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no fix; expected FILE:LINE:ORDER with acquire, release, acq_rel, seq_cst or fence, or the number of a finding"
+    "`{0}` is not a fix; expected FILE:LINE:ORDER with acquire, release, acq_rel, seq_cst or fence, or the number of a finding"
 )]
 pub struct NoFix(String);
 

@@ -37,7 +37,7 @@ pub struct Suppressions {
 pub enum WrongSuppressions {
     #[error("{}: the suppressions cannot be read", .0.display())]
     Unreadable(PathBuf, #[source] std::io::Error),
-    #[error("{file}:{line}: `{text}` is no suppression; expected race:PATTERN, robust:PATTERN or any:PATTERN")]
+    #[error("{file}:{line}: `{text}` is not a suppression; expected race:PATTERN, robust:PATTERN or any:PATTERN")]
     Line { file: String, line: usize, text: String },
 }
 

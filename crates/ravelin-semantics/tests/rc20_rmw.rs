@@ -19,7 +19,7 @@ fn nothing_comes_between_an_rmw_and_what_it_reads() {
         ("CAS a x 0 1 rlx rlx | CAS b x 0 1 rlx rlx", "a=1 b=1", false),
         ("CAS a x 0 1 rlx rlx | CAS b x 0 1 rlx rlx", "a=0 b=0", false),
         ("CAS a x 0 1 rlx rlx | CAS b x 0 1 rlx rlx", "a=1 b=0", true),
-        // A weak one may fail for no reason.
+        // A weak one may fail spuriously.
         ("WEAK a x 0 1 rlx rlx | WEAK b x 0 1 rlx rlx", "a=0 b=0 x=0", true),
         ("WEAK a x 0 1 rlx rlx", "a=1 x=1", true),
         ("LOCK l; R a x na; UNLOCK l; | LOCK l; W x 1 na; UNLOCK l", "a=1 l=0", true),

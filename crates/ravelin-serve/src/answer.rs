@@ -91,7 +91,7 @@ pub fn check(children: &Children, results: &Results, body: &[u8], gone: &dyn Fn(
         return Response::error(400, "there is no such question");
     };
     if !question.models.contains(&asked.model.as_str()) {
-        return Response::error(400, "this question cannot be asked about this model");
+        return Response::error(400, "this question is not available for this model");
     }
     let limits = &children.limits;
     let mut arguments: Vec<String> = question.words.iter().map(|&word| word.to_owned()).collect();

@@ -212,7 +212,7 @@ fn check_shape(attack: Attack, steps: &[WitnessStep], actions: &[Action], trace:
     let last = if steps.get(load + 1).is_some_and(|step| step.part == WitnessPart::Load) { load + 1 } else { load };
     let between = steps[last + 1..store].iter();
     if between.clone().any(|step| step.told.number == attack.thread.0) {
-        return Err("the attacker goes on after its load (W2)".to_owned());
+        return Err("the attacker continues after its load (W2)".to_owned());
     }
     let event_at = |index: usize| trace.events.iter().position(|event| event.steps.iter().any(|step| step.at == index));
     let (Some(load_event), Some(store_event)) = (event_at(load), event_at(issue)) else {

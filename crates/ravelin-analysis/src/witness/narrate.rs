@@ -85,7 +85,7 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
             told.text = program.tell_transition(thread, transition);
             told.internal = program.is_internal(thread, transition);
             if matches!(transition.instruction, Instruction::CompareExchange { .. }) && choice == 1 {
-                told.text.push_str(" fails for no reason");
+                told.text.push_str(" fails spuriously");
             }
             for access in transition.instruction.accesses() {
                 let local = &before.threads[thread_id.0];

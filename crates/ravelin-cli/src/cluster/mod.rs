@@ -23,18 +23,18 @@ use std::time::Duration;
 
 #[derive(Clone, Debug, Args)]
 pub struct Cluster {
-    /// Take part in a search over several processes: a file with the address of each, host:port, one a line. Start the same command on
-    /// each machine, with the number of its line as --process; process 0 prints the answer
+    /// Join a search by several processes. HOSTS is a file with the address of each process, host:port, one per line. Start the same
+    /// command on each machine, with the number of its line as --process; process 0 prints the answer
     #[arg(long, value_name = "HOSTS", requires = "process")]
     pub cluster: Option<PathBuf>,
-    /// Which process of --cluster this is, from 0
+    /// The number of this process in --cluster, from 0
     #[arg(long, value_name = "NUMBER", requires = "cluster")]
     pub process: Option<usize>,
-    /// How long to wait until all processes of --cluster are there
+    /// How long to wait for all processes of --cluster
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "60s", hide_short_help = true)]
     pub connect_timeout: Duration,
-    /// A file with a secret that all processes of --cluster share, at least 16 bytes, for its owner only (chmod 600). Whoever does not
-    /// know it is not let in. Without this option it is what the environment variable RAVELIN_SECRET holds, if it is set
+    /// A file with a secret of at least 16 bytes that all processes of --cluster share, readable only by its owner (chmod 600). Processes
+    /// without the secret are rejected [default: the environment variable RAVELIN_SECRET, if it is set]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub secret_file: Option<PathBuf>,
 }
@@ -42,7 +42,7 @@ pub struct Cluster {
 /// `ravelin cluster`.
 #[derive(Debug, Args)]
 pub struct Local {
-    /// Processes to start on this machine
+    /// Number of processes to start on this machine
     #[arg(long, value_name = "N", global = true, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub local: u16,
     #[command(subcommand)]
@@ -52,11 +52,11 @@ pub struct Local {
 /// What several processes can answer together.
 #[derive(Debug, Subcommand)]
 pub enum Question {
-    /// Is a program robust? As `ravelin check`
+    /// Check whether a program is robust, as `ravelin check`
     Check(Box<Check>),
-    /// Can a forbidden state be reached? As `ravelin reach`
+    /// Check whether a forbidden state is reachable, as `ravelin reach`
     Reach(Box<Reach>),
-    /// Go on with a search that was ended. As `ravelin resume`
+    /// Resume an interrupted search, as `ravelin resume`
     Resume(Box<Resume>),
 }
 
@@ -69,8 +69,8 @@ impl Cluster {
         let secret = self.secret()?;
         if secret.is_none() && !hosts.are_local() {
             complain!(
-                "warning: the processes are on several machines and have no secret: whoever can reach them from one of these machines \
-                 can take part (--secret-file)"
+                "warning: the processes are on several machines and have no secret: every process that reaches them \
+                 from one of these machines can join (use --secret-file)"
             );
         }
         let note = |sighting: &Sighting| complain!("note: {sighting}; still waiting for the right one");
@@ -138,7 +138,7 @@ const SECRET_VARIABLE: &str = "RAVELIN_SECRET";
 /// Options with a value that belong to one process: where it is, and limits that count for all if one process has them.
 const OF_ONE_PROCESS: [&str; 6] =
     ["--cluster", "--process", "--connect-timeout", "--secret-file", "--timeout", "--max-memory"];
-/// Options with a value that say how process 0 tells the answer. A checkpoint keeps them, so they have to agree where there is one.
+/// Options with a value that say how process 0 prints the answer. A checkpoint keeps them, so they have to agree where there is one.
 const OF_THE_ANSWER: [&str; 4] = ["--format", "--color", "--html", "--svg"];
 
 /// A number for what is asked: the version, the options that have to agree and the text of the programs, but not where they lie.

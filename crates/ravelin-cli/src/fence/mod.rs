@@ -59,17 +59,15 @@ fn refuse(arguments: &Fence, models: &[Model]) -> anyhow::Result<()> {
     }
     if arguments.property == PropertyName::Trf {
         if arguments.purpose == PurposeName::Safety {
-            bail!(
-                "--property says what --for robustness has to reach; leave one of --property trf and --for safety away"
-            );
+            bail!("--property is for --for robustness; omit --property trf or --for safety");
         }
         if models.iter().any(|model| *model != Model::Tso) {
-            bail!("triangular races are about tso; leave --model away");
+            bail!("triangular races are about tso; omit --model");
         }
     }
     if arguments.repair == RepairName::Rmw {
         if arguments.minimise {
-            bail!("--minimise is about fences; leave --repair rmw away");
+            bail!("--minimise is about fences; omit --repair rmw");
         }
         if matches!(arguments.placement.as_str(), "before-loads") {
             bail!("--repair rmw changes stores; fences go before loads");
@@ -84,10 +82,10 @@ fn refuse(arguments: &Fence, models: &[Model]) -> anyhow::Result<()> {
         }
     }
     if arguments.weights.is_some() && models.iter().all(|model| *model == Model::Tso) {
-        bail!("--weights tells two kinds of fences apart, of which only one is of use under tso; leave it away");
+        bail!("--weights compares two kinds of fences, and tso has only one; omit --weights");
     }
     if arguments.engine.is_some() && arguments.purpose == PurposeName::Robustness && !arguments.expect {
-        bail!("--engine is about --for safety; leave it away");
+        bail!("--engine is for --for safety; omit --engine");
     }
     if arguments.write.as_deref() == Some(std::path::Path::new("-")) {
         bail!("--write takes the name of a file; --diff shows the change");

@@ -6,29 +6,29 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 const COMPILE_HELP: &str = "\
-Everything is handed to the compiler as it stands, except --ravelin-compiler=NAME, which chooses one. Without it the
-environment decides (RAVELIN_CC, RAVELIN_CXX), then what is installed: gcc, cc, clang, or g++, c++, clang++.
--static and other sanitizers do not go together with this one.
+All arguments go to the compiler unchanged, except --ravelin-compiler=NAME, which chooses the compiler. Without it the
+environment decides (RAVELIN_CC, RAVELIN_CXX), then the first that is installed: gcc, cc, clang, or g++, c++, clang++.
+-static and other sanitizers are not supported.
 
 In a build: make CC=\"ravelin cc\" CXX=\"ravelin c++\", CC=\"ravelin cc\" CXX=\"ravelin c++\" cmake ….
 
-Exit codes: those of the compiler; 2 if it could not be asked.";
+Exit codes: those of the compiler; 2 if it could not be run.";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPILE_HELP, disable_help_flag = true, disable_version_flag = true)]
 pub struct Compile {
-    /// What the compiler takes
+    /// Arguments of the compiler
     #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
     pub arguments: Vec<OsString>,
 }
 
 const RUN_HELP: &str = "\
-The program's input, output and signals are its own. The report comes after its end: text on standard error, JSON and SARIF
-on standard output unless --output says otherwise.
+The program keeps its input, output and signals. The report is printed when it ends: text to standard error, JSON and SARIF
+to standard output, or to the file of --output.
 
-Exit codes: 1 something was found (or as --exit-code says), a deadlock, livelock or run without progress included; 2 the
-command line is wrong or the program was not built with the sanitizer; otherwise the program's own, 128 and the signal if
-it was killed.";
+Exit codes: 1 (or that of --exit-code) something was found, including a deadlock, a livelock or a run without progress; 2 the
+command line is wrong or the program was not built with the sanitizer; otherwise the exit code of the program, or 128 plus
+the signal that killed it.";
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
@@ -45,11 +45,11 @@ pub struct Run {
     pub shown: Shown,
     #[command(flatten)]
     pub schedules: Schedules,
-    /// Try out a suggestion: FILE:LINE:ORDER (acquire, release, acq_rel, seq_cst, or fence for a seq_cst fence before that
+    /// Try a suggestion: FILE:LINE:ORDER (acquire, release, acq_rel, seq_cst, or fence for a seq_cst fence before that
     /// line), or the number of a finding; may be repeated
     #[arg(long, value_name = "SUGGESTION", conflicts_with_all = ["fix_all", "html"])]
     pub verify_fix: Vec<String>,
-    /// Try out suggestions until no finding remains that memory orders repair, and list them
+    /// Try suggestions until no finding remains that memory orders repair, and list them
     #[arg(long, conflicts_with = "html")]
     pub fix_all: bool,
     /// The program and its arguments
@@ -57,13 +57,13 @@ pub struct Run {
     pub program: Vec<OsString>,
 }
 
-/// How a program is watched, whoever starts it.
+/// How a program is watched, under `run` and `cargo`.
 #[derive(Debug, Args)]
 pub struct Watching {
-    /// Only report what the run itself shows, not what another schedule of the same steps would show
+    /// Report only what the run itself shows, not what another schedule of the same steps would show
     #[arg(long)]
     pub no_predict: bool,
-    /// End the program at the first finding
+    /// Stop the program at the first finding
     #[arg(long)]
     pub halt_on_first: bool,
     /// Exit code if something was found
@@ -88,20 +88,20 @@ impl Watching {
 }
 
 const CARGO_HELP: &str = "\
-As `cargo ravelin …` or `ravelin cargo …`. What is compiled for the target is instrumented, with any stable toolchain; build scripts
-and procedural macros are left as they are. Everything is built in a directory of its own, target/ravelin (with --no-races
-target/ravelin-no-races). Arguments after the command are cargo's. Documentation tests are not run. If the toolchain can
-instrument atomics only, the report says that data races were not looked for.
+Run as `cargo ravelin …` or `ravelin cargo …`, with any stable toolchain. Code for the target is instrumented; build scripts and
+procedural macros are not. The build directory is target/ravelin (with --no-races target/ravelin-no-races). Arguments after
+the command are those of cargo. Documentation tests are not run. If the toolchain can instrument only atomics, the report
+says that data races were not looked for.
 
-Exit codes: 1 something was found (or as --exit-code says), 2 the command line is wrong; otherwise those of cargo.";
+Exit codes: 1 (or that of --exit-code) something was found, 2 the command line is wrong; otherwise those of cargo.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CARGO_HELP)]
 pub struct Cargo {
-    /// Look for data races, which is the default; with this option a toolchain that cannot is refused
+    /// Look for data races (the default), and fail if the toolchain cannot
     #[arg(long, conflicts_with = "no_races")]
     pub races: bool,
-    /// Do not look for data races: accesses that are not atomic are not instrumented
+    /// Do not look for data races, and do not instrument non-atomic accesses
     #[arg(long, conflicts_with = "no_robustness")]
     pub no_races: bool,
     #[command(flatten)]
@@ -119,29 +119,29 @@ pub struct Cargo {
 /// Which schedules, and how many.
 #[derive(Debug, Args)]
 pub struct Schedules {
-    /// How often the program is run
+    /// Number of runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: u64,
-    /// Who decides which thread runs: the operating system, a random walk, or priorities that change at few points
+    /// How the next thread is chosen: by the operating system, by a random walk, or by priorities that change at a few points
     #[arg(long, value_name = "HOW", default_value = "os")]
     pub schedule: ScheduleKind,
-    /// Seed of the first run; each run has the next one
+    /// Seed of the first run; each later run uses the next seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// For pct: the depth of what is to be found; priorities change at one point less
+    /// For pct: the bug depth; priorities change at one point fewer
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub depth: u32,
-    /// For pct: among how many scheduling points those are chosen; by default as many as the first run has
+    /// For pct: the number of scheduling points among which those are chosen [default: that of the first run]
     #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u64).range(1..))]
     pub length: Option<u64>,
-    /// Scheduling points at which nothing happens that make a livelock; 0 for never
+    /// Report a livelock after this number of scheduling points without an effect; 0 for never
     #[arg(long, value_name = "POINTS", default_value_t = 5_000_000)]
     pub livelock: u64,
-    /// End a run that makes no progress for so long, and report where its threads are; 0 for never. By default 60 with a
-    /// schedule of our own, and never for os
+    /// End a run that makes no progress for this long, and report where its threads are; 0 for never [default: 60 for random and pct,
+    /// 0 for os]
     #[arg(long, value_name = "SECONDS")]
     pub no_progress: Option<u64>,
-    /// Runs at a time; by default one for os, otherwise one for each processor
+    /// Number of runs at a time [default: 1 for os, otherwise one per processor]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
     pub jobs: Option<u64>,
 }
@@ -154,10 +154,10 @@ pub enum ScheduleKind {
 }
 
 const REPLAY_HELP: &str = "\
-The report is one that `ravelin run --schedule random|pct --format json` wrote. The program must be the same file; it is
-run in the same directory with the same arguments, and ended at the finding.
+The report is one that `ravelin run --schedule random|pct --format json` wrote. The program must be the same file. It runs
+in the same directory with the same arguments, and is stopped at the finding.
 
-Exit codes: 1 the finding came about again, 0 it did not (and why), 2 the report cannot be used.";
+Exit codes: 1 the finding occurred again, 0 it did not (the reason is printed), 2 the report cannot be used.";
 
 #[derive(Debug, Args)]
 #[command(after_help = REPLAY_HELP)]
@@ -165,7 +165,7 @@ pub struct Replay {
     /// The report, as JSON
     #[arg(value_name = "REPORT")]
     pub report: PathBuf,
-    /// Which finding, by its number in the report
+    /// Number of the finding in the report
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub finding: u64,
     #[command(flatten)]
@@ -184,25 +184,25 @@ pub struct Findings {
 
 #[derive(Debug, Args)]
 pub struct Shown {
-    /// Findings not to show, as this file says: lines race:PATTERN, robust:PATTERN or any:PATTERN; may be repeated
+    /// File of findings to suppress, with lines race:PATTERN, robust:PATTERN or any:PATTERN; may be repeated
     #[arg(long, value_name = "FILE")]
     pub suppressions: Vec<PathBuf>,
-    /// Also show stale reads that only let a waiting loop go round once more
+    /// Also report stale reads that only make a waiting loop repeat once more
     #[arg(long)]
     pub spinning: bool,
-    /// Also show robustness violations inside the C++ standard library
+    /// Also report robustness violations inside the C++ standard library
     #[arg(long)]
     pub show_library: bool,
-    /// How the report looks
+    /// Format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ReportFormat,
-    /// File for the report
+    /// Write the report to this file
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Also write a page to be opened in a browser: the findings with both stacks and the source
+    /// Also write an HTML page: the findings with both stacks and the source
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Whether text is painted
+    /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
 }

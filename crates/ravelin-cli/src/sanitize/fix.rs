@@ -21,7 +21,7 @@ const ROUNDS: usize = 4;
 /// Runs the program without and with what is asked for, and tells.
 pub fn try_out(arguments: &Run, mut plan: Plan, wanted: &Wanted) -> anyhow::Result<ExitCode> {
     if arguments.shown.format == ReportFormat::Sarif {
-        bail!("there is no SARIF about suggestions that are tried out; use text or json");
+        bail!("--verify-fix and --fix-all cannot write SARIF; use text or json");
     }
     plan.watch.options.push("sites".to_owned());
     plan.watch.options.retain(|word| word != "halt-on-first");
@@ -57,7 +57,7 @@ fn asked_for(names: &[String], before: &Report) -> anyhow::Result<Vec<Fix>> {
         let these = match name.parse::<usize>() {
             Ok(number) => {
                 let Some(finding) = number.checked_sub(1).and_then(|at| before.findings.get(at)) else {
-                    bail!("there are {} findings, and no number {number}", before.findings.len());
+                    bail!("there is no finding {number}; there are {}", before.findings.len());
                 };
                 let these = fixes_of(finding);
                 if these.is_empty() {

@@ -22,11 +22,11 @@ pub fn replay(arguments: &Replay) -> anyhow::Result<Exit> {
         std::env::set_current_dir(directory).with_context(|| format!("{name}: the program ran in {directory}"))?;
     }
     let Some(executable) = find_program(&recorded.command[0]) else {
-        bail!("{name}: the program {} is not there any more", recorded.command[0].display());
+        bail!("{name}: the program {} no longer exists", recorded.command[0].display());
     };
     let same_program = fingerprint(&executable) == recorded.fingerprint;
     if !same_program {
-        complain!("note: {} is not the file it was when the report was made", executable.display());
+        complain!("note: {} has changed since the report was made", executable.display());
     }
     let plan = recorded.plan();
     let (report, ran) = make_runs(&plan, &wanted, false)?;
@@ -37,7 +37,7 @@ pub fn replay(arguments: &Replay) -> anyhow::Result<Exit> {
         || report.stuck.iter().any(|stuck| stuck.point == recorded.point);
     if came {
         complain!(
-            "replayed {}: {} came about again at scheduling point {}",
+            "replayed {}: {} occurred again at scheduling point {}",
             recorded.schedule,
             recorded.name(),
             recorded.point
@@ -45,12 +45,12 @@ pub fn replay(arguments: &Replay) -> anyhow::Result<Exit> {
         return Ok(Exit::Violated);
     }
     let why = if same_program {
-        "the program did something else this time: its input, its environment or the machine differs"
+        "the program behaved differently this time: its input, its environment or the machine differs"
     } else {
-        "the program is another one than that of the report"
+        "the program is not that of the report"
     };
     complain!(
-        "replayed {}: {} did not come about again (recorded at scheduling point {}, this run has {reached}): {why}",
+        "replayed {}: {} did not occur again (recorded at scheduling point {}, this run has {reached}): {why}",
         recorded.schedule,
         recorded.name(),
         recorded.point
@@ -88,7 +88,7 @@ impl Recorded {
         }
         let chosen = usize::try_from(arguments.finding - 1).ok().and_then(|at| findings.iter().chain(stuck).nth(at));
         let Some(finding) = chosen else {
-            bail!("there are {all} findings in this report, and no number {}", arguments.finding);
+            bail!("this report has {all} findings, and none is number {}", arguments.finding);
         };
         let first = &finding["first_run"];
         let Some(schedule) = first["schedule"].as_str() else {

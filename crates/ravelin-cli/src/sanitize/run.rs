@@ -39,7 +39,7 @@ pub fn exit_code(report: &Report, ran: &[Ran], found: u8) -> ExitCode {
 
 /// What the command line asks for.
 fn plan(arguments: &Run) -> anyhow::Result<Plan> {
-    let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("which program?") };
+    let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("name the program to run") };
     let Schedules { runs, schedule, seed, depth, length, livelock, no_progress, jobs } = arguments.schedules;
     let scheduling = match schedule {
         ScheduleKind::Os => Scheduling::Os,

@@ -62,7 +62,7 @@ pub enum Inexpressible {
     #[error("`{0}` wraps or blocks outside its type, and an `int` does not")]
     Escape(String),
     #[error(
-        "{0} may leave its type, which is an error that ends a run; a litmus test has no types, so it would go on; declare a \
+        "{0} may leave its type, which is an error that ends a run; a litmus test has no types, so it would continue; declare a \
          type that holds all its values"
     )]
     LeavesType(String),

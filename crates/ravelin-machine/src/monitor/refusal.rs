@@ -6,7 +6,7 @@ use thiserror::Error;
 /// Why a program cannot be monitored.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
-    #[error("{0} is a model of hardware; this can be asked about ra and rc20")]
+    #[error("{0} is a hardware model; use ra or rc20")]
     Hardware(Model),
     #[error("thread `{thread}` uses {what}, which C11 does not have; write it with compare_exchange, lock or an RMW")]
     NotC11 { thread: String, what: &'static str, span: Span },

@@ -219,7 +219,7 @@ extern "C" fn parked_itself(call: &Call) {
 }
 
 /// The calling thread came back from parking; its handle leads to this block. Whoever unparked it released what it knew at a
-/// word somewhere in the block. A thread may come back for no reason, so nothing is concluded.
+/// word somewhere in the block. A thread may return spuriously, so nothing is concluded.
 fn unparked(block: usize) {
     const COUNTS: usize = 16;
     const LENGTH: usize = 64;

@@ -95,13 +95,11 @@ pub struct Asked {
 /// What cannot be done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    #[error(
-        "{0} does not go together with the sanitizer, which takes the place of functions of a dynamic C library; leave {0} away"
-    )]
+    #[error("{0} does not work with the sanitizer, which replaces functions of a dynamic C library; omit {0}")]
     Static(String),
-    #[error("the sanitizer needs the C library, so {0} does not go together with it unless -lc is given, too")]
+    #[error("the sanitizer needs the C library, so {0} works only together with -lc")]
     NoLibrary(String),
-    #[error("-fsanitize={0} does not go together with the sanitizer; build for each of them apart")]
+    #[error("-fsanitize={0} does not work with this sanitizer; use a separate build for each")]
     OtherSanitizer(String),
 }
 

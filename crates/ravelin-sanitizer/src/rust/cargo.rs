@@ -34,9 +34,9 @@ pub enum Races {
 /// Why there is no command.
 #[derive(Debug, thiserror::Error)]
 pub enum NoCargo {
-    #[error("which command of cargo: test, run, build or bench?")]
+    #[error("name a command of cargo: test, run, build or bench")]
     NoCommand,
-    #[error("cargo {0} builds nothing that could be watched: test, run, build and bench do")]
+    #[error("cargo {0} builds nothing to watch; use test, run, build or bench")]
     NothingToWatch(String),
     #[error("there is a runtime for the target {TARGET} only, not for {0}")]
     OtherTarget(String),

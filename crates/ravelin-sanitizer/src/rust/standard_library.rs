@@ -43,7 +43,7 @@ const CURRENT: (&str, &str) = ("std::thread", "::current");
 /// Why a toolchain cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum NotUnderstood {
-    #[error("{}: rustc cannot be asked where its standard library is", .0.display())]
+    #[error("{}: rustc does not report where its standard library is", .0.display())]
     NotAsked(PathBuf, #[source] io::Error),
     #[error("{}: rustc has no standard library for {TARGET}", .0.display())]
     NoLibrary(PathBuf),

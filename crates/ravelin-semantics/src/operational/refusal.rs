@@ -49,7 +49,7 @@ pub enum Refusal {
     AssertFails,
     #[error("the cell holds {found}, which is not what the instruction waits for")]
     Waits { found: Value },
-    #[error("the cell holds {found}, so a compare-exchange cannot fail for no reason")]
+    #[error("the cell holds {found}, so a compare-exchange cannot fail spuriously")]
     FailsForAReason { found: Value },
     #[error("the value {value} is outside a blocking domain")]
     Blocked { value: Value },

@@ -23,7 +23,7 @@ pub struct Checked {
 pub enum Flaw {
     #[error("this is not a `{FORMAT}`")]
     Format,
-    #[error("constraint {0} speaks of threads, local states, cells or messages that this program does not have")]
+    #[error("constraint {0} names threads, local states, cells or messages that this program does not have")]
     OtherProgram(usize),
     #[error("goal {0} is not among the constraints")]
     GoalMissing(usize),

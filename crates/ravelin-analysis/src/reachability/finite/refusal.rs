@@ -36,8 +36,8 @@ pub enum NotFinite {
     )]
     BusLock { thread: String, line: Option<usize> },
     #[error(
-        "{}with any number of threads a goal may only ask for at least so many copies (`2 of p@label`), at most 63, so that more of them \
-         do no harm; for others give --copies N",
+        "{}with any number of threads a goal may only require a minimum number of copies (`2 of p@label`), at most 63; for other goals \
+         give --copies N",
         in_line(.line)
     )]
     GoalCounts { line: Option<usize> },

@@ -1,4 +1,4 @@
-// An increment is missed by a weak compare-exchange, which may fail for no reason; a strong one that reads the value
+// An increment is missed by a weak compare-exchange, which may fail spuriously; a strong one that reads the value
 // from before the increment would have to succeed, and then it would squeeze in between.
 // runs: 1
 // case strong -DCAS=RAVELIN_CAS_STRONG: none

@@ -208,7 +208,7 @@ fn unknown(name: &Name) -> Diagnostic {
     let kernel = ["READ_ONCE", "WRITE_ONCE", "smp_", "rcu_", "spin_", "xchg", "cmpxchg", "atomic_read", "atomic_set"];
     let linux = kernel.iter().any(|prefix| name.text.starts_with(prefix));
     let message = if linux {
-        format!("`{}` belongs to the Linux kernel, whose tests are not read", name.text)
+        format!("`{}` belongs to the Linux kernel, whose tests are not supported", name.text)
     } else {
         format!("there is no operation `{}`", name.text)
     };

@@ -246,7 +246,7 @@ impl Parser<'_, '_, '_> {
         }
         let word = self.cursor.text_of(self.cursor.peek());
         if ["for", "goto", "switch", "break", "continue"].contains(&word) {
-            let message = format!("`{word}` is not read");
+            let message = format!("`{word}` is not supported");
             let help = "control flow is written with `if`, `else`, `while` and `do`";
             self.cursor.report(Diagnostic::error(start, message).with_help(help));
             return None;

@@ -223,6 +223,6 @@ fn unknown(mnemonic: &Name) -> Diagnostic {
     } else {
         ""
     };
-    Diagnostic::error(mnemonic.span, format!("the instruction `{}` is not read{reason}", mnemonic.text))
+    Diagnostic::error(mnemonic.span, format!("the instruction `{}` is not supported{reason}", mnemonic.text))
         .with_help(format!("these are: {KNOWN}"))
 }

@@ -396,7 +396,7 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
         self.diagnostics.push(
             Diagnostic::warning(
                 span,
-                "`syncwr` is read as `locked write`, which is in memory before the process goes on",
+                "`syncwr` is read as `locked write`, which is in memory before the process continues",
             )
             .with_note("so all earlier writes of the process are, too; under PSO this is more than VIPS-M promises")
             .with_help("a store of x86, which may wait in the store buffer, is `write`"),

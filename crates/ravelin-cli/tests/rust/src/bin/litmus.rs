@@ -181,7 +181,7 @@ fn bar_right(o: Orders, value: u32) {
     ravelin_hints::wait(&X, value, o.r); //@bar-rx
 }
 
-/// An increment is missed by a weak compare-exchange, which may fail for no reason; a strong one that reads the value from
+/// An increment is missed by a weak compare-exchange, which may fail spuriously; a strong one that reads the value from
 /// before the increment would have to succeed, and then it would squeeze in between.
 fn cas_left(o: Orders) {
     X.fetch_add(1, o.w); //@cas-wx
