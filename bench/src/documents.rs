@@ -8,25 +8,12 @@ use std::path::Path;
 /// How documents name the command that wrote them.
 const MADE_BY: &str = "Made by `";
 
-/// Documents from before commands wrote them. Measured again they leave this list, and nothing comes onto it.
-const OLD: [&str; 5] = [
-    "benchmarks-cluster.md",
-    "benchmarks-explore.md",
-    "benchmarks-runtime.md",
-    "benchmarks-schedules.md",
-    "results.md",
-];
-
 #[test]
 fn documents_are_as_they_were_written() {
     let documents = documents();
     assert!(documents.len() >= 10, "{} documents", documents.len());
     let mut problems = Vec::new();
     for (name, text) in documents {
-        if OLD.contains(&name.as_str()) {
-            assert!(author(&text).is_err(), "{name} is written by its command now: take it off the list");
-            continue;
-        }
         let named = text.split_once(MADE_BY).and_then(|(_, rest)| Some(rest.split_once('`')?.0));
         match author(&text) {
             Err(problem) => problems.push(format!("{name}: {problem:#}")),
@@ -43,7 +30,7 @@ fn documents_are_as_they_were_written() {
 #[test]
 fn every_time_is_a_median() {
     let mut problems = Vec::new();
-    for (name, text) in documents().into_iter().filter(|(name, _)| !OLD.contains(&name.as_str())) {
+    for (name, text) in documents() {
         let runs = median_of(&text);
         if gives_times(&text) && runs.is_empty() {
             problems.push(format!("{name}: times, but no median"));
