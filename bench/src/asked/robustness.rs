@@ -2,7 +2,8 @@
 
 use crate::measure::{repeated, thread_time, timed};
 use anyhow::{Context, Result};
-use ravelin_analysis::robustness::{AttackFate, Engine, Reason, Robustness, RobustnessQuestion, robustness};
+use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, robustness};
+use ravelin_answer::Reason;
 use ravelin_program::{Model, Program};
 use std::time::Duration;
 

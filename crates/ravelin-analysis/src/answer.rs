@@ -1,28 +1,8 @@
-//! The three answers, and the two ways to get none.
+//! The two ways to get no answer.
 
 use ravelin_explore::StorageError;
 use ravelin_machine::{BuildError, RunError};
 use thiserror::Error;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// Proved, exhaustively.
-    Holds,
-    /// With a witness.
-    Violated,
-    /// A limit was hit before the question was settled.
-    Unknown,
-}
-
-impl Verdict {
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds",
-            Verdict::Violated => "violated",
-            Verdict::Unknown => "unknown",
-        }
-    }
-}
 
 #[derive(Clone, Debug, Error)]
 pub enum AnalysisError {

@@ -18,4 +18,5 @@ pub mod states;
 pub mod stops;
 pub mod witness;
 
-pub use answer::{AnalysisError, InternalError, Verdict};
+pub use answer::{AnalysisError, InternalError};
+pub use ravelin_answer::Verdict;

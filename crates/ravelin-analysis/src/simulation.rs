@@ -1,6 +1,7 @@
 //! Walking through a program step by step on the reference semantics, by chance or by choice.
 
-use crate::witness::{Beginning, Narrated, beginning, narrate};
+use crate::witness::{initial, narrate};
+use ravelin_answer::{Initial, Step};
 use ravelin_program::{Model, Program, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{NotModelled, Reference, State, TooMany};
@@ -17,7 +18,7 @@ pub struct Simulation {
 /// A step that can be taken now.
 pub struct Choice {
     pub action: Action,
-    pub told: Narrated,
+    pub told: Step,
     next: State,
 }
 
@@ -52,8 +53,8 @@ impl Simulation {
     }
 
     /// How the walk began, if these are its steps.
-    pub fn beginning(&self, steps: &[Narrated]) -> Beginning {
-        beginning(&self.reference, &self.start, steps)
+    pub fn initial(&self, steps: &[Step]) -> Initial {
+        initial(&self.reference, &self.start, steps)
     }
 
     pub fn choices(&self) -> Vec<Choice> {

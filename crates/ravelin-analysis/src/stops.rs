@@ -11,8 +11,9 @@
 
 use crate::parameterised::reach_by_proof;
 use crate::reachability::Question;
-use crate::witness::{WitnessViolation, replay};
+use crate::witness::replay;
 use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_answer::Violation;
 use ravelin_explore::{Limit, Limits, Options, Until};
 use ravelin_machine::{Purpose, Reductions, Settings, may_stop, run};
 use ravelin_program::{Model, Program};
@@ -34,8 +35,8 @@ pub struct StopsQuestion<'a> {
 /// The answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stops {
-    /// One for each place, in the order of threads and lines. [`WitnessViolation::Goal`] does not occur.
-    pub found: Vec<WitnessViolation>,
+    /// One for each place, in the order of threads and lines. [`Violation::Goal`] does not occur.
+    pub found: Vec<Violation>,
     /// What ended the search before every place was looked at.
     pub limit: Option<Limit>,
     /// Of a program with any number of threads: at most so many copies of each were looked at, and with more there may be more stops.
@@ -101,7 +102,7 @@ fn stops_of(program: &Program, question: &StopsQuestion) -> Result<Stops, Analys
         found.push(replay(program, settings, violation, &run)?.violation);
     }
     // Several runs may lead to one place.
-    let place = |stop: &WitnessViolation| (stop.position(), stop.thread().map(str::to_owned));
+    let place = |stop: &Violation| (stop.position(), stop.thread().map(str::to_owned));
     found.sort_by_key(place);
     found.dedup_by_key(|stop| place(stop));
     Ok(Stops { found, limit: explored.limit(), copies: None })

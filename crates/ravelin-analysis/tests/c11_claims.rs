@@ -1,8 +1,9 @@
 //! Programs and their verdicts against release/acquire and RC20, side by side.
 
+use ravelin_analysis::AnalysisError;
 use ravelin_analysis::Verdict::{self, Holds, Violated};
 use ravelin_analysis::c11::{C11Answer, C11Question, Refusal, c11_robustness};
-use ravelin_analysis::{AnalysisError, c11::EdgeKind};
+use ravelin_answer::EdgeKind;
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, SeqCstReading, Source};
 use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};

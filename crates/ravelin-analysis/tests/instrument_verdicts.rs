@@ -3,7 +3,7 @@
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{Question, reach};
 use ravelin_analysis::robustness::{Attack, attacks, find_attack, instrument};
-use ravelin_analysis::witness::WitnessViolation;
+use ravelin_answer::Violation;
 use ravelin_frontend::{Language, print};
 use ravelin_program::{Model, Program, Source, lower_for_hardware, validate};
 
@@ -28,7 +28,7 @@ fn succeeds(instrumented: &Program) -> bool {
         Verdict::Holds => false,
         Verdict::Violated => {
             let violation = answer.witness.expect("a witness").violation;
-            assert!(matches!(violation, WitnessViolation::Goal { .. }), "{violation:?}");
+            assert!(matches!(violation, Violation::Goal { .. }), "{violation:?}");
             true
         }
         Verdict::Unknown => panic!("no limit was set"),

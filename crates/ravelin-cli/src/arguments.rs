@@ -4,7 +4,6 @@ use crate::cluster::{Cluster, Local};
 use crate::completions::{Completions, Manual};
 use crate::diagnose::Diagnose;
 use crate::explain::Explain;
-use crate::input::Reading;
 use crate::named::named;
 use crate::pages::Pages;
 use crate::resume::Resume;
@@ -12,10 +11,7 @@ use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
 use crate::storage::Storage;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use ravelin_analysis::reachability;
-use ravelin_analysis::robustness::Engine;
-use ravelin_frontend::Language;
-use ravelin_program::{Model, SeqCstReading};
+use ravelin::{Language, Model, ReachEngine, Reading, RobustnessEngine, SeqCstReading};
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
@@ -109,8 +105,8 @@ pub struct Check {
     pub auto_wait: bool,
     /// How attacks are searched: `shared` explores the states under sc once for all attacks, `attacks` searches one instrumented
     /// program per attack, `single` one for all attacks [default: shared]
-    #[arg(long, value_name = "ENGINE", value_parser = named(&Engine::ALL, Engine::name))]
-    pub engine: Option<Engine>,
+    #[arg(long, value_name = "ENGINE", value_parser = named(&RobustnessEngine::ALL, RobustnessEngine::name))]
+    pub engine: Option<RobustnessEngine>,
     /// With any number of threads: if the program is robust, write a proof to this file, which `ravelin certificate` checks
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]
     pub certify: Option<PathBuf>,
@@ -139,8 +135,8 @@ pub struct Reach {
     pub models: Models,
     /// The engine: `auto` tries several; `bounded` explores all states with store buffers of at most --buffer stores; the others have no
     /// bound: `lazy` delays stores where that matters, `dual` (tso) and `sb` search backwards and need finite domains
-    #[arg(long, default_value = "auto", value_name = "ENGINE", value_parser = named(&reachability::Engine::CHOSEN, reachability::Engine::name))]
-    pub engine: reachability::Engine,
+    #[arg(long, default_value = "auto", value_name = "ENGINE", value_parser = named(&ReachEngine::CHOSEN, ReachEngine::name))]
+    pub engine: ReachEngine,
     /// If a goal cannot be reached under tso, or under sc by any number of threads, write a proof to this file: a set of constraints that
     /// `ravelin certificate` checks
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]
@@ -180,8 +176,8 @@ pub struct Fence {
     #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect")]
     pub property: PropertyName,
     /// The engine for --for safety, as in `ravelin reach` [default: auto]
-    #[arg(long, value_name = "ENGINE", value_parser = named(&reachability::Engine::CHOSEN, reachability::Engine::name))]
-    pub engine: Option<reachability::Engine>,
+    #[arg(long, value_name = "ENGINE", value_parser = named(&ReachEngine::CHOSEN, ReachEngine::name))]
+    pub engine: Option<ReachEngine>,
     /// Find all sets of least cost (robustness), or all minimal sets (safety)
     #[arg(long, conflicts_with = "expect")]
     pub all: bool,
@@ -304,7 +300,7 @@ pub struct Simulate {
 
 impl Simulate {
     pub fn reading(&self) -> Reading {
-        Reading { from: self.from, copies: self.copies, wrap: self.wrap }
+        Reading { language: self.from, copies: self.copies, wrap: self.wrap }
     }
 }
 
@@ -351,7 +347,7 @@ pub struct Certificate {
 
 impl Certificate {
     pub fn reading(&self) -> Reading {
-        Reading { from: self.from, copies: self.copies, wrap: self.wrap }
+        Reading { language: self.from, copies: self.copies, wrap: self.wrap }
     }
 }
 
@@ -384,7 +380,7 @@ pub struct Convert {
 
 impl Convert {
     pub fn reading(&self) -> Reading {
-        Reading { from: self.from, copies: self.copies, wrap: self.wrap }
+        Reading { language: self.from, copies: self.copies, wrap: self.wrap }
     }
 }
 
@@ -406,7 +402,7 @@ pub struct Inputs {
 
 impl Inputs {
     pub fn reading(&self) -> Reading {
-        Reading { from: self.from, copies: self.copies, wrap: self.wrap }
+        Reading { language: self.from, copies: self.copies, wrap: self.wrap }
     }
 }
 

@@ -1,39 +1,16 @@
 //! `--certify` and `ravelin certificate`: proofs to carry away.
 
 use crate::arguments;
-use crate::ask::Subject;
+use crate::cover;
 use crate::exit::Exit;
-use crate::{cover, input};
+use crate::input::{self, Unread};
 use anyhow::{Context, bail};
+use ravelin::Program;
 use ravelin_analysis::parameterised::certificate::{self as any_number, Claim};
-use ravelin_analysis::reachability::Question;
-use ravelin_analysis::reachability::certificate::{Certificate, Checked, certify, check};
-use ravelin_explore::Limits;
-use ravelin_output::{replace, stdout};
-use ravelin_program::Program;
+use ravelin_analysis::reachability::certificate::{Certificate, Checked, check};
+use ravelin_output::stdout;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-
-/// Writes a certificate that no goal can be reached.
-pub fn write(path: &Path, subject: &Subject, question: &Question) -> anyhow::Result<()> {
-    let Some(certificate) = certify(subject.program, question)? else {
-        bail!("no certificate could be made within the limits");
-    };
-    let certificate = Certificate { program: subject.file.to_owned(), ..certificate };
-    let text = serde_json::to_string(&certificate).context("the certificate cannot be written")?;
-    replace(path, text).with_context(|| path.display().to_string())
-}
-
-/// Writes a certificate about any number of threads.
-pub fn write_any_number(path: &Path, subject: &Subject, claim: Claim, limits: Limits) -> anyhow::Result<()> {
-    let effort = any_number::Effort { limits, stop: Some(subject.stop), progress: Some(subject.progress) };
-    let Some(certificate) = any_number::certify(subject.program, claim, &effort)? else {
-        bail!("no certificate could be made within the limits");
-    };
-    let certificate = any_number::Certificate { program: subject.file.to_owned(), ..certificate };
-    let text = serde_json::to_string(&certificate).context("the certificate cannot be written")?;
-    replace(path, text).with_context(|| path.display().to_string())
-}
+use std::path::PathBuf;
 
 /// Checks a certificate. Its format says what it is about.
 pub fn run(arguments: &arguments::Certificate) -> anyhow::Result<Exit> {
@@ -70,7 +47,7 @@ type Proved = Option<(PathBuf, Result<String, String>)>;
 fn about_net(arguments: &arguments::Certificate, certificate: ravelin_nets::Certificate) -> anyhow::Result<Proved> {
     let Some(file) = arguments.net.clone() else { bail!("name the net that the certificate is about with --net") };
     let net = cover::read(&file)?;
-    let proved = ravelin_nets::check(&net, &certificate).map_err(|flaw| flaw.to_string());
+    let proved = ravelin_nets::check(net.inner(), &certificate).map_err(|flaw| flaw.to_string());
     let what = |checked: ravelin_nets::Checked| {
         format!(
             "no target of {} can be covered: {} markings are below {} targets, above no initial marking, and closed under all {} steps back",
@@ -89,7 +66,7 @@ fn about_any_number(
     certificate: any_number::Certificate,
 ) -> anyhow::Result<Proved> {
     let Some((file, program)) = program(arguments, &certificate.program)? else { return Ok(None) };
-    let proved = any_number::check(&program, &certificate).map_err(|flaw| flaw.to_string());
+    let proved = any_number::check(program.inner(), &certificate).map_err(|flaw| flaw.to_string());
     let claim = match certificate.claim {
         Claim::Robust => format!("{} is robust against tso", file.display()),
         Claim::Unreachable => format!("no goal of {} can be reached under sc", file.display()),
@@ -105,7 +82,7 @@ fn about_any_number(
 
 fn about_load_buffers(arguments: &arguments::Certificate, certificate: Certificate) -> anyhow::Result<Proved> {
     let Some((file, program)) = program(arguments, &certificate.program)? else { return Ok(None) };
-    let proved = check(&program, &certificate).map_err(|flaw| flaw.to_string());
+    let proved = check(program.inner(), &certificate).map_err(|flaw| flaw.to_string());
     let what = |checked: Checked| {
         format!(
             "no goal of {} can be reached under tso: {} constraints contain {} cases of the goals, no initial state, and \
@@ -123,7 +100,9 @@ fn about_load_buffers(arguments: &arguments::Certificate, certificate: Certifica
 /// The program that a certificate is about.
 fn program(arguments: &arguments::Certificate, named: &str) -> anyhow::Result<Option<(PathBuf, Program)>> {
     let file = arguments.program.clone().unwrap_or_else(|| PathBuf::from(named));
-    let read = input::read(&file, &arguments.reading());
-    let read = read.context("the program that the certificate is about")?;
-    Ok(read.map(|(program, _)| (file, program)))
+    match input::read(&file, &arguments.reading()) {
+        Ok(program) => Ok(Some((file, program))),
+        Err(Unread::Errors(_)) => Ok(None),
+        Err(unread) => Err(anyhow::Error::from(unread).context("the program that the certificate is about")),
+    }
 }

@@ -1,63 +1,94 @@
 //! `ravelin check`.
 
 use crate::arguments::{Check, Format, PropertyName};
-use crate::ask::{Shown, Subject, for_each_subject, is_first};
+use crate::ask::{Asking, Subject, is_first, usual_text};
 use crate::exit::Exit;
-use crate::expect::{self, Asked};
-use crate::stops::StopNotes;
-use crate::{certificate, cluster, model};
-use anyhow::bail;
-use ravelin_analysis::c11::{C11Question, c11_robustness, with_waits};
-use ravelin_analysis::parameterised::certificate::Claim;
-use ravelin_analysis::robustness::{Engine, RobustnessQuestion, race_freedom, robustness};
-use ravelin_analysis::{AnalysisError, Verdict};
-use ravelin_explore::Beyond;
-use ravelin_output::stdout;
-use ravelin_program::{Model, lower_for_hardware};
-use ravelin_report::robustness::{json, text};
-use ravelin_report::table::Table;
-use ravelin_report::{c11, json::not_applicable};
+use crate::{cluster, expect, model};
+use anyhow::{Context, bail};
+use ravelin::answer::text::{Table, attacks};
+use ravelin::answer::{NoAnswer, Property, Verdict};
+use ravelin::{Answer, Beyond, Budget, Error, Model, Program, RobustnessEngine};
+use ravelin_output::{replace, stdout};
 use std::cell::RefCell;
-use std::time::Instant;
 
 pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
     let models = model::each(&arguments.models);
     refuse(arguments, &models)?;
-    let Check { inputs, property, expect, resources, output, .. } = arguments;
-    if *expect {
+    let Check { inputs, property, resources, output, .. } = arguments;
+    if arguments.expect {
         let models = if models.is_empty() { Model::WEAK.to_vec() } else { models };
         let engine = arguments.engine.unwrap_or_default();
-        let asked = Asked::Check { engine, seq_cst: arguments.seq_cst, races: !arguments.no_races };
-        return expect::run(asked, inputs, &models, resources, output);
+        let command = ravelin::Command::Check { engine, seq_cst: arguments.seq_cst, races: !arguments.no_races };
+        return expect::run(command, inputs, &models, resources, output);
     }
     // Attacks, their engines and triangular races are about hardware.
     let hardware = *property == PropertyName::Trf || arguments.attacks || arguments.engine.is_some();
-    let models = |program: &ravelin_program::Program, language| match (models.is_empty(), hardware) {
+    let models = |program: &Program| match (models.is_empty(), hardware) {
         (false, _) => models.clone(),
         (true, true) => vec![Model::Tso],
-        (true, false) => model::by_language(language, program),
+        (true, false) => program.models(),
     };
-    let answers = RefCell::new(Vec::new());
-    let notes = StopNotes::new(resources, output);
+    let words = RefCell::new(Vec::new());
     let storage = arguments.storage.open(inputs, arguments.cluster.process)?;
     let links = arguments.cluster.connect(inputs)?;
     let beyond = Beyond { peers: cluster::peers(&links), ..storage.beyond() };
-    let exit = for_each_subject("check", inputs, &models, output, beyond, &|subject: &Subject| {
-        let start = Instant::now();
-        let (exit, word, states, shown) = match (subject.model, property) {
-            (Model::Ra | Model::Rc20, _) => robust_c11(arguments, subject)?,
-            (_, PropertyName::Robust) => robust(arguments, subject)?,
-            (_, PropertyName::Trf) => free_of_races(arguments, subject)?,
-        };
-        answers.borrow_mut().push([subject.file.to_owned(), subject.model.name().to_owned(), word.to_owned()]);
-        notes.add(subject, start, states, (exit, shown))
-    })?;
+    let answer = |subject: &Subject| {
+        let answer = answer(arguments, subject)?;
+        let (file, model) = (subject.program.name().to_owned(), subject.model.name().to_owned());
+        words.borrow_mut().push([file, model, word(&answer).to_owned()]);
+        Ok((Exit::of(&answer), answer))
+    };
+    let asking = Asking {
+        command: "check",
+        inputs,
+        models: &models,
+        output,
+        budget: Budget { beyond, ..arguments.cluster.budget(resources) },
+        answer: &answer,
+        text: &|answer, style| match answer {
+            Answer::Robustness(robustness) if arguments.attacks => attacks(robustness, style) + &answer.text(style),
+            answer => usual_text(answer, output, style),
+        },
+    };
+    let exit = asking.run()?;
     if output.format == Format::Text && is_first(beyond) {
-        stdout().text(&compared(&answers.into_inner()))?;
+        stdout().text(&compared(&words.into_inner()))?;
     }
     storage.farewell(exit);
     cluster::leave_if_stopped(&links, exit);
     Ok(exit)
+}
+
+fn answer(arguments: &Check, subject: &Subject) -> anyhow::Result<Answer> {
+    let property = match arguments.property {
+        PropertyName::Robust => Property::Robust,
+        PropertyName::Trf => Property::Trf,
+    };
+    let question = ravelin::check(subject.program)
+        .model(subject.model)
+        .property(property)
+        .engine(engine(arguments))
+        .all_attacks(arguments.attacks)
+        .races(!arguments.no_races)
+        .seq_cst(arguments.seq_cst)
+        .auto_wait(arguments.auto_wait)
+        .budget(subject.budget);
+    let answer = match question.run() {
+        // The model was not asked for by name, and the program has no meaning in it.
+        Err(Error::NotApplicable(message)) if arguments.models.is_empty() => {
+            return Ok(Answer::None(NoAnswer::not_applicable(subject.program.name(), subject.model, message)));
+        }
+        answer => answer?,
+    };
+    if let Some(path) = &arguments.certify
+        && (!subject.program.is_parameterised() || answer.verdict() == Some(Verdict::Holds))
+    {
+        let Some(certificate) = question.certificate()? else {
+            bail!("no certificate could be made within the limits");
+        };
+        replace(path, certificate).with_context(|| path.display().to_string())?;
+    }
+    Ok(answer)
 }
 
 impl Check {
@@ -76,7 +107,7 @@ fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
         bail!("every program is robust against sc, by definition; ask about tso, pso, ra or rc20");
     }
     if let Some(option) = arguments.asked()
-        && arguments.engine == Some(Engine::Shared)
+        && arguments.engine == Some(RobustnessEngine::Shared)
     {
         bail!("the engine `shared` needs all states in memory; use `single` or `attacks` with {option}");
     }
@@ -108,101 +139,22 @@ fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An exit code, the answer in a word or two, how many states it took, and the whole answer.
-type Answered = (Exit, &'static str, u64, Shown);
-
 /// The shared search needs the states under sc in memory.
-fn engine(arguments: &Check) -> Engine {
-    let default = if arguments.asked().is_some() { Engine::Single } else { Engine::default() };
+fn engine(arguments: &Check) -> RobustnessEngine {
+    let default = if arguments.asked().is_some() { RobustnessEngine::Single } else { RobustnessEngine::default() };
     arguments.engine.unwrap_or(default)
 }
 
-fn question<'a>(arguments: &Check, subject: &Subject<'a>) -> RobustnessQuestion<'a> {
-    RobustnessQuestion {
-        model: subject.model,
-        engine: engine(arguments),
-        all: arguments.attacks,
-        limits: arguments.cluster.limits(&arguments.resources),
-        workers: arguments.cluster.workers(&arguments.resources),
-        stop: Some(subject.stop),
-        progress: Some(subject.progress),
-        beyond: subject.beyond,
-    }
-}
-
-fn robust(arguments: &Check, subject: &Subject) -> anyhow::Result<Answered> {
-    let answer = robustness(subject.program, &question(arguments, subject))?;
-    if let Some(path) = &arguments.certify {
-        if !subject.program.is_parameterised() {
-            bail!("--certify is for programs with any number of threads (`thread p[*]`, without --copies)");
-        }
-        if answer.verdict == Verdict::Holds {
-            certificate::write_any_number(path, subject, Claim::Robust, arguments.resources.limits())?;
-        }
-    }
-    // Attacks speak of the program after the x86 mapping.
-    let lowered = lower_for_hardware(subject.program);
-    let told = || {
-        let mut told = String::new();
-        if arguments.attacks {
-            told = text::attacks(subject.file, &lowered, &answer, subject.style);
-        }
-        told.push_str(&text::robustness(subject.file, &lowered, &answer, subject.style));
-        told
-    };
-    let shown = Shown::new(&arguments.output, told, || json::robustness(subject.file, &lowered, &answer));
-    Ok((answer.verdict.into(), word(answer.verdict), answer.explored.states, shown))
-}
-
-fn free_of_races(arguments: &Check, subject: &Subject) -> anyhow::Result<Answered> {
-    let answer = race_freedom(subject.program, &question(arguments, subject))?;
-    let told = || text::race_freedom(subject.file, &answer, subject.style);
-    let shown = Shown::new(&arguments.output, told, || json::race_freedom(subject.file, &answer));
-    let word = match answer.verdict {
-        Verdict::Holds => "free",
-        Verdict::Violated => "race",
-        Verdict::Unknown => "unknown",
-    };
-    Ok((answer.verdict.into(), word, answer.statistics.states, shown))
-}
-
-fn robust_c11(arguments: &Check, subject: &Subject) -> anyhow::Result<Answered> {
-    let (waiting, spins) = with_waits(subject.program);
-    let program = if arguments.auto_wait { &waiting } else { subject.program };
-    let question = C11Question {
-        seq_cst: arguments.seq_cst,
-        races: !arguments.no_races,
-        limits: arguments.cluster.limits(&arguments.resources),
-        workers: arguments.cluster.workers(&arguments.resources),
-        stop: Some(subject.stop),
-        progress: Some(subject.progress),
-        beyond: subject.beyond,
-        ..C11Question::new(subject.model)
-    };
-    let answer = match c11_robustness(program, &question) {
-        // Nobody asked for this model by name, and the program has no meaning in it.
-        Err(AnalysisError::NotC11(refusal)) if arguments.models.is_empty() => {
-            let message = refusal.to_string();
-            let (file, model) = (subject.file, subject.model.name());
-            let told = || format!("{file} under {model}: does not apply: {message}\n");
-            let shown = Shown::new(&arguments.output, told, || not_applicable(file, model, &message));
-            return Ok((Exit::Holds, "does not apply", 0, shown));
-        }
-        answer => answer?,
-    };
-    let shown =
-        c11::Shown { file: subject.file, program, answer: &answer, spins: &spins, rewritten: arguments.auto_wait };
-    let told = || c11::text::robustness(&shown, subject.style);
-    let shown = Shown::new(&arguments.output, told, || c11::json::robustness(&shown));
-    let word = if answer.race().is_some() { "data race" } else { word(answer.verdict) };
-    Ok((answer.verdict.into(), word, answer.statistics.states, shown))
-}
-
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Holds => "robust",
-        Verdict::Violated => "not robust",
-        Verdict::Unknown => "unknown",
+/// The answer in a word or two.
+fn word(answer: &Answer) -> &'static str {
+    match (answer, answer.verdict()) {
+        (Answer::None(_), _) => "does not apply",
+        (Answer::C11Robustness(answer), _) if answer.race.is_some() => "data race",
+        (_, None | Some(Verdict::Unknown)) => "unknown",
+        (Answer::TriangularRaces(_), Some(Verdict::Holds)) => "free",
+        (Answer::TriangularRaces(_), Some(Verdict::Violated)) => "race",
+        (_, Some(Verdict::Holds)) => "robust",
+        (_, Some(Verdict::Violated)) => "not robust",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Convert, To};
 use crate::exit::Exit;
-use crate::input;
+use crate::input::{self, Unread};
 use anyhow::Context;
 use ravelin_analysis::parameterised::petri_net_of_attacks;
 use ravelin_analysis::robustness::{find_attack, instrument};
@@ -12,13 +12,14 @@ use ravelin_output::{escaped, replace, stdout};
 use ravelin_program::{Program, lower_for_hardware};
 
 pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
-    let parsed = input::parse(&arguments.file, &arguments.reading())?;
-    let Some(mut program) = parsed.program else { return Ok(Exit::Wrong) };
+    let read = match input::read(&arguments.file, &arguments.reading()) {
+        Ok(read) => read,
+        Err(Unread::Errors(_)) => return Ok(Exit::Wrong),
+        Err(unread) => return Err(unread.into()),
+    };
     // A program in its own language keeps its shape and its comments.
-    let formats = parsed.language == Language::Rav && arguments.copies.is_none() && arguments.instrument.is_none();
-    if let Some(copies) = arguments.copies {
-        program = program.instance(copies);
-    }
+    let formats = read.language() == Language::Rav && arguments.copies.is_none() && arguments.instrument.is_none();
+    let mut program = read.inner().clone();
     if arguments.to == Some(To::Spec) {
         let text = petri_net(&program, arguments.instrument.as_deref());
         return write(arguments, &text.with_context(|| arguments.file.display().to_string())?);
@@ -27,7 +28,7 @@ pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
         program = instrumented(&program, attack).with_context(|| arguments.file.display().to_string())?;
     }
     let text = match arguments.to.unwrap_or(To::Rav) {
-        To::Rav if formats => rav::format(&rav::parse(parsed.source).ast),
+        To::Rav if formats => rav::format(&rav::parse(program.source).ast),
         To::Rav => print::rav(&program),
         To::Litmus => print::litmus(&program).with_context(|| arguments.file.display().to_string())?,
         To::C => print::c(&program).with_context(|| arguments.file.display().to_string())?,

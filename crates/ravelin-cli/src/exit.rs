@@ -1,6 +1,7 @@
 //! The contract of exit codes.
 
-use ravelin_analysis::Verdict;
+use ravelin::answer::NoVerdict;
+use ravelin::{Answer, Verdict};
 use ravelin_output::complain;
 use std::process::ExitCode;
 
@@ -21,6 +22,16 @@ impl Exit {
         Exit::Wrong
     }
 
+    /// What an answer means.
+    pub fn of(answer: &Answer) -> Exit {
+        match (answer.verdict(), answer) {
+            (_, Answer::None(none)) if none.verdict == NoVerdict::Error => Exit::Wrong,
+            (Some(Verdict::Unknown), _) => Exit::Unknown,
+            (Some(Verdict::Violated), _) => Exit::Violated,
+            (Some(Verdict::Holds) | None, _) => Exit::Holds,
+        }
+    }
+
     pub fn code(self) -> u8 {
         match self {
             Exit::Holds => 0,
@@ -34,16 +45,6 @@ impl Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         exit.code().into()
-    }
-}
-
-impl From<Verdict> for Exit {
-    fn from(verdict: Verdict) -> Exit {
-        match verdict {
-            Verdict::Holds => Exit::Holds,
-            Verdict::Violated => Exit::Violated,
-            Verdict::Unknown => Exit::Unknown,
-        }
     }
 }
 

@@ -5,8 +5,8 @@ use crate::exit::Exit;
 use crate::{input, terminal};
 use anyhow::Context;
 use clap::Args;
+use ravelin::answer::text::Style;
 use ravelin_output::stdout;
-use ravelin_report::text::Style;
 use ravelin_report::{explain::explain, story};
 use std::path::PathBuf;
 

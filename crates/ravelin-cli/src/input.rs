@@ -7,9 +7,8 @@ use crate::arguments::Color;
 use crate::interrupt;
 use crate::terminal::paints;
 use anyhow::{Context, bail};
-use ravelin_frontend::{Language, Parsed, render, trencher};
+use ravelin::{Error, ParseError, Program, Reading};
 use ravelin_output::complain;
-use ravelin_program::{Program, Source};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -32,81 +31,57 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// How a text becomes a program.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
-    /// The language, if the name of the file does not tell.
-    pub from: Option<Language>,
-    /// Copies of each `thread p[*]`.
-    pub copies: Option<usize>,
-    /// Trencher's language: values are taken modulo this number.
-    pub wrap: Option<i64>,
+/// Why there is no program.
+pub enum Unread {
+    Interrupted,
+    /// The text is wrong. Its diagnostics were printed.
+    Errors(Box<ParseError>),
+    Other(anyhow::Error),
 }
 
-impl Reading {
-    /// The instance that is asked for, if the program is about any number of threads.
-    pub fn instance(&self, program: Program) -> Program {
-        match self.copies {
-            Some(copies) if program.is_parameterised() => program.instance(copies),
-            _ => program,
+impl From<Unread> for anyhow::Error {
+    fn from(unread: Unread) -> anyhow::Error {
+        match unread {
+            Unread::Interrupted => Interrupted.into(),
+            Unread::Errors(errors) => (*errors).into(),
+            Unread::Other(error) => error,
         }
     }
+}
 
-    /// Reads a text.
-    pub fn parse(&self, source: Source, language: Language) -> Parsed {
-        let mut parsed = ravelin_frontend::parse(source, language);
-        if let (Some(modulus), Some(program)) = (self.wrap, &mut parsed.program) {
-            trencher::wrap(program, modulus);
+/// Reads a program. Diagnostics go to standard error.
+pub fn read(path: &Path, reading: &Reading) -> Result<Program, Unread> {
+    let program = read_quietly(path, reading);
+    let color = || paints(Color::Auto, ravelin_output::stderr());
+    match &program {
+        Ok(program) => {
+            let warnings = program.warnings(color());
+            if !warnings.is_empty() {
+                complain!("{warnings}");
+            }
         }
-        parsed
+        Err(Unread::Errors(errors)) => complain!("{}", errors.render(color())),
+        Err(_) => {}
     }
+    program
 }
 
-/// Reads and parses a program, and tells its language. Diagnostics go to standard error; with an error among them there is no program.
-pub fn read(path: &Path, reading: &Reading) -> anyhow::Result<Option<(Program, Language)>> {
-    Ok(read_or_errors(path, reading)?.ok())
+/// The same without a word.
+pub fn read_quietly(path: &Path, reading: &Reading) -> Result<Program, Unread> {
+    let source = read_source(path).map_err(|error| match error.is::<Interrupted>() {
+        true => Unread::Interrupted,
+        false => Unread::Other(error),
+    })?;
+    reading.parse(source.name, source.text).map_err(|error| match error {
+        Error::Parse(errors) => Unread::Errors(errors),
+        error => Unread::Other(error.into()),
+    })
 }
 
-/// The same, with what was understood if there are errors.
-pub fn read_or_errors(path: &Path, reading: &Reading) -> anyhow::Result<Result<(Program, Language), Parsed>> {
-    let mut parsed = parse(path, reading)?;
-    let Some(program) = parsed.program.take() else { return Ok(Err(parsed)) };
-    Ok(Ok((reading.instance(program), parsed.language)))
-}
-
-/// Reads and parses a file, and prints its diagnostics.
-pub fn parse(path: &Path, reading: &Reading) -> anyhow::Result<Parsed> {
-    let parsed = parse_quietly(path, reading)?;
-    if !parsed.diagnostics.is_empty() {
-        let color = paints(Color::Auto, ravelin_output::stderr());
-        complain!("{}", render(&parsed.diagnostics, &parsed.source, color));
-    }
-    Ok(parsed)
-}
-
-/// Reads and parses a file.
-pub fn parse_quietly(path: &Path, reading: &Reading) -> anyhow::Result<Parsed> {
-    let source = read_source(path)?;
-    let Some(language) = reading.from.or_else(|| tell(path, &source.text)) else {
-        let known: Vec<String> = Language::ALL.iter().map(|language| format!(".{}", language.extension())).collect();
-        bail!(
-            "{}: cannot detect the language from the name or the text; use one of the file extensions {}, or --from",
-            path.display(),
-            known.join(", ")
-        );
-    };
-    if reading.wrap.is_some() && language != Language::Trencher {
-        bail!("{}: --wrap is for files of Trencher's language, and this is one of {}", path.display(), language.name());
-    }
-    Ok(reading.parse(source, language))
-}
-
-/// The language of a file: by its name, or else by what stands in it. `.txt` says little, so there the text decides.
-fn tell(path: &Path, text: &str) -> Option<Language> {
-    match Language::from_path(path) {
-        Some(Language::Trencher) | None => Language::from_text(text).or_else(|| Language::from_path(path)),
-        known => known,
-    }
+/// A file and its text.
+pub struct Source {
+    pub name: String,
+    pub text: String,
 }
 
 pub fn read_source(path: &Path) -> anyhow::Result<Source> {
@@ -118,7 +93,7 @@ pub fn read_source(path: &Path) -> anyhow::Result<Source> {
         Ok(text) => text,
         Err(error) => bail!("{}: not UTF-8 text (at byte {})", path.display(), error.utf8_error().valid_up_to()),
     };
-    Ok(Source::new(path.display().to_string(), text))
+    Ok(Source { name: path.display().to_string(), text })
 }
 
 fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {

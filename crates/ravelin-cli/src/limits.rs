@@ -1,8 +1,7 @@
 //! Limits and workers from the command line, with defaults from the machine.
 
 use crate::arguments::{Resources, Search};
-use ravelin_explore::Limits;
-use ravelin_machine::Reductions;
+use ravelin::{Budget, Limits, Reductions};
 use std::time::Duration;
 
 impl Resources {
@@ -13,6 +12,11 @@ impl Resources {
             time: self.timeout,
             ..Limits::default()
         }
+    }
+
+    /// What a question may take, as far as the command line says.
+    pub fn budget(&self) -> Budget<'static> {
+        Budget { limits: self.limits(), ..Budget::default() }.workers(self.workers())
     }
 
     pub fn workers(&self) -> usize {

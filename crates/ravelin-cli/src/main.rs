@@ -24,7 +24,6 @@ mod model;
 mod named;
 mod pages;
 mod parent;
-mod profile;
 mod progress;
 mod reach;
 mod resume;
@@ -32,7 +31,6 @@ mod sanitize;
 mod serve;
 mod simulate;
 mod states;
-mod stops;
 mod storage;
 mod terminal;
 

@@ -42,14 +42,26 @@ impl Pages {
     }
 
     /// Writes what is wanted. Sources are names, as the answers have them, and texts.
-    pub fn write(&self, command: &str, answers: &[Value], sources: &[(String, String)]) -> anyhow::Result<()> {
+    pub fn write(&self, document: &ravelin::Document, sources: &[(String, String)]) -> anyhow::Result<()> {
         if !self.is_wanted() {
             return Ok(());
         }
-        let document = json!({ "schema": ravelin_report::json::SCHEMA, "command": command, "answers": answers });
-        let document = story::from_value(&document).context("internal error, please report it")?;
-        let html = self.html.as_deref().map(|path| put(path, &page(&document, sources)));
-        let svg = self.svg.as_deref().map(|path| draw(path, &document));
+        self.put(&story::stories(document)?, sources)
+    }
+
+    /// The same for what the sanitizer found.
+    pub fn write_findings(&self, command: &str, answers: &[Value], sources: &[(String, String)]) -> anyhow::Result<()> {
+        if !self.is_wanted() {
+            return Ok(());
+        }
+        let document = json!({ "schema": ravelin::answer::SCHEMA, "command": command, "answers": answers });
+        let document = story::from_sanitizer(&document).context("internal error, please report it")?;
+        self.put(&document, sources)
+    }
+
+    fn put(&self, document: &Document, sources: &[(String, String)]) -> anyhow::Result<()> {
+        let html = self.html.as_deref().map(|path| put(path, &page(document, sources)));
+        let svg = self.svg.as_deref().map(|path| draw(path, document));
         html.into_iter().chain(svg).collect()
     }
 }

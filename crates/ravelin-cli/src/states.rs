@@ -1,42 +1,34 @@
 //! `ravelin states`.
 
-use crate::arguments::{Format, States};
-use crate::ask::{Shown, Subject, for_each_subject};
+use crate::arguments::States;
+use crate::ask::{Asking, Subject, usual_text};
 use crate::exit::Exit;
-use crate::expect::{self, Asked};
-use crate::stops::StopNotes;
-use ravelin_analysis::states::states;
-use ravelin_report::{herd, json, text};
-use std::time::Instant;
+use crate::expect;
+use ravelin::{Budget, Command};
 
 pub fn run(arguments: &States) -> anyhow::Result<Exit> {
     let States { inputs, expect, models, search, storage, output } = arguments;
     output.refuse_sarif("states")?;
     if *expect {
-        let asked = Asked::States { buffer: models.buffer, reductions: search.reductions() };
-        return expect::run(asked, inputs, &models.models, &search.resources, output);
+        let command = Command::States { buffer: models.buffer, reductions: search.reductions() };
+        return expect::run(command, inputs, &models.models, &search.resources, output);
     }
     let storage = storage.open(inputs, None)?;
-    let notes = StopNotes::new(&search.resources, output);
-    let exit = for_each_subject(
-        "states",
+    let answer = |subject: &Subject| {
+        let question = ravelin::states(subject.program).model(subject.model).buffer(models.buffer);
+        let answer = question.reductions(search.reductions()).budget(subject.budget).run()?;
+        Ok((Exit::of(&answer), answer))
+    };
+    let asking = Asking {
+        command: "states",
         inputs,
-        &|_, _| models.models.clone(),
+        models: &|_| models.models.clone(),
         output,
-        storage.beyond(),
-        &|subject: &Subject| {
-            let start = Instant::now();
-            let answer = states(subject.program, &subject.reachability(models, search))?;
-            let complete = answer.limit.is_none() && !answer.cut_off;
-            let told = || match output.format {
-                Format::Herd => herd::final_states(subject.program, &answer),
-                _ => text::final_states(subject.file, &answer, subject.style),
-            };
-            let shown = Shown::new(output, told, || json::final_states(subject.file, &answer));
-            let exit = if complete { Exit::Holds } else { Exit::Unknown };
-            notes.add(subject, start, answer.statistics.states, (exit, shown))
-        },
-    )?;
+        budget: Budget { beyond: storage.beyond(), ..search.resources.budget() },
+        answer: &answer,
+        text: &|answer, style| usual_text(answer, output, style),
+    };
+    let exit = asking.run()?;
     storage.farewell(exit);
     Ok(exit)
 }

@@ -5,8 +5,8 @@
 //! are as long as they are, for whoever reads them there.
 
 use crate::arguments::{Color, Output};
+use ravelin::answer::text::Style;
 use ravelin_output::{Stream, stdout};
-use ravelin_report::text::Style;
 use std::ffi::OsString;
 
 /// Narrower than this no column is readable; lines are then left to the terminal.

@@ -12,7 +12,7 @@ const LOCK: &str = "static l: bool; thread p[*] { while l.swap(1) == 1 {} @in; l
 #[test]
 fn exit_codes_and_messages() {
     let cases: &[(&str, &[&str], i32, &str)] = &[
-        (HALVES, &["check"], 1, "under tso: not robust with p × 2"),
+        (HALVES, &["check"], 1, "under tso: not robust with 2 copies of p"),
         (HALVES, &["check", "--attacks"], 1, "p[0]"),
         (HALVES, &["check", "--copies", "1", "--model", "tso"], 0, "under tso: robust"),
         (HALVES, &["check", "--model", "pso"], 2, "--copies N"),
@@ -21,7 +21,7 @@ fn exit_codes_and_messages() {
         (HALVES, &["states"], 2, "--copies N"),
         (HALVES, &["simulate"], 2, "a fixed number"),
         (HALVES, &["fence"], 0, "2 fences make it robust"),
-        (HALVES, &["fence", "--explain"], 0, "with p × 2:"),
+        (HALVES, &["fence", "--explain"], 0, "with 2 copies of p:"),
         (LOCK, &["check"], 0, "robust for every number of threads"),
         (LOCK, &["reach", "--model", "sc,tso"], 0, "holds for every number of threads"),
         (LOCK, &["reach", "--engine", "lazy"], 2, "--copies N"),
@@ -29,11 +29,11 @@ fn exit_codes_and_messages() {
         (LOCK, &["reach", "--model", "tso", "--certify", "/tmp/x"], 2, "under sc only"),
         ("static x; thread p[*] { x.store(x.load() + 1); }", &["check"], 2, "`x` takes more than 4096 values"),
         ("static x; thread p[*] { x.store(1); } finally x < 2;", &["reach", "--model", "sc"], 2, "final states"),
-        ("static x; thread p[*] { x.store(1); } finally x == 1;", &["reach", "--model", "sc"], 1, "with p × 0"),
+        ("static x; thread p[*] { x.store(1); } finally x == 1;", &["reach", "--model", "sc"], 1, "with 0 copies of p"),
         ("static x; thread p[*] { bus_lock; x.store(1); bus_unlock; let r = x.load(); }", &["check"], 2, "bus lock"),
         ("static x: i64 = any; static y; thread p[*] { x.store(1); let r = y.load(); }", &["check"], 2, ""),
-        ("thread p[*] { @a; nop; } never p@a == 1;", &["reach", "--model", "sc"], 1, "with p × 1"),
-        ("thread p[*] { nop; @a; nop; } never p@a < 1;", &["reach", "--model", "sc"], 1, "with p × 0"),
+        ("thread p[*] { @a; nop; } never p@a == 1;", &["reach", "--model", "sc"], 1, "with 1 copy of p"),
+        ("thread p[*] { nop; @a; nop; } never p@a < 1;", &["reach", "--model", "sc"], 1, "with 0 copies of p"),
         (
             "static x; thread p[*] { wait(x == 1); @a; nop; } never p@a == 1;",
             &["reach", "--model", "sc"],

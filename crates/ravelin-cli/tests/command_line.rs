@@ -100,7 +100,7 @@ fn answers_are_json_documents_with_the_documented_fields() {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
     };
     let reach = json(&["reach", "examples/sb.rav", "examples/none.rav", "--model", "sc,tso", "--format", "json"]);
-    assert_eq!((&reach["schema"], &reach["command"]), (&"ravelin/1".into(), &"reach".into()));
+    assert_eq!((&reach["schema"], &reach["command"]), (&"ravelin/2".into(), &"reach".into()));
     let verdicts: Vec<&Value> =
         reach["answers"].as_array().expect("answers").iter().map(|answer| &answer["verdict"]).collect();
     assert_eq!(verdicts, ["holds", "violated", "error"]);

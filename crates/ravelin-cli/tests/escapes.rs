@@ -64,14 +64,14 @@ fn no_command_sends_control_characters() {
     let schemas =
         scratch.write("schema.json", &document("{ \"schema\": HOSTILE, \"command\": \"check\", \"answers\": [] }"));
     let commands = scratch
-        .write("command.json", &document("{ \"schema\": \"ravelin/1\", \"command\": HOSTILE, \"answers\": [] }"));
+        .write("command.json", &document("{ \"schema\": \"ravelin/2\", \"command\": HOSTILE, \"answers\": [] }"));
     let answers = scratch.write(
         "answers.json",
-        &document("{ \"schema\": \"ravelin/1\", \"command\": \"check\", \"answers\": [{ \"file\": HOSTILE, \"verdict\": \"error\", \"message\": HOSTILE }] }"),
+        &document("{ \"schema\": \"ravelin/2\", \"command\": \"check\", \"answers\": [{ \"kind\": \"none\", \"file\": HOSTILE, \"model\": null, \"verdict\": \"error\", \"message\": HOSTILE }] }"),
     );
     let fields = scratch.write(
         "fields.json",
-        &document("{ \"schema\": \"ravelin/1\", \"command\": \"check\", \"answers\": [{ \"file\": HOSTILE, \"verdict\": HOSTILE }] }"),
+        &document("{ \"schema\": \"ravelin/2\", \"command\": \"check\", \"answers\": [{ \"kind\": \"none\", \"file\": HOSTILE, \"model\": null, \"verdict\": HOSTILE, \"message\": \"\" }] }"),
     );
     let table = scratch.write(&format!("t{HOSTILE}.tsv"), &format!("{HOSTILE}\t{HOSTILE}\n"));
     let costs = scratch.write(&format!("k{HOSTILE}"), &format!("{HOSTILE} {HOSTILE}\n"));

@@ -70,9 +70,9 @@ fn what_is_no_report_is_refused() {
         ("{}", "no document of Ravelin"),
         ("[1, 2]", "no document of Ravelin"),
         (r#"{ "schema": "other/9", "command": "check", "answers": [] }"#, "other/9"),
-        (r#"{ "schema": "ravelin/1", "command": "dance", "answers": [] }"#, "dance"),
-        (r#"{ "schema": "ravelin/1", "command": "check", "answers": [{}] }"#, "answer 1"),
-        (r#"{ "schema": "ravelin/1", "command": "check", "answers": [7] }"#, "answer 1"),
+        (r#"{ "schema": "ravelin/2", "command": "dance", "answers": [] }"#, "dance"),
+        (r#"{ "schema": "ravelin/2", "command": "check", "answers": [{}] }"#, "answer 1"),
+        (r#"{ "schema": "ravelin/2", "command": "check", "answers": [7] }"#, "answer 1"),
     ];
     for (text, words) in cases {
         let output = ravelin(&["explain", "-"], text);

@@ -20,6 +20,7 @@ mod explain;
 mod fence;
 mod files;
 mod instrument;
+mod json_schema;
 mod pages;
 mod programs;
 mod running;

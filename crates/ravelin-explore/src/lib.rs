@@ -31,6 +31,7 @@
 
 mod barrier;
 mod beyond;
+mod budget;
 mod checkpoint;
 mod kept;
 mod limits;
@@ -47,6 +48,7 @@ mod store;
 mod system;
 
 pub use beyond::Beyond;
+pub use budget::Budget;
 pub use checkpoint::Checkpoints;
 pub use limits::{Limit, Limits, Progress};
 pub use peers::{Lost, Peers};

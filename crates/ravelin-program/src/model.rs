@@ -1,10 +1,13 @@
 //! Memory models: those that a program can be asked about.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// A memory model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Model {
     /// Sequential consistency: stores reach memory at once.
     Sc,
@@ -71,7 +74,9 @@ impl FromStr for Model {
 }
 
 /// How seq_cst accesses are read under RC20, which has none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum SeqCstReading {
     /// Release/acquire, with a seq_cst fence after each.
     After,

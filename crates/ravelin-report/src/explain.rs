@@ -3,12 +3,12 @@
 //!
 //! Everything is made from a [`story`](crate::story), so a document that was kept is enough.
 
-use crate::numbers::counted;
 use crate::story::{
-    Document, Edge, EdgeKind, Entry, Event, Fences, Finding, Findings, Frame, Graph, Place, Run, SanitizerAccess,
-    State, States, Step, Story, Stuck, Telling, Verdict, describe_access,
+    Document, Edge, Event, Fences, Finding, Findings, Frame, Graph, Run, SanitizerAccess, State, States, Step, Story,
+    Stuck, Telling, Verdict, describe_access,
 };
-use crate::text::Style;
+use ravelin_answer::text::{Style, counted};
+use ravelin_answer::{BufferEntry, Change, EdgeKind, Storage};
 use std::fmt::Write;
 
 /// States that are listed; the document has all of them.
@@ -118,20 +118,20 @@ pub(crate) fn sentence(run: &Run, step: &Step, before: &State) -> String {
     let mut parts: Vec<String> = Vec::new();
     for read in &step.reads {
         let from = match read.place {
-            Place::Buffer => "from its own store buffer".to_owned(),
-            Place::Memory => format!("from memory{}", overtaken(run, step)),
+            Storage::Buffer => "from its own store buffer".to_owned(),
+            Storage::Memory => format!("from memory{}", overtaken(run, step)),
         };
         parts.push(format!("reads {} = {} {from}", read.cell, read.value));
     }
     for write in &step.writes {
         parts.push(match write.place {
-            Place::Buffer => {
+            Storage::Buffer => {
                 let still = had(&write.cell)
                     .map(|old| format!("; memory still has {} = {old}", write.cell))
                     .unwrap_or_default();
                 format!("stores {} to {}, which waits in {thread}'s store buffer{still}", write.value, write.cell)
             }
-            Place::Memory => format!("writes {} = {} to memory", write.cell, write.value),
+            Storage::Memory => format!("writes {} = {} to memory", write.cell, write.value),
         });
     }
     let registers: Vec<String> =
@@ -154,7 +154,7 @@ pub(crate) fn sentence(run: &Run, step: &Step, before: &State) -> String {
 fn overtaken(run: &Run, step: &Step) -> String {
     let mut cells: Vec<String> = Vec::new();
     for entry in step.buffers.get(step.thread).into_iter().flatten() {
-        if let Entry::Store(store) = entry
+        if let BufferEntry::Store(store) = entry
             && !cells.contains(&store.cell)
         {
             cells.push(store.cell.clone());
@@ -249,18 +249,22 @@ fn listed(states: &States, style: Style) -> String {
     text
 }
 
+fn on_line(change: &Change) -> String {
+    change.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default()
+}
+
 fn repairs(fences: &Fences, style: Style) -> String {
     let mut text = String::new();
     for (number, set) in fences.sets.iter().enumerate() {
         let which = if fences.sets.len() == 1 { "What to change".to_owned() } else { format!("Set {}", number + 1) };
         text.push_str(&heading(&format!("{which}, cost {}", set.cost), style));
         for change in &set.changes {
-            let joint = if change.change.starts_with("insert") { "after" } else { "at" };
-            let mut done = change.change.clone();
+            let joint = if change.change.is_some_and(|kind| kind.is_insertion()) { "after" } else { "at" };
+            let mut done = change.change.map_or("", |kind| kind.name()).to_owned();
             if let Some(first) = done.get_mut(0..1) {
                 first.make_ascii_uppercase();
             }
-            let line = change.line.map(|line| format!(" on line {line}")).unwrap_or_default();
+            let line = on_line(change);
             let _ = writeln!(text, "  {done}{line} {joint} `{}`, in {}.", change.after, listing(&change.threads));
         }
     }
@@ -268,7 +272,7 @@ fn repairs(fences: &Fences, style: Style) -> String {
         text.push_str("  There are more sets; these are the cheapest.\n");
     }
     for (place, cost) in &fences.places {
-        let line = place.line.map(|line| format!(" on line {line}")).unwrap_or_default();
+        let line = on_line(place);
         let _ = writeln!(text, "  {}{line}, after `{}`, at a cost of {cost}.", place.place, place.after);
     }
     for needed in &fences.needed {

@@ -119,7 +119,7 @@ fn answered(results: &Results, asked: &Asked, code: i32, answer: &[u8], complain
             answer["file"] = json!(name);
         }
     }
-    let told = match story::from_value(&document) {
+    let told = match story::read(&document.to_string()) {
         Ok(told) => told,
         Err(error) => {
             return Response::json(&unanswered(

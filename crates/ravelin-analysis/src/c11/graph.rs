@@ -1,51 +1,14 @@
 //! The edges of an execution graph for people, and a short cycle through an event.
 
+use ravelin_answer::{Edge, EdgeKind};
 use ravelin_program::Order;
 use ravelin_semantics::rc20::Graph;
 use std::collections::VecDeque;
-use std::fmt;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum EdgeKind {
-    /// Program order.
-    Po,
-    /// Reads-from.
-    Rf,
-    /// Modification order.
-    Mo,
-    /// From-read: a read, and a write after the one it reads.
-    Fr,
-}
-
-impl EdgeKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            EdgeKind::Po => "po",
-            EdgeKind::Rf => "rf",
-            EdgeKind::Mo => "mo",
-            EdgeKind::Fr => "fr",
-        }
-    }
-}
-
-impl fmt::Display for EdgeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// An edge between two events of a graph, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GraphEdge {
-    pub from: usize,
-    pub to: usize,
-    pub kind: EdgeKind,
-}
 
 /// The edges that determine all others: po and mo from each event to the next, rf, and fr to the first write.
-pub fn edges(graph: &Graph) -> Vec<GraphEdge> {
+pub fn edges(graph: &Graph) -> Vec<Edge> {
     let mut edges = Vec::new();
-    let mut edge = |from, to, kind| edges.push(GraphEdge { from, to, kind });
+    let mut edge = |from, to, kind| edges.push(Edge { from, to, kind, cell: None });
     for event in 1..graph.len() {
         if graph.events[event].thread.is_some() && graph.events[event].thread == graph.events[event - 1].thread {
             edge(event - 1, event, EdgeKind::Po);
@@ -64,27 +27,27 @@ pub fn edges(graph: &Graph) -> Vec<GraphEdge> {
             }
         }
     }
-    edges.sort();
+    edges.sort_by_key(|edge| (edge.from, edge.to, edge.kind));
     edges
 }
 
 /// The shortest cycle of atomic events through one of them, its edges in order; the first leaves the event.
-pub(super) fn cycle_through(graph: &Graph, event: usize) -> Option<Vec<GraphEdge>> {
+pub(super) fn cycle_through(graph: &Graph, event: usize) -> Option<Vec<Edge>> {
     let counts = |event: usize| graph.events[event].label.order() != Order::NonAtomic;
-    let mut reached: Vec<Option<GraphEdge>> = vec![None; graph.len()];
+    let mut reached: Vec<Option<Edge>> = vec![None; graph.len()];
     let mut pending = VecDeque::from([event]);
     while let Some(from) = pending.pop_front() {
         for (to, kind) in successors(graph, from) {
             if !counts(to) || reached[to].is_some() {
                 continue;
             }
-            reached[to] = Some(GraphEdge { from, to, kind });
+            reached[to] = Some(Edge { from, to, kind, cell: None });
             if to == event {
                 let mut cycle = Vec::new();
                 let mut at = event;
-                while let Some(edge) = reached[at] {
-                    cycle.push(edge);
+                while let Some(edge) = reached[at].take() {
                     at = edge.from;
+                    cycle.push(edge);
                     if at == event {
                         break;
                     }

@@ -33,11 +33,11 @@ mod sighting;
 mod spin;
 mod witness;
 
-pub use graph::{EdgeKind, GraphEdge, edges};
+pub use graph::edges;
 pub use offers::{C11Weights, c11_offers, order_sites};
 pub use question::{C11Answer, C11Question, C11Violation, c11_robustness};
 pub use ravelin_machine::monitor::Refusal;
 pub use remedy::{Remedy, remedy};
 pub use repair::{StrengthenOutcome, StrengthenQuestion, Strengthened, strengthen, strengthen_without};
 pub use spin::{SpinLoop, SpinShape, with_waits};
-pub use witness::{C11Race, C11Witness, GraphEvent};
+pub use witness::{C11Race, C11Witness};

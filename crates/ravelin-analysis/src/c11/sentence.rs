@@ -1,11 +1,11 @@
 //! What a witness shows, in one sentence.
 
-use super::graph::{EdgeKind, GraphEdge};
+use ravelin_answer::{Edge, EdgeKind};
 use ravelin_program::Program;
 use ravelin_semantics::rc20::{Event, Graph, Label};
 
 /// "q may read 0 from `x` on line 4 although p has stored 1 there on line 2, since …".
-pub(super) fn of_stale(program: &Program, graph: &Graph, access: usize, cycle: &[GraphEdge]) -> String {
+pub(super) fn of_stale(program: &Program, graph: &Graph, access: usize, cycle: &[Edge]) -> String {
     let words = Words { program, graph };
     let event = &graph.events[access];
     let Some(first) = cycle.first() else { return String::new() };
@@ -25,7 +25,7 @@ pub(super) fn of_stale(program: &Program, graph: &Graph, access: usize, cycle: &
         sentence.push_str(match edge.kind {
             EdgeKind::Po => " and then ",
             EdgeKind::Rf => ", which ",
-            EdgeKind::Mo | EdgeKind::Fr => ", before ",
+            EdgeKind::Co | EdgeKind::Mo | EdgeKind::Fr => ", before ",
         });
         // "p stores 1 to `x`, which q reads" says what was read already.
         match (edge.kind, &next.label) {

@@ -6,13 +6,14 @@
 //! with no happens-before between the two accesses: one that SC has if there is one. What waits may race although it never passes
 //! under SC; then the graph is one that the model allows.
 
-use super::graph::{GraphEdge, cycle_through, edges};
+use super::graph::{cycle_through, edges};
 use super::sentence;
 use crate::InternalError;
-use crate::witness::{Beginning, Narrated, beginning, narrate, start_of};
+use crate::witness::{initial, narrate, start_of};
+use ravelin_answer::{Edge, Event, Initial, Step};
 use ravelin_machine::Run;
 use ravelin_machine::monitor::Found;
-use ravelin_program::{Position, Program, ThreadId, Value};
+use ravelin_program::{Program, ThreadId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::rc20::{
@@ -23,20 +24,20 @@ use ravelin_semantics::rc20::{
 #[derive(Clone, Debug)]
 pub struct C11Witness {
     /// The SC run that leads there.
-    pub beginning: Beginning,
-    pub steps: Vec<Narrated>,
+    pub initial: Initial,
+    pub steps: Vec<Step>,
     pub actions: Vec<Action>,
     pub graph: Graph,
     /// The graph's events, told.
-    pub events: Vec<GraphEvent>,
+    pub events: Vec<Event>,
     /// The graph's edges.
-    pub edges: Vec<GraphEdge>,
+    pub edges: Vec<Edge>,
     /// The stale access, as an event of the graph.
     pub access: usize,
     /// The write that it should have read, or come after: the first on the cycle.
     pub ignored: usize,
     /// A cycle of po, rf, mo and fr. The first edge leaves the access.
-    pub cycle: Vec<GraphEdge>,
+    pub cycle: Vec<Edge>,
     /// What happens, in one sentence.
     pub sentence: String,
 }
@@ -44,34 +45,22 @@ pub struct C11Witness {
 /// Two accesses, one of them not atomic, that no synchronisation orders.
 #[derive(Clone, Debug)]
 pub struct C11Race {
-    pub beginning: Beginning,
-    pub steps: Vec<Narrated>,
+    pub initial: Initial,
+    pub steps: Vec<Step>,
     pub actions: Vec<Action>,
     pub graph: Graph,
-    pub events: Vec<GraphEvent>,
-    pub edges: Vec<GraphEdge>,
+    pub events: Vec<Event>,
+    pub edges: Vec<Edge>,
     /// The two, in the order of the run.
     pub first: usize,
     pub second: usize,
     pub sentence: String,
 }
 
-/// An event of a graph for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GraphEvent {
-    /// `None` for an initial write.
-    pub thread: Option<String>,
-    pub position: Option<Position>,
-    /// `W x = 1 (release)`, `R y = 0 (relaxed)`, `U z 0 → 1 (acq_rel)`, `F (seq_cst)`.
-    pub text: String,
-    /// The step of the run that made it, from 0; none for initial writes and for the access after the run.
-    pub step: Option<usize>,
-}
-
 /// The witness that an access may be stale.
 pub(super) fn stale(program: &Program, reading: Reading, found: &Found) -> Result<C11Witness, InternalError> {
     let internal = |what: String| InternalError(format!("a violation of robustness does not hold: {what}"));
-    let (beginning, steps) = replay(program, &found.run).map_err(internal)?;
+    let (initial, steps) = replay(program, &found.run).map_err(internal)?;
     let (grown, made_by) = grow(program, &found.run).map_err(internal)?;
     let violates = |graph: &Graph| !atomics_sc_consistent(graph) && rc20_consistent(graph, reading);
     let graph = grown
@@ -86,13 +75,13 @@ pub(super) fn stale(program: &Program, reading: Reading, found: &Found) -> Resul
     let events = tell(program, &graph, &made_by);
     let sentence = sentence::of_stale(program, &graph, access, &cycle);
     let actions = found.run.actions.clone();
-    Ok(C11Witness { beginning, steps, actions, events, edges: edges(&graph), access, ignored, cycle, sentence, graph })
+    Ok(C11Witness { initial, steps, actions, events, edges: edges(&graph), access, ignored, cycle, sentence, graph })
 }
 
 /// The witness of a race.
 pub(super) fn race(program: &Program, reading: Reading, found: &Found) -> Result<C11Race, InternalError> {
     let internal = |what: String| InternalError(format!("a data race does not hold: {what}"));
-    let (beginning, steps) = replay(program, &found.run).map_err(internal)?;
+    let (initial, steps) = replay(program, &found.run).map_err(internal)?;
     let (grown, made_by) = grow(program, &found.run).map_err(internal)?;
     let racing = |graph: &Graph| {
         let second = Grown::newest(graph, found.thread)?;
@@ -109,10 +98,10 @@ pub(super) fn race(program: &Program, reading: Reading, found: &Found) -> Result
     let events = tell(program, &graph, &made_by);
     let sentence = sentence::of_race(program, &graph, first, second);
     let actions = found.run.actions.clone();
-    Ok(C11Race { beginning, steps, actions, events, edges: edges(&graph), first, second, sentence, graph })
+    Ok(C11Race { initial, steps, actions, events, edges: edges(&graph), first, second, sentence, graph })
 }
 
-fn replay(program: &Program, run: &Run) -> Result<(Beginning, Vec<Narrated>), String> {
+fn replay(program: &Program, run: &Run) -> Result<(Initial, Vec<Step>), String> {
     let reference = Reference::as_written(program).map_err(|error| error.to_string())?;
     let start = start_of(&reference, &run.start)?;
     let mut state = start.clone();
@@ -122,7 +111,7 @@ fn replay(program: &Program, run: &Run) -> Result<(Beginning, Vec<Narrated>), St
         steps.push(narrate(&reference, &state, action, &next));
         state = next;
     }
-    Ok((beginning(&reference, &start, &steps), steps))
+    Ok((initial(&reference, &start, &steps), steps))
 }
 
 /// The graph of a run, and for each thread the steps that made its events.
@@ -141,12 +130,16 @@ fn grow<'a>(program: &'a Program, run: &Run) -> Result<(Grown<'a>, Vec<Vec<usize
     Ok((grown, made_by))
 }
 
-fn tell(program: &Program, graph: &Graph, made_by: &[Vec<usize>]) -> Vec<GraphEvent> {
+fn tell(program: &Program, graph: &Graph, made_by: &[Vec<usize>]) -> Vec<Event> {
     let first = |thread: ThreadId| graph.events.partition_point(|event| event.thread < Some(thread));
     let cell = |address: Value| program.memory.name_of(address);
     (graph.events.iter().enumerate())
-        .map(|(number, event)| GraphEvent {
-            step: event.thread.and_then(|thread| made_by[thread.0].get(number - first(thread)).copied()),
+        .map(|(number, event)| Event {
+            steps: event
+                .thread
+                .and_then(|thread| made_by[thread.0].get(number - first(thread)).copied())
+                .into_iter()
+                .collect(),
             thread: event.thread.map(|thread| program.threads[thread.0].name.clone()),
             position: program.source.position(event.span),
             text: match event.label {

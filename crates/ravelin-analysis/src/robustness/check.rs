@@ -7,11 +7,12 @@
 //! delaying stores, and the answer is unknown.
 
 use super::attack::{Attack, attacks_against, count_attacks};
-use super::dismiss::{Facts, Reason};
+use super::dismiss::{Facts, makes_delay_pointless};
 use super::spread::{Share, ask_once_more, spread};
 use super::witness::{self, AttackWitness};
 use crate::parameterised::{AnyNumber, robust_for_any_number};
 use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_answer::Reason;
 use ravelin_explore::{Beyond, Limit, Limits, Options, Progress, Until};
 use ravelin_machine::BuildError;
 use ravelin_machine::attack::{self as machine, AttackRun, Extent, Fate, Hunt, Settled, Target, Unread, hunt, query};
@@ -352,7 +353,7 @@ fn target(attack: Attack) -> Target {
 /// How many threads can delay a store in a way that may matter.
 fn delaying_threads(attacks: &[JudgedAttack]) -> usize {
     let delays = |judged: &&JudgedAttack| match judged.fate {
-        AttackFate::Dismissed(reason) => !reason.makes_delay_pointless(),
+        AttackFate::Dismissed(reason) => !makes_delay_pointless(reason),
         _ => true,
     };
     let mut threads: Vec<ThreadId> = attacks.iter().filter(delays).map(|judged| judged.attack.thread).collect();

@@ -4,71 +4,15 @@
 //! found. So a dismissed attack is infeasible; one that is not dismissed may be infeasible all the same.
 
 use super::attack::{Attack, ends_attack, is_delayable};
+use ravelin_answer::Reason;
 use ravelin_machine::attack::{Cells, Footprint, footprints};
 use ravelin_program::{Instruction, LocId, Model, Program, Thread};
 use std::collections::HashMap;
 
-/// Why an attack needs no search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Reason {
-    /// No path of the thread's control flow leads from the store to the load.
-    NeverFollows,
-    /// Every path from the store to the load passes a fence or a locked instruction (NR1 of the paper's Table 2).
-    Fenced,
-    /// The load can only read the cell of the store itself, so it would read its own value early (W5).
-    OwnCell,
-    /// No other thread ever stores to what the load reads, so nobody can join after it.
-    LoadUncontested,
-    /// No other thread ever accesses what the store writes, so no path can end there.
-    StoreUncontested,
-    /// The other threads' accesses, put one behind the other in any way, never lead from the load back to the store.
-    NoWayBack,
-    /// PSO: what overtakes would be a release store, which waits for all stores before it.
-    ReleaseWaits,
-}
-
-impl Reason {
-    pub const ALL: [Reason; 7] = [
-        Reason::NeverFollows,
-        Reason::Fenced,
-        Reason::OwnCell,
-        Reason::LoadUncontested,
-        Reason::StoreUncontested,
-        Reason::NoWayBack,
-        Reason::ReleaseWaits,
-    ];
-
-    /// A word for tables and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reason::NeverFollows => "never-follows",
-            Reason::Fenced => "fenced",
-            Reason::OwnCell => "own-cell",
-            Reason::LoadUncontested => "load-uncontested",
-            Reason::StoreUncontested => "store-uncontested",
-            Reason::NoWayBack => "no-way-back",
-            Reason::ReleaseWaits => "release-waits",
-        }
-    }
-
-    /// For people, as the end of "infeasible: …".
-    pub fn describe(self) -> &'static str {
-        match self {
-            Reason::NeverFollows => "the access never follows the store",
-            Reason::Fenced => "a fence or locked instruction is on every path",
-            Reason::OwnCell => "the access can only touch the store's own cell",
-            Reason::LoadUncontested => "no other thread stores to the accessed cell",
-            Reason::StoreUncontested => "no other thread accesses what is stored",
-            Reason::NoWayBack => "no chain of accesses leads back to the store",
-            Reason::ReleaseWaits => "a release store waits for the stores before it",
-        }
-    }
-
-    /// However many threads delay stores, one with as few delays as possible does not delay this store past this access: either it
-    /// cannot, or what is overtaken is nobody else's business, so the store could as well have come before it (Lemmas 5 and 7).
-    pub fn makes_delay_pointless(self) -> bool {
-        !matches!(self, Reason::StoreUncontested | Reason::NoWayBack)
-    }
+/// However many threads delay stores, one with as few delays as possible does not delay this store past this access: either it
+/// cannot, or what is overtaken is nobody else's business, so the store could as well have come before it (Lemmas 5 and 7).
+pub(super) fn makes_delay_pointless(reason: Reason) -> bool {
+    !matches!(reason, Reason::StoreUncontested | Reason::NoWayBack)
 }
 
 /// What is known of a program without running it.

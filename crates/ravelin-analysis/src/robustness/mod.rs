@@ -18,9 +18,9 @@ mod witness;
 
 pub use attack::{Attack, attacks, attacks_against, ends_attack, is_delayable, is_overtaking_load};
 pub use check::{AttackFate, Engine, Explored, JudgedAttack, Robustness, RobustnessQuestion, robustness};
-pub use dismiss::{Facts, Reason};
+pub use dismiss::Facts;
 pub use instrument::{CannotInstrument, instrument};
 pub use name::{AttackNames, UnknownAttack, attack_name, find_attack};
 pub use triangular::{RaceFreedom, RaceWitness, race_freedom};
+pub use witness::AttackWitness;
 pub(crate) use witness::build as build_witness;
-pub use witness::{AttackWitness, CycleEvent, Place, WitnessPart, WitnessStep};

@@ -5,7 +5,7 @@
 //! the program was not written by anybody, by the number of its transition (`#4`).
 
 use super::attack::{Attack, is_delayable, is_overtaking_load};
-use super::witness::Place;
+use ravelin_answer::Place;
 use ravelin_program::{Instruction, Program, Thread, ThreadId, TransitionId};
 use std::collections::HashMap;
 use std::fmt;

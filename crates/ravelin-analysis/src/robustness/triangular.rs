@@ -1,9 +1,9 @@
 //! The question: is a program free of triangular races? If so it is robust against TSO; if not, it may be robust all the same.
 
 use super::check::{RobustnessQuestion, unread};
-use super::witness::Place;
-use crate::witness::{Beginning, Narrated, RunGraph, beginning, narrate, start_of};
+use crate::witness::{RunGraph, initial, narrate, start_of};
 use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_answer::{Initial, Place, Step};
 use ravelin_explore::{Limit, Statistics};
 use ravelin_machine::BuildError;
 use ravelin_machine::attack::{TriangularRace, triangular_races};
@@ -27,8 +27,8 @@ pub struct RaceFreedom {
 /// An SC run that ends in a triangular race, replayed.
 #[derive(Clone, Debug)]
 pub struct RaceWitness {
-    pub beginning: Beginning,
-    pub steps: Vec<Narrated>,
+    pub initial: Initial,
+    pub steps: Vec<Step>,
     /// What happened before what, unless the run is too long to be drawn.
     pub graph: Option<RunGraph>,
     /// The thread that stores and then loads, and the one that stores to what was loaded.
@@ -141,7 +141,7 @@ fn replay(program: &Program, race: &TriangularRace) -> Result<RaceWitness, Inter
     let (racing_thread, racing_store) = place(race.racing_store)?;
     let name = |address| lowered.memory.name_of(address);
     Ok(RaceWitness {
-        beginning: beginning(&reference, &start, &steps),
+        initial: initial(&reference, &start, &steps),
         graph: RunGraph::of(&reference, &start, &race.run.actions),
         steps,
         thread,

@@ -7,12 +7,13 @@
 
 use super::attack::Attack;
 use crate::InternalError;
-use crate::witness::{Beginning, Computation, Narrated, RunGraph, beginning, narrate, start_of};
-use ravelin_machine::attack::{AttackRun, Part};
+use crate::witness::{Computation, RunGraph, initial, kind, narrate, start_of};
+use ravelin_answer::{CycleEvent, Initial, Part, Place, Step};
+use ravelin_machine::attack::{AttackRun, Part as Found};
 use ravelin_program::{Model, Position, Program, ThreadId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Reference, State};
-use ravelin_semantics::trace::{Edge, Event, Source, Trace};
+use ravelin_semantics::trace::{Event, Source, Trace};
 
 /// A computation that no SC computation has the trace of.
 #[derive(Clone, Debug)]
@@ -25,8 +26,8 @@ pub struct AttackWitness {
     /// The delayed store, and what overtook it.
     pub store: Place,
     pub load: Place,
-    pub beginning: Beginning,
-    pub steps: Vec<WitnessStep>,
+    pub initial: Initial,
+    pub steps: Vec<Step>,
     /// What happened before what. Its cycle is the one below.
     pub graph: RunGraph,
     pub cycle: Vec<CycleEvent>,
@@ -34,57 +35,6 @@ pub struct AttackWitness {
     pub sentence: String,
     /// The computation itself.
     pub computation: Computation,
-}
-
-/// A step and the part of the witness it belongs to: τ1 · isu · τ2 · ld · τ3 · st · τ4.
-#[derive(Clone, Debug)]
-pub struct WitnessStep {
-    pub part: WitnessPart,
-    pub told: Narrated,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WitnessPart {
-    Before,
-    Issue,
-    Delaying,
-    Load,
-    Path,
-    Store,
-    Rest,
-}
-
-impl WitnessPart {
-    pub fn name(self) -> &'static str {
-        match self {
-            WitnessPart::Before => "τ1",
-            WitnessPart::Issue => "isu",
-            WitnessPart::Delaying => "τ2",
-            WitnessPart::Load => "ld",
-            WitnessPart::Path => "τ3",
-            WitnessPart::Store => "st",
-            WitnessPart::Rest => "τ4",
-        }
-    }
-}
-
-/// An instruction in the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    pub text: String,
-    pub position: Option<Position>,
-}
-
-/// An event of the cycle, and the edge to the next one; the last leads to the first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CycleEvent {
-    pub thread: String,
-    pub position: Option<Position>,
-    /// What it does in memory: `stores x = 1`.
-    pub text: String,
-    pub edge: Edge,
-    /// The cell the edge is about.
-    pub cell: Option<String>,
 }
 
 /// Builds a witness, or says what is wrong with the run.
@@ -102,11 +52,11 @@ pub(crate) fn build(
     let mut delayed: Vec<Value> = Vec::new();
     for step in &run.steps {
         let part = match step.part {
-            Part::Prefix => WitnessPart::Before,
-            Part::Store => WitnessPart::Issue,
-            Part::Delaying => WitnessPart::Delaying,
-            Part::Load => WitnessPart::Load,
-            Part::Path => WitnessPart::Path,
+            Found::Prefix => Part::Before,
+            Found::Store => Part::Issue,
+            Found::Delaying => Part::Delaying,
+            Found::Load => Part::Load,
+            Found::Path => Part::Path,
         };
         let issued = replay.take(part, step.action).map_err(internal)?;
         match issued {
@@ -126,7 +76,7 @@ pub(crate) fn build(
     }
     // W4: then the delayed stores reach memory, the attacked one first, and nothing else happens.
     for (number, &address) in delayed.iter().enumerate() {
-        let part = if number == 0 { WitnessPart::Store } else { WitnessPart::Rest };
+        let part = if number == 0 { Part::Store } else { Part::Rest };
         replay.take(part, Action::Flush { thread: attack.thread, address }).map_err(internal)?;
     }
     let Replay { computation, steps, .. } = replay;
@@ -144,10 +94,11 @@ pub(crate) fn build(
     let cycle = cycle
         .iter()
         .map(|step| CycleEvent {
+            event: step.event,
             thread: tell.thread(step.event),
             position: tell.position(step.event),
             text: tell.event(step.event),
-            edge: step.edge,
+            edge: kind(step.edge),
             cell: step.address.map(|address| lowered.memory.name_of(address)),
         })
         .collect();
@@ -157,9 +108,9 @@ pub(crate) fn build(
         position: lowered.source.position(thread.transitions[transition].span),
     };
     let mut helpers: Vec<String> = Vec::new();
-    for step in steps.iter().filter(|step| step.part == WitnessPart::Path) {
-        if !helpers.contains(&step.told.thread) {
-            helpers.push(step.told.thread.clone());
+    for step in steps.iter().filter(|step| step.part == Some(Part::Path)) {
+        if !helpers.contains(&step.thread) {
+            helpers.push(step.thread.clone());
         }
     }
     Ok(AttackWitness {
@@ -170,7 +121,7 @@ pub(crate) fn build(
         store: place(attack.store.0),
         load: place(attack.load.0),
         sentence: tell.sentence(attack, &events),
-        beginning: beginning(&reference, &start, steps.iter().map(|step| &step.told)),
+        initial: initial(&reference, &start, &steps),
         steps,
         graph,
         cycle,
@@ -183,15 +134,15 @@ struct Replay<'a> {
     reference: &'a Reference,
     state: State,
     computation: Computation,
-    steps: Vec<WitnessStep>,
+    steps: Vec<Step>,
 }
 
 impl Replay<'_> {
     /// Does an action. If it issued a store that is pending now, its address.
-    fn take(&mut self, part: WitnessPart, action: Action) -> Result<Option<Value>, String> {
+    fn take(&mut self, part: Part, action: Action) -> Result<Option<Value>, String> {
         let refused = |refusal| format!("step {}: {refusal}", self.computation.actions.len() + 1);
         let next = self.reference.apply(&self.state, action).map_err(refused)?;
-        self.steps.push(WitnessStep { part, told: narrate(self.reference, &self.state, action, &next) });
+        self.steps.push(Step { part: Some(part), ..narrate(self.reference, &self.state, action, &next) });
         self.computation.push(action, &self.state, &next);
         let issued = self.computation.issued.last().copied().flatten();
         self.state = next;
@@ -200,18 +151,17 @@ impl Replay<'_> {
 }
 
 /// W2, W3 and W5, on the replayed events.
-fn check_shape(attack: Attack, steps: &[WitnessStep], actions: &[Action], trace: &Trace) -> Result<(), String> {
+fn check_shape(attack: Attack, steps: &[Step], actions: &[Action], trace: &Trace) -> Result<(), String> {
     let at =
-        |part: WitnessPart| steps.iter().position(|step| step.part == part).ok_or(format!("it has no {}", part.name()));
-    let (issue, load, store) = (at(WitnessPart::Issue)?, at(WitnessPart::Load)?, at(WitnessPart::Store)?);
+        |part: Part| steps.iter().position(|step| step.part == Some(part)).ok_or(format!("it has no {}", part.name()));
+    let (issue, load, store) = (at(Part::Issue)?, at(Part::Load)?, at(Part::Store)?);
     let is = |index: usize, transition: ravelin_program::TransitionId| matches!(actions[index], Action::Step { thread, transition: t, .. } if thread == attack.thread && t == transition);
     if !is(issue, attack.store) || !is(load, attack.load) {
         return Err("it is not a witness of this attack (W2)".to_owned());
     }
     // Under PSO what overtakes may be a store, whose flush is part of it.
-    let last = if steps.get(load + 1).is_some_and(|step| step.part == WitnessPart::Load) { load + 1 } else { load };
-    let between = steps[last + 1..store].iter();
-    if between.clone().any(|step| step.told.number == attack.thread.0) {
+    let last = if steps.get(load + 1).is_some_and(|step| step.part == Some(Part::Load)) { load + 1 } else { load };
+    if actions[last + 1..store].iter().any(|action| action.thread() == attack.thread) {
         return Err("the attacker continues after its load (W2)".to_owned());
     }
     let event_at = |index: usize| trace.events.iter().position(|event| event.steps.iter().any(|step| step.at == index));

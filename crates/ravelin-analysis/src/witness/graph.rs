@@ -1,9 +1,10 @@
 //! The happens-before graph of a run for people: its events, the edges between them, and a cycle if there is one.
 
-use ravelin_program::{Position, Program};
+use ravelin_answer::{Edge, EdgeKind, Event};
+use ravelin_program::Program;
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Reference, State};
-use ravelin_semantics::trace::{Edge, Event, Step, Trace};
+use ravelin_semantics::trace::{self, Trace};
 
 /// Longer runs get no graph: nobody could read it, and finding a cycle costs more than the square of the events.
 const MOST_ACTIONS: usize = 400;
@@ -11,30 +12,10 @@ const MOST_ACTIONS: usize = 400;
 /// Events in the order in which they began, and generating edges between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunGraph {
-    pub events: Vec<RunEvent>,
-    pub edges: Vec<RunEdge>,
+    pub events: Vec<Event>,
+    pub edges: Vec<Edge>,
     /// The edges of a shortest cycle, in order; none if some SC run has the same events and edges.
-    pub cycle: Vec<RunEdge>,
-}
-
-/// What a thread did in memory at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunEvent {
-    pub thread: String,
-    pub position: Option<Position>,
-    /// `W x = 1`, `R y = 0`, `U z 0 → 1`.
-    pub text: String,
-    /// The steps of the run that it is made of, the flushes of its stores included, from 0.
-    pub steps: Vec<usize>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunEdge {
-    pub from: usize,
-    pub to: usize,
-    pub edge: Edge,
-    /// The cell it is about; none for program order.
-    pub cell: Option<String>,
+    pub cycle: Vec<Edge>,
 }
 
 impl RunGraph {
@@ -49,19 +30,19 @@ impl RunGraph {
     }
 
     /// A trace and a cycle of it, told. `program` is the one that the trace speaks of.
-    pub(crate) fn of_trace(program: &Program, trace: &Trace, cycle: &[Step]) -> RunGraph {
+    pub(crate) fn of_trace(program: &Program, trace: &Trace, cycle: &[trace::Step]) -> RunGraph {
         let cell = |address: Option<_>| address.map(|address| program.memory.name_of(address));
-        let edges = trace.edges().into_iter().map(|arrow| RunEdge {
+        let edges = trace.edges().into_iter().map(|arrow| Edge {
             from: arrow.from,
             to: arrow.to,
-            edge: arrow.edge,
+            kind: kind(arrow.edge),
             cell: cell(arrow.address),
         });
         let next = cycle.iter().cycle().skip(1);
-        let cycle = cycle.iter().zip(next).map(|(step, next)| RunEdge {
+        let cycle = cycle.iter().zip(next).map(|(step, next)| Edge {
             from: step.event,
             to: next.event,
-            edge: step.edge,
+            kind: kind(step.edge),
             cell: cell(step.address),
         });
         RunGraph {
@@ -72,7 +53,7 @@ impl RunGraph {
     }
 }
 
-fn told(program: &Program, event: &Event) -> RunEvent {
+fn told(program: &Program, event: &trace::Event) -> Event {
     let thread = &program.threads[event.thread.0];
     let first = event.steps.first().map(|first| thread.transitions[first.transition.0].span);
     let mut steps: Vec<usize> = event.steps.iter().map(|step| step.at).collect();
@@ -88,10 +69,20 @@ fn told(program: &Program, event: &Event) -> RunEvent {
             (None, None) => cell,
         }
     });
-    RunEvent {
-        thread: thread.name.clone(),
+    Event {
+        thread: Some(thread.name.clone()),
         position: first.and_then(|span| program.source.position(span)),
         text: accesses.collect::<Vec<_>>().join(", "),
         steps,
+    }
+}
+
+/// What the judge calls an edge.
+pub(crate) fn kind(edge: trace::Edge) -> EdgeKind {
+    match edge {
+        trace::Edge::Po => EdgeKind::Po,
+        trace::Edge::Rf => EdgeKind::Rf,
+        trace::Edge::Co => EdgeKind::Co,
+        trace::Edge::Fr => EdgeKind::Fr,
     }
 }

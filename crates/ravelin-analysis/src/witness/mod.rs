@@ -1,12 +1,13 @@
 //! Runs that show something: built from actions, replayed on the reference semantics, told step by step.
 
-mod beginning;
 mod graph;
+mod initial;
 mod narrate;
 mod replay;
 
-pub use beginning::{Beginning, ThreadBeginning, beginning};
-pub use graph::{RunEdge, RunEvent, RunGraph};
-pub use narrate::{BufferEntry, CellValue, Narrated, RegisterValue, Source, narrate};
+pub use graph::RunGraph;
+pub(crate) use graph::kind;
+pub use initial::initial;
+pub use narrate::narrate;
 pub(crate) use replay::start_of;
-pub use replay::{Computation, Witness, WitnessViolation, replay};
+pub use replay::{Computation, Witness, replay};

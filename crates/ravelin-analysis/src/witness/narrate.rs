@@ -1,83 +1,35 @@
 //! One step of a run for people: who, where, what was read and written, what is pending now.
 
-use ravelin_program::{Instruction, Position, ThreadId, Value};
+use ravelin_answer::{Access, BufferEntry, CellValue, RegisterValue, Step, StepKind, Storage};
+use ravelin_program::{Instruction, ThreadId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Entry, Reference, State};
 
-/// A step, told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Narrated {
-    /// Index of the thread, and its place in `buffers`.
-    pub number: usize,
-    pub thread: String,
-    pub position: Option<Position>,
-    /// The instruction, or what reaches memory.
-    pub text: String,
-    pub flush: bool,
-    /// Not written by anybody: a value on its way through the evaluation of a condition.
-    pub internal: bool,
-    pub reads: Vec<(CellValue, Source)>,
-    /// What the store, or the flush, put where.
-    pub writes: Vec<(CellValue, Source)>,
-    /// Cells whose value in memory changed.
-    pub memory: Vec<CellValue>,
-    /// Registers whose value changed.
-    pub registers: Vec<RegisterValue>,
-    /// By thread, after the step, oldest first.
-    pub buffers: Vec<Vec<BufferEntry>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CellValue {
-    pub cell: String,
-    pub value: Value,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegisterValue {
-    pub register: String,
-    pub value: Value,
-}
-
-/// Where a value came from, or went to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    Memory,
-    Buffer,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BufferEntry {
-    Store(CellValue),
-    /// Under PSO: what is before reaches memory before what is after.
-    Marker,
-}
-
 /// Tells the step from one state to the next.
-pub fn narrate(reference: &Reference, before: &State, action: Action, after: &State) -> Narrated {
+pub fn narrate(reference: &Reference, before: &State, action: Action, after: &State) -> Step {
     let program = reference.program();
     let cell = |address: Value, value: Value| CellValue { cell: program.memory.name_of(address), value };
     let thread_id = action.thread();
     let thread = &program.threads[thread_id.0];
-    let mut told = Narrated {
-        number: thread_id.0,
+    let mut told = Step {
         thread: thread.name.clone(),
         position: None,
         text: String::new(),
-        flush: false,
+        kind: StepKind::Step,
         internal: false,
         reads: Vec::new(),
         writes: Vec::new(),
         memory: changed_cells(reference, before, after),
         registers: changed_registers(reference, thread_id, before, after),
         buffers: buffers(reference, after),
+        part: None,
     };
     match action {
         Action::Flush { address, .. } => {
             let written = cell(address, after.cell(address));
             told.text = format!("{} = {} reaches memory", written.cell, written.value);
-            told.flush = true;
-            told.writes.push((written, Source::Memory));
+            told.kind = StepKind::Flush;
+            told.writes.push(accessed(written, Storage::Memory));
         }
         Action::Step { transition, choice, .. } => {
             let transition = &thread.transitions[transition.0];
@@ -94,23 +46,27 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
                 let Ok(address) = access.address.expr.eval(&mut read_register) else { continue };
                 if access.reads {
                     let source = match local.buffer.newest(address) {
-                        Some(_) => Source::Buffer,
-                        None => Source::Memory,
+                        Some(_) => Storage::Buffer,
+                        None => Storage::Memory,
                     };
-                    told.reads.push((cell(address, before.visible(thread_id, address)), source));
+                    told.reads.push(accessed(cell(address, before.visible(thread_id, address)), source));
                 }
                 if access.writes {
                     let pending = after.threads[thread_id.0].buffer.pending() > local.buffer.pending();
                     if pending {
-                        told.writes.push((cell(address, after.visible(thread_id, address)), Source::Buffer));
+                        told.writes.push(accessed(cell(address, after.visible(thread_id, address)), Storage::Buffer));
                     } else if !access.reads || before.cell(address) != after.cell(address) {
-                        told.writes.push((cell(address, after.cell(address)), Source::Memory));
+                        told.writes.push(accessed(cell(address, after.cell(address)), Storage::Memory));
                     }
                 }
             }
         }
     }
     told
+}
+
+fn accessed(of: CellValue, place: Storage) -> Access {
+    Access { cell: of.cell, value: of.value, place }
 }
 
 fn changed_cells(reference: &Reference, before: &State, after: &State) -> Vec<CellValue> {

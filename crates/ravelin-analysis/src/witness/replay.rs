@@ -1,11 +1,12 @@
 //! Replaying a run on the reference semantics. Only what replays becomes a witness.
 
-use super::beginning::{Beginning, beginning};
 use super::graph::RunGraph;
-use super::narrate::{Narrated, narrate};
+use super::initial::initial;
+use super::narrate::narrate;
 use crate::InternalError;
-use ravelin_machine::{Run, Settings, Snapshot, Violation};
-use ravelin_program::{Model, Position, Program, ThreadId, Value};
+use ravelin_answer::{Initial, Step, Violation};
+use ravelin_machine::{Run, Settings, Snapshot, Violation as Violated};
+use ravelin_program::{Model, Program, ThreadId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Entry, Reference, State};
 
@@ -13,9 +14,9 @@ use ravelin_semantics::operational::{Entry, Reference, State};
 #[derive(Clone, Debug)]
 pub struct Witness {
     pub model: Model,
-    pub violation: WitnessViolation,
-    pub beginning: Beginning,
-    pub steps: Vec<Narrated>,
+    pub violation: Violation,
+    pub initial: Initial,
+    pub steps: Vec<Step>,
     /// What happened before what, unless the run is too long to be drawn.
     pub graph: Option<RunGraph>,
     /// No run with fewer steps shows a violation.
@@ -53,39 +54,8 @@ fn issued(thread: ThreadId, before: &State, after: &State) -> Option<Value> {
     new.iter().copied().find(|&address| count(&new, address) > count(&old, address))
 }
 
-/// What a run ends in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WitnessViolation {
-    Goal { number: usize, text: String, position: Option<Position> },
-    Assert { thread: String, text: String, position: Option<Position> },
-    Fault { thread: String, text: String, fault: String, position: Option<Position> },
-}
-
-impl WitnessViolation {
-    pub fn position(&self) -> Option<Position> {
-        match self {
-            WitnessViolation::Goal { position, .. }
-            | WitnessViolation::Assert { position, .. }
-            | WitnessViolation::Fault { position, .. } => *position,
-        }
-    }
-
-    /// The thread that fails; a goal has none.
-    pub fn thread(&self) -> Option<&str> {
-        match self {
-            WitnessViolation::Goal { .. } => None,
-            WitnessViolation::Assert { thread, .. } | WitnessViolation::Fault { thread, .. } => Some(thread),
-        }
-    }
-}
-
 /// Replays a run, and checks that its last state shows the violation.
-pub fn replay(
-    program: &Program,
-    settings: Settings,
-    violation: Violation,
-    run: &Run,
-) -> Result<Witness, InternalError> {
+pub fn replay(program: &Program, settings: Settings, violation: Violated, run: &Run) -> Result<Witness, InternalError> {
     let internal = |what: String| InternalError(format!("a run under {} does not replay: {what}", settings.model));
     let bound = settings.model.is_buffered().then_some(settings.buffer);
     let reference = Reference::new(program, settings.model, bound).map_err(|error| internal(error.to_string()))?;
@@ -102,9 +72,9 @@ pub fn replay(
     }
     let ahead = reference.steps(&state);
     let shown = match violation {
-        Violation::Goal(goal) => reference.violated_goals(&state).contains(&goal),
-        Violation::Assert { thread, transition } => ahead.failed_asserts.contains(&(thread, transition)),
-        Violation::Fault { thread, transition, fault } => ahead.faults.contains(&(thread, transition, fault)),
+        Violated::Goal(goal) => reference.violated_goals(&state).contains(&goal),
+        Violated::Assert { thread, transition } => ahead.failed_asserts.contains(&(thread, transition)),
+        Violated::Fault { thread, transition, fault } => ahead.faults.contains(&(thread, transition, fault)),
     };
     if !shown {
         return Err(internal("its last state does not show the violation".to_owned()));
@@ -113,7 +83,7 @@ pub fn replay(
     Ok(Witness {
         model: settings.model,
         violation,
-        beginning: beginning(&reference, &start, &steps),
+        initial: initial(&reference, &start, &steps),
         graph: RunGraph::of(&reference, &start, &run.actions),
         steps,
         shortest: false,
@@ -128,7 +98,7 @@ pub(crate) fn start_of(reference: &Reference, start: &Snapshot) -> Result<State,
     starts.into_iter().find(same_memory).ok_or_else(|| "no such initial state".to_owned())
 }
 
-fn describe(program: &Program, violation: Violation) -> WitnessViolation {
+fn describe(program: &Program, violation: Violated) -> Violation {
     let step = |thread: ravelin_program::ThreadId, transition: ravelin_program::TransitionId| {
         let thread = &program.threads[thread.0];
         let transition = &thread.transitions[transition.0];
@@ -136,21 +106,21 @@ fn describe(program: &Program, violation: Violation) -> WitnessViolation {
         (thread.name.clone(), text, program.source.position(transition.span))
     };
     match violation {
-        Violation::Goal(number) => {
+        Violated::Goal(number) => {
             let goal = &program.goals[number];
             let text = match program.source.quote(goal.span) {
                 "" => program.show_condition(&goal.condition),
                 quoted => quoted.trim_end_matches(';').split_whitespace().collect::<Vec<_>>().join(" "),
             };
-            WitnessViolation::Goal { number, text, position: program.source.position(goal.span) }
+            Violation::Goal { number, text, position: program.source.position(goal.span) }
         }
-        Violation::Assert { thread, transition } => {
+        Violated::Assert { thread, transition } => {
             let (thread, text, position) = step(thread, transition);
-            WitnessViolation::Assert { thread, text, position }
+            Violation::Assert { thread, text, position }
         }
-        Violation::Fault { thread, transition, fault } => {
+        Violated::Fault { thread, transition, fault } => {
             let (thread, text, position) = step(thread, transition);
-            WitnessViolation::Fault { thread, text, fault: fault.to_string(), position }
+            Violation::Fault { thread, text, fault: fault.to_string(), position }
         }
     }
 }

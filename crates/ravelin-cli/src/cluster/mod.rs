@@ -11,8 +11,9 @@ use crate::limits::parse_time;
 use crate::resume::Resume;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use ravelin::Budget;
 use ravelin_cluster::{Hosts, Introduction, Links, Secret, Sighting, Waiting, connect};
-use ravelin_explore::{Limits, Peers};
+use ravelin_explore::Peers;
 use ravelin_output::complain;
 use signal_hook::low_level;
 use std::ffi::OsString;
@@ -99,19 +100,16 @@ impl Cluster {
         self.cluster.is_some().then_some("--cluster")
     }
 
-    /// Limits count for all processes together; unless it is given, that of memory is what all machines have, taken to be alike.
-    pub fn limits(&self, resources: &Resources) -> Limits {
-        let mut limits = resources.limits();
+    /// Limits count for all processes together; unless it is given, that of memory is what all machines have, taken to be alike. Each
+    /// process has one worker, unless it is given, because there are the others.
+    pub fn budget(&self, resources: &Resources) -> Budget<'static> {
+        let mut budget = resources.budget();
         let hosts = self.cluster.as_deref().and_then(|path| self.hosts(path).ok());
         if let (Some(hosts), None) = (hosts, resources.max_memory) {
-            limits.memory = limits.memory.map(|memory| memory.saturating_mul(hosts.machines() as u64));
+            let memory = budget.limits.memory;
+            budget.limits.memory = memory.map(|memory| memory.saturating_mul(hosts.machines() as u64));
         }
-        limits
-    }
-
-    /// Workers of each process: one, unless it is given, because there are the others.
-    pub fn workers(&self, resources: &Resources) -> usize {
-        if self.cluster.is_some() { resources.workers.unwrap_or(1).max(1) } else { resources.workers() }
+        if self.cluster.is_some() { budget.workers(resources.workers.unwrap_or(1)) } else { budget }
     }
 
     fn hosts(&self, path: &Path) -> anyhow::Result<Hosts> {

@@ -17,11 +17,11 @@ use crate::pages::Pages;
 use crate::terminal::paints;
 use anyhow::Context;
 use arguments::{Compile, Findings, ReportFormat, Shown};
+use ravelin::answer::text::Style;
 use ravelin_output::escape::{Colors, escaped_but_for};
 use ravelin_output::{Stream, replace, stdout};
-use ravelin_report::json::document;
+use ravelin_report::sanitizer::json::document;
 use ravelin_report::sanitizer::{json, sarif, text};
-use ravelin_report::text::Style;
 use ravelin_sanitizer::compiler::{self, Language};
 use ravelin_sanitizer::read_findings;
 use ravelin_sanitizer::report::{Gathered, Report, Wanted, gather};
@@ -99,7 +99,7 @@ fn show(
     let pages = Pages { html: shown.html.clone(), svg: None };
     pages.check()?;
     let answers = [json::report(report, command_line)];
-    pages.write(command, &answers, &excerpts::sources(report))
+    pages.write_findings(command, &answers, &excerpts::sources(report))
 }
 
 /// Writes a report to a file. Text is for people, who will look at it on a terminal.

@@ -5,8 +5,9 @@ use super::run::run;
 use super::source::{excerpt, source};
 use super::{Place, badge, diff};
 use crate::picture;
-use crate::story::{EndState, FenceSet, Fences, Graph, Role, States, Story, Telling};
+use crate::story::{EndState, Fences, Graph, Role, States, Story, Telling};
 use maud::{Markup, html};
+use ravelin_answer::FenceSet;
 
 /// Tables are cut here; JSON has all of it.
 const MOST_ROWS: usize = 200;
@@ -53,7 +54,7 @@ pub fn verdict_only(story: &Story, place: &Place) -> Markup {
 fn verdict(story: &Story) -> Markup {
     html! {
         header class=(format!("verdict {}", story.verdict.name())) {
-            p.asked { (badge(story)) @if let Some(model) = &story.model { span.model { "under " (model) } } }
+            p.asked { (badge(story)) @if let Some(model) = &story.model { span.model { "under " (model.name()) } } }
             h1 { (ticked(&story.sentence)) }
         }
     }
@@ -172,7 +173,7 @@ fn fences(fences: &Fences, story: &Story, place: &Place) -> Markup {
                 }
             }
             @if let Some(text) = place.source(&story.file) {
-                (source(&story.file, text, &fences.places.iter().filter_map(|(change, _)| change.line).collect::<Vec<_>>()))
+                (source(&story.file, text, &fences.places.iter().filter_map(|(change, _)| Some(change.position?.line)).collect::<Vec<_>>()))
             }
         }
     }
@@ -188,8 +189,8 @@ fn fence_set(set: &FenceSet, number: usize, sets: usize) -> Markup {
                     @for change in set.changes.iter().take(MOST_ROWS) {
                         tr {
                             td { (change.place) }
-                            td { (change.change) }
-                            td { @if change.change.starts_with("insert") { "after " } code { (change.after) } }
+                            td { (change.change.map_or("", |kind| kind.name())) }
+                            td { @if change.change.is_some_and(|kind| kind.is_insertion()) { "after " } code { (change.after) } }
                             td { (change.threads.join(", ")) }
                         }
                     }
@@ -265,6 +266,6 @@ fn statistics(story: &Story) -> Markup {
 }
 
 /// A few lines around a place, for those who have the text.
-pub fn lines_around(place: &Place, file: &str, line: u32) -> Option<Markup> {
+pub fn lines_around(place: &Place, file: &str, line: usize) -> Option<Markup> {
     place.source(file).map(|text| excerpt(text, line))
 }

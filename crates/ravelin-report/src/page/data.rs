@@ -7,7 +7,8 @@
 //! Nothing at the end of a step is written that is empty.
 
 use super::run::written;
-use crate::story::{Entry, Run, Step};
+use crate::story::{Run, Step};
+use ravelin_answer::BufferEntry;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -26,12 +27,12 @@ pub fn of(run: &Run, shown: &[usize]) -> String {
         );
     }
     let mut steps = Vec::with_capacity(run.steps.len());
-    let mut buffers: Vec<&[Entry]> = vec![&[]; run.threads.len()];
+    let mut buffers: Vec<&[BufferEntry]> = vec![&[]; run.threads.len()];
     for step in &run.steps {
         steps.push(told(step, buffers[step.thread], &mut texts));
         buffers[step.thread] = &step.buffers[step.thread];
     }
-    let threads: Vec<&str> = run.threads.iter().map(|thread| thread.name.as_str()).collect();
+    let threads: Vec<&str> = run.threads.iter().map(|thread| thread.thread.as_str()).collect();
     let data = json!({
         "t": threads, "c": shown, "b": u8::from(run.buffered), "s": texts.list, "m": memory, "r": registers, "x": steps,
     });
@@ -39,9 +40,9 @@ pub fn of(run: &Run, shown: &[usize]) -> String {
     data.to_string().replace('<', "\\u003c")
 }
 
-fn told(step: &Step, before: &[Entry], texts: &mut Texts) -> Value {
+fn told(step: &Step, before: &[BufferEntry], texts: &mut Texts) -> Value {
     let after = &step.buffers[step.thread];
-    let part = step.part.as_ref().map_or(json!(-1), |part| json!(texts.number(part)));
+    let part = step.part.map_or(json!(-1), |part| json!(texts.number(part.name())));
     let mut told = vec![
         json!(step.thread),
         json!(step.line.unwrap_or(0)),
@@ -68,7 +69,7 @@ fn told(step: &Step, before: &[Entry], texts: &mut Texts) -> Value {
 }
 
 /// Where a buffer changes, how many go there, and what comes.
-fn splice(before: &[Entry], after: &[Entry], texts: &mut Texts) -> Value {
+fn splice(before: &[BufferEntry], after: &[BufferEntry], texts: &mut Texts) -> Value {
     let same = before.iter().zip(after).take_while(|(old, new)| old == new).count();
     let (old, new) = (&before[same..], &after[same..]);
     let end = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
@@ -76,9 +77,9 @@ fn splice(before: &[Entry], after: &[Entry], texts: &mut Texts) -> Value {
     if old.is_empty() && new.is_empty() {
         return json!([]);
     }
-    let entry = |entry: &Entry| match entry {
-        Entry::Store(cell) => [json!(texts.number(&cell.cell)), exact(cell.value)],
-        Entry::Marker(_) => [json!(-1), json!(0)],
+    let entry = |entry: &BufferEntry| match entry {
+        BufferEntry::Store(cell) => [json!(texts.number(&cell.cell)), exact(cell.value)],
+        BufferEntry::Marker => [json!(-1), json!(0)],
     };
     let come = new.iter().flat_map(entry).collect::<Vec<_>>();
     Value::Array([vec![json!(same), json!(old.len())], come].concat())

@@ -3,10 +3,11 @@
 
 use super::Place;
 use super::answer::{lines_around, ticked};
-use crate::numbers::counted;
 use crate::picture;
-use crate::story::{Edge, EdgeKind, Event, Finding, Findings, Frame, Graph, SanitizerAccess, Stuck, describe_access};
+use crate::story::{Edge, Event, Finding, Findings, Frame, Graph, SanitizerAccess, Stuck, describe_access};
 use maud::{Markup, html};
+use ravelin_answer::EdgeKind;
+use ravelin_answer::text::counted;
 
 /// Frames of a stack that are shown.
 const MOST_FRAMES: usize = 12;
@@ -212,7 +213,7 @@ fn whereabouts(access: &SanitizerAccess) -> String {
 }
 
 fn times(count: u64) -> String {
-    if count == 1 { "once".to_owned() } else { format!("{} times", crate::numbers::grouped(count)) }
+    if count == 1 { "once".to_owned() } else { format!("{} times", ravelin_answer::text::grouped(count)) }
 }
 
 fn capitalised(text: &str) -> String {

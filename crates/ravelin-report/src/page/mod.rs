@@ -110,7 +110,7 @@ fn entry(story: &Story, number: usize) -> Markup {
         li {
             a href=(format!("#answer-{number}")) {
                 span.file { (file) }
-                @if let Some(model) = &story.model { span.model { (model) } }
+                @if let Some(model) = &story.model { span.model { (model.name()) } }
                 (badge(story))
             }
         }

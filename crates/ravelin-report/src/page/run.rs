@@ -5,9 +5,10 @@
 //! and rows made by the script are the same, which a test in a browser checks.
 
 use super::data;
-use crate::numbers::counted;
-use crate::story::{Entry, Run, Step, Telling};
+use crate::story::{Run, Step, Telling};
 use maud::{Markup, PreEscaped, html};
+use ravelin_answer::text::counted;
+use ravelin_answer::{BufferEntry, Storage};
 
 /// So many rows are in the page itself.
 pub const ROWS: usize = 250;
@@ -45,7 +46,7 @@ pub fn run(telling: &Telling, id: &str) -> Markup {
                                 th scope="col" { "#" }
                                 @if parts { th scope="col" { "part" } }
                                 @for &thread in &shown {
-                                    th scope="col" { (run.threads[thread].name) }
+                                    th scope="col" { (run.threads[thread].thread) }
                                     @if run.buffered { th.lane scope="col" { "buffer" } }
                                 }
                                 th.mem scope="col" { "memory" }
@@ -100,7 +101,7 @@ fn row(run: &Run, shown: &[usize], parts: bool, number: usize, step: &Step) -> M
     html! {
         tr data-step=(number + 1) data-line=[step.line] class=[step.flush.then_some("flush")] {
             th scope="row" { (number + 1) }
-            @if parts { td.part { (step.part.as_deref().unwrap_or_default()) } }
+            @if parts { td.part { (step.part.map_or("", |part| part.name())) } }
             @for (column, &thread) in shown.iter().enumerate() {
                 td class=[classes(&[(column == acting, "act"), (through(column, false), "through")])] {
                     @if column == acting && !step.flush {
@@ -130,7 +131,7 @@ fn row(run: &Run, shown: &[usize], parts: bool, number: usize, step: &Step) -> M
 /// What a step puts into memory, whether or not that changes it.
 pub fn written(step: &Step) -> Vec<(&str, i64)> {
     let mut written: Vec<(&str, i64)> = Vec::new();
-    let in_memory = step.writes.iter().filter(|write| write.place == crate::story::Place::Memory);
+    let in_memory = step.writes.iter().filter(|write| write.place == Storage::Memory);
     let written_there = in_memory.map(|write| (write.cell.as_str(), write.value));
     for (cell, value) in written_there.chain(step.memory.iter().map(|cell| (cell.cell.as_str(), cell.value))) {
         match written.iter_mut().find(|(other, _)| *other == cell) {
@@ -142,7 +143,7 @@ pub fn written(step: &Step) -> Vec<(&str, i64)> {
 }
 
 /// What entered or left the buffer.
-fn chips(before: &[Entry], after: &[Entry], step: &Step) -> Markup {
+fn chips(before: &[BufferEntry], after: &[BufferEntry], step: &Step) -> Markup {
     let entering = after.len() > before.len();
     let chip = |text: String| html! { span.chip { (text) } };
     html! {

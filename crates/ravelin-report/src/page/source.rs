@@ -11,15 +11,15 @@ const EXCERPT: usize = 3;
 /// Longer lines are cut.
 const MOST_LETTERS: usize = 240;
 
-pub fn source(file: &str, text: &str, marked: &[u32]) -> Markup {
+pub fn source(file: &str, text: &str, marked: &[usize]) -> Markup {
     let lines: Vec<&str> = text.lines().collect();
-    let is_marked = |number: usize| marked.contains(&(number as u32));
+    let is_marked = |number: usize| marked.contains(&number);
     let shown: Vec<usize> = if lines.len() <= WHOLE {
         (1..=lines.len()).collect()
     } else if marked.is_empty() {
         (1..=WHOLE).collect()
     } else {
-        let near = |number: &usize| marked.iter().any(|line| number.abs_diff(*line as usize) <= AROUND);
+        let near = |number: &usize| marked.iter().any(|line| number.abs_diff(*line) <= AROUND);
         (1..=lines.len()).filter(near).take(WHOLE).collect()
     };
     html! {
@@ -37,8 +37,7 @@ pub fn source(file: &str, text: &str, marked: &[u32]) -> Markup {
 }
 
 /// A few lines around one.
-pub fn excerpt(text: &str, at: u32) -> Markup {
-    let at = at as usize;
+pub fn excerpt(text: &str, at: usize) -> Markup {
     let lines = text.lines().enumerate().map(|(number, line)| (number + 1, line));
     html! {
         div.code.scroll tabindex="0" role="region" aria-label="source excerpt" {

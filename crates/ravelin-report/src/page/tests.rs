@@ -9,17 +9,17 @@ const NASTY: &str = "<img src=x onerror=alert(1)>\"'&</script><!--\u{2028}😀";
 /// A run with nasty names everywhere.
 fn nasty() -> Document {
     let step = json!({
-        "thread": NASTY, "kind": "step", "part": NASTY, "line": 1, "column": 1, "text": NASTY, "internal": false,
+        "thread": NASTY, "kind": "step", "part": "τ1", "line": 1, "column": 1, "text": NASTY, "internal": false,
         "reads": [], "writes": [{ "cell": NASTY, "value": 1, "place": "buffer" }], "memory": [],
         "registers": [{ "register": NASTY, "value": i64::MIN }], "buffers": [[{ "cell": NASTY, "value": 1 }]],
     });
     document(json!([{
-        "file": NASTY, "model": "tso", "verdict": "violated", "engine": NASTY, "effort": null, "not_tried": NASTY,
+        "kind": "reachability", "file": NASTY, "model": "tso", "verdict": "violated", "engine": NASTY, "effort": null, "not_tried": NASTY,
         "goals": 1, "buffer": 3, "cut_off": false, "limit": null,
         "statistics": { "states": 1, "transitions": 1, "depth": 1, "frontier": 0, "bytes": 1, "seconds": 0.1, "workers": 1 },
         "witness": {
             "violation": { "kind": "assert", "thread": NASTY, "text": NASTY, "line": 7, "column": 1 },
-            "shortest": true,
+            "model": "tso", "shortest": true,
             "initial": {
                 "threads": [{ "thread": NASTY, "registers": [] }], "memory": [{ "cell": NASTY, "value": 0 }]
             },
@@ -36,7 +36,8 @@ fn nasty() -> Document {
 
 fn document(answers: Value) -> Document {
     let command = "reach";
-    story::from_value(&json!({ "schema": "ravelin/1", "command": command, "answers": answers })).expect("a story")
+    let document = json!({ "schema": "ravelin/2", "command": command, "answers": answers });
+    story::read(&document.to_string()).expect("a story")
 }
 
 #[test]
@@ -66,7 +67,8 @@ fn nothing_is_asked_of_a_network() {
 #[test]
 fn no_answers_and_no_steps_are_pages_too() {
     assert!(page(&document(json!([])), &[]).contains("Nothing was asked."));
-    let error = json!([{ "file": "a.rav", "verdict": "error", "message": "no such file" }]);
+    let error =
+        json!([{ "kind": "none", "file": "a.rav", "model": null, "verdict": "error", "message": "no such file" }]);
     let page = page(&document(error), &[]);
     assert!(page.contains("There is no answer about a.rav: no such file."));
     assert!(page.contains("data-verdict=\"error\""));
@@ -74,7 +76,7 @@ fn no_answers_and_no_steps_are_pages_too() {
 
 #[test]
 fn a_page_stays_small_whatever_is_asked() {
-    let one = json!({ "file": "x".repeat(2000), "verdict": "error", "message": "y".repeat(3000) });
+    let one = json!({ "kind": "none", "file": "x".repeat(2000), "model": null, "verdict": "error", "message": "y".repeat(3000) });
     let many = page(&document(Value::Array(vec![one; 1000])), &[]);
     assert!(many.len() < 1_000_000, "{}", many.len());
     assert!(many.contains("more answers did not fit"));

@@ -1,7 +1,8 @@
 //! Where the events of a graph stand: a column a thread, a row for each place in program order. A read stands no higher than the
 //! write that it reads, so that most arrows lead down or across. Initial writes have a row of their own at the top.
 
-use crate::story::{EdgeKind, Graph};
+use crate::story::Graph;
+use ravelin_answer::EdgeKind;
 
 /// A character of the picture's font, nearly.
 const LETTER: f64 = 7.85;

@@ -9,9 +9,10 @@
 mod layout;
 mod route;
 
-use crate::story::{EdgeKind, Graph};
+use crate::story::Graph;
 use layout::{Node, layout};
 use maud::{Markup, PreEscaped, html};
+use ravelin_answer::EdgeKind;
 use route::{Route, routes};
 
 const STYLE: &str = include_str!("picture.css");

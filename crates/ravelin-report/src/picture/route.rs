@@ -4,7 +4,8 @@
 //! enters another at a side; edges of one column bulge beside it. Edges with the same ends stand a few points apart.
 
 use super::layout::{Layout, Node};
-use crate::story::{Edge, EdgeKind, Graph};
+use crate::story::{Edge, Graph};
+use ravelin_answer::EdgeKind;
 use std::collections::HashMap;
 
 pub struct Route {

@@ -1,8 +1,8 @@
 //! What became of suggestions that were tried out.
 
+use super::json::document;
 use super::sentence;
-use crate::json::document;
-use crate::numbers::counted;
+use ravelin_answer::text::counted;
 use ravelin_sanitizer::repair::{Fix, Repair};
 use ravelin_sanitizer::report::{Finding, Report};
 use serde_json::{Value, json};

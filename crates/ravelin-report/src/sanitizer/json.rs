@@ -23,6 +23,14 @@ pub struct CommandLine {
     pub livelock: u64,
 }
 
+/// A whole document: the answers of one invocation.
+pub fn document(command: &str, answers: Vec<Value>) -> String {
+    let document = json!({ "schema": ravelin_answer::SCHEMA, "command": command, "answers": answers });
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
 /// The answer of `run`; the command is unknown if only its findings files were read.
 pub fn report(report: &Report, command: Option<&CommandLine>) -> Value {
     // How the program ended by itself: the first run that did not end well, or the first.

@@ -3,6 +3,7 @@
 
 use super::{rule, sentence, step_sentence, told};
 use crate::sarif::{self, Columns, Run, SANITIZER, document, numbered};
+use ravelin_program::Position;
 use ravelin_sanitizer::Frame;
 use ravelin_sanitizer::report::{Access, Finding, Memory, Problem, Report};
 use serde_json::{Value, json};
@@ -73,9 +74,14 @@ fn innermost(access: &Access, message: &str) -> Value {
     }
 }
 
+fn position(frame: &Frame) -> Option<Position> {
+    let number = |number: Option<u32>| number.and_then(|number| usize::try_from(number).ok());
+    Some(Position { line: number(frame.line)?, column: number(frame.column).unwrap_or(0) })
+}
+
 fn place(frame: &Frame, message: &str) -> Value {
     let mut location = match &frame.file {
-        Some(file) => sarif::place(file, frame.line.map(u64::from), frame.column.map(u64::from), message),
+        Some(file) => sarif::place(file, position(frame), message),
         None => json!({ "message": { "text": message } }),
     };
     let function = frame.function.as_deref().unwrap_or(&frame.code);

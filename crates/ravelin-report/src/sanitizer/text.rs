@@ -1,8 +1,8 @@
 //! Findings for people.
 
 use super::step_sentence;
-use crate::numbers::{counted, grouped};
-use crate::text::Style;
+use ravelin_answer::text::Style;
+use ravelin_answer::text::{counted, grouped};
 use ravelin_sanitizer::Frame;
 use ravelin_sanitizer::report::{Access, Finding, Location, Memory, Problem, Report, Stuck, Thread, problem_name};
 use ravelin_sanitizer::{Schedule, Strategy};

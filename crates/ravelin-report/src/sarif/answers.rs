@@ -1,454 +1,479 @@
 //! Answers of `check`, `reach` and `fence` as SARIF: a result each. A violation fails its rule, what holds passes it, what is not
 //! settled leaves it open; a program that cannot be read is a notification.
-//!
-//! The answers are taken as the JSON of docs/json.md, which has all there is to say about them.
 
 use super::{Columns, Run, STATIC, document, fixes, flow, numbered, place};
+use ravelin_answer::{
+    Answer, AnyNumber, AttackWitness, C11Race, C11Robustness, C11Witness, Diagnostic, Event, FenceOutcome,
+    FencePurpose, Fences, Instance, Limit, NoAnswer, NoVerdict, Overtaking, Place, Reachability, Robustness,
+    RunWitness, Severity, Step, TriangularRace, TriangularRaces, TroubleKind, Verdict, Violation,
+};
+use ravelin_program::{Model, Position};
 use serde_json::{Value, json};
 
 /// The document for the answers of one invocation. `root` is the folder in which it ran.
-pub fn report(answers: &[Value], root: Option<&str>) -> String {
+pub fn report(answers: &[Answer], root: Option<&str>) -> String {
     let mut results = Vec::new();
     let mut notifications = Vec::new();
     for answer in answers {
-        if answer["verdict"] == json!("error") {
-            notifications.extend(troubles(answer));
-        } else {
-            results.push(result(answer, told(answer)));
-            results.extend(stops(answer).map(|told| result(answer, told)));
+        let file = answer.file();
+        match answer {
+            Answer::None(none) if none.verdict == NoVerdict::Error => notifications.extend(troubles(none)),
+            Answer::None(none) => results.extend(without_answer(none).map(|found| found.told(file))),
+            Answer::Robustness(answer) => results.push(robustness(answer).told(file)),
+            Answer::TriangularRaces(answer) => results.push(triangular_races(answer).told(file)),
+            Answer::C11Robustness(answer) => results.push(c11_robustness(answer).told(file)),
+            Answer::Reachability(answer) => results.push(reachability(answer).told(file)),
+            Answer::Fences(answer) => results.push(fences(answer).told(file)),
+            // These find no violations.
+            Answer::FencePlaces(_) | Answer::FinalStates(_) | Answer::Simulation(_) => {}
+            Answer::Coverability(_) | Answer::Comparison(_) | Answer::Diagnostics(_) => {}
         }
+        results.extend(stops(answer).map(|found| found.told(file)));
     }
     document(Run { rules: STATIC, results, notifications, columns: Columns::Characters, root })
 }
 
 /// What an answer comes down to.
-struct Told {
+struct Finding {
     rule: &'static str,
-    kind: &'static str,
+    kind: Kind,
     message: String,
-    /// What tells it from others of its rule, unless the witness of the answer does.
-    instruction: Option<String>,
-    locations: Vec<Value>,
-    related: Vec<Value>,
-    flow: Option<Value>,
+    /// What makes it another one than others of its rule, when lines move.
+    model: Option<Model>,
+    instructions: Vec<String>,
+    /// Where it is, if there is such a place.
+    location: Option<Remark>,
+    related: Vec<Remark>,
+    flow: Option<(Vec<Step>, String)>,
     fix: Option<Value>,
 }
 
-impl Told {
-    /// An answer without a place of its own.
-    fn of_file(answer: &Value, rule: &'static str, kind: &'static str, message: String) -> Told {
-        let locations = vec![place(file(answer), None, None, &message)];
-        Told { rule, kind, message, instruction: None, locations, related: Vec::new(), flow: None, fix: None }
+/// A place, and what is to be said about it.
+struct Remark {
+    position: Option<Position>,
+    message: String,
+}
+
+impl Remark {
+    fn new(position: Option<Position>, message: impl Into<String>) -> Remark {
+        Remark { position, message: message.into() }
+    }
+
+    fn told(&self, file: &str) -> Value {
+        place(file, self.position, &self.message)
     }
 }
 
-fn told(answer: &Value) -> Told {
-    if answer.get("outcome").is_some() { fences(answer) } else { verdict(answer) }
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Fail,
+    Pass,
+    Open,
+    NotApplicable,
+}
+
+impl Finding {
+    /// Without a place of its own.
+    fn new(rule: &'static str, kind: Kind, model: Option<Model>, message: String) -> Finding {
+        Finding {
+            rule,
+            kind,
+            message,
+            model,
+            instructions: Vec::new(),
+            location: None,
+            related: Vec::new(),
+            flow: None,
+            fix: None,
+        }
+    }
+
+    fn told(self, file: &str) -> Value {
+        let index = STATIC.iter().position(|rule| rule.id == self.rule);
+        let level = match (self.kind, index) {
+            (Kind::Fail, Some(index)) => STATIC[index].level,
+            _ => "none",
+        };
+        let kind = match self.kind {
+            Kind::Fail => "fail",
+            Kind::Pass => "pass",
+            Kind::Open => "open",
+            Kind::NotApplicable => "notApplicable",
+        };
+        // The same for the same violation when lines move: the rule, the model and the instructions.
+        let mut words = vec![self.rule, self.model.map_or("", Model::name)];
+        words.extend(self.instructions.iter().map(String::as_str));
+        let location = self.location.as_ref().map_or_else(|| place(file, None, &self.message), |at| at.told(file));
+        let mut result = json!({
+            "ruleId": self.rule,
+            "kind": kind,
+            "level": level,
+            "message": { "text": self.message },
+            "partialFingerprints": { "ravelinPlaces/v1": words.join(" ") },
+            "locations": [location],
+        });
+        if let Some(index) = index {
+            result["ruleIndex"] = json!(index);
+        }
+        if !self.related.is_empty() {
+            result["relatedLocations"] = json!(numbered(self.related.iter().map(|remark| remark.told(file)).collect()));
+        }
+        if let Some(flow) = self.flow.and_then(|(steps, message)| flow::of_steps(file, &steps, &message)) {
+            result["codeFlows"] = json!([flow]);
+        }
+        if let Some(fix) = self.fix {
+            result["fixes"] = json!([fix]);
+        }
+        result
+    }
+}
+
+/// A run that shows it.
+fn flow(steps: &[Step], message: &str) -> Option<(Vec<Step>, String)> {
+    Some((steps.to_vec(), message.to_owned()))
 }
 
 /// The places where threads can stop, beside any answer.
-fn stops(answer: &Value) -> impl Iterator<Item = Told> {
-    answer["stops"]["found"].as_array().into_iter().flatten().map(move |stop| {
-        let rule = if text(stop, "kind") == "assert" { "assert" } else { "fault" };
-        let message = text(stop, "message").to_owned();
-        let locations = vec![place(file(answer), stop["line"].as_u64(), stop["column"].as_u64(), &message)];
-        let instruction = stop["text"].as_str().map(str::to_owned);
-        Told { rule, kind: "fail", message, instruction, locations, related: Vec::new(), flow: None, fix: None }
+fn stops(answer: &Answer) -> impl Iterator<Item = Finding> {
+    answer.stops().into_iter().flat_map(|stops| &stops.found).map(|stop| {
+        let (rule, text) = match &stop.violation {
+            Violation::Assert { text, .. } => ("assert", text),
+            Violation::Fault { text, .. } | Violation::Goal { text, .. } => ("fault", text),
+        };
+        Finding {
+            instructions: vec![text.clone()],
+            location: Some(Remark::new(stop.violation.position(), stop.message.clone())),
+            ..Finding::new(rule, Kind::Fail, model(answer), stop.message.clone())
+        }
     })
 }
 
-fn result(answer: &Value, told: Told) -> Value {
-    let index = STATIC.iter().position(|rule| rule.id == told.rule);
-    let level = match (told.kind, index) {
-        ("fail", Some(index)) => STATIC[index].level,
-        _ => "none",
-    };
-    let mut result = json!({
-        "ruleId": told.rule,
-        "kind": told.kind,
-        "level": level,
-        "message": { "text": told.message },
-        "partialFingerprints": { "ravelinPlaces/v1": fingerprint(&told, answer) },
-        "locations": told.locations,
-    });
-    if let Some(index) = index {
-        result["ruleIndex"] = json!(index);
+fn model(answer: &Answer) -> Option<Model> {
+    match answer {
+        Answer::Robustness(answer) => Some(answer.model),
+        Answer::TriangularRaces(answer) => Some(answer.model),
+        Answer::C11Robustness(answer) => Some(answer.model),
+        Answer::Fences(answer) => Some(answer.model),
+        Answer::FinalStates(answer) => Some(answer.model),
+        _ => None,
     }
-    if !told.related.is_empty() {
-        result["relatedLocations"] = json!(numbered(told.related));
-    }
-    if let Some(flow) = told.flow {
-        result["codeFlows"] = json!([flow]);
-    }
-    if let Some(fix) = told.fix {
-        result["fixes"] = json!([fix]);
-    }
-    result
 }
 
-/// The same for the same violation when lines move: the rule, the model and the instructions.
-fn fingerprint(told: &Told, answer: &Value) -> String {
-    let mut words = vec![told.rule.to_owned(), text(answer, "model").to_owned()];
-    if let Some(instruction) = &told.instruction {
-        words.push(instruction.clone());
-        return words.join(" ");
-    }
-    let witness = &answer["witness"];
-    for part in [&witness["store"], &witness["load"], &witness["violation"]] {
-        words.extend(part["text"].as_str().map(str::to_owned));
-    }
-    for place in ["access", "ignored", "first", "second"] {
-        let found = if witness.is_object() { witness } else { &answer["race"] };
-        words.extend(event(found, &found[place]).and_then(|event| event["text"].as_str()).map(str::to_owned));
-    }
-    words.join(" ")
-}
-
-/// An answer of `check` or `reach`.
-fn verdict(answer: &Value) -> Told {
-    let (rule, property) = asked(answer);
-    let model = text(answer, "model");
-    let with = instance(&answer["any_number"]["instance"]);
-    match text(answer, "verdict") {
-        "violated" => violated(answer, rule, &with),
-        "holds" => {
-            let every = if answer["any_number"].is_object() { " for every number of threads" } else { "" };
-            Told::of_file(answer, rule, "pass", format!("{property}{every}"))
+/// A model that does not apply, and an analysis that was interrupted.
+fn without_answer(answer: &NoAnswer) -> Option<Finding> {
+    let model = answer.model?;
+    let rule = if model.is_c11() { "stale-access" } else { "goal" };
+    Some(match answer.verdict {
+        NoVerdict::NotApplicable => {
+            let message = format!("{model} does not apply: {}", answer.message);
+            Finding::new(rule, Kind::NotApplicable, Some(model), message)
         }
-        "not_applicable" => {
-            let message = format!("{model} does not apply: {}", text(answer, "message"));
-            Told::of_file(answer, rule, "notApplicable", message)
+        _ => {
+            let message = format!("not settled{}", answer.limit.as_ref().map(stopped).unwrap_or_default());
+            Finding::new(rule, Kind::Open, Some(model), message)
         }
-        _ => Told::of_file(answer, rule, "open", format!("not settled whether {property}{}", why(answer))),
+    })
+}
+
+fn stopped(limit: &Limit) -> String {
+    match limit {
+        Limit::States { value } => format!(": stopped after {value} states"),
+        Limit::Memory { value } => format!(": stopped at {} MiB of memory", (*value as f64 / 1_048_576.0).round()),
+        Limit::Time { value } => format!(": stopped after {value} s"),
+        Limit::Interrupted | Limit::ProcessLost { .. } => ": interrupted".to_owned(),
     }
 }
 
-/// The rule that was asked about, and what it means that it holds.
-fn asked(answer: &Value) -> (&'static str, String) {
-    let model = text(answer, "model");
-    match (text(answer, "property"), model) {
-        ("trf", _) => ("triangular-race", "free of triangular races".to_owned()),
-        ("robust", "pso") => ("not-robust-pso", "robust against pso".to_owned()),
-        ("robust", "tso") => ("not-robust-tso", "robust against tso".to_owned()),
-        (_, "ra" | "rc20") => ("stale-access", format!("robust against {model}")),
-        _ => (
-            "goal",
-            format!("right under {model}: no forbidden state, no failing assertion and no error can be reached"),
-        ),
+/// An answer with a verdict: `found` makes the finding if it is violated.
+fn judged(
+    rule: &'static str,
+    model: Model,
+    property: &str,
+    verdict: Verdict,
+    why: String,
+    found: Option<Finding>,
+) -> Finding {
+    match (verdict, found) {
+        (_, Some(found)) => found,
+        (Verdict::Holds, None) => Finding::new(rule, Kind::Pass, Some(model), property.to_owned()),
+        (Verdict::Violated, None) => Finding::new(rule, Kind::Fail, Some(model), format!("not {property}")),
+        (Verdict::Unknown, None) => {
+            Finding::new(rule, Kind::Open, Some(model), format!("not settled whether {property}{why}"))
+        }
     }
 }
 
-fn why(answer: &Value) -> String {
-    match limit(&answer["limit"]) {
-        Some(limit) => format!(": {limit}"),
-        None if answer["one_delaying_thread"] == json!(true) => {
+fn robustness(answer: &Robustness) -> Finding {
+    let (model, every) = (answer.model, every(answer.any_number.as_ref()));
+    let rule = robustness_rule(model);
+    let why = match &answer.limit {
+        Some(limit) => stopped(limit),
+        None if answer.one_delaying_thread => {
             ": no violation with one delaying thread, and more is not proved".to_owned()
         }
-        None if answer["cut_off"] == json!(true) => {
-            format!(": no violation within store buffers of {}", answer["buffer"])
-        }
         None => String::new(),
+    };
+    let with = with(answer.any_number.as_ref().and_then(|found| found.instance.as_ref()));
+    let found = answer.witness.as_ref().map(|witness| attack(rule, witness, &with));
+    judged(rule, model, &format!("robust against {model}{every}"), answer.verdict, why, found)
+}
+
+fn robustness_rule(model: Model) -> &'static str {
+    match model {
+        Model::Pso => "not-robust-pso",
+        Model::Ra | Model::Rc20 => "stale-access",
+        Model::Sc | Model::Tso => "not-robust-tso",
     }
 }
 
-fn limit(limit: &Value) -> Option<String> {
-    let value = limit["value"].as_f64();
-    match (limit["kind"].as_str()?, value) {
-        ("states", Some(states)) => Some(format!("stopped after {states} states")),
-        ("memory", Some(bytes)) => Some(format!("stopped at {} MiB of memory", (bytes / 1048576.0).round())),
-        ("time", Some(seconds)) => Some(format!("stopped after {seconds} s")),
-        _ => Some("interrupted".to_owned()),
-    }
+fn triangular_races(answer: &TriangularRaces) -> Finding {
+    let why = answer.limit.as_ref().map(stopped).unwrap_or_default();
+    let found = answer.race.as_ref().map(|found| race(answer.model, found));
+    judged("triangular-race", answer.model, "free of triangular races", answer.verdict, why, found)
+}
+
+fn c11_robustness(answer: &C11Robustness) -> Finding {
+    let model = answer.model;
+    let why = answer.limit.as_ref().map(stopped).unwrap_or_default();
+    let found = answer.witness.as_ref().map(|witness| stale(model, witness));
+    let found = found.or_else(|| answer.race.as_ref().map(|found| data_race(model, found)));
+    judged("stale-access", model, &format!("robust against {model}"), answer.verdict, why, found)
+}
+
+fn reachability(answer: &Reachability) -> Finding {
+    let model = answer.model;
+    let every = every(answer.any_number.as_ref());
+    let property =
+        format!("right under {model}: no forbidden state, no failing assertion and no error can be reached{every}");
+    let why = match (&answer.limit, answer.buffer) {
+        (Some(limit), _) => stopped(limit),
+        (None, Some(buffer)) if answer.cut_off => format!(": no violation within store buffers of {buffer}"),
+        _ => String::new(),
+    };
+    let with = with(answer.any_number.as_ref().and_then(|found| found.instance.as_ref()));
+    let found = answer.witness.as_ref().map(|witness| run(witness, &with));
+    judged("goal", model, &property, answer.verdict, why, found)
+}
+
+fn every(found: Option<&AnyNumber>) -> &'static str {
+    if found.is_some() { " for every number of threads" } else { "" }
 }
 
 /// ` with 2 copies of p`.
-fn instance(instance: &Value) -> String {
-    let copies: Vec<String> = instance["copies"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|copies| format!("{} × {}", copies["copies"], text(copies, "thread")))
-        .collect();
-    if copies.is_empty() { String::new() } else { format!(" with {}", copies.join(", ")) }
+fn with(instance: Option<&Instance>) -> String {
+    instance.map(|instance| format!(" with {}", instance.words())).unwrap_or_default()
 }
 
-fn violated(answer: &Value, rule: &'static str, with: &str) -> Told {
-    let model = text(answer, "model");
-    if text(answer, "property") == "trf" {
-        return race(answer, &answer["race"]);
-    }
-    if answer["race"].is_object() {
-        return data_race(answer, &answer["race"]);
-    }
-    let witness = &answer["witness"];
-    if witness["violation"].is_object() {
-        return run(answer, witness, with);
-    }
-    if matches!(model, "ra" | "rc20") {
-        return stale(answer, witness);
-    }
-    if witness.is_object() {
-        return attack(answer, rule, witness, with);
-    }
-    Told::of_file(answer, rule, "fail", format!("violated under {model}{with}"))
+fn line(place: &Place) -> String {
+    place.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default()
 }
 
-/// A delayed store and what overtakes it; the rest of the cycle is related.
-fn attack(answer: &Value, rule: &'static str, witness: &Value, with: &str) -> Told {
-    let file = file(answer);
-    let (store, load) = (&witness["store"], &witness["load"]);
+/// A store that is delayed past a later access.
+fn attack(rule: &'static str, witness: &AttackWitness, with: &str) -> Finding {
+    let AttackWitness { store, load, model, .. } = witness;
     // Under PSO stores overtake, too, and then a weaker fence is enough.
-    let step = witness["steps"].as_array().and_then(|steps| steps.iter().find(|step| step["part"] == json!("ld")));
-    let by_store = step.is_some_and(|step| step["reads"].as_array().is_none_or(Vec::is_empty));
-    let (fence, second) = if by_store { ("release", "store") } else { ("seq_cst", "load") };
+    let (fence, second) = match witness.overtaking {
+        Overtaking::Store => ("release", "store"),
+        Overtaking::Load => ("seq_cst", "load"),
+    };
     let remedy = format!(
         "A fence (`fence({fence})`) between the store{} and the {second}{} stops this.",
         line(store),
         line(load)
     );
-    let message = format!("not robust against {}{with}: {} {remedy}", text(answer, "model"), text(witness, "sentence"));
+    let message = format!("not robust against {model}{with}: {} {remedy}", witness.sentence);
     let mut related = vec![
-        at(file, load, &format!("overtakes the store: `{}`", text(load, "text"))),
-        at(file, load, &format!("a fence (`fence({fence})`) before this stops it")),
+        Remark::new(load.position, format!("overtakes the store: `{}`", load.text)),
+        Remark::new(load.position, format!("a fence (`fence({fence})`) before this stops it")),
     ];
-    for event in witness["cycle"].as_array().into_iter().flatten() {
-        let cell = event["cell"].as_str().map(|cell| format!(" {cell}")).unwrap_or_default();
-        let told =
-            format!("{} {} ({}{cell} to the next)", text(event, "thread"), text(event, "text"), text(event, "edge"));
-        related.push(at(file, event, &told));
-    }
-    let model = text(answer, "model");
-    Told {
-        instruction: None,
-        rule,
-        kind: "fail",
-        message,
-        locations: vec![at(file, store, &format!("delayed store: `{}`", text(store, "text")))],
+    related.extend(witness.cycle.iter().map(|event| {
+        let cell = event.cell.as_ref().map(|cell| format!(" {cell}")).unwrap_or_default();
+        Remark::new(event.position, format!("{} {} ({}{cell} to the next)", event.thread, event.text, event.edge))
+    }));
+    Finding {
+        instructions: vec![store.text.clone(), load.text.clone()],
+        location: Some(Remark::new(store.position, format!("delayed store: `{}`", store.text))),
         related,
-        flow: flow::of_steps(file, &witness["steps"], &format!("a computation under {model}")),
-        fix: None,
+        flow: flow(&witness.steps, &format!("a computation under {model}")),
+        ..Finding::new(rule, Kind::Fail, Some(*model), message)
     }
 }
 
-fn stale(answer: &Value, witness: &Value) -> Told {
-    let (file, model) = (file(answer), text(answer, "model"));
-    let told = |number: &Value, role: &str| {
-        let event = event(witness, number).unwrap_or(&Value::Null);
-        at(file, event, &format!("{role}: {}", text(event, "text")))
-    };
-    let mut related = vec![told(&witness["ignored"], "ignored")];
-    for edge in witness["cycle"].as_array().into_iter().flatten() {
-        let from = event(witness, &edge["from"]).unwrap_or(&Value::Null);
-        let message = format!(
-            "{} {} ({} to the next)",
-            from["thread"].as_str().unwrap_or("initially"),
-            text(from, "text"),
-            text(edge, "kind")
-        );
-        related.push(at(file, from, &message));
+fn remark(events: &[Event], number: usize, role: &str) -> Remark {
+    Remark::new(events[number].position, format!("{role}: {}", events[number].text))
+}
+
+fn stale(model: Model, witness: &C11Witness) -> Finding {
+    let events = &witness.events;
+    let mut related = vec![remark(events, witness.ignored, "ignored")];
+    related.extend(witness.cycle.iter().map(|edge| {
+        let from = &events[edge.from];
+        let thread = from.thread.as_deref().unwrap_or("initially");
+        Remark::new(from.position, format!("{thread} {} ({} to the next)", from.text, edge.kind))
+    }));
+    if let Some(remedy) = &witness.remedy {
+        let strengthen = remedy.strengthen.iter();
+        related.extend(strengthen.map(|one| remark(events, one.event, &format!("make this {}", one.order))));
+        let fences = remedy.fence_before.iter();
+        related.extend(fences.map(|&event| remark(events, event, "put a seq_cst fence before this")));
     }
-    let remedy = &witness["remedy"];
-    for stronger in remedy["strengthen"].as_array().into_iter().flatten() {
-        related.push(told(&stronger["event"], &format!("make this {}", text(stronger, "order"))));
-    }
-    for fence in remedy["fence_before"].as_array().into_iter().flatten() {
-        related.push(told(fence, "put a seq_cst fence before this"));
-    }
-    Told {
-        instruction: None,
-        rule: "stale-access",
-        kind: "fail",
-        message: format!("not robust against {model}: {}", text(witness, "sentence")),
-        locations: vec![told(&witness["access"], "stale access")],
+    Finding {
+        instructions: vec![events[witness.access].text.clone(), events[witness.ignored].text.clone()],
+        location: Some(remark(events, witness.access, "stale access")),
         related,
-        flow: flow::of_steps(file, &witness["steps"], "a run under sc up to the access"),
-        fix: None,
+        flow: flow(&witness.steps, "a run under sc up to the access"),
+        ..Finding::new(
+            "stale-access",
+            Kind::Fail,
+            Some(model),
+            format!("not robust against {model}: {}", witness.sentence),
+        )
     }
 }
 
-fn data_race(answer: &Value, race: &Value) -> Told {
-    let file = file(answer);
-    let told = |number: &Value, role: &str| {
-        let event = event(race, number).unwrap_or(&Value::Null);
-        at(file, event, &format!("{role}: {}", text(event, "text")))
-    };
-    Told {
-        instruction: None,
-        rule: "data-race",
-        kind: "fail",
-        message: format!("data race: {}", text(race, "sentence")),
-        locations: vec![told(&race["second"], "second access")],
-        related: vec![told(&race["first"], "first access")],
-        flow: flow::of_steps(file, &race["steps"], "a run under sc up to the second access"),
-        fix: None,
+fn data_race(model: Model, race: &C11Race) -> Finding {
+    let events = &race.events;
+    Finding {
+        instructions: vec![events[race.first].text.clone(), events[race.second].text.clone()],
+        location: Some(remark(events, race.second, "second access")),
+        related: vec![remark(events, race.first, "first access")],
+        flow: flow(&race.steps, "a run under sc up to the second access"),
+        ..Finding::new("data-race", Kind::Fail, Some(model), format!("data race: {}", race.sentence))
     }
 }
 
-fn race(answer: &Value, race: &Value) -> Told {
-    let file = file(answer);
+fn race(model: Model, race: &TriangularRace) -> Finding {
+    let TriangularRace { thread, racing_thread, store, load, racing_store, stored, loaded, .. } = race;
     let message = format!(
-        "{} stores to `{}`{} and then, with no fence between, reads `{}`{}, to which {} stores{}.",
-        text(race, "thread"),
-        text(race, "stored"),
-        line(&race["store"]),
-        text(race, "loaded"),
-        line(&race["load"]),
-        text(race, "racing_thread"),
-        line(&race["racing_store"])
+        "{thread} stores to `{stored}`{} and then, with no fence between, reads `{loaded}`{}, to which {racing_thread} stores{}.",
+        line(store),
+        line(load),
+        line(racing_store)
     );
-    let told = |place: &Value, role: &str| at(file, place, &format!("{role}: `{}`", text(place, "text")));
-    Told {
-        instruction: None,
-        rule: "triangular-race",
-        kind: "fail",
-        message,
-        locations: vec![told(&race["load"], "load")],
-        related: vec![told(&race["store"], "store"), told(&race["racing_store"], "racing store")],
-        flow: flow::of_steps(file, &race["steps"], "a run under sc"),
-        fix: None,
+    let remark = |place: &Place, role: &str| Remark::new(place.position, format!("{role}: `{}`", place.text));
+    Finding {
+        location: Some(remark(load, "load")),
+        related: vec![remark(store, "store"), remark(racing_store, "racing store")],
+        flow: flow(&race.steps, "a run under sc"),
+        ..Finding::new("triangular-race", Kind::Fail, Some(model), message)
     }
 }
 
 /// A run that reaches what is forbidden.
-fn run(answer: &Value, witness: &Value, with: &str) -> Told {
-    let (file, model, violation) = (file(answer), text(answer, "model"), &witness["violation"]);
-    let (what, thread) = (text(violation, "text"), text(violation, "thread"));
-    let (rule, message) = match text(violation, "kind") {
-        "assert" => ("assert", format!("`{what}` can fail in {thread} under {model}{with}")),
-        "fault" => {
-            ("fault", format!("error in {thread} at `{what}` under {model}{with}: {}", text(violation, "fault")))
+fn run(witness: &RunWitness, with: &str) -> Finding {
+    let model = witness.model;
+    let (rule, text, message) = match &witness.violation {
+        Violation::Assert { thread, text, .. } => {
+            ("assert", text, format!("`{text}` can fail in {thread} under {model}{with}"))
         }
-        _ => ("goal", format!("`{what}` can be violated under {model}{with}")),
+        Violation::Fault { thread, text, fault, .. } => {
+            ("fault", text, format!("error in {thread} at `{text}` under {model}{with}: {fault}"))
+        }
+        Violation::Goal { text, .. } => ("goal", text, format!("`{text}` can be violated under {model}{with}")),
     };
-    Told {
-        instruction: None,
-        rule,
-        kind: "fail",
-        locations: vec![at(file, violation, &message)],
-        message,
-        related: Vec::new(),
-        flow: flow::of_steps(file, &witness["steps"], &format!("a run under {model}")),
-        fix: None,
+    Finding {
+        instructions: vec![text.clone()],
+        location: Some(Remark::new(witness.violation.position(), message.clone())),
+        flow: flow(&witness.steps, &format!("a run under {model}")),
+        ..Finding::new(rule, Kind::Fail, Some(model), message)
     }
 }
 
 /// An answer of `fence`.
-fn fences(answer: &Value) -> Told {
-    let model = text(answer, "model");
-    let quality = match text(answer, "purpose") {
-        "trf" => "free of triangular races".to_owned(),
-        "safety" => format!("safe under {model}"),
-        _ => format!("robust against {model}"),
+fn fences(answer: &Fences) -> Finding {
+    let model = answer.model;
+    let quality = match answer.purpose {
+        FencePurpose::Trf => "free of triangular races".to_owned(),
+        FencePurpose::Safety => format!("safe under {model}"),
+        FencePurpose::Robustness => format!("robust against {model}"),
     };
-    match text(answer, "outcome") {
-        "not_needed" => Told::of_file(answer, "fences", "pass", format!("{quality} as it is")),
-        "found" => found(answer, &quality),
-        "wrong_under_sc" => {
-            Told { message: "wrong under sc already, no fence helps".to_owned(), ..trouble(answer, &quality) }
+    match answer.outcome {
+        FenceOutcome::NotNeeded => Finding::new("fences", Kind::Pass, Some(model), format!("{quality} as it is")),
+        FenceOutcome::Found => found(answer, &quality),
+        FenceOutcome::WrongUnderSc => {
+            Finding { message: "wrong under sc already, no fence helps".to_owned(), ..trouble(answer, &quality) }
         }
-        "no_set" => Told {
+        FenceOutcome::NoSet => Finding {
             message: format!("no set of fences at the places that are allowed makes it {quality}"),
             ..trouble(answer, &quality)
         },
-        _ => {
-            let message = format!("not settled which fences make it {quality}{}", why(&answer["unknown"]));
-            Told::of_file(answer, "fences", "open", message)
+        FenceOutcome::Unknown => {
+            let limit = answer.unknown.as_ref().and_then(|unknown| unknown.limit.as_ref());
+            let why = match limit {
+                Some(limit) => stopped(limit),
+                None if answer.unknown.as_ref().is_some_and(|unknown| unknown.one_delaying_thread) => {
+                    ": no violation with one delaying thread, and more is not proved".to_owned()
+                }
+                None => String::new(),
+            };
+            let message = format!("not settled which fences make it {quality}{why}");
+            Finding::new("fences", Kind::Open, Some(model), message)
         }
     }
 }
 
-fn found(answer: &Value, quality: &str) -> Told {
-    let file = file(answer);
-    let set = &answer["sets"][0];
-    let changes = set["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let told = |change: &Value| {
-        let joint = if text(change, "change").starts_with("insert") { " after " } else { ": " };
-        at(file, change, &format!("{}{joint}`{}`", text(change, "change"), text(change, "after")))
+fn found(answer: &Fences, quality: &str) -> Finding {
+    let Some(set) = answer.sets.first() else {
+        return Finding::new("fences", Kind::Fail, Some(answer.model), quality.to_owned());
     };
-    let one = set["fences"] == json!(1);
     let message = format!(
         "{} {} it {quality} (cost {}, proved minimal)",
-        set["fences"],
-        if one { "change makes" } else { "changes make" },
-        set["cost"]
+        set.fences,
+        if set.fences == 1 { "change makes" } else { "changes make" },
+        set.cost
     );
-    let mut locations: Vec<Value> = changes.iter().map(told).collect();
-    let related = if locations.len() > 1 { locations.split_off(1) } else { Vec::new() };
-    if locations.is_empty() {
-        locations.push(place(file, None, None, &message));
+    let mut changes = set.changes.iter().map(|change| {
+        let kind = change.change;
+        let joint = if kind.is_some_and(|kind| kind.is_insertion()) { " after " } else { ": " };
+        Remark::new(change.position, format!("{}{joint}`{}`", kind.map_or("", |kind| kind.name()), change.after))
+    });
+    Finding {
+        location: changes.next(),
+        related: changes.collect(),
+        fix: answer.diff.as_ref().and_then(|diff| fixes::of_diff(&answer.file, diff, &message)),
+        ..Finding::new("fences", Kind::Fail, Some(answer.model), message)
     }
-    let fix = answer["diff"].as_str().and_then(|diff| fixes::of_diff(file, diff, &message));
-    Told { rule: "fences", kind: "fail", message, instruction: None, locations, related, flow: None, fix }
 }
 
-/// What no fence forbids, told as `check` or `reach` would.
-fn trouble(answer: &Value, quality: &str) -> Told {
-    let trouble = &answer["trouble"];
-    let with = instance(&trouble["instance"]);
-    let rule = if text(answer, "model") == "pso" { "not-robust-pso" } else { "not-robust-tso" };
-    for kind in ["attack", "race", "run", "stale", "data_race"] {
-        let found = &trouble[kind];
-        if found.is_object() {
-            return match kind {
-                "attack" => attack(answer, rule, found, &with),
-                "race" => race(answer, found),
-                "run" => run(answer, found, &with),
-                "stale" => stale(answer, found),
-                _ => data_race(answer, found),
-            };
-        }
-    }
-    Told::of_file(answer, "fences", "fail", format!("not {quality}"))
+/// What no fence forbids, as `check` or `reach` would report it.
+fn trouble(answer: &Fences, quality: &str) -> Finding {
+    let Some(trouble) = &answer.trouble else {
+        return Finding::new("fences", Kind::Fail, Some(answer.model), format!("not {quality}"));
+    };
+    let with = with(trouble.instance.as_ref());
+    let mut found = match &trouble.found {
+        TroubleKind::Attack(found) => attack(robustness_rule(answer.model), found, &with),
+        TroubleKind::Race(found) => race(answer.model, found),
+        TroubleKind::Run(found) => run(found, &with),
+        TroubleKind::Stale(found) => stale(answer.model, found),
+        TroubleKind::DataRace(found) => data_race(answer.model, found),
+    };
+    found.model = Some(answer.model);
+    found
 }
 
 /// What is wrong with a program that could not be read or asked about.
-fn troubles(answer: &Value) -> Vec<Value> {
-    let file = file(answer);
-    let diagnostics = answer["diagnostics"].as_array().map(Vec::as_slice).unwrap_or_default();
+fn troubles(answer: &NoAnswer) -> Vec<Value> {
     let notification = |level: &str, message: &str, location: Value| {
         let location = json!({ "physicalLocation": location["physicalLocation"] });
         json!({ "level": level, "message": { "text": message }, "locations": [location] })
     };
-    if diagnostics.is_empty() {
-        return vec![notification("error", text(answer, "message"), place(file, None, None, ""))];
+    if answer.diagnostics.is_empty() {
+        return vec![notification("error", &answer.message, place(&answer.file, None, ""))];
     }
-    let told = |diagnostic: &Value| {
-        let mut location = at(file, diagnostic, "");
-        let end = (diagnostic["end_line"].as_u64(), diagnostic["end_column"].as_u64());
+    let told = |diagnostic: &Diagnostic| {
+        let mut location = place(&answer.file, diagnostic.position, "");
+        let end = (diagnostic.end_line, diagnostic.end_column);
         if let (Some(line), Some(column), true) = (end.0, end.1, location["physicalLocation"]["region"].is_object()) {
             location["physicalLocation"]["region"]["endLine"] = json!(line);
             location["physicalLocation"]["region"]["endColumn"] = json!(column);
         }
-        let mut message = text(diagnostic, "message").to_owned();
-        for more in ["label", "help"] {
-            if let Some(words) = diagnostic[more].as_str() {
-                message.push_str(&format!("; {words}"));
-            }
+        let mut message = diagnostic.message.clone();
+        for words in [&diagnostic.label, &diagnostic.help].into_iter().flatten() {
+            message.push_str(&format!("; {words}"));
         }
-        let level = if text(diagnostic, "severity") == "warning" { "warning" } else { "error" };
+        let level = if diagnostic.severity == Severity::Warning { "warning" } else { "error" };
         notification(level, &message, location)
     };
-    diagnostics.iter().map(told).collect()
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value[field].as_str().unwrap_or_default()
-}
-
-fn file(answer: &Value) -> &str {
-    text(answer, "file")
-}
-
-/// The place of anything that has a `line` and a `column`.
-fn at(file: &str, found: &Value, message: &str) -> Value {
-    place(file, found["line"].as_u64(), found["column"].as_u64(), message)
-}
-
-fn line(found: &Value) -> String {
-    found["line"].as_u64().map(|line| format!(" on line {line}")).unwrap_or_default()
-}
-
-/// The event of a graph by its number.
-fn event<'a>(witness: &'a Value, number: &Value) -> Option<&'a Value> {
-    witness["events"].get(usize::try_from(number.as_u64()?).ok()?)
+    answer.diagnostics.iter().map(told).collect()
 }

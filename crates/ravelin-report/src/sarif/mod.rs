@@ -12,6 +12,7 @@ mod rules;
 
 pub(crate) use rules::{Rule, SANITIZER, STATIC};
 
+use ravelin_program::Position;
 use serde_json::{Map, Value, json};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -68,11 +69,11 @@ pub(crate) fn document(run: Run) -> String {
 }
 
 /// A place in a file, with a message.
-pub(crate) fn place(file: &str, line: Option<u64>, column: Option<u64>, message: &str) -> Value {
+pub(crate) fn place(file: &str, position: Option<Position>, message: &str) -> Value {
     let mut physical = json!({ "artifactLocation": artifact(file) });
-    if let Some(line) = line.filter(|&line| line > 0) {
+    if let Some(Position { line, column }) = position.filter(|at| at.line > 0) {
         let mut region = json!({ "startLine": line });
-        if let Some(column) = column.filter(|&column| column > 0) {
+        if column > 0 {
             region["startColumn"] = json!(column);
         }
         physical["region"] = region;

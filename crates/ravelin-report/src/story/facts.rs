@@ -1,77 +1,65 @@
 //! Statistics as names and values for a table.
 
-use crate::numbers::grouped;
-use serde::Deserialize;
-use serde_json::Value;
+use ravelin_answer::text::grouped;
+use ravelin_answer::{Explored, FenceEffort, ReachEffort, Statistics};
 
 /// Names and values.
 pub type Facts = Vec<(String, String)>;
 
 /// What a search explored.
-#[derive(Deserialize)]
-pub struct RawStatistics {
-    states: u64,
-    transitions: u64,
-    depth: u64,
-    frontier: u64,
-    bytes: u64,
-    seconds: f64,
-    workers: u64,
-}
-
-impl RawStatistics {
-    pub fn facts(&self) -> Facts {
-        let mut facts = Facts::new();
-        fact(&mut facts, "states", grouped(self.states));
-        fact(&mut facts, "transitions", grouped(self.transitions));
-        fact(&mut facts, "depth", grouped(self.depth));
-        if self.frontier > 0 {
-            fact(&mut facts, "states not expanded", grouped(self.frontier));
-        }
-        fact(&mut facts, "memory", bytes(self.bytes));
-        fact(&mut facts, "time", seconds(self.seconds));
-        fact(&mut facts, "workers", grouped(self.workers));
-        facts
+pub fn statistics(found: &Statistics) -> Facts {
+    let mut facts = Facts::new();
+    fact(&mut facts, "states", grouped(found.states));
+    fact(&mut facts, "transitions", grouped(found.transitions));
+    fact(&mut facts, "depth", grouped(found.depth));
+    if found.frontier > 0 {
+        fact(&mut facts, "states not expanded", grouped(found.frontier));
     }
+    fact(&mut facts, "memory", bytes(found.bytes));
+    fact(&mut facts, "time", seconds(found.seconds));
+    if let Some(workers) = found.workers {
+        fact(&mut facts, "workers", grouped(workers as u64));
+    }
+    facts
 }
 
 /// What the robustness check explored.
-#[derive(Deserialize)]
-pub struct RawExplored {
-    states: u64,
-    sc: u64,
-    delaying: u64,
-    helping: u64,
-    bytes: u64,
-    seconds: f64,
-}
-
-impl RawExplored {
-    pub fn facts(&self) -> Facts {
-        let mut facts = Facts::new();
-        fact(&mut facts, "states", grouped(self.states));
-        if self.sc > 0 {
-            fact(&mut facts, "under sc", grouped(self.sc));
-            fact(&mut facts, "with stores delayed", grouped(self.delaying));
-            fact(&mut facts, "of helpers", grouped(self.helping));
-        }
-        fact(&mut facts, "memory", bytes(self.bytes));
-        fact(&mut facts, "time", seconds(self.seconds));
-        facts
-    }
-}
-
-/// Numbers of an object, called by their names.
-pub fn numbers(object: &Value) -> Facts {
+pub fn explored(found: &Explored) -> Facts {
     let mut facts = Facts::new();
-    for (name, value) in object.as_object().into_iter().flatten() {
-        let name = name.replace('_', " ");
-        match value.as_u64() {
-            Some(number) => fact(&mut facts, &name, grouped(number)),
-            None => facts
-                .extend(value.as_f64().filter(|_| name == "seconds").map(|time| ("time".to_owned(), seconds(time)))),
-        }
+    fact(&mut facts, "states", grouped(found.states));
+    if found.sc > 0 {
+        fact(&mut facts, "under sc", grouped(found.sc));
+        fact(&mut facts, "with stores delayed", grouped(found.delaying));
+        fact(&mut facts, "of helpers", grouped(found.helping));
     }
+    fact(&mut facts, "memory", bytes(found.bytes));
+    fact(&mut facts, "time", seconds(found.seconds));
+    facts
+}
+
+/// What an engine of `reach` did.
+pub fn effort(found: &ReachEffort) -> Facts {
+    let numbers: Vec<(&str, u64)> = match *found {
+        ReachEffort::Constraints { generated, kept, minimal } => {
+            vec![("constraints generated", generated), ("constraints kept", kept), ("constraints minimal", minimal)]
+        }
+        ReachEffort::Rounds { rounds, paths, sc_states, oracle_states } => vec![
+            ("rounds", rounds as u64),
+            ("paths", paths as u64),
+            ("sc states", sc_states),
+            ("oracle states", oracle_states),
+        ],
+    };
+    numbers.into_iter().map(|(name, number)| (name.to_owned(), grouped(number))).collect()
+}
+
+/// What a search for fences took.
+pub fn fence_effort(found: &FenceEffort) -> Facts {
+    let mut facts = Facts::new();
+    fact(&mut facts, "queries", grouped(found.queries as u64));
+    fact(&mut facts, "clauses", grouped(found.clauses as u64));
+    fact(&mut facts, "states", grouped(found.states));
+    fact(&mut facts, "time", seconds(found.seconds));
     facts
 }
 

@@ -1,8 +1,8 @@
 //! What happened before what: events, edges between them, and which of the edges are on the cycle that sequential consistency
 //! forbids.
 
-use super::{Run, Wrong};
-use serde::Deserialize;
+use super::Run;
+use ravelin_answer::{self as answer, EdgeKind};
 
 /// An execution graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Graph {
 pub struct Event {
     /// None for an initial write.
     pub thread: Option<String>,
-    pub line: Option<u32>,
+    pub line: Option<usize>,
     /// `W x = 1`, `R y = 0 (acquire)`, `U z 0 → 1`, `F (seq_cst)`, `x = 0` for an initial write.
     pub text: String,
     /// The steps of the run that it is made of, first its own and last the one that made it visible to all.
@@ -37,84 +37,41 @@ pub struct Edge {
     pub on_cycle: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EdgeKind {
-    /// Program order.
-    Po,
-    /// From a write to a read of it.
-    Rf,
-    /// The order in which stores to a cell reach memory.
-    Co,
-    /// Modification order: what C11 calls the same.
-    Mo,
-    /// From a read to a write that overwrites what it read.
-    Fr,
-}
-
-impl EdgeKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            EdgeKind::Po => "po",
-            EdgeKind::Rf => "rf",
-            EdgeKind::Co => "co",
-            EdgeKind::Mo => "mo",
-            EdgeKind::Fr => "fr",
-        }
-    }
-}
-
-#[derive(Deserialize)]
-pub struct RawEvent {
-    thread: Option<String>,
-    line: Option<u32>,
-    text: String,
-    steps: Vec<usize>,
-}
-
-#[derive(Deserialize)]
-pub struct RawEdge {
-    pub from: usize,
-    pub to: usize,
-    pub kind: EdgeKind,
-    pub cell: Option<String>,
-}
-
 /// A graph from its parts.
 pub fn graph(
     run: &Run,
-    events: Vec<RawEvent>,
-    edges: Vec<RawEdge>,
-    cycle: Vec<RawEdge>,
+    events: &[answer::Event],
+    edges: &[answer::Edge],
+    cycle: &[answer::Edge],
     marked: &[usize],
-) -> Result<Graph, Wrong> {
-    let mut graph = Graph { marked: marked.to_vec(), ..Graph::default() };
-    for event in events {
-        let steps = event.steps.iter().map(|&step| run.places.get(step).copied());
-        let steps = steps.collect::<Option<Vec<usize>>>();
-        let steps = steps.ok_or_else(|| format!("the event `{}` is made of steps that are none", event.text))?;
-        graph.events.push(Event { thread: event.thread, line: event.line, text: event.text, steps });
-    }
-    let exists = |event: usize| event < graph.events.len();
-    if let Some(edge) = edges.iter().chain(&cycle).find(|edge| !exists(edge.from) || !exists(edge.to)) {
-        return Err(Wrong(format!(
-            "an edge leads from event {} to event {}, which are not both there",
-            edge.from, edge.to
-        )));
-    }
-    if let Some(event) = marked.iter().find(|event| !exists(**event)) {
-        return Err(Wrong(format!("there is no event {event}")));
-    }
-    let edge = |raw: RawEdge| Edge { from: raw.from, to: raw.to, kind: raw.kind, cell: raw.cell, on_cycle: false };
-    graph.edges = edges.into_iter().map(edge).collect();
-    for raw in cycle {
-        let same = |edge: &Edge| edge.from == raw.from && edge.to == raw.to && edge.kind == raw.kind;
+) -> Graph {
+    let event = |event: &answer::Event| Event {
+        thread: event.thread.clone(),
+        line: event.position.map(|at| at.line),
+        text: event.text.clone(),
+        steps: event.steps.iter().map(|&step| run.places[step]).collect(),
+    };
+    let edge = |edge: &answer::Edge| Edge {
+        from: edge.from,
+        to: edge.to,
+        kind: edge.kind,
+        cell: edge.cell.clone(),
+        on_cycle: false,
+    };
+    let mut graph = Graph {
+        events: events.iter().map(event).collect(),
+        edges: edges.iter().map(edge).collect(),
+        cycle: Vec::new(),
+        marked: marked.to_vec(),
+    };
+    for on_cycle in cycle {
+        let same = |edge: &Edge| edge.from == on_cycle.from && edge.to == on_cycle.to && edge.kind == on_cycle.kind;
         let place = graph.edges.iter().position(same).unwrap_or_else(|| {
-            graph.edges.push(edge(raw));
+            graph.edges.push(edge(on_cycle));
             graph.edges.len() - 1
         });
         graph.edges[place].on_cycle = true;
         graph.cycle.push(place);
     }
-    Ok(graph)
+    graph
 }

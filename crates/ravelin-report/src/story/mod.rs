@@ -11,8 +11,8 @@
 //! use ravelin_report::story::{self, Verdict};
 //!
 //! let document = story::read(
-//!     r#"{ "schema": "ravelin/1", "command": "reach",
-//!          "answers": [{ "file": "sb.rav", "verdict": "error", "message": "no such file" }] }"#,
+//!     r#"{ "schema": "ravelin/2", "command": "reach",
+//!          "answers": [{ "kind": "none", "file": "sb.rav", "model": null, "verdict": "error", "message": "no such file" }] }"#,
 //! )?;
 //! assert_eq!(document.stories[0].verdict, Verdict::Error);
 //! assert_eq!(document.stories[0].sentence, "There is no answer about sb.rav: no such file.");
@@ -23,23 +23,23 @@ mod check;
 mod facts;
 mod fence;
 mod graph;
-mod raw;
 mod reach;
 mod run;
 mod sanitizer;
 mod states;
 mod telling;
 
-pub use fence::{Change, FenceSet, Fences, Needed};
-pub use graph::{Edge, EdgeKind, Event, Graph};
-pub use run::{Access, Cell, Entry, Place, Register, Run, State, Step, Thread};
+pub use fence::{Fences, Needed};
+pub use graph::{Edge, Event, Graph};
+pub use run::{Run, State, Step};
 pub use sanitizer::{
     Blocked, Finding, Findings, Frame, PathStep, SanitizerAccess, SanitizerThread, Site, Stuck, describe_access,
 };
 pub use states::{EndState, States};
 pub use telling::{Role, Telling};
 
-use crate::json::SCHEMA;
+use ravelin_answer::{self as answer, Answer, AnyNumber, NoAnswer, NoVerdict, SCHEMA};
+use ravelin_program::Model;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -58,7 +58,7 @@ pub struct Story {
     pub file: String,
     pub command: String,
     /// `sc`, `tso`, `pso`, `ra`, `rc20`; none for the sanitizer and for errors.
-    pub model: Option<String>,
+    pub model: Option<Model>,
     pub verdict: Verdict,
     /// The verdict in a word or two: `not robust`, `data race`, `holds`.
     pub word: String,
@@ -67,7 +67,7 @@ pub struct Story {
     /// What else there is to say, a sentence each.
     pub notes: Vec<String>,
     /// Lines of the source that the notes are about.
-    pub marked: Vec<u32>,
+    pub marked: Vec<usize>,
     /// The run or the graph that shows it.
     pub telling: Option<Telling>,
     /// `fence`: the sets, the diff, and why each fence is needed.
@@ -108,17 +108,21 @@ impl Verdict {
     }
 }
 
+impl From<answer::Verdict> for Verdict {
+    fn from(verdict: answer::Verdict) -> Verdict {
+        match verdict {
+            answer::Verdict::Holds => Verdict::Holds,
+            answer::Verdict::Violated => Verdict::Violated,
+            answer::Verdict::Unknown => Verdict::Unknown,
+        }
+    }
+}
+
 /// Why a text is no story.
 #[derive(Debug, Error)]
 pub enum StoryError {
-    #[error("this is not JSON: {0}")]
-    NotJson(serde_json::Error),
-    #[error(
-        "this is no document of Ravelin: it has no `schema`, `command` and `answers` (`--format json` writes them)"
-    )]
-    NotADocument,
-    #[error("the document has the schema `{0}`, and this program reads `{SCHEMA}`")]
-    Schema(String),
+    #[error(transparent)]
+    Document(#[from] answer::DocumentError),
     #[error(
         "answers of `{0}` cannot be told; those of check, reach, fence, states, simulate, run, replay and findings can"
     )]
@@ -127,39 +131,56 @@ pub enum StoryError {
     Answer { number: usize, what: String },
 }
 
-/// Reads the text of a document.
+/// Reads the text of a document, of the sanitizer or of another command.
 pub fn read(text: &str) -> Result<Document, StoryError> {
-    let text = text.trim_start_matches('\u{feff}');
-    from_value(&serde_json::from_str(text).map_err(StoryError::NotJson)?)
+    let document: Option<Value> = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok();
+    match document.as_ref().and_then(|document| document["command"].as_str()) {
+        Some("run" | "replay" | "findings") => from_sanitizer(&document.unwrap_or_default()),
+        _ => stories(&answer::Document::read(text)?),
+    }
 }
 
-/// Reads a document.
-pub fn from_value(document: &Value) -> Result<Document, StoryError> {
-    let schema = document["schema"].as_str().ok_or(StoryError::NotADocument)?;
-    if schema != SCHEMA {
-        return Err(StoryError::Schema(schema.to_owned()));
+/// The stories of a document.
+pub fn stories(document: &answer::Document) -> Result<Document, StoryError> {
+    let command = document.command.clone();
+    if !["check", "reach", "fence", "states", "simulate"].contains(&command.as_str()) {
+        return Err(StoryError::Command(command));
     }
-    let command = document["command"].as_str().ok_or(StoryError::NotADocument)?;
-    let answers = document["answers"].as_array().ok_or(StoryError::NotADocument)?;
-    let tell = match command {
-        "check" => check::story,
-        "reach" => reach::reach,
-        "simulate" => reach::simulate,
-        "fence" => fence::story,
-        "states" => states::story,
-        "run" | "replay" | "findings" => sanitizer::story,
-        other => return Err(StoryError::Command(other.to_owned())),
-    };
+    let mut stories = Vec::with_capacity(document.answers.len());
+    for answer in &document.answers {
+        let mut story = match answer {
+            Answer::Robustness(answer) => check::robustness(answer),
+            Answer::TriangularRaces(answer) => check::triangular_races(answer),
+            Answer::C11Robustness(answer) => check::c11_robustness(answer),
+            Answer::Reachability(answer) => reach::reachability(answer),
+            Answer::Simulation(answer) => reach::simulation(answer),
+            Answer::Fences(answer) => fence::fences(answer),
+            Answer::FencePlaces(answer) => fence::places(answer),
+            Answer::FinalStates(answer) => states::final_states(answer),
+            Answer::None(answer) => no_answer(answer),
+            Answer::Coverability(_) | Answer::Comparison(_) | Answer::Diagnostics(_) => {
+                return Err(StoryError::Command(command));
+            }
+        };
+        story.command = command.clone();
+        story.notes.extend(answer.stops().map(answer::Stops::notes).unwrap_or_default());
+        stories.push(story);
+    }
+    Ok(Document { command, stories })
+}
+
+/// The stories of a document of the sanitizer.
+pub fn from_sanitizer(document: &Value) -> Result<Document, StoryError> {
+    let schema = document["schema"].as_str().ok_or(answer::DocumentError::NotADocument)?;
+    if schema != SCHEMA {
+        return Err(answer::DocumentError::Schema(schema.to_owned()).into());
+    }
+    let command = document["command"].as_str().ok_or(answer::DocumentError::NotADocument)?;
+    let answers = document["answers"].as_array().ok_or(answer::DocumentError::NotADocument)?;
     let mut stories = Vec::with_capacity(answers.len());
     for (number, answer) in answers.iter().enumerate() {
-        let at = |Wrong(what)| StoryError::Answer { number: number + 1, what };
-        let mut story = match raw::no_answer(answer).map_err(at)? {
-            Some(story) => story,
-            None => tell(answer).map_err(at)?,
-        };
-        story.command = command.to_owned();
-        story.notes.extend(crate::stops::notes(answer));
-        stories.push(story);
+        let story = sanitizer::story(answer).map_err(|Wrong(what)| StoryError::Answer { number: number + 1, what })?;
+        stories.push(Story { command: command.to_owned(), ..story });
     }
     Ok(Document { command: command.to_owned(), stories })
 }
@@ -177,6 +198,52 @@ impl From<serde_json::Error> for Wrong {
 impl From<String> for Wrong {
     fn from(what: String) -> Wrong {
         Wrong(what)
+    }
+}
+
+/// An error, a model that does not apply, or an analysis that was interrupted before anything was known.
+fn no_answer(answer: &NoAnswer) -> Story {
+    let NoAnswer { file, model, verdict, diagnostics, .. } = answer;
+    let message = answer.message.trim_end_matches('.');
+    let under = model.map(|model| format!(" under {model}")).unwrap_or_default();
+    let (verdict, word, sentence) = match verdict {
+        NoVerdict::Error => (Verdict::Error, "error", format!("There is no answer about {file}: {message}.")),
+        NoVerdict::NotApplicable => {
+            let model = model.map_or("", Model::name);
+            let sentence = format!("The model {model} does not apply to {file}: {message}.");
+            (Verdict::NotApplicable, "does not apply", sentence)
+        }
+        NoVerdict::Unknown => (Verdict::Unknown, "unknown", format!("It is not known for {file}{under}: {message}.")),
+    };
+    let note = |diagnostic: &answer::Diagnostic| {
+        let line = diagnostic.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default();
+        format!("{}{line}: {}", diagnostic.severity.name(), diagnostic.message)
+    };
+    Story {
+        file: file.clone(),
+        model: *model,
+        verdict,
+        word: word.to_owned(),
+        sentence,
+        notes: diagnostics.iter().map(note).collect(),
+        marked: diagnostics.iter().filter_map(|diagnostic| Some(diagnostic.position?.line)).collect(),
+        ..Story::default()
+    }
+}
+
+/// What to say of the number of threads, behind a verdict and as a note.
+fn number_of_threads(found: Option<&AnyNumber>, verdict: Verdict) -> (String, Option<String>) {
+    let Some(found) = found else { return (String::new(), None) };
+    match (&found.instance, verdict) {
+        (_, Verdict::Holds) => (", for every number of threads".to_owned(), None),
+        (Some(instance), _) => {
+            let note = match instance.smallest {
+                true => "The smallest instance: with fewer copies there is no such computation.",
+                false => "Smaller instances could not all be explored within the limits; one may show it, too.",
+            };
+            (format!(" with {}", instance.words()), Some(note.to_owned()))
+        }
+        (None, _) => (String::new(), None),
     }
 }
 

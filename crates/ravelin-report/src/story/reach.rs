@@ -1,39 +1,19 @@
 //! Answers of `reach`, and walks of `simulate`.
 
-use super::facts::{RawStatistics, fact, numbers};
-use super::raw::{RawAnyNumber, RawLimit, RawVerdict, number_of_threads};
-use super::run::{RawInitial, RawStep, run};
-use super::telling::RawWitness;
-use super::{Story, Telling, Verdict, Wrong};
-use crate::numbers::counted;
-use serde::Deserialize;
-use serde_json::Value;
+use super::facts::{effort, fact, statistics};
+use super::run::run;
+use super::telling::{of_run, words};
+use super::{Story, Telling, Verdict, number_of_threads};
+use ravelin_answer::text::counted;
+use ravelin_answer::{Reachability, Simulation};
 
-#[derive(Deserialize)]
-struct Reach {
-    file: String,
-    model: String,
-    verdict: RawVerdict,
-    engine: String,
-    effort: Option<Value>,
-    not_tried: Option<String>,
-    goals: u64,
-    buffer: Option<u64>,
-    cut_off: bool,
-    limit: Option<RawLimit>,
-    witness: Option<RawWitness>,
-    statistics: RawStatistics,
-    any_number: Option<RawAnyNumber>,
-}
-
-pub fn reach(answer: &Value) -> Result<Story, Wrong> {
-    let answer = Reach::deserialize(answer)?;
-    let (file, model) = (&answer.file, &answer.model);
+pub fn reachability(answer: &Reachability) -> Story {
+    let (file, model) = (&answer.file, answer.model);
     let verdict = Verdict::from(answer.verdict);
     let (threads, note) = number_of_threads(answer.any_number.as_ref(), verdict);
     let mut notes: Vec<String> = note.into_iter().collect();
     let sentence = match (verdict, &answer.witness) {
-        (Verdict::Violated, Some(witness)) => format!("{file}{threads} {} under {model}.", witness.violation.words()),
+        (Verdict::Violated, Some(witness)) => format!("{file}{threads} {} under {model}.", words(&witness.violation)),
         (Verdict::Violated, None) => format!("{file}{threads} can reach what it forbids under {model}."),
         (Verdict::Holds, _) => {
             if answer.goals == 0 {
@@ -43,7 +23,7 @@ pub fn reach(answer: &Value) -> Result<Story, Wrong> {
         }
         _ => {
             let why = match (&answer.limit, answer.buffer) {
-                (Some(limit), _) => limit.words(),
+                (Some(limit), _) => limit.to_string(),
                 (None, Some(buffer)) => format!("there is no violation within store buffers of {buffer}"),
                 (None, None) => "the engine cannot settle it".to_owned(),
             };
@@ -53,53 +33,38 @@ pub fn reach(answer: &Value) -> Result<Story, Wrong> {
             format!("Whether {file} can reach what it forbids under {model} is unknown: {why}.")
         }
     };
-    notes.extend(answer.not_tried.map(|why| format!("Not every engine could try: {}.", why.trim_end_matches('.'))));
-    let mut statistics = answer.statistics.facts();
-    statistics.extend(answer.effort.iter().flat_map(numbers));
-    fact(&mut statistics, "engine", answer.engine);
+    let not_tried = answer.not_tried.as_ref();
+    notes.extend(not_tried.map(|why| format!("Not every engine could try: {}.", why.trim_end_matches('.'))));
+    let mut statistics = statistics(&answer.statistics);
+    statistics.extend(answer.effort.iter().flat_map(effort));
+    fact(&mut statistics, "engine", answer.engine.clone());
     if let Some(buffer) = answer.buffer {
-        fact(&mut statistics, "store buffers up to", counted(buffer, "store"));
+        fact(&mut statistics, "store buffers up to", counted(buffer as u64, "store"));
     }
-    let word = match verdict {
-        Verdict::Holds => "holds",
-        Verdict::Violated => "violated",
-        _ => "unknown",
-    };
-    Ok(Story {
+    Story {
         verdict,
-        word: word.to_owned(),
+        word: answer.verdict.name().to_owned(),
         sentence,
         notes,
-        telling: answer.witness.map(|witness| witness.told(model)).transpose()?,
+        telling: answer.witness.as_ref().map(|witness| of_run(witness)),
         statistics,
-        file: answer.file,
+        file: answer.file.clone(),
         model: Some(answer.model),
         ..Story::default()
-    })
+    }
 }
 
-#[derive(Deserialize)]
-struct Simulate {
-    file: String,
-    model: String,
-    seed: u64,
-    end: String,
-    troubles: Vec<String>,
-    initial: RawInitial,
-    steps: Vec<RawStep>,
-}
-
-pub fn simulate(answer: &Value) -> Result<Story, Wrong> {
-    let Simulate { file, model, seed, end, troubles, initial, steps } = Simulate::deserialize(answer)?;
-    let run = run(initial, steps, matches!(model.as_str(), "tso" | "pso"))?;
+pub fn simulation(answer: &Simulation) -> Story {
+    let Simulation { file, model, seed, end, troubles, initial, steps, .. } = answer;
+    let run = run(initial, steps, model.is_buffered());
     let steps = counted(run.steps.len() as u64, "step");
-    Ok(Story {
+    Story {
         word: "a random run".to_owned(),
         sentence: format!("A random run of {file} under {model}, {steps} long, after which {end}."),
-        notes: troubles.into_iter().map(|trouble| format!("At its end {trouble}.")).collect(),
+        notes: troubles.iter().map(|trouble| format!("At its end {trouble}.")).collect(),
         telling: Some(Telling { run_title: format!("run under {model}, seed {seed}"), run, ..Telling::default() }),
-        file,
-        model: Some(model),
+        file: file.clone(),
+        model: Some(*model),
         ..Story::default()
-    })
+    }
 }

@@ -1,9 +1,8 @@
 //! Answers of `run`, `replay` and `findings`: what the sanitizer found.
 
 use super::facts::{Facts, fact};
-use super::raw::RawVerdict;
 use super::{Story, Verdict, Wrong};
-use crate::numbers::{counted, grouped};
+use ravelin_answer::text::{counted, grouped};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -58,8 +57,8 @@ pub struct SanitizerThread {
 pub struct Frame {
     pub function: Option<String>,
     pub file: Option<String>,
-    pub line: Option<u32>,
-    pub column: Option<u32>,
+    pub line: Option<usize>,
+    pub column: Option<usize>,
     pub code: String,
     pub inlined: bool,
     /// Documents of earlier versions do not say.
@@ -179,7 +178,7 @@ pub fn describe_access(access: &SanitizerAccess) -> String {
 #[derive(Deserialize)]
 struct RawReport {
     program: String,
-    verdict: RawVerdict,
+    verdict: ravelin_answer::Verdict,
     runs: Vec<Value>,
     findings: Vec<Finding>,
     stuck: Vec<Stuck>,
@@ -213,7 +212,7 @@ struct RawProcess {
 #[derive(Deserialize)]
 struct RawTriedOut {
     program: String,
-    verdict: RawVerdict,
+    verdict: ravelin_answer::Verdict,
     fixes: Vec<String>,
     gone: Vec<String>,
     remaining: Vec<String>,

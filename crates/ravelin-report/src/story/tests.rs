@@ -3,6 +3,10 @@
 use super::*;
 use serde_json::json;
 
+fn from_value(document: &Value) -> Result<Document, StoryError> {
+    read(&document.to_string())
+}
+
 fn wrong(document: Value) -> String {
     from_value(&document).expect_err("this is no story").to_string()
 }
@@ -11,11 +15,13 @@ fn wrong(document: Value) -> String {
 fn what_is_no_document_is_refused_with_a_reason() {
     assert!(read("{").expect_err("half a text").to_string().starts_with("this is not JSON: "));
     assert!(wrong(json!([])).starts_with("this is no document of Ravelin"));
-    assert!(wrong(json!({ "schema": "ravelin/1" })).starts_with("this is no document of Ravelin"));
-    let other = json!({ "schema": "ravelin/2", "command": "reach", "answers": [] });
-    assert_eq!(wrong(other), "the document has the schema `ravelin/2`, and this program reads `ravelin/1`");
-    let other = json!({ "schema": "ravelin/1", "command": "cover", "answers": [] });
+    assert!(wrong(json!({ "schema": "ravelin/2" })).starts_with("this is no document of Ravelin"));
+    let other = json!({ "schema": "ravelin/1", "command": "reach", "answers": [] });
+    assert_eq!(wrong(other), "the document has the schema `ravelin/1`, and this program reads `ravelin/2`");
+    let other = json!({ "schema": "ravelin/2", "command": "cover", "answers": [] });
     assert!(wrong(other).starts_with("answers of `cover` cannot be told"));
+    let other = json!({ "schema": "ravelin/2", "command": "reach", "answers": [{ "file": "a.rav" }] });
+    assert_eq!(wrong(other), "answer 1: missing field `kind`");
 }
 
 /// A run of one thread that stores to x and flushes, with steps and edges to be spoilt.
@@ -28,16 +34,17 @@ fn reach(thread: &str, to: usize) -> Value {
     };
     let pending = json!([[{ "cell": "x", "value": 1 }, "marker"]]);
     json!({
-        "schema": "ravelin/1",
+        "schema": "ravelin/2",
         "command": "reach",
         "answers": [{
-            "file": "a.rav", "model": "pso", "verdict": "violated", "engine": "bounded", "effort": null, "not_tried": null,
+            "kind": "reachability", "file": "a.rav", "model": "pso", "verdict": "violated", "engine": "bounded", "effort": null, "not_tried": null,
             "goals": 1, "buffer": 3, "cut_off": false, "limit": null,
             "statistics": {
                 "states": 1, "transitions": 1, "depth": 1, "frontier": 0, "bytes": 1, "seconds": 0.1, "workers": 1
             },
             "witness": {
                 "violation": { "kind": "goal", "goal": 0, "text": "never x == 1", "line": 7, "column": 1 },
+                "model": "pso",
                 "shortest": true,
                 "initial": { "threads": [{ "thread": "t", "registers": [] }], "memory": [{ "cell": "x", "value": 0 }] },
                 "steps": [step("step", json!([]), pending), step("flush", json!([{ "cell": "x", "value": 1 }]), json!([[]]))],

@@ -1,0 +1,195 @@
+//! Attacks on robustness against tso and pso: a store that is delayed past a later access of its thread.
+
+use crate::graph::{Edge, EdgeKind, Event};
+use crate::place::Place;
+use crate::run::{Initial, Step};
+use ravelin_program::{Model, Position};
+use serde::{Deserialize, Serialize};
+
+/// An attack, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Attack {
+    /// As `convert --instrument` takes it.
+    pub name: String,
+    /// The attacker.
+    pub thread: String,
+    /// The store that is delayed.
+    pub store: Place,
+    /// What overtakes it; under pso possibly a store.
+    pub load: Place,
+    /// Which of the two it is.
+    pub overtaking: Overtaking,
+    /// What became of it.
+    pub fate: Fate,
+    /// Why it is infeasible.
+    pub reason: Option<Reason>,
+}
+
+/// What overtakes a delayed store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Overtaking {
+    /// A load.
+    Load,
+    /// A store: only under pso.
+    Store,
+}
+
+/// What became of an attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// No computation has it.
+    Infeasible,
+    /// There is a witness.
+    Feasible,
+    /// Not settled: a limit was reached, or another attack is feasible and that is enough.
+    Open,
+}
+
+/// Why an attack is infeasible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// No path of the thread's control flow leads from the store to the load.
+    NeverFollows,
+    /// Every path from the store to the load passes a fence or a locked instruction (NR1 of the paper's Table 2).
+    Fenced,
+    /// The load can only read the cell of the store itself, so it would read its own value early (W5).
+    OwnCell,
+    /// No other thread ever stores to what the load reads, so nobody can join after it.
+    LoadUncontested,
+    /// No other thread ever accesses what the store writes, so no path can end there.
+    StoreUncontested,
+    /// The other threads' accesses, put one behind the other in any way, never lead from the load back to the store.
+    NoWayBack,
+    /// PSO: what overtakes would be a release store, which waits for all stores before it.
+    ReleaseWaits,
+    /// The search was exhaustive.
+    Searched,
+}
+
+impl Reason {
+    /// Those that need no search.
+    pub const WITHOUT_SEARCH: [Reason; 7] = [
+        Reason::NeverFollows,
+        Reason::Fenced,
+        Reason::OwnCell,
+        Reason::LoadUncontested,
+        Reason::StoreUncontested,
+        Reason::NoWayBack,
+        Reason::ReleaseWaits,
+    ];
+
+    /// For people, as the end of "infeasible: …".
+    pub fn describe(self) -> &'static str {
+        match self {
+            Reason::NeverFollows => "the access never follows the store",
+            Reason::Fenced => "a fence or locked instruction is on every path",
+            Reason::OwnCell => "the access can only touch the store's own cell",
+            Reason::LoadUncontested => "no other thread stores to the accessed cell",
+            Reason::StoreUncontested => "no other thread accesses what is stored",
+            Reason::NoWayBack => "no chain of accesses leads back to the store",
+            Reason::ReleaseWaits => "a release store waits for the stores before it",
+            Reason::Searched => "searched",
+        }
+    }
+}
+
+/// A computation that no SC computation has the trace of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AttackWitness {
+    /// The attack's name.
+    pub attack: String,
+    /// The model that allows the computation.
+    pub model: Model,
+    /// The thread that delays its stores.
+    pub attacker: String,
+    /// Threads on the happens-before path, in the order in which they join it.
+    pub helpers: Vec<String>,
+    /// The delayed store.
+    pub store: Place,
+    /// What overtook it.
+    pub load: Place,
+    /// Which of the two it is.
+    pub overtaking: Overtaking,
+    /// What happens, in one sentence.
+    pub sentence: String,
+    /// Before the first step.
+    pub initial: Initial,
+    /// The computation, each step with its part.
+    pub steps: Vec<Step>,
+    /// What the threads did in memory.
+    pub events: Vec<Event>,
+    /// What happened before what. Edges that follow from others are left out.
+    pub edges: Vec<Edge>,
+    /// The happens-before cycle.
+    pub cycle: Vec<CycleEvent>,
+}
+
+/// An event of the cycle, and the edge to the next one; the last leads to the first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CycleEvent {
+    /// Its number.
+    pub event: usize,
+    /// Whose.
+    pub thread: String,
+    /// Where its instruction stands.
+    #[serde(flatten, with = "crate::place")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
+    pub position: Option<Position>,
+    /// What it does in memory: `stores x = 1`.
+    pub text: String,
+    /// The edge to the next.
+    pub edge: EdgeKind,
+    /// The cell that the edge is about; null for program order.
+    pub cell: Option<String>,
+}
+
+/// A part of an attack's computation: τ1 · isu · τ2 · ld · τ3 · st · τ4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Part {
+    /// Before the delayed store is issued.
+    #[serde(rename = "τ1")]
+    Before,
+    /// The delayed store is issued.
+    #[serde(rename = "isu")]
+    Issue,
+    /// The attacker goes on with its stores delayed.
+    #[serde(rename = "τ2")]
+    Delaying,
+    /// The overtaking access.
+    #[serde(rename = "ld")]
+    Load,
+    /// The helpers' happens-before path.
+    #[serde(rename = "τ3")]
+    Path,
+    /// The delayed store reaches memory.
+    #[serde(rename = "st")]
+    Store,
+    /// The other delayed stores reach memory.
+    #[serde(rename = "τ4")]
+    Rest,
+}
+
+impl Part {
+    /// Its name in the paper.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Before => "τ1",
+            Part::Issue => "isu",
+            Part::Delaying => "τ2",
+            Part::Load => "ld",
+            Part::Path => "τ3",
+            Part::Store => "st",
+            Part::Rest => "τ4",
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! A document: the answers of one invocation.
+
+use crate::cover::{Coverability, Covered};
+use crate::fence::{FenceOutcome, FencePlaces, Fences};
+use crate::measure::{Limit, Statistics};
+use crate::reach::{Reachability, Simulation};
+use crate::robust::{C11Robustness, Robustness, TriangularRaces};
+use crate::states::FinalStates;
+use crate::verdict::{Stops, Verdict};
+use ravelin_program::{Model, Position};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+/// Changes when a field changes its meaning or goes away.
+pub const SCHEMA: &str = "ravelin/2";
+
+/// The answers of one invocation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Document {
+    /// `ravelin/2`.
+    pub schema: String,
+    /// `check`, `reach`, `fence`, `states`, `simulate`, `cover`, or one of these with ` --expect`; `diagnose`.
+    pub command: String,
+    /// One for each file and model.
+    pub answers: Vec<Answer>,
+}
+
+/// One answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Answer {
+    /// Of `check` under tso and pso.
+    Robustness(Box<Robustness>),
+    /// Of `check --property trf`.
+    TriangularRaces(Box<TriangularRaces>),
+    /// Of `check` under ra and rc20.
+    C11Robustness(Box<C11Robustness>),
+    /// Of `reach`.
+    Reachability(Box<Reachability>),
+    /// Of `fence`.
+    Fences(Box<Fences>),
+    /// Of `fence --places`.
+    FencePlaces(FencePlaces),
+    /// Of `states`.
+    FinalStates(Box<FinalStates>),
+    /// Of `simulate`.
+    Simulation(Box<Simulation>),
+    /// Of `cover`.
+    Coverability(Box<Coverability>),
+    /// There is no answer.
+    None(NoAnswer),
+    /// With `--expect`.
+    Comparison(Comparison),
+    /// Of `diagnose`.
+    Diagnostics(Diagnostics),
+}
+
+impl Answer {
+    /// The program, as it was named.
+    pub fn file(&self) -> &str {
+        match self {
+            Answer::Robustness(answer) => &answer.file,
+            Answer::TriangularRaces(answer) => &answer.file,
+            Answer::C11Robustness(answer) => &answer.file,
+            Answer::Reachability(answer) => &answer.file,
+            Answer::Fences(answer) => &answer.file,
+            Answer::FencePlaces(answer) => &answer.file,
+            Answer::FinalStates(answer) => &answer.file,
+            Answer::Simulation(answer) => &answer.file,
+            Answer::Coverability(answer) => &answer.file,
+            Answer::None(answer) => &answer.file,
+            Answer::Comparison(answer) => &answer.file,
+            Answer::Diagnostics(answer) => &answer.file,
+        }
+    }
+
+    /// The verdict. Fences that were found hold, and so does a complete list of states; where nothing was asked that could hold there is
+    /// none.
+    pub fn verdict(&self) -> Option<Verdict> {
+        match self {
+            Answer::Robustness(answer) => Some(answer.verdict),
+            Answer::TriangularRaces(answer) => Some(answer.verdict),
+            Answer::C11Robustness(answer) => Some(answer.verdict),
+            Answer::Reachability(answer) => Some(answer.verdict),
+            Answer::Fences(answer) => Some(match answer.outcome {
+                FenceOutcome::NotNeeded | FenceOutcome::Found => Verdict::Holds,
+                FenceOutcome::WrongUnderSc | FenceOutcome::NoSet => Verdict::Violated,
+                FenceOutcome::Unknown => Verdict::Unknown,
+            }),
+            Answer::FinalStates(answer) if answer.complete => Some(Verdict::Holds),
+            Answer::FinalStates(_) => Some(Verdict::Unknown),
+            Answer::Coverability(answer) => Some(match answer.verdict {
+                Covered::Coverable => Verdict::Violated,
+                Covered::Uncoverable => Verdict::Holds,
+                Covered::Unknown => Verdict::Unknown,
+            }),
+            Answer::None(answer) if answer.verdict == NoVerdict::Unknown => Some(Verdict::Unknown),
+            Answer::None(_) | Answer::FencePlaces(_) | Answer::Simulation(_) => None,
+            Answer::Comparison(_) | Answer::Diagnostics(_) => None,
+        }
+    }
+
+    /// Proved to be robust: of `check`.
+    pub fn is_robust(&self) -> bool {
+        match self {
+            Answer::Robustness(answer) => answer.verdict == Verdict::Holds,
+            Answer::TriangularRaces(answer) => answer.verdict == Verdict::Holds && answer.implies_robust,
+            Answer::C11Robustness(answer) => answer.verdict == Verdict::Holds,
+            _ => false,
+        }
+    }
+
+    /// How many states were explored.
+    pub fn states(&self) -> u64 {
+        match self {
+            Answer::Robustness(answer) => answer.explored.states,
+            Answer::TriangularRaces(answer) => answer.statistics.states,
+            Answer::C11Robustness(answer) => answer.statistics.states,
+            Answer::Reachability(answer) => answer.statistics.states,
+            Answer::Fences(answer) => answer.effort.states,
+            Answer::FinalStates(answer) => answer.statistics.states,
+            _ => 0,
+        }
+    }
+
+    /// Where threads can stop under SC, for answers that say so.
+    pub fn stops(&self) -> Option<&Stops> {
+        match self {
+            Answer::Robustness(answer) => answer.stops.as_ref(),
+            Answer::TriangularRaces(answer) => answer.stops.as_ref(),
+            Answer::C11Robustness(answer) => answer.stops.as_ref(),
+            Answer::Fences(answer) => answer.stops.as_ref(),
+            Answer::FinalStates(answer) => answer.stops.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Adds where threads can stop, to an answer that says so.
+    pub fn set_stops(&mut self, stops: Stops) {
+        match self {
+            Answer::Robustness(answer) => answer.stops = Some(stops),
+            Answer::TriangularRaces(answer) => answer.stops = Some(stops),
+            Answer::C11Robustness(answer) => answer.stops = Some(stops),
+            Answer::Fences(answer) => answer.stops = Some(stops),
+            Answer::FinalStates(answer) => answer.stops = Some(stops),
+            _ => {}
+        }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NoAnswer {
+    /// The program, as it was named.
+    pub file: String,
+    /// Null if the program was not even read.
+    pub model: Option<Model>,
+    /// Which of the reasons.
+    pub verdict: NoVerdict,
+    /// The reason in words.
+    pub message: String,
+    /// What ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// How far a search had come when it was last known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<Statistics>,
+    /// What is wrong with the program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The reasons why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum NoVerdict {
+    /// The input or the command line is wrong.
+    Error,
+    /// The program has no meaning under a model that was not asked for by name.
+    NotApplicable,
+    /// A signal ended the analysis before it said how far it came.
+    Unknown,
+}
+
+impl NoAnswer {
+    /// The input or the command line is wrong.
+    pub fn error(file: impl Into<String>, message: impl Into<String>) -> NoAnswer {
+        NoAnswer {
+            file: file.into(),
+            model: None,
+            verdict: NoVerdict::Error,
+            message: message.into(),
+            limit: None,
+            statistics: None,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// The program has no meaning under the model.
+    pub fn not_applicable(file: impl Into<String>, model: Model, message: impl Into<String>) -> NoAnswer {
+        NoAnswer { model: Some(model), verdict: NoVerdict::NotApplicable, ..NoAnswer::error(file, message) }
+    }
+
+    /// A signal came. `last` is how far the search had come when it last said so.
+    pub fn interrupted(file: impl Into<String>, model: Option<Model>, last: Option<Statistics>) -> NoAnswer {
+        NoAnswer {
+            model,
+            verdict: NoVerdict::Unknown,
+            limit: Some(Limit::Interrupted),
+            statistics: last,
+            ..NoAnswer::error(file, Limit::Interrupted.to_string())
+        }
+    }
+}
+
+/// What is wrong with a program, and where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong.
+    pub message: String,
+    /// Where it begins.
+    #[serde(flatten, with = "crate::place")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
+    pub position: Option<Position>,
+    /// The line of the first character behind it.
+    pub end_line: Option<usize>,
+    /// The column of the first character behind it.
+    pub end_column: Option<usize>,
+    /// What stands beside the carets.
+    pub label: Option<String>,
+    /// What else there is to say.
+    pub notes: Vec<String>,
+    /// What would help.
+    pub help: Option<String>,
+    /// Places that matter as well.
+    pub others: Vec<OtherPlace>,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// There is no program.
+    Error,
+    /// There is one.
+    Warning,
+}
+
+impl Severity {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+/// A place that matters as well.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OtherPlace {
+    /// Where it begins.
+    #[serde(flatten, with = "crate::place")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
+    pub position: Option<Position>,
+    /// The line of the first character behind it.
+    pub end_line: Option<usize>,
+    /// The column of the first character behind it.
+    pub end_column: Option<usize>,
+    /// What stands there.
+    pub label: String,
+}
+
+/// An answer beside what was expected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Comparison {
+    /// The program, as it was named.
+    pub file: String,
+    /// Under which model.
+    pub model: Model,
+    /// Which part of the answer: `reach`, `states`, `condition`, `check`, `trf`, `fence`.
+    pub part: String,
+    /// What a file or a table says.
+    pub expected: String,
+    /// What was answered.
+    pub found: String,
+    /// They are the same.
+    pub agrees: bool,
+}
+
+/// What is wrong with a program, for editors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Diagnostics {
+    /// The program, as it was named.
+    pub file: String,
+    /// Its language.
+    pub language: String,
+    /// Everything that is wrong.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Why a text is no document.
+#[derive(Debug, Error)]
+pub enum DocumentError {
+    /// Not JSON at all.
+    #[error("this is not JSON: {0}")]
+    NotJson(serde_json::Error),
+    /// Other JSON.
+    #[error(
+        "this is no document of Ravelin: it has no `schema`, `command` and `answers` (`--format json` writes them)"
+    )]
+    NotADocument,
+    /// Of another version.
+    #[error("the document has the schema `{0}`, and this program reads `{SCHEMA}`")]
+    Schema(String),
+    /// An answer is not as it should be.
+    #[error("answer {number}: {what}")]
+    Answer {
+        /// From 1.
+        number: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+impl Document {
+    /// A document of the answers that a command gave.
+    pub fn new(command: impl Into<String>, answers: Vec<Answer>) -> Document {
+        Document { schema: SCHEMA.to_owned(), command: command.into(), answers }
+    }
+
+    /// Reads the text of a document.
+    pub fn read(text: &str) -> Result<Document, DocumentError> {
+        let text = text.trim_start_matches('\u{feff}');
+        // Texts of answers are kept as they are: the order of registers and cells is that of the program.
+        #[derive(Deserialize)]
+        struct Outline<'a> {
+            schema: Option<String>,
+            command: Option<String>,
+            #[serde(borrow)]
+            answers: Option<Vec<&'a RawValue>>,
+        }
+        let outline = serde_json::from_str::<Outline>(text).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => DocumentError::NotADocument,
+            _ => DocumentError::NotJson(error),
+        })?;
+        let schema = outline.schema.ok_or(DocumentError::NotADocument)?;
+        if schema != SCHEMA {
+            return Err(DocumentError::Schema(schema));
+        }
+        let command = outline.command.ok_or(DocumentError::NotADocument)?;
+        let found = outline.answers.ok_or(DocumentError::NotADocument)?;
+        let mut answers = Vec::with_capacity(found.len());
+        for (number, answer) in found.iter().enumerate() {
+            let wrong = |what: String| DocumentError::Answer { number: number + 1, what };
+            let unread = |error: serde_json::Error| {
+                let what = error.to_string();
+                // Lines and columns would be counted from the start of the answer.
+                wrong(what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what).to_owned())
+            };
+            let answer: Answer = serde_json::from_str(answer.get()).map_err(unread)?;
+            answer.check().map_err(wrong)?;
+            answers.push(answer);
+        }
+        Ok(Document::new(command, answers))
+    }
+
+    /// As it is printed.
+    pub fn text(&self) -> String {
+        // Strings as keys and numbers without surprises: nothing in these types can fail.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}

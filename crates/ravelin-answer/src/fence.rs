@@ -1,0 +1,289 @@
+//! Answers of `fence`: which sets there are, what they cost, why each fence is needed, or why there is no set.
+
+use crate::attack::AttackWitness;
+use crate::measure::Limit;
+use crate::reach::RunWitness;
+use crate::robust::{C11Race, C11Witness, TriangularRace};
+use crate::threads::Instance;
+use crate::verdict::Stops;
+use ravelin_program::{Model, Position, SeqCstReading};
+use serde::{Deserialize, Serialize};
+
+/// Which fences does a program need?
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Fences {
+    /// The program, as it was named.
+    pub file: String,
+    /// `tso`, `pso`, `ra` or `rc20`.
+    pub model: Model,
+    /// What the fences are for.
+    pub purpose: FencePurpose,
+    /// Which sets were asked for.
+    pub wanted: WantedSets,
+    /// Goals of the program.
+    pub goals: usize,
+    /// Under rc20 the reading of seq_cst accesses, or null.
+    pub seq_cst: Option<SeqCstReading>,
+    /// What was found.
+    pub outcome: FenceOutcome,
+    /// The sets that were asked for, cheapest first; with `unknown` those found before.
+    pub sets: Vec<FenceSet>,
+    /// There are more sets; these are the cheapest.
+    pub truncated: bool,
+    /// With `not_needed`: fences that stand there and are not needed.
+    pub superfluous: Vec<Change>,
+    /// With `wrong_under_sc` and `no_set`: what no fence forbids.
+    pub trouble: Option<Box<Trouble>>,
+    /// Why it is not known.
+    pub unknown: Option<FencesUnknown>,
+    /// If that was asked for: for each fence of the first set what goes wrong without it.
+    pub needed: Vec<NeededFence>,
+    /// What was found when the repaired text was read and asked about; null if nothing was changed.
+    pub checked: Option<String>,
+    /// The change that the first set asks for, as a unified diff; empty if nothing changes, null if it cannot be written down.
+    pub diff: Option<String>,
+    /// The program with this change.
+    pub repaired: Option<String>,
+    /// What it took.
+    pub effort: FenceEffort,
+    /// Where threads can stop under sc; left away if a limit was hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stops: Option<Stops>,
+}
+
+/// What fences are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum FencePurpose {
+    /// Nothing differs from sc.
+    Robustness,
+    /// There are no triangular races.
+    Trf,
+    /// No goal can be reached.
+    Safety,
+}
+
+impl FencePurpose {
+    /// What the fences make of a program.
+    pub fn quality(self) -> &'static str {
+        match self {
+            FencePurpose::Robustness => "robust",
+            FencePurpose::Trf => "free of triangular races",
+            FencePurpose::Safety => "safe",
+        }
+    }
+}
+
+/// Which sets were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum WantedSets {
+    /// One of least cost.
+    Cheapest,
+    /// All of least cost.
+    AllCheapest,
+    /// All minimal ones.
+    AllMinimal,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum FenceOutcome {
+    /// The program needs no fence.
+    NotNeeded,
+    /// There are sets.
+    Found,
+    /// No fence helps: it is wrong under sc already.
+    WrongUnderSc,
+    /// No set at the places that are allowed does.
+    NoSet,
+    /// Not settled.
+    Unknown,
+}
+
+/// A set of fences.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FenceSet {
+    /// Its cost.
+    pub cost: u64,
+    /// Changes of any kind; one in two copies of a thread counts twice.
+    pub fences: usize,
+    /// What is done where, in the order of the text.
+    pub changes: Vec<Change>,
+}
+
+impl FenceSet {
+    /// The noun for its changes.
+    pub fn noun(&self) -> &'static str {
+        let has = |kind: ChangeKind| self.changes.iter().any(|change| change.change == Some(kind));
+        if has(ChangeKind::LockStore) {
+            "locked store"
+        } else if has(ChangeKind::Strengthen) {
+            "change"
+        } else {
+            "fence"
+        }
+    }
+}
+
+/// A place, and what is done there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Change {
+    /// `L13`, `L13.9`, `t1:q4`.
+    pub place: String,
+    /// Where it is.
+    #[serde(flatten, with = "crate::place")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
+    pub position: Option<Position>,
+    /// What stands before it, or is changed.
+    pub after: String,
+    /// The threads that it is in.
+    pub threads: Vec<String>,
+    /// What is done; left away for a place where nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeKind>,
+}
+
+/// What is done at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ChangeKind {
+    /// A full fence.
+    #[serde(rename = "insert fence")]
+    InsertFence,
+    /// A fence that orders stores.
+    #[serde(rename = "insert store-store fence")]
+    InsertStoreStoreFence,
+    /// An acquire fence.
+    #[serde(rename = "insert acquire fence")]
+    InsertAcquireFence,
+    /// A release and acquire fence.
+    #[serde(rename = "insert acq_rel fence")]
+    InsertAcqRelFence,
+    /// A fence that stands there stays.
+    #[serde(rename = "keep fence")]
+    KeepFence,
+    /// A fence that stands there goes.
+    #[serde(rename = "remove fence")]
+    RemoveFence,
+    /// A store becomes a locked exchange.
+    #[serde(rename = "lock store")]
+    LockStore,
+    /// An access gets a stronger order.
+    #[serde(rename = "strengthen")]
+    Strengthen,
+}
+
+impl ChangeKind {
+    /// In words, as documents have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ChangeKind::InsertFence => "insert fence",
+            ChangeKind::InsertStoreStoreFence => "insert store-store fence",
+            ChangeKind::InsertAcquireFence => "insert acquire fence",
+            ChangeKind::InsertAcqRelFence => "insert acq_rel fence",
+            ChangeKind::KeepFence => "keep fence",
+            ChangeKind::RemoveFence => "remove fence",
+            ChangeKind::LockStore => "lock store",
+            ChangeKind::Strengthen => "strengthen",
+        }
+    }
+
+    /// Something new stands behind the place.
+    pub fn is_insertion(self) -> bool {
+        self.name().starts_with("insert")
+    }
+}
+
+/// What no fence forbids, or what happens without one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Trouble {
+    /// The witness.
+    #[serde(flatten)]
+    pub found: TroubleKind,
+    /// Of which instance it is, for a program with any number of threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<Instance>,
+}
+
+/// Which kind of witness.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TroubleKind {
+    /// An attack on robustness against tso or pso.
+    Attack(Box<AttackWitness>),
+    /// A triangular race.
+    Race(Box<TriangularRace>),
+    /// A run that violates a goal.
+    Run(Box<RunWitness>),
+    /// A stale access under ra or rc20.
+    Stale(Box<C11Witness>),
+    /// A data race.
+    DataRace(Box<C11Race>),
+}
+
+/// Why it is not known which fences are needed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FencesUnknown {
+    /// What ended the search early.
+    pub limit: Option<Limit>,
+    /// Robustness against pso is not proved where several threads can delay stores.
+    pub one_delaying_thread: bool,
+    /// A set that could not be checked; no set is cheaper.
+    pub unchecked: FenceSet,
+}
+
+/// A fence, and what happens without it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NeededFence {
+    /// Where it is.
+    pub place: String,
+    /// Null if a limit was met before anything was found.
+    pub trouble: Option<Trouble>,
+}
+
+/// What a search for fences took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FenceEffort {
+    /// Questions about the program with some fences.
+    pub queries: usize,
+    /// Clauses that were learned.
+    pub clauses: usize,
+    /// States of all queries.
+    pub states: u64,
+    /// Time on the wall clock.
+    pub seconds: f64,
+}
+
+/// The places where fences may go, and nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FencePlaces {
+    /// The program, as it was named.
+    pub file: String,
+    /// The places.
+    pub places: Vec<PlaceCost>,
+}
+
+/// A place and what a fence costs there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlaceCost {
+    /// The place.
+    #[serde(flatten)]
+    pub place: Change,
+    /// What a fence costs there.
+    pub cost: u64,
+}

@@ -1,0 +1,71 @@
+//! What happened before what: events, and edges between them.
+
+use ravelin_program::Position;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a thread did in memory at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Event {
+    /// Null for an initial write.
+    pub thread: Option<String>,
+    /// Where its instruction stands.
+    #[serde(flatten, with = "crate::place")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
+    pub position: Option<Position>,
+    /// `W x = 1`, `R y = 0 (acquire)`, `U z 0 → 1`, `F (seq_cst)`, and `x = 0` for an initial write.
+    pub text: String,
+    /// The steps of the run that it is made of, from 0, with those that bring its stores to memory. The access after a run has none.
+    pub steps: Vec<usize>,
+}
+
+/// An edge between two events, by number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Edge {
+    /// The earlier event.
+    pub from: usize,
+    /// The later event.
+    pub to: usize,
+    /// Which relation it belongs to.
+    pub kind: EdgeKind,
+    /// The cell it is about; null for program order, and under ra and rc20.
+    pub cell: Option<String>,
+}
+
+/// A relation between events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum EdgeKind {
+    /// Program order.
+    Po,
+    /// Reads-from: from a write to a read of it.
+    Rf,
+    /// Coherence: the order in which stores to a cell reach memory.
+    Co,
+    /// Modification order: what C11 calls the same.
+    Mo,
+    /// From-read: a read, and a write that overwrites what it read.
+    Fr,
+}
+
+impl EdgeKind {
+    /// Its short name.
+    pub fn name(self) -> &'static str {
+        match self {
+            EdgeKind::Po => "po",
+            EdgeKind::Rf => "rf",
+            EdgeKind::Co => "co",
+            EdgeKind::Mo => "mo",
+            EdgeKind::Fr => "fr",
+        }
+    }
+}
+
+impl fmt::Display for EdgeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

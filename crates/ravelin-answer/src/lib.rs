@@ -1,0 +1,56 @@
+//! What Ravelin answers, as plain data: verdicts, runs, graphs, sets of fences.
+//!
+//! There is one type for each question, and whatever shows an answer is a view of it: text, JSON, pages, pictures, SARIF. An answer needs
+//! nothing but itself to be understood: threads, cells and instructions are named as the program names them. JSON is these types as
+//! serde writes and reads them; with the feature `schema` they also make the JSON schema in `docs/json-schema.json`.
+//!
+//! This crate is data. It computes nothing, and knows neither programs nor engines.
+//!
+//! ```
+//! use ravelin_answer::{Answer, Document};
+//!
+//! let text = r#"{ "schema": "ravelin/2", "command": "reach", "answers": [
+//!     { "kind": "none", "file": "sb.rav", "model": null, "verdict": "error", "message": "no such file" }] }"#;
+//! let document = Document::read(text)?;
+//! assert!(matches!(&document.answers[0], Answer::None(none) if none.message == "no such file"));
+//! # Ok::<(), ravelin_answer::DocumentError>(())
+//! ```
+
+mod attack;
+mod cover;
+mod document;
+mod fence;
+mod graph;
+mod measure;
+mod place;
+mod reach;
+mod robust;
+mod run;
+mod sound;
+mod states;
+pub mod text;
+mod threads;
+mod verdict;
+
+pub use attack::{Attack, AttackWitness, CycleEvent, Fate, Overtaking, Part, Reason};
+pub use cover::{Coverability, Covered, Firing};
+pub use document::{
+    Answer, Comparison, Diagnostic, Diagnostics, Document, DocumentError, NoAnswer, NoVerdict, OtherPlace, SCHEMA,
+    Severity,
+};
+pub use fence::{
+    Change, ChangeKind, FenceEffort, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown,
+    NeededFence, PlaceCost, Trouble, TroubleKind, WantedSets,
+};
+pub use graph::{Edge, EdgeKind, Event};
+pub use measure::{Limit, Statistics};
+pub use place::Place;
+pub use reach::{ReachEffort, Reachability, RunWitness, Simulation};
+pub use robust::{
+    C11Race, C11Robustness, C11Witness, Explored, Property, Remedy, Robustness, Strengthen, TriangularRace,
+    TriangularRaces, WaitingLoop,
+};
+pub use run::{Access, BufferEntry, CellValue, Initial, InitialThread, RegisterValue, Step, StepKind, Storage};
+pub use states::{EndState, EndThread, FinalCondition, FinalStates, Quantifier};
+pub use threads::{AnyNumber, Copies, Instance, NetSearch};
+pub use verdict::{Stop, Stops, Verdict, Violation};

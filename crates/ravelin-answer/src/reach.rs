@@ -1,0 +1,118 @@
+//! Answers of `reach`, and walks of `simulate`.
+
+use crate::graph::{Edge, Event};
+use crate::measure::{Limit, Statistics};
+use crate::run::{Initial, Step};
+use crate::threads::AnyNumber;
+use crate::verdict::{Verdict, Violation};
+use ravelin_program::{Model, Value};
+use serde::{Deserialize, Serialize};
+
+/// Can a goal be violated, an assertion fail, a fault happen?
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Reachability {
+    /// The program, as it was named.
+    pub file: String,
+    /// `sc`, `tso` or `pso`.
+    pub model: Model,
+    /// Holds: nothing forbidden can happen.
+    pub verdict: Verdict,
+    /// Who settled it: `bounded`, `lazy`, `sb`, `dual`, and with any number of threads `cover`.
+    pub engine: String,
+    /// What that took beside `statistics`.
+    pub effort: Option<ReachEffort>,
+    /// Why an engine could not try.
+    pub not_tried: Option<String>,
+    /// Goals and assertions of the program; faults are looked for in any case.
+    pub goals: usize,
+    /// The bound on pending stores of a thread; null where there is none.
+    pub buffer: Option<usize>,
+    /// Some store had to wait for room in its buffer.
+    pub cut_off: bool,
+    /// What ended the search early.
+    pub limit: Option<Limit>,
+    /// The run that shows it.
+    pub witness: Option<Box<RunWitness>>,
+    /// What was explored.
+    pub statistics: Statistics,
+    /// For a program with any number of threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub any_number: Option<AnyNumber>,
+}
+
+/// What an engine did that does not go from state to state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ReachEffort {
+    /// A backward search over constraints.
+    Constraints {
+        /// Made.
+        #[serde(rename = "constraints_generated")]
+        generated: u64,
+        /// Kept.
+        #[serde(rename = "constraints_kept")]
+        kept: u64,
+        /// Minimal at the end.
+        #[serde(rename = "constraints_minimal")]
+        minimal: u64,
+    },
+    /// Rounds of `lazy`.
+    Rounds {
+        /// Extensions of the program.
+        rounds: usize,
+        /// Paths to delay stores on.
+        paths: usize,
+        /// States of the extended program under sc.
+        sc_states: u64,
+        /// States of the oracle.
+        oracle_states: u64,
+    },
+}
+
+/// A run, and what it shows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunWitness {
+    /// What it ends in.
+    pub violation: Violation,
+    /// The model that allows it.
+    pub model: Model,
+    /// No shorter run shows a violation; false means that this was not established.
+    pub shortest: bool,
+    /// Before the first step.
+    pub initial: Initial,
+    /// The run.
+    pub steps: Vec<Step>,
+    /// What the threads did in memory; null if the run is too long for a graph.
+    pub events: Option<Vec<Event>>,
+    /// What happened before what. Edges that follow from others are left out.
+    pub edges: Option<Vec<Edge>>,
+    /// A cycle; empty if the run is one of sc.
+    pub cycle: Option<Vec<Edge>>,
+}
+
+/// A random walk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Simulation {
+    /// The program, as it was named.
+    pub file: String,
+    /// `sc`, `tso` or `pso`.
+    pub model: Model,
+    /// The same seed gives the same run.
+    pub seed: u64,
+    /// How the run ended, in words.
+    pub end: String,
+    /// Violated goals, failing assertions and faults in the last state, in words.
+    pub troubles: Vec<String>,
+    /// What registers and cells hold at the end.
+    #[serde(with = "crate::states::named")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Value>"))]
+    pub values: Vec<(String, Value)>,
+    /// Before the first step.
+    pub initial: Initial,
+    /// The run.
+    pub steps: Vec<Step>,
+}

@@ -1,0 +1,255 @@
+//! Answers of `check`: robustness against tso and pso, against ra and rc20, and freedom from triangular races.
+
+use crate::attack::{Attack, AttackWitness, Fate};
+use crate::graph::{Edge, Event};
+use crate::measure::{Limit, Statistics};
+use crate::place::Place;
+use crate::run::{Initial, Step};
+use crate::threads::AnyNumber;
+use crate::verdict::{Stops, Verdict};
+use ravelin_program::{Model, SeqCstReading};
+use serde::{Deserialize, Serialize};
+
+/// What was asked of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Property {
+    /// Every computation has the trace of one under sc.
+    Robust,
+    /// There are no triangular races.
+    Trf,
+}
+
+/// Is a program robust against tso or pso?
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Robustness {
+    /// The program, as it was named.
+    pub file: String,
+    /// `tso` or `pso`.
+    pub model: Model,
+    /// `robust`.
+    pub property: Property,
+    /// Holds: robust.
+    pub verdict: Verdict,
+    /// `shared`, `attacks` or `single`.
+    pub engine: String,
+    /// pso: no thread does harm by delaying its stores alone, and more is not proved; the verdict is unknown.
+    pub one_delaying_thread: bool,
+    /// Every attack.
+    pub attacks: Vec<Attack>,
+    /// Of the first feasible attack.
+    pub witness: Option<Box<AttackWitness>>,
+    /// What ended the search early.
+    pub limit: Option<Limit>,
+    /// How much was looked at.
+    pub explored: Explored,
+    /// For a program with any number of threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub any_number: Option<AnyNumber>,
+    /// Where threads can stop under sc; left away if a limit was hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stops: Option<Stops>,
+}
+
+impl Robustness {
+    /// How many attacks ended like this.
+    pub fn count(&self, is: impl Fn(&Attack) -> bool) -> usize {
+        self.attacks.iter().filter(|attack| is(attack)).count()
+    }
+
+    /// How many attacks have this fate.
+    pub fn fates(&self, fate: Fate) -> usize {
+        self.count(|attack| attack.fate == fate)
+    }
+}
+
+/// How much the robustness check looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Explored {
+    /// States of all searches.
+    pub states: u64,
+    /// Of these, with the engine `shared`: those under sc.
+    pub sc: u64,
+    /// Those of attackers with stores delayed.
+    pub delaying: u64,
+    /// Those of helpers on the happens-before path.
+    pub helping: u64,
+    /// Memory for states, in bytes.
+    pub bytes: u64,
+    /// Time on the wall clock.
+    pub seconds: f64,
+}
+
+/// Is a program free of triangular races?
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TriangularRaces {
+    /// The program, as it was named.
+    pub file: String,
+    /// `tso`.
+    pub model: Model,
+    /// `trf`.
+    pub property: Property,
+    /// Holds: no triangular race.
+    pub verdict: Verdict,
+    /// Freedom from races settles robustness as well.
+    pub implies_robust: bool,
+    /// The race.
+    pub race: Option<Box<TriangularRace>>,
+    /// What ended the search early.
+    pub limit: Option<Limit>,
+    /// What was explored.
+    pub statistics: Statistics,
+    /// Where threads can stop under sc; left away if a limit was hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stops: Option<Stops>,
+}
+
+/// A store, a later load of the same thread with no fence between, and a store of another thread to what is loaded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TriangularRace {
+    /// Who stores and then loads.
+    pub thread: String,
+    /// Who stores to what is loaded.
+    pub racing_thread: String,
+    /// The store.
+    pub store: Place,
+    /// The load.
+    pub load: Place,
+    /// The store that races with the load.
+    pub racing_store: Place,
+    /// The cell of the store.
+    pub stored: String,
+    /// The cell of the load.
+    pub loaded: String,
+    /// Before the first step.
+    pub initial: Initial,
+    /// A run under sc.
+    pub steps: Vec<Step>,
+    /// What the threads did in memory; null if the run is too long for a graph.
+    pub events: Option<Vec<Event>>,
+    /// What happened before what.
+    pub edges: Option<Vec<Edge>>,
+}
+
+/// Is a program robust against ra or rc20, and free of data races?
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct C11Robustness {
+    /// The program, as it was named.
+    pub file: String,
+    /// `ra` or `rc20`.
+    pub model: Model,
+    /// `robust`.
+    pub property: Property,
+    /// Holds: robust, and without data races if they were looked for.
+    pub verdict: Verdict,
+    /// The reading of seq_cst accesses that the answer is about; null if there are none.
+    pub seq_cst: Option<SeqCstReading>,
+    /// There are seq_cst accesses, so violations of RC11 may be missed.
+    pub may_miss_violations: bool,
+    /// A stale access.
+    pub witness: Option<Box<C11Witness>>,
+    /// A data race. Nothing is said about robustness then.
+    pub race: Option<Box<C11Race>>,
+    /// Loops that only wait.
+    pub waiting_loops: Vec<WaitingLoop>,
+    /// They were rewritten to instructions that wait.
+    pub rewritten: bool,
+    /// What ended the search early.
+    pub limit: Option<Limit>,
+    /// What was explored.
+    pub statistics: Statistics,
+    /// Where threads can stop under sc; left away if a limit was hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stops: Option<Stops>,
+}
+
+impl C11Robustness {
+    /// The loop that only waits in which the stale access stands.
+    pub fn stale_in_loop(&self) -> Option<&WaitingLoop> {
+        let witness = self.witness.as_ref()?;
+        let line = witness.events.get(witness.access)?.position?.line;
+        self.waiting_loops.iter().find(|waiting| waiting.line == Some(line))
+    }
+}
+
+/// A loop that only waits, and what it could become or has become.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WaitingLoop {
+    /// Whose.
+    pub thread: String,
+    /// Where it stands.
+    pub line: Option<usize>,
+    /// The instruction that waits.
+    pub became: String,
+}
+
+/// A graph that the model allows and SC does not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct C11Witness {
+    /// What happens, in one sentence.
+    pub sentence: String,
+    /// The stale access, by number of event.
+    pub access: usize,
+    /// The write that it should have read, or come after.
+    pub ignored: usize,
+    /// Before the first step.
+    pub initial: Initial,
+    /// The run under sc up to the access.
+    pub steps: Vec<Step>,
+    /// The events of the graph.
+    pub events: Vec<Event>,
+    /// Its edges.
+    pub edges: Vec<Edge>,
+    /// A cycle that sc forbids; its first edge leaves the access.
+    pub cycle: Vec<Edge>,
+    /// What would forbid the graph.
+    pub remedy: Option<Remedy>,
+}
+
+/// Changes that together forbid a graph. Others may remain.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Remedy {
+    /// Accesses that need a stronger order.
+    pub strengthen: Vec<Strengthen>,
+    /// Events before which a seq_cst fence goes.
+    pub fence_before: Vec<usize>,
+}
+
+/// An access and the order that it needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Strengthen {
+    /// The access, by number of event.
+    pub event: usize,
+    /// `acquire`, `release`, `acq_rel` or `seq_cst`.
+    pub order: String,
+}
+
+/// Two accesses, one of them not atomic, that no synchronisation orders.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct C11Race {
+    /// What happens, in one sentence.
+    pub sentence: String,
+    /// The earlier of the two, by number of event.
+    pub first: usize,
+    /// The later.
+    pub second: usize,
+    /// Before the first step.
+    pub initial: Initial,
+    /// The run under sc up to the second access.
+    pub steps: Vec<Step>,
+    /// The events of the graph.
+    pub events: Vec<Event>,
+    /// Its edges.
+    pub edges: Vec<Edge>,
+}

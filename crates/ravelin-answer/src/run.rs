@@ -1,0 +1,162 @@
+//! A run: what there is before the first step, and what each step does.
+
+use crate::attack::Part;
+use ravelin_program::{Position, Value};
+use serde::{Deserialize, Serialize};
+
+/// What there is before the first step. Of a large memory only the cells that the run touches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Initial {
+    /// Every thread, in the order of the program.
+    pub threads: Vec<InitialThread>,
+    /// Memory.
+    pub memory: Vec<CellValue>,
+}
+
+/// A thread, and its registers without the hidden ones.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct InitialThread {
+    /// Its name.
+    pub thread: String,
+    /// What they hold.
+    pub registers: Vec<RegisterValue>,
+}
+
+/// A cell of memory and what it holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CellValue {
+    /// Its name.
+    pub cell: String,
+    /// What it holds.
+    pub value: Value,
+}
+
+/// A register and what it holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RegisterValue {
+    /// Its name.
+    pub register: String,
+    /// What it holds.
+    pub value: Value,
+}
+
+/// A step of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Step {
+    /// Whose.
+    pub thread: String,
+    /// What kind of step.
+    pub kind: StepKind,
+    /// Where its instruction stands.
+    #[serde(flatten, with = "crate::place")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
+    pub position: Option<Position>,
+    /// The instruction, or what reaches memory.
+    pub text: String,
+    /// Part of the evaluation of a condition, written by nobody.
+    pub internal: bool,
+    /// What it read.
+    pub reads: Vec<Access>,
+    /// What the store, or the flush, put where.
+    pub writes: Vec<Access>,
+    /// Cells whose value in memory changed.
+    pub memory: Vec<CellValue>,
+    /// Registers of the thread whose value changed.
+    pub registers: Vec<RegisterValue>,
+    /// By thread: its pending stores after the step, oldest first.
+    pub buffers: Vec<Vec<BufferEntry>>,
+    /// Of an attack's computation: the part that the step belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
+}
+
+/// What kind of step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// A thread executes an instruction.
+    Step,
+    /// A pending store reaches memory.
+    Flush,
+}
+
+impl Step {
+    /// Whether a pending store reaches memory.
+    pub fn is_flush(&self) -> bool {
+        self.kind == StepKind::Flush
+    }
+}
+
+/// A cell that was read or written, with the value, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Access {
+    /// The cell.
+    pub cell: String,
+    /// What was read or written.
+    pub value: Value,
+    /// Where.
+    pub place: Storage,
+}
+
+/// Where a value came from, or went to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Storage {
+    /// Memory.
+    Memory,
+    /// The thread's own store buffer.
+    Buffer,
+}
+
+/// What waits in a store buffer: a store, or under PSO the word `marker`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(from = "Entry", into = "Entry")]
+pub enum BufferEntry {
+    /// A pending store.
+    Store(CellValue),
+    /// Under PSO: what is before reaches memory before what is after.
+    Marker,
+}
+
+/// A buffer entry as a document has it.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+enum Entry {
+    Store(CellValue),
+    Word(Word),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+enum Word {
+    Marker,
+}
+
+impl From<Entry> for BufferEntry {
+    fn from(entry: Entry) -> BufferEntry {
+        match entry {
+            Entry::Store(store) => BufferEntry::Store(store),
+            Entry::Word(Word::Marker) => BufferEntry::Marker,
+        }
+    }
+}
+
+impl From<BufferEntry> for Entry {
+    fn from(entry: BufferEntry) -> Entry {
+        match entry {
+            BufferEntry::Store(store) => Entry::Store(store),
+            BufferEntry::Marker => Entry::Word(Word::Marker),
+        }
+    }
+}

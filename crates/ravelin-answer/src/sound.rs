@@ -1,0 +1,117 @@
+//! Whether the parts of an answer fit: threads that exist, edges between events, events made of steps.
+//!
+//! A document may come from anywhere. What was read is checked once, here, and views may follow every number.
+
+use crate::{Answer, C11Race, C11Witness, Edge, Event, Initial, NeededFence, Step, Trouble, TroubleKind};
+
+impl Answer {
+    /// What is wrong with it.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        match self {
+            Answer::Robustness(answer) => {
+                answer.witness.as_ref().map_or(Ok(()), |found| trouble(&TroubleKind::Attack(found.clone())))
+            }
+            Answer::TriangularRaces(answer) => {
+                answer.race.as_ref().map_or(Ok(()), |found| trouble(&TroubleKind::Race(found.clone())))
+            }
+            Answer::C11Robustness(answer) => {
+                answer.witness.as_ref().map_or(Ok(()), |found| stale(found))?;
+                answer.race.as_ref().map_or(Ok(()), |found| data_race(found))
+            }
+            Answer::Reachability(answer) => {
+                answer.witness.as_ref().map_or(Ok(()), |found| trouble(&TroubleKind::Run(found.clone())))
+            }
+            Answer::Fences(answer) => {
+                let needed = |needed: &NeededFence| needed.trouble.as_ref().map_or(Ok(()), of_trouble);
+                answer.needed.iter().try_for_each(needed)?;
+                answer.trouble.as_ref().map_or(Ok(()), |found| of_trouble(found))
+            }
+            Answer::Simulation(answer) => run(&answer.initial, &answer.steps),
+            Answer::FencePlaces(_)
+            | Answer::FinalStates(_)
+            | Answer::Coverability(_)
+            | Answer::None(_)
+            | Answer::Comparison(_)
+            | Answer::Diagnostics(_) => Ok(()),
+        }
+    }
+}
+
+fn of_trouble(found: &Trouble) -> Result<(), String> {
+    trouble(&found.found)
+}
+
+fn trouble(found: &TroubleKind) -> Result<(), String> {
+    match found {
+        TroubleKind::Attack(witness) => {
+            run(&witness.initial, &witness.steps)?;
+            graph(&witness.steps, &witness.events, &witness.edges)?;
+            event(&witness.events, witness.cycle.iter().map(|step| step.event))
+        }
+        TroubleKind::Race(race) => {
+            run(&race.initial, &race.steps)?;
+            let (events, edges) = (race.events.as_deref(), race.edges.as_deref());
+            graph(&race.steps, events.unwrap_or_default(), edges.unwrap_or_default())
+        }
+        TroubleKind::Run(witness) => {
+            run(&witness.initial, &witness.steps)?;
+            let events = witness.events.as_deref().unwrap_or_default();
+            graph(&witness.steps, events, witness.edges.as_deref().unwrap_or_default())?;
+            edges(events, witness.cycle.as_deref().unwrap_or_default())
+        }
+        TroubleKind::Stale(witness) => stale(witness),
+        TroubleKind::DataRace(race) => data_race(race),
+    }
+}
+
+fn stale(witness: &C11Witness) -> Result<(), String> {
+    run(&witness.initial, &witness.steps)?;
+    graph(&witness.steps, &witness.events, &witness.edges)?;
+    edges(&witness.events, &witness.cycle)?;
+    let remedy = witness.remedy.iter();
+    let named =
+        remedy.flat_map(|remedy| remedy.strengthen.iter().map(|one| one.event).chain(remedy.fence_before.clone()));
+    event(&witness.events, [witness.access, witness.ignored].into_iter().chain(named))
+}
+
+fn data_race(race: &C11Race) -> Result<(), String> {
+    run(&race.initial, &race.steps)?;
+    graph(&race.steps, &race.events, &race.edges)?;
+    event(&race.events, [race.first, race.second])
+}
+
+fn run(initial: &Initial, steps: &[Step]) -> Result<(), String> {
+    for (number, step) in steps.iter().enumerate() {
+        let wrong = |what: &str| Err(format!("step {}: {what}", number + 1));
+        if !initial.threads.iter().any(|thread| thread.thread == step.thread) {
+            return wrong(&format!("there is no thread `{}`", step.thread));
+        }
+        if step.buffers.len() != initial.threads.len() {
+            return wrong("it does not have a buffer for each thread");
+        }
+    }
+    Ok(())
+}
+
+fn graph(steps: &[Step], events: &[Event], all: &[Edge]) -> Result<(), String> {
+    if let Some(event) = events.iter().find(|event| event.steps.iter().any(|&step| step >= steps.len())) {
+        return Err(format!("the event `{}` is made of steps that are none", event.text));
+    }
+    edges(events, all)
+}
+
+fn edges(events: &[Event], all: &[Edge]) -> Result<(), String> {
+    match all.iter().find(|edge| edge.from.max(edge.to) >= events.len()) {
+        Some(Edge { from, to, .. }) => {
+            Err(format!("an edge leads from event {from} to event {to}, which are not both there"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn event(events: &[Event], named: impl IntoIterator<Item = usize>) -> Result<(), String> {
+    match named.into_iter().find(|&event| event >= events.len()) {
+        Some(event) => Err(format!("there is no event {event}")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,82 @@
+//! Reachability as text.
+
+use super::Style;
+use super::numbers::{counted, grouped};
+use super::run::{explored, run, violation};
+use super::threads::{behind_verdict, lines};
+use crate::{ReachEffort, Reachability, Verdict};
+use std::fmt::Write;
+
+/// The answer to `reach`.
+pub fn reachability(answer: &Reachability, style: Style) -> String {
+    let mut text = format!("{} under {}: {}", answer.file, answer.model, style.verdict(answer.verdict));
+    if let Some(found) = &answer.any_number {
+        text.push_str(&behind_verdict(found, answer.verdict));
+    }
+    match (&answer.witness, answer.verdict) {
+        (Some(witness), _) => {
+            let _ = writeln!(text, "\n  {}", violation(&witness.violation));
+            text.push_str(&run(witness, style));
+            let _ = writeln!(text, "  {}.", effort(answer));
+        }
+        (None, Verdict::Holds) => {
+            let _ = write!(text, ": {}", effort(answer));
+            match answer.buffer {
+                Some(buffer) => {
+                    let _ = write!(text, " (no thread ever had to wait for room in its store buffer of {buffer})");
+                }
+                None if answer.model.is_buffered() => text.push_str(" (store buffers of any length)"),
+                None => {}
+            }
+            text.push('\n');
+            if answer.goals == 0 {
+                text.push_str("  The program states no goal: only errors of the program itself were looked for.\n");
+            }
+        }
+        (None, _) => text.push_str(&unknown(answer)),
+    }
+    if let Some(found) = &answer.any_number {
+        text.push_str(&lines(found));
+    }
+    if let Some(not_tried) = &answer.not_tried {
+        let _ = writeln!(text, "  Not every engine could try: {not_tried}.");
+    }
+    style.fitted(text)
+}
+
+fn unknown(answer: &Reachability) -> String {
+    let mut text = match (&answer.limit, answer.buffer) {
+        (Some(limit), _) => format!(": {limit}\n"),
+        (None, Some(buffer)) => format!(": no violation within store buffers of {buffer}\n"),
+        (None, None) => ": the engine cannot settle it\n".to_owned(),
+    };
+    let _ = write!(text, "  {}", effort(answer));
+    if answer.effort.is_none() {
+        let _ = write!(text, "; {} not expanded", counted(answer.statistics.frontier, "state"));
+    }
+    text.push_str(".\n");
+    if answer.cut_off && answer.limit.is_none() {
+        text.push_str("  Some store had to wait for room; a larger buffer (--buffer) allows more runs.\n");
+    }
+    text
+}
+
+/// Who did what, in how long.
+fn effort(answer: &Reachability) -> String {
+    let statistics = &answer.statistics;
+    let by = |what: String| format!("by {}: {what}, in {:.2} s", answer.engine, statistics.seconds);
+    match answer.effort {
+        None if answer.verdict == Verdict::Holds => format!("{}, exhaustively", explored(statistics)),
+        None => explored(statistics),
+        Some(ReachEffort::Constraints { generated, kept, .. }) => {
+            by(format!("{} generated backwards, {} kept", counted(generated, "constraint"), grouped(kept)))
+        }
+        Some(ReachEffort::Rounds { rounds, paths, sc_states, oracle_states }) => by(format!(
+            "{}, {} to delay stores on, {} of the extended program under sc, {} of the oracle",
+            counted(rounds as u64, "round"),
+            counted(paths as u64, "path"),
+            counted(sc_states, "state"),
+            grouped(oracle_states)
+        )),
+    }
+}

@@ -1,0 +1,121 @@
+//! Runs as text: a line per step.
+
+use super::Style;
+use super::numbers::{counted, grouped};
+use super::table::Table;
+use crate::{BufferEntry, InitialThread, RunWitness, Statistics, Step, Storage, Violation};
+
+/// What a run ends in, with the program as its subject.
+pub fn violation(violation: &Violation) -> String {
+    let place = violation.position().map(|position| format!(" (line {})", position.line)).unwrap_or_default();
+    match violation {
+        Violation::Goal { text, .. } => format!("violates `{text}`{place}"),
+        Violation::Assert { thread, text, .. } => format!("`{text}` fails in {thread}{place}"),
+        Violation::Fault { thread, text, fault, .. } => format!("error in {thread} at `{text}`{place}: {fault}"),
+    }
+}
+
+/// The steps of a witness, one per line.
+pub fn run(witness: &RunWitness, style: Style) -> String {
+    let shown = witness.steps.iter().filter(|step| !step.internal).count();
+    let number = counted(shown as u64, "step");
+    let kind = if witness.shortest { ", a shortest one" } else { "" };
+    let mut text = format!("  run of {number}{kind}:\n");
+    text.push_str(&steps(&witness.initial.threads, &witness.steps, witness.model.is_buffered(), style));
+    text
+}
+
+/// A run under sc, if there is one.
+pub fn sc_run(threads: &[InitialThread], taken: &[Step], until: &str, style: Style) -> String {
+    if taken.is_empty() {
+        return String::new();
+    }
+    format!("  run under sc{until}:\n{}", steps(threads, taken, false, style))
+}
+
+/// Steps as lines: number, part if they have one, thread, line, instruction, effect, and what is pending afterwards.
+pub fn steps(threads: &[InitialThread], steps: &[Step], buffered: bool, style: Style) -> String {
+    let parts = steps.iter().any(|step| step.part.is_some());
+    let mut table = Table::new(if parts { &[0, 3] } else { &[0, 2] });
+    let mut heading = vec!["step"];
+    heading.extend(parts.then_some("part"));
+    heading.extend(["thread", "line", "what", ""]);
+    heading.extend(buffered.then_some("pending stores"));
+    table.row(heading.into_iter().map(str::to_owned));
+    for (number, step) in steps.iter().filter(|step| !step.internal).enumerate() {
+        let mut row = vec![(number + 1).to_string()];
+        row.extend(step.part.map(|part| part.name().to_owned()));
+        row.push(step.thread.clone());
+        row.push(step.position.map(|position| position.line.to_string()).unwrap_or_default());
+        row.extend([step.text.clone(), effect(threads, step)]);
+        if buffered {
+            row.push(pending(threads, step));
+        }
+        table.row(row);
+    }
+    table.render_within("    ", style.width)
+}
+
+/// One step in a few words: what was read and from where, what changed.
+pub fn effect(threads: &[InitialThread], step: &Step) -> String {
+    let mut parts = Vec::new();
+    for read in &step.reads {
+        let how = match read.place {
+            Storage::Buffer => " from its own buffer".to_owned(),
+            Storage::Memory => overtaken(threads, step),
+        };
+        parts.push(format!("reads {} = {}{how}", read.cell, read.value));
+    }
+    if !step.is_flush() {
+        let written = step.writes.iter().filter(|write| write.place == Storage::Memory);
+        parts.extend(written.map(|write| format!("writes {} = {}", write.cell, write.value)));
+    }
+    if step.reads.is_empty() {
+        parts.extend(step.registers.iter().map(|changed| format!("{} = {}", changed.register, changed.value)));
+    }
+    parts.join(", ")
+}
+
+/// The thread's own stores that a read of memory came before.
+fn overtaken(threads: &[InitialThread], step: &Step) -> String {
+    let buffer = threads.iter().position(|thread| thread.thread == step.thread);
+    let buffer = buffer.and_then(|number| step.buffers.get(number));
+    let mut cells: Vec<&str> = Vec::new();
+    for entry in buffer.into_iter().flatten() {
+        if let BufferEntry::Store(store) = entry
+            && !cells.contains(&store.cell.as_str())
+        {
+            cells.push(&store.cell);
+        }
+    }
+    if cells.is_empty() { String::new() } else { format!(" before {} is in memory", cells.join(", ")) }
+}
+
+fn pending(threads: &[InitialThread], step: &Step) -> String {
+    let mut parts = Vec::new();
+    for (buffer, thread) in step.buffers.iter().zip(threads) {
+        if !buffer.is_empty() {
+            parts.push(format!("{}: {}", thread.thread, entries(buffer)));
+        }
+    }
+    parts.join("  ")
+}
+
+fn entries(buffer: &[BufferEntry]) -> String {
+    let entry = |entry: &BufferEntry| match entry {
+        BufferEntry::Store(store) => format!("{}={}", store.cell, store.value),
+        BufferEntry::Marker => "|".to_owned(),
+    };
+    buffer.iter().map(entry).collect::<Vec<_>>().join(" ")
+}
+
+/// What a search did, in how long.
+pub fn explored(statistics: &Statistics) -> String {
+    format!(
+        "{} and {} explored, depth {}, in {:.2} s",
+        counted(statistics.states, "state"),
+        counted(statistics.transitions, "transition"),
+        grouped(statistics.depth),
+        statistics.seconds
+    )
+}

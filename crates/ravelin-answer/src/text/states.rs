@@ -1,0 +1,81 @@
+//! Final states as text.
+
+use super::Style;
+use super::numbers::{counted, grouped};
+use super::run::explored;
+use super::table::Table;
+use crate::{EndState, FinalStates};
+use std::fmt::Write;
+
+/// The answer to `states`.
+pub fn final_states(answer: &FinalStates, style: Style) -> String {
+    let beyond = answer.finals.iter().filter(|state| state.beyond_sc == Some(true)).count() as u64;
+    let mut text =
+        format!("{} under {}: {}", answer.file, answer.model, counted(answer.finals.len() as u64, "final state"));
+    if answer.model.is_buffered() {
+        let _ = write!(text, ", {} not possible under sc", grouped(beyond));
+    }
+    text.push('\n');
+    text.push_str(&state_table(&answer.finals, false, style));
+    if !answer.stuck.is_empty() {
+        let _ = writeln!(text, "  {} in which nothing can move:", counted(answer.stuck.len() as u64, "state"));
+        text.push_str(&state_table(&answer.stuck, true, style));
+    }
+    match &answer.limit {
+        Some(limit) => {
+            let _ = writeln!(text, "  Not all: {limit}.");
+        }
+        None if answer.cut_off => {
+            let _ = writeln!(
+                text,
+                "  Within store buffers of {}: some store had to wait for room, so there may be more.",
+                answer.buffer.unwrap_or(0)
+            );
+        }
+        None => {}
+    }
+    let _ = writeln!(text, "  {}.", explored(&answer.statistics));
+    style.fitted(text)
+}
+
+fn state_table(states: &[EndState], with_locations: bool, style: Style) -> String {
+    let Some(first) = states.first() else { return String::new() };
+    let mut cells: Vec<String> = Vec::new();
+    for state in states {
+        for (name, _) in &state.memory {
+            if !cells.contains(name) {
+                cells.push(name.clone());
+            }
+        }
+    }
+    let mut table = Table::new(&[]);
+    let mut heading = Vec::new();
+    for thread in &first.threads {
+        if with_locations {
+            heading.push(thread.thread.clone());
+        }
+        heading.extend(thread.registers.iter().map(|(register, _)| format!("{}.{register}", thread.thread)));
+    }
+    heading.extend(cells.iter().cloned());
+    table.row(heading);
+    for state in states {
+        let mut row = Vec::new();
+        for thread in &state.threads {
+            if with_locations {
+                row.push(thread.location.clone());
+            }
+            row.extend(thread.registers.iter().map(|(_, value)| value.to_string()));
+        }
+        for cell in &cells {
+            let value = state.memory.iter().find(|(name, _)| name == cell).map_or(0, |(_, value)| *value);
+            row.push(value.to_string());
+        }
+        match state.beyond_sc {
+            Some(true) => row.push(style.paint("1;31", "not sc")),
+            None => row.push("not known whether sc".to_owned()),
+            Some(false) => {}
+        }
+        table.row(row);
+    }
+    table.render_within("    ", style.width)
+}

@@ -1,0 +1,78 @@
+//! What an answer says about any number of threads.
+
+use serde::{Deserialize, Serialize};
+
+/// Which instance shows a fault, or what proves that none does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AnyNumber {
+    /// The instance that the witness is a run of.
+    pub instance: Option<Instance>,
+    /// The Petri nets that were searched.
+    pub nets: Vec<NetSearch>,
+    /// How many instances were explored before.
+    pub instances_explored: usize,
+    /// With so many copies at most.
+    pub explored_up_to: Option<usize>,
+}
+
+/// A program with a number of copies of each thread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Instance {
+    /// How many of each.
+    pub copies: Vec<Copies>,
+    /// All with fewer copies were explored.
+    pub smallest: bool,
+}
+
+/// A thread and its number of copies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Copies {
+    /// The thread.
+    pub thread: String,
+    /// How many.
+    pub copies: usize,
+}
+
+impl Instance {
+    /// `2 copies of p and 1 of q`.
+    pub fn words(&self) -> String {
+        let copies = self.copies.iter().enumerate().map(|(number, Copies { thread, copies })| {
+            let noun = match (number, copies) {
+                (0, 1) => " copy",
+                (0, _) => " copies",
+                _ => "",
+            };
+            format!("{copies}{noun} of {thread}")
+        });
+        copies.collect::<Vec<_>>().join(" and ")
+    }
+}
+
+/// A net, and what its search took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NetSearch {
+    /// Whose attacks it is about; null for goals.
+    pub attacker: Option<String>,
+    /// Its places.
+    pub places: usize,
+    /// Its transitions.
+    pub transitions: usize,
+    /// Sets of threads suffice; numbers do not matter.
+    pub sets: bool,
+    /// A target can be covered; null if that was not settled.
+    pub coverable: Option<bool>,
+    /// Markings made backwards.
+    pub markings_generated: u64,
+    /// Pruned.
+    pub markings_pruned: u64,
+    /// Kept.
+    pub markings_kept: u64,
+    /// Minimal at the end.
+    pub markings_minimal: u64,
+    /// Time on the wall clock.
+    pub seconds: f64,
+}

@@ -1,0 +1,115 @@
+//! The three answers, and what a run can end in.
+
+use crate::measure::Limit;
+use ravelin_program::Position;
+use serde::{Deserialize, Serialize};
+
+/// The three answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Proved, exhaustively.
+    Holds,
+    /// With a witness.
+    Violated,
+    /// A limit was hit before the question was settled.
+    Unknown,
+}
+
+impl Verdict {
+    /// The word for it in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a run ends in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Violation {
+    /// A goal of the program is violated.
+    Goal {
+        /// Its number, from 0.
+        #[serde(rename = "goal")]
+        number: usize,
+        /// The goal as it is written.
+        text: String,
+        /// Where it stands.
+        #[serde(flatten, with = "crate::place")]
+        #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
+        position: Option<Position>,
+    },
+    /// An assertion fails.
+    Assert {
+        /// Whose.
+        thread: String,
+        /// The assertion as it is written.
+        text: String,
+        /// Where it stands.
+        #[serde(flatten, with = "crate::place")]
+        #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
+        position: Option<Position>,
+    },
+    /// The program itself is wrong: a value leaves its type, an index its array.
+    Fault {
+        /// Whose.
+        thread: String,
+        /// The instruction as it is written.
+        text: String,
+        /// What is wrong.
+        fault: String,
+        /// Where it stands.
+        #[serde(flatten, with = "crate::place")]
+        #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
+        position: Option<Position>,
+    },
+}
+
+impl Violation {
+    /// Where it stands.
+    pub fn position(&self) -> Option<Position> {
+        match self {
+            Violation::Goal { position, .. }
+            | Violation::Assert { position, .. }
+            | Violation::Fault { position, .. } => *position,
+        }
+    }
+
+    /// The thread that fails; a goal has none.
+    pub fn thread(&self) -> Option<&str> {
+        match self {
+            Violation::Goal { .. } => None,
+            Violation::Assert { thread, .. } | Violation::Fault { thread, .. } => Some(thread),
+        }
+    }
+}
+
+/// Where threads can stop under SC before their end. Nothing behind such a place was looked at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Stops {
+    /// One for each place, in the order of threads and lines.
+    pub found: Vec<Stop>,
+    /// What ended the search before every place was looked at.
+    pub limit: Option<Limit>,
+    /// Of a program with any number of threads: instances with at most so many copies of each were searched, and with more there may be
+    /// other stops. Null if the answer is about every number.
+    pub copies: Option<usize>,
+}
+
+/// A place at which a thread can stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Stop {
+    /// What stops it; not a goal.
+    #[serde(flatten)]
+    pub violation: Violation,
+    /// The same in a sentence.
+    pub message: String,
+}

@@ -1,0 +1,142 @@
+//! `ravelin fence`.
+
+use crate::arguments::{Fence, Format, PropertyName, PurposeName, RepairName};
+use crate::ask::{Asking, Subject, usual_text};
+use crate::exit::Exit;
+use crate::{expect, model};
+use anyhow::{Context, bail};
+use ravelin::answer::FencePurpose;
+use ravelin::{Answer, Command, CostBy, Model, Placement, Repair, Sets};
+use ravelin_output::{complain, replace};
+
+pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
+    let models = model::each(&arguments.models);
+    refuse(arguments, &models)?;
+    let Fence { inputs, resources, output, .. } = arguments;
+    if arguments.expect {
+        let command = Command::Fence { engine: arguments.engine.unwrap_or_default() };
+        return expect::run(command, inputs, &models, resources, output);
+    }
+    let (cost, placement) = (ravelin::read_cost(&arguments.cost)?, ravelin::read_placement(&arguments.placement)?);
+    let asking = Asking {
+        command: "fence",
+        inputs,
+        models: &|_| models.clone(),
+        output,
+        budget: resources.budget(),
+        answer: &|subject| answer(arguments, subject, &cost, &placement),
+        text: &|answer, style| {
+            let mut text = usual_text(answer, output, style);
+            if let (Answer::Fences(fences), true) = (answer, arguments.diff) {
+                // Last, so that other programs find it.
+                text.push_str(fences.diff.as_deref().unwrap_or_default());
+            }
+            text
+        },
+    };
+    asking.run()
+}
+
+/// Combinations that mean nothing.
+fn refuse(arguments: &Fence, models: &[Model]) -> anyhow::Result<()> {
+    if arguments.output.format == Format::Herd {
+        bail!("herd's layout is for final states: use it with `ravelin states`");
+    }
+    if arguments.places {
+        arguments.output.refuse_sarif("fence --places")?;
+    }
+    if models.contains(&Model::Sc) {
+        bail!("under sc fences do nothing; ask about tso, pso, ra or rc20");
+    }
+    if arguments.property == PropertyName::Trf {
+        if arguments.purpose == PurposeName::Safety {
+            bail!("--property is for --for robustness; omit --property trf or --for safety");
+        }
+        if models.iter().any(|model| *model != Model::Tso) {
+            bail!("triangular races are about tso; omit --model");
+        }
+    }
+    if arguments.repair == RepairName::Rmw {
+        if arguments.minimise {
+            bail!("--minimise is about fences; omit --repair rmw");
+        }
+        if matches!(arguments.placement.as_str(), "before-loads") {
+            bail!("--repair rmw changes stores; fences go before loads");
+        }
+    }
+    if models.iter().any(|model| model.is_c11()) {
+        if arguments.purpose == PurposeName::Safety {
+            bail!("--for safety is about tso and pso; under ra and rc20 programs are made robust");
+        }
+        if arguments.repair == RepairName::Rmw {
+            bail!("--repair rmw is about tso and pso; under ra and rc20 orders get stronger");
+        }
+    }
+    if arguments.weights.is_some() && models.iter().all(|model| *model == Model::Tso) {
+        bail!("--weights compares two kinds of fences, and tso has only one; omit --weights");
+    }
+    if arguments.engine.is_some() && arguments.purpose == PurposeName::Robustness && !arguments.expect {
+        bail!("--engine is for --for safety; omit --engine");
+    }
+    if arguments.write.as_deref() == Some(std::path::Path::new("-")) {
+        bail!("--write takes the name of a file; --diff shows the change");
+    }
+    let one = arguments.inputs.files.len() == 1 && arguments.models.len() == 1;
+    if arguments.write.is_some() && !one {
+        bail!("--write writes one program: name one file and one model");
+    }
+    Ok(())
+}
+
+fn answer(
+    arguments: &Fence,
+    subject: &Subject,
+    cost: &CostBy,
+    placement: &Placement,
+) -> anyhow::Result<(Exit, Answer)> {
+    let purpose = match (arguments.purpose, arguments.property) {
+        (PurposeName::Safety, _) => FencePurpose::Safety,
+        (PurposeName::Robustness, PropertyName::Robust) => FencePurpose::Robustness,
+        (PurposeName::Robustness, PropertyName::Trf) => FencePurpose::Trf,
+    };
+    let sets = match (arguments.all, arguments.purpose) {
+        (false, _) => Sets::Cheapest,
+        (true, PurposeName::Robustness) => Sets::AllCheapest,
+        (true, PurposeName::Safety) => Sets::AllMinimal,
+    };
+    let repair = match arguments.repair {
+        RepairName::Fence => Repair::Fence,
+        RepairName::Rmw => Repair::Rmw,
+    };
+    let mut question = ravelin::fence(subject.program)
+        .model(subject.model)
+        .purpose(purpose)
+        .engine(arguments.engine.unwrap_or_default())
+        .sets(sets)
+        .cost(cost.clone())
+        .placement(placement.clone())
+        .repair(repair)
+        .minimise(arguments.minimise)
+        .apart(arguments.apart)
+        .seq_cst(arguments.seq_cst.unwrap_or_default())
+        .races(!arguments.no_races)
+        .explain(arguments.explain)
+        .budget(subject.budget);
+    if let Some((strong, weak)) = arguments.weights {
+        question = question.weights(strong, weak);
+    }
+    if arguments.places {
+        return Ok((Exit::Holds, question.places()?));
+    }
+    let answer = question.run()?;
+    let mut exit = Exit::of(&answer);
+    if let (Some(path), Answer::Fences(fences)) = (&arguments.write, &answer)
+        && let Some(repaired) = &fences.repaired
+        // The answer is not lost because it could not be written.
+        && let Err(error) = replace(path, repaired).with_context(|| path.display().to_string())
+    {
+        complain!("error: {error:#}");
+        exit = Exit::Wrong;
+    }
+    Ok((exit, answer))
+}

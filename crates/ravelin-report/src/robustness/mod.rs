@@ -1,5 +1,0 @@
-//! Answers about robustness: whether a program is robust, which of its attacks are feasible, and triangular races.
-
-pub mod json;
-mod race;
-pub mod text;

@@ -1,0 +1,74 @@
+//! Robustness against ra and rc20, and data races.
+
+use ravelin_analysis::c11::{self as analysis, C11Answer, C11Violation, SpinLoop, remedy};
+use ravelin_answer::{C11Race, C11Robustness, C11Witness, Property, Remedy, Strengthen, TroubleKind, WaitingLoop};
+use ravelin_program::Program;
+
+/// The answer to `check --model ra` or `rc20`. `spins` are loops that only wait, which may have been rewritten.
+pub fn c11_robustness(
+    file: &str,
+    program: &Program,
+    found: &C11Answer,
+    spins: &[SpinLoop],
+    rewritten: bool,
+) -> C11Robustness {
+    let waiting = spins.iter().map(|spin| WaitingLoop {
+        thread: program.threads[spin.thread.0].name.clone(),
+        line: spin.position.map(|position| position.line),
+        became: spin.became.clone(),
+    });
+    C11Robustness {
+        file: file.to_owned(),
+        model: found.model,
+        property: Property::Robust,
+        verdict: found.verdict,
+        seq_cst: found.seq_cst,
+        may_miss_violations: found.seq_cst.is_some(),
+        witness: found.witness().map(|witness| Box::new(stale(witness, remedy(found)))),
+        race: found.race().map(|found| Box::new(race(found))),
+        waiting_loops: waiting.collect(),
+        rewritten,
+        limit: found.limit.map(Into::into),
+        statistics: (&found.statistics).into(),
+        stops: None,
+    }
+}
+
+/// What is wrong, without what would help.
+pub(super) fn violation(violation: &C11Violation) -> TroubleKind {
+    match violation {
+        C11Violation::NotRobust(witness) => TroubleKind::Stale(Box::new(stale(witness, None))),
+        C11Violation::Race(found) => TroubleKind::DataRace(Box::new(race(found))),
+    }
+}
+
+fn stale(witness: &analysis::C11Witness, remedy: Option<analysis::Remedy>) -> C11Witness {
+    let remedy = remedy.map(|remedy| {
+        let strengthen = remedy.strengthen.iter();
+        let strengthen = strengthen.map(|(event, order)| Strengthen { event: *event, order: order.name().to_owned() });
+        Remedy { strengthen: strengthen.collect(), fence_before: remedy.fences }
+    });
+    C11Witness {
+        sentence: witness.sentence.clone(),
+        access: witness.access,
+        ignored: witness.ignored,
+        initial: witness.initial.clone(),
+        steps: witness.steps.clone(),
+        events: witness.events.clone(),
+        edges: witness.edges.clone(),
+        cycle: witness.cycle.clone(),
+        remedy,
+    }
+}
+
+fn race(race: &analysis::C11Race) -> C11Race {
+    C11Race {
+        sentence: race.sentence.clone(),
+        first: race.first,
+        second: race.second,
+        initial: race.initial.clone(),
+        steps: race.steps.clone(),
+        events: race.events.clone(),
+        edges: race.edges.clone(),
+    }
+}

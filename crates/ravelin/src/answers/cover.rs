@@ -1,0 +1,32 @@
+//! Coverability of Petri nets.
+
+use ravelin_answer::{Coverability, Covered, Firing};
+use ravelin_nets::{Answer, Net, Verdict};
+
+/// The answer to `cover`.
+pub fn coverability(file: &str, net: &Net, found: &Answer) -> Coverability {
+    // Rules are numbered from one, as people do.
+    let (verdict, sequence, limit) = match &found.verdict {
+        Verdict::Coverable(sequence) => (Covered::Coverable, Some(sequence), None),
+        Verdict::Uncoverable => (Covered::Uncoverable, None, None),
+        Verdict::Unknown(limit) => (Covered::Unknown, None, Some(*limit)),
+    };
+    let fired = sequence.into_iter().flatten().map(|&transition| {
+        let fired = &net.transitions[transition as usize];
+        Firing { rule: transition + 1, takes: net.show(&fired.takes), gives: net.show(&fired.gives) }
+    });
+    Coverability {
+        file: file.to_owned(),
+        verdict,
+        sequence: sequence.map(|sequence| sequence.iter().map(|transition| transition + 1).collect()),
+        steps: fired.collect(),
+        limit: limit.map(Into::into),
+        places: net.places.len(),
+        transitions: net.transitions.len(),
+        markings_generated: found.counts.generated,
+        markings_pruned: found.counts.pruned,
+        markings_kept: found.counts.kept,
+        markings_minimal: found.counts.minimal,
+        seconds: found.counts.elapsed.as_secs_f64(),
+    }
+}

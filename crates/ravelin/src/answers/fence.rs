@@ -1,0 +1,192 @@
+//! Fences: which sets there are, what they cost, why each fence is needed, or why there is no set.
+
+use super::c11::violation;
+use super::reach::witness;
+use super::robust::{attack_witness, race};
+use super::threads::instance;
+use ravelin_analysis::fences::{self as analysis, Offer, Outcome, Purpose, Sets};
+use ravelin_answer::{
+    Change, ChangeKind, FenceEffort, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown,
+    NeededFence, PlaceCost, Trouble, TroubleKind, WantedSets,
+};
+use ravelin_program::{self as program, Model, Program, SeqCstReading, Site, Strength, lower_for_hardware, repaired};
+
+/// A program, what can be done to it, and what was found.
+pub(crate) struct Repaired<'a> {
+    pub file: &'a str,
+    pub program: &'a Program,
+    pub model: Model,
+    pub purpose: Purpose,
+    pub wanted: Sets,
+    pub sites: &'a [Site],
+    pub offers: &'a [Offer],
+    pub found: &'a analysis::Fences,
+    /// The reading of seq_cst accesses that an answer under rc20 is about.
+    pub seq_cst: Option<SeqCstReading>,
+    /// Fences of the first set, by number of the offer, and what goes wrong without each; `None` if a limit was met before that was found.
+    pub needed: Vec<(usize, Option<analysis::Trouble>)>,
+}
+
+/// The answer to `fence`, without what came of the repaired text.
+pub(crate) fn fences(repaired: &Repaired) -> Fences {
+    let found = repaired.found;
+    let (outcome, trouble, why) = match &found.outcome {
+        Outcome::NotNeeded => (FenceOutcome::NotNeeded, None, None),
+        Outcome::Found => (FenceOutcome::Found, None, None),
+        Outcome::WrongUnderSc(trouble) => (FenceOutcome::WrongUnderSc, Some(trouble), None),
+        Outcome::NoSet(trouble) => (FenceOutcome::NoSet, Some(trouble), None),
+        Outcome::Unknown(why) => (FenceOutcome::Unknown, None, Some(why)),
+    };
+    let needed = repaired.needed.iter().map(|(offer, trouble)| {
+        let first = found.sets.first().map_or(&[][..], |set| &set.offers);
+        let rest: Vec<usize> = first.iter().copied().filter(|other| other != offer).collect();
+        NeededFence {
+            place: repaired.sites[repaired.offers[*offer].site].name.clone(),
+            trouble: trouble.as_ref().map(|trouble| repaired.trouble(&rest, trouble)),
+        }
+    });
+    let nothing = analysis::FenceSet::default();
+    Fences {
+        file: repaired.file.to_owned(),
+        model: repaired.model,
+        purpose: match repaired.purpose {
+            Purpose::Robust => FencePurpose::Robustness,
+            Purpose::RaceFree => FencePurpose::Trf,
+            Purpose::Safe(_) => FencePurpose::Safety,
+        },
+        wanted: match repaired.wanted {
+            Sets::Cheapest => WantedSets::Cheapest,
+            Sets::AllCheapest => WantedSets::AllCheapest,
+            Sets::AllMinimal => WantedSets::AllMinimal,
+        },
+        goals: repaired.program.goals.len(),
+        seq_cst: repaired.seq_cst,
+        outcome,
+        sets: found.sets.iter().map(|set| repaired.set(set)).collect(),
+        truncated: found.truncated,
+        superfluous: match outcome {
+            FenceOutcome::NotNeeded => repaired.changes(&nothing),
+            _ => Vec::new(),
+        },
+        trouble: trouble.map(|trouble| Box::new(repaired.trouble(&[], trouble))),
+        unknown: why.map(|why| FencesUnknown {
+            limit: why.limit.map(Into::into),
+            one_delaying_thread: why.one_delaying_thread,
+            unchecked: repaired.set(&why.unchecked),
+        }),
+        needed: needed.collect(),
+        checked: None,
+        diff: None,
+        repaired: None,
+        effort: FenceEffort {
+            queries: found.effort.queries,
+            clauses: found.effort.clauses,
+            states: found.effort.states,
+            seconds: found.effort.elapsed.as_secs_f64(),
+        },
+        stops: None,
+    }
+}
+
+/// The answer to `fence --places`.
+pub(crate) fn places(file: &str, program: &Program, places: &[(&Site, u64)]) -> FencePlaces {
+    let places = places.iter().map(|(site, cost)| PlaceCost { place: change(program, site, None), cost: *cost });
+    FencePlaces { file: file.to_owned(), places: places.collect() }
+}
+
+impl Repaired<'_> {
+    fn set(&self, set: &analysis::FenceSet) -> FenceSet {
+        FenceSet { cost: set.cost.main, fences: set.fences(self.offers, self.sites), changes: self.changes(set) }
+    }
+
+    /// What is done at the sites, with fences that are taken away, in the order of the text.
+    fn changes(&self, set: &analysis::FenceSet) -> Vec<Change> {
+        let mut changes: Vec<Change> = Vec::new();
+        for (number, site) in self.sites.iter().enumerate().filter(|(_, site)| !site.edges.is_empty()) {
+            let taken = set.offers.iter().map(|&offer| self.offers[offer]).find(|offer| offer.site == number);
+            let kind = match (site.change, taken) {
+                (program::Change::Insert { .. }, Some(offer)) => inserted(offer.strength),
+                (program::Change::Lock, Some(_)) => ChangeKind::LockStore,
+                (program::Change::Keep, Some(_)) => ChangeKind::KeepFence,
+                (program::Change::Keep, None) => ChangeKind::RemoveFence,
+                (program::Change::Strengthen, Some(_)) => ChangeKind::Strengthen,
+                (program::Change::Insert { .. } | program::Change::Lock | program::Change::Strengthen, None) => {
+                    continue;
+                }
+            };
+            changes.push(change(self.program, site, Some(kind)));
+        }
+        changes.sort_by_key(|change| change.position);
+        changes
+    }
+
+    /// What goes wrong with a set of fences.
+    fn trouble(&self, set: &[usize], trouble: &analysis::Trouble) -> Trouble {
+        let found = match trouble {
+            analysis::Trouble::Attack(found, of) => {
+                let program = of.as_ref().map_or_else(|| self.with(set), |instance| instance.program.clone());
+                TroubleKind::Attack(Box::new(attack_witness(&lower_for_hardware(&program), found)))
+            }
+            analysis::Trouble::Race(found) => TroubleKind::Race(Box::new(race(found))),
+            analysis::Trouble::C11(found) => violation(found),
+            analysis::Trouble::Run(found, _) => TroubleKind::Run(Box::new(witness(found))),
+        };
+        let of = match trouble {
+            analysis::Trouble::Attack(_, of) | analysis::Trouble::Run(_, of) => of.as_ref(),
+            analysis::Trouble::Race(_) | analysis::Trouble::C11(_) => None,
+        };
+        Trouble { found, instance: of.map(|of| instance(of)) }
+    }
+
+    /// The program with a set of fences.
+    fn with(&self, set: &[usize]) -> Program {
+        let choice = |&offer: &usize| (self.offers[offer].site, self.offers[offer].strength);
+        repaired(self.program, self.sites, &set.iter().map(choice).collect::<Vec<_>>())
+    }
+}
+
+fn inserted(strength: Strength) -> ChangeKind {
+    match strength {
+        Strength::Full => ChangeKind::InsertFence,
+        Strength::StoreStore => ChangeKind::InsertStoreStoreFence,
+        Strength::Acquire => ChangeKind::InsertAcquireFence,
+        Strength::AcqRel => ChangeKind::InsertAcqRelFence,
+    }
+}
+
+fn change(program: &Program, site: &Site, change: Option<ChangeKind>) -> Change {
+    Change {
+        place: site.name.clone(),
+        position: site.position,
+        after: after(program, site),
+        threads: threads(program, site),
+        change,
+    }
+}
+
+/// The names of the threads that a site is in.
+fn threads(program: &Program, site: &Site) -> Vec<String> {
+    let mut threads: Vec<usize> = site.edges.iter().map(|edge| edge.thread.0).collect();
+    threads.dedup();
+    threads.into_iter().map(|thread| program.threads[thread].name.clone()).collect()
+}
+
+/// What stands before a fence, or is changed, as it is written.
+fn after(program: &Program, site: &Site) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for edge in &site.edges {
+        let thread = &program.threads[edge.thread.0];
+        let transition = &thread.transitions[edge.transition.0];
+        let quoted = program.source.quote(transition.span);
+        let quoted = quoted.trim_end_matches(';').split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = if quoted.is_empty() || quoted.chars().count() > 60 {
+            program.tell_transition(thread, transition)
+        } else {
+            quoted
+        };
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts.join(" or ")
+}

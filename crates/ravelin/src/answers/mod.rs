@@ -1,0 +1,18 @@
+//! From what an analysis found to an answer: everything named as the program names it.
+
+mod c11;
+mod cover;
+mod fence;
+mod reach;
+mod robust;
+mod states;
+mod stops;
+mod threads;
+
+pub(crate) use c11::c11_robustness;
+pub(crate) use cover::coverability;
+pub(crate) use fence::{Repaired, fences, places};
+pub(crate) use reach::reachability;
+pub(crate) use robust::{robustness, triangular_races};
+pub(crate) use states::final_states;
+pub(crate) use stops::stops;

@@ -1,0 +1,53 @@
+//! Reachability.
+
+use super::threads::any_number;
+use ravelin_analysis::reachability::{Answer, Effort, Engine};
+use ravelin_analysis::witness::Witness;
+use ravelin_answer::{ReachEffort, Reachability, RunWitness, Statistics};
+
+/// The answer to `reach`.
+pub fn reachability(file: &str, found: &Answer) -> Reachability {
+    let reached = &found.reachability;
+    let effort = match &found.effort {
+        Effort::States => None,
+        Effort::Constraints(counts) => {
+            let (generated, kept, minimal) = (counts.generated, counts.kept, counts.minimal);
+            Some(ReachEffort::Constraints { generated, kept, minimal })
+        }
+        Effort::Rounds(lazy) => Some(ReachEffort::Rounds {
+            rounds: lazy.rounds,
+            paths: lazy.paths,
+            sc_states: lazy.sc_states,
+            oracle_states: lazy.oracle_states,
+        }),
+    };
+    let state_bytes = (found.engine == Engine::Bounded).then_some(reached.words as u64 * 8);
+    Reachability {
+        file: file.to_owned(),
+        model: reached.model,
+        verdict: reached.verdict,
+        engine: found.engine.name().to_owned(),
+        effort,
+        not_tried: found.not_tried.clone(),
+        goals: reached.goals,
+        buffer: reached.buffer,
+        cut_off: reached.cut_off,
+        limit: reached.limit.map(Into::into),
+        witness: reached.witness.as_ref().map(|found| Box::new(witness(found))),
+        statistics: Statistics { state_bytes, ..(&reached.statistics).into() },
+        any_number: found.any_number.as_deref().map(any_number),
+    }
+}
+
+pub(super) fn witness(found: &Witness) -> RunWitness {
+    RunWitness {
+        violation: found.violation.clone(),
+        model: found.model,
+        shortest: found.shortest,
+        initial: found.initial.clone(),
+        steps: found.steps.clone(),
+        events: found.graph.as_ref().map(|graph| graph.events.clone()),
+        edges: found.graph.as_ref().map(|graph| graph.edges.clone()),
+        cycle: found.graph.as_ref().map(|graph| graph.cycle.clone()),
+    }
+}

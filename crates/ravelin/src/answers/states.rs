@@ -1,0 +1,77 @@
+//! Final states.
+
+use ravelin_analysis::states::{self as analysis, final_goal};
+use ravelin_answer::{EndState, EndThread, FinalCondition, FinalStates, Quantifier};
+use ravelin_program::{Goal, GoalKind, Program};
+
+/// The answer to `states`.
+pub fn final_states(file: &str, program: &Program, found: &analysis::FinalStates) -> FinalStates {
+    FinalStates {
+        file: file.to_owned(),
+        name: program.name.clone(),
+        model: found.model,
+        condition: final_goal(program).map(|goal| condition(program, goal)),
+        complete: found.limit.is_none() && !found.cut_off,
+        buffer: found.buffer,
+        cut_off: found.cut_off,
+        limit: found.limit.map(Into::into),
+        finals: found.finals.iter().map(end_state).collect(),
+        stuck: found.stuck.iter().map(end_state).collect(),
+        statistics: (&found.statistics).into(),
+        stops: None,
+    }
+}
+
+fn end_state(state: &analysis::EndState) -> EndState {
+    let threads = state.threads.iter().map(|thread| EndThread {
+        thread: thread.name.clone(),
+        location: thread.location.clone(),
+        at_end: thread.at_end,
+        registers: thread.registers.clone(),
+    });
+    EndState {
+        threads: threads.collect(),
+        memory: state.memory.clone(),
+        shown: state.shown.clone(),
+        condition: state.condition,
+        beyond_sc: state.beyond_sc,
+    }
+}
+
+fn condition(program: &Program, goal: &Goal) -> FinalCondition {
+    let quantifier = match goal.kind {
+        GoalKind::Finally => Quantifier::Forall,
+        GoalKind::NeverFinally => Quantifier::NotExists,
+        GoalKind::Exists | GoalKind::Never => Quantifier::Exists,
+    };
+    FinalCondition { quantifier, text: written(program, goal) }
+}
+
+/// The condition as it was written, without its quantifier and outer parentheses.
+fn written(program: &Program, goal: &Goal) -> String {
+    let quoted = program.source.quote(goal.span).split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut text = quoted.trim_end_matches(';').trim();
+    for quantifier in ["~exists", "exists", "forall", "finally never", "finally"] {
+        if let Some(rest) = text.strip_prefix(quantifier) {
+            text = rest.trim();
+            break;
+        }
+    }
+    let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+    match inner {
+        _ if quoted.is_empty() => program.show_condition(&goal.condition),
+        Some(inner) if is_balanced(inner) => inner.to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+fn is_balanced(text: &str) -> bool {
+    let mut open = 0i64;
+    for letter in text.chars() {
+        open += i64::from(letter == '(') - i64::from(letter == ')');
+        if open < 0 {
+            return false;
+        }
+    }
+    open == 0
+}

@@ -1,0 +1,205 @@
+//! `check`: is a program robust?
+
+use crate::answers::{c11_robustness, robustness, triangular_races};
+use crate::error::Error;
+use crate::program::Program;
+use crate::stops::add_stops;
+use ravelin_analysis::c11::{self, C11Question, with_waits};
+use ravelin_analysis::parameterised::certificate::{self as any_number, Claim};
+use ravelin_analysis::robustness::{self as analysis, Engine, RobustnessQuestion, race_freedom};
+use ravelin_answer::{Answer, Property, Verdict};
+use ravelin_explore::Budget;
+use ravelin_program::{Model, SeqCstReading};
+use std::time::Instant;
+
+/// Asks whether weak memory leaves the executions of a program as they are.
+///
+/// ```
+/// use ravelin::{Model, Program, Verdict};
+///
+/// let text = "static x; static y;
+///     thread p { x.store(1); fence(seq_cst); let a = y.load(); }
+///     thread q { y.store(1); fence(seq_cst); let b = x.load(); }";
+/// let program = Program::parse("sb-fenced.rav", text)?;
+/// for model in Model::WEAK {
+///     assert_eq!(ravelin::check(&program).model(model).run()?.verdict(), Some(Verdict::Holds), "{model}");
+/// }
+/// # Ok::<(), ravelin::Error>(())
+/// ```
+pub fn check(program: &Program) -> Check<'_> {
+    Check {
+        program,
+        model: Model::Tso,
+        property: Property::Robust,
+        engine: Engine::default(),
+        all_attacks: false,
+        races: true,
+        seq_cst: SeqCstReading::default(),
+        auto_wait: false,
+        stops: true,
+        budget: Budget::default(),
+    }
+}
+
+/// The question whether a program is robust; made by [`check`].
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a question is asked with `run`"]
+pub struct Check<'a> {
+    program: &'a Program,
+    model: Model,
+    property: Property,
+    engine: Engine,
+    all_attacks: bool,
+    races: bool,
+    seq_cst: SeqCstReading,
+    auto_wait: bool,
+    stops: bool,
+    budget: Budget<'a>,
+}
+
+impl<'a> Check<'a> {
+    /// Against this model; without, against tso.
+    pub fn model(mut self, model: Model) -> Self {
+        self.model = model;
+        self
+    }
+
+    /// Robustness, or freedom from triangular races, which is stronger and cheaper (tso).
+    pub fn property(mut self, property: Property) -> Self {
+        self.property = property;
+        self
+    }
+
+    /// How attacks are searched (tso and pso).
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// Settles every attack, instead of stopping at the first feasible one (tso and pso).
+    pub fn all_attacks(mut self, all: bool) -> Self {
+        self.all_attacks = all;
+        self
+    }
+
+    /// Looks for data races on non-atomic accesses (ra and rc20); without, they are taken to be absent.
+    pub fn races(mut self, races: bool) -> Self {
+        self.races = races;
+        self
+    }
+
+    /// How seq_cst accesses are read (rc20).
+    pub fn seq_cst(mut self, reading: SeqCstReading) -> Self {
+        self.seq_cst = reading;
+        self
+    }
+
+    /// Rewrites loops that only wait to instructions that wait (ra and rc20).
+    pub fn auto_wait(mut self, rewrite: bool) -> Self {
+        self.auto_wait = rewrite;
+        self
+    }
+
+    /// Also says where threads can stop under sc.
+    pub fn stops(mut self, stops: bool) -> Self {
+        self.stops = stops;
+        self
+    }
+
+    /// What the question may take.
+    pub fn budget(mut self, budget: Budget<'a>) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Asks.
+    pub fn run(self) -> Result<Answer, Error> {
+        let start = Instant::now();
+        let mut answer = match (self.model, self.property) {
+            (Model::Sc, _) => {
+                return Err(Error::Question(
+                    "every program is robust against sc, by definition; ask about tso, pso, ra or rc20".to_owned(),
+                ));
+            }
+            (Model::Tso, Property::Trf) => {
+                let found = race_freedom(&self.program.program, &self.question())?;
+                Answer::TriangularRaces(Box::new(triangular_races(self.program.name(), &found)))
+            }
+            (_, Property::Trf) => {
+                return Err(Error::Question("triangular races are about tso; omit --model".to_owned()));
+            }
+            (Model::Tso | Model::Pso, Property::Robust) => {
+                let program = &self.program.program;
+                let found = analysis::robustness(program, &self.question())?;
+                Answer::Robustness(Box::new(robustness(self.program.name(), program, &found)))
+            }
+            (Model::Ra | Model::Rc20, Property::Robust) => self.c11()?,
+        };
+        if self.stops {
+            add_stops(self.program, self.budget, start, &mut answer)?;
+        }
+        Ok(answer)
+    }
+
+    /// A proof that a program with any number of threads is robust against tso, as JSON that `ravelin certificate` checks. `None` if none
+    /// could be made within the budget.
+    pub fn certificate(self) -> Result<Option<String>, Error> {
+        if !self.program.is_parameterised() {
+            return Err(Error::Question(
+                "--certify is for programs with any number of threads (`thread p[*]`, without --copies)".to_owned(),
+            ));
+        }
+        certify_any_number(self.program, Claim::Robust, self.budget)
+    }
+
+    fn question(&self) -> RobustnessQuestion<'a> {
+        let Budget { limits, workers, stop, progress, beyond } = self.budget;
+        RobustnessQuestion {
+            model: self.model,
+            engine: self.engine,
+            all: self.all_attacks,
+            limits,
+            workers,
+            stop,
+            progress,
+            beyond,
+        }
+    }
+
+    fn c11(&self) -> Result<Answer, Error> {
+        let (waiting, spins) = with_waits(&self.program.program);
+        let program = if self.auto_wait { &waiting } else { &self.program.program };
+        let Budget { limits, workers, stop, progress, beyond } = self.budget;
+        let question = C11Question {
+            seq_cst: self.seq_cst,
+            races: self.races,
+            limits,
+            workers,
+            stop,
+            progress,
+            beyond,
+            ..C11Question::new(self.model)
+        };
+        let found = c11::c11_robustness(program, &question)?;
+        let answer = c11_robustness(self.program.name(), program, &found, &spins, self.auto_wait);
+        Ok(Answer::C11Robustness(Box::new(answer)))
+    }
+}
+
+/// A proof about any number of threads.
+pub(crate) fn certify_any_number(program: &Program, claim: Claim, budget: Budget) -> Result<Option<String>, Error> {
+    let Budget { limits, stop, progress, .. } = budget;
+    let effort = any_number::Effort { limits, stop, progress };
+    let certificate = any_number::certify(&program.program, claim, &effort)?;
+    let certificate = certificate.map(|found| any_number::Certificate { program: program.name().to_owned(), ..found });
+    Ok(certificate.and_then(|certificate| serde_json::to_string(&certificate).ok()))
+}
+
+/// The verdict on robustness in a word or two.
+pub(crate) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "robust",
+        Verdict::Violated => "not robust",
+        Verdict::Unknown => "unknown",
+    }
+}

@@ -1,0 +1,56 @@
+//! Why there is no answer.
+
+use crate::program::ParseError;
+use ravelin_analysis::AnalysisError;
+use ravelin_analysis::fences::UnknownSite;
+use ravelin_analysis::simulation::SimulationError;
+use ravelin_frontend::sites::{NoSites, NoText};
+use thiserror::Error;
+
+/// Why there is no answer.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text is not a program.
+    #[error(transparent)]
+    Parse(#[from] Box<ParseError>),
+    /// The program has no meaning under the model.
+    #[error("{0}")]
+    NotApplicable(String),
+    /// The question cannot be asked of this program.
+    #[error(transparent)]
+    Analysis(AnalysisError),
+    /// The language of the program has no place for such a repair.
+    #[error(transparent)]
+    NoSites(#[from] NoSites),
+    /// The repaired program cannot be written.
+    #[error(transparent)]
+    NoText(#[from] NoText),
+    /// A cost or a placement names a place that there is not.
+    #[error(transparent)]
+    UnknownSite(#[from] UnknownSite),
+    /// The program cannot be walked through.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// Something else is wrong with the question.
+    #[error("{0}")]
+    Question(String),
+    /// An answer contradicts the reference semantics.
+    #[error("internal error, please report it: {0}")]
+    Internal(String),
+}
+
+impl From<ParseError> for Error {
+    fn from(error: ParseError) -> Error {
+        Error::Parse(Box::new(error))
+    }
+}
+
+impl From<AnalysisError> for Error {
+    fn from(error: AnalysisError) -> Error {
+        match error {
+            AnalysisError::NotC11(refusal) => Error::NotApplicable(refusal.to_string()),
+            error => Error::Analysis(error),
+        }
+    }
+}

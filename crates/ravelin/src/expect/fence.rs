@@ -1,0 +1,70 @@
+//! What is expected of `fence`, in headers and tables, and what is answered, in the same words.
+
+use super::table::Table;
+use crate::error::Error;
+use crate::fence::{Fence, Plan};
+use ravelin_analysis::fences::{Outcome, Purpose, Sets};
+use ravelin_analysis::reachability::Engine;
+use ravelin_frontend::Expectation;
+use ravelin_frontend::sites::Repair;
+use ravelin_program::Model;
+use std::path::Path;
+
+/// The expected answers for a file under a model, and how many more belong to analyses that do not exist yet.
+pub fn expected(
+    headers: &[&Expectation],
+    tables: &[Table],
+    path: &Path,
+    model: Model,
+    engine: Engine,
+    copies: Option<usize>,
+) -> Result<(Vec<(Plan, String)>, usize), String> {
+    let mut expected = Vec::new();
+    let mut pending = 0;
+    for header in headers.iter().filter(|header| !header.pending) {
+        expected.push((Plan::from_options(&header.options, engine, copies)?, header.answer.clone()));
+    }
+    for table in tables {
+        for answer in table.answers(path, "fence", model.name()) {
+            expected.push((Plan::new(Purpose::Robust, copies), answer));
+        }
+        for (question, verdict) in table.questions(path) {
+            let number = verdict.split_whitespace().next().unwrap_or_default().to_owned();
+            match question {
+                "fences" if model == Model::Tso => expected.push((Plan::new(Purpose::Robust, copies), number)),
+                "trf-fences" if model == Model::Tso => expected.push((Plan::new(Purpose::RaceFree, copies), number)),
+                question if locks_writes(question, model) => {
+                    let plan = Plan { repair: Repair::Rmw, ..Plan::new(Purpose::Safe(engine), copies) };
+                    // `1 sync set(s) L10 P0 L21 P1`: two writes to be locked.
+                    expected.push((plan, (verdict.split_whitespace().skip(3).count() / 2).to_string()));
+                }
+                "fences" | "trf-fences" => {}
+                _ => pending += 1,
+            }
+        }
+    }
+    Ok((expected, pending))
+}
+
+/// Memorax's fence insertion under this model: `fencins-tso-sb-cheap`.
+fn locks_writes(question: &str, model: Model) -> bool {
+    question.strip_prefix("fencins-").is_some_and(|rest| rest.starts_with(model.name()))
+}
+
+/// The answer in a few words: `4`; where all sets are wanted, `4 fences, 2 minimal sets`.
+pub fn answer(question: &Fence) -> Result<String, Error> {
+    let (task, found) = question.find()?;
+    let answer = found.answer;
+    let fences = answer.sets.first().map_or(0, |set| set.fences(&task.offers, &task.sites));
+    let sets = answer.sets.len().max(1);
+    let plural = |number: usize| if number == 1 { "" } else { "s" };
+    Ok(match answer.outcome {
+        Outcome::NotNeeded | Outcome::Found if question.plan.sets == Sets::AllMinimal => {
+            format!("{fences} fence{}, {sets} minimal set{}", plural(fences), plural(sets))
+        }
+        Outcome::NotNeeded | Outcome::Found => fences.to_string(),
+        Outcome::WrongUnderSc(_) => "wrong under sc".to_owned(),
+        Outcome::NoSet(_) => "no set".to_owned(),
+        Outcome::Unknown(_) => "unknown".to_owned(),
+    })
+}

@@ -1,0 +1,246 @@
+//! What files, and tables beside them, say should be answered, compared with what is.
+
+mod check;
+mod fence;
+mod table;
+
+pub use table::Table;
+
+use crate::error::Error;
+use crate::program::Program;
+use ravelin_analysis::states::{EndState, FinalStates, final_goal};
+use ravelin_analysis::{reachability, robustness};
+use ravelin_answer::{Comparison, Property};
+use ravelin_explore::Budget;
+use ravelin_frontend::Expectation;
+use ravelin_machine::Reductions;
+use ravelin_program::{GoalKind, Model, SeqCstReading};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The question whose answers are compared.
+#[derive(Clone, Copy, Debug)]
+pub enum Command {
+    /// What [`crate::reach`] answers.
+    Reach {
+        /// Who answers.
+        engine: reachability::Engine,
+        /// Most pending stores of one thread.
+        buffer: usize,
+        /// Which reductions are made.
+        reductions: Reductions,
+    },
+    /// What [`crate::states`] answers.
+    States {
+        /// Most pending stores of one thread.
+        buffer: usize,
+        /// Which reductions are made.
+        reductions: Reductions,
+    },
+    /// What [`crate::check`] answers.
+    Check {
+        /// How attacks are searched.
+        engine: robustness::Engine,
+        /// How seq_cst accesses are read.
+        seq_cst: SeqCstReading,
+        /// Data races are looked for.
+        races: bool,
+    },
+    /// What [`crate::fence`] answers.
+    Fence {
+        /// Who answers about safety.
+        engine: reachability::Engine,
+    },
+}
+
+impl Command {
+    /// As expectations call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Command::Reach { .. } => "reach",
+            Command::States { .. } => "states",
+            Command::Check { .. } => "check",
+            Command::Fence { .. } => "fence",
+        }
+    }
+}
+
+/// How answers are compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparing<'a> {
+    /// The question.
+    pub command: Command,
+    /// The models that are asked about.
+    pub models: &'a [Model],
+    /// What is expected beside what files say themselves.
+    pub tables: &'a [Table],
+    /// What each question may take.
+    pub budget: Budget<'a>,
+}
+
+/// What came of one file.
+#[derive(Debug, Default)]
+pub struct Compared {
+    /// Every answer beside what was expected.
+    pub comparisons: Vec<Comparison>,
+    /// Questions without an answer.
+    pub errors: Vec<String>,
+    /// Expectations about questions that cannot be asked yet.
+    pub pending: usize,
+}
+
+impl Comparing<'_> {
+    /// Compares one file under every model. Tables know it by the name of its path.
+    pub fn compare(&self, path: &Path, program: &Program) -> Compared {
+        let mut compared = Compared::default();
+        for &model in self.models {
+            let name = self.command.name();
+            let fits = |expected: &&Expectation| expected.command == name && expected.model == model.name();
+            let headers: Vec<&Expectation> = program.expectations.iter().filter(fits).collect();
+            compared.pending += headers.iter().filter(|expected| expected.pending).count();
+            let mut of_model =
+                OfModel { comparing: self, path, program, model, headers, compared: Compared::default() };
+            // What is asked about may have no answer under such a model.
+            let result = match self.command {
+                Command::Check { engine, seq_cst, races } => of_model.check(engine, seq_cst, races),
+                _ if model.is_c11() => Ok(()),
+                Command::Reach { engine, buffer, reductions } => of_model.reach(engine, buffer, reductions),
+                Command::States { buffer, reductions } => of_model.states(buffer, reductions),
+                Command::Fence { engine } => of_model.fence(engine),
+            };
+            if let Err(error) = result {
+                of_model.failed(&error);
+            }
+            compared.comparisons.extend(of_model.compared.comparisons);
+            compared.errors.extend(of_model.compared.errors);
+            compared.pending += of_model.compared.pending;
+        }
+        compared
+    }
+}
+
+/// One file under one model.
+struct OfModel<'a> {
+    comparing: &'a Comparing<'a>,
+    path: &'a Path,
+    program: &'a Program,
+    model: Model,
+    headers: Vec<&'a Expectation>,
+    compared: Compared,
+}
+
+impl OfModel<'_> {
+    fn add(&mut self, part: &str, expected: String, found: String) {
+        let agrees = expected == found;
+        let (file, model) = (self.program.name().to_owned(), self.model);
+        self.compared.comparisons.push(Comparison { file, model, part: part.to_owned(), expected, found, agrees });
+    }
+
+    fn failed(&mut self, error: &Error) {
+        self.compared.errors.push(format!("{}: {error}", self.program.name()));
+    }
+
+    fn reach(&mut self, engine: reachability::Engine, usual: usize, reductions: Reductions) -> Result<(), Error> {
+        let headers = self.headers.iter().filter(|expected| !expected.pending);
+        let headers = headers.map(|expected| (buffer_option(expected), expected.answer.clone()));
+        let rows = self.comparing.tables.iter();
+        let rows = rows.flat_map(|table| table.answers(self.path, "reach", self.model.name()));
+        let all: Vec<_> = headers.chain(rows.map(|answer| (None, answer))).collect();
+        for (buffer, expected) in all {
+            // An expectation about a bound is about the engine that has one.
+            let engine = if buffer.is_some() { reachability::Engine::Bounded } else { engine };
+            let question = crate::reach(self.program).model(self.model).engine(engine).reductions(reductions);
+            let question = question.buffer(buffer.unwrap_or(usual)).budget(self.comparing.budget);
+            match question.run() {
+                Ok(answer) => {
+                    let found = answer.verdict().map_or("none", |verdict| verdict.name());
+                    self.add("reach", expected, found.to_owned());
+                }
+                Err(error) => self.failed(&error),
+            }
+        }
+        Ok(())
+    }
+
+    fn states(&mut self, buffer: usize, reductions: Reductions) -> Result<(), Error> {
+        let question = crate::reach::question(self.model, buffer, reductions, self.comparing.budget);
+        let answer = ravelin_analysis::states::states(&self.program.program, &question)?;
+        let headers: Vec<String> =
+            self.headers.iter().filter(|expected| !expected.pending).map(|expected| expected.answer.clone()).collect();
+        for expected in headers {
+            self.add("states", expected, summary(&answer));
+        }
+        for table in self.comparing.tables {
+            if let Some(expected) = table.states(self.path, self.model.name()) {
+                let found: BTreeSet<String> = answer.finals.iter().map(|state| state.shown.clone()).collect();
+                self.add("states", show(&expected), show(&found));
+            }
+            if let Some(expected) = table.condition(self.path, self.model.name()) {
+                let found = condition(&self.program.program, &answer);
+                self.add("condition", expected, found.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, engine: robustness::Engine, seq_cst: SeqCstReading, races: bool) -> Result<(), Error> {
+        let (expected, pending) = check::expected(&self.headers, self.comparing.tables, self.path, self.model);
+        self.compared.pending += pending;
+        // A property that is expected several times is asked for once.
+        for property in [Property::Robust, Property::Trf] {
+            let these: Vec<&String> = expected.iter().filter(|(of, _)| *of == property).map(|(_, text)| text).collect();
+            // Triangular races are about tso.
+            if these.is_empty() || property == Property::Trf && self.model != Model::Tso {
+                continue;
+            }
+            let question = crate::check(self.program).model(self.model).property(property).engine(engine);
+            let question = question.seq_cst(seq_cst).races(races).stops(false).budget(self.comparing.budget);
+            let answer = question.run()?;
+            for expected in these {
+                let found = check::found(&answer, expected);
+                self.add(check::part(property), expected.clone(), found.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn fence(&mut self, engine: reachability::Engine) -> Result<(), Error> {
+        let copies = self.program.reading.copies;
+        let expected = fence::expected(&self.headers, self.comparing.tables, self.path, self.model, engine, copies);
+        let (expected, pending) = expected.map_err(Error::Question)?;
+        self.compared.pending += pending;
+        for (plan, expected) in expected {
+            let mut question = crate::fence(self.program).model(self.model).budget(self.comparing.budget);
+            question.plan = plan;
+            match fence::answer(&question) {
+                Ok(found) => self.add("fence", expected, found),
+                Err(error) => self.failed(&error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn buffer_option(expectation: &Expectation) -> Option<usize> {
+    expectation.options.iter().find(|(key, _)| key == "buffer").and_then(|(_, value)| value.parse().ok())
+}
+
+fn summary(answer: &FinalStates) -> String {
+    let beyond = answer.finals.iter().filter(|state| state.beyond_sc == Some(true)).count();
+    format!("{} final, {beyond} not sc", answer.finals.len())
+}
+
+fn show(states: &BTreeSet<String>) -> String {
+    states.iter().map(String::as_str).collect::<Vec<_>>().join(" | ")
+}
+
+/// herd's word on the condition.
+fn condition(program: &ravelin_program::Program, answer: &FinalStates) -> &'static str {
+    let holds = |state: &EndState| state.condition.unwrap_or(true);
+    let ok = match final_goal(program).map_or(GoalKind::Exists, |goal| goal.kind) {
+        GoalKind::Finally => answer.finals.iter().all(holds),
+        GoalKind::NeverFinally => !answer.finals.iter().any(holds),
+        GoalKind::Exists | GoalKind::Never => answer.finals.iter().any(holds),
+    };
+    if ok { "Ok" } else { "No" }
+}

@@ -1,0 +1,97 @@
+//! The question of `fence`, to the analysis that knows the model.
+
+use super::plan::{Plan, Task};
+use ravelin_analysis::c11::{
+    C11Question, StrengthenOutcome, StrengthenQuestion, Strengthened, c11_robustness, strengthen, strengthen_without,
+};
+use ravelin_analysis::fences::{FenceQuestion, Fences, Outcome, Purpose, Trouble, Why, fences, without};
+use ravelin_analysis::reachability::{self, answer};
+use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
+use ravelin_analysis::{AnalysisError, Verdict};
+use ravelin_explore::Budget;
+use ravelin_program::{Model, Program, SeqCstReading};
+
+pub(crate) enum Question<'a> {
+    Hardware(FenceQuestion<'a>),
+    C11(StrengthenQuestion<'a>),
+}
+
+/// The answer, the reading of seq_cst accesses that it is about, and why each fence is needed.
+pub(crate) struct Found {
+    pub answer: Fences,
+    pub seq_cst: Option<SeqCstReading>,
+    /// By number of the offer.
+    pub needed: Vec<(usize, Option<Trouble>)>,
+}
+
+impl<'a> Question<'a> {
+    pub fn new(model: Model, plan: &Plan, seq_cst: SeqCstReading, races: bool, budget: Budget<'a>) -> Question<'a> {
+        let Budget { limits, workers, stop, progress, .. } = budget;
+        if model.is_hardware() {
+            let question = FenceQuestion::new(model, plan.purpose);
+            return Question::Hardware(FenceQuestion { sets: plan.sets, limits, workers, stop, progress, ..question });
+        }
+        let question = C11Question::new(model);
+        Question::C11(StrengthenQuestion {
+            robust: C11Question { seq_cst, races, limits, workers, stop, progress, ..question },
+            sets: plan.sets,
+        })
+    }
+
+    pub fn ask(&self, program: &Program, task: &Task, explain: bool) -> Result<Found, AnalysisError> {
+        let Task { sites, offers, .. } = task;
+        let (answer, seq_cst) = match self {
+            Question::Hardware(question) => (fences(program, sites, offers, question)?, None),
+            Question::C11(question) => told(strengthen(program, sites, offers, question)?),
+        };
+        let mut needed = Vec::new();
+        if let Some(set) = answer.sets.first().filter(|_| explain) {
+            for &offer in &set.offers {
+                let trouble = match self {
+                    Question::Hardware(question) => without(program, sites, offers, set, offer, question)?,
+                    Question::C11(question) => strengthen_without(program, sites, offers, set, offer, question)?
+                        .map(|violation| Trouble::C11(Box::new(violation))),
+                };
+                needed.push((offer, trouble));
+            }
+        }
+        Ok(Found { answer, seq_cst, needed })
+    }
+
+    /// What anybody would ask about the repaired program, and the word for a good answer.
+    pub fn check(&self, program: &Program) -> Result<(Verdict, &'static str), AnalysisError> {
+        let question = match self {
+            Question::C11(question) => return Ok((c11_robustness(program, &question.robust)?.verdict, "robust")),
+            Question::Hardware(question) => question,
+        };
+        let FenceQuestion { limits, workers, stop, progress, .. } = *question;
+        let robust = RobustnessQuestion { limits, workers, stop, progress, ..RobustnessQuestion::new(question.model) };
+        Ok(match question.purpose {
+            Purpose::Robust => (robustness(program, &robust)?.verdict, "robust"),
+            Purpose::RaceFree => (race_freedom(program, &robust)?.verdict, "free of triangular races"),
+            Purpose::Safe(engine) => {
+                let reach = reachability::Question {
+                    limits,
+                    workers,
+                    stop,
+                    progress,
+                    ..reachability::Question::new(question.model)
+                };
+                (answer(program, &reach, engine)?.reachability.verdict, "safe")
+            }
+        })
+    }
+}
+
+/// An answer about orders and fences in the words of one about fences.
+fn told(found: Strengthened) -> (Fences, Option<SeqCstReading>) {
+    let outcome = match found.outcome {
+        StrengthenOutcome::NotNeeded => Outcome::NotNeeded,
+        StrengthenOutcome::Found => Outcome::Found,
+        StrengthenOutcome::NoSet(violation) => Outcome::NoSet(Box::new(Trouble::C11(violation))),
+        StrengthenOutcome::Unknown { limit, unchecked } => {
+            Outcome::Unknown(Why { limit, one_delaying_thread: false, unchecked })
+        }
+    };
+    (Fences { outcome, sets: found.sets, truncated: found.truncated, effort: found.effort }, found.seq_cst)
+}

@@ -1,0 +1,235 @@
+//! `fence`: which fences does a program need?
+
+mod ask;
+mod lists;
+mod plan;
+mod written;
+
+pub use lists::{read_cost, read_placement};
+pub(crate) use plan::{Plan, Task};
+
+use crate::answers::{self, Repaired};
+use crate::error::Error;
+use crate::program::Program;
+use crate::stops::add_stops;
+use ask::{Found, Question};
+use ravelin_analysis::fences::{CostBy, Offer, Outcome, Placement, Purpose, Sets};
+use ravelin_analysis::reachability::Engine;
+use ravelin_answer::{Answer, FencePurpose};
+use ravelin_explore::Budget;
+use ravelin_frontend::sites::Repair;
+use ravelin_program::{Model, SeqCstReading, Site, Strength};
+use std::time::Instant;
+
+/// Asks for the cheapest fences that make a program robust, or the minimal sets that make it safe.
+///
+/// ```
+/// use ravelin::{Answer, Model, Program};
+///
+/// let text = "static x; static y;
+///     thread p { x.store(1); let a = y.load(); }
+///     thread q { y.store(1); let b = x.load(); }";
+/// let program = Program::parse("sb.rav", text)?;
+/// let Answer::Fences(fences) = ravelin::fence(&program).model(Model::Tso).run()? else { unreachable!() };
+/// assert_eq!(fences.sets[0].fences, 2);
+/// let repaired = Program::parse("sb.rav", fences.repaired.unwrap_or_default())?;
+/// assert!(ravelin::check(&repaired).model(Model::Tso).run()?.is_robust());
+/// # Ok::<(), ravelin::Error>(())
+/// ```
+pub fn fence(program: &Program) -> Fence<'_> {
+    Fence {
+        program,
+        model: Model::Tso,
+        plan: Plan::new(Purpose::Robust, program.reading.copies),
+        seq_cst: SeqCstReading::default(),
+        races: true,
+        explain: false,
+        stops: true,
+        budget: Budget::default(),
+    }
+}
+
+/// The question which fences a program needs; made by [`fence`].
+#[derive(Clone, Debug)]
+#[must_use = "a question is asked with `run`"]
+pub struct Fence<'a> {
+    program: &'a Program,
+    model: Model,
+    pub(crate) plan: Plan,
+    seq_cst: SeqCstReading,
+    races: bool,
+    explain: bool,
+    stops: bool,
+    budget: Budget<'a>,
+}
+
+impl<'a> Fence<'a> {
+    /// Against this model; without, against tso.
+    pub fn model(mut self, model: Model) -> Self {
+        self.model = model;
+        self
+    }
+
+    /// What the fences are for; without, for robustness.
+    pub fn purpose(mut self, purpose: FencePurpose) -> Self {
+        self.plan.purpose = match (purpose, self.plan.purpose) {
+            (FencePurpose::Robustness, _) => Purpose::Robust,
+            (FencePurpose::Trf, _) => Purpose::RaceFree,
+            (FencePurpose::Safety, Purpose::Safe(engine)) => Purpose::Safe(engine),
+            (FencePurpose::Safety, _) => Purpose::Safe(Engine::default()),
+        };
+        self
+    }
+
+    /// Who answers about safety, for [`FencePurpose::Safety`].
+    pub fn engine(mut self, engine: Engine) -> Self {
+        if let Purpose::Safe(asked) = &mut self.plan.purpose {
+            *asked = engine;
+        }
+        self
+    }
+
+    /// One set, all that cost as little, or all minimal ones.
+    pub fn sets(mut self, sets: Sets) -> Self {
+        self.plan.sets = sets;
+        self
+    }
+
+    /// What to minimise.
+    pub fn cost(mut self, cost: CostBy) -> Self {
+        self.plan.cost = cost;
+        self
+    }
+
+    /// Where fences may go.
+    pub fn placement(mut self, placement: Placement) -> Self {
+        self.plan.placement = placement;
+        self
+    }
+
+    /// What to do: insert fences, or lock stores.
+    pub fn repair(mut self, repair: Repair) -> Self {
+        self.plan.repair = repair;
+        self
+    }
+
+    /// Begins without the fences that the program has, and keeps those that are needed.
+    pub fn minimise(mut self, minimise: bool) -> Self {
+        self.plan.minimise = minimise;
+        self
+    }
+
+    /// Chooses fences for each copy of a thread apart; what is found can then not be written down.
+    pub fn apart(mut self, apart: bool) -> Self {
+        self.plan.apart = apart;
+        self
+    }
+
+    /// pso: what a full and a store-store fence cost; ra and rc20: what a seq_cst fence and a stronger order cost.
+    pub fn weights(mut self, strong: u64, weak: u64) -> Self {
+        self.plan.weights = Some((strong, weak));
+        self
+    }
+
+    /// How seq_cst accesses are read (rc20).
+    pub fn seq_cst(mut self, reading: SeqCstReading) -> Self {
+        self.seq_cst = reading;
+        self
+    }
+
+    /// Repairs data races as well (ra and rc20); without, they are taken to be absent.
+    pub fn races(mut self, races: bool) -> Self {
+        self.races = races;
+        self
+    }
+
+    /// Finds for each fence of the first set what goes wrong without it.
+    pub fn explain(mut self, explain: bool) -> Self {
+        self.explain = explain;
+        self
+    }
+
+    /// Also says where threads can stop under sc.
+    pub fn stops(mut self, stops: bool) -> Self {
+        self.stops = stops;
+        self
+    }
+
+    /// What the question may take: states and memory per query, time for all of them together.
+    pub fn budget(mut self, budget: Budget<'a>) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Asks.
+    pub fn run(self) -> Result<Answer, Error> {
+        let start = Instant::now();
+        let program = &self.program.program;
+        let question = self.question();
+        let (task, Found { answer: found, seq_cst, needed }) = self.find()?;
+        if let (Some(reason), Outcome::NoSet(_) | Outcome::WrongUnderSc(_)) = (&task.not_expressible, &found.outcome) {
+            return Err(Error::Question(reason.to_string()));
+        }
+        let mut answer = answers::fences(&Repaired {
+            file: self.program.name(),
+            program,
+            model: self.model,
+            purpose: self.plan.purpose,
+            wanted: self.plan.sets,
+            sites: &task.sites,
+            offers: &task.offers,
+            found: &found,
+            seq_cst,
+            needed,
+        });
+        let choices = chosen(&found, &task.offers);
+        if let Some(choices) = choices.filter(|_| !self.plan.apart) {
+            let changed = task.text(&choices)?;
+            if changed != self.program.text() {
+                answer.checked = Some(written::check(self.program, &changed, &question)?);
+            }
+            answer.diff = Some(written::diff(self.program.name(), self.program.text(), &changed));
+            answer.repaired = Some(changed);
+        }
+        let mut answer = Answer::Fences(Box::new(answer));
+        if self.stops {
+            add_stops(self.program, self.budget, start, &mut answer)?;
+        }
+        Ok(answer)
+    }
+
+    /// The places where fences may go, and what they cost there.
+    pub fn places(self) -> Result<Answer, Error> {
+        let task = self.task()?;
+        let allowed = task.offers.iter().filter(|offer| offer.strength == Strength::Full);
+        let places: Vec<(&Site, u64)> = allowed.map(|offer| (&task.sites[offer.site], offer.cost.main)).collect();
+        Ok(Answer::FencePlaces(answers::places(self.program.name(), &self.program.program, &places)))
+    }
+
+    /// What can be done, and what of it helps.
+    pub(crate) fn find(&self) -> Result<(Task, Found), Error> {
+        let task = self.task()?;
+        let found = self.question().ask(&self.program.program, &task, self.explain)?;
+        Ok((task, found))
+    }
+
+    fn question(&self) -> Question<'a> {
+        Question::new(self.model, &self.plan, self.seq_cst, self.races, self.budget)
+    }
+
+    fn task(&self) -> Result<Task, Error> {
+        if self.model == Model::Sc {
+            return Err(Error::Question("under sc fences do nothing; ask about tso, pso, ra or rc20".to_owned()));
+        }
+        self.plan.task(&self.program.program, self.program.language, self.model)
+    }
+}
+
+/// What is to be done, if that is known: the first of the sets.
+fn chosen(found: &ravelin_analysis::fences::Fences, offers: &[Offer]) -> Option<Vec<(usize, Strength)>> {
+    match found.outcome {
+        Outcome::NotNeeded => Some(Vec::new()),
+        Outcome::Found => found.sets.first().map(|set| set.choices(offers)),
+        _ => None,
+    }
+}

@@ -1,0 +1,149 @@
+//! What is asked of `fence`, and what can be done about a program.
+
+use super::lists;
+use crate::error::Error;
+use ravelin_analysis::c11::{C11Weights, c11_offers};
+use ravelin_analysis::fences::{CostBy, Offer, Placement, Purpose, Sets, UnknownSite, Weights, apart, offers};
+use ravelin_analysis::reachability::Engine;
+use ravelin_frontend::Language;
+use ravelin_frontend::sites::{NoSites, NoText, Repair, Request, Sites as SourceSites, sites};
+use ravelin_program::{Change, Edge, Instruction, Model, Order, Program, Site, Strength};
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub purpose: Purpose,
+    pub sets: Sets,
+    pub cost: CostBy,
+    pub placement: Placement,
+    pub repair: Repair,
+    pub minimise: bool,
+    /// Each copy of a thread has its own fences.
+    pub apart: bool,
+    /// Of a full fence and of a store-store fence, under PSO; of a seq_cst fence and of a stronger order, under RC20.
+    pub weights: Option<(u64, u64)>,
+    pub copies: Option<usize>,
+}
+
+/// What can be done to a program, and at which cost.
+pub(crate) struct Task {
+    /// None if the language cannot express such a repair; it may turn out that none is needed.
+    source: Option<SourceSites>,
+    pub not_expressible: Option<NoSites>,
+    /// Those of the source, or those for each thread apart.
+    pub sites: Vec<Site>,
+    pub offers: Vec<Offer>,
+    /// Fences that stand there, order something that this model leaves in order anyway, and are none of its business.
+    untouched: Vec<usize>,
+    /// The text as it is.
+    unchanged: String,
+}
+
+impl Task {
+    /// The text with these changes.
+    pub fn text(&self, choices: &[(usize, Strength)]) -> Result<String, NoText> {
+        let untouched = self.untouched.iter().map(|&site| (site, Strength::Full));
+        match &self.source {
+            Some(source) => source.text(&choices.iter().copied().chain(untouched).collect::<Vec<_>>()),
+            None => Ok(self.unchanged.clone()),
+        }
+    }
+}
+
+impl Plan {
+    /// What the command line says by default.
+    pub fn new(purpose: Purpose, copies: Option<usize>) -> Plan {
+        Plan {
+            purpose,
+            sets: Sets::Cheapest,
+            cost: CostBy::Size,
+            placement: Placement::Anywhere,
+            repair: Repair::Fence,
+            minimise: false,
+            apart: false,
+            weights: None,
+            copies,
+        }
+    }
+
+    /// From the options of an expectation, or the option that is not understood.
+    pub fn from_options(options: &[(String, String)], engine: Engine, copies: Option<usize>) -> Result<Plan, String> {
+        let mut plan = Plan::new(Purpose::Robust, copies);
+        for (key, value) in options {
+            match (key.as_str(), value.as_str()) {
+                ("for", "robustness") => plan.purpose = Purpose::Robust,
+                ("for", "safety") => plan.purpose = Purpose::Safe(engine),
+                ("property", "trf") => plan.purpose = Purpose::RaceFree,
+                ("sets", "all") => plan.sets = Sets::AllMinimal,
+                ("copies", "apart") => plan.apart = true,
+                ("repair", "rmw") => plan.repair = Repair::Rmw,
+                ("cost", "size" | "loops") => plan.cost = lists::read_cost(value).map_err(|error| error.to_string())?,
+                ("placement", "anywhere" | "after-stores" | "before-loads" | "outside-loops") => {
+                    plan.placement = lists::read_placement(value).map_err(|error| error.to_string())?;
+                }
+                _ => return Err(format!("`{key}={value}` is not an option of an expectation about fences")),
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Where fences can go in a program, and what they cost there.
+    pub fn task(&self, program: &Program, language: Language, model: Model) -> Result<Task, Error> {
+        let repair = if model.is_c11() { Repair::Strengthen } else { self.repair };
+        let request = Request { repair, existing: self.minimise, copies: self.copies };
+        let (source, not_expressible) = match sites(&program.source, language, &request) {
+            Ok(source) => (Some(source), None),
+            Err(reason @ NoSites::NotExpressible(_)) => (None, Some(reason)),
+            Err(error) => return Err(error.into()),
+        };
+        let mut all = source.as_ref().map(|source| source.sites.clone()).unwrap_or_default();
+        let untouched: Vec<usize> =
+            (0..all.len()).filter(|&number| is_untouched(program, &all[number], model)).collect();
+        for &number in &untouched {
+            all[number].edges.clear();
+        }
+        if self.apart {
+            all = apart(program, &all);
+        }
+        if let CostBy::Listed(costs) = &self.cost {
+            // A profile lists the places of every kind of repair.
+            let mut others = Vec::new();
+            for (repair, existing) in [(Repair::Fence, true), (Repair::Rmw, false), (Repair::Strengthen, false)] {
+                let found = sites(&program.source, language, &Request { repair, existing, copies: self.copies });
+                others.extend(found.map(|found| found.sites).unwrap_or_default());
+            }
+            UnknownSite::among(costs.keys(), &all, &others)?;
+        }
+        let mut allowed = self.placement.allowed(program, &all)?;
+        allowed.retain(|&site| !all[site].edges.is_empty());
+        let offers = match model {
+            Model::Ra | Model::Rc20 => {
+                let (seq_cst, order) = self.weights.unwrap_or((4, 1));
+                let weights = C11Weights { seq_cst, order, weak_fence: seq_cst.min(2 * order), weak_fences: false };
+                c11_offers(program, &all, &allowed, &self.cost, weights, model)
+            }
+            Model::Pso => {
+                let (full, store) = self.weights.unwrap_or((2, 1));
+                let has_store_store = source.as_ref().is_some_and(|source| source.offers(Strength::StoreStore));
+                let weights = Weights { full, store_store: has_store_store.then_some(store) };
+                offers(program, &all, &allowed, &self.cost, weights)
+            }
+            Model::Sc | Model::Tso => offers(program, &all, &allowed, &self.cost, Weights::FULL_ONLY),
+        };
+        Ok(Task { source, not_expressible, sites: all, offers, untouched, unchanged: program.source.text.clone() })
+    }
+}
+
+/// A fence that stands there and does nothing under this model; it may be there for the compiler, or for another model.
+fn is_untouched(program: &Program, site: &Site, model: Model) -> bool {
+    let does_something = |edge: &Edge| {
+        let transition = &program.threads[edge.thread.0].transitions[edge.transition.0];
+        match transition.instruction {
+            Instruction::Fence(Order::SeqCst) => true,
+            Instruction::Fence(Order::Release | Order::AcqRel) => model != Model::Tso,
+            Instruction::Fence(Order::Acquire) => model.is_c11(),
+            _ => false,
+        }
+    };
+    site.change == Change::Keep && !site.edges.iter().any(does_something)
+}

@@ -1,0 +1,41 @@
+//! The repaired program as a text: checked from scratch, and as a diff.
+
+use super::ask::Question;
+use crate::error::Error;
+use crate::program::Program;
+use ravelin_analysis::Verdict;
+
+/// Reads the text and asks about it what anyone would ask who got it from elsewhere. Says what was answered.
+pub(crate) fn check(program: &Program, text: &str, question: &Question) -> Result<String, Error> {
+    let unread = |error: Error| Error::Internal(format!("the repaired program cannot be read: {error}"));
+    let repaired = program.reading.parse(program.name(), text).map_err(unread)?;
+    let (verdict, quality) = question.check(&repaired.program)?;
+    match verdict {
+        Verdict::Holds => {
+            let with = program.reading.copies.map(|copies| format!(" with {copies} copies")).unwrap_or_default();
+            let mut said = format!("Checked from scratch: the repaired program is {quality}{with}.");
+            if repaired.expectations.iter().any(|expectation| !expectation.pending) {
+                said.push_str(" Its `//! expect` lines still speak of the program as it was.");
+            }
+            Ok(said)
+        }
+        Verdict::Unknown => Ok("The repaired program could not be checked from scratch within the limits.".to_owned()),
+        Verdict::Violated => Err(Error::Internal(format!("the repaired program is not {quality}"))),
+    }
+}
+
+/// What changed, as a unified diff with two lines around each change; nothing if nothing did.
+pub(crate) fn diff(file: &str, before: &str, after: &str) -> String {
+    use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
+    if before == after {
+        return String::new();
+    }
+    let lines = InternedInput::new(before, after);
+    let mut diff = Diff::compute(Algorithm::Histogram, &lines);
+    diff.postprocess_lines(&lines);
+    let mut config = UnifiedDiffConfig::default();
+    config.context_len(2);
+    let printer = BasicLineDiffPrinter(&lines.interner);
+    let hunks = diff.unified_diff(&printer, config, &lines);
+    format!("--- {file}\n+++ {file}\n{hunks}")
+}

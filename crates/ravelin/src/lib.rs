@@ -1,0 +1,70 @@
+//! Does weak memory change what my program does?
+//!
+//! Ravelin answers questions about concurrent programs under sequential consistency (sc), x86-TSO (tso), PSO (pso), release/acquire (ra)
+//! and RC20 (rc20, a model of C11). There is one way to ask each: a function that takes a program and gives a builder.
+//!
+//! | question | function |
+//! | --- | --- |
+//! | Does weak memory leave all executions as they are? | [`check`] |
+//! | Can a forbidden state be reached, an assertion fail? | [`reach`] |
+//! | Which fences are the cheapest that help? | [`fence`] |
+//! | In which states can the program end? | [`states`] |
+//! | What does some run look like? | [`simulate`] |
+//! | Can a marking of a Petri net be covered? | [`cover`] |
+//!
+//! Every builder takes a [`Budget`], and every answer is an [`Answer`]: it prints itself, and serde writes and reads it.
+//!
+//! ```
+//! use ravelin::{Budget, Model, Program};
+//!
+//! let text = "static x; static y;
+//!     thread p { x.store(1); let a = y.load(); }
+//!     thread q { y.store(1); let b = x.load(); }";
+//! let program = Program::parse("sb.rav", text)?;
+//! let answer = ravelin::check(&program).model(Model::Tso).budget(Budget::seconds(10)).run()?;
+//! assert!(!answer.is_robust());
+//! println!("{answer}");
+//! # Ok::<(), ravelin::Error>(())
+//! ```
+//!
+//! In tests, [`assert_robust!`] panics with the witness:
+//!
+//! ```no_run
+//! ravelin::assert_robust!("models/queue.rav", tso, rc20);
+//! ```
+
+#![deny(missing_docs)]
+
+mod answers;
+mod check;
+mod cover;
+mod error;
+mod expect;
+mod fence;
+mod macros;
+mod program;
+mod reach;
+mod simulate;
+mod states;
+mod stops;
+
+pub use check::{Check, check};
+pub use cover::{Cover, Net, cover};
+pub use error::Error;
+pub use expect::{Command, Compared, Comparing, Table};
+pub use fence::{Fence, fence, read_cost, read_placement};
+pub use macros::__assert_robust;
+pub use program::{ParseError, Program, Reading, diagnostics};
+pub use ravelin_analysis::fences::{CostBy, Placement, Sets};
+pub use ravelin_analysis::reachability::Engine as ReachEngine;
+pub use ravelin_analysis::robustness::Engine as RobustnessEngine;
+pub use ravelin_answer as answer;
+pub use ravelin_answer::{Answer, Document, Verdict};
+pub use ravelin_explore::{Beyond, Budget, Limits, Progress};
+pub use ravelin_frontend::Language;
+pub use ravelin_frontend::sites::Repair;
+pub use ravelin_machine::Reductions;
+pub use ravelin_program::{Model, SeqCstReading};
+pub use reach::{Reach, reach};
+pub use simulate::{Simulate, Walk, simulate};
+pub use states::{States, states};

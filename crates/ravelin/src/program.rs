@@ -1,0 +1,246 @@
+//! Programs as they are given: a text in one of the languages, read and valid.
+
+use crate::error::Error;
+use ravelin_analysis::stops::Stops;
+use ravelin_answer::{self as answer, OtherPlace};
+use ravelin_frontend::{Diagnostic, Expectation, Language, Parsed, Severity, render, trencher};
+use ravelin_program::{Model, Position, Source, Span};
+use std::fmt;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// A program that was read.
+#[derive(Debug)]
+pub struct Program {
+    pub(crate) program: ravelin_program::Program,
+    pub(crate) language: Language,
+    pub(crate) reading: Reading,
+    pub(crate) expectations: Vec<Expectation>,
+    /// Warnings.
+    diagnostics: Vec<Diagnostic>,
+    /// Where threads can stop under SC, once that was looked for.
+    pub(crate) stops: OnceLock<Stops>,
+}
+
+/// How a text becomes a program.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// The language, if the name and the text do not tell.
+    pub language: Option<Language>,
+    /// Copies of each `thread p[*]`; without a number the program is about any number of threads.
+    pub copies: Option<usize>,
+    /// Trencher's language: values are taken modulo this number.
+    pub wrap: Option<i64>,
+}
+
+impl Reading {
+    /// Reads a text; its name tells the language, or else the text does.
+    pub fn parse(&self, name: impl Into<String>, text: impl Into<String>) -> Result<Program, Error> {
+        let source = Source::new(name.into(), text.into());
+        let language = self.language_of(&source)?;
+        let mut parsed = ravelin_frontend::parse(source, language);
+        if let (Some(modulus), Some(program)) = (self.wrap, &mut parsed.program) {
+            trencher::wrap(program, modulus);
+        }
+        let Some(program) = parsed.program.take() else { return Err(ParseError { parsed }.into()) };
+        let program = match self.copies {
+            Some(copies) if program.is_parameterised() => program.instance(copies),
+            _ => program,
+        };
+        Ok(Program {
+            program,
+            language,
+            reading: Reading { language: Some(language), ..*self },
+            expectations: parsed.expectations,
+            diagnostics: parsed.diagnostics,
+            stops: OnceLock::new(),
+        })
+    }
+
+    fn language_of(&self, source: &Source) -> Result<Language, Error> {
+        let path = Path::new(&source.name);
+        // `.txt` says little, so there the text decides.
+        let by_name = match Language::from_path(path) {
+            Some(Language::Trencher) | None => Language::from_text(&source.text).or_else(|| Language::from_path(path)),
+            known => known,
+        };
+        let Some(language) = self.language.or(by_name) else {
+            let known: Vec<String> =
+                Language::ALL.iter().map(|language| format!(".{}", language.extension())).collect();
+            return Err(Error::Question(format!(
+                "{}: cannot detect the language from the name or the text; use one of the file extensions {}, or --from",
+                source.name,
+                known.join(", ")
+            )));
+        };
+        if self.wrap.is_some() && language != Language::Trencher {
+            return Err(Error::Question(format!(
+                "{}: --wrap is for files of Trencher's language, and this is one of {}",
+                source.name,
+                language.name()
+            )));
+        }
+        Ok(language)
+    }
+}
+
+impl Program {
+    /// Reads a text. The ending of its name tells the language: `.rav`, `.litmus`, `.txt` (Trencher), `.rmm` (Memorax), `.tpl` (Rocker);
+    /// without one the text does.
+    ///
+    /// ```
+    /// let program = ravelin::Program::parse("half.rav", "static x; thread p { x.store(1); }")?;
+    /// assert_eq!(program.name(), "half.rav");
+    /// let error = ravelin::Program::parse("half.rav", "static x; thread").unwrap_err();
+    /// assert!(error.to_string().contains("half.rav:1:"), "{error}");
+    /// # Ok::<(), ravelin::Error>(())
+    /// ```
+    pub fn parse(name: impl Into<String>, text: impl Into<String>) -> Result<Program, Error> {
+        Reading::default().parse(name, text)
+    }
+
+    /// Reads a file.
+    pub fn read(path: impl AsRef<Path>) -> Result<Program, Error> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(|error| Error::Question(format!("{}: {error}", path.display())))?;
+        Program::parse(path.display().to_string(), text)
+    }
+
+    /// The name that it was read by.
+    pub fn name(&self) -> &str {
+        &self.program.source.name
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.program.source.text
+    }
+
+    /// The language of the text.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// It is about any number of threads.
+    pub fn is_parameterised(&self) -> bool {
+        self.program.is_parameterised()
+    }
+
+    /// The models that a program in its language is about: x86, or C11 and the x86 it is compiled to.
+    pub fn models(&self) -> Vec<Model> {
+        let is_c = || self.text().trim_start().starts_with("C ");
+        match self.language {
+            // Models of C11 need a number of threads.
+            _ if self.is_parameterised() => vec![Model::Tso],
+            Language::Trencher | Language::Memorax => vec![Model::Tso],
+            Language::Litmus if !is_c() => vec![Model::Tso],
+            Language::Litmus | Language::Rav | Language::Rocker => vec![Model::Tso, Model::Rc20],
+        }
+    }
+
+    /// Warnings as text for a terminal; empty if there are none.
+    pub fn warnings(&self, color: bool) -> String {
+        if self.diagnostics.is_empty() {
+            return String::new();
+        }
+        render(&self.diagnostics, &self.program.source, color)
+    }
+
+    /// Warnings as data.
+    pub fn diagnostics(&self) -> Vec<answer::Diagnostic> {
+        self.diagnostics.iter().map(|diagnostic| told(diagnostic, &self.program.source)).collect()
+    }
+
+    /// The program itself, for those who go below this library.
+    pub fn inner(&self) -> &ravelin_program::Program {
+        &self.program
+    }
+}
+
+/// A text that is not a program.
+#[derive(Debug)]
+pub struct ParseError {
+    parsed: Parsed,
+}
+
+impl ParseError {
+    /// Everything that is wrong, as text for a terminal.
+    pub fn render(&self, color: bool) -> String {
+        render(&self.parsed.diagnostics, &self.parsed.source, color)
+    }
+
+    /// Everything that is wrong, as data.
+    pub fn diagnostics(&self) -> Vec<answer::Diagnostic> {
+        self.parsed.diagnostics.iter().map(|diagnostic| told(diagnostic, &self.parsed.source)).collect()
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.parsed.source.text
+    }
+}
+
+impl fmt::Display for ParseError {
+    /// The first error, in a line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = self.parsed.diagnostics.iter().find(|diagnostic| diagnostic.is_error());
+        let place = first.and_then(|first| self.parsed.source.position(first.span));
+        let place = place.map(|place| format!(":{place}")).unwrap_or_default();
+        let message = first.map_or("not a program", |first| first.message.as_str());
+        write!(f, "{}{place}: {message}", self.parsed.source.name)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// What is wrong with a text, whether or not it is a program.
+pub fn diagnostics(
+    reading: &Reading,
+    name: impl Into<String>,
+    text: impl Into<String>,
+) -> Result<answer::Diagnostics, Error> {
+    let source = Source::new(name.into(), text.into());
+    let language = reading.language_of(&source)?;
+    let parsed = ravelin_frontend::parse(source, language);
+    let diagnostics = parsed.diagnostics.iter().map(|diagnostic| told(diagnostic, &parsed.source));
+    Ok(answer::Diagnostics {
+        diagnostics: diagnostics.collect(),
+        language: language.name().to_owned(),
+        file: parsed.source.name.clone(),
+    })
+}
+
+fn told(diagnostic: &Diagnostic, source: &Source) -> answer::Diagnostic {
+    let (position, end) = range(diagnostic.span, source);
+    let others = diagnostic.secondary.iter().map(|(span, label)| {
+        let (position, end) = range(*span, source);
+        OtherPlace {
+            position,
+            end_line: end.map(|at| at.line),
+            end_column: end.map(|at| at.column),
+            label: label.clone(),
+        }
+    });
+    answer::Diagnostic {
+        severity: match diagnostic.severity {
+            Severity::Error => answer::Severity::Error,
+            Severity::Warning => answer::Severity::Warning,
+        },
+        message: diagnostic.message.clone(),
+        position,
+        end_line: end.map(|at| at.line),
+        end_column: end.map(|at| at.column),
+        label: diagnostic.label.clone(),
+        notes: diagnostic.notes.clone(),
+        help: diagnostic.help.clone(),
+        others: others.collect(),
+    }
+}
+
+/// Where a span begins, and where it ends: the first character that does not belong to it.
+fn range(span: Span, source: &Source) -> (Option<Position>, Option<Position>) {
+    let length = u32::try_from(source.text.len()).unwrap_or(u32::MAX);
+    let at = |offset: u32| source.position(Span { start: offset.min(length), end: u32::MAX });
+    (at(span.start), at(span.end.max(span.start)))
+}

@@ -1,0 +1,105 @@
+//! `reach`: can something forbidden happen?
+
+use crate::answers::reachability;
+use crate::check::certify_any_number;
+use crate::error::Error;
+use crate::program::Program;
+use ravelin_analysis::parameterised::certificate::Claim;
+use ravelin_analysis::reachability::certificate::{Certificate, certify};
+use ravelin_analysis::reachability::{Engine, Question, answer};
+use ravelin_answer::Answer;
+use ravelin_explore::Budget;
+use ravelin_machine::Reductions;
+use ravelin_program::Model;
+
+/// Asks whether a goal can be violated, an assertion can fail or a fault can happen.
+///
+/// ```
+/// use ravelin::{Model, Program, Verdict};
+///
+/// let text = "static x; thread p { x.store(1); } never x == 1;";
+/// let program = Program::parse("one.rav", text)?;
+/// let answer = ravelin::reach(&program).model(Model::Sc).run()?;
+/// assert_eq!(answer.verdict(), Some(Verdict::Violated));
+/// # Ok::<(), ravelin::Error>(())
+/// ```
+pub fn reach(program: &Program) -> Reach<'_> {
+    let Question { model, buffer, reductions, .. } = Question::new(Model::Tso);
+    Reach { program, model, engine: Engine::default(), buffer, reductions, budget: Budget::default() }
+}
+
+/// The question what a program can reach; made by [`reach`].
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a question is asked with `run`"]
+pub struct Reach<'a> {
+    program: &'a Program,
+    model: Model,
+    engine: Engine,
+    buffer: usize,
+    reductions: Reductions,
+    budget: Budget<'a>,
+}
+
+impl<'a> Reach<'a> {
+    /// Under this model: sc, tso or pso. Without, under tso.
+    pub fn model(mut self, model: Model) -> Self {
+        self.model = model;
+        self
+    }
+
+    /// Who answers; without, several engines are asked.
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// Most pending stores of one thread, for engines that need a bound.
+    pub fn buffer(mut self, stores: usize) -> Self {
+        self.buffer = stores;
+        self
+    }
+
+    /// Which reductions of the state space are made.
+    pub fn reductions(mut self, reductions: Reductions) -> Self {
+        self.reductions = reductions;
+        self
+    }
+
+    /// What the question may take.
+    pub fn budget(mut self, budget: Budget<'a>) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Asks.
+    pub fn run(self) -> Result<Answer, Error> {
+        let found = answer(&self.program.program, &self.question(), self.engine)?;
+        Ok(Answer::Reachability(Box::new(reachability(self.program.name(), &found))))
+    }
+
+    /// A proof that nothing forbidden can happen under tso, or under sc by any number of threads, as JSON that `ravelin certificate` checks.
+    /// `None` if none could be made within the budget.
+    pub fn certificate(self) -> Result<Option<String>, Error> {
+        let unfit = |message: &str| Err(Error::Question(message.to_owned()));
+        match (self.program.is_parameterised(), self.model) {
+            (true, Model::Sc) => certify_any_number(self.program, Claim::Unreachable, self.budget),
+            (false, Model::Tso) => {
+                let certificate = certify(&self.program.program, &self.question())?;
+                let name = self.program.name().to_owned();
+                let certificate = certificate.map(|found| Certificate { program: name, ..found });
+                Ok(certificate.and_then(|certificate| serde_json::to_string(&certificate).ok()))
+            }
+            (true, _) => unfit("with any number of threads there are proofs to write under sc only: use --model sc"),
+            (false, _) => unfit("--certify writes a proof about a program under tso: use no other model"),
+        }
+    }
+
+    fn question(&self) -> Question<'a> {
+        question(self.model, self.buffer, self.reductions, self.budget)
+    }
+}
+
+pub(crate) fn question(model: Model, buffer: usize, reductions: Reductions, budget: Budget<'_>) -> Question<'_> {
+    let Budget { limits, workers, stop, progress, beyond } = budget;
+    Question { model, buffer, reductions, limits, workers, stop, progress, beyond }
+}

@@ -1,0 +1,190 @@
+//! `simulate`: a walk through a program.
+
+use crate::error::Error;
+use crate::program::Program;
+use ravelin_analysis::simulation::{Choice, Simulation, Standing};
+use ravelin_answer::{self as answer, Answer, InitialThread, Step};
+use ravelin_frontend::sites::{Repair, Request, sites};
+use ravelin_program::{Edge, Model, Site};
+use ravelin_semantics::Action;
+use std::collections::{BTreeMap, HashMap};
+
+/// A random walk through a program, or one whose steps are chosen.
+///
+/// ```
+/// use ravelin::{Answer, Program};
+///
+/// let program = Program::parse("one.rav", "static x; thread p { x.store(1); }")?;
+/// let Answer::Simulation(run) = ravelin::simulate(&program).seed(7).run()? else { unreachable!() };
+/// assert_eq!(run.steps.len(), 2, "the store, and its way to memory");
+/// # Ok::<(), ravelin::Error>(())
+/// ```
+pub fn simulate(program: &Program) -> Simulate<'_> {
+    Simulate { program, model: Model::Tso, seed: 0, steps: 200 }
+}
+
+/// The question for a walk; made by [`simulate`].
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a question is asked with `run`"]
+pub struct Simulate<'a> {
+    program: &'a Program,
+    model: Model,
+    seed: u64,
+    steps: usize,
+}
+
+impl<'a> Simulate<'a> {
+    /// Under this model: sc, tso or pso. Without, under tso.
+    pub fn model(mut self, model: Model) -> Self {
+        self.model = model;
+        self
+    }
+
+    /// The same seed gives the same run.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The longest run.
+    pub fn steps(mut self, steps: usize) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// Walks at random, to the end or to a violation.
+    pub fn run(self) -> Result<Answer, Error> {
+        let mut simulation = Simulation::new(&self.program.program, self.model, self.seed)?;
+        let mut steps: Vec<Step> = Vec::new();
+        let mut troubles = simulation.troubles();
+        while steps.len() < self.steps && troubles.is_empty() {
+            let mut choices = simulation.choices();
+            if choices.is_empty() {
+                break;
+            }
+            let choice = choices.swap_remove(simulation.draw(choices.len()));
+            steps.push(choice.told.clone());
+            simulation.take(choice);
+            troubles = simulation.troubles();
+        }
+        let end = match simulation.standing() {
+            Standing::Running if troubles.is_empty() => format!("stopped after {} steps", steps.len()),
+            Standing::Running => "stopped at a violation".to_owned(),
+            standing => ended(standing).unwrap_or_default(),
+        };
+        Ok(Answer::Simulation(Box::new(answer::Simulation {
+            file: self.program.name().to_owned(),
+            model: self.model,
+            seed: self.seed,
+            end,
+            troubles,
+            values: simulation.values(),
+            initial: simulation.initial(&steps),
+            steps,
+        })))
+    }
+
+    /// A walk whose steps are chosen one by one.
+    pub fn walk(self) -> Result<Walk, Error> {
+        let simulation = Simulation::new(&self.program.program, self.model, self.seed)?;
+        let threads = simulation.initial(&[]).threads;
+        let choices = simulation.choices();
+        Ok(Walk { simulation, choices, threads })
+    }
+
+    /// How often each place for a fence is passed in many random runs, by name.
+    pub fn profile(self, runs: usize) -> Result<BTreeMap<String, u64>, Error> {
+        let mut taken: HashMap<Edge, u64> = HashMap::new();
+        for run in 0..runs {
+            let seed = self.seed.wrapping_add(run as u64);
+            let mut simulation = Simulation::new(&self.program.program, self.model, seed)?;
+            for _ in 0..self.steps {
+                let mut choices = simulation.choices();
+                if choices.is_empty() {
+                    break;
+                }
+                let choice = choices.swap_remove(simulation.draw(choices.len()));
+                if let Action::Step { thread, transition, .. } = choice.action {
+                    *taken.entry(Edge { thread, transition }).or_default() += 1;
+                }
+                simulation.take(choice);
+            }
+        }
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        let count = |site: &Site| site.edges.iter().map(|edge| taken.get(edge).copied().unwrap_or(0)).sum::<u64>();
+        for (repair, existing) in [(Repair::Fence, true), (Repair::Rmw, false), (Repair::Strengthen, false)] {
+            let request = Request { repair, existing, copies: self.program.reading.copies };
+            match sites(&self.program.program.source, self.program.language, &request) {
+                Ok(found) => {
+                    for site in &found.sites {
+                        let known = counts.entry(site.name.clone()).or_default();
+                        *known = count(site).max(*known);
+                    }
+                }
+                // Not every language has locked exchanges or orders; all have fences.
+                Err(error) if repair == Repair::Fence => return Err(error.into()),
+                Err(_) => {}
+            }
+        }
+        Ok(counts)
+    }
+}
+
+/// How a run ended, if it did.
+fn ended(standing: Standing) -> Option<String> {
+    match standing {
+        Standing::Final => Some("every thread is at its end".to_owned()),
+        Standing::Stuck(threads) => Some(format!("nothing can move; not at their end: {}", threads.join(", "))),
+        Standing::Running => None,
+    }
+}
+
+/// A walk whose steps are chosen; made by [`Simulate::walk`].
+pub struct Walk {
+    simulation: Simulation,
+    choices: Vec<Choice>,
+    threads: Vec<InitialThread>,
+}
+
+impl Walk {
+    /// What registers and cells hold now.
+    pub fn values(&self) -> Vec<(String, i64)> {
+        self.simulation.values()
+    }
+
+    /// Violated goals, failing assertions and faults in this state, in words.
+    pub fn troubles(&self) -> Vec<String> {
+        self.simulation.troubles()
+    }
+
+    /// How the run has ended, if it has.
+    pub fn end(&self) -> Option<String> {
+        ended(self.simulation.standing())
+    }
+
+    /// The threads of the program.
+    pub fn threads(&self) -> &[InitialThread] {
+        &self.threads
+    }
+
+    /// The steps that can be taken now.
+    pub fn choices(&self) -> Vec<Step> {
+        self.choices.iter().map(|choice| choice.told.clone()).collect()
+    }
+
+    /// One of the choices, at random.
+    pub fn draw(&mut self) -> usize {
+        self.simulation.draw(self.choices.len())
+    }
+
+    /// Takes a step by its number; says whether there is such a one.
+    pub fn take(&mut self, number: usize) -> bool {
+        if number >= self.choices.len() {
+            return false;
+        }
+        let choice = self.choices.swap_remove(number);
+        self.simulation.take(choice);
+        self.choices = self.simulation.choices();
+        true
+    }
+}

@@ -1,0 +1,36 @@
+//! What answers say beside themselves: where threads can stop under SC, because nothing behind such a place was looked at.
+
+use crate::answers;
+use crate::error::Error;
+use crate::program::Program;
+use ravelin_analysis::stops::{StopsQuestion, stops};
+use ravelin_answer::{Answer, Verdict};
+use ravelin_explore::Budget;
+use std::time::Instant;
+
+/// The search for stops is not worth more states than this, unless the question itself took more.
+const MOST_STATES: u64 = 1_000_000;
+
+/// Adds the stops to an answer that was asked for at `start`, with what is left of its budget. They are looked for once per program.
+pub(crate) fn add_stops(program: &Program, budget: Budget, start: Instant, answer: &mut Answer) -> Result<(), Error> {
+    let states = answer.states();
+    // Of several processes that find the same answer, one says it.
+    let is_other = budget.beyond.peers.is_some_and(|peers| peers.number() != 0);
+    if budget.check(start, states).is_some() || is_other {
+        return Ok(());
+    }
+    let found = match program.stops.get() {
+        Some(found) => found,
+        None => {
+            let Budget { mut limits, workers, stop, .. } = budget.child(start, states);
+            // An answer that ran into a limit of memory has taken long enough.
+            let is_unknown = answer.verdict() == Some(Verdict::Unknown);
+            let most = if is_unknown { MOST_STATES } else { MOST_STATES.max(2 * states) };
+            limits.states = Some(limits.states.map_or(most, |given| given.min(most)));
+            let found = stops(&program.program, &StopsQuestion { limits, workers, stop })?;
+            program.stops.get_or_init(|| found)
+        }
+    };
+    answer.set_stops(answers::stops(found));
+    Ok(())
+}
