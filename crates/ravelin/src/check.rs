@@ -3,6 +3,7 @@
 use crate::answers::{c11_robustness, robustness, triangular_races};
 use crate::error::Error;
 use crate::program::Program;
+use crate::setters::setters;
 use crate::stops::add_stops;
 use ravelin_analysis::c11::{self, C11Question, with_waits};
 use ravelin_analysis::parameterised::certificate::{self as any_number, Claim};
@@ -58,11 +59,7 @@ pub struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// Against this model; without, against tso.
-    pub fn model(mut self, model: Model) -> Self {
-        self.model = model;
-        self
-    }
+    setters!(model, races, seq_cst, stops, budget);
 
     /// Robustness, or freedom from triangular races, which is stronger and cheaper (tso).
     pub fn property(mut self, property: Property) -> Self {
@@ -82,33 +79,9 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// Looks for data races on non-atomic accesses (ra and rc20); without, they are taken to be absent.
-    pub fn races(mut self, races: bool) -> Self {
-        self.races = races;
-        self
-    }
-
-    /// How seq_cst accesses are read (rc20).
-    pub fn seq_cst(mut self, reading: SeqCstReading) -> Self {
-        self.seq_cst = reading;
-        self
-    }
-
     /// Rewrites loops that only wait to instructions that wait (ra and rc20).
     pub fn auto_wait(mut self, rewrite: bool) -> Self {
         self.auto_wait = rewrite;
-        self
-    }
-
-    /// Also says where threads can stop under sc.
-    pub fn stops(mut self, stops: bool) -> Self {
-        self.stops = stops;
-        self
-    }
-
-    /// What the question may take.
-    pub fn budget(mut self, budget: Budget<'a>) -> Self {
-        self.budget = budget;
         self
     }
 

@@ -2,6 +2,7 @@
 
 use crate::answers::coverability;
 use crate::error::Error;
+use crate::setters::setters;
 use ravelin_answer::Answer;
 use ravelin_explore::Budget;
 use ravelin_nets::{Question, certify, spec};
@@ -9,7 +10,7 @@ use ravelin_nets::{Question, certify, spec};
 /// A Petri net that was read, with its initial markings and its targets.
 #[derive(Debug)]
 pub struct Net {
-    name: String,
+    pub(crate) name: String,
     pub(crate) net: ravelin_nets::Net,
 }
 
@@ -52,11 +53,7 @@ pub struct Cover<'a> {
 }
 
 impl<'a> Cover<'a> {
-    /// What the question may take.
-    pub fn budget(mut self, budget: Budget<'a>) -> Self {
-        self.budget = budget;
-        self
-    }
+    setters!(budget);
 
     /// Asks. Beside the answer stands a proof, if no target can be covered: JSON that `ravelin certificate --net` checks.
     pub fn run(self) -> Result<(Answer, Option<String>), Error> {

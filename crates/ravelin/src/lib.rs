@@ -36,6 +36,7 @@
 #![deny(missing_docs)]
 
 mod answers;
+mod certificate;
 mod check;
 mod cover;
 mod error;
@@ -44,10 +45,12 @@ mod fence;
 mod macros;
 mod program;
 mod reach;
+mod setters;
 mod simulate;
 mod states;
 mod stops;
 
+pub use certificate::Certificate;
 pub use check::{Check, check};
 pub use cover::{Cover, Net, cover};
 pub use error::Error;

@@ -4,6 +4,7 @@ use crate::answers::reachability;
 use crate::check::certify_any_number;
 use crate::error::Error;
 use crate::program::Program;
+use crate::setters::setters;
 use ravelin_analysis::parameterised::certificate::Claim;
 use ravelin_analysis::reachability::certificate::{Certificate, certify};
 use ravelin_analysis::reachability::{Engine, Question, answer};
@@ -41,33 +42,11 @@ pub struct Reach<'a> {
 }
 
 impl<'a> Reach<'a> {
-    /// Under this model: sc, tso or pso. Without, under tso.
-    pub fn model(mut self, model: Model) -> Self {
-        self.model = model;
-        self
-    }
+    setters!(model, buffer, reductions, budget);
 
     /// Who answers; without, several engines are asked.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
-        self
-    }
-
-    /// Most pending stores of one thread, for engines that need a bound.
-    pub fn buffer(mut self, stores: usize) -> Self {
-        self.buffer = stores;
-        self
-    }
-
-    /// Which reductions of the state space are made.
-    pub fn reductions(mut self, reductions: Reductions) -> Self {
-        self.reductions = reductions;
-        self
-    }
-
-    /// What the question may take.
-    pub fn budget(mut self, budget: Budget<'a>) -> Self {
-        self.budget = budget;
         self
     }
 

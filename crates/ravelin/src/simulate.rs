@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::program::Program;
+use crate::setters::setters;
 use ravelin_analysis::simulation::{Choice, Simulation, Standing};
 use ravelin_answer::{self as answer, Answer, InitialThread, Step};
 use ravelin_frontend::sites::{Repair, Request, sites};
@@ -34,11 +35,7 @@ pub struct Simulate<'a> {
 }
 
 impl<'a> Simulate<'a> {
-    /// Under this model: sc, tso or pso. Without, under tso.
-    pub fn model(mut self, model: Model) -> Self {
-        self.model = model;
-        self
-    }
+    setters!(model);
 
     /// The same seed gives the same run.
     pub fn seed(mut self, seed: u64) -> Self {

@@ -4,6 +4,7 @@ use crate::answers::final_states;
 use crate::error::Error;
 use crate::program::Program;
 use crate::reach::question;
+use crate::setters::setters;
 use crate::stops::add_stops;
 use ravelin_analysis::reachability::Question;
 use ravelin_answer::Answer;
@@ -44,35 +45,7 @@ pub struct States<'a> {
 }
 
 impl<'a> States<'a> {
-    /// Under this model: sc, tso or pso. Without, under tso.
-    pub fn model(mut self, model: Model) -> Self {
-        self.model = model;
-        self
-    }
-
-    /// Most pending stores of one thread.
-    pub fn buffer(mut self, stores: usize) -> Self {
-        self.buffer = stores;
-        self
-    }
-
-    /// Which reductions of the state space are made.
-    pub fn reductions(mut self, reductions: Reductions) -> Self {
-        self.reductions = reductions;
-        self
-    }
-
-    /// Also says where threads can stop under sc.
-    pub fn stops(mut self, stops: bool) -> Self {
-        self.stops = stops;
-        self
-    }
-
-    /// What the question may take.
-    pub fn budget(mut self, budget: Budget<'a>) -> Self {
-        self.budget = budget;
-        self
-    }
+    setters!(model, buffer, reductions, stops, budget);
 
     /// Asks.
     pub fn run(self) -> Result<Answer, Error> {

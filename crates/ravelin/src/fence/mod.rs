@@ -11,6 +11,7 @@ pub(crate) use plan::{Plan, Task};
 use crate::answers::{self, Repaired};
 use crate::error::Error;
 use crate::program::Program;
+use crate::setters::setters;
 use crate::stops::add_stops;
 use ask::{Found, Question};
 use ravelin_analysis::fences::{CostBy, Offer, Outcome, Placement, Purpose, Sets};
@@ -64,11 +65,7 @@ pub struct Fence<'a> {
 }
 
 impl<'a> Fence<'a> {
-    /// Against this model; without, against tso.
-    pub fn model(mut self, model: Model) -> Self {
-        self.model = model;
-        self
-    }
+    setters!(model, seq_cst, races, stops, budget);
 
     /// What the fences are for; without, for robustness.
     pub fn purpose(mut self, purpose: FencePurpose) -> Self {
@@ -131,33 +128,9 @@ impl<'a> Fence<'a> {
         self
     }
 
-    /// How seq_cst accesses are read (rc20).
-    pub fn seq_cst(mut self, reading: SeqCstReading) -> Self {
-        self.seq_cst = reading;
-        self
-    }
-
-    /// Repairs data races as well (ra and rc20); without, they are taken to be absent.
-    pub fn races(mut self, races: bool) -> Self {
-        self.races = races;
-        self
-    }
-
     /// Finds for each fence of the first set what goes wrong without it.
     pub fn explain(mut self, explain: bool) -> Self {
         self.explain = explain;
-        self
-    }
-
-    /// Also says where threads can stop under sc.
-    pub fn stops(mut self, stops: bool) -> Self {
-        self.stops = stops;
-        self
-    }
-
-    /// What the question may take: states and memory per query, time for all of them together.
-    pub fn budget(mut self, budget: Budget<'a>) -> Self {
-        self.budget = budget;
         self
     }
 

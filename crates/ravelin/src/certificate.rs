@@ -1,0 +1,84 @@
+//! Proofs that were written down, checked against the program or net that they are about.
+
+use crate::cover::Net;
+use crate::error::Error;
+use crate::program::Program;
+use ravelin_analysis::parameterised::certificate::{self as any_number, Claim};
+use ravelin_analysis::reachability::certificate as load_buffers;
+use serde_json::Value;
+
+/// A proof that `certificate` of a question, or [`crate::Cover::run`], made.
+#[derive(Debug)]
+pub struct Certificate(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    /// No goal can be reached under tso.
+    LoadBuffers(load_buffers::Certificate),
+    /// About any number of threads.
+    AnyNumber(any_number::Certificate),
+    /// No target of a net can be covered.
+    Net(ravelin_nets::Certificate),
+}
+
+impl Certificate {
+    /// Reads a proof. Its format says what it is about.
+    pub fn parse(text: &str) -> Result<Certificate, Error> {
+        let not_one = |error: serde_json::Error| Error::Question(format!("not a certificate: {error}"));
+        let document: Value = serde_json::from_str(text).map_err(not_one)?;
+        let kind = match document["format"].as_str() {
+            Some(ravelin_nets::FORMAT) => Kind::Net(serde_json::from_value(document).map_err(not_one)?),
+            Some(any_number::FORMAT) => Kind::AnyNumber(serde_json::from_value(document).map_err(not_one)?),
+            _ => Kind::LoadBuffers(serde_json::from_value(document).map_err(not_one)?),
+        };
+        Ok(Certificate(kind))
+    }
+
+    /// The name of the program that it is about; none if it is about a net.
+    pub fn program(&self) -> Option<&str> {
+        match &self.0 {
+            Kind::LoadBuffers(certificate) => Some(&certificate.program),
+            Kind::AnyNumber(certificate) => Some(&certificate.program),
+            Kind::Net(_) => None,
+        }
+    }
+
+    /// Checks it against a program: what is proved, or what is wrong with the proof.
+    pub fn check(&self, program: &Program) -> Result<String, String> {
+        let (file, program) = (program.name(), &program.program);
+        match &self.0 {
+            Kind::LoadBuffers(certificate) => {
+                let checked = load_buffers::check(program, certificate).map_err(|flaw| flaw.to_string())?;
+                Ok(format!(
+                    "no goal of {file} can be reached under tso: {} constraints contain {} cases of the goals, no initial state, \
+                     and all {} steps back from them",
+                    checked.constraints, checked.goals, checked.steps
+                ))
+            }
+            Kind::AnyNumber(certificate) => {
+                let checked = any_number::check(program, certificate).map_err(|flaw| flaw.to_string())?;
+                let claim = match certificate.claim {
+                    Claim::Robust => format!("{file} is robust against tso"),
+                    Claim::Unreachable => format!("no goal of {file} can be reached under sc"),
+                };
+                Ok(format!(
+                    "{claim} for every number of threads: {} markings of {} nets contain the targets, no initial marking, and \
+                     all {} steps back",
+                    checked.markings, checked.nets, checked.steps
+                ))
+            }
+            Kind::Net(_) => Err("it is about a net, not about a program".to_owned()),
+        }
+    }
+
+    /// Checks it against a net: what is proved, or what is wrong with the proof.
+    pub fn check_net(&self, net: &Net) -> Result<String, String> {
+        let Kind::Net(certificate) = &self.0 else { return Err("it is about a program, not about a net".to_owned()) };
+        let checked = ravelin_nets::check(&net.net, certificate).map_err(|flaw| flaw.to_string())?;
+        Ok(format!(
+            "no target of {} can be covered: {} markings are below {} targets, above no initial marking, and closed under all \
+             {} steps back",
+            net.name, checked.markings, checked.targets, checked.steps
+        ))
+    }
+}
