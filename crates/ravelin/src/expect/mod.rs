@@ -163,22 +163,26 @@ impl OfModel<'_> {
     }
 
     fn states(&mut self, buffer: usize, reductions: Reductions) -> Result<(), Error> {
+        let headers = self.headers.iter().filter(|expected| !expected.pending);
+        let headers: Vec<String> = headers.map(|expected| expected.answer.clone()).collect();
+        let (path, model, tables) = (self.path, self.model.name(), self.comparing.tables.iter());
+        let states: Vec<BTreeSet<String>> = tables.clone().filter_map(|table| table.states(path, model)).collect();
+        let conditions: Vec<String> = tables.filter_map(|table| table.condition(path, model)).collect();
+        if headers.is_empty() && states.is_empty() && conditions.is_empty() {
+            return Ok(());
+        }
         let question = crate::reach::question(self.model, buffer, reductions, self.comparing.budget);
         let answer = ravelin_analysis::states::states(&self.program.program, &question)?;
-        let headers: Vec<String> =
-            self.headers.iter().filter(|expected| !expected.pending).map(|expected| expected.answer.clone()).collect();
         for expected in headers {
             self.add("states", expected, summary(&answer));
         }
-        for table in self.comparing.tables {
-            if let Some(expected) = table.states(self.path, self.model.name()) {
-                let found: BTreeSet<String> = answer.finals.iter().map(|state| state.shown.clone()).collect();
-                self.add("states", show(&expected), show(&found));
-            }
-            if let Some(expected) = table.condition(self.path, self.model.name()) {
-                let found = condition(&self.program.program, &answer);
-                self.add("condition", expected, found.to_owned());
-            }
+        for expected in states {
+            let found: BTreeSet<String> = answer.finals.iter().map(|state| state.shown.clone()).collect();
+            self.add("states", show(&expected), show(&found));
+        }
+        for expected in conditions {
+            let found = condition(&self.program.program, &answer);
+            self.add("condition", expected, found.to_owned());
         }
         Ok(())
     }
