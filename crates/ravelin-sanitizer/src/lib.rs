@@ -6,18 +6,22 @@
 //! and `ravelin-clocks` do.
 
 pub mod compiler;
+mod judged;
 pub mod repair;
 pub mod report;
 mod runs;
 pub mod rust;
 mod suppression;
 mod symbols;
+mod trial;
 mod unpack;
 mod watch;
 
-pub use ravelin_schedule::{Schedule, Strategy};
+pub use judged::{Judged, gathered_from};
+pub use ravelin_schedule::{NoSchedule, Schedule, Strategy};
 pub use runs::{Plan, Ran, Scheduling, fingerprint};
 pub use suppression::{Suppressions, WrongSuppressions};
 pub use symbols::Frame;
+pub use trial::Trial;
 pub use unpack::{NotUnpacked, Runtime};
 pub use watch::{NotWatched, Streams, Watch, Watched, find_program, read_findings, watch};

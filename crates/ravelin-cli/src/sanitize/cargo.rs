@@ -1,7 +1,7 @@
 //! `ravelin cargo`, which is also `cargo ravelin`: Rust projects.
 
 use super::arguments::Cargo;
-use super::run::{exit_code, gathered};
+use super::run::exit_code;
 use super::{show, wanted};
 use ravelin_output::{complain, stderr};
 use ravelin_sanitizer::report::gather;
@@ -48,7 +48,7 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     }
     // The findings are in the programs that cargo started, not in cargo.
     ran.iter_mut().for_each(|run| run.watched.executable = None);
-    let mut gathered = gathered(&plan, &ran);
+    let mut gathered = plan.gathered(&ran);
     gathered.program = format!("cargo {}", arguments.command[0].display());
     let mut report = gather(gathered, &wanted);
     report.notes.extend(cargo.without_races.map(|why| format!("data races were not looked for: {why}")));

@@ -2,7 +2,6 @@
 
 pub mod arguments;
 mod cargo;
-mod excerpts;
 mod fix;
 mod replay;
 mod run;
@@ -23,8 +22,8 @@ use ravelin_output::{Stream, replace, stdout};
 use ravelin_report::sanitizer::json::document;
 use ravelin_report::sanitizer::{json, sarif, text};
 use ravelin_sanitizer::compiler::{self, Language};
-use ravelin_sanitizer::read_findings;
-use ravelin_sanitizer::report::{Gathered, Report, Wanted, gather};
+use ravelin_sanitizer::gathered_from;
+use ravelin_sanitizer::report::{Report, Wanted, gather};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -39,18 +38,7 @@ pub fn compile(language: Language, arguments: &Compile) -> anyhow::Result<ExitCo
 /// Reports what is in findings files.
 pub fn findings(arguments: &Findings) -> anyhow::Result<Exit> {
     let wanted = wanted(&arguments.shown)?;
-    let names: Vec<String> = arguments.files.iter().map(|file| file.display().to_string()).collect();
-    let gathered = Gathered {
-        program: names.join(", "),
-        arguments: Vec::new(),
-        executable: None,
-        processes: arguments.files.iter().map(|file| read_findings(file)).collect::<Result<_, _>>()?,
-        unrecorded: 0,
-        run_of: Vec::new(),
-        runs: Vec::new(),
-        directory: std::env::current_dir().ok(),
-    };
-    let report = gather(gathered, &wanted);
+    let report = gather(gathered_from(&arguments.files)?, &wanted);
     show("findings", &report, None, &arguments.shown, stdout())?;
     Ok(exit(&report))
 }
@@ -99,7 +87,7 @@ fn show(
     let pages = Pages { html: shown.html.clone(), svg: None };
     pages.check()?;
     let answers = [json::report(report, command_line)];
-    pages.write_findings(command, &answers, &excerpts::sources(report))
+    pages.write_findings(command, &answers, &report.sources())
 }
 
 /// Writes a report to a file. Text is for people, who will look at it on a terminal.

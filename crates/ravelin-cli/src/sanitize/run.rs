@@ -6,8 +6,8 @@ use crate::exit::Exit;
 use indicatif::{ProgressBar, ProgressStyle};
 use ravelin_output::stderr;
 use ravelin_report::sanitizer::json::CommandLine;
-use ravelin_sanitizer::report::{self, Gathered, Report, Wanted, gather};
-use ravelin_sanitizer::{Plan, Ran, Scheduling, Watch, find_program, fingerprint};
+use ravelin_sanitizer::report::{Report, Wanted};
+use ravelin_sanitizer::{Judged, Plan, Ran, Scheduling, Watch, find_program, fingerprint};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -21,7 +21,7 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
     if arguments.fix_all || !arguments.verify_fix.is_empty() {
         return fix::try_out(arguments, plan, &wanted);
     }
-    let (report, ran) = make_runs(&plan, &wanted, arguments.watching.halt_on_first)?;
+    let Judged { report, ran } = make_runs(&plan, &wanted, arguments.watching.halt_on_first)?;
     let command_line = command_line(&plan, &arguments.program);
     show("run", &report, Some(&command_line), &arguments.shown, stderr())?;
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
@@ -71,51 +71,11 @@ fn plan(arguments: &Run) -> anyhow::Result<Plan> {
 }
 
 /// Makes all runs, or with `halt` those up to the first in which something was found.
-pub fn make_runs(plan: &Plan, wanted: &Wanted, halt: bool) -> anyhow::Result<(Report, Vec<Ran>)> {
+pub fn make_runs(plan: &Plan, wanted: &Wanted, halt: bool) -> anyhow::Result<Judged> {
     let line = Line::new(plan.runs);
-    let (mut done, mut violated) = (0, 0);
-    let judge = wanted.clone();
-    let shown = &line;
-    let mut ran = plan.run(move |run| {
-        let matters = shown.is_shown() || halt;
-        let clean = !matters || gather(gathered(plan, std::slice::from_ref(run)), &judge).is_clean();
-        done += 1;
-        violated += u64::from(!clean);
-        shown.show(done, violated);
-        clean || !halt
-    })?;
-    drop(line);
-    // What other runs found after the first one depends on which of them ran side by side.
-    if halt
-        && let Some(first) =
-            ran.iter().position(|run| !gather(gathered(plan, std::slice::from_ref(run)), &wanted.clone()).is_clean())
-    {
-        ran.truncate(first + 1);
-    }
-    Ok((gather(gathered(plan, &ran), wanted), ran))
-}
-
-/// What a report is made of.
-pub fn gathered<'a>(plan: &Plan, ran: &'a [Ran]) -> Gathered<'a> {
-    let summary = |run: &Ran| report::Run {
-        schedule: run.schedule,
-        exit_code: run.watched.exit_code,
-        signal: run.watched.signal,
-        points: run.watched.processes.iter().map(|process| process.points).sum(),
-        trail: run.watched.processes.iter().fold(0, |trail, process| trail ^ process.trail),
-        replayable: run.schedule.is_some() && run.watched.is_replayable(),
-    };
-    let of = |(index, run): (usize, &Ran)| std::iter::repeat_n(index, run.watched.processes.len());
-    Gathered {
-        program: plan.watch.program.display().to_string(),
-        arguments: plan.watch.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        executable: ran.first().and_then(|run| run.watched.executable.as_deref()),
-        processes: ran.iter().flat_map(|run| run.watched.processes.iter().cloned()).collect(),
-        unrecorded: ran.iter().map(|run| run.watched.unrecorded).sum(),
-        run_of: ran.iter().enumerate().flat_map(of).collect(),
-        runs: ran.iter().map(summary).collect(),
-        directory: std::env::current_dir().ok(),
-    }
+    let mut show = |done, violated| line.show(done, violated);
+    let watched: Option<&mut (dyn FnMut(u64, u64) + Send)> = if line.is_shown() { Some(&mut show) } else { None };
+    Ok(plan.judge(wanted, halt, watched)?)
 }
 
 /// What a report has to say so that a run can be made again.

@@ -3,6 +3,7 @@
 
 pub mod fixes;
 pub mod json;
+pub mod recorded;
 pub mod sarif;
 pub mod text;
 

@@ -3,6 +3,7 @@
 //! Plain data: whoever prints it needs nothing else.
 
 mod collect;
+mod sources;
 mod stuck;
 mod suggestion;
 

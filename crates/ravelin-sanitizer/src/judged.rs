@@ -1,0 +1,80 @@
+//! Runs, and the report about them.
+
+use crate::report::{Gathered, Report, Run, Wanted, gather};
+use crate::runs::{Plan, Ran};
+use crate::watch::NotWatched;
+use std::path::Path;
+
+/// Runs and what is to be said about them.
+#[derive(Debug)]
+pub struct Judged {
+    pub report: Report,
+    pub ran: Vec<Ran>,
+}
+
+impl Plan {
+    /// Makes all runs, or with `halt` those up to the first in which something was found. `watched` is told how many are done and in how
+    /// many of them something was found; without it they are judged together at the end.
+    pub fn judge(
+        &self,
+        wanted: &Wanted,
+        halt: bool,
+        mut watched: Option<&mut (dyn FnMut(u64, u64) + Send)>,
+    ) -> Result<Judged, NotWatched> {
+        // A copy each: what a suppression was used for counts in the report only.
+        let is_clean = |run: &Ran, wanted: &Wanted| gather(self.gathered(std::slice::from_ref(run)), wanted).is_clean();
+        let (mut done, mut violated, judge) = (0, 0, wanted.clone());
+        let mut ran = self.run(move |run| {
+            let clean = !(halt || watched.is_some()) || is_clean(run, &judge);
+            done += 1;
+            violated += u64::from(!clean);
+            if let Some(watched) = &mut watched {
+                watched(done, violated);
+            }
+            clean || !halt
+        })?;
+        // What other runs found after the first one depends on which of them ran side by side.
+        if halt && let Some(first) = ran.iter().position(|run| !is_clean(run, &wanted.clone())) {
+            ran.truncate(first + 1);
+        }
+        Ok(Judged { report: gather(self.gathered(&ran), wanted), ran })
+    }
+
+    /// What a report about runs is made of.
+    pub fn gathered<'a>(&self, ran: &'a [Ran]) -> Gathered<'a> {
+        let summary = |run: &Ran| Run {
+            schedule: run.schedule,
+            exit_code: run.watched.exit_code,
+            signal: run.watched.signal,
+            points: run.watched.processes.iter().map(|process| process.points).sum(),
+            trail: run.watched.processes.iter().fold(0, |trail, process| trail ^ process.trail),
+            replayable: run.schedule.is_some() && run.watched.is_replayable(),
+        };
+        let of = |(index, run): (usize, &Ran)| std::iter::repeat_n(index, run.watched.processes.len());
+        Gathered {
+            program: self.watch.program.display().to_string(),
+            arguments: self.watch.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            executable: ran.first().and_then(|run| run.watched.executable.as_deref()),
+            processes: ran.iter().flat_map(|run| run.watched.processes.iter().cloned()).collect(),
+            unrecorded: ran.iter().map(|run| run.watched.unrecorded).sum(),
+            run_of: ran.iter().enumerate().flat_map(of).collect(),
+            runs: ran.iter().map(summary).collect(),
+            directory: std::env::current_dir().ok(),
+        }
+    }
+}
+
+/// What findings files are called together, and what is in them.
+pub fn gathered_from(files: &[impl AsRef<Path>]) -> Result<Gathered<'static>, NotWatched> {
+    let names: Vec<String> = files.iter().map(|file| file.as_ref().display().to_string()).collect();
+    Ok(Gathered {
+        program: names.join(", "),
+        arguments: Vec::new(),
+        executable: None,
+        processes: files.iter().map(|file| crate::read_findings(file.as_ref())).collect::<Result<_, _>>()?,
+        unrecorded: 0,
+        run_of: Vec::new(),
+        runs: Vec::new(),
+        directory: std::env::current_dir().ok(),
+    })
+}
