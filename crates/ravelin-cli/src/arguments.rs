@@ -11,7 +11,7 @@ use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
 use crate::storage::Storage;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use ravelin::{Language, Model, ReachEngine, Reading, RobustnessEngine, SeqCstReading};
+use ravelin::{Language, Model, ReachEngine, Reading, RobustnessEngine, SeqCstReading, Target};
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
@@ -371,8 +371,8 @@ pub struct Convert {
     /// The output language: `rav` pretty-prints, `litmus` is a C litmus test for herd and litmus7, `c` is a C program for the
     /// sanitizer, `dot` is the control flow for Graphviz, `promela` is the input of SPIN, `spec` is the Petri net of its attacks, for any
     /// number of threads [default with --instrument: rav]
-    #[arg(long, value_name = "LANGUAGE", required_unless_present = "instrument")]
-    pub to: Option<To>,
+    #[arg(long, value_name = "LANGUAGE", required_unless_present = "instrument", value_parser = named(&Target::ALL, Target::name))]
+    pub to: Option<Target>,
     /// File to write instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -467,16 +467,6 @@ pub struct Output {
 pub enum PropertyName {
     Robust,
     Trf,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum To {
-    Rav,
-    Litmus,
-    C,
-    Dot,
-    Promela,
-    Spec,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,7 +1,7 @@
 //! A live line on a terminal, and silence in a pipe.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ravelin_explore::Progress;
+use ravelin::Progress;
 use ravelin_output::escaped;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -6,7 +6,7 @@ use crate::limits::parse_time;
 use crate::resume::RunFile;
 use anyhow::bail;
 use clap::Args;
-use ravelin_explore::{Beyond, Checkpoints};
+use ravelin::{Beyond, Checkpoints};
 use ravelin_output::complain;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

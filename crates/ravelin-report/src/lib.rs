@@ -6,6 +6,7 @@
 pub mod explain;
 pub mod page;
 pub mod picture;
+#[cfg(feature = "sanitizer")]
 pub mod sanitizer;
 pub mod sarif;
 pub mod story;

@@ -11,6 +11,7 @@
 //! | In which states can the program end? | [`states`] |
 //! | What does some run look like? | [`simulate`] |
 //! | Can a marking of a Petri net be covered? | [`cover`] |
+//! | What does the program look like in another language? | [`convert`] |
 //!
 //! Every builder takes a [`Budget`], and every answer is an [`Answer`]: it prints itself, and serde writes and reads it.
 //!
@@ -33,11 +34,23 @@
 //! ravelin::assert_robust!("models/queue.rav", tso, rc20);
 //! ```
 
+//!
+//! # Features
+//!
+//! A dependency of tests needs none of them.
+//!
+//! - `html`: answers as pages, pictures and words ([`html`]).
+//! - `sarif`: answers as SARIF ([`sarif`]).
+//! - `cluster`: searches by several processes ([`cluster`]).
+//! - `serve`: the web page of `ravelin serve` ([`serve`]).
+
 #![deny(missing_docs)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answers;
 mod certificate;
 mod check;
+mod convert;
 mod cover;
 mod error;
 mod expect;
@@ -52,6 +65,7 @@ mod stops;
 
 pub use certificate::Certificate;
 pub use check::{Check, check};
+pub use convert::{Target, convert};
 pub use cover::{Cover, Net, cover};
 pub use error::Error;
 pub use expect::{Command, Compared, Comparing, Table};
@@ -61,9 +75,38 @@ pub use program::{ParseError, Program, Reading, diagnostics};
 pub use ravelin_analysis::fences::{CostBy, Placement, Sets};
 pub use ravelin_analysis::reachability::Engine as ReachEngine;
 pub use ravelin_analysis::robustness::Engine as RobustnessEngine;
+/// Answers to be looked at: pages, pictures and words.
+///
+/// ```
+/// let program = ravelin::Program::parse("half.rav", "static x; thread p { x.store(1); }")?;
+/// let document = ravelin::Document::new("check", vec![ravelin::check(&program).run()?]);
+/// let stories = ravelin::html::stories(&document).expect("an answer of `check`");
+/// let page = ravelin::html::page(&stories, &[(program.name().to_owned(), program.text().to_owned())]);
+/// assert!(page.starts_with("<!DOCTYPE html>"));
+/// # Ok::<(), ravelin::Error>(())
+/// ```
+#[cfg(feature = "html")]
+pub mod html {
+    pub use ravelin_report::explain::explain;
+    pub use ravelin_report::page::page;
+    pub use ravelin_report::picture::svg;
+    pub use ravelin_report::story::{StoryError, stories};
+}
+
+/// Answers as SARIF 2.1.0.
+#[cfg(feature = "sarif")]
+pub mod sarif {
+    pub use ravelin_report::sarif::answers::report;
+}
+
+#[cfg(feature = "cluster")]
+pub use ravelin_cluster as cluster;
+#[cfg(feature = "serve")]
+pub use ravelin_serve as serve;
+
 pub use ravelin_answer as answer;
 pub use ravelin_answer::{Answer, Document, Verdict};
-pub use ravelin_explore::{Beyond, Budget, Limits, Progress};
+pub use ravelin_explore::{Beyond, Budget, Checkpoints, Limits, Peers, Progress};
 pub use ravelin_frontend::Language;
 pub use ravelin_frontend::sites::Repair;
 pub use ravelin_machine::Reductions;

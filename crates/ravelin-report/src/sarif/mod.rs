@@ -1,6 +1,6 @@
 //! SARIF 2.1.0, the format in which editors and code-review tools take results: the frame that all of them share, a document with
 //! one run, its rules, results, places and notifications. What the static commands answer is put into it by [`answers`], what the
-//! sanitizer found by [`crate::sanitizer::sarif`].
+//! sanitizer found by `sanitizer::sarif`.
 //!
 //! Paths become percent-encoded URIs; relative ones are relative to `%SRCROOT%`, the folder in which the command ran, which is
 //! what code-scanning services take for the root of the repository.
@@ -10,7 +10,9 @@ mod fixes;
 mod flow;
 mod rules;
 
-pub(crate) use rules::{Rule, SANITIZER, STATIC};
+#[cfg(feature = "sanitizer")]
+pub(crate) use rules::SANITIZER;
+pub(crate) use rules::{Rule, STATIC};
 
 use ravelin_program::Position;
 use serde_json::{Map, Value, json};
@@ -24,6 +26,7 @@ pub(crate) enum Columns {
     /// As front ends count.
     Characters,
     /// As compilers count, nearly: no tool takes bytes.
+    #[cfg(feature = "sanitizer")]
     Utf16,
 }
 
@@ -48,6 +51,7 @@ pub(crate) fn document(run: Run) -> String {
         }},
         "columnKind": match run.columns {
             Columns::Characters => "unicodeCodePoints",
+            #[cfg(feature = "sanitizer")]
             Columns::Utf16 => "utf16CodeUnits",
         },
         "invocations": [{

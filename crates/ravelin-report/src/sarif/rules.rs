@@ -87,6 +87,7 @@ pub(crate) const STATIC: &[Rule] = &[
 ];
 
 /// Of the sanitizer.
+#[cfg(feature = "sanitizer")]
 pub(crate) const SANITIZER: &[Rule] = &[
     Rule {
         id: "data-race",

@@ -1,0 +1,82 @@
+//! `convert`: a program in another language.
+
+use crate::error::Error;
+use crate::program::Program;
+use ravelin_analysis::parameterised::petri_net_of_attacks;
+use ravelin_analysis::robustness::{find_attack, instrument};
+use ravelin_frontend::{Language, print, rav};
+use ravelin_nets::spec;
+use ravelin_program::lower_for_hardware;
+use std::fmt;
+
+/// A language to write a program in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// Ravelin's own.
+    Rav,
+    /// A litmus test for herd.
+    Litmus,
+    /// A C program, to be run under the sanitizer.
+    C,
+    /// Control flow for Graphviz.
+    Dot,
+    /// SPIN's input.
+    Promela,
+    /// The Petri net of the attacks, in MIST's format.
+    Spec,
+}
+
+impl Target {
+    /// All of them.
+    pub const ALL: [Target; 6] = [Target::Rav, Target::Litmus, Target::C, Target::Dot, Target::Promela, Target::Spec];
+
+    /// As the command line calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Rav => "rav",
+            Target::Litmus => "litmus",
+            Target::C => "c",
+            Target::Dot => "dot",
+            Target::Promela => "promela",
+            Target::Spec => "spec",
+        }
+    }
+}
+
+/// Writes a program in another language, or in its own as it should be formatted. With the name of an attack, the program in which that
+/// attack is feasible exactly if a goal can be reached, or for nets the attacks of one thread only.
+///
+/// ```
+/// use ravelin::{Program, Target};
+///
+/// let program = Program::parse("one.rav", "static x;thread p{x.store(1);}")?;
+/// assert_eq!(ravelin::convert(&program, Target::Rav, None)?, "static x;\n\nthread p {\n    x.store(1);\n}\n");
+/// # Ok::<(), ravelin::Error>(())
+/// ```
+pub fn convert(program: &Program, target: Target, attack: Option<&str>) -> Result<String, Error> {
+    let unfit = |problem: &dyn fmt::Display| Error::Question(format!("{}: {problem}", program.name()));
+    let mut converted = program.program.clone();
+    if target == Target::Spec {
+        let attack = attack.map(|attack| find_attack(&lower_for_hardware(&converted), attack));
+        let attack = attack.transpose().map_err(|error| unfit(&error))?;
+        let net = petri_net_of_attacks(&converted, attack).map_err(|error| unfit(&error))?;
+        return Ok(spec::print(&net));
+    }
+    if let Some(attack) = attack {
+        // Attacks are about the program after the x86 mapping.
+        let lowered = lower_for_hardware(&converted);
+        let attack = find_attack(&lowered, attack).map_err(|error| unfit(&error))?;
+        converted = instrument(&lowered, attack).map_err(|error| unfit(&error))?;
+    }
+    match target {
+        // A program in its own language keeps its shape and its comments.
+        Target::Rav if program.language == Language::Rav && program.reading.copies.is_none() && attack.is_none() => {
+            Ok(rav::format(&rav::parse(converted.source).ast))
+        }
+        Target::Rav => Ok(print::rav(&converted)),
+        Target::Litmus => print::litmus(&converted).map_err(|error| unfit(&error)),
+        Target::C => print::c(&converted).map_err(|error| unfit(&error)),
+        Target::Dot | Target::Spec => Ok(print::dot(&converted)),
+        Target::Promela => print::promela(&converted).map_err(|error| unfit(&error)),
+    }
+}
