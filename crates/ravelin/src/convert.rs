@@ -50,7 +50,7 @@ impl Target {
 /// use ravelin::{Program, Target};
 ///
 /// let program = Program::parse("one.rav", "static x;thread p{x.store(1);}")?;
-/// assert_eq!(ravelin::convert(&program, Target::Rav, None)?, "static x;\n\nthread p {\n    x.store(1);\n}\n");
+/// assert_eq!(ravelin::convert(&program, Target::Rav, None)?, "static x;\nthread p {\n    x.store(1);\n}\n");
 /// # Ok::<(), ravelin::Error>(())
 /// ```
 pub fn convert(program: &Program, target: Target, attack: Option<&str>) -> Result<String, Error> {
