@@ -1,5 +1,6 @@
 //! Every answer about every example is the same after it was written as JSON and read back.
 
+use ravelin::answer::text::Style;
 use ravelin::answer::{FencePurpose, Property};
 use ravelin::{Answer, Budget, Document, Model, Program, Sets};
 use std::collections::BTreeMap;
@@ -108,4 +109,49 @@ fn documents_whose_parts_do_not_fit_are_refused() {
         assert!(spoilt == document || Document::read(&spoilt).is_err());
     }
     assert!(refused >= 5, "{refused}");
+}
+
+/// Nor does any other damage make a view panic: a document that is read can be printed.
+#[test]
+fn damaged_documents_are_refused_or_printed() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut draw = |below: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random % below as u64) as usize
+    };
+    let (mut read, mut refused) = (0, 0);
+    for name in ["sb.rav", "mp.rav", "dekker-fenced.rav", "any-number/sb-two.rav"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+        let program = Program::read(&path).expect("a program");
+        for answer in answers(&program) {
+            let text = Document::new("check", vec![answer]).text();
+            let words: Vec<&str> = text.split_inclusive([' ', ',', '\n']).collect();
+            for _ in 0..40 {
+                let mut damaged: Vec<&str> = words.clone();
+                let at = draw(damaged.len());
+                match draw(5) {
+                    0 => damaged[at] = "7,",
+                    1 => damaged[at] = "null,",
+                    2 => damaged[at] = "\"violated\",",
+                    3 => drop(damaged.remove(at)),
+                    _ => damaged[at] = words[draw(words.len())],
+                }
+                match Document::read(&damaged.concat()) {
+                    Ok(document) => {
+                        let style = Style { color: true, width: Some(60) };
+                        let printed: usize = document.answers.iter().map(|answer| answer.text(style).len()).sum();
+                        assert!(printed > 0);
+                        read += 1;
+                    }
+                    Err(error) => {
+                        assert!(!error.to_string().is_empty());
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(read > 100 && refused > 500, "{read} read, {refused} refused");
 }

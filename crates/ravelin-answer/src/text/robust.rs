@@ -141,7 +141,7 @@ fn remedy(answer: &Robustness, witness: &AttackWitness) -> String {
 /// How many attacks there are and what became of them, and how much was explored.
 fn counts(answer: &Robustness) -> String {
     let searched = answer.count(|attack| attack.reason == Some(Reason::Searched));
-    let dismissed = answer.fates(Fate::Infeasible) - searched;
+    let dismissed = answer.fates(Fate::Infeasible).saturating_sub(searched);
     let (feasible, open) = (answer.fates(Fate::Feasible), answer.fates(Fate::Open));
     let mut parts = Vec::new();
     for (number, what) in [

@@ -51,7 +51,7 @@ pub fn robustness(answer: &Robustness) -> Story {
     let searched = answer.count(|attack| attack.reason == Some(Reason::Searched));
     for (name, number) in [
         ("attacks", answer.attacks.len()),
-        ("infeasible without search", answer.fates(Fate::Infeasible) - searched),
+        ("infeasible without search", answer.fates(Fate::Infeasible).saturating_sub(searched)),
         ("infeasible after search", searched),
         ("feasible", answer.fates(Fate::Feasible)),
         ("open", answer.fates(Fate::Open)),
