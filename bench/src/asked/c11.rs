@@ -4,19 +4,18 @@ use crate::measure::{process_time, repeated, timed};
 use anyhow::Result;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::c11::{C11Answer, C11Question, c11_robustness};
-use ravelin_explore::Limits;
+use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
 use std::time::Duration;
 
-/// The answer by so many workers, and the median of their processor time; none if the search met a limit.
+/// The answer within a budget, and the median of the processor time of all workers; none if the search met a limit.
 pub fn measure(
     program: &Program,
     model: Model,
-    limits: Limits,
-    workers: usize,
+    budget: Budget,
     repetitions: usize,
 ) -> Result<(C11Answer, Option<Duration>)> {
-    let question = C11Question { limits, workers, ..C11Question::new(model) };
+    let question = C11Question { budget, ..C11Question::new(model) };
     repeated(
         repetitions,
         |answer: &C11Answer| answer.limit.is_some(),

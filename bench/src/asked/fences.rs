@@ -5,7 +5,8 @@ use anyhow::Result;
 use ravelin_analysis::fences::{
     CostBy, FenceQuestion, Fences, Offer, Outcome, Placement, Purpose, Sets, Weights, apart, fences, offers,
 };
-use ravelin_analysis::reachability::{Engine, Limits};
+use ravelin_analysis::reachability::Engine;
+use ravelin_explore::Budget;
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{Repair, Request, sites};
 use ravelin_program::{Model, Program, Site};
@@ -60,8 +61,8 @@ pub fn measure(program: &Program, language: Language, plan: Plan, repetitions: u
         let placement = if plan.after_stores { Placement::AfterStores } else { Placement::Anywhere };
         let allowed = placement.allowed(program, &all)?;
         let offered = offers(program, &all, &allowed, &CostBy::Size, Weights::FULL_ONLY);
-        let limits = Limits { time: plan.time, ..Limits::default() };
-        let question = FenceQuestion { sets: plan.sets, limits, ..FenceQuestion::new(Model::Tso, plan.purpose) };
+        let budget = plan.time.map_or(Budget::unlimited(), |time| Budget::unlimited().time(time));
+        let question = FenceQuestion { sets: plan.sets, budget, ..FenceQuestion::new(Model::Tso, plan.purpose) };
         Ok((fences(program, &all, &offered, &question)?, all, offered))
     };
     let met_limit = |(answer, ..): &(Fences, Vec<Site>, Vec<Offer>)| matches!(answer.outcome, Outcome::Unknown(_));

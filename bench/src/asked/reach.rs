@@ -2,8 +2,9 @@
 
 use crate::measure::{process_time, repeated, timed};
 use anyhow::{Result, anyhow};
-use ravelin_analysis::reachability::{Answer, Effort, Engine, Limits, Question, answer};
+use ravelin_analysis::reachability::{Answer, Effort, Engine, Question, answer};
 use ravelin_analysis::{AnalysisError, Verdict};
+use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ pub fn measure(
     limit: Duration,
     repetitions: usize,
 ) -> Result<(Answer, Option<Duration>)> {
-    let limits = Limits { time: Some(limit), memory: Some(4 << 30), ..Limits::default() };
-    let question = Question { limits, ..Question::new(Model::Tso) };
+    let budget = Budget::unlimited().time(limit).memory(4 << 30);
+    let question = Question { budget, ..Question::new(Model::Tso) };
     repeated(
         repetitions,
         |found: &Answer| found.reachability.limit.is_some(),

@@ -4,7 +4,7 @@ use crate::measure::{repeated, thread_time, timed};
 use crate::sources;
 use crate::table::{Table, count, seconds};
 use anyhow::Result;
-use ravelin_explore::{Limits, Options, Statistics, Until};
+use ravelin_explore::{Budget, Options, Statistics, Until};
 use ravelin_frontend::Language;
 use ravelin_machine::{Reductions, Settings};
 use ravelin_program::{Copies, Model, Program};
@@ -69,8 +69,8 @@ fn instance(program: Program, name: &str) -> (Program, String) {
 
 /// States and time; none beyond the limit.
 fn search(program: &Program, settings: Settings, limit: u64, repetitions: usize) -> Result<Option<(u64, Duration)>> {
-    let limits = Limits { states: Some(limit), ..Limits::default() };
-    let options = Options { limits, until: Until::Exhausted, ..Options::default() };
+    let budget = Budget::unlimited().states(limit);
+    let options = Options { budget, until: Until::Exhausted, ..Options::default() };
     let met_limit = |&(_, met): &(Statistics, bool)| met;
     let ((statistics, _), time) = repeated(repetitions, met_limit, || {
         let (explored, time) = timed(thread_time, || ravelin_machine::run(program, settings, &options));

@@ -16,7 +16,7 @@ use crate::sources::parse;
 use crate::spin;
 use crate::table::{Table, count, judged, seconds};
 use anyhow::{Result, ensure};
-use ravelin_explore::{Options, Statistics, Until};
+use ravelin_explore::{Budget, Options, Statistics, Until};
 use ravelin_machine::{Purpose, Reductions, Settings};
 use ravelin_program::{Model, Program};
 use std::time::Duration;
@@ -113,7 +113,8 @@ struct Searched {
 const SC: Settings = Settings { model: Model::Sc, buffer: 1, purpose: Purpose::Goals, reductions: Reductions::NONE };
 
 fn ravelin(program: &Program, settings: Settings, workers: usize) -> Result<Searched> {
-    let options = Options { workers, until: Until::Exhausted, ..Options::default() };
+    let budget = Budget::unlimited().workers(workers);
+    let options = Options { budget, until: Until::Exhausted, ..Options::default() };
     let explored = ravelin_machine::run(program, settings, &options)?;
     Ok(Searched {
         statistics: *explored.statistics(),

@@ -9,11 +9,11 @@ use crate::table::{Table, count, seconds_or_stopped};
 use anyhow::{Result, bail};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::{reach_by_proof, robust_by_nets};
-use ravelin_analysis::reachability::{Engine, Limits, Question, answer};
+use ravelin_analysis::reachability::{Engine, Question, answer};
 use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
+use ravelin_explore::Budget;
 use ravelin_frontend::Language;
 use ravelin_program::{Model, Program};
-use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -123,12 +123,12 @@ fn measured(arguments: &Arguments, ask: impl Fn() -> Result<Found>) -> String {
     }
 }
 
-fn limits(arguments: &Arguments) -> Limits {
-    Limits { time: Some(Duration::from_secs(arguments.timeout)), memory: Some(4 << 30), ..Limits::default() }
+fn budget(arguments: &Arguments) -> Budget<'static> {
+    Budget::seconds(arguments.timeout).memory(4 << 30)
 }
 
 fn robust(program: &Program, arguments: &Arguments, any: bool) -> Result<Found> {
-    let question = RobustnessQuestion { limits: limits(arguments), ..RobustnessQuestion::new(Model::Tso) };
+    let question = RobustnessQuestion { budget: budget(arguments), ..RobustnessQuestion::new(Model::Tso) };
     let found = if any { robust_by_nets(program, &question) } else { robustness(program, &question) }?;
     let instance = found.any_number.as_ref().and_then(|any| any.instance.as_ref());
     let instance = instance.map(|instance| format!(", {}", instance.show())).unwrap_or_default();
@@ -144,7 +144,7 @@ fn reach(program: &Program, model: Model, arguments: &Arguments, any: bool) -> R
     if !has_goals && asserts == 0 {
         bail!("–");
     }
-    let question = Question { limits: limits(arguments), ..Question::new(model) };
+    let question = Question { budget: budget(arguments), ..Question::new(model) };
     let found = if any { reach_by_proof(program, &question) } else { answer(program, &question, Engine::Auto) }?;
     let instance = found.any_number.as_ref().and_then(|any| any.instance.as_ref());
     let instance = instance.map(|instance| format!(", {}", instance.show())).unwrap_or_default();

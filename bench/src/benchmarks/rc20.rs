@@ -7,11 +7,10 @@ use crate::measure::{REPETITIONS, machine, repetitions};
 use crate::sources;
 use crate::table::{Table, count, seconds_or_stopped};
 use anyhow::Result;
-use ravelin_explore::Limits;
+use ravelin_explore::Budget;
 use ravelin_frontend::Language;
 use ravelin_program::Model;
 use std::path::PathBuf;
-use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -73,8 +72,8 @@ fn table(arguments: &Arguments, files: &[PathBuf], language: Language) -> Result
         for model in [Model::Ra, Model::Rc20] {
             eprintln!("{name} {model}");
             // A program with a locked block has no meaning in C11.
-            let limits = Limits { time: Some(Duration::from_secs(arguments.timeout)), ..Limits::default() };
-            let measured = c11::measure(&program, model, limits, arguments.workers, arguments.repetitions);
+            let budget = Budget::seconds(arguments.timeout).workers(arguments.workers);
+            let measured = c11::measure(&program, model, budget, arguments.repetitions);
             let Ok((answer, time)) = measured else { continue };
             let theirs = ROCKER
                 .iter()

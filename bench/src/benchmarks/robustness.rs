@@ -9,6 +9,7 @@ use crate::sources;
 use crate::table::{Table, count, seconds};
 use anyhow::Result;
 use ravelin_analysis::robustness::{Engine, RobustnessQuestion, robustness};
+use ravelin_explore::Budget;
 use ravelin_frontend::Language;
 use ravelin_program::Model;
 use std::path::{Path, PathBuf};
@@ -94,7 +95,8 @@ fn growth(arguments: &Arguments) -> Result<()> {
         let (answer, time) = measure(&program, every_attack(Engine::Shared), arguments.repetitions)?;
         let (_, first) = measure(&program, RobustnessQuestion::new(Model::Tso), arguments.repetitions)?;
         let by = |workers: usize| {
-            let question = RobustnessQuestion { workers, ..every_attack(Engine::Shared) };
+            let budget = Budget::unlimited().workers(workers);
+            let question = RobustnessQuestion { budget, ..every_attack(Engine::Shared) };
             let (answer, time) = timed(wall_time, || robustness(&program, &question));
             answer?;
             Ok(time)

@@ -5,7 +5,7 @@ use crate::measure::{in_turns, process_time, ratio, timed};
 use crate::sources::parse;
 use crate::table::{Table, count, judged, seconds};
 use anyhow::{Result, ensure};
-use ravelin_explore::{Beyond, Checkpoints, Limits, Options, Statistics, Until};
+use ravelin_explore::{Beyond, Budget, Checkpoints, Limits, Options, Statistics, Until};
 use ravelin_machine::{Reductions, Settings};
 use ravelin_program::{Model, Program};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,8 @@ pub fn tables(Subjects { counters, lamport, repetitions }: &Subjects, directory:
         let settings = Settings { reductions: Reductions::NONE, ..Settings::new(model) };
         let search = |memory: Option<u64>, beyond: Beyond<'_>| {
             let limits = Limits { memory, ..Limits::default() };
-            let options = Options { limits, until: Until::Exhausted, beyond, ..Options::default() };
+            let budget = Budget { limits, beyond, ..Budget::default() };
+            let options = Options { budget, until: Until::Exhausted, ..Options::default() };
             explored(program, settings, &options)
         };
         let plain = search(None, Beyond::default())?;

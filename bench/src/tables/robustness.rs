@@ -12,8 +12,8 @@ use crate::table::{Table, count, seconds};
 use crate::{sources, spin};
 use anyhow::{Context, Result, ensure};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::Limits;
 use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, attack_name, instrument};
+use ravelin_explore::Budget;
 use ravelin_frontend::Language;
 use ravelin_program::lower_for_hardware;
 use std::time::Duration;
@@ -198,8 +198,8 @@ pub fn chapter(effort: &Effort) -> Chapter {
 
 fn find(paper: &Row, effort: &Effort) -> Result<Found> {
     let program = sources::example(paper.file)?;
-    let limits = Limits { time: Some(effort.limit), ..Limits::default() };
-    let question = RobustnessQuestion { limits, ..every_attack(Engine::Shared) };
+    let budget = Budget::unlimited().time(effort.limit);
+    let question = RobustnessQuestion { budget, ..every_attack(Engine::Shared) };
     let (answer, checking) = measure(&program, question, effort.repetitions)?;
     ensure!(answer.verdict != Verdict::Unknown, "not settled in {} s", effort.limit.as_secs());
     let plan = Plan { time: Some(effort.limit), ..Plan::ROBUST };

@@ -13,7 +13,7 @@ use crate::watched::runs::{self, Violations, violations};
 use crate::watched::{Build, Cost, Kind, built, cost};
 use anyhow::{Context, Result};
 use ravelin_analysis::Verdict;
-use ravelin_explore::Limits;
+use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -121,8 +121,8 @@ fn exhaustive(effort: &Effort, curves: &mut Curves, unexplained: &mut Vec<String
             let (file, constant, limit) = (subject.file, subject.constant, effort.limit);
             let repetitions = effort.repetitions;
             let asked = guarded(effort, &format!("check of {file} with {threads} threads"), move || {
-                let limits = Limits { time: Some(limit), memory: Some(4 << 30), ..Limits::default() };
-                c11::measure(&program(file, constant, value)?, Model::Rc20, limits, 1, repetitions)
+                let budget = Budget::unlimited().time(limit).memory(4 << 30);
+                c11::measure(&program(file, constant, value)?, Model::Rc20, budget, repetitions)
             });
             let (answer, time) = match asked {
                 Ok(asked) => asked,
@@ -319,8 +319,8 @@ mod tests {
             let value = subject.values[0];
             let program = program(subject.file, subject.constant, value).unwrap();
             assert_eq!(program.threads.len(), value + subject.besides, "{}", subject.file);
-            let limits = Limits { time: Some(EXACT.limit), ..Limits::default() };
-            let (answer, _) = c11::measure(&program, Model::Rc20, limits, 1, EXACT.repetitions).unwrap();
+            let budget = Budget::unlimited().time(EXACT.limit);
+            let (answer, _) = c11::measure(&program, Model::Rc20, budget, EXACT.repetitions).unwrap();
             assert_eq!(c11::word(&answer), if subject.robust { "robust" } else { "not robust" }, "{}", subject.file);
         }
     }

@@ -53,8 +53,8 @@ pub fn states(program: &Program, question: &Question) -> Result<FinalStates, Ana
     let sc = if question.model == Model::Sc {
         None
     } else {
-        let limits = question.limits.left(start, explored.statistics().states);
-        let question = Question { model: Model::Sc, limits, ..*question };
+        let budget = question.budget.child(start, explored.statistics().states);
+        let question = Question { model: Model::Sc, budget, ..*question };
         let explored = run(program, question.settings(Purpose::Finals), &question.options(Until::Exhausted))?;
         Some((explored.limit().is_none(), collect(program, &explored)))
     };

@@ -14,23 +14,14 @@ use crate::reachability::Question;
 use crate::witness::replay;
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_answer::Violation;
-use ravelin_explore::{Limit, Limits, Options, Until};
+use ravelin_explore::{Budget, Limit, Options, Until};
 use ravelin_machine::{Purpose, Reductions, Settings, may_stop, run};
 use ravelin_program::{Model, Program};
-use std::sync::atomic::AtomicBool;
 
 /// Copies of a `thread p[*]` in the instance that is searched.
 const COPIES: usize = 2;
 /// Markings and states that a proof for any number of copies may take.
 const PROOF: u64 = 20_000;
-
-/// How hard to look.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StopsQuestion<'a> {
-    pub limits: Limits,
-    pub workers: usize,
-    pub stop: Option<&'a AtomicBool>,
-}
 
 /// The answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,28 +38,26 @@ pub struct Stops {
 /// Asks where threads can stop under SC.
 ///
 /// Of a program with any number of threads, what is found is real; see [`Stops::copies`] for what is not.
-pub fn stops(program: &Program, question: &StopsQuestion) -> Result<Stops, AnalysisError> {
+pub fn stops(program: &Program, budget: Budget) -> Result<Stops, AnalysisError> {
     let program = &Program { goals: Vec::new(), ..program.clone() };
     if !program.is_parameterised() {
-        return stops_of(program, question);
+        return stops_of(program, budget);
     }
     let instance = program.instance(COPIES);
     // The ranges of values do not depend on how often a thread is there.
     if !may_stop(&instance) {
         return Ok(Stops::default());
     }
-    let few = Stops { copies: Some(COPIES), ..stops_of(&instance, question)? };
+    let few = Stops { copies: Some(COPIES), ..stops_of(&instance, budget)? };
     if !few.found.is_empty() || few.limit.is_some() {
         return Ok(few);
     }
-    Ok(stops_of_any_number(program, question)?.unwrap_or(few))
+    Ok(stops_of_any_number(program, budget)?.unwrap_or(few))
 }
 
 /// What can be proved about every number of copies; at most one stop, with the fewest copies. `None` if nothing can.
-fn stops_of_any_number(program: &Program, question: &StopsQuestion) -> Result<Option<Stops>, AnalysisError> {
-    let states = question.limits.states.map_or(PROOF, |given| given.min(PROOF));
-    let limits = Limits { states: Some(states), ..question.limits };
-    let asked = Question { limits, workers: question.workers, stop: question.stop, ..Question::new(Model::Sc) };
+fn stops_of_any_number(program: &Program, budget: Budget) -> Result<Option<Stops>, AnalysisError> {
+    let asked = Question { budget: budget.at_most(PROOF), ..Question::new(Model::Sc) };
     let answer = match reach_by_proof(program, &asked) {
         Err(refusal) if refusal.is_refusal() => return Ok(None),
         answer => answer?,
@@ -83,18 +72,12 @@ fn stops_of_any_number(program: &Program, question: &StopsQuestion) -> Result<Op
 }
 
 /// The stops of a program with a fixed number of threads.
-fn stops_of(program: &Program, question: &StopsQuestion) -> Result<Stops, AnalysisError> {
+fn stops_of(program: &Program, budget: Budget) -> Result<Stops, AnalysisError> {
     if !may_stop(program) {
         return Ok(Stops::default());
     }
     let settings = Settings { purpose: Purpose::Goals, reductions: Reductions::ALL, ..Settings::new(Model::Sc) };
-    let options = Options {
-        limits: question.limits,
-        workers: question.workers,
-        until: Until::Exhausted,
-        stop: question.stop,
-        ..Options::default()
-    };
+    let options = Options { budget, enough: None, until: Until::Exhausted };
     let explored = run(program, settings, &options)?;
     let mut found = Vec::new();
     for violation in explored.violations() {

@@ -450,7 +450,7 @@ fn a_limit_gives_no_verdict() {
         "static x: u8; static y: u8; thread p { loop { x.fetch_add(1, acq_rel); } } thread q { loop { let a = x.load(acquire); y.store(a, release); } }",
     );
     let mut question = C11Question::new(Model::Rc20);
-    question.limits.states = Some(3);
+    question.budget.limits.states = Some(3);
     let answer = c11_robustness(&program, &question).expect("an answer");
     assert_eq!((answer.verdict, answer.limit.is_some()), (Verdict::Unknown, true));
 }

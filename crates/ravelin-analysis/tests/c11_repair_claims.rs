@@ -7,7 +7,7 @@ use ravelin_analysis::c11::{
     c11_robustness, strengthen, strengthen_without,
 };
 use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Placement, Sets};
-use ravelin_explore::Limits;
+use ravelin_explore::Budget;
 use ravelin_frontend::sites::{Repair, Request, Sites as Places, sites};
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Change, Model, Program, Source, Strength};
@@ -262,7 +262,7 @@ fn a_limit_leaves_a_lower_bound() {
     let mut question = StrengthenQuestion::new(Model::Rc20);
     let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
     assert!(matches!(found.outcome, StrengthenOutcome::Found));
-    question.robust.limits = Limits { states: Some(5), ..Limits::default() };
+    question.robust.budget = Budget::unlimited().states(5);
     let answer = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
     let StrengthenOutcome::Unknown { limit: Some(_), unchecked } = answer.outcome else {
         panic!("{:?}", answer.outcome)

@@ -4,7 +4,8 @@
 
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::certificate::{Certificate, Flaw, certify, check};
-use ravelin_analysis::reachability::{Limits, Question, dual};
+use ravelin_analysis::reachability::{Question, dual};
+use ravelin_explore::Budget;
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, Source};
 use ravelin_semantics::generate::{Config, Generator};
@@ -58,8 +59,7 @@ fn it_does_not_prove_another_program() {
 #[test]
 fn every_proof_on_random_programs_has_a_certificate_that_checks() {
     let generator = Generator::new(Config::all());
-    let question =
-        Question { limits: Limits { states: Some(3_000), ..Limits::default() }, ..Question::new(Model::Tso) };
+    let question = Question { budget: Budget::unlimited().states(3_000), ..Question::new(Model::Tso) };
     let mut proofs = 0;
     for seed in 0..600 {
         let program = generator.program(seed);

@@ -3,27 +3,24 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
-use ravelin_analysis::reachability::{Limits, Question, dual, reach};
+use ravelin_analysis::reachability::{Question, dual, reach};
 use ravelin_analysis::{AnalysisError, Verdict};
+use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
 use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
 use ravelin_testing::seeds;
 
 /// What the bounded engine knows for sure: a violation, or that there is none because no buffer was ever full.
 fn bounded(program: &Program) -> Option<Verdict> {
-    let question = Question {
-        buffer: 6,
-        limits: Limits { states: Some(30_000), ..Limits::default() },
-        ..Question::new(Model::Tso)
-    };
+    let budget = Budget::unlimited().states(30_000);
+    let question = Question { buffer: 6, budget, ..Question::new(Model::Tso) };
     let answer = reach(program, &question).ok()?;
     (answer.verdict != Verdict::Unknown).then_some(answer.verdict)
 }
 
 /// The engine's verdict; `None` if it refuses the program or gives up.
 fn decided(program: &Program) -> Result<Option<Verdict>, String> {
-    let question =
-        Question { limits: Limits { states: Some(100_000), ..Limits::default() }, ..Question::new(Model::Tso) };
+    let question = Question { budget: Budget::unlimited().states(100_000), ..Question::new(Model::Tso) };
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| dual(program, &question))) {
         Err(_) => Err("a panic".to_owned()),
         Ok(Err(AnalysisError::NotFinite(_))) => Ok(None),

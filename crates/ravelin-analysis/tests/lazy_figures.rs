@@ -1,7 +1,8 @@
 //! The programs of *Lazy TSO Reachability*, with the verdicts of the paper and how many rounds they take.
 
 use ravelin_analysis::Verdict::{self, Holds, Unknown, Violated};
-use ravelin_analysis::reachability::{Lazy, Limits, Question, Unsettled, lazy};
+use ravelin_analysis::reachability::{Lazy, Question, Unsettled, lazy};
+use ravelin_explore::Budget;
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, Source};
 
@@ -16,8 +17,8 @@ fn example(name: &str) -> Program {
 }
 
 fn ask(program: &Program, states: u64, workers: usize) -> Lazy {
-    let limits = Limits { states: Some(states), ..Limits::default() };
-    lazy(program, &Question { limits, workers, ..Question::new(Model::Tso) }).expect("an answer")
+    let budget = Budget::unlimited().states(states).workers(workers);
+    lazy(program, &Question { budget, ..Question::new(Model::Tso) }).expect("an answer")
 }
 
 /// Figure 8: Dekker's algorithm with N ways between the store and the load of each thread.
@@ -134,11 +135,12 @@ fn limits_and_stopping_end_in_unknown() {
     let program = example("lazy-tso/no-fixpoint");
     let stop = std::sync::atomic::AtomicBool::new(true);
     for workers in [1, 2] {
-        let question = Question { workers, stop: Some(&stop), ..Question::new(Model::Tso) };
+        let budget = Budget::unlimited().workers(workers);
+        let question = Question { budget: budget.stop(&stop), ..Question::new(Model::Tso) };
         let answer = lazy(&program, &question).expect("an answer");
         assert_eq!(answer.verdict, Unknown);
-        let time = Some(std::time::Duration::from_millis(50));
-        let question = Question { workers, limits: Limits { time, ..Limits::default() }, ..Question::new(Model::Tso) };
+        let time = std::time::Duration::from_millis(50);
+        let question = Question { budget: budget.time(time), ..Question::new(Model::Tso) };
         let answer = lazy(&program, &question).expect("an answer");
         assert_eq!(answer.verdict, Unknown);
         assert!(matches!(answer.unsettled, Some(Unsettled::Limit(_))), "{answer:?}");

@@ -4,21 +4,25 @@
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Limits, Question, Unsettled, lazy, reach};
+use ravelin_analysis::reachability::{Question, Unsettled, lazy, reach};
+use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
 use ravelin_semantics::generate::{Config, Generator, shrink};
 use ravelin_testing::seeds;
 
 /// What exploration with long buffers says; `None` if it does not end.
 fn bounded(program: &Program, buffer: usize) -> Option<Verdict> {
-    let limits = Limits { states: Some(200_000), ..Limits::default() };
-    let answer = reach(program, &Question { buffer, limits, ..Question::new(Model::Tso) }).ok()?;
+    let budget = Budget::unlimited().states(200_000);
+    let answer = reach(program, &Question { buffer, budget, ..Question::new(Model::Tso) }).ok()?;
     Some(answer.verdict).filter(|_| answer.limit.is_none())
 }
 
 fn ask(program: &Program, states: u64, workers: usize) -> Result<(Verdict, Option<Unsettled>), String> {
-    let limits = Limits { states: Some(states), ..Limits::default() };
-    match std::panic::catch_unwind(|| lazy(program, &Question { limits, workers, ..Question::new(Model::Tso) })) {
+    let asked = || {
+        let budget = Budget::unlimited().states(states).workers(workers);
+        lazy(program, &Question { budget, ..Question::new(Model::Tso) })
+    };
+    match std::panic::catch_unwind(asked) {
         Ok(Ok(answer)) => Ok((answer.verdict, answer.unsettled)),
         Ok(Err(error)) => Err(error.to_string()),
         Err(_) => Err("a panic".to_owned()),

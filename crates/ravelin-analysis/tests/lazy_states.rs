@@ -5,7 +5,8 @@
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Limits, Question, Unsettled, lazy};
+use ravelin_analysis::reachability::{Question, Unsettled, lazy};
+use ravelin_explore::Budget;
 use ravelin_program::{
     Condition, Expr, Goal, GoalKind, Instruction, LocId, Model, Observable, Program, RegId, Span, ThreadId, Value,
 };
@@ -105,8 +106,8 @@ fn some<'a>(states: &[&'a Seen], memory: bool) -> Vec<&'a Seen> {
 fn ask(program: &Program, condition: Condition) -> (Verdict, Option<Unsettled>) {
     let mut program = program.clone();
     program.goals = vec![Goal { kind: GoalKind::Never, condition, span: Span::NOWHERE }];
-    let limits = Limits { states: Some(MOST_SEARCHED), ..Limits::default() };
-    match lazy(&program, &Question { limits, ..Question::new(Model::Tso) }) {
+    let budget = Budget::unlimited().states(MOST_SEARCHED);
+    match lazy(&program, &Question { budget, ..Question::new(Model::Tso) }) {
         Ok(answer) => (answer.verdict, answer.unsettled),
         Err(error) => panic!("{error}\n{program:#?}"),
     }

@@ -1,10 +1,11 @@
 //! Any number of threads: programs with known answers, the smallest instance that shows a fault, certificates, and nets for other tools.
 
-use ravelin_analysis::parameterised::certificate::{Claim, Effort, certify, check};
+use ravelin_analysis::parameterised::certificate::{Claim, certify, check};
 use ravelin_analysis::parameterised::{AnyNumber, petri_net_of_attacks, robust_by_nets};
 use ravelin_analysis::reachability::{Engine, Question, answer};
 use ravelin_analysis::robustness::{Robustness, RobustnessQuestion, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
+use ravelin_explore::Budget;
 use ravelin_frontend::rav;
 use ravelin_nets::spec;
 use ravelin_program::{Model, Program, Source};
@@ -142,7 +143,7 @@ fn proofs_can_be_carried_away() {
     let lock = "static l; thread p[*] { while l.swap(1) == 1 {} @in; l.store(0); } never 2 of p@in;";
     for (text, claim) in [(fenced, Claim::Robust), (lock, Claim::Unreachable)] {
         let program = parse(text);
-        let certificate = certify(&program, claim, &Effort::default()).expect("an answer").expect("a proof");
+        let certificate = certify(&program, claim, Budget::default()).expect("an answer").expect("a proof");
         let checked = check(&program, &certificate).expect("a proof");
         assert!(checked.nets > 0 && checked.markings > 0, "{checked:?}");
         for (number, proof) in certificate.proofs.iter().enumerate() {
@@ -157,9 +158,9 @@ fn proofs_can_be_carried_away() {
         assert!(check(&program, &none).is_err());
     }
     // What is not so has no proof.
-    assert_eq!(certify(&parse(HALVES), Claim::Robust, &Effort::default()).expect("an answer"), None);
+    assert_eq!(certify(&parse(HALVES), Claim::Robust, Budget::default()).expect("an answer"), None);
     // A proof about one program proves nothing about another.
-    let certificate = certify(&parse(fenced), Claim::Robust, &Effort::default()).expect("an answer").expect("a proof");
+    let certificate = certify(&parse(fenced), Claim::Robust, Budget::default()).expect("an answer").expect("a proof");
     assert!(check(&parse(HALVES), &certificate).is_err());
 }
 
@@ -176,7 +177,7 @@ fn the_net_of_all_attacks_says_the_same() {
         let program = parse(text);
         let net = petri_net_of_attacks(&program, None).expect("a net");
         let read = spec::parse(&spec::print(&net)).expect("a net that can be read");
-        let covered = ravelin_nets::cover(&read, &ravelin_nets::Question::default()).verdict;
+        let covered = ravelin_nets::cover(&read, Budget::default()).verdict;
         let not_robust = robust(&program).verdict == Verdict::Violated;
         assert_eq!(matches!(covered, ravelin_nets::Verdict::Coverable(_)), not_robust, "{text}");
     }

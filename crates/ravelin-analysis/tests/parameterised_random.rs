@@ -7,14 +7,13 @@ use crate::any_number;
 
 use any_number::MOST_COPIES;
 use ravelin_analysis::Verdict;
-use ravelin_analysis::parameterised::certificate::{Claim, Effort, certify, check};
+use ravelin_analysis::parameterised::certificate::{Claim, certify, check};
 use ravelin_analysis::parameterised::{petri_net_of_attacks, robust_by_nets};
 use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
-use ravelin_explore::Limits;
+use ravelin_explore::Budget;
 use ravelin_nets::{cover, spec};
 use ravelin_program::{Copies, Model, Program};
 use ravelin_semantics::generate::{Config, Generator, Kind};
-use std::time::Duration;
 
 /// States of one instance.
 const STATES: u64 = 100_000;
@@ -36,8 +35,7 @@ fn template(generator: &Generator, seed: u64) -> Program {
 }
 
 fn question(states: u64) -> RobustnessQuestion<'static> {
-    let limits = Limits { states: Some(states), time: Some(Duration::from_secs(20)), ..Limits::default() };
-    RobustnessQuestion { limits, ..RobustnessQuestion::new(Model::Tso) }
+    RobustnessQuestion { budget: Budget::seconds(20).states(states), ..RobustnessQuestion::new(Model::Tso) }
 }
 
 #[derive(Default, Debug)]
@@ -106,15 +104,14 @@ fn compare(generator: &Generator, seed: u64, tally: &mut Tally) {
 fn elsewhere(seed: u64, program: &Program, verdict: Verdict) {
     let net = petri_net_of_attacks(program, None).expect("a net");
     let read = spec::parse(&spec::print(&net)).expect("a net that can be read");
-    let limits = Limits { states: Some(STATES), time: Some(Duration::from_secs(20)), ..Limits::default() };
-    let covered = cover(&read, &ravelin_nets::Question { limits, ..Default::default() }).verdict;
+    let budget = Budget::seconds(20).states(STATES);
+    let covered = cover(&read, budget).verdict;
     match verdict {
         Verdict::Holds => assert!(!matches!(covered, ravelin_nets::Verdict::Coverable(_)), "seed {seed}: the text"),
         Verdict::Violated => assert_ne!(covered, ravelin_nets::Verdict::Uncoverable, "seed {seed}: the text"),
         Verdict::Unknown => return,
     }
-    let effort = Effort { limits, ..Effort::default() };
-    match certify(program, Claim::Robust, &effort).expect("an answer") {
+    match certify(program, Claim::Robust, budget).expect("an answer") {
         Some(certificate) => {
             assert_eq!(verdict, Verdict::Holds, "seed {seed}: a proof of what is not so");
             let checked = check(program, &certificate);

@@ -9,12 +9,11 @@ use any_number::MOST_COPIES;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::reach_by_proof;
 use ravelin_analysis::reachability::{Engine, Question, answer};
-use ravelin_explore::Limits;
+use ravelin_explore::Budget;
 use ravelin_program::{
     BinaryOp, Condition, Copies, Expr, Goal, GoalKind, LocId, Model, Observable, Program, Span, ThreadId,
 };
 use ravelin_semantics::generate::{Config, Generator, Kind};
-use std::time::Duration;
 
 fn config(locks: bool) -> Config {
     const PLAIN: &[Kind] =
@@ -47,8 +46,7 @@ fn template(generator: &Generator, seed: u64) -> Program {
 }
 
 fn question(model: Model) -> Question<'static> {
-    let limits = Limits { states: Some(100_000), time: Some(Duration::from_secs(20)), ..Limits::default() };
-    Question { limits, ..Question::new(model) }
+    Question { budget: Budget::seconds(20).states(100_000), ..Question::new(model) }
 }
 
 #[derive(Default, Debug)]

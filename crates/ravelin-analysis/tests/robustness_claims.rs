@@ -1,8 +1,8 @@
 //! Programs and their verdicts, side by side.
 
 use ravelin_analysis::Verdict::{self, Holds, Unknown, Violated};
-use ravelin_analysis::reachability::Limits;
 use ravelin_analysis::robustness::{AttackFate, Engine, RobustnessQuestion, race_freedom, robustness};
+use ravelin_explore::Budget;
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, Source};
 
@@ -283,9 +283,9 @@ fn unbounded_counters() {
                 serving.store(t + 1);
             }
         }";
-    let limits = Limits { states: Some(20_000), ..Limits::default() };
+    let budget = Budget::unlimited().states(20_000);
     let ask = |text: &str, all| {
-        let question = RobustnessQuestion { limits, all, ..RobustnessQuestion::new(Model::Tso) };
+        let question = RobustnessQuestion { budget, all, ..RobustnessQuestion::new(Model::Tso) };
         robustness(&program(text), &question).expect("an answer")
     };
     let robust = ask(&ticket.replace("EXTRA", ""), true);

@@ -3,14 +3,15 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
-use ravelin_analysis::reachability::{Limits, Question, dual, reach, sb};
+use ravelin_analysis::reachability::{Question, dual, reach, sb};
 use ravelin_analysis::{AnalysisError, Verdict};
+use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
 use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
 use ravelin_testing::seeds;
 
 fn question(states: u64) -> Question<'static> {
-    Question { buffer: 6, limits: Limits { states: Some(states), ..Limits::default() }, ..Question::new(Model::Tso) }
+    Question { buffer: 6, budget: Budget::unlimited().states(states), ..Question::new(Model::Tso) }
 }
 
 /// The engine's verdict; `None` if it refuses the program or gives up.

@@ -2,7 +2,7 @@
 
 use crate::{Beyond, Limit, Limits, Progress};
 use std::fmt;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What a question may take. Without limits a question takes what it needs.
@@ -85,13 +85,70 @@ impl<'a> Budget<'a> {
         self
     }
 
+    /// At most so many states, and no more than before.
+    pub fn at_most(self, states: u64) -> Self {
+        self.states(self.limits.states.map_or(states, |given| given.min(states)))
+    }
+
+    /// Without reports of progress, for a search beside the one that is reported.
+    pub fn silent(self) -> Self {
+        Budget { progress: None, ..self }
+    }
+
+    /// In the memory of this process alone: without peers, spilling and checkpoints.
+    pub fn in_memory(self) -> Self {
+        Budget { beyond: Beyond::default(), ..self }
+    }
+
     /// What is left of it after a start and so many states, for those who search several times for one answer.
     pub fn child(self, start: Instant, states: u64) -> Self {
         Budget { limits: self.limits.left(start, states), ..self }
     }
 
-    /// The limit that is used up, if one is.
+    /// Whether somebody asked to stop.
+    pub fn is_stopped(self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// Why it is time to end, if it is: somebody asked to stop, or the time is over.
+    pub fn late(self, start: Instant) -> Option<Limit> {
+        if self.is_stopped() {
+            return Some(Limit::Stopped);
+        }
+        self.limits.late(start).map(Limit::Time)
+    }
+
+    /// Why a search ends that began at `start` and has stored so many states, if it does. Where memory is counted too, see
+    /// [`Limits::check_memory`].
     pub fn check(self, start: Instant, states: u64) -> Option<Limit> {
-        self.limits.spent(start, states, self.stop)
+        self.late(start).or_else(|| self.limits.check_states(states))
+    }
+
+    /// Why there is no other search after so many states, if there is none: it would store one state at least.
+    pub fn spent(self, start: Instant, states: u64) -> Option<Limit> {
+        self.check(start, states.saturating_add(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_of_n_permits_n() {
+        let start = Instant::now();
+        let budget = Budget::unlimited().states(3).memory(5);
+        assert_eq!((budget.check(start, 3), budget.check(start, 4)), (None, Some(Limit::States(3))));
+        assert_eq!((budget.spent(start, 2), budget.spent(start, 3)), (None, Some(Limit::States(3))));
+        let memory = |bytes| budget.limits.check_memory(bytes);
+        assert_eq!((memory(5), memory(6)), (None, Some(Limit::Memory(5))));
+        assert_eq!((budget.at_most(2).limits.states, budget.at_most(4).limits.states), (Some(2), Some(3)));
+    }
+
+    #[test]
+    fn the_wish_to_stop_comes_before_the_limits() {
+        let stop = AtomicBool::new(true);
+        let budget = Budget::seconds(0).states(0).stop(&stop);
+        assert_eq!(budget.check(Instant::now(), 1), Some(Limit::Stopped));
     }
 }

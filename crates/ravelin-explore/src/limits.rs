@@ -2,7 +2,6 @@
 
 use crate::peers::Lost;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Limits; without a value there is none. Reaching one ends the exploration in order, never by an abort.
@@ -36,23 +35,19 @@ impl Limits {
         }
     }
 
-    /// Whether all of them are used up: it is time to stop, or there were as many states as permitted.
-    pub fn spent(self, start: Instant, states: u64, stop: Option<&AtomicBool>) -> Option<Limit> {
-        let many = self.states.filter(|&most| states >= most).map(Limit::States);
-        self.reached(start, stop).or(many)
+    /// The limit of states, if there are more than it permits. A limit of N permits N; this holds for each of them.
+    pub fn check_states(self, states: u64) -> Option<Limit> {
+        self.states.filter(|&most| states > most).map(Limit::States)
     }
 
-    /// Whether it is time to stop, for those who explore several times.
-    pub fn reached(self, start: Instant, stop: Option<&AtomicBool>) -> Option<Limit> {
-        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Some(Limit::Stopped);
-        }
-        self.late(start).map(Limit::Time)
+    /// The limit of memory, if more bytes are used than it permits.
+    pub fn check_memory(self, bytes: u64) -> Option<Limit> {
+        self.memory.filter(|&most| bytes > most).map(Limit::Memory)
     }
 
     /// The time limit, as it was given, if it is over.
     pub fn late(self, start: Instant) -> Option<Duration> {
-        let late = self.time.filter(|&time| start.elapsed() > time);
+        let late = self.time.filter(|&most| start.elapsed() > most);
         late.map(|time| self.given_time.unwrap_or(time))
     }
 }

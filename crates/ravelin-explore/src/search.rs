@@ -11,7 +11,7 @@
 //! paths depend on the number of processes and workers.
 
 use crate::barrier::Barrier;
-use crate::beyond::Beyond;
+use crate::budget::Budget;
 use crate::checkpoint::{Begun, Checkpoint, Totals, Trouble};
 use crate::kept;
 use crate::limits::{Limit, Limits, Progress};
@@ -44,32 +44,19 @@ const ROUND_WORDS: u64 = 1 << 22;
 /// Ids are 32 bits, and one is taken.
 pub(crate) const MOST_STATES: u64 = u32::MAX as u64 - 1;
 
+/// What an exploration may take, and when it is done.
+#[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    pub limits: Limits,
+    pub budget: Budget<'a>,
     /// States after which a caller wants to have a look, fewer than the limit permits. The round is completed first, so all states up to
     /// this number are those of one worker, which cannot be said of a limit.
     pub enough: Option<u64>,
-    pub workers: usize,
     pub until: Until,
-    /// Set from outside to end the exploration; what was found until then is kept.
-    pub stop: Option<&'a AtomicBool>,
-    /// Called between rounds.
-    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
-    /// What there is beyond the memory of this process.
-    pub beyond: Beyond<'a>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options {
-            limits: Limits::default(),
-            enough: None,
-            workers: 1,
-            until: Until::FirstFinding,
-            stop: None,
-            progress: None,
-            beyond: Beyond::default(),
-        }
+        Options { budget: Budget::default(), enough: None, until: Until::FirstFinding }
     }
 }
 
@@ -85,18 +72,17 @@ pub enum Until {
 
 /// Explores a system from its initial states.
 pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> {
-    let workers = options.workers.clamp(1, MOST_WORKERS);
-    let team = Team::new(options.beyond.peers, workers);
-    if let Some(directory) = options.beyond.spill.filter(|_| team.is_alone()) {
+    let Budget { workers, beyond, .. } = options.budget;
+    let workers = workers.clamp(1, MOST_WORKERS);
+    let team = Team::new(beyond.peers, workers);
+    if let Some(directory) = beyond.spill.filter(|_| team.is_alone()) {
         return spill::explore(system, options, directory);
     }
     let in_order = team.is_alone() && workers > 1;
     let mut shards: Vec<Shard<S>> =
         (0..workers).map(|local| Shard::new(system, team.first() + local, team.shards(), in_order)).collect();
-    let begun = options
-        .beyond
-        .checkpoints
-        .map(|checkpoints| Checkpoint::begin(checkpoints, system, options.until, &team, &mut shards));
+    let begun =
+        beyond.checkpoints.map(|checkpoints| Checkpoint::begin(checkpoints, system, options.until, &team, &mut shards));
     let (checkpoint, resumed) = match begun.transpose() {
         Ok(None) => (None, None),
         Ok(Some(Begun::Finished(space))) => return *space,
@@ -232,7 +218,7 @@ impl<S: System> Search<'_, S> {
     }
 
     fn most_states(&self) -> u64 {
-        self.options.limits.states.unwrap_or(MOST_STATES).min(MOST_STATES)
+        self.options.budget.limits.states.unwrap_or(MOST_STATES).min(MOST_STATES)
     }
 
     /// A level ends: from here one could go on.
@@ -430,10 +416,10 @@ impl<S: System> Search<'_, S> {
         most: usize,
         portion: Portion,
     ) -> Result<Round<S::Interrupt>, Lost> {
-        let limits = &self.options.limits;
-        summary.stopped = self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-        summary.memory = limits.memory;
-        summary.late = limits.late(self.start);
+        let budget = self.options.budget;
+        summary.stopped = budget.is_stopped();
+        summary.memory = budget.limits.memory;
+        summary.late = budget.limits.late(self.start);
         summary.due = self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.is_due());
         if !self.team.is_alone() {
             summary = Summary::sum(&self.team.tell(summary.words())?, self.system);
@@ -447,7 +433,7 @@ impl<S: System> Search<'_, S> {
 
     /// Whether the exploration ends after this round, and why.
     fn judge(&self, summary: Summary<S::Interrupt>, transitions: u64) -> Option<End<S::Interrupt>> {
-        if let Some(progress) = self.options.progress {
+        if let Some(progress) = self.options.budget.progress {
             progress(&Progress {
                 states: summary.states,
                 transitions,
@@ -474,7 +460,6 @@ impl<S: System> Search<'_, S> {
     }
 
     fn limit_reached(&self, summary: &Summary<S::Interrupt>) -> Option<Limit> {
-        let most_states = self.most_states();
         // Outside the limits only if there is more to do: a space of exactly the permitted size is exhausted.
         if summary.frontier == 0 {
             return None;
@@ -482,16 +467,14 @@ impl<S: System> Search<'_, S> {
         if summary.stopped {
             return Some(Limit::Stopped);
         }
-        if summary.states > most_states || summary.largest_id > MOST_STATES {
-            return Some(Limit::States(most_states));
+        // What all processes permit.
+        let limits = Limits { states: Some(self.most_states()), memory: summary.memory, ..Limits::default() };
+        if summary.largest_id > MOST_STATES {
+            return limits.states.map(Limit::States);
         }
-        if let Some(enough) = self.options.enough.filter(|&enough| summary.states > enough) {
-            return Some(Limit::States(enough));
-        }
-        if let Some(memory) = summary.memory.filter(|&memory| summary.bytes > memory) {
-            return Some(Limit::Memory(memory));
-        }
-        summary.late.map(Limit::Time)
+        let enough = Limits { states: self.options.enough, ..Limits::default() };
+        let many = limits.check_states(summary.states).or_else(|| enough.check_states(summary.states));
+        many.or_else(|| limits.check_memory(summary.bytes)).or(summary.late.map(Limit::Time))
     }
 
     fn conclude(mut self, end: End<S::Interrupt>) -> Space<S::Interrupt> {
@@ -537,7 +520,7 @@ impl<S: System> Search<'_, S> {
             space.end = End::Limit(lost.into());
             space.findings.clear();
         }
-        if let (Some(checkpoint), Some(checkpoints)) = (self.checkpoint, self.options.beyond.checkpoints) {
+        if let (Some(checkpoint), Some(checkpoints)) = (self.checkpoint, self.options.budget.beyond.checkpoints) {
             let interrupted_by = self.interrupted_by.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
             checkpoint.conclude(checkpoints, &space, self.options.until, &self.team, interrupted_by);
         }

@@ -3,7 +3,7 @@
 use crate::jumble;
 
 use jumble::{Jumble, Threads};
-use ravelin_explore::{Beyond, Checkpoints, End, Limit, Limits, Options, Space, Until, explore};
+use ravelin_explore::{Beyond, Budget, Checkpoints, End, Limit, Limits, Options, Space, Until, explore};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -39,7 +39,8 @@ fn kept(system: &Jumble, place: &Path, states: Option<u64>, workers: usize, unti
     let checkpoints = Checkpoints::new(place, Duration::ZERO, 42);
     let beyond = Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() };
     let limits = Limits { states, ..Limits::default() };
-    explore(system, &Options { limits, workers, until, beyond, ..Options::default() })
+    let budget = Budget { limits, workers, beyond, ..Budget::default() };
+    explore(system, &Options { budget, until, ..Options::default() })
 }
 
 fn plain(system: &Jumble, until: Until) -> Space<u64> {
@@ -128,7 +129,8 @@ fn several_explorations_of_a_run_are_told_apart_by_their_order() {
         let checkpoints = Checkpoints::new(&place.0, Duration::ZERO, 1);
         let beyond = Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() };
         let limits = Limits { states, ..Limits::default() };
-        let options = Options { limits, until: Until::Exhausted, beyond, ..Options::default() };
+        let budget = Budget { limits, beyond, ..Budget::default() };
+        let options = Options { budget, until: Until::Exhausted, ..Options::default() };
         let mut all = Vec::new();
         for system in &systems {
             let space = explore(system, &options);
@@ -225,7 +227,8 @@ fn what_is_foreign_is_refused() {
     {
         let checkpoints = Checkpoints::new(&place.0, Duration::ZERO, run);
         let beyond = Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() };
-        let message = failed(explore(system, &Options { until, beyond, ..Options::default() }));
+        let budget = Budget { beyond, ..Budget::default() };
+        let message = failed(explore(system, &Options { budget, until, ..Options::default() }));
         assert!(message.contains("belongs to another run"), "{message}");
     }
     let mut newer = std::fs::read(file).expect("a part");
@@ -266,7 +269,8 @@ fn processes_write_parts_and_any_number_of_them_goes_on() {
                         let checkpoints = Some(&checkpoints);
                         let beyond = Beyond { peers: Some(&peers), checkpoints, ..Beyond::default() };
                         let limits = Limits { states, ..Limits::default() };
-                        explore(system, &Options { limits, workers, until, beyond, ..Options::default() })
+                        let budget = Budget { limits, workers, beyond, ..Budget::default() };
+                        explore(system, &Options { budget, until, ..Options::default() })
                     })
                 };
                 let running: Vec<_> = Threads::new(processes).into_iter().map(process).collect();

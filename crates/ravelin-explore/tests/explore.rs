@@ -1,6 +1,6 @@
 //! The engine on a system whose state space is known: a product of counters.
 
-use ravelin_explore::{End, Limit, Limits, Options, Sink, System, Until, explore};
+use ravelin_explore::{Budget, End, Limit, Options, Sink, System, Until, explore};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -49,10 +49,14 @@ fn counters(count: u32, top: u64) -> Counters {
     Counters { count, top, goal: None }
 }
 
+fn within(budget: Budget<'_>) -> Options<'_> {
+    Options { budget, ..Options::default() }
+}
+
 #[test]
 fn every_number_of_workers_finds_every_state_once() {
     for workers in [1, 2, 3, 8] {
-        let space = explore(&counters(3, 40), &Options { workers, ..Options::default() });
+        let space = explore(&counters(3, 40), &within(Budget::unlimited().workers(workers)));
         assert_eq!(space.end, End::Exhausted);
         assert_eq!(space.statistics.states, 41 * 41 * 41);
         assert_eq!(space.statistics.transitions, 3 * 40 * 41 * 41);
@@ -67,7 +71,7 @@ fn every_number_of_workers_finds_every_state_once() {
 fn paths_are_shortest_and_connected() {
     for workers in [1, 2, 5] {
         let system = Counters { count: 3, top: 30, goal: Some(30 | 29 << 8 | 3 << 16) };
-        let space = explore(&system, &Options { workers, ..Options::default() });
+        let space = explore(&system, &within(Budget::unlimited().workers(workers)));
         assert_eq!(space.end, End::Found);
         assert_eq!(space.findings[0].kind, 7);
         let path = space.path(space.findings[0].state);
@@ -82,25 +86,22 @@ fn paths_are_shortest_and_connected() {
 
 #[test]
 fn limits_end_in_order() {
-    let ended = |limits, workers| explore(&counters(4, 200), &Options { limits, workers, ..Options::default() }).end;
+    let ended = |budget: Budget| explore(&counters(4, 200), &within(budget)).end;
     for workers in [1, 2] {
-        let states = Limits { states: Some(50_000), ..Limits::default() };
-        assert_eq!(ended(states, workers), End::Limit(Limit::States(50_000)));
-        let memory = Limits { memory: Some(8 << 20), ..Limits::default() };
-        assert_eq!(ended(memory, workers), End::Limit(Limit::Memory(8 << 20)));
-        let time = Limits { time: Some(Duration::ZERO), ..Limits::default() };
-        assert_eq!(ended(time, workers), End::Limit(Limit::Time(Duration::ZERO)));
+        let budget = Budget::unlimited().workers(workers);
+        assert_eq!(ended(budget.states(50_000)), End::Limit(Limit::States(50_000)));
+        assert_eq!(ended(budget.memory(8 << 20)), End::Limit(Limit::Memory(8 << 20)));
+        assert_eq!(ended(budget.time(Duration::ZERO)), End::Limit(Limit::Time(Duration::ZERO)));
     }
 }
 
 #[test]
 fn a_space_of_exactly_the_permitted_size_is_exhausted() {
-    let limits = Limits { states: Some(121), ..Limits::default() };
     for workers in [1, 2] {
-        let space = explore(&counters(2, 10), &Options { limits, workers, ..Options::default() });
+        let budget = Budget::unlimited().workers(workers);
+        let space = explore(&counters(2, 10), &within(budget.states(121)));
         assert_eq!((space.end, space.statistics.states), (End::Exhausted, 121));
-        let limits = Limits { states: Some(120), ..limits };
-        let space = explore(&counters(2, 10), &Options { limits, workers, ..Options::default() });
+        let space = explore(&counters(2, 10), &within(budget.states(120)));
         assert_eq!((space.end, space.statistics.states), (End::Limit(Limit::States(120)), 121));
     }
 }
@@ -125,10 +126,7 @@ fn a_limit_below_the_number_of_initial_states_is_reached() {
         }
     }
     for workers in [1, 2, 3] {
-        let ended = |states| {
-            let limits = Limits { states: Some(states), ..Limits::default() };
-            explore(&Pairs, &Options { limits, workers, ..Options::default() }).end
-        };
+        let ended = |states| explore(&Pairs, &within(Budget::unlimited().workers(workers).states(states))).end;
         for most in [1, 10, 12, 23] {
             assert_eq!(ended(most), End::Limit(Limit::States(most)));
         }
@@ -139,10 +137,10 @@ fn a_limit_below_the_number_of_initial_states_is_reached() {
 #[test]
 fn it_can_be_stopped_and_interrupted() {
     let stop = AtomicBool::new(true);
-    let space = explore(&counters(4, 100), &Options { stop: Some(&stop), ..Options::default() });
+    let space = explore(&counters(4, 100), &within(Budget::unlimited().stop(&stop)));
     assert_eq!(space.end, End::Limit(Limit::Stopped));
     for workers in [1, 2] {
-        let space = explore(&counters(2, 300), &Options { workers, ..Options::default() });
+        let space = explore(&counters(2, 300), &within(Budget::unlimited().workers(workers)));
         assert!(matches!(space.end, End::Interrupted(state) if state & 0xff == 255 || state >> 8 == 255));
     }
 }
@@ -174,7 +172,7 @@ fn a_panic_in_a_worker_ends_the_exploration_instead_of_hanging_it() {
         }
     }
     let caught = std::panic::catch_unwind(|| {
-        explore(&Panics(counters(3, 40)), &Options { workers: 2, ..Options::default() }).statistics.states
+        explore(&Panics(counters(3, 40)), &within(Budget::unlimited().workers(2))).statistics.states
     });
     assert!(caught.is_err());
 }

@@ -3,7 +3,7 @@
 use crate::jumble;
 
 use jumble::Jumble;
-use ravelin_explore::{End, Limit, Limits, Options, Space, Until, explore};
+use ravelin_explore::{Budget, End, Limit, Options, Space, Until, explore};
 
 const WORKERS: [usize; 3] = [2, 3, 5];
 
@@ -15,7 +15,7 @@ fn systems() -> Vec<Jumble> {
 }
 
 fn explored(system: &Jumble, workers: usize, until: Until) -> Space<u64> {
-    explore(system, &Options { workers, until, ..Options::default() })
+    explore(system, &Options { budget: Budget::unlimited().workers(workers), until, ..Options::default() })
 }
 
 /// The states in their order; what was found, where; and the path to each finding.
@@ -82,8 +82,8 @@ fn a_limit_of_states_is_passed_by_one_state_for_each_worker() {
     for (fan, workers) in [(1, 1), (1, 2), (1, 5), (100, 1), (100, 2), (100, 5)] {
         let system = Jumble { wide: true, fan, ..Jumble::new(5, 400_000) };
         for most in [2, 100, 5_000, 50_000, 200_000] {
-            let limits = Limits { states: Some(most), ..Limits::default() };
-            let options = Options { workers, limits, until: Until::Exhausted, ..Options::default() };
+            let budget = Budget::unlimited().workers(workers).states(most);
+            let options = Options { budget, until: Until::Exhausted, ..Options::default() };
             let space = explore(&system, &options);
             assert_eq!(space.end, End::Limit(Limit::States(most)));
             let states = space.statistics.states;

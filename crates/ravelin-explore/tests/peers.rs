@@ -3,7 +3,7 @@
 use crate::jumble;
 
 use jumble::{Jumble, Threads};
-use ravelin_explore::{Beyond, End, Limit, Limits, Lost, Options, Peers, Space, System, Until, explore};
+use ravelin_explore::{Beyond, Budget, End, Limit, Limits, Lost, Options, Peers, Space, System, Until, explore};
 use std::time::Duration;
 
 fn together<S: System>(
@@ -18,7 +18,8 @@ fn together<S: System>(
             .map(|(number, peers)| {
                 scope.spawn(move || {
                     let beyond = Beyond { peers: Some(&peers), ..Beyond::default() };
-                    explore(system, &Options { beyond, ..options(number) })
+                    let options = options(number);
+                    explore(system, &Options { budget: Budget { beyond, ..options.budget }, ..options })
                 })
             })
             .collect();
@@ -35,7 +36,8 @@ fn processes_find_together_what_one_finds_alone() {
         for until in [Until::FirstFinding, Until::Exhausted] {
             let alone = explore(&system, &Options { until, ..Options::default() });
             for (processes, workers) in [(1, 1), (2, 1), (3, 1), (4, 1), (2, 2)] {
-                let spaces = together(&system, processes, &|_| Options { until, workers, ..Options::default() });
+                let budget = Budget::unlimited().workers(workers);
+                let spaces = together(&system, processes, &|_| Options { until, budget, ..Options::default() });
                 for space in &spaces {
                     assert_eq!(space.end, alone.end, "seed {seed}, {processes} processes");
                     assert_eq!((space.statistics.depth, space.cut_off), (alone.statistics.depth, alone.cut_off));
@@ -77,14 +79,15 @@ fn assert_is_path(system: &Jumble, path: &[&[u64]]) {
 #[test]
 fn limits_and_interrupts_end_all_processes_alike() {
     let system = |refused| Jumble { refused, ..Jumble::new(5, 200_000) };
-    let states = Limits { states: Some(3_000), ..Limits::default() };
-    for space in together(&system(None), 3, &|_| Options { limits: states, ..Options::default() }) {
+    let within = |budget: Budget<'static>| Options { budget, ..Options::default() };
+    for space in together(&system(None), 3, &|_| within(Budget::unlimited().states(3_000))) {
         assert_eq!(space.end, End::Limit(Limit::States(3_000)));
         assert!(space.statistics.states > 3_000, "the sum over all processes");
     }
     // Machines have different memories; the least that one allows ends it for all.
     let memory = |number: usize| Limits { memory: [None, Some(600_000), Some(400_000)][number], ..Limits::default() };
-    for space in together(&system(None), 3, &|number| Options { limits: memory(number), ..Options::default() }) {
+    let limited = |limits: Limits| within(Budget { limits, ..Budget::default() });
+    for space in together(&system(None), 3, &|number| limited(memory(number))) {
         assert_eq!(space.end, End::Limit(Limit::Memory(400_000)));
     }
     // The refused state belongs to one process; all end with what it says.
@@ -97,11 +100,11 @@ fn limits_and_interrupts_end_all_processes_alike() {
     }
     // One process is asked to stop, or has no time left.
     static STOP: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
-    let stopped =
-        together(&system(None), 3, &|number| Options { stop: (number == 1).then_some(&STOP), ..Options::default() });
+    let stop = |number: usize| Budget { stop: (number == 1).then_some(&STOP), ..Budget::default() };
+    let stopped = together(&system(None), 3, &|number| within(stop(number)));
     assert!(stopped.iter().all(|space| space.end == End::Limit(Limit::Stopped)));
     let time = |number: usize| Limits { time: (number == 1).then_some(Duration::ZERO), ..Limits::default() };
-    for space in together(&system(None), 3, &|number| Options { limits: time(number), ..Options::default() }) {
+    for space in together(&system(None), 3, &|number| limited(time(number))) {
         assert_eq!(space.end, End::Limit(Limit::Time(Duration::ZERO)));
     }
 }
@@ -126,9 +129,12 @@ fn a_lost_process_is_said_and_not_waited_for() {
     for workers in [1, 2] {
         for exchanges in 0..6 {
             let peers = Cut(exchanges.into());
-            let options =
-                Options { beyond: Beyond { peers: Some(&peers), ..Beyond::default() }, workers, ..Options::default() };
-            assert_eq!(explore(&system, &options).end, End::Limit(Limit::Lost(Lost { process: 1 })));
+            let beyond = Beyond { peers: Some(&peers), ..Beyond::default() };
+            let budget = Budget { beyond, workers, ..Budget::default() };
+            assert_eq!(
+                explore(&system, &Options { budget, ..Options::default() }).end,
+                End::Limit(Limit::Lost(Lost { process: 1 }))
+            );
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn growing<T, E>(
         let machine = build(&growth)?;
         let attempt = match machine.fused_initial_states(&mut |_| {}) {
             Err(outgrown) => Attempt::Outgrown(Box::new(machine), outgrown),
-            Ok(()) => search(machine, &Options { limits: options.limits.left(start, 0), ..*options })?,
+            Ok(()) => search(machine, &Options { budget: options.budget.child(start, 0), ..*options })?,
         };
         match attempt {
             Attempt::Done(found) => return Ok(found),

@@ -21,7 +21,7 @@ pub fn run(program: &Program, settings: Settings, options: &Options) -> Result<E
         Ok(match space.end {
             End::Interrupted(outgrown) => Attempt::Outgrown(Box::new(machine), outgrown),
             End::Failed(error) => return Err(error.into()),
-            _ => Attempt::Done(Explored { machine, space, limits: options.limits }),
+            _ => Attempt::Done(Explored { machine, space, limits: options.budget.limits }),
         })
     })
 }

@@ -1,7 +1,7 @@
 //! The machine against the reference semantics, on random programs: same final states, same stuck states, same verdicts,
 //! under every model, with every reduction on and off, with one worker and with several.
 
-use ravelin_explore::{Options, Until};
+use ravelin_explore::{Budget, Options, Until};
 use ravelin_machine::{Explored, Purpose, Reductions, Settings, Snapshot, Violation, run};
 use ravelin_program::{
     Address, BinaryOp, Expr, Goal, GoalKind, Instruction, LocId, Model, Observable, Program, Span, ThreadId, VarId,
@@ -49,7 +49,8 @@ fn seen_by_reference(program: &Program, state: &State) -> Seen {
 
 fn explore(program: &Program, settings: Settings, workers: usize) -> Explored {
     let until = if settings.purpose == Purpose::Goals { Until::FirstFinding } else { Until::Exhausted };
-    run(program, settings, &Options { workers, until, ..Options::default() }).expect("a program that can be run")
+    run(program, settings, &Options { budget: Budget::unlimited().workers(workers), until, ..Options::default() })
+        .expect("a program that can be run")
 }
 
 /// What is wrong with the machine on this program, if anything.

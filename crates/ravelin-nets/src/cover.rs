@@ -6,23 +6,13 @@
 use crate::antichain::{Antichain, EntryId, Origin};
 use crate::pairs::Pairs;
 use crate::{Marking, Net, TransitionId, fire};
-use ravelin_explore::{Limit, Limits, Progress};
+use ravelin_explore::{Budget, Limit, Progress};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Markings between two looks at the clock.
 const PATIENCE: u64 = 512;
-
-/// How hard to try.
-#[derive(Clone, Copy, Default)]
-pub struct Question<'a> {
-    /// `states` limits the markings that are kept.
-    pub limits: Limits,
-    pub stop: Option<&'a AtomicBool>,
-    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -57,12 +47,13 @@ pub struct Answer {
     pub(crate) pairs: Option<Pairs>,
 }
 
-/// Decides whether a target can be covered.
-pub fn cover(net: &Net, question: &Question) -> Answer {
+/// Decides whether a target can be covered. The budget's states are the markings that are kept; there is one worker, and everything is in
+/// memory.
+pub fn cover(net: &Net, budget: Budget) -> Answer {
     let start = Instant::now();
     let mut late = None;
     let pairs = Pairs::new(net, &mut || {
-        late = question.limits.reached(start, question.stop);
+        late = budget.late(start);
         late.is_some()
     });
     let Some(pairs) = pairs else {
@@ -72,7 +63,7 @@ pub fn cover(net: &Net, question: &Question) -> Answer {
     };
     let mut search = Search {
         net,
-        question,
+        budget,
         start,
         producers: producers(net, &pairs),
         pairs,
@@ -120,7 +111,7 @@ enum End {
 
 struct Search<'a> {
     net: &'a Net,
-    question: &'a Question<'a>,
+    budget: Budget<'a>,
     start: Instant,
     pairs: Pairs,
     producers: Vec<Vec<TransitionId>>,
@@ -188,7 +179,7 @@ impl Search<'_> {
         self.looked = self.counts.generated;
         let entries = self.antichain.entries.len() as u64;
         let bytes = self.antichain.bytes as u64;
-        if let Some(progress) = self.question.progress {
+        if let Some(progress) = self.budget.progress {
             progress(&Progress {
                 states: entries,
                 transitions: self.counts.generated,
@@ -198,14 +189,7 @@ impl Search<'_> {
                 elapsed: self.start.elapsed(),
             });
         }
-        if self.question.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Some(Limit::Stopped);
-        }
-        let limits = self.question.limits;
-        let states = limits.states.filter(|most| entries >= *most).map(Limit::States);
-        let memory = limits.memory.filter(|most| bytes >= *most).map(Limit::Memory);
-        let time = limits.time.filter(|most| self.start.elapsed() >= *most).map(Limit::Time);
-        states.or(memory).or(time)
+        self.budget.check(self.start, entries).or_else(|| self.budget.limits.check_memory(bytes))
     }
 
     /// The transitions from an entry to the target it leads to.

@@ -12,10 +12,11 @@
 //! threads into nets.
 //!
 //! ```
-//! use ravelin_nets::{Question, Verdict, cover, spec};
+//! use ravelin_explore::Budget;
+//! use ravelin_nets::{Verdict, cover, spec};
 //!
 //! let net = spec::parse("vars a b rules a >= 1 -> a' = a - 1, b' = b + 2; init a = 1, b = 0 target b >= 2").unwrap();
-//! let answer = cover(&net, &Question::default());
+//! let answer = cover(&net, Budget::default());
 //! assert!(matches!(answer.verdict, Verdict::Coverable(sequence) if sequence.len() == 1));
 //! ```
 
@@ -29,7 +30,7 @@ mod pairs;
 pub mod spec;
 
 pub use certificate::{Certificate, Checked, FORMAT, Flaw, certify, check};
-pub use cover::{Answer, Counts, Question, Verdict, cover};
+pub use cover::{Answer, Counts, Verdict, cover};
 pub use firing::{Unfireable, fire};
 pub use marking::{Marking, PlaceId};
 pub use net::{Initial, Net, Transition, TransitionId};

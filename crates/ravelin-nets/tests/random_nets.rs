@@ -2,7 +2,8 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many nets, and from where.
 
-use ravelin_nets::{Certificate, Initial, Marking, Net, Question, Verdict, certify, check, cover, fire, spec};
+use ravelin_explore::Budget;
+use ravelin_nets::{Certificate, Initial, Marking, Net, Verdict, certify, check, cover, fire, spec};
 use std::collections::HashSet;
 
 /// Tokens a place may have in the naive search.
@@ -97,7 +98,7 @@ fn soak(from: u64, to: u64) {
     let (mut covered, mut proved) = (0, 0);
     for seed in from..to {
         let net = random_net(seed);
-        let answer = cover(&net, &Question::default());
+        let answer = cover(&net, Budget::default());
         match &answer.verdict {
             Verdict::Coverable(sequence) => {
                 covered += 1;
@@ -136,7 +137,7 @@ fn a_broken_certificate_is_found_out() {
          lock' = lock + 1; init a >= 0, lock = 1 target b >= 2",
     )
     .expect("a net");
-    let answer = cover(&net, &Question::default());
+    let answer = cover(&net, Budget::default());
     let certificate = certify(&net, &answer).expect("two are never in");
     assert!(check(&net, &certificate).is_ok());
     for left_out in 0..certificate.markings.len() {
@@ -150,5 +151,5 @@ fn a_broken_certificate_is_found_out() {
     let mut unlocked = net.clone();
     unlocked.initial[3] = Initial::Exactly(2);
     assert!(check(&unlocked, &certificate).is_err());
-    assert!(matches!(cover(&unlocked, &Question::default()).verdict, Verdict::Coverable(_)));
+    assert!(matches!(cover(&unlocked, Budget::default()).verdict, Verdict::Coverable(_)));
 }

@@ -126,31 +126,16 @@ impl<'a> Check<'a> {
     }
 
     fn question(&self) -> RobustnessQuestion<'a> {
-        let Budget { limits, workers, stop, progress, beyond } = self.budget;
-        RobustnessQuestion {
-            model: self.model,
-            engine: self.engine,
-            all: self.all_attacks,
-            limits,
-            workers,
-            stop,
-            progress,
-            beyond,
-        }
+        RobustnessQuestion { model: self.model, engine: self.engine, all: self.all_attacks, budget: self.budget }
     }
 
     fn c11(&self) -> Result<Answer, Error> {
         let (waiting, spins) = with_waits(&self.program.program);
         let program = if self.auto_wait { &waiting } else { &self.program.program };
-        let Budget { limits, workers, stop, progress, beyond } = self.budget;
         let question = C11Question {
             seq_cst: self.seq_cst,
             races: self.races,
-            limits,
-            workers,
-            stop,
-            progress,
-            beyond,
+            budget: self.budget,
             ..C11Question::new(self.model)
         };
         let found = c11::c11_robustness(program, &question)?;
@@ -161,9 +146,7 @@ impl<'a> Check<'a> {
 
 /// A proof about any number of threads.
 pub(crate) fn certify_any_number(program: &Program, claim: Claim, budget: Budget) -> Result<Option<String>, Error> {
-    let Budget { limits, stop, progress, .. } = budget;
-    let effort = any_number::Effort { limits, stop, progress };
-    let certificate = any_number::certify(&program.program, claim, &effort)?;
+    let certificate = any_number::certify(&program.program, claim, budget)?;
     let certificate = certificate.map(|found| any_number::Certificate { program: program.name().to_owned(), ..found });
     Ok(certificate.and_then(|certificate| serde_json::to_string(&certificate).ok()))
 }

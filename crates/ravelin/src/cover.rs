@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::setters::setters;
 use ravelin_answer::Answer;
 use ravelin_explore::Budget;
-use ravelin_nets::{Question, certify, spec};
+use ravelin_nets::{certify, spec};
 
 /// A Petri net that was read, with its initial markings and its targets.
 #[derive(Debug)]
@@ -57,8 +57,7 @@ impl<'a> Cover<'a> {
 
     /// Asks. Beside the answer stands a proof, if no target can be covered: JSON that `ravelin certificate --net` checks.
     pub fn run(self) -> Result<(Answer, Option<String>), Error> {
-        let Budget { limits, stop, progress, .. } = self.budget;
-        let found = ravelin_nets::cover(&self.net.net, &Question { limits, stop, progress });
+        let found = ravelin_nets::cover(&self.net.net, self.budget);
         let proof = certify(&self.net.net, &found).and_then(|proof| serde_json::to_string(&proof).ok());
         Ok((Answer::Coverability(Box::new(coverability(&self.net.name, &self.net.net, &found))), proof))
     }

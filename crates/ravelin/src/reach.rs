@@ -74,11 +74,7 @@ impl<'a> Reach<'a> {
     }
 
     fn question(&self) -> Question<'a> {
-        question(self.model, self.buffer, self.reductions, self.budget)
+        let Reach { model, buffer, reductions, budget, .. } = *self;
+        Question { model, buffer, reductions, budget }
     }
-}
-
-pub(crate) fn question(model: Model, buffer: usize, reductions: Reductions, budget: Budget<'_>) -> Question<'_> {
-    let Budget { limits, workers, stop, progress, beyond } = budget;
-    Question { model, buffer, reductions, limits, workers, stop, progress, beyond }
 }

@@ -3,7 +3,6 @@
 use crate::answers::final_states;
 use crate::error::Error;
 use crate::program::Program;
-use crate::reach::question;
 use crate::setters::setters;
 use crate::stops::add_stops;
 use ravelin_analysis::reachability::Question;
@@ -51,7 +50,8 @@ impl<'a> States<'a> {
     pub fn run(self) -> Result<Answer, Error> {
         let start = Instant::now();
         let program = &self.program.program;
-        let question = question(self.model, self.buffer, self.reductions, self.budget);
+        let States { model, buffer, reductions, budget, .. } = self;
+        let question = Question { model, buffer, reductions, budget };
         let found = ravelin_analysis::states::states(program, &question)?;
         let mut answer = Answer::FinalStates(Box::new(final_states(self.program.name(), program, &found)));
         if self.stops {

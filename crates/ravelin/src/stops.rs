@@ -3,7 +3,7 @@
 use crate::answers;
 use crate::error::Error;
 use crate::program::Program;
-use ravelin_analysis::stops::{StopsQuestion, stops};
+use ravelin_analysis::stops::stops;
 use ravelin_answer::{Answer, Verdict};
 use ravelin_explore::Budget;
 use std::time::Instant;
@@ -16,18 +16,17 @@ pub(crate) fn add_stops(program: &Program, budget: Budget, start: Instant, answe
     let states = answer.states();
     // Of several processes that find the same answer, one says it.
     let is_other = budget.beyond.peers.is_some_and(|peers| peers.number() != 0);
-    if budget.check(start, states).is_some() || is_other {
+    if budget.spent(start, states).is_some() || is_other {
         return Ok(());
     }
     let found = match program.stops.get() {
         Some(found) => found,
         None => {
-            let Budget { mut limits, workers, stop, .. } = budget.child(start, states);
             // An answer that ran into a limit of memory has taken long enough.
             let is_unknown = answer.verdict() == Some(Verdict::Unknown);
             let most = if is_unknown { MOST_STATES } else { MOST_STATES.max(2 * states) };
-            limits.states = Some(limits.states.map_or(most, |given| given.min(most)));
-            let found = stops(&program.program, &StopsQuestion { limits, workers, stop })?;
+            let left = budget.child(start, states).at_most(most).silent().in_memory();
+            let found = stops(&program.program, left)?;
             program.stops.get_or_init(|| found)
         }
     };

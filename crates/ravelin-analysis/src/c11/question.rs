@@ -6,11 +6,10 @@
 
 use super::witness::{C11Race, C11Witness, race, stale};
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_explore::{Beyond, Limit, Limits, Options, Progress, Statistics, Until};
+use ravelin_explore::{Budget, Limit, Options, Statistics, Until};
 use ravelin_machine::monitor::{C11Settings, Found, FoundKind, MonitorError, monitor};
 use ravelin_program::{Copies, Instruction, Model, Order, Program, SeqCstReading};
 use ravelin_semantics::rc20::Reading;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// What is asked, and how hard to try.
@@ -22,27 +21,12 @@ pub struct C11Question<'a> {
     pub races: bool,
     /// Store states once that differ by a permutation of identical threads.
     pub symmetry: bool,
-    pub limits: Limits,
-    pub workers: usize,
-    pub stop: Option<&'a AtomicBool>,
-    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
-    /// What there is beyond the memory of this process, for those who explore explicitly.
-    pub beyond: Beyond<'a>,
+    pub budget: Budget<'a>,
 }
 
 impl C11Question<'_> {
     pub fn new(model: Model) -> Self {
-        C11Question {
-            model,
-            seq_cst: SeqCstReading::default(),
-            races: true,
-            symmetry: true,
-            limits: Limits::default(),
-            workers: 1,
-            stop: None,
-            progress: None,
-            beyond: Beyond::default(),
-        }
+        C11Question { model, seq_cst: SeqCstReading::default(), races: true, symmetry: true, budget: Budget::default() }
     }
 }
 
@@ -105,18 +89,11 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
         // Hidden fences have no part in races, so one search settles them.
         let races = question.races && (number == 0 || answer.limit.is_some());
         let settings = C11Settings { model: question.model, seq_cst, races, symmetry: question.symmetry };
-        let options = Options {
-            limits: question.limits.left(start, answer.statistics.states),
-            enough: None,
-            workers: question.workers,
-            until: Until::FirstFinding,
-            stop: question.stop,
-            progress: question.progress,
-            beyond: question.beyond,
-        };
+        let budget = question.budget.child(start, answer.statistics.states);
+        let options = Options { budget, enough: None, until: Until::FirstFinding };
         let search = monitor(program, settings, &options).map_err(refused)?;
         add(&mut answer.statistics, &search.statistics);
-        answer.limit = answer.limit.or(search.limit).map(|limit| question.limits.as_given(limit));
+        answer.limit = answer.limit.or(search.limit).map(|limit| question.budget.limits.as_given(limit));
         if let Some(found) = search.found {
             answer.violation = Some(violation(program, reading, &found)?);
             break;

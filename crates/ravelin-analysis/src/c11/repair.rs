@@ -86,7 +86,7 @@ pub fn strengthen(
     let mut judge = Judge::new(program, sites, offers, question);
     let (start, asked) = (judge.start, question.robust);
     let mut sightings: Vec<Sighting> = Vec::new();
-    let late = || asked.limits.reached(start, asked.stop);
+    let late = || asked.budget.late(start);
     let listing = list(offers, question.sets, &late, &mut |set| {
         if let Some(sighting) = sightings.iter().find(|sighting| judge.changes.leave(sighting, &set.offers)) {
             return Ok(Judged::Wrong(judge.changes.clauses(sighting, &set.offers)));
@@ -96,7 +96,7 @@ pub fn strengthen(
             (Some(violation), _) => violation,
             (None, Verdict::Holds) => return Ok(Judged::Right(vec![set.offers.clone()])),
             (None, _) => {
-                let limit = answer.limit.map(|limit| asked.limits.as_given(limit));
+                let limit = answer.limit.map(|limit| asked.budget.limits.as_given(limit));
                 return Ok(Judged::End(StrengthenOutcome::Unknown { limit, unchecked: set.clone() }));
             }
         };
@@ -161,7 +161,7 @@ impl<'a> Judge<'a> {
     }
 
     fn ask(&mut self, taken: &[usize]) -> Result<C11Answer, AnalysisError> {
-        let question = C11Question { limits: self.question.limits.left(self.start, self.states), ..*self.question };
+        let question = C11Question { budget: self.question.budget.child(self.start, self.states), ..*self.question };
         let answer = c11_robustness(&self.changes.made(taken), &question)?;
         self.queries += 1;
         self.states += answer.statistics.states;

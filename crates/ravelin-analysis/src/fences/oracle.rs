@@ -9,7 +9,7 @@ use crate::robustness::{
 };
 use crate::witness::Witness;
 use crate::{AnalysisError, Verdict};
-use ravelin_explore::{Limit, Limits};
+use ravelin_explore::{Budget, Limit};
 use ravelin_program::{Model, Program, lower_for_hardware};
 use std::time::Instant;
 
@@ -117,7 +117,7 @@ impl Oracle<'_> {
             _ if !troubles.is_empty() => Said::Wrong(troubles),
             Verdict::Holds => Said::Fine,
             _ if answer.one_delaying_thread => Said::OneDelayingThread,
-            _ => Said::Unknown(answer.limit.map(|limit| self.question.limits.as_given(limit))),
+            _ => Said::Unknown(answer.limit.map(|limit| self.question.budget.limits.as_given(limit))),
         })
     }
 
@@ -128,20 +128,13 @@ impl Oracle<'_> {
         Ok(match (answer.verdict, answer.race) {
             (_, Some(race)) => Said::Wrong(vec![Trouble::Race(Box::new(race))]),
             (Verdict::Holds, None) => Said::Fine,
-            _ => Said::Unknown(answer.limit.map(|limit| self.question.limits.as_given(limit))),
+            _ => Said::Unknown(answer.limit.map(|limit| self.question.budget.limits.as_given(limit))),
         })
     }
 
     fn reach(&mut self, program: &Program, model: Model, engine: reachability::Engine) -> Result<Said, AnalysisError> {
         self.queries += 1;
-        let asked = self.question;
-        let question = Question {
-            limits: self.limits(),
-            workers: asked.workers,
-            stop: asked.stop,
-            progress: asked.progress,
-            ..Question::new(model)
-        };
+        let question = Question { budget: self.left(), ..Question::new(model) };
         let answer = reachability::answer(program, &question, engine)?;
         self.states += answer.reachability.statistics.states;
         Ok(match (answer.reachability.verdict, answer.reachability.witness) {
@@ -150,23 +143,16 @@ impl Oracle<'_> {
                 Said::Wrong(vec![Trouble::Run(Box::new(witness), instance)])
             }
             (Verdict::Holds, None) => Said::Fine,
-            _ => Said::Unknown(answer.reachability.limit.map(|limit| self.question.limits.as_given(limit))),
+            _ => Said::Unknown(answer.reachability.limit.map(|limit| self.question.budget.limits.as_given(limit))),
         })
     }
 
     fn robustness_question(&self) -> RobustnessQuestion<'_> {
-        let asked = self.question;
-        RobustnessQuestion {
-            limits: self.limits(),
-            workers: asked.workers,
-            stop: asked.stop,
-            progress: asked.progress,
-            ..RobustnessQuestion::new(asked.model)
-        }
+        RobustnessQuestion { budget: self.left(), ..RobustnessQuestion::new(self.question.model) }
     }
 
     /// All queries together may take the time and the states that were given.
-    fn limits(&self) -> Limits {
-        self.question.limits.left(self.start, self.states)
+    fn left(&self) -> Budget<'_> {
+        self.question.budget.child(self.start, self.states)
     }
 }

@@ -6,9 +6,8 @@ use super::cover::Cost;
 use super::listing::{End, Judged, list};
 use super::oracle::{Oracle, Purpose, Said, Trouble};
 use crate::AnalysisError;
-use ravelin_explore::{Limit, Limits, Progress};
+use ravelin_explore::{Budget, Limit};
 use ravelin_program::{Model, Program, Site, Strength, repaired};
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Store-store fences of a set that are looked at for a full one in their place.
@@ -21,23 +20,13 @@ pub struct FenceQuestion<'a> {
     pub model: Model,
     pub purpose: Purpose,
     pub sets: Sets,
-    pub limits: Limits,
-    pub workers: usize,
-    pub stop: Option<&'a AtomicBool>,
-    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+    /// For all queries together, except for memory.
+    pub budget: Budget<'a>,
 }
 
 impl FenceQuestion<'_> {
     pub fn new(model: Model, purpose: Purpose) -> Self {
-        FenceQuestion {
-            model,
-            purpose,
-            sets: Sets::Cheapest,
-            limits: Limits::default(),
-            workers: 1,
-            stop: None,
-            progress: None,
-        }
+        FenceQuestion { model, purpose, sets: Sets::Cheapest, budget: Budget::default() }
     }
 }
 
@@ -134,7 +123,7 @@ pub fn fences(
     let mut oracle = Oracle { question, start, queries: 0, states: 0 };
     let clauses = Clauses::new(program, question.model, sites, offers);
     let mut knows_sc = false;
-    let late = || question.limits.reached(start, question.stop);
+    let late = || question.budget.late(start);
     let listing = list(offers, question.sets, &late, &mut |set| {
         let unknown = |limit, one_delaying_thread| {
             Judged::End(Outcome::Unknown(Why { limit, one_delaying_thread, unchecked: set.clone() }))

@@ -11,11 +11,10 @@ use super::system::system_net;
 use crate::AnalysisError;
 use crate::reachability::finite::Finite;
 use crate::robustness::attacks;
-use ravelin_explore::{Limits, Progress};
+use ravelin_explore::Budget;
 use ravelin_nets::{Certificate as NetCertificate, Flaw as NetFlaw, Net, Verdict, cover};
 use ravelin_program::Program;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use thiserror::Error;
 
@@ -72,21 +71,12 @@ pub enum Flaw {
     Program(#[from] AnalysisError),
 }
 
-/// How hard to try.
-#[derive(Clone, Copy, Default)]
-pub struct Effort<'a> {
-    pub limits: Limits,
-    pub stop: Option<&'a AtomicBool>,
-    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
-}
-
 /// A certificate; `None` if the claim is false, or if a limit was hit before it was proved.
-pub fn certify(program: &Program, claim: Claim, effort: &Effort) -> Result<Option<Certificate>, AnalysisError> {
+pub fn certify(program: &Program, claim: Claim, budget: Budget) -> Result<Option<Certificate>, AnalysisError> {
     let start = Instant::now();
     let mut proofs = Vec::new();
     for (attacker, net) in nets(program, claim)? {
-        let Effort { limits, stop, progress } = *effort;
-        let answer = cover(&net, &ravelin_nets::Question { limits: limits.left(start, 0), stop, progress });
+        let answer = cover(&net, budget.child(start, 0));
         let certificate = ravelin_nets::certify(&net, &answer).filter(|_| answer.verdict == Verdict::Uncoverable);
         let Some(certificate) = certificate else { return Ok(None) };
         proofs.push(Proof { attacker, net: certificate });

@@ -9,12 +9,12 @@ use super::instances::{Instance, of_size, size};
 use super::robust::{AnyNumber, AskedNet};
 use super::run::system_run;
 use super::system::system_net;
-use crate::reachability::backward::{End, Search, Watch};
+use crate::reachability::backward::{End, Search};
 use crate::reachability::finite::Finite;
 use crate::reachability::{Answer, Counts, Effort, Engine, Question, Reachability, answer, assertions};
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_explore::{Limit, Limits, Statistics};
+use ravelin_explore::{Budget, Limit, Statistics};
 use ravelin_machine::{BuildError, Settings};
 use ravelin_nets::{cover, fire};
 use ravelin_program::{Copies, Model, Program};
@@ -95,9 +95,7 @@ impl Asking<'_> {
     fn by_net(&mut self) -> Result<Answer, AnalysisError> {
         let finite = Finite::of_templates(self.program)?;
         let system = system_net(&finite)?;
-        let limits = self.question.limits.left(self.start, self.states);
-        let asked = ravelin_nets::Question { limits, stop: self.question.stop, progress: self.question.progress };
-        let covered = cover(&system.net, &asked);
+        let covered = cover(&system.net, self.left());
         self.found.nets.push(AskedNet::new(&finite, None, &system.net, &system.actors, &covered));
         let counts = Counts {
             generated: covered.counts.generated,
@@ -128,13 +126,11 @@ impl Asking<'_> {
 
     fn by_load_buffers(&mut self) -> Result<Answer, AnalysisError> {
         let finite = Finite::of_templates(self.program)?;
-        let mut late = || self.question.limits.reached(self.start, self.question.stop).is_some();
+        let mut late = || self.question.budget.late(self.start).is_some();
         let (crowd, goals) = Crowd::new(&finite, &mut late)?;
         let starts: Vec<_> = goals.into_iter().map(|(_, constraint)| constraint).enumerate().collect();
-        let limits = self.question.limits.left(self.start, self.states);
-        let watch = Watch { limits, stop: self.question.stop, progress: self.question.progress };
         let mut search = Search::new(crowd);
-        let end = search.run(starts, &watch);
+        let end = search.run(starts, self.left());
         let counts = search.counts;
         match end {
             End::Unreachable => Ok(self.answer(Verdict::Holds, None, Engine::Dual, counts, None)),
@@ -155,7 +151,7 @@ impl Asking<'_> {
         let mut limit = None;
         'sizes: for total in self.found.up_to.map_or(0, |total| total + 1)..=bound {
             for copies in of_size(self.program, total) {
-                let spent = self.question.limits.spent(self.start, self.states + counts.kept, self.question.stop);
+                let spent = self.question.budget.spent(self.start, self.states + counts.kept);
                 if spent.is_some() {
                     (limit, smallest) = (spent, false);
                     break 'sizes;
@@ -188,12 +184,15 @@ impl Asking<'_> {
 
     fn explore(&mut self, copies: &[usize], states: u64) -> Result<(Answer, Instance), AnalysisError> {
         let instance = Instance::new(self.program, copies, true);
-        let left = self.question.limits.left(self.start, self.states);
-        let limits = Limits { states: Some(left.states.map_or(states, |given| given.min(states))), ..left };
-        let answer = answer(&instance.program, &Question { limits, ..*self.question }, Engine::Auto)?;
+        let budget = self.left().at_most(states);
+        let answer = answer(&instance.program, &Question { budget, ..*self.question }, Engine::Auto)?;
         self.found.instances += 1;
         self.states += answer.reachability.statistics.states;
         Ok((answer, instance))
+    }
+
+    fn left(&self) -> Budget<'_> {
+        self.question.budget.child(self.start, self.states)
     }
 
     fn violated(&mut self, answer: Answer, instance: Instance) -> Answer {
@@ -215,7 +214,7 @@ impl Asking<'_> {
             goals: self.program.goals.len() + assertions(self.program),
             buffer: None,
             cut_off: false,
-            limit: limit.map(|limit| self.question.limits.as_given(limit)),
+            limit: limit.map(|limit| self.question.budget.limits.as_given(limit)),
             witness,
             statistics: Statistics {
                 states: self.states + counts.kept,

@@ -15,7 +15,7 @@ use crate::robustness::{
     robustness,
 };
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_explore::{Limit, Limits};
+use ravelin_explore::{Budget, Limit};
 use ravelin_nets::{Answer, Counts, Net, cover};
 use ravelin_program::{Copies, Model, Program, ThreadId, lower_for_hardware};
 use std::time::Instant;
@@ -169,7 +169,7 @@ impl Asking<'_> {
         let mut limit = None;
         for target in &targets {
             let attack = attack_net(&finite, target);
-            let answer = cover(&attack.net, &self.net_question());
+            let answer = cover(&attack.net, self.left());
             self.explored.states += answer.counts.kept;
             self.explored.bytes = self.explored.bytes.max(answer.counts.bytes);
             let thread = finite.program.threads[target.thread].name.clone();
@@ -184,7 +184,7 @@ impl Asking<'_> {
                 }
                 ravelin_nets::Verdict::Coverable(sequence) => return self.smallest(&finite, &attack, &sequence),
                 ravelin_nets::Verdict::Unknown(reached) => {
-                    limit = Some(self.question.limits.as_given(reached));
+                    limit = Some(self.question.budget.limits.as_given(reached));
                     break;
                 }
             }
@@ -205,7 +205,7 @@ impl Asking<'_> {
         let mut smallest = true;
         for total in self.found.up_to.map_or(0, |total| total + 1)..=bound {
             for copies in of_size(self.program, total) {
-                if self.question.limits.spent(self.start, self.explored.states, self.question.stop).is_some() {
+                if self.question.budget.spent(self.start, self.explored.states).is_some() {
                     smallest = false;
                     break;
                 }
@@ -232,9 +232,8 @@ impl Asking<'_> {
 
     fn explore(&mut self, copies: &[usize], states: u64) -> Result<(Robustness, Instance), AnalysisError> {
         let instance = Instance::new(self.program, copies, true);
-        let left = self.question.limits.left(self.start, self.explored.states);
-        let limits = Limits { states: Some(left.states.map_or(states, |given| given.min(states))), ..left };
-        let answer = robustness(&instance.program, &RobustnessQuestion { limits, ..*self.question })?;
+        let budget = self.left().at_most(states);
+        let answer = robustness(&instance.program, &RobustnessQuestion { budget, ..*self.question })?;
         self.found.instances += 1;
         self.explored.states += answer.explored.states;
         self.explored.bytes = self.explored.bytes.max(answer.explored.bytes);
@@ -264,8 +263,7 @@ impl Asking<'_> {
         Robustness { explored, any_number: Some(Box::new(self.found)), ..answer }
     }
 
-    fn net_question(&self) -> ravelin_nets::Question<'_> {
-        let limits = self.question.limits.left(self.start, self.explored.states);
-        ravelin_nets::Question { limits, stop: self.question.stop, progress: self.question.progress }
+    fn left(&self) -> Budget<'_> {
+        self.question.budget.child(self.start, self.explored.states)
     }
 }

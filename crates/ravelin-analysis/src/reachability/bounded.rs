@@ -8,13 +8,10 @@
 
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, Verdict};
-use ravelin_explore::{Beyond, Limit, Options, Progress, Statistics, Until};
+use ravelin_explore::{Budget, Limit, Options, Statistics, Until};
 use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
 use ravelin_program::{Instruction, Model, Program};
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-
-pub use ravelin_explore::Limits;
 
 /// States that the search for a shortest run may visit beyond those of the first search.
 const SHORTEST_EXTRA_STATES: u64 = 500_000;
@@ -26,38 +23,16 @@ pub struct Question<'a> {
     /// Most pending stores of one thread under TSO and PSO.
     pub buffer: usize,
     pub reductions: Reductions,
-    pub limits: Limits,
-    pub workers: usize,
-    pub stop: Option<&'a AtomicBool>,
-    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
-    /// What there is beyond the memory of this process, for those who explore explicitly.
-    pub beyond: Beyond<'a>,
+    pub budget: Budget<'a>,
 }
 
 impl Question<'_> {
     pub fn new(model: Model) -> Self {
-        Question {
-            model,
-            buffer: Settings::new(model).buffer,
-            reductions: Reductions::ALL,
-            limits: Limits::default(),
-            workers: 1,
-            stop: None,
-            progress: None,
-            beyond: Beyond::default(),
-        }
+        Question { model, buffer: Settings::new(model).buffer, reductions: Reductions::ALL, budget: Budget::default() }
     }
 
     pub(crate) fn options(&self, until: Until) -> Options<'_> {
-        Options {
-            limits: self.limits,
-            enough: None,
-            workers: self.workers,
-            until,
-            stop: self.stop,
-            progress: self.progress,
-            beyond: self.beyond,
-        }
+        Options { budget: self.budget, enough: None, until }
     }
 
     pub(crate) fn settings(&self, purpose: Purpose) -> Settings {
@@ -138,12 +113,9 @@ fn shortest(
     start: Instant,
 ) -> Result<Option<Witness>, AnalysisError> {
     let settings = Settings { reductions: Reductions::NONE, ..question.settings(Purpose::Goals) };
-    let mut options = question.options(Until::FirstFinding);
-    let states = first.statistics().states * 4 + SHORTEST_EXTRA_STATES;
-    options.limits = options.limits.left(start, first.statistics().states);
-    options.limits.states = Some(options.limits.states.map_or(states, |left| left.min(states)));
-    options.progress = None;
-    let explored = run(program, settings, &options)?;
+    let states = first.statistics().states;
+    let budget = question.budget.child(start, states).at_most(states * 4 + SHORTEST_EXTRA_STATES).silent();
+    let explored = run(program, settings, &Options { budget, ..question.options(Until::FirstFinding) })?;
     let found = witness(program, settings, &explored)?;
     Ok(found.map(|witness| Witness { shortest: true, ..witness }))
 }

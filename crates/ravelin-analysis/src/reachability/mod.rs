@@ -12,7 +12,7 @@ mod sb;
 
 pub use backward::Counts;
 pub(crate) use bounded::assertions;
-pub use bounded::{Limits, Question, Reachability, reach};
+pub use bounded::{Question, Reachability, reach};
 pub use dual::{Dual, dual};
 pub use finite::NotFinite;
 pub use lazy::{Lazy, Unsettled, lazy};

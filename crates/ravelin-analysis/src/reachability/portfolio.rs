@@ -13,7 +13,7 @@ use super::pso::pso;
 use super::sb::sb;
 use crate::parameterised::{AnyNumber, reach_for_any_number};
 use crate::{AnalysisError, Verdict};
-use ravelin_explore::{Limits, Statistics};
+use ravelin_explore::Statistics;
 use ravelin_machine::BuildError;
 use ravelin_program::{Model, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,8 +105,8 @@ pub fn answer(program: &Program, question: &Question, engine: Engine) -> Result<
             if is_settled(&first) {
                 return Ok(first);
             }
-            let limits = question.limits.left(start, first.reachability.statistics.states);
-            let left = Question { limits, ..*question };
+            let budget = question.budget.child(start, first.reachability.statistics.states);
+            let left = Question { budget, ..*question };
             unless_refused(by_pso(program, &left), program, &left).map(|answer| as_given(answer, question))
         }
     }
@@ -116,15 +116,12 @@ pub fn answer(program: &Program, question: &Question, engine: Engine) -> Result<
 fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
     let start = Instant::now();
     let first = bounded(program, &first_look(asked))?;
-    if is_settled(&first) || is_stopped(asked) {
+    if is_settled(&first) || asked.budget.is_stopped() {
         return Ok(first);
     }
     let halt = AtomicBool::new(false);
-    let question = Question {
-        limits: asked.limits.left(start, first.reachability.statistics.states),
-        stop: Some(&halt),
-        ..*asked
-    };
+    let budget = asked.budget.child(start, first.reachability.statistics.states).stop(&halt);
+    let question = Question { budget, ..*asked };
     let answer = std::thread::scope(|scope| {
         let (send, receive) = channel();
         let begin = |engine: fn(&Program, &Question) -> Result<Answer, AnalysisError>| {
@@ -158,10 +155,10 @@ fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
-            if is_stopped(asked) {
+            if asked.budget.is_stopped() {
                 halt.store(true, Ordering::Relaxed);
             }
-            if !lazy_has_begun && (running == 0 || start.elapsed() > HEAD_START) && !is_stopped(asked) {
+            if !lazy_has_begun && (running == 0 || start.elapsed() > HEAD_START) && !asked.budget.is_stopped() {
                 lazy_has_begun = true;
                 running += 1;
                 begin(by_lazy);
@@ -178,22 +175,17 @@ fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
 
 /// With the limits as they were given, not what was left of them.
 fn as_given(mut answer: Answer, asked: &Question) -> Answer {
-    answer.reachability.limit = answer.reachability.limit.map(|limit| asked.limits.as_given(limit));
+    answer.reachability.limit = answer.reachability.limit.map(|limit| asked.budget.limits.as_given(limit));
     answer
 }
 
 /// A question that takes a moment.
 fn first_look<'a>(question: &Question<'a>) -> Question<'a> {
-    let states = question.limits.states.map_or(FIRST_LOOK, |states| states.min(FIRST_LOOK));
-    Question { limits: Limits { states: Some(states), ..question.limits }, ..*question }
+    Question { budget: question.budget.at_most(FIRST_LOOK), ..*question }
 }
 
 fn is_settled(answer: &Answer) -> bool {
     answer.reachability.verdict != Verdict::Unknown
-}
-
-fn is_stopped(question: &Question) -> bool {
-    question.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
 }
 
 /// Where an engine cannot try, the bounded one does what it can within the limits that were given.
@@ -251,7 +243,7 @@ fn by_lazy(program: &Program, question: &Question) -> Result<Answer, AnalysisErr
             states: found.sc_states + found.oracle_states,
             bytes: found.bytes,
             elapsed: found.elapsed,
-            workers: question.workers,
+            workers: question.budget.workers,
             ..Statistics::default()
         },
         words: 0,

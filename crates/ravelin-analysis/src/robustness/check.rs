@@ -13,11 +13,10 @@ use super::witness::{self, AttackWitness};
 use crate::parameterised::{AnyNumber, robust_for_any_number};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_answer::Reason;
-use ravelin_explore::{Beyond, Limit, Limits, Options, Progress, Until};
+use ravelin_explore::{Budget, Limit, Options, Until};
 use ravelin_machine::BuildError;
 use ravelin_machine::attack::{self as machine, AttackRun, Extent, Fate, Hunt, Settled, Target, Unread, hunt, query};
 use ravelin_program::{Model, Program, ThreadId, TransitionId, lower_for_hardware};
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Attacks that are listed. Each feasible one has a witness, which is large.
@@ -60,38 +59,16 @@ pub struct RobustnessQuestion<'a> {
     pub engine: Engine,
     /// Settle every attack, instead of stopping at the first feasible one.
     pub all: bool,
-    pub limits: Limits,
-    pub workers: usize,
-    pub stop: Option<&'a AtomicBool>,
-    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
-    /// What there is beyond the memory of this process, for those who explore explicitly.
-    pub beyond: Beyond<'a>,
+    pub budget: Budget<'a>,
 }
 
 impl RobustnessQuestion<'_> {
     pub fn new(model: Model) -> Self {
-        RobustnessQuestion {
-            model,
-            engine: Engine::Shared,
-            all: false,
-            limits: Limits::default(),
-            workers: 1,
-            stop: None,
-            progress: None,
-            beyond: Beyond::default(),
-        }
+        RobustnessQuestion { model, engine: Engine::Shared, all: false, budget: Budget::default() }
     }
 
     pub(super) fn options(&self) -> Options<'_> {
-        Options {
-            limits: self.limits,
-            enough: None,
-            workers: self.workers,
-            until: Until::Exhausted,
-            stop: self.stop,
-            progress: self.progress,
-            beyond: self.beyond,
-        }
+        Options { budget: self.budget, enough: None, until: Until::Exhausted }
     }
 }
 
@@ -210,8 +187,8 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
             Engine::Shared => {
                 let extent = if question.all { Extent::All } else { Extent::First };
                 let hunt = |first_stage, explored: &mut Explored| {
-                    let options = question.options();
-                    let options = Options { limits: options.limits.left(start, explored.states), ..options };
+                    let budget = question.budget.child(start, explored.states);
+                    let options = Options { budget, ..question.options() };
                     let found = hunt(program, question.model, &targets, extent, &options, first_stage);
                     let found = found.map_err(unread)?;
                     explored.add(&found.settled);
@@ -225,12 +202,12 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
                     };
                 }
                 let Hunt { fates, limit: reached, .. } = found;
-                limit = reached.map(|reached| question.limits.as_given(reached));
+                limit = reached.map(|reached| question.budget.limits.as_given(reached));
                 let mut shown = false;
                 for (number, fate) in fates.into_iter().enumerate() {
                     // Replaying takes its time too; one witness is worth it in any case.
                     let feasible = matches!(fate, Fate::Feasible(_));
-                    let late = question.limits.reached(start, question.stop).filter(|_| feasible && shown);
+                    let late = question.budget.late(start).filter(|_| feasible && shown);
                     limit = limit.or(late);
                     settle(number, if late.is_some() { Fate::Open } else { fate })?;
                     shown |= feasible;
@@ -336,10 +313,8 @@ fn nearest(
     start: Instant,
     explored: &mut Explored,
 ) -> Result<Option<Hunt>, AnalysisError> {
-    let near = explored.states.saturating_add(NEAR);
-    let states = question.limits.states.map_or(near, |given| given.min(near));
-    let limits = Limits { states: Some(states), ..question.limits };
-    let question = RobustnessQuestion { limits, beyond: Beyond::default(), ..*question };
+    let budget = question.budget.at_most(explored.states.saturating_add(NEAR)).in_memory();
+    let question = RobustnessQuestion { budget, ..*question };
     let Some((target, run)) = ask(program, &question, targets, start, explored)?.found else { return Ok(None) };
     let run = Fate::Feasible(Box::new(run));
     let fates = targets.iter().map(|&asked| if asked == target { run.clone() } else { Fate::Open }).collect();
@@ -379,12 +354,11 @@ pub(super) fn ask(
     start: Instant,
     explored: &mut Explored,
 ) -> Result<machine::Query, AnalysisError> {
-    let mut options = question.options();
-    options.limits = options.limits.left(start, explored.states);
+    let options = Options { budget: question.budget.child(start, explored.states), ..question.options() };
     let mut found = query(program, question.model, targets, &options).map_err(unread)?;
     explored.states += found.statistics.states;
     explored.bytes = explored.bytes.max(found.statistics.bytes);
-    found.limit = found.limit.map(|limit| question.limits.as_given(limit));
+    found.limit = found.limit.map(|limit| question.budget.limits.as_given(limit));
     Ok(found)
 }
 

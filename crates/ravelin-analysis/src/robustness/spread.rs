@@ -3,7 +3,7 @@
 
 use super::check::{Explored, RobustnessQuestion, ask};
 use crate::AnalysisError;
-use ravelin_explore::{Beyond, Limits, Lost};
+use ravelin_explore::{Budget, Limits, Lost};
 use ravelin_machine::attack::Target;
 use ravelin_program::Program;
 use std::time::Instant;
@@ -23,9 +23,7 @@ pub(super) enum Share {
 
 /// The question as one process asks it alone.
 fn alone<'a>(question: &RobustnessQuestion<'a>) -> RobustnessQuestion<'a> {
-    let mut alone = RobustnessQuestion { beyond: Beyond::default(), ..*question };
-    alone.limits.states = Some(alone.limits.states.map_or(FEW_STATES, |states| states.min(FEW_STATES)));
-    alone
+    RobustnessQuestion { budget: question.budget.in_memory().at_most(FEW_STATES), ..*question }
 }
 
 /// Answers the queries that need few states, each by one process. If there is only this one, all stay open.
@@ -37,10 +35,10 @@ pub(super) fn spread(
     explored: &mut Explored,
 ) -> Result<Vec<Share>, Lost> {
     // Checkpoints know explorations by their order, which must not depend on the number of processes.
-    let in_order = question.beyond.checkpoints.is_some();
-    let several = question.beyond.peers.filter(|peers| peers.processes() > 1 && !in_order);
+    let beyond = question.budget.beyond;
+    let in_order = beyond.checkpoints.is_some();
+    let several = beyond.peers.filter(|peers| peers.processes() > 1 && !in_order);
     let Some(peers) = several else { return Ok(vec![Share::Open; targets.len()]) };
-    let left = |used: u64| question.limits.states.map(|states| states.saturating_sub(used));
     let alone = alone(question);
     let mut here = Explored::default();
     let mut told = vec![0; 1];
@@ -49,8 +47,9 @@ pub(super) fn spread(
     {
         // What cannot be answered here at all is found out by all together.
         let mut one = Explored::default();
-        let mut question = alone;
-        question.limits.states = [alone.limits.states, left(here.states)].into_iter().flatten().min();
+        let left = question.budget.limits.states.map(|states| states.saturating_sub(here.states));
+        let budget = left.map_or(alone.budget, |left| alone.budget.at_most(left));
+        let question = RobustnessQuestion { budget, ..alone };
         let answer = ask(program, &question, std::slice::from_ref(target), start, &mut one);
         here.states += one.states;
         let share = match &answer {
@@ -91,8 +90,9 @@ pub(super) fn ask_once_more(
         Share::Infeasible => Ok(None),
         // It was answered within few states, which were counted there. Without other limits all processes come to the same run.
         Share::Feasible => {
-            let limits = Limits { states: alone(question).limits.states, ..Limits::default() };
-            let again = RobustnessQuestion { limits, stop: None, ..alone(question) };
+            let alone = alone(question);
+            let limits = Limits { states: alone.budget.limits.states, ..Limits::default() };
+            let again = RobustnessQuestion { budget: Budget { limits, stop: None, ..alone.budget }, ..alone };
             ask(program, &again, target, start, &mut Explored::default()).map(Some)
         }
         Share::Open => ask(program, question, target, start, explored).map(Some),

@@ -61,7 +61,7 @@ pub fn race_freedom(program: &Program, question: &RobustnessQuestion) -> Result<
         (None, None) => Verdict::Holds,
         (None, Some(_)) => Verdict::Unknown,
     };
-    let limit = found.limit.map(|limit| question.limits.as_given(limit));
+    let limit = found.limit.map(|limit| question.budget.limits.as_given(limit));
     Ok(RaceFreedom {
         verdict,
         limit: limit.filter(|_| race.is_none()),

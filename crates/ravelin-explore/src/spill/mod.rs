@@ -8,7 +8,7 @@
 //! compared in one pass over both. So time and disk stay in proportion to what is explored, and the answer is exact. Should two states
 //! really have the same hash the search begins again and compares at the end of every level; with 64 bits that is not expected to happen.
 //!
-//! As long as everything fits into half of the budget nothing is written: the search in memory is tried first.
+//! As long as everything fits into half of the memory limit nothing is written: the search in memory is tried first.
 
 mod hashes;
 mod levels;
@@ -19,17 +19,18 @@ mod shard;
 mod tests;
 
 use crate::beyond::Beyond;
-use crate::limits::{Limit, Limits};
+use crate::budget::Budget;
+use crate::limits::Limit;
 use crate::search::{self as in_memory, Options};
 use crate::space::{End, Space};
 use crate::storage::{Directory, StorageError};
 use crate::system::System;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Bytes of memory if there is no limit.
-const DEFAULT_BUDGET: u64 = 1 << 30;
+const DEFAULT_MEMORY: u64 = 1 << 30;
 
 /// What tests change.
 #[derive(Clone, Copy, Default)]
@@ -47,21 +48,21 @@ pub(crate) fn explore<S: System>(system: &S, options: &Options, directory: &Path
 
 fn explore_tuned<S: System>(system: &S, options: &Options, directory: &Path, tuning: Tuning) -> Space<S::Interrupt> {
     let start = Instant::now();
-    let budget = options.limits.memory.unwrap_or(DEFAULT_BUDGET);
+    let memory = options.budget.limits.memory.unwrap_or(DEFAULT_MEMORY);
     // First of all, so that nobody waits for an hour to hear that nothing can be written.
     let directory = match Directory::create_in(directory, tuning.room) {
         Ok(directory) => directory,
         Err(error) => return Space::unknown(End::Failed(error), system.width()),
     };
     // Half, because memory that was used and is free again is not always given back before more is asked for.
-    let limits = Limits { memory: Some(budget / 2), ..options.limits };
-    let beyond = Beyond { spill: None, checkpoints: None, ..options.beyond };
-    let space = in_memory::explore(system, &Options { limits, beyond, ..*options });
+    let beyond = Beyond { spill: None, checkpoints: None, ..options.budget.beyond };
+    let budget = Budget { beyond, ..options.budget }.memory(memory / 2);
+    let space = in_memory::explore(system, &Options { budget, ..*options });
     if !matches!(space.end, End::Limit(Limit::Memory(_))) {
         return space;
     }
     drop(space);
-    search::explore(system, options, &directory, budget, start, tuning)
+    search::explore(system, options, &directory, memory, start, tuning)
 }
 
 /// Why a search ends.
@@ -85,10 +86,9 @@ impl<I> From<Limit> for Halt<I> {
 
 /// What is looked at while a level ends, which can take long.
 struct Watch<'a> {
-    stop: Option<&'a AtomicBool>,
-    limits: Limits,
+    /// Its limit of states is no greater than the number of states that can be stored at all.
+    budget: Budget<'a>,
     start: Instant,
-    most_states: u64,
     /// States of all shards, as far as they have said.
     stored: AtomicU64,
 }
@@ -100,9 +100,6 @@ impl Watch<'_> {
     }
 
     fn look(&self, states: u64) -> Result<(), Limit> {
-        if states > self.most_states {
-            return Err(Limit::States(self.most_states));
-        }
-        self.limits.reached(self.start, self.stop).map_or(Ok(()), Err)
+        self.budget.check(self.start, states).map_or(Ok(()), Err)
     }
 }

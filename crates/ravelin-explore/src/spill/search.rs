@@ -27,15 +27,14 @@ pub(super) fn explore<S: System>(
     system: &S,
     options: &Options,
     directory: &Directory,
-    budget: u64,
+    memory: u64,
     start: Instant,
     tuning: Tuning,
 ) -> Space<S::Interrupt> {
-    let most_states = options.limits.states.unwrap_or(MOST_STATES).min(MOST_STATES);
-    let watch = Watch { stop: options.stop, limits: options.limits, start, most_states, stored: AtomicU64::new(0) };
-    let shards = options.workers.clamp(1, 64);
+    let watch = Watch { budget: options.budget.at_most(MOST_STATES), start, stored: AtomicU64::new(0) };
+    let shards = options.budget.workers.clamp(1, 64);
     for careful in [false, true] {
-        let bytes = usize::try_from(budget).unwrap_or(usize::MAX) / shards;
+        let bytes = usize::try_from(memory).unwrap_or(usize::MAX) / shards;
         let mask = u64::MAX << tuning.unused_hash_bits;
         let making = Making { directory, bytes, mask, careful };
         let made: Result<Vec<_>, _> = (0..shards).map(|shard| Shard::new(system, shard, shards, &making)).collect();
@@ -85,8 +84,10 @@ impl<S: System> Search<'_, S> {
                 return Ok(());
             }
             self.level += 1;
-            if states > self.watch.most_states || self.largest_place() > MOST_STATES {
-                return Err(Limit::States(self.watch.most_states).into());
+            let limits = self.watch.budget.limits;
+            let full = limits.states.filter(|_| self.largest_place() > MOST_STATES).map(Limit::States);
+            if let Some(limit) = limits.check_states(states).or(full) {
+                return Err(limit.into());
             }
         }
     }
@@ -202,7 +203,7 @@ impl<S: System> Search<'_, S> {
             found |= !shard.findings.is_empty();
             interrupt = interrupt.or(shard.interrupt.take());
         }
-        if let Some(progress) = self.options.progress {
+        if let Some(progress) = self.options.budget.progress {
             progress(&Progress {
                 states,
                 transitions: *transitions,

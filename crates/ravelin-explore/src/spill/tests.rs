@@ -1,7 +1,8 @@
 //! The spilling search against the one in memory, on graphs that look random, with so little memory that everything goes to disk.
 
 use super::{Tuning, explore_tuned};
-use crate::limits::{Limit, Limits};
+use crate::budget::Budget;
+use crate::limits::Limit;
 use crate::search::{Options, Until, explore};
 use crate::space::{End, Space};
 use crate::system::{Sink, System};
@@ -100,7 +101,7 @@ impl Drop for Place {
 }
 
 fn options(memory: u64, workers: usize, until: Until) -> Options<'static> {
-    Options { limits: Limits { memory: Some(memory), ..Limits::default() }, workers, until, ..Options::default() }
+    Options { budget: Budget::unlimited().memory(memory).workers(workers), until, ..Options::default() }
 }
 
 fn spilled(system: &Jumble, options: &Options, tuning: Tuning, place: &Path) -> Space<u64> {
@@ -180,23 +181,21 @@ fn it_stops_when_it_should() {
     let place = Place::new();
     let system = Jumble::new(4, 60_000);
     let ended = |options: Options| spilled(&system, &options, Tuning::default(), &place.0);
-    let limited = |limits| ended(Options { limits, ..options(0, 2, Until::Exhausted) }).end;
-    let states = Limits { states: Some(20_000), memory: Some(0), ..Limits::default() };
-    assert_eq!(limited(states), End::Limit(Limit::States(20_000)));
+    let within = |budget| Options { budget, until: Until::Exhausted, ..Options::default() };
+    let budget = Budget::unlimited().memory(0).workers(2);
+    assert_eq!(ended(within(budget.states(20_000))).end, End::Limit(Limit::States(20_000)));
     let wide = Jumble { fan: 100, reach: 400_000, ..Jumble::new(4, 400_000) };
     for (most, workers) in [(100, 1), (100, 3), (20_000, 1), (20_000, 3)] {
-        let limits = Limits { states: Some(most), memory: Some(0), ..Limits::default() };
-        let options = Options { limits, ..options(0, workers, Until::Exhausted) };
+        let options = within(budget.states(most).workers(workers));
         let space = spilled(&wide, &options, Tuning::default(), &place.0);
         assert_eq!(space.end, End::Limit(Limit::States(most)));
         let states = space.statistics.states;
         assert!(states > most && states <= most + 1_024 * workers as u64, "{states} of {most}, {workers} workers");
     }
-    let time = Limits { time: Some(Duration::ZERO), memory: Some(0), ..Limits::default() };
-    assert_eq!(limited(time), End::Limit(Limit::Time(Duration::ZERO)));
+    assert_eq!(ended(within(budget.time(Duration::ZERO))).end, End::Limit(Limit::Time(Duration::ZERO)));
     let stop = AtomicBool::new(false);
     let look = |progress: &crate::Progress| stop.store(progress.states > 5_000, Ordering::Relaxed);
-    let space = ended(Options { stop: Some(&stop), progress: Some(&look), ..options(0, 2, Until::Exhausted) });
+    let space = ended(within(budget.stop(&stop).progress(&look)));
     assert_eq!(space.end, End::Limit(Limit::Stopped));
     assert!(space.statistics.states > 5_000);
     let reachable = explore(&system, &Options { until: Until::Exhausted, ..Options::default() });

@@ -3,7 +3,7 @@
 use crate::compile::Machine;
 use crate::layout::Outgrown;
 use crate::run::Unreadable;
-use ravelin_explore::{Beyond, End, Limit, Options, Space, Until, explore};
+use ravelin_explore::{End, Limit, Options, Space, Until, explore};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -59,21 +59,19 @@ impl<'a> Clock<'a> {
     }
 
     pub fn explore(&self, machine: &Machine, size: u64) -> Space<Outgrown> {
-        let limits = &self.options.limits;
-        let limits = limits.left(self.start, 0);
-        // What is searched does not depend on the number of workers as long as only the stage ends.
-        let enough = Some(size).filter(|&size| limits.states.is_none_or(|states| states > size));
-        let workers = if size <= SMALL_STAGE { 1 } else { self.options.workers };
         // A hunt starts from the states themselves, so they have to be here.
-        let beyond = Beyond::default();
-        explore(machine, &Options { limits, enough, workers, until: Until::Exhausted, beyond, ..*self.options })
+        let budget = self.options.budget.child(self.start, 0).in_memory();
+        // What is searched does not depend on the number of workers as long as only the stage ends.
+        let enough = Some(size).filter(|&size| budget.limits.states.is_none_or(|states| states > size));
+        let budget = if size <= SMALL_STAGE { budget.workers(1) } else { budget };
+        explore(machine, &Options { budget, enough, until: Until::Exhausted })
     }
 
     /// Whether a limit is one of the user's, and not the size of the stage.
     pub fn is_final(&self, limit: Limit, size: u64) -> bool {
         match limit {
             Limit::States(_) => {
-                self.options.limits.states.is_some_and(|states| states <= size) || size >= u64::from(u32::MAX)
+                self.options.budget.limits.states.is_some_and(|states| states <= size) || size >= u64::from(u32::MAX)
             }
             _ => true,
         }
@@ -89,34 +87,26 @@ impl<'a> Clock<'a> {
 
     /// States that a hunter may find before the next look at the limits. The others do not know of them, so they are few.
     pub fn allowance(&self, used: &Used) -> u64 {
-        let Some(most) = self.options.limits.states else { return u64::MAX };
+        let Some(most) = self.options.budget.limits.states else { return u64::MAX };
         let left = most.saturating_sub(used.states.load(Ordering::Relaxed));
         (left / 4).min(STATES_BETWEEN_LOOKS)
     }
 
     /// The limit as the user gave it.
     pub fn named(&self, limit: Limit) -> Limit {
-        self.options.limits.as_given(limit)
+        self.options.budget.limits.as_given(limit)
     }
 
     pub fn look(&self, used: &Used) -> Result<(), Stop> {
-        let limits = &self.options.limits;
-        if self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Err(Stop::Limit(Limit::Stopped));
+        let budget = self.options.budget;
+        let states = used.states.load(Ordering::Relaxed);
+        if let Some(limit) = budget.check(self.start, states) {
+            return Err(Stop::Limit(limit));
         }
-        if let Some(time) = limits.time.filter(|&time| self.start.elapsed() > time) {
-            return Err(Stop::Limit(Limit::Time(time)));
-        }
-        if let Some(states) = limits.states.filter(|&states| used.states.load(Ordering::Relaxed) > states) {
-            return Err(Stop::Limit(Limit::States(states)));
-        }
-        if used.is_first_stage && self.first_stage.is_some_and(|most| used.states.load(Ordering::Relaxed) > most) {
+        if used.is_first_stage && self.first_stage.is_some_and(|most| states > most) {
             return Err(Stop::Endless);
         }
         let bytes = used.bytes.load(Ordering::Relaxed);
-        match limits.memory.filter(|&memory| bytes > memory) {
-            Some(memory) => Err(Stop::Limit(Limit::Memory(memory))),
-            None => Ok(()),
-        }
+        budget.limits.check_memory(bytes).map_or(Ok(()), |limit| Err(Stop::Limit(limit)))
     }
 }

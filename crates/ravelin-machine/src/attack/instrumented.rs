@@ -35,7 +35,7 @@ pub fn query(program: &Program, model: Model, targets: &[Target], options: &Opti
         let limit = match space.end {
             End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(Box::new(machine), outgrown)),
             End::Failed(error) => return Err(error.into()),
-            End::Limit(limit) => Some(options.limits.as_given(limit)),
+            End::Limit(limit) => Some(options.budget.limits.as_given(limit)),
             _ => None,
         };
         let found = match space.findings.first() {

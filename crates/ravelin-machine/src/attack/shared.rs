@@ -86,7 +86,7 @@ pub fn hunt(
     let clock = Clock::new(options, first_stage);
     let mut hunt =
         Hunt { fates: vec![Fate::Open; targets.len()], limit: None, endless: false, settled: Settled::default() };
-    hunt.settled.workers = options.workers.max(1);
+    hunt.settled.workers = options.budget.workers.max(1);
     let mut growth = Growth::default();
     loop {
         let machine = super::machine(program, model, &growth)?;
@@ -206,7 +206,7 @@ fn search_together(
             results.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(result);
         }
     };
-    let workers = clock.options.workers.clamp(1, hunters.len());
+    let workers = clock.options.budget.workers.clamp(1, hunters.len());
     if workers == 1 || space.statistics.states < FIRST_STAGE {
         work();
     } else {

@@ -49,7 +49,7 @@ pub fn triangular_races(program: &Program, options: &Options) -> Result<Triangul
         let limit = match space.end {
             End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(Box::new(machine), outgrown)),
             End::Failed(error) => return Err(error.into()),
-            End::Limit(limit) => Some(options.limits.as_given(limit)),
+            End::Limit(limit) => Some(options.budget.limits.as_given(limit)),
             _ => None,
         };
         let race = match space.findings.first() {

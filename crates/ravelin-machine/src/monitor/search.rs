@@ -76,7 +76,7 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
         };
         Ok(match searched? {
             Searched::Done(search) => {
-                let limit = search.limit.map(|limit| options.limits.as_given(limit));
+                let limit = search.limit.map(|limit| options.budget.limits.as_given(limit));
                 Attempt::Done(MonitorSearch { limit, ..search })
             }
             Searched::Outgrown(outgrown) => Attempt::Outgrown(Box::new(machine), outgrown),

@@ -171,7 +171,8 @@ impl OfModel<'_> {
         if headers.is_empty() && states.is_empty() && conditions.is_empty() {
             return Ok(());
         }
-        let question = crate::reach::question(self.model, buffer, reductions, self.comparing.budget);
+        let budget = self.comparing.budget;
+        let question = reachability::Question { model: self.model, buffer, reductions, budget };
         let answer = ravelin_analysis::states::states(&self.program.program, &question)?;
         for expected in headers {
             self.add("states", expected, summary(&answer));

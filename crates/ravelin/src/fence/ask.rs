@@ -26,16 +26,13 @@ pub(crate) struct Found {
 
 impl<'a> Question<'a> {
     pub fn new(model: Model, plan: &Plan, seq_cst: SeqCstReading, races: bool, budget: Budget<'a>) -> Question<'a> {
-        let Budget { limits, workers, stop, progress, .. } = budget;
+        // Many small queries are asked, each in memory.
+        let budget = budget.in_memory();
         if model.is_hardware() {
-            let question = FenceQuestion::new(model, plan.purpose);
-            return Question::Hardware(FenceQuestion { sets: plan.sets, limits, workers, stop, progress, ..question });
+            return Question::Hardware(FenceQuestion { model, purpose: plan.purpose, sets: plan.sets, budget });
         }
-        let question = C11Question::new(model);
-        Question::C11(StrengthenQuestion {
-            robust: C11Question { seq_cst, races, limits, workers, stop, progress, ..question },
-            sets: plan.sets,
-        })
+        let robust = C11Question { seq_cst, races, budget, ..C11Question::new(model) };
+        Question::C11(StrengthenQuestion { robust, sets: plan.sets })
     }
 
     pub fn ask(&self, program: &Program, task: &Task, explain: bool) -> Result<Found, AnalysisError> {
@@ -64,19 +61,13 @@ impl<'a> Question<'a> {
             Question::C11(question) => return Ok((c11_robustness(program, &question.robust)?.verdict, "robust")),
             Question::Hardware(question) => question,
         };
-        let FenceQuestion { limits, workers, stop, progress, .. } = *question;
-        let robust = RobustnessQuestion { limits, workers, stop, progress, ..RobustnessQuestion::new(question.model) };
-        Ok(match question.purpose {
+        let FenceQuestion { model, purpose, budget, .. } = *question;
+        let robust = RobustnessQuestion { budget, ..RobustnessQuestion::new(model) };
+        Ok(match purpose {
             Purpose::Robust => (robustness(program, &robust)?.verdict, "robust"),
             Purpose::RaceFree => (race_freedom(program, &robust)?.verdict, "free of triangular races"),
             Purpose::Safe(engine) => {
-                let reach = reachability::Question {
-                    limits,
-                    workers,
-                    stop,
-                    progress,
-                    ..reachability::Question::new(question.model)
-                };
+                let reach = reachability::Question { budget, ..reachability::Question::new(model) };
                 (answer(program, &reach, engine)?.reachability.verdict, "safe")
             }
         })

@@ -16,7 +16,7 @@ mod antichain;
 mod search;
 
 pub use antichain::{Antichain, Entry, EntryId, Origin};
-pub use search::{Counts, End, Search, Watch};
+pub use search::{Counts, End, Search};
 
 use ravelin_explore::Limit;
 

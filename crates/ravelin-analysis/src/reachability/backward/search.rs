@@ -2,21 +2,11 @@
 
 use super::Semantics;
 use super::antichain::{Antichain, EntryId, Origin};
-use ravelin_explore::{Limit, Limits, Progress};
-use std::sync::atomic::{AtomicBool, Ordering};
+use ravelin_explore::{Budget, Limit, Progress};
 use std::time::Instant;
 
 /// Constraints between two looks at the clock.
 const PATIENCE: u64 = 512;
-
-/// How far to go, and who watches.
-#[derive(Clone, Copy, Default)]
-pub struct Watch<'a> {
-    /// `states` limits the constraints that are kept.
-    pub limits: Limits,
-    pub stop: Option<&'a AtomicBool>,
-    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -52,15 +42,15 @@ impl<M: Semantics> Search<M> {
         Search { semantics, antichain: Antichain::default(), counts: Counts::default() }
     }
 
-    /// Searches backwards from the goals, each with its number.
-    pub fn run(&mut self, goals: impl IntoIterator<Item = (usize, M::Configuration)>, watch: &Watch) -> End {
+    /// Searches backwards from the goals, each with its number. The budget's states are the constraints that are kept.
+    pub fn run(&mut self, goals: impl IntoIterator<Item = (usize, M::Configuration)>, budget: Budget) -> End {
         let start = Instant::now();
         let mut looked = 0;
         for (goal, configuration) in goals {
             if let Some(reached) = self.add(configuration, Origin::Goal(goal), 0) {
                 return self.finish(End::Reached(reached));
             }
-            if let Some(limit) = self.limit(0, watch, start, &mut looked) {
+            if let Some(limit) = self.limit(0, budget, start, &mut looked) {
                 return self.finish(End::Limit(limit));
             }
         }
@@ -80,7 +70,7 @@ impl<M: Semantics> Search<M> {
                 if let Some(reached) = self.add(configuration, origin, depth) {
                     return self.finish(End::Reached(reached));
                 }
-                if let Some(limit) = self.limit(next, watch, start, &mut looked) {
+                if let Some(limit) = self.limit(next, budget, start, &mut looked) {
                     return self.finish(End::Limit(limit));
                 }
             }
@@ -109,14 +99,14 @@ impl<M: Semantics> Search<M> {
         self.semantics.is_initial(&self.antichain.entries[id as usize].configuration).then_some(id)
     }
 
-    fn limit(&self, expanded: usize, watch: &Watch, start: Instant, looked: &mut u64) -> Option<Limit> {
+    fn limit(&self, expanded: usize, budget: Budget, start: Instant, looked: &mut u64) -> Option<Limit> {
         if self.counts.generated < *looked + PATIENCE {
             return None;
         }
         *looked = self.counts.generated;
         let entries = self.antichain.entries.len() as u64;
         let bytes = (self.antichain.bytes + self.semantics.shared_bytes()) as u64;
-        if let Some(progress) = watch.progress {
+        if let Some(progress) = budget.progress {
             progress(&Progress {
                 states: entries,
                 transitions: self.counts.generated,
@@ -126,13 +116,7 @@ impl<M: Semantics> Search<M> {
                 elapsed: start.elapsed(),
             });
         }
-        if watch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Some(Limit::Stopped);
-        }
-        let states = watch.limits.states.filter(|most| entries >= *most).map(Limit::States);
-        let memory = watch.limits.memory.filter(|most| bytes >= *most).map(Limit::Memory);
-        let time = watch.limits.time.filter(|most| start.elapsed() >= *most).map(Limit::Time);
-        states.or(memory).or(time)
+        budget.check(start, entries).or_else(|| budget.limits.check_memory(bytes))
     }
 
     fn finish(&mut self, end: End) -> End {

@@ -4,7 +4,7 @@ use super::data::{Certificate, Constraint, FORMAT, LocalStateData, MessageData, 
 use super::plain::{Message, Plain, Steps};
 use crate::AnalysisError;
 use crate::reachability::Question;
-use crate::reachability::backward::{End, Search, Semantics, Watch};
+use crate::reachability::backward::{End, Search, Semantics};
 use crate::reachability::dual::goal::goal_cases;
 use crate::reachability::finite::{Finite, LocalState, Pair, Place};
 use ravelin_program::{Program, Value};
@@ -17,8 +17,7 @@ pub fn certify(program: &Program, question: &Question) -> Result<Option<Certific
     let mut steps = Steps::new(&finite);
     let goals: Vec<(usize, Plain)> = goals(&finite, &mut steps)?.into_iter().enumerate().collect();
     let mut search = Search::new(Unreduced { steps, shapes: Vec::new(), numbered: true });
-    let watch = Watch { limits: question.limits, stop: question.stop, progress: question.progress };
-    if search.run(goals, &watch) != End::Unreachable || !search.semantics.numbered {
+    if search.run(goals, question.budget) != End::Unreachable || !search.semantics.numbered {
         return Ok(None);
     }
     let kept = search.antichain.entries.iter().filter(|entry| !entry.covered).map(|entry| &entry.configuration);

@@ -29,18 +29,17 @@ mod run;
 mod silent;
 pub(super) mod step;
 
-use super::backward::{Counts, End, EntryId, Origin, Search, Semantics, Watch};
+use super::backward::{Counts, End, EntryId, Origin, Search, Semantics};
 use super::bounded::{Question, Reachability, assertions, reach};
 use super::finite::{Finite, NotFinite};
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
 use part::{Alphabet, Message, PartId, ThreadParts};
-use ravelin_explore::{Limit, Statistics};
+use ravelin_explore::{Budget, Limit, Statistics};
 use ravelin_machine::{Settings, Violation};
 use ravelin_program::{Model, Program};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 use step::{OPEN, require};
 
@@ -62,13 +61,13 @@ pub struct Dual {
 pub fn dual(program: &Program, question: &Question) -> Result<Dual, AnalysisError> {
     let start = Instant::now();
     let finite = Finite::new(program)?;
-    let watch = Watch { limits: question.limits, stop: question.stop, progress: question.progress };
-    let mut semantics = LoadBuffers { watch, start, ..LoadBuffers::new(&finite) };
+    let budget = question.budget;
+    let mut semantics = LoadBuffers { budget, start, ..LoadBuffers::new(&finite) };
     let goals = semantics.goals()?;
     let starts = semantics.starts(&goals)?;
     let exhausted = semantics.exhausted;
     let mut search = Search::new(semantics);
-    let end = exhausted.map_or_else(|| search.run(starts, &watch), End::Limit);
+    let end = exhausted.map_or_else(|| search.run(starts, budget), End::Limit);
     let counts = search.counts;
     let (verdict, limit, witness) = match end {
         End::Unreachable => (Verdict::Holds, None, None),
@@ -109,7 +108,7 @@ fn witness(
     goals: &[(Violation, Configuration)],
 ) -> Result<Witness, AnalysisError> {
     // What was found is read back whatever the time.
-    search.semantics.watch = Watch::default();
+    search.semantics.budget = Budget::unlimited();
     let path = search.path(from);
     let Some(&Origin::Goal(goal)) = path.last().map(|last| &search.antichain.entries[*last as usize].origin) else {
         return Err(InternalError("a way that does not end in a goal".to_owned()).into());
@@ -148,7 +147,7 @@ struct LoadBuffers<'a> {
     threads: Vec<ThreadParts>,
     /// Which threads are in a set of states, and in which.
     shapes: Vec<Box<[Option<u32>]>>,
-    watch: Watch<'a>,
+    budget: Budget<'a>,
     start: Instant,
     exhausted: Option<Limit>,
 }
@@ -161,7 +160,7 @@ impl<'a> LoadBuffers<'a> {
             alphabet: Alphabet::default(),
             threads,
             shapes: Vec::new(),
-            watch: Watch::default(),
+            budget: Budget::unlimited(),
             start: Instant::now(),
             exhausted: None,
         }
@@ -169,11 +168,8 @@ impl<'a> LoadBuffers<'a> {
 
     /// Whether a limit was hit, which is remembered: what is computed now is not all.
     fn must_stop(&mut self) -> bool {
-        let limits = &self.watch.limits;
-        let stopped = self.watch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)).then_some(Limit::Stopped);
-        let time = limits.time.filter(|most| self.start.elapsed() >= *most).map(Limit::Time);
-        let memory = limits.memory.filter(|most| self.shared_bytes() as u64 >= *most).map(Limit::Memory);
-        self.exhausted = self.exhausted.or(stopped).or(time).or(memory);
+        let memory = || self.budget.limits.check_memory(self.shared_bytes() as u64);
+        self.exhausted = self.exhausted.or_else(|| self.budget.late(self.start)).or_else(memory);
         self.exhausted.is_some()
     }
 

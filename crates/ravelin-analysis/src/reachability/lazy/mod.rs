@@ -28,7 +28,7 @@ use crate::{AnalysisError, InternalError, Verdict};
 use delays::Delays;
 use extend::{Extended, Use, extend, lowered};
 use oracle::{Advice, Oracle};
-use ravelin_explore::{Limit, Limits, Options, Until};
+use ravelin_explore::{Budget, Limit, Options, Until};
 use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
 use ravelin_program::{Copies, Instruction, Model, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -162,7 +162,7 @@ impl<'a> Inquiry<'a> {
             }
             let advice = match advice {
                 Some(advice) => advice,
-                None => self.oracle.ask(&self.delays, &options(self.question, self.left(), None))?,
+                None => self.oracle.ask(&self.delays, &options(self.left()))?,
             };
             self.lazy.oracle_states += advice.states;
             let added = oracle::follow(self.base, &mut self.delays, &advice.paths);
@@ -179,7 +179,7 @@ impl<'a> Inquiry<'a> {
                 (false, Some(_), _) => self.stage = self.stage.saturating_mul(STAGE_FACTOR),
                 (false, None, _) => {}
             }
-            if let Some(limit) = self.spent() {
+            if let Some(limit) = self.question.budget.spent(self.start, self.used()) {
                 return Ok(Settled::Unknown(Unsettled::Limit(limit)));
             }
         }
@@ -188,24 +188,23 @@ impl<'a> Inquiry<'a> {
     /// The SC search, and the oracle's advice if there is a worker for it to spare.
     fn round(&mut self, extended: &Extended) -> Result<(Explored, Option<Advice>), AnalysisError> {
         let left = self.left();
-        let stage = left.states.map_or(self.stage, |states| states.min(self.stage));
-        let search = Limits { states: Some(stage), ..left };
+        let stage = left.limits.states.map_or(self.stage, |states| states.min(self.stage));
+        let search = left.states(stage);
         let sc = settings(self.question.reductions);
         // Beside each other only if there are states enough for both.
-        let spare = left.states.map(|states| states - stage);
-        if self.question.workers < 2 || self.robust || spare.is_some_and(|spare| spare < stage) {
-            let explored = run(&extended.program, sc, &options(self.question, search, None))?;
+        let spare = left.limits.states.map(|states| states - stage);
+        if left.workers < 2 || self.robust || spare.is_some_and(|spare| spare < stage) {
+            let explored = run(&extended.program, sc, &options(search))?;
             return Ok((explored, None));
         }
-        let aside = Limits { states: spare, ..left };
         let enough = AtomicBool::new(false);
-        let (question, delays, oracle) = (self.question, &self.delays, &mut self.oracle);
+        let (delays, oracle) = (&self.delays, &mut self.oracle);
         std::thread::scope(|scope| {
-            let quiet = Question { workers: question.workers / 2, progress: None, ..*question };
             let enough = &enough;
-            let advice = scope.spawn(move || oracle.ask(delays, &options(&quiet, aside, Some(enough))));
-            let busy = Question { workers: question.workers - question.workers / 2, ..*question };
-            let explored = run(&extended.program, sc, &options(&busy, search, None));
+            let mut aside = left.workers(left.workers / 2).silent().stop(enough);
+            aside.limits.states = spare;
+            let advice = scope.spawn(move || oracle.ask(delays, &options(aside)));
+            let explored = run(&extended.program, sc, &options(search.workers(left.workers - left.workers / 2)));
             let settled = match &explored {
                 Ok(explored) => {
                     explored.violation().is_some() || explored.limit().is_some_and(|limit| limit == Limit::Stopped)
@@ -215,7 +214,7 @@ impl<'a> Inquiry<'a> {
             enough.store(settled, Ordering::Relaxed);
             // The oracle looks at one flag only; the user's has to be passed on.
             while !advice.is_finished() {
-                if question.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                if left.is_stopped() {
                     enough.store(true, Ordering::Relaxed);
                 }
                 std::thread::park_timeout(LOOK);
@@ -226,17 +225,14 @@ impl<'a> Inquiry<'a> {
         })
     }
 
-    /// What the limits leave for the next search.
-    fn left(&self) -> Limits {
-        let limits = self.question.limits;
-        let used = self.lazy.sc_states + self.lazy.oracle_states;
-        limits.left(self.start, used)
+    /// States of all searches.
+    fn used(&self) -> u64 {
+        self.lazy.sc_states + self.lazy.oracle_states
     }
 
-    fn spent(&self) -> Option<Limit> {
-        let limits = self.question.limits;
-        let used = self.lazy.sc_states + self.lazy.oracle_states;
-        limits.spent(self.start, used, self.question.stop)
+    /// What is left for the next search.
+    fn left(&self) -> Budget<'a> {
+        self.question.budget.child(self.start, self.used())
     }
 
     /// A limit of the user, and not the size of a stage.
@@ -256,10 +252,8 @@ impl<'a> Inquiry<'a> {
 
     /// A run from a search without reductions, if a small one finds it.
     fn shorter(&self, extended: &Extended) -> Result<Option<Witness>, AnalysisError> {
-        let left = self.left();
-        let limits = Limits { states: Some(left.states.map_or(SHORTER_STATES, |n| n.min(SHORTER_STATES))), ..left };
-        let quiet = Question { progress: None, ..*self.question };
-        let explored = run(&extended.program, settings(Reductions::NONE), &options(&quiet, limits, None))?;
+        let budget = self.left().at_most(SHORTER_STATES).silent();
+        let explored = run(&extended.program, settings(Reductions::NONE), &options(budget))?;
         let Some(found) = explored.violation() else { return Ok(None) };
         let (violation, run) = found.map_err(|error| InternalError(error.to_string()))?;
         Ok(Some(rebuild::witness(self.program, extended, violation, &run)?))
@@ -293,7 +287,7 @@ impl<'a> Inquiry<'a> {
     /// A limit as the user gave it, not what was left of it.
     fn named(&self, why: Unsettled) -> Unsettled {
         match why {
-            Unsettled::Limit(limit) => Unsettled::Limit(self.question.limits.as_given(limit)),
+            Unsettled::Limit(limit) => Unsettled::Limit(self.question.budget.limits.as_given(limit)),
             other => other,
         }
     }
@@ -303,6 +297,6 @@ fn settings(reductions: Reductions) -> Settings {
     Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Goals, reductions }
 }
 
-fn options<'a>(question: &'a Question, limits: Limits, stop: Option<&'a AtomicBool>) -> Options<'a> {
-    Options { limits, stop: stop.or(question.stop), ..question.options(Until::FirstFinding) }
+fn options(budget: Budget<'_>) -> Options<'_> {
+    Options { budget, enough: None, until: Until::FirstFinding }
 }

@@ -13,7 +13,7 @@ use super::delays::Delays;
 use super::extend::{Effect, Extended, Use, extend};
 use crate::robustness::{Attack, Facts, attacks, ends_attack, is_delayable, is_overtaking_load};
 use crate::{AnalysisError, InternalError};
-use ravelin_explore::{Limit, Limits, Options};
+use ravelin_explore::{Limit, Options};
 use ravelin_machine::attack::{AttackRun, Extent, Fate, Part, Target, Unread, hunt};
 use ravelin_program::{LocId, Model, Program, Thread, ThreadId, TransitionId};
 use ravelin_semantics::Action;
@@ -21,14 +21,15 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 /// States that the search for all attacks may visit in the first round; twice as many in each later one.
-const FIRST_BUDGET: u64 = 20_000;
+const FIRST_STATES: u64 = 20_000;
 
-/// What is known of the original, and how much the oracle may spend.
+/// What is known of the original, and how far the oracle may look.
 pub(super) struct Oracle<'a> {
     program: &'a Program,
     /// Stores and loads between which an attack is not obviously infeasible.
     contested: HashSet<Attack>,
-    budget: u64,
+    /// What the search for all attacks may visit in the next round.
+    states: u64,
 }
 
 /// A path that a thread of the original should be allowed to take while its first store is delayed.
@@ -51,7 +52,7 @@ impl<'a> Oracle<'a> {
     pub fn new(program: &'a Program) -> Oracle<'a> {
         let mut facts = Facts::new(program);
         let contested = attacks(program).into_iter().filter(|attack| facts.dismiss(*attack, Model::Tso).is_none());
-        Oracle { program, contested: contested.collect(), budget: FIRST_BUDGET }
+        Oracle { program, contested: contested.collect(), states: FIRST_STATES }
     }
 
     /// Asks about the program with these delays.
@@ -63,15 +64,14 @@ impl<'a> Oracle<'a> {
         if targets.is_empty() {
             return Ok(advice);
         }
-        let most = options.limits.states;
-        let budget = most.map_or(self.budget, |most| most.min(self.budget));
-        self.budget *= 2;
-        let all = Limits { states: Some(budget), ..options.limits };
-        self.search(extended, &targets, Extent::All, &Options { limits: all, ..*options }, &mut advice)?;
-        let beyond_budget = matches!(advice.limit, Some(Limit::States(_))) && most.is_none_or(|most| most > budget);
-        if advice.paths.is_empty() && beyond_budget {
-            let limits = options.limits.left(start, advice.states);
-            self.search(extended, &targets, Extent::First, &Options { limits, ..*options }, &mut advice)?;
+        let all = options.budget.at_most(self.states);
+        self.states *= 2;
+        self.search(extended, &targets, Extent::All, &Options { budget: all, ..*options }, &mut advice)?;
+        let only_ours = options.budget.limits.states != all.limits.states;
+        let more = matches!(advice.limit, Some(Limit::States(_))) && only_ours;
+        if advice.paths.is_empty() && more {
+            let budget = options.budget.child(start, advice.states);
+            self.search(extended, &targets, Extent::First, &Options { budget, ..*options }, &mut advice)?;
         }
         Ok(advice)
     }

@@ -16,7 +16,7 @@ mod part;
 mod silent;
 mod step;
 
-use super::backward::{End, Search, Semantics, Watch};
+use super::backward::{End, Search, Semantics};
 use super::bounded::{Question, Reachability, reach};
 use super::dual::goal::goal_cases;
 use super::dual::part::Control;
@@ -59,8 +59,7 @@ pub fn pso(program: &Program, question: &Question) -> Result<Sb, AnalysisError> 
     }
     let is_exact = !semantics.has_store_store_fences();
     let mut search = Search::new(semantics);
-    let watch = Watch { limits: question.limits, stop: question.stop, progress: question.progress };
-    let end = search.run(goals, &watch);
+    let end = search.run(goals, question.budget);
     let mut answer = conclude(
         program,
         Model::Pso,

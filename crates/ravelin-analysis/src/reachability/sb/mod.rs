@@ -22,7 +22,7 @@ mod word;
 
 pub(super) use control::Controls;
 
-use super::backward::{Counts, End, Search, Semantics, Watch};
+use super::backward::{Counts, End, Search, Semantics};
 use super::bounded::{Question, Reachability, assertions};
 use super::dual::dual;
 use super::dual::goal::goal_cases;
@@ -71,8 +71,7 @@ pub fn sb(program: &Program, question: &Question) -> Result<Sb, AnalysisError> {
         goals.extend(before.into_iter().map(|goal| (number, goal)));
     }
     let mut search = Search::new(semantics);
-    let watch = Watch { limits: question.limits, stop: question.stop, progress: question.progress };
-    let (verdict, limit, witness) = match search.run(goals, &watch) {
+    let (verdict, limit, witness) = match search.run(goals, question.budget) {
         End::Unreachable => (Verdict::Holds, None, None),
         End::Limit(limit) => (Verdict::Unknown, Some(limit), None),
         End::Reached(_) => {

@@ -82,7 +82,7 @@ pub enum CannotInstrument {
 /// let program = program.finish().expect("a valid program");
 /// for attack in robustness::attacks(&program) {
 ///     let instrumented = robustness::instrument(&program, attack).expect("nothing it refuses");
-///     let answer = reach(&instrumented, &Question::new(ravelin_semantics::Model::Sc)).expect("an answer");
+///     let answer = reach(&instrumented, &Question::new(ravelin_program::Model::Sc)).expect("an answer");
 ///     assert_eq!(answer.verdict, Verdict::Violated);
 /// }
 /// ```
