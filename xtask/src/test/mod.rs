@@ -28,10 +28,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let skipped = Skipped::new()?;
     let mut programs = Programs::default();
     let mut times: Vec<(&str, Duration)> = Vec::new();
-    let mut steps: [Step; 5] = [
+    let mut steps: [Step; 6] = [
         ("formatting", &mut || succeed(crate::cargo().args(["fmt", "--all", "--", "--check"]))),
         ("lints", &mut || {
             succeed(crate::cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+        }),
+        ("packages", &mut || {
+            // What was compiled above is here, so nothing is asked of a network.
+            let options = ["--workspace", "--no-verify", "--allow-dirty", "--offline", "--quiet"];
+            succeed(crate::cargo().arg("package").args(options))
         }),
         ("tools of the system", &mut || {
             tools::install();
