@@ -16,7 +16,7 @@ use anyhow::Result;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{Answer, Effort as Spent, Engine};
 use ravelin_analysis::robustness::attacks;
-use ravelin_program::{Program, lower_for_hardware};
+use ravelin_program::{HardwareProgram, Program};
 use std::time::Duration;
 
 const REASONS: [Reason; 3] = [
@@ -135,7 +135,7 @@ fn compared(comparison: &mut Comparison, paper: &Row, program: &Program, answers
     let mut cells = vec![comparison.result(paper.name, "reachable", ours, word(paper.reachable))];
     let columns = ["T", "St", "Tr"].into_iter().zip(size(program)).zip(paper.size);
     cells.extend(columns.map(|((column, ours), theirs)| comparison.size(paper.name, column, ours, theirs)));
-    cells.push(comparison.result(paper.name, "RQ", attacks(&lower_for_hardware(program)).len(), paper.queries));
+    cells.push(comparison.result(paper.name, "RQ", attacks(&HardwareProgram::new(program)).len(), paper.queries));
     cells
 }
 

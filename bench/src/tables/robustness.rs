@@ -15,7 +15,7 @@ use ravelin_analysis::Verdict;
 use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, attack_name, instrument};
 use ravelin_explore::Budget;
 use ravelin_frontend::Language;
-use ravelin_program::lower_for_hardware;
+use ravelin_program::HardwareProgram;
 use std::time::Duration;
 
 const REASONS: [Reason; 8] = [
@@ -263,7 +263,7 @@ fn timed(effort: &Effort, paper: &Row, found: Found) -> Vec<String> {
 
 /// For how many of the attacks that were searched SPIN agrees, and what it took.
 fn ask_spin(effort: &Effort, file: &str, answer: &Robustness) -> Result<(String, Duration, Duration), String> {
-    let program = lower_for_hardware(&sources::example(file).map_err(|error| error.to_string())?);
+    let program = HardwareProgram::new(&sources::example(file).map_err(|error| error.to_string())?);
     let (mut agree, mut asked) = (0, 0);
     let (mut compiling, mut verifying) = (Duration::ZERO, Duration::ZERO);
     for judged in &answer.attacks {

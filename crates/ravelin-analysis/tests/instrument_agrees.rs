@@ -4,7 +4,7 @@
 use ravelin_analysis::Verdict;
 use ravelin_analysis::robustness::{AttackFate, RobustnessQuestion, attack_name, instrument, robustness};
 use ravelin_frontend::print;
-use ravelin_program::{Model, lower_for_hardware};
+use ravelin_program::{HardwareProgram, Model};
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::Reference;
 
@@ -16,7 +16,7 @@ fn the_translation_and_the_search_agree_on_every_attack() {
     let (mut feasible, mut infeasible, mut refused) = (0, 0, 0);
     for seed in 0..300 {
         let program = generator.program(seed);
-        let lowered = lower_for_hardware(&program);
+        let lowered = HardwareProgram::new(&program);
         let question = RobustnessQuestion { all: true, ..RobustnessQuestion::new(Model::Tso) };
         let answer = robustness(&program, &question).expect("an answer");
         assert_ne!(answer.verdict, Verdict::Unknown);

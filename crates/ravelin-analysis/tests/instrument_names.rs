@@ -2,12 +2,12 @@
 
 use ravelin_analysis::robustness::{CannotInstrument, UnknownAttack, attack_name, attacks, find_attack, instrument};
 use ravelin_frontend::Language;
-use ravelin_program::{Program, Source, lower_for_hardware};
+use ravelin_program::{HardwareProgram, Source};
 use std::path::Path;
 
-fn parse(text: &str, language: Language) -> Program {
+fn parse(text: &str, language: Language) -> HardwareProgram {
     let parsed = ravelin_frontend::parse(Source::new("test", text), language);
-    lower_for_hardware(&parsed.program.unwrap_or_else(|| panic!("{:?}\n{text}", parsed.diagnostics)))
+    HardwareProgram::new(&parsed.program.unwrap_or_else(|| panic!("{:?}\n{text}", parsed.diagnostics)))
 }
 
 const BOTH: &str = "\
@@ -109,7 +109,7 @@ fn what_cannot_be_instrumented_is_refused_with_a_reason() {
     let any = parse("static x; thread p[*] { x.store(1); let r = x.load(); }", Language::Rav);
     let attack = attacks(&any)[0];
     assert_eq!(instrument(&any, attack), Err(CannotInstrument::AnyCopies("p".to_owned())));
-    assert!(instrument(&any.instance(2), attack).is_ok());
+    assert!(instrument(&HardwareProgram::new(&any.instance(2)), attack).is_ok());
     // Auxiliary addresses are computed with 64 bits, in whatever type the program itself wraps.
     for ty in ["0..=8_589_934_591", "0..2"] {
         let text =
@@ -117,13 +117,15 @@ fn what_cannot_be_instrumented_is_refused_with_a_reason() {
         let program = parse(&text, Language::Rav);
         assert!(instrument(&program, attacks(&program)[0]).is_ok(), "{ty}");
     }
-    let mut odd = parse("thread t { mem[7].store(1); let r = mem[8].load(); }", Language::Rav);
+    let odd = parse("thread t { mem[7].store(1); let r = mem[8].load(); }", Language::Rav);
     assert!(instrument(&odd, attacks(&odd)[0]).is_ok());
+    let mut odd = odd.into_inner();
     odd.memory.unnamed = ravelin_program::Domain { lo: 1, hi: 2, ..odd.memory.unnamed };
+    let odd = HardwareProgram::new(&odd);
     let refusal = instrument(&odd, attacks(&odd)[0]);
     assert_eq!(refusal, Err(CannotInstrument::UnnamedDomain { lo: 1, hi: 2 }));
     let swapped = ravelin_analysis::robustness::Attack { store: attack.load, load: attack.store, ..attack };
-    assert_eq!(instrument(&any.instance(2), swapped), Err(CannotInstrument::NoSuchAttack));
+    assert_eq!(instrument(&HardwareProgram::new(&any.instance(2)), swapped), Err(CannotInstrument::NoSuchAttack));
     let loads = "let r = x.load(); ".repeat(11);
     let many = parse(&format!("static x; thread t {{ x.store(1); locked {{ {loads} }} }}"), Language::Rav);
     let refusal = instrument(&many, attacks(&many)[0]);

@@ -3,7 +3,7 @@
 
 use ravelin_analysis::robustness::{Attack, CannotInstrument, attack_name, attacks, find_attack, instrument};
 use ravelin_frontend::{Language, print};
-use ravelin_program::{Model, Program, Source, lower_for_hardware, validate};
+use ravelin_program::{HardwareProgram, Model, Program, Source, validate};
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;
@@ -17,14 +17,14 @@ fn succeeds(instrumented: &Program) -> Option<bool> {
     (explored.complete || !explored.violated_goals.is_empty()).then_some(!explored.violated_goals.is_empty())
 }
 
-fn feasible(program: &Program, attack: Attack) -> Result<Option<bool>, CannotInstrument> {
+fn feasible(program: &HardwareProgram, attack: Attack) -> Result<Option<bool>, CannotInstrument> {
     let instrumented = instrument(program, attack)?;
     assert_eq!(validate(&instrumented), [], "{}", program.name);
     Ok(succeeds(&instrumented))
 }
 
 /// Whether some attack is feasible; `None` if that cannot be told.
-fn attackable(program: &Program) -> Option<bool> {
+fn attackable(program: &HardwareProgram) -> Option<bool> {
     let mut unknown = false;
     for attack in attacks(program) {
         match feasible(program, attack) {
@@ -40,7 +40,7 @@ fn compare(config: Config, seeds: std::ops::Range<u64>, at_least: [usize; 2]) {
     let generator = Generator::new(config);
     let mut counts = [0, 0];
     for seed in seeds {
-        let program = lower_for_hardware(&generator.program(seed));
+        let program = HardwareProgram::new(&generator.program(seed));
         let reference = Reference::new(&program, Model::Tso, None).expect("a valid program");
         let Ok(violation) = find_violation(&reference, MOST_STATES) else { continue };
         let Some(attackable) = attackable(&program) else { continue };
@@ -72,7 +72,7 @@ fn the_printed_program_means_the_same() {
     let generator = Generator::new(Config { any_initial: false, ..Config::loop_free() });
     let mut compared = 0;
     for seed in 0..60 {
-        let program = lower_for_hardware(&generator.program(seed));
+        let program = HardwareProgram::new(&generator.program(seed));
         for attack in attacks(&program) {
             let Ok(instrumented) = instrument(&program, attack) else { continue };
             let text = print::rav(&instrumented);
@@ -91,7 +91,7 @@ fn the_printed_program_means_the_same() {
 fn every_attack_has_a_name_of_its_own() {
     let generator = Generator::new(Config::all());
     for seed in 0..200 {
-        let program = lower_for_hardware(&generator.program(seed));
+        let program = HardwareProgram::new(&generator.program(seed));
         for attack in attacks(&program) {
             assert_eq!(find_attack(&program, &attack_name(&program, attack)), Ok(attack), "seed {seed}");
         }

@@ -5,15 +5,15 @@ use ravelin_analysis::reachability::{Question, reach};
 use ravelin_analysis::robustness::{Attack, attacks, find_attack, instrument};
 use ravelin_answer::Violation;
 use ravelin_frontend::{Language, print};
-use ravelin_program::{Model, Program, Source, lower_for_hardware, validate};
+use ravelin_program::{HardwareProgram, Model, Program, Source, validate};
 
-fn parse(text: &str) -> Program {
+fn parse(text: &str) -> HardwareProgram {
     let parsed = ravelin_frontend::parse(Source::new("test.rav", text), Language::Rav);
-    lower_for_hardware(&parsed.program.unwrap_or_else(|| panic!("{:?}\n{text}", parsed.diagnostics)))
+    HardwareProgram::new(&parsed.program.unwrap_or_else(|| panic!("{:?}\n{text}", parsed.diagnostics)))
 }
 
 /// Explores the instrumented program, and the text that is printed for it.
-fn feasible(program: &Program, attack: Attack) -> bool {
+fn feasible(program: &HardwareProgram, attack: Attack) -> bool {
     let instrumented = instrument(program, attack).expect("nothing that is refused");
     assert_eq!(validate(&instrumented), []);
     let verdict = succeeds(&instrumented);

@@ -11,8 +11,8 @@ use crate::ranges::Ranges;
 use crate::settings::{Purpose, Settings};
 use crate::symmetry::Symmetry;
 use ravelin_program::{
-    Address, Arithmetic, Domain, Expr, Goal, Initial, Instruction, LocId, Model, Observable, Order, Program, RegId,
-    RmwOp, Value, lower_for_hardware,
+    Address, Arithmetic, Domain, Expr, Goal, HardwareProgram, Initial, Instruction, LocId, Model, Observable, Order,
+    Program, RegId, RmwOp, Value,
 };
 use rustc_hash::FxHashMap;
 use thiserror::Error;
@@ -40,7 +40,7 @@ const MOST_BUFFERED: usize = 64;
 
 /// A program compiled for one model and purpose.
 pub struct Machine {
-    /// After [`lower_for_hardware`], but for [`Purpose::Monitor`]; its transition ids are those of actions.
+    /// After [`HardwareProgram`], but for [`Purpose::Monitor`]; its transition ids are those of actions.
     pub(crate) program: Program,
     pub(crate) settings: Settings,
     pub(crate) layout: Layout,
@@ -198,7 +198,11 @@ impl Machine {
             return Err(BuildError::BufferTooLarge(settings.buffer));
         }
         // C11 orders mean what they say to a monitor; to all others, what hardware makes of them.
-        let program = if settings.purpose == Purpose::Monitor { program.clone() } else { lower_for_hardware(program) };
+        let program = if settings.purpose == Purpose::Monitor {
+            program.clone()
+        } else {
+            HardwareProgram::new(program).into_inner()
+        };
         let initial: u64 = program
             .memory
             .variables

@@ -5,11 +5,49 @@
 //! under PSO a release store or fence also orders stores.
 
 use crate::{Instruction, LocId, Location, Order, Program, Transition};
+use std::ops::Deref;
+
+/// A program after the x86 mapping: every seq_cst store is followed by a fence. It is made once: mapped again, it would have two fences.
+#[derive(Clone, Debug)]
+pub struct HardwareProgram(Program);
+
+impl HardwareProgram {
+    /// Maps a program.
+    pub fn new(program: &Program) -> HardwareProgram {
+        HardwareProgram(lower(program))
+    }
+
+    /// Maps a program so that mapping it again changes nothing: what was a seq_cst store is a release store and a fence.
+    pub fn stable(program: &Program) -> HardwareProgram {
+        let mut lowered = lower(program);
+        for transition in lowered.threads.iter_mut().flat_map(|thread| &mut thread.transitions) {
+            if let Instruction::Store { order, .. } = &mut transition.instruction
+                && *order == Order::SeqCst
+            {
+                *order = Order::Release;
+            }
+        }
+        HardwareProgram(lowered)
+    }
+
+    /// As an ordinary program.
+    pub fn into_inner(self) -> Program {
+        self.0
+    }
+}
+
+impl Deref for HardwareProgram {
+    type Target = Program;
+
+    fn deref(&self) -> &Program {
+        &self.0
+    }
+}
 
 /// The program with every seq_cst store followed by a fence of its own. Locations and transitions that were there keep
 /// their numbers; new locations come after them. A transition's fence stands at the end of the list's part for its
 /// location, so the order by `from` is kept.
-pub fn lower_for_hardware(program: &Program) -> Program {
+fn lower(program: &Program) -> Program {
     let mut lowered = program.clone();
     for thread in &mut lowered.threads {
         let mut fences = Vec::new();
@@ -45,7 +83,7 @@ mod tests {
         thread.store(x, Expr::Const(2), Order::Release);
         thread.finish();
         let program = builder.finish().expect("valid");
-        let lowered = lower_for_hardware(&program);
+        let lowered = lower(&program);
         let thread = &lowered.threads[0];
         assert_eq!(thread.transitions.len(), 3);
         assert_eq!(thread.transitions[1], program.threads[0].transitions[1]);

@@ -46,7 +46,7 @@ pub use domain::{Admitted, Arithmetic, Domain, Escape};
 pub use expr::{BinaryOp, Expr, UnaryOp};
 pub use fault::Fault;
 pub use goal::{Condition, Goal, GoalKind, Observable, Observation, is_count, is_total};
-pub use hardware::lower_for_hardware;
+pub use hardware::HardwareProgram;
 pub use instruction::{Access, Address, Instruction, Order, RmwOp};
 pub use memory::{Initial, Memory, VarId, Variable};
 pub use model::{Model, SeqCstReading, UnknownModel};

@@ -6,7 +6,7 @@ use ravelin_analysis::parameterised::petri_net_of_attacks;
 use ravelin_analysis::robustness::{find_attack, instrument};
 use ravelin_frontend::{Language, print, rav};
 use ravelin_nets::spec;
-use ravelin_program::lower_for_hardware;
+use ravelin_program::HardwareProgram;
 use std::fmt;
 
 /// A language to write a program in.
@@ -57,14 +57,14 @@ pub fn convert(program: &Program, target: Target, attack: Option<&str>) -> Resul
     let unfit = |problem: &dyn fmt::Display| Error::Question(format!("{}: {problem}", program.name()));
     let mut converted = program.program.clone();
     if target == Target::Spec {
-        let attack = attack.map(|attack| find_attack(&lower_for_hardware(&converted), attack));
+        let attack = attack.map(|attack| find_attack(&HardwareProgram::new(&converted), attack));
         let attack = attack.transpose().map_err(|error| unfit(&error))?;
         let net = petri_net_of_attacks(&converted, attack).map_err(|error| unfit(&error))?;
         return Ok(spec::print(&net));
     }
     if let Some(attack) = attack {
         // Attacks are about the program after the x86 mapping.
-        let lowered = lower_for_hardware(&converted);
+        let lowered = HardwareProgram::new(&converted);
         let attack = find_attack(&lowered, attack).map_err(|error| unfit(&error))?;
         converted = instrument(&lowered, attack).map_err(|error| unfit(&error))?;
     }

@@ -10,7 +10,7 @@ use crate::robustness::{
 use crate::witness::Witness;
 use crate::{AnalysisError, Verdict};
 use ravelin_explore::{Budget, Limit};
-use ravelin_program::{Model, Program, lower_for_hardware};
+use ravelin_program::{HardwareProgram, Model, Program};
 use std::time::Instant;
 
 use super::synthesis::FenceQuestion;
@@ -101,7 +101,7 @@ impl Oracle<'_> {
     fn robust(&mut self, program: &Program, all: bool) -> Result<Said, AnalysisError> {
         self.queries += 1;
         // Every feasible attack gets a witness, which is replayed; where there are many attacks, most of them tell the same.
-        let all = all && attacks_against(self.question.model, &lower_for_hardware(program)).len() <= MOST_AT_ONCE;
+        let all = all && attacks_against(self.question.model, &HardwareProgram::new(program)).len() <= MOST_AT_ONCE;
         let answer = robustness(program, &RobustnessQuestion { all, ..self.robustness_question() })?;
         self.states += answer.explored.states;
         let instance = answer.any_number.and_then(|found| found.instance).map(Box::new);

@@ -17,7 +17,7 @@ use crate::robustness::{
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Budget, Limit};
 use ravelin_nets::{Answer, Counts, Net, cover};
-use ravelin_program::{Copies, Model, Program, ThreadId, lower_for_hardware};
+use ravelin_program::{Copies, HardwareProgram, Model, Program, ThreadId};
 use std::time::Instant;
 
 /// Copies in the instances that are looked at before any net, and states of each.
@@ -125,7 +125,7 @@ pub(super) fn targets(program: &Program) -> Result<(Finite, Vec<JudgedAttack>, V
 /// The attacks of the program, with those that need no search dismissed. What can be seen without running anything is the same for two copies
 /// as for more: the others then include one like the attacker.
 fn judge(program: &Program) -> Vec<JudgedAttack> {
-    let two = lower_for_hardware(&program.instance(2));
+    let two = HardwareProgram::new(&program.instance(2));
     let mut facts = Facts::new(&two);
     let copies = |thread: &ravelin_program::Thread| if thread.copies == Copies::Any { 2 } else { 1 };
     let first = |thread: usize| program.threads[..thread].iter().map(copies).sum::<usize>();
@@ -133,7 +133,7 @@ fn judge(program: &Program) -> Vec<JudgedAttack> {
         let copy = Attack { thread: ThreadId(first(attack.thread.0)), ..attack };
         facts.dismiss(copy, Model::Tso).map_or(AttackFate::Open, AttackFate::Dismissed)
     };
-    let attacks = attacks(&lower_for_hardware(program)).into_iter();
+    let attacks = attacks(&HardwareProgram::new(program)).into_iter();
     let mut fate = fate;
     attacks.map(|attack| JudgedAttack { attack, fate: fate(attack) }).collect()
 }

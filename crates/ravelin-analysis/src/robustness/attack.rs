@@ -1,9 +1,9 @@
 //! Attacks (section 4 of *Checking and Enforcing Robustness against TSO*): a thread, one of its stores, and a later
 //! access of the same thread that may overtake it.
 
-use ravelin_program::{Instruction, Model, Program, ThreadId, TransitionId};
+use ravelin_program::{HardwareProgram, Instruction, Model, Program, ThreadId, TransitionId};
 
-/// Transitions are those of the program after [`ravelin_program::lower_for_hardware`].
+/// Transitions are those of the program after [`ravelin_program::HardwareProgram`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Attack {
     pub thread: ThreadId,
@@ -35,13 +35,13 @@ pub fn ends_attack(instruction: &Instruction) -> bool {
         || instruction.is_locked()
 }
 
-/// All attacks of a program against TSO: every store with every load of the same thread. `program` is lowered.
-pub fn attacks(program: &Program) -> Vec<Attack> {
+/// All attacks of a program against TSO: every store with every load of the same thread.
+pub fn attacks(program: &HardwareProgram) -> Vec<Attack> {
     pairs(program, is_overtaking_load)
 }
 
 /// All attacks against TSO or PSO. Under PSO a store may also be overtaken by another store.
-pub fn attacks_against(model: Model, program: &Program) -> Vec<Attack> {
+pub fn attacks_against(model: Model, program: &HardwareProgram) -> Vec<Attack> {
     match model {
         Model::Pso => {
             let mut attacks =
@@ -56,7 +56,7 @@ pub fn attacks_against(model: Model, program: &Program) -> Vec<Attack> {
 }
 
 /// How many pairs of a store and an access [`attacks_against`] would make, to be asked before it is.
-pub(super) fn count_attacks(program: &Program) -> usize {
+pub(super) fn count_attacks(program: &HardwareProgram) -> usize {
     let of = |thread: &ravelin_program::Thread| {
         let number = |pick: fn(&Instruction) -> bool| {
             thread.transitions.iter().filter(|transition| pick(&transition.instruction)).count()

@@ -16,7 +16,7 @@ use ravelin_answer::Reason;
 use ravelin_explore::{Budget, Limit, Options, Until};
 use ravelin_machine::BuildError;
 use ravelin_machine::attack::{self as machine, AttackRun, Extent, Fate, Hunt, Settled, Target, Unread, hunt, query};
-use ravelin_program::{Model, Program, ThreadId, TransitionId, lower_for_hardware};
+use ravelin_program::{HardwareProgram, Model, Program, ThreadId, TransitionId};
 use std::time::{Duration, Instant};
 
 /// Attacks that are listed. Each feasible one has a witness, which is large.
@@ -156,7 +156,7 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
         return robust_for_any_number(program, question);
     }
     let start = Instant::now();
-    let lowered = lower_for_hardware(program);
+    let lowered = HardwareProgram::new(program);
     let count = count_attacks(&lowered);
     if count > MOST_ATTACKS {
         return Err(AnalysisError::TooManyAttacks { count, limit: MOST_ATTACKS });

@@ -6,7 +6,7 @@
 use super::attack::{Attack, ends_attack, is_delayable};
 use ravelin_answer::Reason;
 use ravelin_machine::attack::{Cells, Footprint, footprints};
-use ravelin_program::{Instruction, LocId, Model, Program, Thread};
+use ravelin_program::{HardwareProgram, Instruction, LocId, Model, Program, Thread};
 use std::collections::HashMap;
 
 /// However many threads delay stores, one with as few delays as possible does not delay this store past this access: either it
@@ -41,8 +41,8 @@ struct Contest {
 type Way = (usize, Vec<Cells>, bool, Vec<Cells>);
 
 impl<'a> Facts<'a> {
-    /// `program` is lowered.
-    pub fn new(program: &'a Program) -> Facts<'a> {
+    ///
+    pub fn new(program: &'a HardwareProgram) -> Facts<'a> {
         let closure = |passes: fn(&Instruction) -> bool| {
             program.threads.iter().map(|thread| Reachable::new(thread, passes)).collect::<Vec<_>>()
         };

@@ -6,13 +6,13 @@
 
 use super::attack::{Attack, is_delayable, is_overtaking_load};
 use ravelin_answer::Place;
-use ravelin_program::{Instruction, Program, Thread, ThreadId, TransitionId};
+use ravelin_program::{HardwareProgram, Instruction, Program, Thread, ThreadId, TransitionId};
 use std::collections::HashMap;
 use std::fmt;
 use thiserror::Error;
 
 /// The shortest name that [`find_attack`] understands. `program` is the lowered one.
-pub fn attack_name(program: &Program, attack: Attack) -> String {
+pub fn attack_name(program: &HardwareProgram, attack: Attack) -> String {
     AttackNames::new(program).name(attack)
 }
 
@@ -24,7 +24,7 @@ pub struct AttackNames<'a> {
 
 impl<'a> AttackNames<'a> {
     /// `program` is the lowered one.
-    pub fn new(program: &'a Program) -> AttackNames<'a> {
+    pub fn new(program: &'a HardwareProgram) -> AttackNames<'a> {
         AttackNames { program, accesses: HashMap::new() }
     }
 
@@ -55,7 +55,7 @@ impl<'a> AttackNames<'a> {
 }
 
 /// The attack of that name. `program` is the lowered one.
-pub fn find_attack(program: &Program, text: &str) -> Result<Attack, UnknownAttack> {
+pub fn find_attack(program: &HardwareProgram, text: &str) -> Result<Attack, UnknownAttack> {
     // From the right, since nobody keeps colons out of the names of threads.
     let mut parts = text.trim().rsplitn(3, ':').map(str::trim);
     let (Some(load), Some(store), Some(name)) = (parts.next(), parts.next(), parts.next()) else {

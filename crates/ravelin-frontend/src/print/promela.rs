@@ -18,7 +18,7 @@ use super::names::Names;
 use expression::{Check, Compiler, MOST, Obstacle, Range, Term};
 use ranges::Ranges;
 use ravelin_program::{
-    Copies, GoalKind, Initial, Instruction, LocId, Observable, Program, Thread, Value, lower_for_hardware,
+    Copies, GoalKind, HardwareProgram, Initial, Instruction, LocId, Observable, Program, Thread, Value,
 };
 use std::collections::BTreeMap;
 use step::{Setting, Step, cell, steps};
@@ -65,7 +65,7 @@ pub enum Unsupported {
 /// Promela text for a program under sequential consistency.
 pub fn promela(program: &Program) -> Result<String, Unsupported> {
     refuse(program)?;
-    let program = lower_for_hardware(program);
+    let program = HardwareProgram::new(program);
     let names = Identifiers::new(&program);
     let ranges = Ranges::of(&program, &names.registers);
     let (lo, hi) = memory_bounds(&program, &ranges)?;

@@ -5,7 +5,7 @@
 //! atomic read-write of section 4.2 of *Counter-Example Guided Fence Insertion*; `step.rs` maps each to its code. What
 //! those papers leave out (locked blocks, the bus lock, domains, faults, PSO with release stores) is said beside it.
 //!
-//! Programs are read through the x86 mapping ([`ravelin_program::lower_for_hardware`]) under every model, SC included, so
+//! Programs are read through the x86 mapping ([`ravelin_program::HardwareProgram`]) under every model, SC included, so
 //! that one action means the same under each. Costs are those of a naive interpreter: a clone of the state for a step.
 //!
 //! ```
@@ -42,7 +42,7 @@ pub use state::{Buffer, Entry, State, ThreadState};
 
 use crate::Action;
 use ravelin_program::{
-    Copies, GoalKind, Initial, Instruction, LocId, Model, Observable, Program, Value, lower_for_hardware, validate,
+    Copies, GoalKind, HardwareProgram, Initial, Instruction, LocId, Model, Observable, Program, Value, validate,
 };
 use std::collections::BTreeMap;
 
@@ -79,7 +79,7 @@ impl Reference {
                 return Err(NotModelled::WideHavoc { thread: thread.name.clone(), limit: MOST_HAVOC_VALUES });
             }
         }
-        Ok(Reference { program: lower_for_hardware(program), model, bound })
+        Ok(Reference { program: HardwareProgram::new(program).into_inner(), model, bound })
     }
 
     /// The program under SC as it is written, without the x86 mapping: for runs of engines that give C11 orders their own

@@ -9,7 +9,7 @@ use ravelin_answer::{
     Change, ChangeKind, FenceEffort, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown,
     NeededFence, PlaceCost, Trouble, TroubleKind, WantedSets,
 };
-use ravelin_program::{self as program, Model, Program, SeqCstReading, Site, Strength, lower_for_hardware, repaired};
+use ravelin_program::{self as program, HardwareProgram, Model, Program, SeqCstReading, Site, Strength, repaired};
 
 /// A program, what can be done to it, and what was found.
 pub(crate) struct Repaired<'a> {
@@ -125,7 +125,7 @@ impl Repaired<'_> {
         let found = match trouble {
             analysis::Trouble::Attack(found, of) => {
                 let program = of.as_ref().map_or_else(|| self.with(set), |instance| instance.program.clone());
-                TroubleKind::Attack(Box::new(attack_witness(&lower_for_hardware(&program), found)))
+                TroubleKind::Attack(Box::new(attack_witness(&HardwareProgram::new(&program), found)))
             }
             analysis::Trouble::Race(found) => TroubleKind::Race(Box::new(race(found))),
             analysis::Trouble::C11(found) => violation(found),

@@ -7,13 +7,13 @@ use ravelin_analysis::robustness::{
 use ravelin_answer::{
     Attack, AttackWitness, Explored, Fate, Overtaking, Property, Reason, Robustness, TriangularRace, TriangularRaces,
 };
-use ravelin_program::{Model, Program, lower_for_hardware};
+use ravelin_program::{HardwareProgram, Model, Program};
 
 /// The answer to `check`.
 pub fn robustness(file: &str, program: &Program, found: &analysis::Robustness) -> Robustness {
     // Attacks are about the program after the x86 mapping, and about an instance if one of any number of threads is not robust.
     let instance = found.any_number.as_ref().and_then(|found| found.instance.as_ref());
-    let program = &lower_for_hardware(instance.map_or(program, |instance| &instance.program));
+    let program = &HardwareProgram::new(instance.map_or(program, |instance| &instance.program));
     let mut names = AttackNames::new(program);
     Robustness {
         file: file.to_owned(),
@@ -38,7 +38,7 @@ pub fn robustness(file: &str, program: &Program, found: &analysis::Robustness) -
     }
 }
 
-fn attack(names: &mut AttackNames, program: &Program, judged: &JudgedAttack) -> Attack {
+fn attack(names: &mut AttackNames, program: &HardwareProgram, judged: &JudgedAttack) -> Attack {
     let analysis::Attack { thread, store, load } = judged.attack;
     let (fate, reason) = match &judged.fate {
         AttackFate::Dismissed(reason) => (Fate::Infeasible, Some(*reason)),
@@ -58,13 +58,12 @@ fn attack(names: &mut AttackNames, program: &Program, judged: &JudgedAttack) -> 
 }
 
 /// Under PSO a store may overtake, too.
-fn overtaking(program: &Program, attack: analysis::Attack) -> Overtaking {
+fn overtaking(program: &HardwareProgram, attack: analysis::Attack) -> Overtaking {
     let second = &program.threads[attack.thread.0].transitions[attack.load.0];
     if is_delayable(&second.instruction) { Overtaking::Store } else { Overtaking::Load }
 }
 
-/// A witness. `program` is the lowered one.
-pub(super) fn attack_witness(program: &Program, witness: &analysis::AttackWitness) -> AttackWitness {
+pub(super) fn attack_witness(program: &HardwareProgram, witness: &analysis::AttackWitness) -> AttackWitness {
     AttackWitness {
         attack: attack_name(program, witness.attack),
         model: witness.model,

@@ -10,7 +10,7 @@ use super::steps::{Before, End, Outcome, Values, outcomes};
 use super::{Cell, CellId, Edge, Effect, Failure, Finite, LocalGraph, LocalState, NotFinite, Pair, Place, StateId};
 use super::{ValueId, liveness::live_registers};
 use ravelin_program::{
-    Copies, Initial, Instruction, LocId, Observable, Program, ThreadId, TransitionId, Value, lower_for_hardware,
+    Copies, HardwareProgram, Initial, Instruction, LocId, Observable, Program, ThreadId, TransitionId, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -31,7 +31,7 @@ pub(super) struct View {
 }
 
 pub(super) fn finite(program: &Program, view: View) -> Result<Finite, NotFinite> {
-    let program = lower_for_hardware(program);
+    let program = HardwareProgram::new(program);
     refuse_at_once(&program, view)?;
     let mut fixpoint = Fixpoint::new(&program)?;
     let rounds = most_stores(&program);

@@ -26,7 +26,7 @@ mod steps;
 
 pub use refusal::NotFinite;
 
-use ravelin_program::{Fault, LocId, Program, TransitionId, Value};
+use ravelin_program::{Fault, HardwareProgram, LocId, Program, TransitionId, Value};
 
 /// Index of a [`Cell`].
 pub type CellId = u16;
@@ -41,7 +41,7 @@ pub type Pair = (CellId, ValueId);
 #[derive(Clone, Debug)]
 pub struct Finite {
     /// After the x86 mapping; transitions are those of [`ravelin_semantics::Action`].
-    pub program: Program,
+    pub program: HardwareProgram,
     pub cells: Vec<Cell>,
     pub threads: Vec<LocalGraph>,
     /// Some thread may take the bus lock.

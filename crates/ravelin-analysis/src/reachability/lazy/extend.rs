@@ -22,8 +22,7 @@ use super::delays::{Delays, Pending};
 use super::emulate::Auxiliary;
 use crate::robustness::{ends_attack, is_delayable};
 use ravelin_program::{
-    Expr, Goal, GoalKind, Instruction, LocId, Location, Order, Program, RegId, Thread, ThreadId, Transition,
-    TransitionId,
+    Expr, Goal, GoalKind, Instruction, LocId, Location, Program, RegId, Thread, ThreadId, Transition, TransitionId,
 };
 use std::collections::HashMap;
 
@@ -363,19 +362,6 @@ fn moving(moves: Vec<Instruction>) -> Chain {
     } else {
         vec![(Instruction::Locked { body: moves, drains: false }, Effect::Nothing)]
     }
-}
-
-/// A program as the x86 mapping makes it, in which no store asks for a fence of its own again.
-pub(super) fn lowered(program: &Program) -> Program {
-    let mut lowered = ravelin_program::lower_for_hardware(program);
-    for transition in lowered.threads.iter_mut().flat_map(|thread| &mut thread.transitions) {
-        if let Instruction::Store { order, .. } = &mut transition.instruction
-            && *order == Order::SeqCst
-        {
-            *order = Order::Release;
-        }
-    }
-    lowered
 }
 
 /// The threads that some delay was added to.

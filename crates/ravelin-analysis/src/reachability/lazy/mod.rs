@@ -26,11 +26,11 @@ use super::bounded::{Question, assertions};
 use crate::witness::Witness;
 use crate::{AnalysisError, InternalError, Verdict};
 use delays::Delays;
-use extend::{Extended, Use, extend, lowered};
+use extend::{Extended, Use, extend};
 use oracle::{Advice, Oracle};
 use ravelin_explore::{Budget, Limit, Options, Until};
 use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
-use ravelin_program::{Copies, Instruction, Model, Program};
+use ravelin_program::{Copies, HardwareProgram, Instruction, Model, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -85,7 +85,7 @@ pub fn lazy(program: &Program, question: &Question) -> Result<Lazy, AnalysisErro
     if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
         return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
     }
-    let base = lowered(program);
+    let base = HardwareProgram::stable(program);
     let mut inquiry = Inquiry::new(program, &base, question);
     let settled = inquiry.settle()?;
     Ok(inquiry.answer(settled))
@@ -112,7 +112,7 @@ struct Inquiry<'a> {
 }
 
 impl<'a> Inquiry<'a> {
-    fn new(program: &'a Program, base: &'a Program, question: &'a Question<'a>) -> Inquiry<'a> {
+    fn new(program: &'a Program, base: &'a HardwareProgram, question: &'a Question<'a>) -> Inquiry<'a> {
         let locations = base.threads.iter().map(|thread| thread.locations.len()).sum();
         Inquiry {
             program,

@@ -15,7 +15,7 @@ use crate::robustness::{Attack, Facts, attacks, ends_attack, is_delayable, is_ov
 use crate::{AnalysisError, InternalError};
 use ravelin_explore::{Limit, Options};
 use ravelin_machine::attack::{AttackRun, Extent, Fate, Part, Target, Unread, hunt};
-use ravelin_program::{LocId, Model, Program, Thread, ThreadId, TransitionId};
+use ravelin_program::{HardwareProgram, LocId, Model, Program, Thread, ThreadId, TransitionId};
 use ravelin_semantics::Action;
 use std::collections::HashSet;
 use std::time::Instant;
@@ -25,7 +25,7 @@ const FIRST_STATES: u64 = 20_000;
 
 /// What is known of the original, and how far the oracle may look.
 pub(super) struct Oracle<'a> {
-    program: &'a Program,
+    program: &'a HardwareProgram,
     /// Stores and loads between which an attack is not obviously infeasible.
     contested: HashSet<Attack>,
     /// What the search for all attacks may visit in the next round.
@@ -48,8 +48,7 @@ pub(super) struct Advice {
 }
 
 impl<'a> Oracle<'a> {
-    /// `program` is the original, lowered.
-    pub fn new(program: &'a Program) -> Oracle<'a> {
+    pub fn new(program: &'a HardwareProgram) -> Oracle<'a> {
         let mut facts = Facts::new(program);
         let contested = attacks(program).into_iter().filter(|attack| facts.dismiss(*attack, Model::Tso).is_none());
         Oracle { program, contested: contested.collect(), states: FIRST_STATES }

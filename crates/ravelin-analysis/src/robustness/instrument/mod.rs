@@ -37,8 +37,8 @@ use super::attack::{Attack, is_delayable, is_overtaking_load};
 use super::name::attack_name;
 use layout::Layout;
 use ravelin_program::{
-    Copies, Expr, Goal, GoalKind, Instruction, LocId, Location, Observable, Program, Span, Thread, ThreadId,
-    Transition, Value,
+    Copies, Expr, Goal, GoalKind, HardwareProgram, Instruction, LocId, Location, Observable, Program, Span, Thread,
+    ThreadId, Transition, Value,
 };
 use std::collections::HashMap;
 use thiserror::Error;
@@ -60,7 +60,7 @@ pub enum CannotInstrument {
     TooManyWays { instruction: String, limit: usize },
 }
 
-/// The program instrumented for one of its attacks. `program` is the one after [`ravelin_program::lower_for_hardware`].
+/// The program instrumented for one of its attacks.
 ///
 /// Spans of the copies are those of the original instructions, and point into the same source.
 ///
@@ -86,7 +86,7 @@ pub enum CannotInstrument {
 ///     assert_eq!(answer.verdict, Verdict::Violated);
 /// }
 /// ```
-pub fn instrument(program: &Program, attack: Attack) -> Result<Program, CannotInstrument> {
+pub fn instrument(program: &HardwareProgram, attack: Attack) -> Result<Program, CannotInstrument> {
     check(program, attack)?;
     let name = format!("{}, instrumented for the attack {}", program.name, attack_name(program, attack));
     let program = &escape::blocking(program);
