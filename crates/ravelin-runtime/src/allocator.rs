@@ -1,7 +1,7 @@
 //! The runtime's own memory: never the program's `malloc`.
 //!
-//! Small blocks come in classes; a thread keeps some free blocks of each class to itself and exchanges them with the
-//! common stock in batches, so that most allocations touch no lock. Large blocks are mappings.
+//! Small blocks come in classes. Each thread caches some free blocks of each class and exchanges them with the common
+//! stock in batches, so most allocations take no lock. Large blocks are mappings.
 
 use crate::mapping;
 use crate::spin::Spin;
@@ -9,20 +9,21 @@ use crate::this_thread;
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr::null_mut;
 
-/// Sizes are multiples of this; so are addresses.
+/// Sizes and addresses are multiples of this.
 const STEP: usize = 16;
-/// Classes 0 to 31 are the multiples of 16 up to 512; after that there are four to each doubling, up to [`LARGEST`].
+/// Classes 0 to 31 are the multiples of 16 up to 512; after that there are four classes per doubling, up to
+/// [`LARGEST`].
 const FINE: usize = 32;
 const LARGEST: usize = 1 << 16;
 pub const CLASSES: usize = FINE + 4 * 7;
-/// How many bytes go between a thread and the stock at a time, and how many blocks at most.
+/// How many bytes move between a thread and the stock at a time, and how many blocks at most.
 const BATCH: usize = 1 << 13;
 const BATCH_BLOCKS: usize = 32;
 /// How much a stock takes at a time.
 const CHUNK: usize = 1 << 18;
 /// How much is taken from the kernel at a time.
 const REGION: usize = 1 << 25;
-/// Most programs make do with this much; whoever needs more gets it in huge pages.
+/// The size of the first region, which is enough for most programs. Later regions use huge pages.
 const BEGINNING: usize = 1 << 23;
 
 struct Own;
@@ -103,7 +104,7 @@ impl Cache {
         }
     }
 
-    /// Gives everything back: the thread ends.
+    /// Gives all blocks back when the thread ends.
     pub fn drain(&mut self) {
         for class in 0..CLASSES {
             self.give_back(class, usize::MAX);
@@ -111,7 +112,7 @@ impl Cache {
     }
 }
 
-/// What was taken from the kernel and no stock has yet.
+/// Memory taken from the kernel that no stock has yet.
 struct Chunks {
     fresh: usize,
     end: usize,
@@ -121,7 +122,7 @@ struct Chunks {
 static CHUNKS: Spin<Chunks> = Spin::new(Chunks { fresh: 0, end: 0, beginning: true });
 
 impl Chunks {
-    /// The address of a chunk; 0 without memory.
+    /// The address of a chunk, or 0 if there is no memory.
     fn take(&mut self) -> usize {
         if self.fresh == self.end {
             let length = if self.beginning { BEGINNING } else { REGION };
@@ -148,7 +149,7 @@ struct Stock {
     end: usize,
 }
 
-// SAFETY: the pointers lead to free blocks that nobody else refers to.
+// SAFETY: the pointers lead to free blocks to which there are no other references.
 unsafe impl Send for Stock {}
 
 static STOCK: [Spin<Stock>; CLASSES] = [const { Spin::new(Stock { free: null_mut(), fresh: 0, end: 0 }) }; CLASSES];
@@ -176,7 +177,7 @@ impl Stock {
     }
 }
 
-/// How many blocks of a class go at a time.
+/// How many blocks of a class move at a time.
 fn batch(class: usize) -> usize {
     (BATCH / size_of_class(class)).clamp(1, BATCH_BLOCKS)
 }
@@ -186,7 +187,7 @@ fn class_of(size: usize) -> usize {
     if size <= FINE * STEP {
         return (size - 1) / STEP;
     }
-    // The highest bit of `size - 1` tells the doubling, the two bits after it the quarter.
+    // The highest bit of `size - 1` gives the doubling, the two bits after it the quarter.
     let doubling = (size - 1).ilog2();
     let quarter = (size - 1) >> (doubling - 2) & 3;
     FINE + 4 * (doubling as usize - 9) + quarter
@@ -200,8 +201,8 @@ fn size_of_class(class: usize) -> usize {
     (5 + quarter) << (doubling - 2)
 }
 
-// SAFETY: blocks of a class are disjoint pieces of mapped chunks, at least as big as asked for, and aligned to 16;
-// whoever wants more of either gets a mapping.
+// SAFETY: blocks of a class are disjoint pieces of mapped chunks, at least as big as requested, and aligned to 16.
+// Requests for a larger size or alignment get a mapping.
 unsafe impl GlobalAlloc for Own {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.size() > LARGEST || layout.align() > STEP {
@@ -240,7 +241,7 @@ mod tests {
     use crate::threads::tests::watched;
     use std::collections::BTreeSet;
 
-    /// A class of blocks that no other test takes from, so that what is in stock is known.
+    /// A class of blocks that no other test uses, so that the stock is known.
     const DRAINED: usize = CLASSES - 2;
     const EXCHANGED: usize = CLASSES - 5;
 
@@ -273,7 +274,7 @@ mod tests {
         layouts.iter().map(|layout| (unsafe { OWN.alloc(*layout) }, *layout)).collect()
     }
 
-    /// Each block is aligned and holds a byte of its own everywhere, beside all others. Then all are given back.
+    /// Checks that each block is aligned and that all blocks can be filled without overlap, and frees them.
     fn use_and_free(blocks: &[(*mut u8, Layout)]) {
         for (index, (block, layout)) in blocks.iter().enumerate() {
             assert!(!block.is_null());

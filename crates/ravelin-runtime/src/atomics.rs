@@ -1,7 +1,7 @@
-//! What compilers call for atomic accesses and fences.
+//! The functions that compilers call for atomic accesses and fences.
 //!
-//! An access locks the record of its location, does what the program asked for, lets the clocks do the same, and
-//! reports what they find. The small pieces of assembly below are the entry points: they pass on the return address,
+//! An access locks the record of its location, does what the program asked for, updates the clocks accordingly, and
+//! reports what they find. The small pieces of assembly below are the entry points. They pass the return address along,
 //! which is the place in the program.
 
 use crate::collect;
@@ -20,12 +20,12 @@ use ravelin_findings::AccessKind;
 use std::arch::global_asm;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What seq_cst fences meet at.
+/// The hidden location at which seq_cst fences meet.
 pub static HIDDEN: Spin<Hidden> = Spin::new(Hidden::new());
-/// How many of them there were, counted from 1 on while `HIDDEN` is locked.
+/// The number of seq_cst fences, counted from 1 while `HIDDEN` is locked.
 static FENCES: AtomicU64 = AtomicU64::new(1);
 
-/// Does something with the hidden location; gives the number of the fence.
+/// Does something with the hidden location, and returns the number of the fence.
 #[inline(always)]
 fn fenced(work: impl FnOnce(&mut Hidden)) -> u64 {
     let mut hidden = HIDDEN.lock();
@@ -46,7 +46,7 @@ fn order(code: i32) -> Order {
     }
 }
 
-/// What an access is, whatever comes of it.
+/// What an access is, whatever its result.
 #[derive(Clone, Copy)]
 struct What {
     pc: usize,
@@ -54,8 +54,8 @@ struct What {
     writes: bool,
 }
 
-/// One atomic access of the calling thread: `raw` does it and says what it did, `done` what that was, `clocks` tells the
-/// clocks.
+/// One atomic access of the calling thread: `raw` does it and returns its result, `done` says what that was, `clocks`
+/// updates the clocks.
 #[inline(always)]
 fn access<T: Word, R>(
     at: *mut T,
@@ -120,7 +120,7 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
     let code = special::before(pc, code, AccessKind::Load);
     let thread = this_thread::active();
     if !thread.is_null() {
-        // SAFETY: the calling thread's own state. A signal handler that comes now makes its own events and leaves.
+        // SAFETY: the calling thread's own state. A signal handler that runs now makes its own events and returns.
         let thread = unsafe { &mut *thread };
         let order = order(code);
         let fences = if order == Order::SeqCst { FENCES.load(Ordering::Relaxed) } else { 0 };
@@ -194,7 +194,7 @@ macro_rules! fetch {
 
 fetch!(fetch_add: add, fetch_sub: sub, fetch_and: and, fetch_or: or, fetch_xor: xor, fetch_nand: nand);
 
-/// What a compiler tells of a compare-exchange, and the program may tell better.
+/// What the compiler says about a compare-exchange, which the program may know better.
 #[inline(always)]
 fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32), kind: CasKind, pc: usize) -> T {
     let codes = special::before_exchange(pc, codes);
@@ -305,7 +305,7 @@ extern "C" fn thread_fence(code: i32, pc: usize) {
     fence(order);
 }
 
-/// The clocks of the calling thread go through a fence.
+/// Applies a fence to the clocks of the calling thread.
 pub fn fence(order: Order) {
     let Some(mut inside) = this_thread::enter() else {
         return;
@@ -323,7 +323,7 @@ pub fn fence(order: Order) {
 /// Fences between a thread and its own signal handlers order nothing between threads.
 extern "C" fn signal_fence(_code: i32) {}
 
-/// An entry point: puts the return address into a register and goes on.
+/// An entry point: puts the return address into a register and jumps to the function.
 macro_rules! entry {
     ($symbol:expr, $register:literal, $function:path) => {
         global_asm!(
@@ -367,7 +367,7 @@ entry!("__tsan_atomic128_fetch_or", "r8", fetch_or::<u128>);
 entry!("__tsan_atomic128_fetch_xor", "r8", fetch_xor::<u128>);
 entry!("__tsan_atomic128_fetch_nand", "r8", fetch_nand::<u128>);
 
-// With two of them the last argument is on the stack; it is pushed again with the return address after it.
+// With two of them the last argument is on the stack. It is pushed again, with the return address after it.
 macro_rules! entry_with_stack {
     ($symbol:literal, $function:path) => {
         global_asm!(
@@ -435,7 +435,7 @@ mod tests {
         findings().findings.into_iter().filter(is_here).collect()
     }
 
-    /// Words of a program, far enough from each other, by their addresses.
+    /// Words of a program with enough distance between them, by their addresses.
     struct Words(Box<[u64; 64]>);
 
     impl Words {
@@ -443,7 +443,7 @@ mod tests {
             Words(Box::new([0; 64]))
         }
 
-        /// The address of one, whose clocks are new.
+        /// The address of one word, with new clocks.
         fn at(&mut self, index: usize) -> usize {
             let address = &raw mut self.0[8 * index] as usize;
             crate::memory::forget_inside(address, 8);
@@ -487,8 +487,8 @@ mod tests {
         watched(all);
     }
 
-    /// Another thread writes data and sets a flag; the calling one looks at the flag, and perhaps makes a fence, and reads
-    /// the data. Whether the data races.
+    /// Another thread writes data and sets a flag. The calling thread reads the flag, possibly makes a fence, and reads
+    /// the data. Returns whether the data races.
     fn message_races(set: i32, look: i32, fences: (Option<i32>, Option<i32>)) -> bool {
         findings();
         let (mut words, place) = (Words::new(), new_place());
@@ -545,7 +545,8 @@ mod tests {
         assert_eq!((step.lacks_release, step.lacks_acquire), (false, true));
     }
 
-    /// Store buffering: each of two threads writes one location and then reads the other. What the second read misses.
+    /// Store buffering: each of two threads writes one location and then reads the other. Returns what the second read
+    /// misses.
     fn store_buffering(code: i32, fence: Option<i32>) -> Vec<Finding> {
         findings();
         let (mut words, place) = (Words::new(), new_place());

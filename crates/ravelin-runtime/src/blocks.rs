@@ -1,4 +1,4 @@
-//! The blocks of the heap, so that a report can say what an address belongs to.
+//! The blocks of the heap, so that a report can say which block an address belongs to.
 
 use crate::mapping;
 use crate::shadow;
@@ -6,7 +6,7 @@ use crate::spin::Spin;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 const MOST: usize = 1 << 28;
-/// How far back the beginning of a block is looked for.
+/// How far back to search for the beginning of a block.
 const FARTHEST: usize = 1 << 22;
 
 /// Calls remembered for each block.
@@ -19,7 +19,7 @@ pub struct Block {
     pub start: usize,
     /// Its length.
     pub size: usize,
-    /// How many bytes the program may use in fact.
+    /// How many bytes the program may actually use.
     pub usable: usize,
     /// The innermost calls when it was allocated, innermost first; 0 where there are fewer.
     pub calls: [usize; CALLS],
@@ -36,7 +36,7 @@ static ARRAY: AtomicPtr<Slot> = AtomicPtr::new(std::ptr::null_mut());
 static USED: AtomicU32 = AtomicU32::new(1);
 static FREE: Spin<u32> = Spin::new(0);
 
-/// Reserves the array; whether that was possible.
+/// Reserves the array, and returns whether that was possible.
 pub fn reserve() -> bool {
     let array = mapping::map(MOST * size_of::<Slot>()).cast::<Slot>();
     ARRAY.store(array, Ordering::Release);
@@ -48,7 +48,7 @@ fn slot(number: u32) -> *mut Slot {
     unsafe { ARRAY.load(Ordering::Relaxed).add(number as usize) }
 }
 
-/// A block begins to exist.
+/// Adds a new block.
 pub fn insert(block: Block) {
     let number = {
         let mut free = FREE.lock();
@@ -71,7 +71,7 @@ pub fn insert(block: Block) {
 }
 
 /// How many bytes belong to the block that begins at an address; `None` if there is no such block. The allocator is not
-/// asked: it believes whatever it is given, and the program may free what is no block, or no longer.
+/// asked, because it trusts its argument: the program may free something that is not a block, or no longer one.
 pub fn usable(start: usize) -> Option<usize> {
     let number = shadow::block(start).load(Ordering::Acquire);
     // SAFETY: the slot was written before its number was stored.
@@ -79,12 +79,12 @@ pub fn usable(start: usize) -> Option<usize> {
     (block.start == start).then_some(block.usable)
 }
 
-/// A block ceases to exist.
+/// Removes a block.
 pub fn remove(start: usize) {
     let number = shadow::block(start).swap(0, Ordering::AcqRel);
     if number != 0 {
         let mut free = FREE.lock();
-        // SAFETY: nobody finds the slot any more.
+        // SAFETY: no lookup finds the slot any more.
         unsafe { (*slot(number)).next = *free };
         *free = number;
     }

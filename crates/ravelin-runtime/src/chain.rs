@@ -1,20 +1,21 @@
-//! How one access came after another in this run, by reads of what others wrote: what would order the two if those
-//! reads synchronised.
+//! How one access came after another in this run, through reads of what other threads wrote. If those reads
+//! synchronised, the two accesses would be ordered.
 //!
-//! The search goes backwards from the later access: from a thread, up to a moment, to whoever it had read from or
-//! synchronised with before that moment. It ends at the thread of the earlier access, at a write that came after that access.
-//! What C11 asks of each step of such a chain is that the write releases and the read acquires, by their orders or by fences; a
-//! read-modify-write that only continues a release sequence needs neither. The shortest chain is taken.
+//! The search goes backwards from the later access. It goes from a thread, up to a moment, to the threads that it had
+//! read from or synchronised with before that moment. It ends at the thread of the earlier access, at a write that came
+//! after that access. C11 requires of each step of such a chain that the write releases and the read acquires, by their
+//! orders or by fences. A read-modify-write that only continues a release sequence needs neither. The shortest chain is
+//! taken.
 //!
-//! It is not known what happened in between by means that several threads share (semaphores, barriers), nor what is too long
-//! ago; then there may be a chain that is not found.
+//! The search does not know what happened through objects that several threads share (semaphores, barriers), nor what
+//! is too long ago. It may therefore miss a chain.
 
 use crate::sources::Reading;
 use crate::this_thread::Watched;
 use crate::threads;
 use ravelin_clocks::{Epoch, Order, Tid};
 
-/// Moments of threads that are looked at, besides those that the later access knows by happens-before.
+/// The most moments of threads to look at, besides those that the later access knows by happens-before.
 const MOST: usize = 256;
 
 /// A step of a chain: `reader` read what another thread wrote.
@@ -32,7 +33,7 @@ pub struct Earlier {
     pub tid: Tid,
     /// Its epoch.
     pub epoch: Epoch,
-    /// The epoch since which its thread had handed out nothing.
+    /// The epoch since which its thread had released nothing.
     pub since: Epoch,
 }
 
@@ -44,8 +45,8 @@ struct Node {
     next: Option<(usize, Reading)>,
 }
 
-/// The links from an earlier access to one that `thread` makes at its epoch `now`, last link first, without locks and the
-/// like. Empty if none are known, or if nothing is known to be missing in them.
+/// The links from an earlier access to one that `thread` makes at its epoch `now`, last link first, without locks and
+/// the like. Empty if no links are known, or if they are not known to lack anything.
 pub fn between(earlier: Earlier, thread: &Watched, now: Epoch, order_of: impl Fn(u64) -> Order) -> Vec<Link> {
     let Some((nodes, last)) = search(earlier, thread, now) else {
         return Vec::new();
@@ -70,7 +71,7 @@ fn search(earlier: Earlier, thread: &Watched, now: Epoch) -> Option<(Vec<Node>, 
         let readings = || readings.iter().filter(|reading| reading.epoch <= limit);
         let reaches =
             |reading: &&Reading| reading.source.writer == earlier.tid && reading.source.written_at >= earlier.epoch;
-        // The first write after the access is most likely the one that was meant to tell of it.
+        // The first write after the access is most likely the one that was meant to announce it.
         if let Some(&last) = readings().filter(reaches).min_by_key(|reading| reading.source.written_at) {
             nodes.truncate(at + 1);
             return Some((nodes, last));
@@ -92,8 +93,8 @@ fn links(earlier: Earlier, nodes: &[Node], last: Reading, order_of: impl Fn(u64)
     let mut links = Vec::new();
     let mut at = nodes.len() - 1;
     let mut reading = last;
-    // What the write of the current link has to hand on: from which epoch on, and whether it does so by going on with the
-    // release sequence from which its thread has read.
+    // What the write of the current link has to pass on: from which epoch, and whether it does so by continuing the
+    // release sequence that its thread has read from.
     let mut needed = earlier.since;
     let mut goes_on = false;
     loop {
@@ -130,7 +131,7 @@ mod tests {
     const EARLIER: Earlier = Earlier { tid: WRITER, epoch: 5, since: 4 };
     /// When the later access is made.
     const NOW: Epoch = 1_000;
-    /// Places in the program, which tell the order of the access there.
+    /// Places in the program, which determine the order of the access there.
     const RELAXED: Site = 1;
     const ACQUIRE: Site = 2;
 

@@ -1,7 +1,8 @@
-//! Keeps histories short: now and then, while nobody moves, everything no clock can tell apart is forgotten.
+//! Keeps histories short: from time to time, while all threads are stopped, entries that no clock can distinguish are
+//! forgotten.
 //!
-//! A round costs time in proportion to all clocks and sightings there are, so the next one waits until some times as many
-//! accesses were made. Between two rounds the histories grow by at most one sighting an access.
+//! A round takes time proportional to the number of clocks and sightings. The next one therefore waits until a multiple
+//! of that many accesses were made. Between two rounds the histories grow by at most one sighting per access.
 
 use crate::atomics::HIDDEN;
 use crate::records;
@@ -11,11 +12,11 @@ use crate::threads;
 use ravelin_clocks::{Live, Pruning};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Accesses between two looks at the common counter.
+/// How often a thread looks at the common counter, in accesses.
 const STRIDE: u32 = 1 << 10;
-/// Accesses between two rounds, at least.
+/// The least number of accesses between two rounds.
 const LEAST: u64 = 1 << 14;
-/// For each location that was looked at and each sighting that was left, so many accesses more.
+/// How many more accesses each location that was visited and each remaining sighting adds to that.
 const EACH_LOCATION: u64 = 24;
 const EACH_SIGHTING: u64 = 1;
 
@@ -24,7 +25,7 @@ static NEXT: AtomicU64 = AtomicU64::new(LEAST);
 /// The clocks of the last round: the next one needs as much memory.
 static LIVE: Spin<Option<Live>> = Spin::new(None);
 
-/// Counts an access, and does a round if it is time. The caller is inside and holds no lock.
+/// Counts an access, and starts a round if it is time. The caller is inside and holds no lock.
 #[inline(always)]
 pub fn count(thread: &mut Watched) {
     thread.accesses += 1;
@@ -33,12 +34,12 @@ pub fn count(thread: &mut Watched) {
     }
 }
 
-/// Accesses so far, but for some of each running thread.
+/// Accesses so far, except for some of each running thread.
 pub fn accesses() -> u64 {
     ACCESSES.load(Ordering::Relaxed)
 }
 
-/// The thread's accesses become part of the common count.
+/// Adds the thread's accesses to the common count.
 pub fn hand_in(thread: &mut Watched) -> u64 {
     let made = u64::from(std::mem::take(&mut thread.accesses));
     ACCESSES.fetch_add(made, Ordering::Relaxed) + made
@@ -55,13 +56,13 @@ fn look(thread: &mut Watched) {
     }
 }
 
-/// One round; how many accesses may be made until the next.
+/// Does one round, and returns how many accesses may be made until the next.
 fn round() -> u64 {
     let mut live = LIVE.lock();
     let live = live.get_or_insert_default();
     live.clear();
     threads::for_each_running(|thread| {
-        // SAFETY: nobody else is inside, so the clocks stand still; states are never freed.
+        // SAFETY: no other thread is inside, so the clocks do not change; states are never freed.
         live.thread(unsafe { &(*thread).clocks });
     });
     threads::for_each_left(|released| live.released(released));

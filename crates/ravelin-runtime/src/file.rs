@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 const WORDS: usize = arena::SEGMENT / 8;
 
 static WORDS_AT: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
-/// Locked while a record is written; how many bytes can be used.
+/// Locked while a record is written. Holds how many bytes can be used.
 static ALLOCATED: Spin<usize> = Spin::new(0);
-/// Modules in the file already, by where they begin.
+/// Modules in the file already, by start address.
 static MODULES: Spin<Vec<u64>> = Spin::new(Vec::new());
 
 /// A record in the file; empty if there was no room.
 pub struct Written(usize);
 
 impl Written {
-    /// Where the finding's count is; 0 if nowhere.
+    /// Where the finding's count is, or 0 if there is none.
     pub fn count_address(&self) -> usize {
         if self.0 == 0 { 0 } else { self.0 + 8 * COUNT_WORD }
     }
@@ -32,7 +32,7 @@ impl Written {
     }
 }
 
-/// Begins the file in the arena, or else in the directory; whether that was possible.
+/// Creates the file in the arena, or else in the directory. Returns whether that was possible.
 pub fn create(arena: Option<&[u8]>, directory: Option<&[u8]>) -> bool {
     let place = arena.and_then(Place::in_arena).or_else(|| directory.and_then(Place::in_directory));
     let Some(place) = place else {
@@ -117,7 +117,7 @@ pub fn modules() -> Vec<Module> {
     found
 }
 
-/// Writes down the loaded files that are not in the file yet.
+/// Records the loaded files that are not in the file yet.
 pub fn write_modules() {
     for module in modules() {
         let mut known = MODULES.lock();
@@ -172,8 +172,8 @@ pub mod tests {
     use ravelin_findings::{Access, AccessKind, Finding, Findings, Order, Problem, Thread, notes};
     use std::sync::Once;
 
-    /// What is in the findings file of the test program, of which there is one. Whoever wants to see its own records calls
-    /// this before it makes them as well: then the file is there.
+    /// The content of the findings file, of which the test program has one. A test that checks its own records also
+    /// calls this before it makes them, so that the file exists.
     pub fn findings() -> Findings {
         static BEGUN: Once = Once::new();
         BEGUN.call_once(|| {
@@ -190,7 +190,7 @@ pub mod tests {
         findings
     }
 
-    /// A finding that is known by its address.
+    /// A finding that is identified by its address.
     fn finding(address: u64) -> Record {
         let access = Access { thread: 0, kind: AccessKind::PlainRead, order: Order::Plain, size: 4, stack: vec![1, 2] };
         Record::Finding(Finding {

@@ -1,16 +1,16 @@
-//! System calls without the C library, whose functions may be interposed and set `errno`: the program must not find
-//! another `errno` after an access than before.
+//! System calls without the C library, whose functions may be interposed and set `errno`. An access must not change the
+//! program's `errno`.
 
 use std::arch::asm;
 
-/// A system call with up to six arguments; gives what the kernel gives, negative for errors.
+/// Makes a system call with up to six arguments, and returns the kernel's result, which is negative for errors.
 ///
 /// # Safety
 /// As for the system call.
 pub unsafe fn call<const N: usize>(number: i64, arguments: [usize; N]) -> isize {
     let argument = |index: usize| arguments.get(index).copied().unwrap_or(0);
     let result: isize;
-    // SAFETY: by the caller; the kernel changes rcx and r11 besides the result.
+    // SAFETY: guaranteed by the caller; the kernel changes rcx and r11 besides the result.
     unsafe {
         asm!(
             "syscall",
@@ -29,7 +29,7 @@ pub unsafe fn call<const N: usize>(number: i64, arguments: [usize; N]) -> isize 
     result
 }
 
-/// Lets others run.
+/// Lets other threads run.
 pub fn yield_now() {
     // SAFETY: has no arguments.
     unsafe { call(libc::SYS_sched_yield, []) };

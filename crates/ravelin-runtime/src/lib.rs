@@ -1,15 +1,15 @@
 //! The sanitizer that a watched program links.
 //!
-//! Compilers call it at every access of a program built with `-fsanitize=thread` ([`plain`], [`atomics`]); the C
-//! library's functions for threads, locks and memory are interposed ([`interpose`]), Rust's standard library is known for
-//! what it is ([`library`]). It keeps the clocks of
-//! `ravelin-clocks` for every thread ([`this_thread`], [`threads`]) and location ([`records`]), compares non-atomic
-//! accesses ([`race`]), and writes what it finds into the file of `ravelin-findings` ([`report`], [`file`]). It prints
-//! nothing: `ravelin run` does. What would order the accesses of a race is found by who read from whom ([`sources`],
-//! [`chain`]); a run that stands still is ended ([`watchdog`]).
+//! Compilers call it at every access of a program built with `-fsanitize=thread` ([`plain`], [`atomics`]). The C
+//! library's functions for threads, locks and memory are interposed ([`interpose`]), and Rust's standard library is
+//! modelled precisely ([`library`]). The runtime keeps the clocks of `ravelin-clocks` for every thread
+//! ([`this_thread`], [`threads`]) and location ([`records`]). It compares non-atomic accesses ([`race`]), and writes
+//! its findings into the file of `ravelin-findings` ([`report`], [`file`]). It prints nothing: `ravelin run` does. To
+//! suggest what would order the accesses of a race, it records which thread read from which ([`sources`], [`chain`]).
+//! It ends a run that no longer makes progress ([`watchdog`]).
 //!
-//! Invariants: it never enters the program's `malloc` ([`allocator`]); it takes no global lock at an access but a
-//! seq_cst one; it never unwinds; the only functions it needs are the C library's.
+//! Invariants: it never enters the program's `malloc` ([`allocator`]); it takes no global lock at an access, except at
+//! a seq_cst one; it never unwinds; the only functions it needs are the C library's.
 
 mod allocator;
 mod atomics;

@@ -1,11 +1,12 @@
-//! Loads that tell nobody anything new.
+//! Repeated loads that give no new information.
 //!
-//! A thread that has loaded a location, has learnt and written nothing since, and loads it again before anybody else has
-//! written it, changes no clock: its first load stands for the second (see [`ravelin_clocks::Thread::changed`]). Waiting
-//! loops and flags that are looked at again and again cost no more than the load itself then, and above all they take no
-//! lock that the writer they wait for would need. (What is given up: a *non-atomic* write of the location that
-//! happens after the first load, through a release fence and a store that comes after the second load, is not compared
-//! with the second.)
+//! Suppose that a thread has loaded a location, has learnt and written nothing since, and loads it again before another
+//! thread has written it. Then the second load changes no clock: the first load covers it (see
+//! [`ravelin_clocks::Thread::changed`]). Waiting loops and flags that are polled then cost no more than the load
+//! itself. Above all, they take no lock that the writer they wait for would need.
+//!
+//! One case is given up. A *non-atomic* write of the location may happen after the first load, through a release fence
+//! and a store that comes after the second load. Such a write is not compared with the second load.
 
 use crate::records::{Locked, Place};
 use ravelin_clocks::{Epoch, Thread};
@@ -24,7 +25,7 @@ struct Load {
     epoch: Epoch,
     /// Whether it acquired.
     acquired: bool,
-    /// For seq_cst loads: how many seq_cst fences there had been, this one's included; else 0.
+    /// For seq_cst loads: the number of seq_cst fences so far, including this one; else 0.
     fences: u64,
 }
 
@@ -40,7 +41,8 @@ impl Loads {
         (address >> 2) % ENTRIES
     }
 
-    /// Makes a load if it would be nothing new. `fences` is 0, or for a seq_cst load how many seq_cst fences there were.
+    /// Makes a load if it would give no new information. `fences` is 0, or for a seq_cst load the number of seq_cst
+    /// fences so far.
     #[inline(always)]
     pub fn again<R>(
         &self,
@@ -61,7 +63,7 @@ impl Loads {
             return None;
         }
         let value = load();
-        // If nobody was there in between, this is the value that was there all the time.
+        // If no thread used the record in between, this value was there all the time.
         place.is_at(last.turn).then_some(value)
     }
 
@@ -72,7 +74,7 @@ impl Loads {
         self.0[Loads::index(address)] = Load { address, place: Some(place), turn, epoch, acquired, fences: 0 };
     }
 
-    /// The load of `address` that was remembered last is followed by a seq_cst fence, the `fences`th.
+    /// Records that a seq_cst fence, the `fences`th, follows the load of `address` that was remembered last.
     #[inline(always)]
     pub fn fenced(&mut self, address: usize, fences: u64) {
         self.0[Loads::index(address)].fences = fences;

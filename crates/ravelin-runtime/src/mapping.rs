@@ -2,12 +2,12 @@
 
 use crate::kernel;
 
-/// Fresh zeroed memory, given to us page by page as it is touched; null if there is none.
+/// Fresh zeroed memory, which the kernel provides page by page as it is touched; null if there is none.
 pub fn map(length: usize) -> *mut u8 {
     map_at(0, length)
 }
 
-/// The same at a fixed address nobody uses, if `address` is not 0.
+/// The same at a fixed unused address, if `address` is not 0.
 pub fn map_at(address: usize, length: usize) -> *mut u8 {
     let fixed = if address == 0 { 0 } else { libc::MAP_FIXED_NOREPLACE };
     // SAFETY: an anonymous mapping that replaces nothing touches no memory in use.
@@ -26,15 +26,15 @@ pub fn map_at(address: usize, length: usize) -> *mut u8 {
     block as *mut u8
 }
 
-/// How large the pages are that [`prefer_huge_pages`] asks for.
+/// The size of the pages that [`prefer_huge_pages`] requests.
 pub const HUGE: usize = 1 << 21;
 
-/// Where there is much of something, to find it in small pages costs more than to read it.
+/// Requests huge pages: in a large range, address translation with small pages costs more than the reads.
 ///
 /// # Safety
 /// The range was mapped by this module.
 pub unsafe fn prefer_huge_pages(address: usize, length: usize) {
-    // SAFETY: by the caller; this changes only how the kernel provides the memory.
+    // SAFETY: guaranteed by the caller; this changes only how the kernel provides the memory.
     unsafe { kernel::call(libc::SYS_madvise, [address, length, libc::MADV_HUGEPAGE as usize]) };
 }
 
@@ -50,17 +50,17 @@ pub fn map_file(file: i32, length: usize, offset: usize) -> *mut u8 {
 /// # Safety
 /// It was mapped by this module and is no longer used.
 pub unsafe fn unmap(block: *mut u8, length: usize) {
-    // The C library's `munmap` is interposed: it would come back to us.
-    // SAFETY: by the caller.
+    // The C library's `munmap` is interposed: it would call the runtime again.
+    // SAFETY: guaranteed by the caller.
     unsafe { kernel::call(libc::SYS_munmap, [block as usize, length]) };
 }
 
 /// Makes whole pages zero again and gives their memory back.
 ///
 /// # Safety
-/// The pages were mapped by this module, and zero is a valid content for whoever uses them.
+/// The pages were mapped by this module, and zero is a valid content for their users.
 pub unsafe fn clear_pages(address: usize, length: usize) {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { kernel::call(libc::SYS_madvise, [address, length, libc::MADV_DONTNEED as usize]) };
 }
 
@@ -70,7 +70,7 @@ pub unsafe fn clear_pages(address: usize, length: usize) {
 /// As for `mmap`.
 unsafe fn raw_mmap(address: usize, length: usize, prot: i32, flags: i32, (file, offset): (i32, usize)) -> usize {
     let arguments = [address, length, prot as usize, flags as usize, file as usize, offset];
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe { kernel::call(libc::SYS_mmap, arguments) };
     if result < 0 { usize::MAX } else { result as usize }
 }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_fixed_address_is_given_once_until_it_is_given_back() {
-        // The kernel does not give out this one by itself.
+        // The kernel does not choose this address by itself.
         let address = 0x0a00_0000_0000;
         let block = map_at(address, PAGE);
         assert_eq!(block as usize, address);

@@ -2,7 +2,7 @@
 
 use crate::this_thread;
 
-/// What was said and still holds.
+/// The statements that still hold.
 #[derive(Default)]
 pub struct Mark {
     /// Loads of this address wait for the value beside it.
@@ -26,7 +26,7 @@ impl Mark {
         self.blocking == address
     }
 
-    /// Whether the compare-exchange that comes now was said to be strong.
+    /// Takes what the program said about the next compare-exchange: whether it is strong.
     #[inline(always)]
     pub fn take_cas(&mut self) -> Option<bool> {
         self.next_cas.take()

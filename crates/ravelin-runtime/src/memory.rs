@@ -1,4 +1,4 @@
-//! Memory of the program that comes and goes.
+//! Allocation and deallocation of the program's memory.
 
 use crate::blocks::{self, Block, CALLS};
 use crate::process;
@@ -8,18 +8,18 @@ use crate::shadow;
 use crate::this_thread;
 use crate::threads;
 
-/// At most so many bytes of a block are compared with earlier accesses when it is given back.
+/// At most this many bytes of a block are compared with earlier accesses when it is freed.
 const COMPARED: usize = 1024;
 
-/// A block of the heap was handed out, by a call that returns to `pc`. The program may use `usable` bytes of it.
+/// A call that returns to `pc` has allocated a block of the heap. The program may use `usable` bytes of it.
 pub fn allocated(address: usize, size: usize, usable: usize, pc: usize) {
     if address == 0 || threads::is_off() || !process::reserve() {
         return;
     }
     let mut block = Block { start: address, size, usable, calls: [0; CALLS], thread: 0 };
     block.calls[0] = pc;
-    // What the first thread allocates before there is another is what they will share. Blocks of threads that are not
-    // known are remembered as well: whoever frees one must find it.
+    // Threads will share what the first thread allocates before there is another. Blocks of unknown threads are
+    // remembered as well, because the thread that frees one must find it.
     let mut inside = this_thread::enter_unwatched();
     if let Some(inside) = &mut inside {
         let thread = inside.thread();
@@ -36,14 +36,14 @@ pub fn usable(address: usize) -> Option<usize> {
     if address == 0 || !process::reserve() { None } else { blocks::usable(address) }
 }
 
-/// A block of the heap is about to be given back, by a call that returns to `pc`: its clocks are forgotten. Nothing is
-/// done with what is no block; the C library will say so.
+/// A call that returns to `pc` is about to free a block of the heap: its clocks are forgotten. An address that is not a
+/// block is ignored; the C library will report it.
 pub fn freed(address: usize, pc: usize) {
     let Some(size) = usable(address) else {
         return;
     };
     let Some(mut inside) = this_thread::enter() else {
-        // Whoever frees it, it is gone: the C library frees thread-local blocks after a thread's end.
+        // The block is removed whichever thread frees it: the C library frees thread-local blocks after a thread's end.
         if this_thread::me().is_null() && process::is_watching() {
             blocks::remove(address);
             forget_inside(address, size);
@@ -60,7 +60,7 @@ pub fn freed(address: usize, pc: usize) {
     forget_inside(address, size);
 }
 
-/// Memory is gone or new (munmap, mmap, a thread's stack): its clocks are forgotten.
+/// Memory is unmapped or new (munmap, mmap, a thread's stack): its clocks are forgotten.
 pub fn forget(address: usize, length: usize) {
     if let Some(_inside) = this_thread::enter_even_hidden() {
         forget_inside(address, length);
@@ -73,7 +73,7 @@ pub fn forget_inside(address: usize, length: usize) {
     shadow::clear_cells(address, length);
 }
 
-/// `length` bytes are read (or written) by one call that returns to `pc`.
+/// One call that returns to `pc` reads (or writes) `length` bytes.
 pub fn range(address: usize, length: usize, write: bool, pc: usize) {
     race::access_range(address, length, u64::from(write), pc);
 }

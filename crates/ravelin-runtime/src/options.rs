@@ -1,4 +1,4 @@
-//! What `ravelin run` asked for, in `RAVELIN_OPTIONS`.
+//! The options of `ravelin run`, in `RAVELIN_OPTIONS`.
 
 use crate::{repair, schedule, watchdog};
 use ravelin_clocks::Mode;
@@ -11,10 +11,10 @@ const NO_RACES: u32 = 4;
 const NO_ROBUSTNESS: u32 = 8;
 
 static OPTIONS: AtomicU32 = AtomicU32::new(0);
-/// The scheduling point at whose finding the program is to be ended; `u64::MAX` for none.
+/// The scheduling point whose finding ends the program; `u64::MAX` for none.
 static HALT_AT: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Takes over the words of `RAVELIN_OPTIONS`; others are left to later versions.
+/// Reads the words of `RAVELIN_OPTIONS`. Unknown words are ignored, because they may belong to later versions.
 pub fn read(words: &str) {
     OPTIONS.store(flags(words), Ordering::Relaxed);
     if let Some(point) = value(words, "halt-at=") {
@@ -46,12 +46,12 @@ fn flags(words: &str) -> u32 {
     })
 }
 
-/// What stands behind `name`, which ends with `=`, wherever it does.
+/// What follows `name`, which ends with `=`, for each occurrence.
 fn values<'a>(words: &'a str, name: &'static str) -> impl Iterator<Item = &'a str> {
     words.split_whitespace().filter_map(move |word| word.strip_prefix(name))
 }
 
-/// The first of these that makes sense.
+/// The first of these values that can be parsed.
 fn value<T: FromStr>(words: &str, name: &'static str) -> Option<T> {
     values(words, name).find_map(|value| value.parse().ok())
 }
@@ -66,7 +66,7 @@ pub fn mode() -> Mode {
     if has(STANDARD) { Mode::Standard } else { Mode::Predict }
 }
 
-/// Whether the program is to be ended at a finding that was made at this scheduling point.
+/// Whether a finding at this scheduling point ends the program.
 pub fn halt_at(point: u64) -> bool {
     has(HALT) || HALT_AT.load(Ordering::Relaxed) == point
 }

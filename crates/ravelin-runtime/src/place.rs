@@ -1,17 +1,17 @@
 //! The memory that findings are written to, shared with `ravelin run`.
 //!
-//! It is a segment of the arena that `ravelin run` has made, or, where there is none or it cannot be reached, a file in a
-//! directory. Either way pages are allocated before they are used: a page that the kernel cannot provide when it is
-//! touched would kill the program.
+//! It is a segment of the arena that `ravelin run` has created. If there is none or it cannot be reached, it is a file
+//! in a directory. Either way pages are allocated before they are used: if the kernel could not provide a page when it
+//! is touched, the program would be killed.
 
 use crate::kernel;
 use crate::mapping;
 use ravelin_findings::arena;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// As many programs may follow each other in a process (`exec`) and still have a file each.
+/// How many programs may follow each other in a process (`exec`) and still have a file each.
 const IMAGES: u32 = 1000;
-/// Bytes that are allocated at a time.
+/// How many bytes are allocated at a time.
 const CHUNK: usize = 1 << 16;
 
 /// Memory of [`arena::SEGMENT`] bytes.
@@ -33,8 +33,8 @@ impl Place {
         .flatten()
     }
 
-    /// `<directory>/<process>.findings`, in a directory that is made if there is none; `None` if that is impossible. Then
-    /// a file without contents says so, if at all possible.
+    /// `<directory>/<process>.findings`, in a directory that is created if needed. `None` if that is impossible; then
+    /// an empty file says so, if it can be created.
     pub fn in_directory(directory: &[u8]) -> Option<Place> {
         let ended = [directory, b"\0"].concat();
         // SAFETY: the path ends with a zero byte. What matters is whether a file can be created in it.
@@ -62,7 +62,7 @@ impl Place {
         if place.allocate(CHUNK) {
             return Some(place);
         }
-        // Kernels before 5.14 cannot do that; then everything at once, as long as the file is open.
+        // Kernels before 5.14 cannot do that. Then everything is allocated at once, while the file is open.
         // SAFETY: no pointers are passed.
         let all = unsafe { kernel::call(libc::SYS_fallocate, [file as usize, 0, offset as usize, arena::SEGMENT]) };
         if all == 0 {
@@ -74,7 +74,7 @@ impl Place {
         None
     }
 
-    /// Makes sure that the first `length` bytes can be used; whether that was possible.
+    /// Makes sure that the first `length` bytes can be used. Returns whether that was possible.
     pub fn allocate(&mut self, length: usize) -> bool {
         if length <= self.allocated {
             return true;
@@ -84,7 +84,7 @@ impl Place {
             return false;
         }
         let from = self.start as usize + self.allocated;
-        // SAFETY: within the mapping; pages are made, and not changed if they are there.
+        // SAFETY: within the mapping; missing pages are created, and existing ones are not changed.
         let done = unsafe {
             kernel::call(libc::SYS_madvise, [from, end - self.allocated, libc::MADV_POPULATE_WRITE as usize])
         };
@@ -103,7 +103,7 @@ pub fn none_in_arena(path: &[u8]) {
 /// Does something with an arena's file and the words at its beginning.
 fn with_arena<R>(path: &[u8], work: impl FnOnce(i32, &[AtomicU64; arena::WORDS]) -> R) -> Option<R> {
     let file = open(path, libc::O_RDWR).ok()?;
-    // What has this path may be something else by now, and too short to be mapped: it is read first.
+    // The path may name something else by now, which is too short to be mapped: it is read first.
     let mut magic = 0u64;
     // SAFETY: the kernel writes at most eight bytes.
     unsafe { kernel::call(libc::SYS_pread64, [file as usize, (&raw mut magic) as usize, 8, 0]) };
@@ -112,14 +112,14 @@ fn with_arena<R>(path: &[u8], work: impl FnOnce(i32, &[AtomicU64; arena::WORDS])
     if !head.is_null() {
         // SAFETY: an arena begins with a page, which its creator has written; any bits are atomics.
         result = Some(work(file, unsafe { &*head.cast::<[AtomicU64; arena::WORDS]>() }));
-        // SAFETY: mapped above with this length, and used no more.
+        // SAFETY: mapped above with this length, and not used any more.
         unsafe { mapping::unmap(head, arena::HEAD) };
     }
     close(file);
     result
 }
 
-/// An open file, or the kernel's reason. The C library is not asked, because `errno` is zero when a program starts.
+/// An open file, or the kernel's reason. The C library is not used, because `errno` is zero when a program starts.
 fn open(path: &[u8], flags: i32) -> Result<i32, i32> {
     let path = [path, b"\0"].concat();
     let arguments = [path.as_ptr() as usize, (flags | libc::O_CLOEXEC) as usize, 0o600];
@@ -138,7 +138,7 @@ fn resize(file: i32, length: usize) -> bool {
     unsafe { kernel::call(libc::SYS_ftruncate, [file as usize, length]) == 0 }
 }
 
-/// Whether files may be as long as a segment: to try would be a signal that ends the program.
+/// Whether files may be as long as a segment. Trying would raise a signal that ends the program.
 fn may_be_as_long() -> bool {
     let mut limit = [u64::MAX; 2];
     // SAFETY: the kernel writes two words.
@@ -155,7 +155,7 @@ pub mod tests {
     use std::path::{Path, PathBuf};
     use std::sync::atomic::AtomicU32;
 
-    /// A directory that does not exist yet, and not any more when this is dropped.
+    /// A directory that does not exist yet, and that is removed when this is dropped.
     pub struct Scratch(PathBuf);
 
     impl Scratch {
@@ -192,7 +192,7 @@ pub mod tests {
 
     fn word<'a>(place: &Place, index: usize) -> &'a AtomicU64 {
         assert!(8 * index < place.allocated);
-        // SAFETY: within what was allocated, and the tests give it back last.
+        // SAFETY: within what was allocated, and the tests unmap it last.
         unsafe { &*place.start.add(index) }
     }
 
@@ -234,7 +234,7 @@ pub mod tests {
         give_back(place);
     }
 
-    /// An arena with room for so many segments.
+    /// An arena with room for this many segments.
     fn arena_of(segments: u64) -> (Scratch, Vec<u8>) {
         let scratch = Scratch::new();
         std::fs::create_dir(&scratch.0).expect("a directory");

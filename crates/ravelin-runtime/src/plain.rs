@@ -1,4 +1,4 @@
-//! What compilers call for non-atomic accesses and for calls.
+//! The functions that compilers call for non-atomic accesses and for calls.
 
 use crate::race::{access, access_range};
 use crate::this_thread;
@@ -30,8 +30,8 @@ extern "C" fn write_range(address: usize, length: usize, pc: usize) {
     access_range(address, length, WRITE, pc);
 }
 
-/// A constructor or destructor sets the table of virtual functions. Writing what is there already changes nothing that
-/// anybody could see.
+/// A constructor or destructor sets the table of virtual functions. Writing the value that is already there has no
+/// visible effect.
 extern "C" fn vptr_update(address: *const usize, new: usize, pc: usize) {
     // SAFETY: the program writes there now.
     if unsafe { address.read_volatile() } != new {
@@ -111,7 +111,7 @@ entries! {
     "__tsan_unaligned_volatile_write4" write_any::<4>,
     "__tsan_unaligned_volatile_write8" write_any::<8>,
     "__tsan_unaligned_volatile_write16" write_any::<16>,
-    // Whatever races with the read races with the write.
+    // Every access that races with the read races with the write.
     "__tsan_read_write1" write_any::<1>,
     "__tsan_read_write2" write_any::<2>,
     "__tsan_read_write4" write_any::<4>,

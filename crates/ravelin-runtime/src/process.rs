@@ -18,7 +18,7 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 static PREPARED: Spin<bool> = Spin::new(false);
-/// Whether there is room for shadow and records: not asked yet, no, or yes.
+/// Whether there is room for shadow and records: not checked yet, no, or yes.
 static RESERVED: AtomicU8 = AtomicU8::new(UNASKED);
 const UNASKED: u8 = 0;
 const NO: u8 = 1;
@@ -26,13 +26,13 @@ const YES: u8 = 2;
 static RESERVING: Spin<()> = Spin::new(());
 static WATCHING: AtomicBool = AtomicBool::new(false);
 
-/// The first thread is made known, for its calls; nothing is watched yet. May come before the C library is ready.
+/// Registers the first thread, for its calls; nothing is watched yet. May run before the C library is ready.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tsan_init() {
     threads::begin_first();
 }
 
-/// Run before the program's own constructors.
+/// Runs before the program's own constructors.
 extern "C" fn constructor() {
     __tsan_init();
     prepare();
@@ -69,7 +69,7 @@ fn variable(name: &CStr) -> Option<&'static [u8]> {
     }
 }
 
-/// The program is about to have a second thread: from now on accesses are watched.
+/// The program is about to start a second thread: from now on accesses are watched.
 pub fn begin_watching() {
     if WATCHING.load(Ordering::Acquire) {
         return;
@@ -89,8 +89,8 @@ pub fn begin_watching() {
     WATCHING.store(true, Ordering::Release);
 }
 
-/// Reserves the address space for all that is remembered about memory, once; whether there is as much. The heap needs it
-/// before anything else is prepared: libraries allocate in their constructors.
+/// Reserves the address space for everything that is remembered about memory, once. Returns whether there is enough.
+/// The heap needs it before anything else is prepared, because libraries allocate in their constructors.
 #[inline(always)]
 pub fn reserve() -> bool {
     match RESERVED.load(Ordering::Acquire) {
@@ -114,7 +114,7 @@ pub fn is_watching() -> bool {
     WATCHING.load(Ordering::Acquire) && !threads::is_off()
 }
 
-/// The program ends, for whatever reason; may come several times.
+/// The program ends, for whatever reason; may be called several times.
 pub fn ending() {
     let Some(mut inside) = this_thread::enter_unwatched() else {
         return;
@@ -134,11 +134,11 @@ pub fn halt() -> ! {
     end_at_once()
 }
 
-/// Ends the program, of which everything is written down.
+/// Ends the program after everything has been written.
 pub fn end_at_once() -> ! {
     tell_progress();
     file::set(header::ENDED, 1);
-    // SAFETY: ends the process without going back to the program.
+    // SAFETY: ends the process without returning to the program.
     unsafe {
         kernel::call(libc::SYS_exit_group, [1]);
     }
@@ -151,8 +151,8 @@ fn tell_progress() {
     file::set(header::TRAIL, trail);
 }
 
-/// This process is a forked child: it is not watched. Other threads of the parent may have held any of the runtime's locks,
-/// and nobody will open them here; so the thread that is left is unknown to the runtime, and never comes inside.
+/// This process is a forked child: it is not watched. Other threads of the parent may have held any of the runtime's
+/// locks, which are never released here. The remaining thread is therefore unknown to the runtime, and never enters it.
 pub fn forked() {
     schedule::switch_off();
     threads::switch_off();

@@ -1,7 +1,7 @@
-//! Data races: where the accesses of the program meet what [`ravelin_clocks::race`] remembers of earlier ones.
+//! Data races: compares the accesses of the program with the earlier ones that [`ravelin_clocks::race`] remembers.
 //!
-//! The cell of a word is in the shadow. Atomic accesses are kept in the record of their location, which is locked at each
-//! of them anyway; what a cell has no room for, in the record of the word.
+//! The cell of a word is in the shadow. Atomic accesses are kept in the record of their location, which is locked at
+//! each of them anyway. Accesses for which a cell has no room are kept in the record of the word.
 
 use crate::blocks;
 use crate::records::{self, Record};
@@ -48,7 +48,7 @@ pub fn access_range(address: usize, length: usize, flags: u64, pc: usize) {
     }
 }
 
-/// What an access does in one word.
+/// The part of an access within one word.
 #[derive(Clone, Copy)]
 struct Part {
     address: usize,
@@ -57,7 +57,7 @@ struct Part {
     whole: (usize, usize),
 }
 
-/// Memory is given back: races with accesses that do not happen before, without remembering anything.
+/// Memory is freed: reports races with accesses that do not happen before, and remembers nothing.
 pub fn check_free(thread: &mut Watched, address: usize, length: usize, pc: usize) {
     let mine = thread.stamp | BYTES | WRITE | FREE;
     for at in (address & !7..address + length).step_by(8) {
@@ -102,7 +102,7 @@ fn remember(cell: &'static Cell, part: Part, mine: u64, pc: usize) {
     if let Some(slot) = outcome.raced {
         report::race(thread, address, (size, whole.1), mine, slot, pc);
     } else if outcome.met_atomics && mine & WRITE != 0 {
-        // Whoever writes an atomic non-atomically begins a new object there.
+        // A non-atomic write to an atomic begins a new object there.
         records::for_each_in_word(address, |about, record| {
             if record.is_atomic() && (address..address + size).contains(&about) {
                 record.begin_new_object();
@@ -111,14 +111,14 @@ fn remember(cell: &'static Cell, part: Part, mine: u64, pc: usize) {
     }
 }
 
-/// An atomic access: compares it with the non-atomic ones and makes sure that later non-atomic accesses look into the
+/// Compares an atomic access with the non-atomic ones, and makes sure that later non-atomic accesses look into the
 /// location's record. Returns the access it races with. The location's record is not locked.
 #[inline(always)]
 pub fn check_atomic(thread: &Watched, address: usize, mine: u64) -> Option<u64> {
     cell::check_atomic(shadow::cell(address), &thread.clocks, mine, &Word(address & !7))
 }
 
-/// The slot of an atomic access now.
+/// The slot of an atomic access at the current time.
 #[inline(always)]
 pub fn atomic_slot(thread: &Watched, address: usize, size: usize, flags: u64) -> u64 {
     thread.stamp | span(address & 7, size) | flags | ATOMIC
@@ -171,8 +171,8 @@ mod tests {
         findings().findings.into_iter().filter(is_here).collect()
     }
 
-    /// One thread makes an access, given by offset, size and flags, and then another, which does not know of it, another
-    /// one; whether they race.
+    /// One thread makes an access, given by offset, size and flags. Then another thread, which does not know of it,
+    /// makes another access. Returns whether they race.
     fn race(one: (usize, usize, u64), other: (usize, usize, u64)) -> bool {
         findings();
         let (address, place) = (unused(64), new_place());

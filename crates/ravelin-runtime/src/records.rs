@@ -1,9 +1,9 @@
-//! What is kept for words that are more than plain memory: the clocks of atomic locations, what locks hand on, and
-//! accesses for which a cell has no room.
+//! Records of words that are more than plain memory: the clocks of atomic locations, what locks release, and accesses
+//! for which a cell has no room.
 //!
-//! Records live in one reserved array and are found by number; those of a word form a list that begins in the shadow. A
-//! record is locked while it is used. It may be given back at any time by whoever frees the memory, so after locking
-//! one it is looked at again whether it is still the one that was wanted.
+//! Records live in one reserved array and are found by number. Those of a word form a list that begins in the shadow. A
+//! record is locked while it is used. The thread that frees the memory may free the record at any time. After locking a
+//! record, a thread therefore checks again that it is still the wanted one.
 
 use crate::mapping;
 use crate::shadow;
@@ -14,12 +14,12 @@ use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-/// Accesses that are kept in the record itself.
+/// How many accesses are kept in the record itself.
 const NEAR: usize = 2;
-/// As many records as there is room for.
+/// How many records there is room for.
 const MOST: usize = 1 << 26;
 
-/// Locations alive, and at most so far.
+/// Live locations, and the most so far.
 pub static LOCATIONS: AtomicU64 = AtomicU64::new(0);
 pub static MOST_LOCATIONS: AtomicU64 = AtomicU64::new(0);
 
@@ -33,14 +33,14 @@ pub struct Record {
     /// Accesses for which there is no room above.
     #[expect(clippy::box_collection, reason = "there is room for one word")]
     more_accesses: Option<Box<Vec<u64>>>,
-    /// What a lock hands on.
+    /// What a lock released.
     released: Option<Box<Released>>,
 }
 
-/// A record and what is needed to find and lock it. How a [`Location`] is laid out counts on what stands before it.
+/// A record and what is needed to find and lock it. The layout of a [`Location`] depends on the fields before it.
 #[repr(C, align(64))]
 pub struct Place {
-    /// Odd while somebody uses the record; grows by two when what is kept in it changes for readers.
+    /// Odd while a thread uses the record; grows by two when its content changes for readers.
     turn: AtomicU32,
     next: AtomicU32,
     /// What the record is about, readable without the lock; 0 if it is free.
@@ -48,14 +48,14 @@ pub struct Place {
     record: UnsafeCell<Record>,
 }
 
-/// Cache lines are moved from core to core at every access to a contended location.
+/// Cache lines move from core to core at every access to a contended location.
 const _: () = assert!(size_of::<Place>() == 5 * 64);
 
 static ARRAY: AtomicPtr<Place> = AtomicPtr::new(std::ptr::null_mut());
 static USED: AtomicU32 = AtomicU32::new(1);
 static FREE: Spin<Vec<u32>> = Spin::new(Vec::new());
 
-/// Reserves the array; whether that was possible.
+/// Reserves the array, and returns whether that was possible.
 pub fn reserve() -> bool {
     let length = MOST * size_of::<Place>();
     let array = mapping::map(length);
@@ -95,12 +95,12 @@ impl Record {
         self.location.as_mut()
     }
 
-    /// What a lock hands on.
+    /// What a lock released.
     pub fn released(&mut self) -> &mut Option<Box<Released>> {
         &mut self.released
     }
 
-    /// The object at this address is a new one. The accesses to its bytes stay: they are of the memory.
+    /// A new object begins at this address. The accesses to its bytes stay, because they belong to the memory.
     pub fn begin_new_object(&mut self) {
         if self.location.take().is_some() {
             LOCATIONS.fetch_sub(1, Ordering::Relaxed);
@@ -108,7 +108,7 @@ impl Record {
         self.released = None;
     }
 
-    /// Nothing is kept any more.
+    /// Empties the record.
     fn clear(&mut self) {
         self.begin_new_object();
         self.accesses = [0; NEAR];
@@ -131,7 +131,7 @@ impl Accesses for Record {
 /// A locked record.
 pub struct Locked {
     place: &'static Place,
-    /// The turn to leave it with.
+    /// The turn to unlock it with.
     turn: u32,
 }
 
@@ -139,11 +139,11 @@ impl Locked {
     /// The record.
     #[inline(always)]
     pub fn record(&mut self) -> &mut Record {
-        // SAFETY: the place is locked by us.
+        // SAFETY: this thread has locked the place.
         unsafe { &mut *self.place.record.get() }
     }
 
-    /// The next reader finds something new.
+    /// Lets the next reader see that something changed.
     #[inline(always)]
     pub fn wrote(&mut self) {
         self.turn = self.turn.wrapping_add(2);
@@ -164,12 +164,12 @@ impl Drop for Locked {
 }
 
 impl Place {
-    /// Asks for the cache lines that an access will need, at once: with many locations each of them is a miss.
+    /// Prefetches all cache lines that an access will need: with many locations each of them is a miss.
     #[inline(always)]
     fn fetch(&self, writes: bool) {
         let place = std::ptr::from_ref(self).cast::<i8>();
         for line in 1..if writes { 5 } else { 3 } {
-            // SAFETY: within the place; and to ask for a cache line reads nothing.
+            // SAFETY: within the place; and prefetching a cache line reads nothing.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.add(line * 64)) };
         }
     }
@@ -200,7 +200,7 @@ impl Place {
         }
     }
 
-    /// Whether nothing has changed since the record was left with this turn, and nobody is at it.
+    /// Whether the record is unchanged since it was unlocked with this turn, and is not in use.
     #[inline(always)]
     pub fn is_at(&self, turn: u32) -> bool {
         self.turn.load(Ordering::Acquire) == turn
@@ -214,7 +214,7 @@ fn place(number: u32) -> &'static Place {
     unsafe { &*ARRAY.load(Ordering::Relaxed).add(number as usize) }
 }
 
-/// Locks the record of an address, made now if there is none; `None` without memory.
+/// Locks the record of an address, which is created if there is none; `None` if memory has run out.
 #[inline(always)]
 pub fn lock(address: usize) -> Option<Locked> {
     lock_for(address, false)
@@ -257,14 +257,14 @@ fn lock_new(address: usize) -> Option<Locked> {
     };
     let new = place(number);
     let locked = new.lock();
-    // SAFETY: the place is free and locked by us; what it holds is either zeroed memory or an empty record without
+    // SAFETY: the place is free and this thread has locked it. It holds either zeroed memory or an empty record without
     // anything to drop.
     unsafe { new.record.get().write(Record::new()) };
     new.address.store(address, Ordering::Relaxed);
     let head = shadow::record(address);
     loop {
         let first = head.load(Ordering::Acquire);
-        // Somebody may have made it meanwhile.
+        // Another thread may have created it meanwhile.
         let mut other = first;
         while other != 0 {
             let place = place(other);
@@ -281,7 +281,7 @@ fn lock_new(address: usize) -> Option<Locked> {
     }
 }
 
-/// The record is free afterwards.
+/// Frees the record.
 fn give_back(number: u32, mut locked: Locked) {
     locked.place.address.store(0, Ordering::Relaxed);
     locked.record().clear();
@@ -290,12 +290,12 @@ fn give_back(number: u32, mut locked: Locked) {
     FREE.lock().push(number);
 }
 
-/// Does something with the record of an address, made now if there is none.
+/// Does something with the record of an address, which is created if there is none.
 pub fn with<R>(address: usize, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
     lock(address).map(|mut locked| work(locked.record()))
 }
 
-/// Does something with each record of the word of an address, in turn; and tells what it is about.
+/// Does something with each record of the word of an address, in turn. Passes the address that the record is about.
 pub fn for_each_in_word(address: usize, mut work: impl FnMut(usize, &mut Record)) {
     let mut number = shadow::record(address).load(Ordering::Acquire);
     while number != 0 {
@@ -304,7 +304,7 @@ pub fn for_each_in_word(address: usize, mut work: impl FnMut(usize, &mut Record)
         let about = place.address.load(Ordering::Relaxed);
         if about & !7 == address & !7 {
             work(about, locked.record());
-            // Whoever comes here may begin a new object.
+            // The caller may begin a new object.
             locked.wrote();
         }
         number = place.next.load(Ordering::Acquire);
@@ -325,7 +325,7 @@ pub fn forget(address: usize, length: usize) {
     });
 }
 
-/// Calls `work` with every record in use, while nobody else is inside.
+/// Calls `work` with every record in use, while no other thread is inside.
 pub fn for_each(mut work: impl FnMut(&mut Record)) {
     let used = USED.load(Ordering::Relaxed).min(MOST as u32);
     for number in 1..used {

@@ -1,8 +1,8 @@
-//! Suggestions tried out: accesses that count as stronger than they are, and fences that count as present.
+//! Tries suggestions: some accesses count as stronger than they are, and some fences count as present.
 //!
-//! The program is not changed, and neither is what its accesses do: they are all seq_cst here anyway. Only what the
-//! clocks are told changes, for the places that `ravelin run` names by file and offset. It may also ask for a list of
-//! all atomic accesses that were made, so that it can say how many there are.
+//! The program does not change, and neither do the effects of its accesses, which are all seq_cst here anyway. Only the
+//! input of the clocks changes, at the places that `ravelin run` names by file and offset. `ravelin run` may also
+//! request a list of all atomic accesses that were made, so that it can report their number.
 
 use crate::atomics;
 use crate::file;
@@ -11,19 +11,19 @@ use ravelin_clocks::Order;
 use ravelin_findings::{AccessKind, Record, Site};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// In [`crate::this_thread::Watched::special`]: there are repairs, or accesses are to be listed.
+/// In [`crate::this_thread::Watched::special`]: there are repairs, or accesses must be listed.
 pub const REPAIRED: u32 = 2;
 
 static SPECIAL: AtomicU32 = AtomicU32::new(0);
 
-/// What is to be done at a place.
+/// What to do at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repair {
     AtLeast(Order),
     FenceBefore,
 }
 
-/// A repair as it was asked for: a hash of the file, an offset in it.
+/// A repair as requested: a hash of the file, an offset in it.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {
     file: u64,
@@ -40,7 +40,7 @@ const SITES: usize = 1 << 14;
 static SEEN: [AtomicU64; SITES] = [const { AtomicU64::new(0) }; SITES];
 const PC: u64 = (1 << 48) - 1;
 
-/// How the accesses of new threads are to be treated.
+/// Whether the accesses of new threads need this module.
 pub fn special() -> u32 {
     SPECIAL.load(Ordering::Relaxed)
 }
@@ -50,12 +50,12 @@ pub fn is_on() -> bool {
     special() != 0
 }
 
-/// All atomic accesses are to be listed.
+/// Requests a list of all atomic accesses.
 pub fn want_sites() {
     SPECIAL.store(REPAIRED, Ordering::Relaxed);
 }
 
-/// Takes over `FILE-HASH:OFFSET:ORDER` or `FILE-HASH:OFFSET:fence`, numbers in hexadecimal; others are left out.
+/// Reads `FILE-HASH:OFFSET:ORDER` or `FILE-HASH:OFFSET:fence`, numbers in hexadecimal; other texts are ignored.
 pub fn want(text: &str) {
     if let Some(asked) = asked(text) {
         ASKED.lock().push(asked);
@@ -78,7 +78,7 @@ fn asked(text: &str) -> Option<Asked> {
     Some(Asked { file, offset, repair })
 }
 
-/// Finds the addresses of what was asked for, when the files are loaded.
+/// Finds the addresses of the requested repairs, when the files are loaded.
 pub fn find_places() {
     let asked = ASKED.lock();
     if asked.is_empty() {
@@ -95,7 +95,7 @@ pub fn find_places() {
     *REPAIRS.lock() = repairs;
 }
 
-/// Before an access: lists it, executes a fence that is asked for, and gives the order it is to have.
+/// Before an access: lists it, executes a requested fence, and returns the order that the access must have.
 pub fn prepare(pc: usize, code: i32, kind: AccessKind) -> i32 {
     note(pc, code, kind);
     let mut code = code;
@@ -103,7 +103,7 @@ pub fn prepare(pc: usize, code: i32, kind: AccessKind) -> i32 {
     code
 }
 
-/// The same for a compare-exchange, with an order for success and one for failure. Both become stronger; one that fails
+/// The same for a compare-exchange, with an order for success and one for failure. Both become stronger; a failed one
 /// is a load.
 pub fn prepare_exchange(pc: usize, (mut success, mut failure): (i32, i32)) -> (i32, i32) {
     note(pc, success, AccessKind::CompareExchange);
@@ -114,7 +114,7 @@ pub fn prepare_exchange(pc: usize, (mut success, mut failure): (i32, i32)) -> (i
     (success, failure)
 }
 
-/// Does what is asked for at a place: executes fences, and tells which orders there have to be at least.
+/// Does what is requested at a place: executes fences, and passes the weakest allowed orders to `at_least`.
 fn apply(pc: usize, mut at_least: impl FnMut(Order)) {
     let mut fence = false;
     {
@@ -132,7 +132,7 @@ fn apply(pc: usize, mut at_least: impl FnMut(Order)) {
     }
 }
 
-/// The code of an order that is at least `least`, as far as an access of this kind can have it.
+/// The code of an order that is at least `least`, as far as an access of this kind allows.
 fn stronger(code: i32, least: Order, kind: AccessKind) -> i32 {
     let least = match (least, kind) {
         (Order::AcqRel | Order::Acquire, AccessKind::Load) => Order::Acquire,
@@ -257,7 +257,7 @@ mod tests {
         let at = module.bias as usize + offset;
         let codes = [at - 1, at, at + 1, at + 4, at + 8].map(|pc| prepare(pc, 0, AccessKind::Update));
         assert_eq!(codes, [0, 4, 0, 5, 0]);
-        // One that fails is a load: it acquires with what succeeds, and has nothing to release.
+        // A failed one is a load: it acquires if a successful one does, and has nothing to release.
         let codes = [at, at + 4, at + 12].map(|pc| prepare_exchange(pc, (0, 0)));
         assert_eq!(codes, [(4, 2), (5, 5), (3, 0)]);
     }

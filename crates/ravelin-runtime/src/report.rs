@@ -1,4 +1,4 @@
-//! From what the clocks and cells say to findings.
+//! Turns the results of clocks and cells into findings.
 //!
 //! A finding is made once for each pair of places in the program; after that it is only counted, without a lock.
 
@@ -30,7 +30,7 @@ pub struct Done {
     pub kind: AccessKind,
     pub order: Order,
     pub size: usize,
-    /// When, in the thread's time.
+    /// When it was made, in the thread's time.
     pub epoch: u32,
 }
 
@@ -85,7 +85,7 @@ pub fn violation(thread: &mut Watched, address: usize, violation: &Violation, do
     publish(key, finding, values, complete);
 }
 
-/// A race of a non-atomic access with the access in `slot`. Of its `whole` bytes `size` are in the word that races.
+/// A race of a non-atomic access with the access in `slot`. Of its `whole` bytes, `size` are in the word that races.
 #[cold]
 pub fn race(thread: &mut Watched, address: usize, (size, whole): (usize, usize), mine: u64, slot: u64, pc: usize) {
     let kind = if mine & FREE != 0 {
@@ -119,14 +119,14 @@ pub fn race_of_atomic(thread: &mut Watched, address: usize, slot: u64, done: Don
     race_between(thread, access, done.epoch, (address, done.size), slot);
 }
 
-/// A race of an access that `thread` makes at its epoch `now` with the bytes of an earlier one that stand in the slot `other`.
-/// It touches `size` bytes from `address` on of the word that races.
+/// A race of an access that `thread` makes at its epoch `now` with the bytes of an earlier access that the slot `other`
+/// holds. The access touches `size` bytes from `address` on of the word that races.
 fn race_between(thread: &Watched, access: Access, now: u32, (address, size): (usize, usize), other: u64) {
     if !options::races() || annotations::is_benign(address, size) {
         return;
     }
     let pc = access.stack.first().copied().unwrap_or(0);
-    // Looking for the other access takes long, so a place that races all the time is only counted after a while.
+    // Searching for the other access is slow, so a place that races very often is only counted after a while.
     if let Some(key) = frequent(pc) {
         count(&key);
         return;
@@ -151,7 +151,7 @@ fn race_between(thread: &Watched, access: Access, now: u32, (address, size): (us
     }
     let (tid, since) = (slot::tid(other), slot::epoch(other));
     let earlier = found.as_ref().map(|found| Earlier { tid, epoch: found.epoch, since });
-    // What is left to tell of a lost access: the bytes that the word had of it.
+    // What is still known about a lost access: its bytes in this word.
     let bytes = u64::from(slot::bytes(other).count_ones());
     let size = found.as_ref().map_or(bytes, |found| found.size);
     let Remembered { stack, .. } = found.unwrap_or_default();
@@ -190,7 +190,7 @@ fn race_between(thread: &Watched, access: Access, now: u32, (address, size): (us
     publish(key, finding, &[], false);
 }
 
-/// The program ends: what is known about spinning is settled.
+/// The program ends: decides what is known about spinning.
 pub fn settle() {
     for known in KNOWN.lock().iter() {
         known.settle();
@@ -397,7 +397,7 @@ fn publish(key: Key, finding: Finding, values: &[u64], complete: bool) {
     }
 }
 
-/// How often the other side of a race at one place is looked for.
+/// How many times the other side of a race at one place is searched for.
 const PATIENCE: u64 = 64;
 static FREQUENT: Spin<Vec<(u64, u64, Option<Key>)>> = Spin::new(Vec::new());
 

@@ -1,9 +1,9 @@
 //! Where the runtime keeps what it knows about the program's memory.
 //!
-//! Three arrays stand for the whole address space, at fixed addresses between the program and its libraries; pages of
-//! them exist only where something was written. Only the low 44 bits of an address count: programs (0x55…, or the lowest
-//! 4 GB), and libraries and stacks (0x7e… and 0x7f…) differ in bits 40 to 43, and `ravelin run` switches off the
-//! randomisation that could push them further.
+//! Three arrays cover the whole address space, at fixed addresses between the program and its libraries. Their pages
+//! exist only where something was written. Only the low 44 bits of an address count. Programs (0x55…, or the lowest 4
+//! GB), and libraries and stacks (0x7e… and 0x7f…) differ in bits 40 to 43. `ravelin run` switches off the
+//! randomisation that could move them further.
 //!
 //! | array | for each | holds |
 //! | --- | --- | --- |
@@ -28,12 +28,12 @@ const BLOCKS_LENGTH: usize = (1 << BITS) / 4;
 
 const PAGE: usize = 4096;
 
-/// Reserves the arrays; whether that was possible.
+/// Reserves the arrays, and returns whether that was possible.
 pub fn reserve() -> bool {
     [(CELLS, CELLS_LENGTH), (RECORDS, RECORDS_LENGTH), (BLOCKS, BLOCKS_LENGTH)].into_iter().all(|(address, length)| {
         let block = mapping::map_at(address, length);
         if !block.is_null() {
-            // SAFETY: only tells the kernel that these pages do not belong into a core file.
+            // SAFETY: only tells the kernel to omit these pages from a core file.
             unsafe { kernel::call(libc::SYS_madvise, [block as usize, length, libc::MADV_DONTDUMP as usize]) };
         }
         !block.is_null()
@@ -64,9 +64,9 @@ pub fn block(address: usize) -> &'static AtomicU32 {
     unsafe { &*(at as *const AtomicU32) }
 }
 
-/// Calls `work` with every number of a record in a range that is not 0. Pages that were never written are passed over.
+/// Calls `work` with every nonzero number of a record in a range. Pages that were never written are skipped.
 pub fn for_each_record(address: usize, length: usize, mut work: impl FnMut(&'static AtomicU32)) {
-    /// Looking for pages that exist pays for ranges longer than this.
+    /// Searching for existing pages pays off for ranges longer than this.
     const LONG: usize = 1 << 15;
     let start = RECORDS + ((address & MASK) >> 3) * 4;
     let end = RECORDS + (((address & MASK) + length).div_ceil(8)) * 4;
@@ -126,7 +126,7 @@ pub mod tests {
     use std::sync::atomic::AtomicUsize;
 
     /// The beginning of a range of addresses that nothing else uses, neither a test nor the test program itself. The
-    /// shadow of memory is there whether or not the memory is.
+    /// shadow of memory exists whether or not the memory does.
     pub fn unused(length: usize) -> usize {
         const FIRST: usize = 0x0200_0000_0000;
         const GAP: usize = 1 << 20;
@@ -181,7 +181,7 @@ pub mod tests {
 
     #[test]
     fn the_records_of_a_range_are_found_and_no_others() {
-        // The second range is long enough that pages are asked for, several times over.
+        // The second range is long enough that the kernel is asked for pages several times.
         for length in [4096, 64 << 20] {
             let address = unused(length + 16) + 8;
             let marked = [0, 8, 1024, length / 2, length - 8];

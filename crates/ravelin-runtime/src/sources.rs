@@ -1,15 +1,15 @@
-//! From whom a thread learnt: the writes of other threads that it read before happens-before told it of them, and the
-//! locks and other means by which others handed it what they knew.
+//! How a thread learnt from others: the writes of other threads that it read before it knew of them by happens-before,
+//! and the locks and other means by which it acquired their knowledge.
 //!
-//! When two accesses race, this tells whether reads connect them that only lack release and acquire
-//! ([`crate::chain`]). A write is remembered once for each thread that reads it, at its first read of it, so waiting
-//! loops and values that are read again cost nothing. It is a ring: what is long ago is forgotten. The owner writes; anyone
-//! may read while it goes on writing, and checks afterwards that nothing was overwritten meanwhile.
+//! When two accesses race, this shows whether reads connect them that only lack release and acquire ([`crate::chain`]).
+//! A write is remembered once per reading thread, at the first read, so waiting loops and repeated reads cost nothing.
+//! It is a ring: old entries are forgotten. The owner writes. Any thread may read while the owner continues to write,
+//! and checks afterwards that nothing was overwritten meanwhile.
 
 use ravelin_clocks::{Epoch, Order, Site, Source, Tid};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
-/// Readings that are remembered.
+/// How many readings are remembered.
 const READINGS: usize = 256;
 const WORDS: usize = 6;
 
@@ -19,9 +19,9 @@ type Entry = [AtomicU64; WORDS];
 pub struct Sources {
     /// As many entries as [`READINGS`]; null as long as there was none.
     entries: AtomicPtr<Entry>,
-    /// How many there were in all, without one that is being written.
+    /// How many there were in all, excluding one that is being written.
     made: AtomicUsize,
-    /// The same with it.
+    /// The same including it.
     begun: AtomicUsize,
     /// How many there were at the last acquire fence.
     fenced: usize,
@@ -30,9 +30,9 @@ pub struct Sources {
 /// One reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// When, in the reader's time.
+    /// When it was made, in the reader's time.
     pub epoch: Epoch,
-    /// Where; 0 for a lock or whatever else synchronised.
+    /// Where it was made; 0 for a lock or other synchronisation.
     pub site: Site,
     pub address: u64,
     /// What was read.
@@ -51,7 +51,7 @@ impl Sources {
         }
     }
 
-    /// Gives the memory back; nothing is remembered any more.
+    /// Frees the memory; nothing is remembered any more.
     pub fn give_back(&mut self) {
         *self = Sources::new();
     }
@@ -88,7 +88,7 @@ impl Sources {
         let made = self.made.load(Ordering::Relaxed);
         // SAFETY: there are that many entries, and only the owner writes them.
         let entry = unsafe { &*self.entries().add(made % READINGS) };
-        // Whoever reads the entry meanwhile finds out by this number that it is no longer the old one.
+        // A concurrent reader of the entry sees by this number that it is no longer the old one.
         self.begun.store(made + 1, Ordering::Relaxed);
         fence(Ordering::Release);
         let Reading { epoch, site, address, source, fence } = reading;
@@ -126,11 +126,11 @@ impl Sources {
         }
         let mut readings = Vec::new();
         for number in (made.saturating_sub(READINGS)..made).rev() {
-            // SAFETY: there are that many entries, and they stay as long as the thread's state is looked at.
+            // SAFETY: there are that many entries, and they stay as long as the thread's state is read.
             let entry = unsafe { &*entries.add(number % READINGS) };
             let words: [u64; WORDS] = std::array::from_fn(|word| entry[word].load(Ordering::Relaxed));
             fence(Ordering::Acquire);
-            // The owner may have come round to this entry.
+            // The owner may have overwritten this entry.
             if self.begun.load(Ordering::Relaxed) > number + READINGS {
                 break;
             }
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn whoever_looks_while_the_owner_reads_on_sees_whole_readings_in_order() {
         struct Shared(std::cell::UnsafeCell<Sources>);
-        // SAFETY: one thread changes it, and the others only look, which is what it is made for.
+        // SAFETY: one thread changes it, and the others only read, which it supports.
         unsafe impl Sync for Shared {}
         let shared = Shared(std::cell::UnsafeCell::new(Sources::new()));
         let shared = &shared;
@@ -265,7 +265,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
-                    // SAFETY: the entries stay while the owner goes on.
+                    // SAFETY: the entries stay while the owner continues.
                     let seen = numbers(unsafe { &*shared.0.get() });
                     assert!(seen.windows(2).all(|pair| pair[0] == pair[1] + 1), "{seen:?}");
                 }

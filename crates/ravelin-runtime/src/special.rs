@@ -1,12 +1,12 @@
-//! What comes before an atomic access in a thread whose accesses need more than usual: a scheduling point, a stronger order
-//! than the program asked for, a fence that is not there.
+//! What happens before an atomic access in a thread whose accesses need more than usual: a scheduling point, a stronger
+//! order than the program's, a suggested fence.
 
 use crate::repair;
 use crate::schedule;
 use crate::this_thread;
 use ravelin_findings::AccessKind;
 
-/// Before an access that returns to `pc` with the order of this code; the order it is to have.
+/// Runs before an access that returns to `pc` with the order of this code. Returns the order that it must have.
 #[inline(always)]
 pub fn before(pc: usize, code: i32, kind: AccessKind) -> i32 {
     let thread = this_thread::active();

@@ -1,11 +1,12 @@
-//! A lock that works anywhere in the runtime: no allocation, no calls into the C library but to give up the processor.
+//! A lock that works anywhere in the runtime. It does not allocate, and calls the C library only to yield the
+//! processor.
 
 use crate::kernel;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How often a thread looks at a taken lock before it lets others run.
+/// How often a thread tries a held lock before it yields.
 const PATIENCE: u32 = 64;
 
 /// The bare lock.
@@ -56,7 +57,7 @@ pub fn pause(spins: &mut u32) {
     }
 }
 
-/// Data behind a spin lock.
+/// Data protected by a spin lock.
 pub struct Spin<T> {
     raw: RawSpin,
     data: UnsafeCell<T>,
@@ -85,14 +86,14 @@ impl<T> Deref for Guard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the guard exists, so the lock is closed by us.
+        // SAFETY: the guard exists, so this thread holds the lock.
         unsafe { &*self.0.data.get() }
     }
 }
 
 impl<T> DerefMut for Guard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the guard exists, so the lock is closed by us, and the guard is borrowed mutably.
+        // SAFETY: the guard exists, so this thread holds the lock, and the guard is borrowed mutably.
         unsafe { &mut *self.0.data.get() }
     }
 }

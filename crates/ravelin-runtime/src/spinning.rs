@@ -1,9 +1,9 @@
-//! Waiting loops that nobody marked.
+//! Waiting loops without annotations.
 //!
-//! A load that a thread makes again at the same place in the program, with no write or other atomic access in between,
-//! was one round of a waiting loop, and the value it read is one that makes the loop go round. A stale read of such a
-//! value is harmless: the loop goes round once more. It is called so only if that value was never seen to leave the
-//! loop, anywhere in the run, and if all values that may be read are such values.
+//! A load that a thread repeats at the same place in the program, with no write or other atomic access in between, was
+//! one round of a waiting loop. The value it read is one that makes the loop repeat. A stale read of such a value is
+//! harmless: the loop repeats once more. A read counts as harmless under two conditions. No such value was ever seen to
+//! leave the loop, anywhere in the run, and all values that may be read are such values.
 
 use crate::spin::Spin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,12 +27,12 @@ struct Loop {
     pc: usize,
     /// Values after which the same load came again.
     rounds: Vec<u64>,
-    /// Values after which something else came, by a hash of six bits: too many are better than too few.
+    /// Values after which something else came, by a hash of six bits: too many are safer than too few.
     left: u64,
 }
 
 static LOOPS: Spin<Vec<Loop>> = Spin::new(Vec::new());
-/// Places in `LOOPS`, by a hash, so that most loads need not look.
+/// Places in `LOOPS`, by a hash, so that most loads need no lookup.
 static MAYBE: [AtomicU64; FILTER] = [const { AtomicU64::new(0) }; FILTER];
 
 impl Last {
@@ -51,7 +51,8 @@ impl Last {
         *self = Last { pc, address, value, disturbed: false, rounds };
     }
 
-    /// How often the load that was the thread's last act was made before in a row; `None` if the thread did anything else.
+    /// How often the load that was the thread's last action was made before in a row; `None` if the thread did anything
+    /// else.
     pub fn rounds(&self) -> Option<u32> {
         (self.pc != 0 && !self.disturbed).then_some(self.rounds)
     }
@@ -74,7 +75,7 @@ impl Last {
     }
 }
 
-/// Whether reading any of these values at `pc` only makes a loop go round.
+/// Whether reading any of these values at `pc` only makes a loop repeat.
 pub fn harmless(pc: usize, values: &[u64]) -> bool {
     if values.is_empty() || !is_loop(pc) {
         return false;
@@ -101,13 +102,13 @@ fn is_loop(pc: usize) -> bool {
     word.load(Ordering::Relaxed) & bit != 0
 }
 
-/// Whether this round may not be known yet; the last ones are remembered in a small table.
+/// Whether this round may be unknown; the last ones are remembered in a small table.
 #[inline(always)]
 fn maybe_new(pc: usize, value: u64) -> bool {
     static KNOWN: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
     const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-    // Different values of one place have different keys, because the factor is odd. The one pair whose key is 0, as an
-    // empty slot is, counts as known: that may only report too much.
+    // Different values of one place have different keys, because the factor is odd. The one pair whose key is 0, like
+    // an empty slot, counts as known: that can only report too much.
     let key = (pc as u64).wrapping_mul(MIX).wrapping_add(value).wrapping_mul(MIX);
     let slot = &KNOWN[(key >> 58) as usize];
     if slot.load(Ordering::Relaxed) == key {
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;
 
-    /// A place in the program that no other test uses. What is known of loops is common to all.
+    /// A place in the program that no other test uses. All tests share what is known of loops.
     fn new_place() -> usize {
         static NEXT: AtomicUsize = AtomicUsize::new(0x40_0000);
         NEXT.fetch_add(16, Ordering::Relaxed)

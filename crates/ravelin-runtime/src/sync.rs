@@ -1,7 +1,8 @@
-//! Happens-before through locks and other synchronisation of the C library: known as what it is, never as atomics.
+//! Happens-before through locks and other synchronisation of the C library. These are modelled precisely, never as
+//! atomics.
 //!
-//! Each function is for the calling thread, does nothing if it is not watched, and enters the runtime by itself. An
-//! object is known by its address; the memory it is in may be forgotten at any time.
+//! Each function acts for the calling thread, does nothing if that thread is not watched, and enters the runtime by
+//! itself. An object is identified by its address; its memory may be forgotten at any time.
 
 use crate::atomics;
 use crate::records;
@@ -34,7 +35,8 @@ fn learn(object: usize, acquire: fn(&mut Thread, &Released)) {
     thread.new_epoch();
 }
 
-/// What the calling thread knows replaces what was released at `object`: right for whoever had acquired it (unlock).
+/// What the calling thread knows replaces what was released at `object`. That is correct for a thread that had acquired
+/// it (unlock).
 pub fn release(object: usize) {
     let Some(mut inside) = this_thread::enter() else {
         return;
@@ -67,15 +69,15 @@ pub fn release_join(object: usize) {
     thread.new_epoch();
 }
 
-/// What was released at `object` does not hold any more: there is another.
+/// What was released at `object` no longer holds, because a new object is there.
 pub fn forget(object: usize) {
     if let Some(_inside) = this_thread::enter() {
         records::with(object, |record| *record.released() = None);
     }
 }
 
-/// An atomic store with release order of one byte that code without instrumentation made (the guard of a static
-/// variable): later instrumented loads read from it.
+/// Records that code without instrumentation stored one byte atomically with release order (the guard of a static
+/// variable). Later instrumented loads read from that store.
 pub fn stored_byte(address: usize) {
     if this_thread::watched() {
         let at = address as *mut u8;

@@ -1,13 +1,13 @@
-//! The thread that runs: its state, and whether it is inside the runtime.
+//! The running thread: its state, and whether it is inside the runtime.
 //!
 //! Two thread-local words lead to a thread's [`Watched`]: `self`, from its beginning, for its calls; `active`, from the
 //! moment the program has a second thread, for its accesses. What the first thread does before that happens before
 //! everything and needs no clocks.
 //!
-//! A thread is *inside* while it handles an event. Signal handlers are put off meanwhile, interposed functions do only
-//! what the C library does, and whoever wants all clocks to stand still ([`stop_others`]) waits for those inside. To
-//! enter costs two plain memory accesses: the fence they would need is paid by the one who stops the others, with the
-//! `membarrier` system call.
+//! A thread is *inside* while it handles an event. Meanwhile signal handlers are postponed, and interposed functions do
+//! only what the C library does. A thread that wants all clocks to stop ([`stop_others`]) waits for the threads inside.
+//! Entering costs two plain memory accesses. The thread that stops the others pays for the fence that these would need,
+//! with the `membarrier` system call.
 
 use crate::allocator::Cache;
 use crate::interpose::signals;
@@ -38,13 +38,13 @@ global_asm!(
     ".text",
 );
 
-/// Frames a thread's stack of calls has room for.
+/// How many frames a thread's stack of calls has room for.
 const DEPTH: usize = 1 << 16;
 
 /// The state of one thread.
 #[repr(C)]
 pub struct Watched {
-    /// Its number and the epoch since which it has handed out nothing, where they stand in a slot of a cell.
+    /// Its number and the epoch since which it has released nothing, as in a slot of a cell.
     pub stamp: u64,
     /// Whether it is inside.
     inside: AtomicU32,
@@ -54,7 +54,7 @@ pub struct Watched {
     /// How many calls are on its stack; may exceed [`DEPTH`].
     depth: usize,
     frames: *mut Frame,
-    /// What it did lately.
+    /// What it did recently.
     pub trace: Trace,
     /// Its clocks.
     pub clocks: Thread,
@@ -68,23 +68,23 @@ pub struct Watched {
     pub number: u64,
     /// Bounds of its stack, if known.
     pub stack: (usize, usize),
-    /// How often the program has said that its reads, and its writes, are not to be looked at, and not taken it back.
+    /// How often the program has asked to ignore its reads, and its writes, without taking that back.
     pub ignored: [u32; 2],
-    /// How many parts of the program that are not to be watched at all the thread is in.
+    /// How many unwatched parts of the program the thread is in.
     hidden: u32,
-    /// What the program said about the accesses that follow.
+    /// What the program said about the next accesses.
     pub mark: crate::marks::Mark,
-    /// Loads that would be nothing new if made again.
+    /// Loads that would give no new information if repeated.
     pub loads: crate::loads::Loads,
     /// The read that may be the body of a waiting loop.
     pub spin: crate::spinning::Last,
-    /// From whom it has learnt.
+    /// The threads from which it has learnt.
     pub sources: Sources,
 }
 
 impl Watched {
-    /// A thread with these clocks; `None` without memory.
-    /// What a thread did that had the same tid stays known.
+    /// A thread with these clocks; `None` if memory has run out. The history of the previous thread with the same tid
+    /// is kept.
     pub fn new(clocks: Thread, number: u64, kept: Option<(Trace, Sources)>) -> Option<Box<Watched>> {
         let frames = crate::mapping::map(DEPTH * size_of::<Frame>()).cast::<Frame>();
         if frames.is_null() {
@@ -132,7 +132,7 @@ impl Watched {
         std::iter::once(pc as u64).chain(calls).take(256).collect()
     }
 
-    /// After the clocks have gone to another epoch.
+    /// Runs after the clocks have advanced to another epoch.
     #[inline(always)]
     pub fn new_epoch(&mut self) {
         self.stamp = slot::stamp(self.clocks.tid, self.clocks.since());
@@ -142,7 +142,7 @@ impl Watched {
         }
     }
 
-    /// What was released is about to be acquired.
+    /// Runs before the thread acquires what was released.
     #[inline(always)]
     pub fn learns_from(&mut self, released: &Released) {
         if let Some((by, at)) = released.moment()
@@ -155,7 +155,7 @@ impl Watched {
     /// A function was entered that returns to `pc`; the stack pointer was `sp`.
     #[inline(always)]
     pub fn enter_function(&mut self, pc: usize, sp: usize) {
-        // Whatever has its frame below the stack pointer was left without a word.
+        // Functions with a frame below the stack pointer were left without notice.
         self.leave_functions_below(sp + 1);
         self.trace.enter(pc, self.calls());
         if self.depth < DEPTH {
@@ -181,17 +181,17 @@ impl Watched {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Forgets all calls: the thread begins.
+    /// Whether the thread is inside.
     pub fn is_inside(&self) -> bool {
         self.inside.load(Ordering::Relaxed) != 0
     }
 
-    /// Gives back what the thread kept for itself; its trace stays.
+    /// Frees what the thread cached; its trace stays.
     pub fn finish(&mut self) {
-        // The state stays, and whoever gets it next writes over it: the clocks would never be freed.
+        // The state stays, and its next user overwrites it: the clocks would never be freed.
         self.clocks = Thread::new(self.clocks.tid, self.clocks.epoch);
         self.cache.drain();
-        // SAFETY: the frames were mapped with this length, and the thread makes no more calls that we see.
+        // SAFETY: the frames were mapped with this length, and the runtime sees no more calls of the thread.
         unsafe { crate::mapping::unmap(self.frames.cast(), DEPTH * size_of::<Frame>()) };
         self.frames = null_mut();
         self.depth = 0;
@@ -255,7 +255,7 @@ pub fn set_watched(on: bool) {
     set_active(if on { get_self() } else { null_mut() });
 }
 
-/// A part of the program begins that is not to be watched: how a lock is made, for example. Such parts may be nested.
+/// Begins a part of the program that is not watched, for example the code of a lock. Such parts may be nested.
 pub fn hide() {
     let thread = get_self();
     // Before anything is watched there is nothing to hide.
@@ -267,7 +267,7 @@ pub fn hide() {
     }
 }
 
-/// The part that began last ends.
+/// Ends the part that began last.
 pub fn show() {
     let thread = get_self();
     // SAFETY: a thread's own state lives as long as the word leads to it.
@@ -281,22 +281,22 @@ pub fn show() {
     }
 }
 
-/// All such parts end: the thread does.
+/// Ends all such parts, when the thread ends.
 pub fn show_all() {
     while is_hidden() {
         show();
     }
 }
 
-/// Whether the calling thread is in a part of the program that is not to be watched.
+/// Whether the calling thread is in a part of the program that is not watched.
 fn is_hidden() -> bool {
     let thread = get_self();
     // SAFETY: a thread's own state lives as long as the word leads to it.
     !thread.is_null() && unsafe { (*thread).hidden > 0 }
 }
 
-/// Whether accesses of the calling thread are watched: false before the first thread is started, inside the runtime,
-/// in a forked child, in a part of the program that is not to be watched, and in threads the runtime does not know.
+/// Whether accesses of the calling thread are watched. This is false before the first thread is started, inside the
+/// runtime, in a forked child, in an unwatched part of the program, and in unknown threads.
 #[inline(always)]
 pub fn watched() -> bool {
     let thread = get_active();
@@ -315,7 +315,7 @@ pub fn inside() -> bool {
 #[inline]
 pub fn cache() -> Option<&'static mut Cache> {
     let thread = get_self();
-    // SAFETY: the cache belongs to the calling thread; being inside keeps signal handlers away from it.
+    // SAFETY: the cache belongs to the calling thread; being inside prevents signal handlers from using it.
     (!thread.is_null() && unsafe { (*thread).is_inside() }).then(|| unsafe { &mut (*thread).cache })
 }
 
@@ -328,7 +328,7 @@ pub fn enter() -> Option<Inside> {
     enter_as(get_active())
 }
 
-/// The same, also in a part of the program that is not to be watched: memory comes and goes there too.
+/// The same, also in a part of the program that is not watched: memory is allocated and freed there too.
 pub fn enter_even_hidden() -> Option<Inside> {
     if is_hidden() && !threads::is_off() { enter_as(get_self()) } else { enter() }
 }
@@ -365,7 +365,7 @@ impl Inside {
         unsafe { &mut *self.0 }
     }
 
-    /// Leaves without letting signals in: they are blocked, and the thread is no longer known.
+    /// Leaves without delivering signals: they are blocked, and the thread is no longer known.
     pub fn leave_for_good(self) {
         // SAFETY: as in `thread`.
         unsafe { (*self.0).inside.store(0, Ordering::Release) };
@@ -385,7 +385,7 @@ impl Drop for Inside {
     }
 }
 
-/// 1 while one thread wants all others to stand still.
+/// 1 while one thread stops all others.
 static STOP: AtomicU32 = AtomicU32::new(0);
 static CAN_STOP: AtomicBool = AtomicBool::new(false);
 
@@ -401,8 +401,8 @@ pub fn allow_stopping() {
     CAN_STOP.store(done, Ordering::SeqCst);
 }
 
-/// Runs `work` while no other thread is inside. Does nothing if the kernel cannot help or another thread is stopping
-/// the others already. The caller is inside.
+/// Runs `work` while no other thread is inside. Does nothing if the kernel does not support it or another thread is
+/// stopping the others already. The caller is inside.
 pub fn stop_others(me: *const Watched, work: impl FnOnce()) -> bool {
     if !CAN_STOP.load(Ordering::Relaxed) || STOP.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err() {
         return false;
@@ -420,7 +420,7 @@ pub fn stop_others(me: *const Watched, work: impl FnOnce()) -> bool {
     });
     work();
     STOP.store(0, Ordering::Release);
-    // SAFETY: wakes those who wait for this word.
+    // SAFETY: wakes the threads that wait for this word.
     unsafe { kernel::call(libc::SYS_futex, [(&raw const STOP) as usize, WAKE, i32::MAX as usize]) };
     true
 }
@@ -429,7 +429,7 @@ pub fn stop_others(me: *const Watched, work: impl FnOnce()) -> bool {
 #[cold]
 fn wait_for_go() {
     while STOP.load(Ordering::Acquire) != 0 {
-        // SAFETY: waits as long as this word is 1, without a limit of time.
+        // SAFETY: waits as long as this word is 1, without a time limit.
         unsafe { kernel::call(libc::SYS_futex, [(&raw const STOP) as usize, WAIT, 1, 0]) };
     }
 }

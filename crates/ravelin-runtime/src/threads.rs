@@ -1,8 +1,9 @@
-//! Threads: their numbers, what they inherit and leave.
+//! Threads: their numbers, what they inherit and what they leave.
 //!
-//! A thread has a *number*, never used twice, for people; and a *tid*, its place in vector clocks. A tid is used again,
-//! with epochs going on, when its thread has ended and whoever starts the new one knows everything the old one did: then
-//! nobody can mistake the new thread's knowledge for the old one's. So programs that join their threads need few.
+//! A thread has a *number*, never used twice, for reports; and a *tid*, its index in vector clocks. A tid is reused,
+//! with increasing epochs, when its thread has ended and the thread that starts the new one knows everything the old
+//! one did. Then the new thread's knowledge cannot be mistaken for the old one's. Programs that join their threads
+//! therefore need few tids.
 
 use crate::file;
 use crate::interpose::signals;
@@ -17,27 +18,28 @@ use std::collections::VecDeque;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The epoch at which a thread goes on under another tid.
+/// The epoch at which a thread continues under another tid.
 pub const LAST_EPOCH: Epoch = Epoch::MAX - 16;
-/// Tids that can be given out.
+/// How many tids there are.
 const MOST: usize = Tid::MAX as usize;
-/// How many ended threads are looked at for a tid to use again.
+/// How many ended threads are considered for a tid to reuse.
 const CANDIDATES: usize = 8;
-/// How many threads a tid's past is remembered for.
+/// For how many threads a tid's past is remembered.
 const PAST: usize = 1024;
 
-/// What a new thread needs to know; made by its parent, used once by the child.
+/// What a new thread needs to know; created by its parent, used once by the child.
 pub struct Seed {
     released: Released,
     number: u64,
     tid: Tid,
     epoch: Epoch,
-    /// Length of its stack, if known; set by whoever starts the thread.
+    /// Length of its stack, if known; set by the code that starts the thread.
     pub stack_size: usize,
 }
 
 struct Slot {
-    /// The state of the thread that has the tid or had it last; never freed, because others may be looking at it.
+    /// The state of the thread that has the tid or had it last. It is never freed, because other threads may be reading
+    /// it.
     thread: *mut Watched,
     running: bool,
     next_epoch: Epoch,
@@ -62,8 +64,8 @@ struct Table {
     slots: Vec<Slot>,
     /// Tids of joined threads, longest joined first, and what the thread knew.
     free: VecDeque<(Tid, Released)>,
-    /// Tids of the last detached threads that ended. Nobody ever learns what such a thread knew at its end, so they are
-    /// not used again, and there is no need to remember it: with many such threads it would be too much.
+    /// Tids of the last detached threads that ended. No thread ever learns what such a thread knew at its end, so they
+    /// are not reused. That knowledge is not kept: with many such threads it would be too much.
     gone: VecDeque<Tid>,
     people: Vec<Person>,
     next_number: u64,
@@ -82,7 +84,7 @@ static TABLE: Spin<Table> = Spin::new(Table {
 
 static OFF: AtomicBool = AtomicBool::new(false);
 
-/// Makes the calling thread, the first of the program, known.
+/// Registers the calling thread, the first of the program.
 pub fn begin_first() {
     let mut table = TABLE.lock();
     if !table.slots.is_empty() {
@@ -110,7 +112,7 @@ pub fn begin_first() {
     this_thread::set_me(thread);
 }
 
-/// Nothing is watched any more in this process.
+/// Stops watching in this process.
 pub fn switch_off() {
     OFF.store(true, Ordering::SeqCst);
     this_thread::set_watched(false);
@@ -121,8 +123,8 @@ pub fn is_off() -> bool {
     OFF.load(Ordering::Relaxed)
 }
 
-/// The calling thread is about to start another, by a call that returns to `pc`. The first call of all makes the
-/// program watched. `None` if the new thread cannot be watched.
+/// The calling thread is about to start another, by a call that returns to `pc`. The first such call starts watching
+/// the program. `None` if the new thread cannot be watched.
 pub fn starting(pc: usize) -> Option<Box<Seed>> {
     if OFF.load(Ordering::Relaxed) {
         return None;
@@ -152,7 +154,7 @@ pub fn starting(pc: usize) -> Option<Box<Seed>> {
     Some(Box::new(Seed { released, number, tid, epoch, stack_size: 0 }))
 }
 
-/// Starting failed: the seed is given back.
+/// Starting failed: takes the seed back.
 pub fn not_started(seed: Seed) {
     let Some(_inside) = this_thread::enter() else {
         return;
@@ -184,7 +186,7 @@ pub fn begin(seed: Box<Seed>) {
         }
     } else {
         let _table = TABLE.lock();
-        // SAFETY: the old thread has ended, and the new one is not visible yet: only its trace may be looked at, under
+        // SAFETY: the old thread has ended, and the new one is not visible yet. Others may only read its trace, under
         // the lock of the table.
         unsafe {
             let trace = std::mem::replace(&mut (*state).trace, Trace::none());
@@ -217,15 +219,15 @@ pub fn begin(seed: Box<Seed>) {
     if let Some(moment) = seed.released.moment() {
         inside.thread().sources.synchronised(seed.epoch, moment);
     }
-    // The C library uses the stacks of ended threads again without unmapping them.
+    // The C library reuses the stacks of ended threads without unmapping them.
     // SAFETY: the calling thread's own state.
     let (low, high) = unsafe { (*thread).stack };
     crate::memory::forget_inside(low, high - low);
     drop(seed);
 }
 
-/// The stack of the calling thread. The C library puts the thread's control block at its upper end, with the thread-local
-/// variables below.
+/// The stack of the calling thread. The C library puts the thread's control block at its upper end, with the
+/// thread-local variables below.
 fn stack_around(here: usize, size: usize) -> (usize, usize) {
     /// The control block is no longer than this.
     const CONTROL: usize = 4096;
@@ -243,8 +245,9 @@ fn stack_around(here: usize, size: usize) -> (usize, usize) {
 
 /// The calling thread is about to end (after its own destructors, as late as possible).
 ///
-/// A signal handler may still run before it is gone. It must find the thread either whole or unknown, and nobody may get
-/// the thread's state for a new one before the thread has let go of it; so signals wait, and the table stays locked.
+/// A signal handler may still run before the thread is gone. It must find the thread either whole or unknown. A new
+/// thread must not get this thread's state before this thread has stopped using it. Signals are therefore blocked, and
+/// the table stays locked.
 pub fn end() {
     this_thread::show_all();
     let Some(mut inside) = this_thread::enter() else {
@@ -309,7 +312,7 @@ pub fn joined(number: u32) {
     table.forget_some();
 }
 
-/// Nobody will join this thread.
+/// The thread with this number will not be joined.
 pub fn detached(number: u32) {
     let Some(_inside) = this_thread::enter() else {
         return;
@@ -333,7 +336,7 @@ pub fn named(number: u32, name: &[u8]) {
     }
 }
 
-/// A thread whose epochs are used up goes on under another tid.
+/// A thread whose epochs are used up continues under another tid.
 #[cold]
 pub fn renew(thread: &mut Watched) {
     let mut table = TABLE.lock();
@@ -364,7 +367,7 @@ pub fn for_each_running(mut work: impl FnMut(*mut Watched)) {
     running.into_iter().for_each(&mut work);
 }
 
-/// Calls `work` with what every ended thread left and what every thread begins with that has not begun.
+/// Calls `work` with what every ended thread left, and with the initial knowledge of every thread that has not begun.
 pub fn for_each_left(mut work: impl FnMut(&Released)) {
     let table = TABLE.lock();
     table.free.iter().for_each(|(_, released)| work(released));
@@ -374,7 +377,7 @@ pub fn for_each_left(mut work: impl FnMut(&Released)) {
     }
 }
 
-/// Looks at the trace of whoever has a tid or had it last.
+/// Reads the trace of the thread that has a tid or had it last.
 pub fn trace_of<R>(tid: Tid, look: impl FnOnce(&Trace) -> R) -> Option<R> {
     let table = TABLE.lock();
     let thread = table.slots.get(tid as usize)?.thread;
@@ -382,11 +385,11 @@ pub fn trace_of<R>(tid: Tid, look: impl FnOnce(&Trace) -> R) -> Option<R> {
     (!thread.is_null()).then(|| look(unsafe { &(*thread).trace }))
 }
 
-/// From whom whoever has a tid or had it last has learnt, newest first.
+/// From whom the thread that has a tid or had it last has learnt, newest first.
 pub fn sources_of(tid: Tid) -> Vec<Reading> {
     let table = TABLE.lock();
     let thread = table.slots.get(tid as usize).map_or(null_mut(), |slot| slot.thread);
-    // SAFETY: states are never freed, and a new thread takes over what is remembered under the lock.
+    // SAFETY: states are never freed, and a new thread takes over the readings under the lock.
     if thread.is_null() { Vec::new() } else { unsafe { (*thread).sources.all() } }
 }
 
@@ -400,11 +403,11 @@ pub fn number_of_tid(tid: Tid, epoch: Epoch) -> u64 {
     past.find(|(from, _)| *from <= epoch).or(slot.past.front()).map_or(0, |(_, number)| *number)
 }
 
-/// Whose stack an address is on.
+/// The thread whose stack contains an address.
 pub fn stack_owner(address: usize) -> Option<u64> {
     let mut owner = None;
     for_each_running(|thread| {
-        // SAFETY: states are never freed; a bound read while it changes only misnames a place.
+        // SAFETY: states are never freed; a bound read while it changes only gives a wrong owner.
         let (bounds, number) = unsafe { ((*thread).stack, (*thread).number) };
         if bounds.0 <= address && address < bounds.1 {
             owner = Some(number);
@@ -482,7 +485,7 @@ impl Table {
         Some(&mut self.people[index])
     }
 
-    /// A detached thread has ended. What it did lately is remembered for the last of them only.
+    /// A detached thread has ended. Only the last of them keep their recent history.
     fn leave(&mut self, tid: Tid) {
         const REMEMBERED: usize = 512;
         self.gone.push_back(tid);
@@ -491,8 +494,8 @@ impl Table {
         {
             let thread = self.slots[tid as usize].thread;
             if !thread.is_null() {
-                // SAFETY: states are never freed, nobody writes this one any more, and traces are looked at under the
-                // lock of the table.
+                // SAFETY: states are never freed, this one is no longer written, and traces are read under the lock of
+                // the table.
                 unsafe {
                     (*thread).trace.give_back();
                     (*thread).sources.give_back();
@@ -502,7 +505,7 @@ impl Table {
         }
     }
 
-    /// Keeps the list of threads from growing for ever: those that ended long ago and were joined are forgotten.
+    /// Limits the list of threads: those that ended long ago and were joined are forgotten.
     fn forget_some(&mut self) {
         const KEPT: usize = 4096;
         if self.people.len() < 2 * KEPT {

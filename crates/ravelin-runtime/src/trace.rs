@@ -1,9 +1,10 @@
-//! What a thread did lately: enough to tell the stack of an access that turns out to matter later.
+//! What a thread did recently: enough to find the stack of an access that turns out to matter later.
 //!
 //! A ring of words, in parts. A part begins with the stack and the time of that moment, so that it can be read without
-//! the parts before it. Time is told twice: by the epoch, and by the epoch since which nothing was handed out, which is
-//! what cells remember. An atomic access ends its epoch; a word that says so is needed only if it is otherwise. The owner writes; anyone may read while it goes on writing, and checks afterwards that the part
-//! was not overwritten meanwhile.
+//! the parts before it. Time is recorded twice: as the epoch, and as the epoch since which nothing was released, which
+//! is what cells remember. An atomic access ends its epoch; a word for the time is needed only in other cases. The
+//! owner writes. Any thread may read while the owner continues to write, and checks afterwards that the part was not
+//! overwritten meanwhile.
 
 use crate::mapping;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -22,8 +23,8 @@ const EPOCH: u64 = 3 << 60;
 const ACCESS: u64 = 4 << 60;
 const STACK: u64 = 5 << 60;
 const SINCE: u64 = 6 << 60;
-/// Where an access of several words begins; the next word is its length. The accesses marked as [`PART`] that follow are
-/// its words.
+/// Where an access of several words begins; the next word is its length. The accesses marked as [`PART`] that follow
+/// are its words.
 const RANGE: u64 = 7 << 60;
 /// In the first word of an access, beside the code address: its shape.
 const SHAPE_SHIFT: u32 = 48;
@@ -58,19 +59,19 @@ pub struct Trace {
     limit: *mut AtomicU64,
     /// How many words were written to `words`, counting whole parts; read by others.
     part: AtomicUsize,
-    /// The epoch and since when nothing was handed out, as a reader of the ring would know them.
+    /// The epoch, and the epoch since which nothing was released, as a reader of the ring would know them.
     epoch: u32,
     since: u32,
     /// The last range that a reader of this part knows: where it begins, and its length.
     range: (usize, usize),
 }
 
-/// By which of the two times an access is looked for.
+/// Which of the two times is used to search for an access.
 #[derive(Clone, Copy)]
 pub enum Time {
     /// The epoch of the access.
     Epoch(u32),
-    /// The epoch since which nothing had been handed out at the access.
+    /// The epoch since which nothing had been released at the access.
     Since(u32),
 }
 
@@ -84,7 +85,7 @@ pub struct Frame {
 }
 
 impl Trace {
-    /// An empty ring; `None` without memory.
+    /// An empty ring; `None` if memory has run out.
     pub fn new() -> Option<Trace> {
         let words = mapping::map(PARTS * PART_WORDS * 8).cast::<AtomicU64>();
         if words.is_null() {
@@ -102,7 +103,7 @@ impl Trace {
         })
     }
 
-    /// No ring at all: what is left where one was taken away.
+    /// No ring: the value that replaces one that was taken.
     pub fn none() -> Trace {
         Trace {
             words: std::ptr::null_mut(),
@@ -115,7 +116,7 @@ impl Trace {
         }
     }
 
-    /// Gives the memory back; nothing is remembered any more.
+    /// Frees the memory; nothing is remembered any more.
     pub fn give_back(&mut self) {
         let words = std::mem::replace(self, Trace::none()).words;
         if !words.is_null() {
@@ -160,8 +161,8 @@ impl Trace {
         self.range = (0, 0);
     }
 
-    /// A thread takes over the ring, or gets another number. Its time from its first event on: what a part begins with
-    /// must not lie after that.
+    /// A thread takes over the ring, or gets another number. Sets its time from its first event on: the time at the
+    /// start of a part must not be later than that.
     pub fn begin(&mut self, epoch: u32, since: u32) {
         (self.epoch, self.since) = (epoch, since);
         self.begin_part(&[]);
@@ -185,8 +186,8 @@ impl Trace {
     #[inline(always)]
     pub fn time(&mut self, stack: &[Frame], epoch: u32, since: u32) {
         if self.epoch != epoch {
-            // After an access that was no event this is the smaller one, and a part that began with the other would seem
-            // to lie after it.
+            // After an access that was no event this is the smaller one. A part that began with the other would seem to
+            // come later.
             self.epoch = epoch;
             self.room(stack);
             self.put(EPOCH | u64::from(epoch));
@@ -255,10 +256,10 @@ impl Trace {
             // SAFETY: within the part, as the callers check.
             unsafe { (*self.words.add(begin + index)).load(Ordering::Relaxed) }
         };
-        // SAFETY: the owner may be writing it, but a pointer is written whole.
+        // SAFETY: the owner may be writing it, but a pointer is written atomically.
         let next = unsafe { std::ptr::read_volatile(&self.next) } as usize;
         let end = match (next - self.words as usize) / 8 {
-            // Behind where the owner writes lies what an earlier round left.
+            // The words after the owner's position are from an earlier round.
             index if (begin..begin + PART_WORDS).contains(&index) => index - begin,
             _ => PART_WORDS,
         };
@@ -295,16 +296,16 @@ impl Trace {
                     if tag != told {
                         continue;
                     }
-                    // An access that turned out to be no event leaves the epoch where it was.
+                    // An access that turned out to be no event does not change the epoch.
                     if next + 1 < now {
                         break;
                     }
                     if now == 0 && next > at {
-                        // What is wanted lies before this part.
+                        // The wanted access is before this part.
                         return Found::Later;
                     }
                     if next > at {
-                        // A time that went on from an earlier part may have the access there.
+                        // If the time continues from an earlier part, the access may be there.
                         return if first < at { found.or_nowhere() } else { found };
                     }
                     if now == 0 {
@@ -345,7 +346,7 @@ impl Trace {
     }
 }
 
-/// An access that was found again.
+/// An access that was found in the trace.
 #[derive(Default)]
 pub struct Remembered {
     /// Innermost first.
@@ -572,7 +573,7 @@ mod tests {
             }
         }
 
-        /// Looks for an access by each of its times; whether it, or a later one like it, was found.
+        /// Searches for an access by each of its times. Returns whether it, or a later one like it, was found.
         fn look_for(&self, index: usize) -> bool {
             let wanted = &self.accesses[index];
             let like = |address: usize, shape: u64| address == wanted.address && shape == wanted.shape;
@@ -616,7 +617,7 @@ mod tests {
                     continue;
                 }
                 part = newest;
-                // A part has just begun: what comes first in it and last in the one before is most likely to be lost.
+                // A part has just begun: its first and the previous part's last accesses are most likely to be lost.
                 (0..10).for_each(|_| past.step());
                 let made = past.accesses.len();
                 let any = (0..4).map(|_| past.below(made as u64) as usize).collect::<Vec<_>>();
@@ -654,7 +655,7 @@ mod tests {
     #[test]
     fn whoever_looks_while_the_owner_goes_on_finds_the_right_access_or_none() {
         struct Shared(std::cell::UnsafeCell<Trace>);
-        // SAFETY: one thread changes it, and the others only look, which is what it is made for.
+        // SAFETY: one thread changes it, and the others only read, which it supports.
         unsafe impl Sync for Shared {}
         let shared = &Shared(std::cell::UnsafeCell::new(trace()));
         let newest = &std::sync::atomic::AtomicU32::new(1);
@@ -673,7 +674,7 @@ mod tests {
                 let now = newest.load(Ordering::Relaxed);
                 seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let wanted = now.saturating_sub((seed >> 8) % 20_000).max(1);
-                // SAFETY: the ring stays, and its owner may go on writing.
+                // SAFETY: the ring stays, and its owner may continue to write.
                 let found = unsafe { &*shared.0.get() }.find(Time::Epoch(wanted), |_, _| true);
                 if let Some(found) = found {
                     assert_eq!((found.stack, found.epoch), (vec![u64::from(wanted)], wanted));

@@ -1,13 +1,13 @@
-//! Noticing that a run stands still for a reason nobody knows: a call that never returns, a loop without accesses.
+//! Notices that a run makes no progress for an unknown reason: a call that never returns, a loop without accesses.
 //!
-//! Deadlocks and livelocks among what the schedule sees are known at once ([`crate::schedule::stuck`]). For the rest there is a
-//! thread that looks now and then whether there was a scheduling point since the last look. If there was none, it adds up the
-//! time in which no thread that could make one ran, or else the processor time that they used, of which more is allowed:
-//! they may be computing. Without a schedule only the former is known. Somebody who waits for a child process is not
-//! waiting in vain.
+//! Deadlocks and livelocks that the schedule sees are known at once ([`crate::schedule::stuck`]). For the rest there is
+//! a thread that checks from time to time whether there was a scheduling point since the last check. If there was none,
+//! it adds up the time in which no thread that could make one ran. Otherwise it adds up the processor time that they
+//! used; the limit for that is higher, because they may be computing. Without a schedule only the former is known. A
+//! thread that waits for a child process is not counted as stuck.
 //!
-//! The C library does not know the thread, so that a program with one thread stays one to it. It therefore has no
-//! thread-local variables but zeroes, calls no function of the C library, and gets no signals.
+//! The C library does not know the thread, so that a program with one thread remains single-threaded for it. The thread
+//! therefore has only zeroes as thread-local variables, calls no function of the C library, and gets no signals.
 
 use crate::schedule::{self, stuck};
 use crate::{file, interpose::signals, kernel, mapping, process, report, this_thread, threads};
@@ -17,20 +17,20 @@ use std::arch::asm;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const SECOND: u64 = 1_000_000_000;
-/// Nanoseconds between two looks.
+/// Nanoseconds between two checks.
 const LOOK: u64 = SECOND / 8;
-/// How many times longer threads may compute than stand still.
+/// How many times longer threads may compute than be idle.
 const COMPUTING: u64 = 10;
 /// Room for the thread's stack.
 const STACK: usize = 1 << 18;
-/// Room for thread-local variables, of which nothing is used but what is read, and for the C library's part behind them.
+/// Room for thread-local variables, which are only read, and for the C library's part after them.
 const VARIABLES: usize = 1 << 28;
 const CONTROL: usize = 1 << 16;
 
-/// Seconds after which a run that stands still is ended; 0 for never.
+/// Seconds after which a run without progress is ended; 0 for never.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 
-/// Ends a run that stands still for so many seconds.
+/// Ends a run that makes no progress for this many seconds.
 pub fn want(seconds: u64) {
     LIMIT.store(seconds, Ordering::Relaxed);
 }
@@ -41,14 +41,14 @@ pub fn begin() {
         return;
     }
     let _inside = this_thread::enter_unwatched();
-    // The thread cannot ask for them.
+    // The thread cannot get them itself.
     file::write_modules();
     let memory = mapping::map(STACK + VARIABLES + CONTROL) as usize;
     if memory == 0 {
         return;
     }
     let control = memory + STACK + VARIABLES;
-    // SAFETY: within what was mapped just now. Whoever wants to know where the control block is reads it there.
+    // SAFETY: within what was mapped just now. Code that needs the address of the control block reads it there.
     unsafe {
         (control as *mut usize).write(control);
         (control as *mut usize).add(2).write(control);
@@ -59,7 +59,7 @@ pub fn begin() {
     signals::unblock(mask);
 }
 
-/// Starts [`watch`] in a thread of its own.
+/// Starts [`watch`] in a separate thread.
 unsafe fn start(stack: usize, control: usize) {
     const FLAGS: i32 = libc::CLONE_VM
         | libc::CLONE_FS
@@ -68,7 +68,7 @@ unsafe fn start(stack: usize, control: usize) {
         | libc::CLONE_THREAD
         | libc::CLONE_SYSVSEM
         | libc::CLONE_SETTLS;
-    // SAFETY: the new thread has a stack of its own, and never returns from the call.
+    // SAFETY: the new thread has its own stack, and never returns from the call.
     unsafe {
         asm!(
             "syscall",
@@ -95,7 +95,7 @@ unsafe fn start(stack: usize, control: usize) {
 extern "C" fn watch() -> ! {
     let limit = LIMIT.load(Ordering::Relaxed).saturating_mul(SECOND);
     let mut seen = Look::now();
-    // Time in which nobody ran, and processor time, since the last scheduling point.
+    // Time in which no thread ran, and processor time, since the last scheduling point.
     let (mut still, mut computed) = (0, 0);
     loop {
         let wait = timespec { tv_sec: 0, tv_nsec: LOOK as i64 };
@@ -118,7 +118,7 @@ extern "C" fn watch() -> ! {
     }
 }
 
-/// What a look sees.
+/// The result of a check.
 struct Look {
     points: u64,
     /// The processor time of the process.
@@ -138,7 +138,7 @@ impl Look {
     }
 }
 
-/// Whether somebody ran since the last look, or could have if the machine were not busy with others.
+/// Whether a thread ran since the last check, or could have if the machine were not busy with other work.
 fn runs(used: u64) -> bool {
     if schedule::is_on() { schedule::turn::somebody_runs() } else { used > LOOK / 20 }
 }
@@ -150,7 +150,7 @@ fn has_children() -> bool {
     unsafe { kernel::call(libc::SYS_waitid, [libc::P_ALL as usize, 0, 0, options, 0]) == 0 }
 }
 
-/// Writes down where every thread stands, and ends the program.
+/// Records where every thread is, and ends the program.
 fn tell(seconds: u64) -> ! {
     let blocked = if schedule::is_on() { stuck::everybody(Standstill::NoProgress) } else { threads_as_they_are() };
     for thread in &blocked {
@@ -162,11 +162,11 @@ fn tell(seconds: u64) -> ! {
     process::end_at_once()
 }
 
-/// All threads of a program that has no schedule: nothing is known but the calls they are in.
+/// All threads of a program without a schedule: only their calls are known.
 fn threads_as_they_are() -> Vec<Blocked> {
     let mut all = Vec::new();
     threads::for_each_running(|thread| {
-        // SAFETY: states are never freed; a thread that still runs may tell a wrong place, no more.
+        // SAFETY: states are never freed; a thread that still runs may at worst give a wrong place.
         let (number, mut stack) = unsafe { ((*thread).number, (*thread).stack_at(0)) };
         stack.retain(|pc| *pc != 0);
         all.push(Blocked { thread: number, waits_for: WaitsFor::Unknown, object: 0, holder: 0, stack });

@@ -1,8 +1,8 @@
 //! The integers that programs access atomically, and the accesses themselves.
 //!
-//! All of them are sequentially consistent: the clocks assume it, and the locks around them make it so. Only a seq_cst
-//! store has to be one by itself, for code that is not watched: whoever is watched takes a lock before its next load of
-//! something else ([`crate::loads`] knows no load after a store).
+//! All accesses are sequentially consistent: the clocks assume it, and the locks around them ensure it. Only a seq_cst
+//! store must be seq_cst itself, for code that is not watched. A watched thread takes a lock before its next load of
+//! another location ([`crate::loads`] knows no load after a store).
 
 use std::arch::asm;
 use std::sync::atomic::Ordering::{Release, SeqCst};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 /// An integer of 8 to 128 bits.
 pub trait Word: Copy + PartialEq + 'static {
-    /// The value where histories keep it: its low 64 bits.
+    /// The value as kept in histories: its low 64 bits.
     fn low(self) -> u64;
     /// Loads it.
     ///
@@ -19,11 +19,11 @@ pub trait Word: Copy + PartialEq + 'static {
     unsafe fn load(at: *mut Self) -> Self;
     /// Stores it.
     unsafe fn store(at: *mut Self, value: Self, seq_cst: bool);
-    /// Replaces `expected` by `new`; gives what was there.
+    /// Replaces `expected` by `new`, and returns the old value.
     unsafe fn exchange_if(at: *mut Self, expected: Self, new: Self) -> Self;
-    /// Replaces it by what `change` makes of it; gives what was there.
+    /// Replaces the value by the result of `change`, and returns the old value.
     unsafe fn update(at: *mut Self, change: impl Fn(Self) -> Self) -> Self {
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut old = Self::load(at);
             loop {
@@ -35,7 +35,7 @@ pub trait Word: Copy + PartialEq + 'static {
             }
         }
     }
-    /// Arithmetic as C has it.
+    /// Arithmetic as in C.
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn and(self, other: Self) -> Self;
@@ -82,17 +82,17 @@ macro_rules! word {
             }
             #[inline(always)]
             unsafe fn load(at: *mut Self) -> Self {
-                // SAFETY: by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { <$atomic>::from_ptr(at) }.load(SeqCst)
             }
             #[inline(always)]
             unsafe fn store(at: *mut Self, value: Self, seq_cst: bool) {
-                // SAFETY: by the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { <$atomic>::from_ptr(at) }.store(value, if seq_cst { SeqCst } else { Release })
             }
             #[inline(always)]
             unsafe fn exchange_if(at: *mut Self, expected: Self, new: Self) -> Self {
-                // SAFETY: by the caller.
+                // SAFETY: guaranteed by the caller.
                 let atomic = unsafe { <$atomic>::from_ptr(at) };
                 match atomic.compare_exchange(expected, new, SeqCst, SeqCst) {
                     Ok(found) | Err(found) => found,
@@ -115,20 +115,20 @@ impl Word for u128 {
     }
 
     unsafe fn load(at: *mut u128) -> u128 {
-        // Writing back what is there is how this processor reads sixteen bytes at once.
-        // SAFETY: by the caller.
+        // This processor reads sixteen bytes at once by writing back the value that is there.
+        // SAFETY: guaranteed by the caller.
         unsafe { Self::exchange_if(at, 0, 0) }
     }
 
     unsafe fn store(at: *mut u128, value: u128, _seq_cst: bool) {
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { Self::update(at, |_| value) };
     }
 
     unsafe fn exchange_if(at: *mut u128, expected: u128, new: u128) -> u128 {
         let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
-        // SAFETY: by the caller; rbx is put back, because the compiler does not let go of it; the other registers are named,
-        // because it might choose rbx for one of them.
+        // SAFETY: guaranteed by the caller. rbx is restored, because the compiler reserves it. The other registers are
+        // named, because the compiler might choose rbx for one of them.
         unsafe {
             asm!(
                 "xchg rbx, rsi",
@@ -153,13 +153,13 @@ mod tests {
     use super::*;
     use std::fmt::Debug;
 
-    /// Every access to a word between two others gives what it should, and leaves the others alone.
+    /// Every access to a word between two others has the right result, and leaves the others alone.
     fn each_access<T: Word + Debug>(zero: T, one: T, max: T) {
         #[repr(align(16))]
         struct Aligned<T>([T; 3]);
         let mut words = Aligned([max, zero, max]);
         let at = &raw mut words.0[1];
-        // SAFETY: the word is there and aligned.
+        // SAFETY: the word exists and is aligned.
         unsafe {
             assert_eq!(T::load(at), zero);
             T::store(at, one, false);
@@ -197,7 +197,7 @@ mod tests {
         let mut word = value;
         let at = &raw mut word;
         for expected in [7_u128 << 64 | 4, 8_u128 << 64 | 3, 3_u128 << 64 | 7] {
-            // SAFETY: the word is there and aligned.
+            // SAFETY: the word exists and is aligned.
             assert_eq!(unsafe { u128::exchange_if(at, expected, 0) }, value);
         }
         // SAFETY: as above.

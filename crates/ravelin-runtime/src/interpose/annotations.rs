@@ -1,10 +1,11 @@
-//! Functions by which code bases tell any sanitizer what it cannot see: the compilers' `sanitizer/tsan_interface.h`, and
-//! the older dynamic annotations.
+//! Functions by which code bases inform any sanitizer of what it cannot see: the compilers'
+//! `sanitizer/tsan_interface.h`, and the older dynamic annotations.
 //!
-//! They are weak, because code that carries the annotations often carries empty definitions of them too.
+//! They are weak symbols, because code that carries the annotations often defines empty versions of them too.
 //!
-//! An order that is told is assumed ([`sync::acquire_assumed`]): "after" is after every "before" at that address so far,
-//! which may be more than the code means. A lock that is told is a lock, and how it is made is not watched.
+//! An annotated order is assumed ([`sync::acquire_assumed`]): "after" comes after every "before" at that address so
+//! far, which may be more than the code means. An annotated lock is taken as a lock, and its implementation is not
+//! watched.
 
 use super::rwlock::left_by_readers;
 use crate::spin::Spin;
@@ -132,11 +133,11 @@ interpose! {
         }
     }
 
-    /// For tests that switch their tool off. What is not watched for a while gives false alarms later.
+    /// For tests that switch their tool off. Accesses that are not watched for a while lead to false alarms later.
     fn AnnotateEnableRaceDetection(_file: usize, _line: c_int, _on: c_int) {}
 }
 
-/// Flags of the functions for mutexes: as a reader, and without success.
+/// Flags of the functions for mutexes: as a reader, and after a failed attempt.
 const READS: c_uint = 1 << 3;
 const FAILED: c_uint = 1 << 5;
 
@@ -160,7 +161,7 @@ fn unlocking(lock: usize, writes: bool) {
     }
 }
 
-/// Begins or ends to ignore the calling thread's reads (0) or writes (1).
+/// Starts or stops ignoring the calling thread's reads (0) or writes (1).
 fn ignore(which: usize, begins: bool) {
     if let Some(mut inside) = this_thread::enter_unwatched() {
         let count = &mut inside.thread().ignored[which];
@@ -168,7 +169,7 @@ fn ignore(which: usize, begins: bool) {
     }
 }
 
-/// Where races are meant: beginnings and ends.
+/// Where races are intended: first addresses and ends.
 static BENIGN: Spin<Vec<(usize, usize)>> = Spin::new(Vec::new());
 static ANY_BENIGN: AtomicBool = AtomicBool::new(false);
 
@@ -183,7 +184,7 @@ fn benign(address: usize, size: usize) {
     }
 }
 
-/// Whether the program means its races here. The caller is inside.
+/// Whether the program intends races here. The caller is inside.
 pub fn is_benign(address: usize, size: usize) -> bool {
     ANY_BENIGN.load(Ordering::Relaxed)
         && BENIGN.lock().iter().any(|&(start, end)| address < end && start < address + size)
@@ -195,7 +196,7 @@ pub mod tests {
     use crate::shadow::tests::unused;
     use crate::threads::tests::{beside, now, watched, with_clocks};
 
-    /// The calling thread, which is known, says that races here are meant.
+    /// Records that races here are intended. The calling thread is known.
     pub fn benign(address: usize, size: usize) {
         super::benign(address, size);
     }
@@ -231,7 +232,7 @@ pub mod tests {
         });
     }
 
-    /// Whether the calling thread knows what another did before it left a lock, as a writer or not.
+    /// Whether the calling thread knows what another thread did before it released a lock, each as a writer or not.
     fn knows_after(lock: usize, other_writes: bool, writes: bool) -> bool {
         let ((tid, epoch), _) = beside(|| {
             let moment = now();

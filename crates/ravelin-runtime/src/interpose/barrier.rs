@@ -1,18 +1,20 @@
-//! Barriers: every thread that leaves knows what every thread knew that arrived.
+//! Barriers: a thread that leaves knows what every thread knew when it arrived.
 //!
-//! Rounds alternate between two words inside the barrier (memory is forgotten by words), so that a slow thread leaving
-//! one round does not learn from a fast one that has arrived at the next. The last thread to arrive at a round clears the
-//! other word: all threads of the round before have left it, because they are here, and none has arrived at the next. This counts on as
-//! many threads using the barrier as it was made for: if more do, the round a thread is counted in may not be the one
-//! the C library takes it for, and some order is missed. A barrier whose making was not seen keeps to one address and
-//! orders more than it has to.
+//! Rounds alternate between two words inside the barrier (memory is forgotten by words). A slow thread that leaves one
+//! round therefore does not learn from a fast one that has arrived at the next. The last thread to arrive at a round
+//! clears the other word: all threads of the previous round have left it, because they are here, and none has arrived
+//! at the next.
+//!
+//! This assumes that as many threads use the barrier as it was initialised for. If more do, the round in which a thread
+//! is counted may differ from the C library's, and some order is missed. A barrier whose initialisation was not seen
+//! uses one address and orders more than necessary.
 
 use super::table::Table;
 use crate::{memory, schedule, sync};
 use libc::{c_int, c_uint};
 use ravelin_findings::WaitsFor;
 
-/// Where the running round of each barrier is.
+/// The current round of each barrier.
 pub static BARRIERS: Table<Round> = Table::new();
 
 #[derive(Clone, Copy)]
@@ -58,7 +60,7 @@ interpose! {
     }
 }
 
-/// A round in which the C library has no part: all but the last wait for the last.
+/// A round without the C library: all threads but the last wait for the last.
 fn in_turn(me: usize, pc: usize, round: usize, last: bool) -> c_int {
     if last {
         schedule::wake(round);
@@ -72,7 +74,7 @@ fn is_known(barrier: usize) -> bool {
     BARRIERS.get(barrier).is_some()
 }
 
-/// The parity of the round the calling thread is part of, and whether the round is complete with it.
+/// The parity of the calling thread's round, and whether this thread completes it.
 fn arrive(barrier: usize) -> (usize, bool) {
     BARRIERS.change(barrier, |round| {
         let Some(round) = round else {

@@ -1,7 +1,8 @@
-//! Condition variables: whoever waits gives the mutex away and gets it back.
+//! Condition variables: a waiting thread releases the mutex and acquires it again.
 //!
-//! Signals carry nothing: what a waiter may rely on comes through the mutex. The mutex is locked again however the wait
-//! ends, also by an error or by cancellation; in the last case the thread runs its cleanup handlers, and ours first.
+//! Signals carry no order: what a waiter may rely on comes through the mutex. The mutex is locked again however the
+//! wait ends, also after an error or cancellation. On cancellation the thread runs its cleanup handlers, and the
+//! runtime's handler first.
 
 use super::mutex;
 use crate::schedule::{self, time};
@@ -75,7 +76,7 @@ interpose! {
     }
 }
 
-/// What C11 calls a time that is over.
+/// C11's result for a wait that timed out.
 const THRD_TIMEDOUT: c_int = 4;
 
 fn when(clock: c_int, until: usize) -> Option<u64> {
@@ -83,8 +84,8 @@ fn when(clock: c_int, until: usize) -> Option<u64> {
     unsafe { time::when(clock, until) }
 }
 
-/// The C library keeps in a field that its header shows (`__wrefs`) whether other processes use a condition variable, and
-/// by which clock it waits.
+/// The C library keeps in a field that its header shows (`__wrefs`) whether other processes use a condition variable,
+/// and by which clock it waits.
 fn flags_of(condition: usize) -> u32 {
     const FLAGS: usize = 36;
     // SAFETY: the caller waits for it, so it is a condition variable of the C library, which is longer than this.
@@ -95,8 +96,8 @@ fn clock_of(condition: usize) -> c_int {
     if flags_of(condition) & 2 != 0 { CLOCK_MONOTONIC } else { CLOCK_REALTIME }
 }
 
-/// A wait in which the C library has no part, until a time if there is one. Giving the mutex away and beginning to wait are one step because the thread has
-/// the turn. What would wait for another process, or until a time that cannot be, is left to `real`.
+/// A wait without the C library, with an optional time limit. Releasing the mutex and starting to wait are one step
+/// because the thread has the turn. Waits for another process, or with an invalid time, are left to `real`.
 #[cold]
 fn in_turn(
     me: usize,
@@ -132,7 +133,8 @@ fn wakes(condition: usize, pc: usize, most: usize) {
 fn waiting(mutex: usize, wait: impl FnOnce() -> c_int) -> c_int {
     let mut cleanup = Cleanup { _fields: [0; 4] };
     sync::release(mutex);
-    // SAFETY: the buffer stays where it is until it is popped or the frame is unwound, in both cases after its last use.
+    // SAFETY: the buffer stays where it is until it is popped or the frame is unwound, in both cases after its last
+    // use.
     unsafe { _pthread_cleanup_push(&raw mut cleanup, acquire_again, mutex) };
     let status = wait();
     // SAFETY: it is the buffer pushed last, because what was pushed during the wait was popped.
@@ -144,7 +146,7 @@ extern "C" fn acquire_again(mutex: usize) {
     sync::acquire(mutex);
 }
 
-/// The C library's `struct _pthread_cleanup_buffer`: it fills it.
+/// The C library's `struct _pthread_cleanup_buffer`, which the C library fills.
 #[repr(C)]
 struct Cleanup {
     _fields: [usize; 4],

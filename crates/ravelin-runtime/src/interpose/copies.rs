@@ -1,11 +1,12 @@
 //! Functions of the C library that read and write ranges of the program's memory.
 //!
-//! The runtime's own code calls them too, and the dynamic linker may before anything is set up: a thread that is not
-//! watched goes straight to the real function, and as long as that is not known the bytes are moved here, by string
-//! instructions, because a loop would be compiled into a call of what it stands for.
+//! The runtime's own code calls them too, and the dynamic linker may do so before anything is set up. A thread that is
+//! not watched calls the real function directly. As long as the real function is not known, the bytes are moved here.
+//! String instructions do that, because a loop would be compiled into a call of the function that it implements.
 //!
-//! Newer compilers call `__tsan_memcpy` and its relatives in instrumented code. Where that is certain, in Rust programs, the
-//! plain functions are called by compiled libraries only, which synchronise in ways that are not seen, and do not count.
+//! Newer compilers call `__tsan_memcpy` and its relatives in instrumented code. In Rust programs that is certain.
+//! There, only compiled libraries call the plain functions; their synchronisation is not seen, so these calls do not
+//! count.
 
 use crate::{library, memory, this_thread};
 use libc::c_int;
@@ -162,7 +163,7 @@ fn written(to: usize, length: usize, pc: usize) {
 #[inline(always)]
 fn compared(left: usize, right: usize, length: usize, pc: usize) {
     if length != 0 && seen() {
-        // Only up to the first difference: what comes behind it need not be there.
+        // Only up to the first difference: the bytes after it need not exist.
         let mut same = 0;
         // SAFETY: `memcmp` reads these bytes too.
         while same + 1 < length && unsafe { byte(left + same) == byte(right + same) } {
@@ -184,11 +185,11 @@ fn length_of(string: usize) -> usize {
     unsafe { libc::strlen(string as *const _) }
 }
 
-/// Copies from the end where the ranges overlap so that it must.
+/// Copies from the end where the ranges overlap in such a way that it must.
 #[cold]
 fn copy(to: usize, from: usize, length: usize) -> usize {
     if to.wrapping_sub(from) < length {
-        // SAFETY: the caller's ranges; the direction is set back.
+        // SAFETY: the caller's ranges; the direction is restored.
         unsafe {
             asm!(
                 "std", "rep movsb", "cld",
@@ -246,7 +247,7 @@ mod tests {
     struct Texts(Box<[[u8; 64]; 4]>);
 
     impl Texts {
-        /// With the given beginnings, and nothing known of accesses to them.
+        /// With the given beginnings, and no known accesses.
         fn new(left: &[u8], right: &[u8]) -> Texts {
             let mut texts = Texts(Box::new([[0xee; 64]; 4]));
             texts.0[0][..left.len()].copy_from_slice(left);
@@ -260,7 +261,7 @@ mod tests {
         }
     }
 
-    /// How many bytes from an address on were read, or written, up to the first that was not.
+    /// How many bytes from an address on were read, or written, without a gap.
     fn touched(address: usize, write: bool) -> usize {
         let is_touched = |address: &usize| {
             shadow::cell(*address)
@@ -271,7 +272,7 @@ mod tests {
         (address..address + 64).take_while(is_touched).count()
     }
 
-    /// Calls a function with two texts; how much of the first was written and read, and of the second.
+    /// Calls a function with two texts. Returns how much of the first was written and read, and of the second.
     fn accesses(left: &[u8], right: &[u8], call: impl FnOnce(usize, usize)) -> [usize; 4] {
         watched(|| {
             let mut texts = Texts::new(left, right);

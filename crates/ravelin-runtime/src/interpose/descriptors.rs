@@ -1,12 +1,15 @@
-//! Order through pipes, sockets and event counters: whoever reads comes after whoever wrote before.
+//! Order through pipes, sockets and event counters: a read comes after the earlier writes.
 //!
-//! What was written when is the kernel's secret, so a read is taken to come after every earlier write to the same file.
-//! That is more order than there is, and therefore excuses accesses but proves nothing ([`sync::acquire_assumed`]).
-//! Both ends of a pipe are one file, known by its number; the two ends of a connection are not, and neither are event
-//! counters distinguishable by number, so all sockets are one, and all of the kernel's files without a type. Files on
-//! disks, directories and devices order nothing. Closing counts as writing: the reader may wait for the end.
+//! The kernel does not reveal which write a read receives, so a read is taken to come after every earlier write to the
+//! same file. That is more order than there is. It therefore excuses accesses but proves nothing
+//! ([`sync::acquire_assumed`]).
 //!
-//! What the C library's streams read and write does not pass here.
+//! Both ends of a pipe are one file, identified by its number. The two ends of a connection are not, and event counters
+//! cannot be distinguished by number. All sockets therefore count as one file, and so do all of the kernel's files
+//! without a type. Files on disks, directories and devices order nothing. Closing counts as writing, because the reader
+//! may wait for the end.
+//!
+//! Reads and writes of the C library's streams do not pass through here.
 
 use super::polling::await_ready;
 use crate::{kernel, schedule, sync, this_thread};
@@ -128,7 +131,7 @@ fn sends(file: c_int) {
     releases(file);
 }
 
-/// What the calling thread knows is known to whoever reads from the file.
+/// Makes what the calling thread knows known to readers of the file.
 #[inline(always)]
 fn releases(file: c_int) {
     if this_thread::watched()
@@ -138,7 +141,7 @@ fn releases(file: c_int) {
     }
 }
 
-/// The calling thread has written: who waits for that may go on.
+/// The calling thread has written: threads that wait for that may continue.
 #[inline(always)]
 fn sent<R>(result: R) -> R {
     schedule::descriptor_changed();
@@ -166,8 +169,9 @@ fn received(file: c_int, result: isize) -> isize {
     result
 }
 
-/// Where what was written to a file is kept: addresses that no program has, also when only the bits count that the
-/// shadow looks at. There are few, because files come and go without our knowing; those that share one are ordered too.
+/// Where the clocks of written files are kept: addresses that no program has, even if only the bits count that the
+/// shadow looks at. There are few, because files are opened and closed unseen. Files that share an address are ordered
+/// too.
 const OBJECTS: usize = 0x0800_0000_0000;
 const COUNT: u64 = 1 << 14;
 

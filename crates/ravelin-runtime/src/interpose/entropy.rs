@@ -1,7 +1,6 @@
 //! Random bytes from the operating system: with a schedule they follow from its seed.
 //!
-//! Languages seed their hash tables with them, so that the order of a table's elements would otherwise differ from run
-//! to run.
+//! Languages seed their hash tables with them. Without this, the order of a table's elements would differ between runs.
 
 use crate::schedule;
 use libc::{c_int, c_uint};

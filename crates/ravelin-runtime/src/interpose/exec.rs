@@ -1,8 +1,8 @@
-//! `exec`: another program takes the process over, so what was found in this one is to be complete.
+//! `exec`: another program replaces this one, so the findings must be complete before the call.
 //!
-//! Some of these functions take any number of arguments, which can only be left where they are. Each symbol is therefore
-//! a piece of assembly that keeps the registers of the arguments, says that the program ends, and jumps on. If `exec`
-//! fails the program goes on, and ends once more later.
+//! Some of these functions take any number of arguments, which can only be left in place. Each symbol is therefore a
+//! piece of assembly that saves the registers of the arguments, calls [`process::ending`], and jumps to the real
+//! function. If `exec` fails, the program continues, and ends once more later.
 
 use super::process;
 use super::real::Real;

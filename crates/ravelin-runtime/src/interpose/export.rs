@@ -1,14 +1,14 @@
 //! The macro that makes an interposed function.
 //!
 //! Rust has no weak definitions, so the symbol is a piece of assembly that jumps to the Rust function. It leaves the
-//! arguments where they are and, when the function asks for it, adds the return address as one more.
+//! arguments in place. If the function asks for it, it adds the return address as one more argument.
 //!
 //! The test program of this crate is not watched. It has the functions but not the symbols, and nothing runs when it
-//! starts; otherwise its own `malloc` and `pthread_create` would lead here.
+//! starts. Otherwise its own `malloc` and `pthread_create` would lead here.
 
-/// `fn name(arg: Type, …; pc) -> Type { body }`: a weak `name` with this body. In the body `real(arg, …)` calls the next
-/// definition of `name`, and `pc` is the address the call returns to. Pointers the body only passes on are `usize`.
-/// `fn name @ "VERSION" (…)` asks for a version of the symbol.
+/// `fn name(arg: Type, …; pc) -> Type { body }`: a weak `name` with this body. In the body `real(arg, …)` calls the
+/// next definition of `name`, and `pc` is the address the call returns to. Pointers that the body only passes to other
+/// functions are `usize`. `fn name @ "VERSION" (…)` requests a version of the symbol.
 macro_rules! interpose {
     ($($(#[$meta:meta])* fn $name:ident $(@ $version:literal)? ($($arg:ident: $type:ty),* $(; $pc:ident)?)
         $(-> $result:ty)? $body:block)*) => {$(
@@ -23,8 +23,8 @@ macro_rules! interpose {
             #[allow(dead_code, clippy::too_many_arguments)]
             #[inline(always)]
             fn real($($arg: $type),*) $(-> $result)? {
-                // SAFETY: the address is that of the function with this name and so of this type, and the arguments
-                // are those for which the caller of the interposed function keeps that function's promises.
+                // SAFETY: the address is that of the function with this name and so of this type. The caller of the
+                // interposed function keeps that function's promises for these arguments.
                 unsafe {
                     let real: unsafe extern "C" fn($($type),*) $(-> $result)? = std::mem::transmute(REAL.address());
                     real($($arg),*)
@@ -70,7 +70,7 @@ macro_rules! next {
     )*};
 }
 
-/// The instruction that puts the return address into the register after those of the arguments, if it is asked for.
+/// The instruction that puts the return address into the register after those of the arguments, if it is requested.
 #[cfg(not(test))]
 macro_rules! load_return_address {
     (($($arg:ident)*)) => {

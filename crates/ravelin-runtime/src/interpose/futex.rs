@@ -1,13 +1,14 @@
-//! The kernel's futex, which languages and libraries use through `syscall`: with a schedule nobody waits in the kernel.
+//! The kernel's futex, which languages and libraries use through `syscall`. With a schedule no thread waits in the
+//! kernel.
 //!
-//! The C library's own locks use it without this function. What is not a plain wait or wake goes to the kernel.
+//! The C library's own locks use it without this function. Calls other than a plain wait or wake go to the kernel.
 
 use crate::schedule::{self, time};
 use libc::{c_int, c_long};
 use ravelin_findings::WaitsFor;
 
 interpose! {
-    /// There may be fewer arguments than these; what stands in their places is then passed on and not looked at.
+    /// There may be fewer arguments than these. The values in their places are then passed to the kernel unread.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
         if number == libc::SYS_futex && let Some(me) = schedule::mine() {
             return in_turn(me, a, b as c_int, c as u32, d, || real(number, a, b, c, d, e, f));
@@ -29,7 +30,7 @@ fn in_turn(
     match operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) {
         command @ (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) => {
             schedule::point(pc);
-            // SAFETY: the program waits for this word, so it is there.
+            // SAFETY: the program waits for this word, so it exists.
             if unsafe { (word as *const u32).read_volatile() } != value {
                 return fails(libc::EAGAIN);
             }
@@ -45,7 +46,7 @@ fn in_turn(
             schedule::point(pc);
             let most = value as usize;
             let woken = schedule::wake_some(word, most);
-            // Somebody who takes no turns may wait as well.
+            // A thread outside the schedule may wait as well.
             if woken < most { woken as c_long + real().max(0) } else { woken as c_long }
         }
         _ => real(),

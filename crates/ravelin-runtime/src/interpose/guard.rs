@@ -1,10 +1,13 @@
 //! The guards of C++'s static variables.
 //!
-//! A guard is a word: its first byte says that the variable is initialised, the second that a thread is at it, the
-//! third that others wait for that. Compiled code loads the first byte itself, with acquire order, and calls these
-//! functions only when it is zero; that load is instrumented, so the store of the byte is told as an atomic one. The
-//! functions are whole here rather than wrapped, because in a program that links the C++ library statically there is
-//! nothing behind ours. The bits are those of the C++ library, so a guard may be shared with code that uses its.
+//! A guard is a word. Its first byte says that the variable is initialised, the second that a thread is initialising
+//! it, the third that other threads wait for that. Compiled code loads the first byte itself, with acquire order, and
+//! calls these functions only when it is zero. That load is instrumented, so the store of the byte is recorded as an
+//! atomic one.
+//!
+//! The functions are implemented here rather than wrapped: a program that links the C++ library statically has no next
+//! definition. The bits are those of the C++ library, so a guard may be shared with code that uses that library's
+//! functions.
 
 use crate::{schedule, sync};
 use libc::c_int;
@@ -16,7 +19,7 @@ const PENDING: u32 = 1 << 8;
 const WAITED_FOR: u32 = 1 << 16;
 
 interpose! {
-    /// 1 if the caller is to initialise the variable, 0 if that is done.
+    /// 1 if the caller must initialise the variable, 0 if that is done.
     fn __cxa_guard_acquire(guard: usize; pc) -> c_int {
         schedule::point(pc);
         loop {
@@ -36,18 +39,18 @@ interpose! {
 
     fn __cxa_guard_release(guard: usize) {
         sync::release(knowledge(guard));
-        // Before the store: a thread must not read a byte that the runtime does not know of.
+        // Before the store: a thread must not read a byte that the runtime does not know about.
         sync::stored_byte(guard);
         finish(guard, DONE);
     }
 
-    /// The initialiser threw: somebody else may try.
+    /// The initialiser threw: another thread may try.
     fn __cxa_guard_abort(guard: usize) {
         finish(guard, 0);
     }
 }
 
-/// Where what the initialiser did is released: not at the first byte, which is an atomic object of its own.
+/// The address at which the initialiser's work is released. It is not the first byte, which is an atomic object itself.
 fn knowledge(guard: usize) -> usize {
     guard + 1
 }
@@ -61,7 +64,7 @@ fn wait(guard: usize, now: u32) {
     let waited_for = now | WAITED_FOR;
     if now == waited_for || word(guard).compare_exchange(now, waited_for, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     {
-        // SAFETY: the kernel reads the word, which is there.
+        // SAFETY: the kernel reads the word, which exists.
         unsafe { libc::syscall(libc::SYS_futex, guard, libc::FUTEX_WAIT, waited_for, 0_usize) };
     }
 }
@@ -93,19 +96,19 @@ mod tests {
             self.0.as_ptr() as usize
         }
 
-        /// Whether the caller is to initialise the variable.
+        /// Whether the caller must initialise the variable.
         fn acquire(&self) -> bool {
-            // SAFETY: the guard is there.
+            // SAFETY: the guard exists.
             unsafe { __cxa_guard_acquire(self.address(), 0) == 1 }
         }
 
         fn release(&self) {
-            // SAFETY: the guard is there.
+            // SAFETY: the guard exists.
             unsafe { __cxa_guard_release(self.address()) };
         }
 
         fn abort(&self) {
-            // SAFETY: the guard is there.
+            // SAFETY: the guard exists.
             unsafe { __cxa_guard_abort(self.address()) };
         }
     }
@@ -162,7 +165,7 @@ mod tests {
         assert!(guard.acquire());
         std::thread::scope(|scope| {
             let other = scope.spawn(|| guard.acquire());
-            // Until the other says that it waits.
+            // Until the other thread says that it waits.
             while guard.0.load(Ordering::Relaxed) as u32 & WAITED_FOR == 0 {
                 std::thread::yield_now();
             }

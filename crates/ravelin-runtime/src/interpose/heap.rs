@@ -1,9 +1,10 @@
-//! The heap: what is handed out and what is given back.
+//! The heap: allocation and deallocation.
 //!
-//! C++'s operators call these functions, and then it is their caller who allocates ([`super::operators`]). If the program brings its own allocator, none of this
-//! is linked or called. `dlsym`, which finds the functions behind ours, may allocate: until they are found, memory comes
-//! from a small buffer, and `free` knows it again. Everything is done in `open`: a call before the process's start-up
-//! opens the heap itself.
+//! C++'s operators call these functions; then the caller of the operator is the one that allocates
+//! ([`super::operators`]). If the program brings its own allocator, none of this is linked or called.
+//!
+//! `dlsym`, which finds the next definitions, may allocate. Until they are found, memory comes from a small buffer, and
+//! `free` recognises it. Everything is done in `open`: a call before the process's start-up opens the heap itself.
 
 use super::operators;
 use crate::memory;
@@ -44,7 +45,7 @@ interpose! {
     }
 
     fn free(block: usize; pc) {
-        // What is freed before the heap is open was not allocated through us: it is left to itself.
+        // A block that is freed before the heap is open was not allocated through the runtime: it is left alone.
         if block == 0 || is_early(block) || !open() {
             return;
         }
@@ -58,7 +59,7 @@ interpose! {
         }
         let status = real(place, alignment, size);
         if status == 0 {
-            // SAFETY: the call has succeeded, so the block's address is there.
+            // SAFETY: the call has succeeded, so the block's address is stored there.
             handed_out(unsafe { (place as *const usize).read() }, size, pc);
         }
         status
@@ -93,7 +94,7 @@ interpose! {
     }
 }
 
-/// Whether the real functions are known; finds them if nobody is at it.
+/// Whether the real functions are known. Looks them up unless another call is doing so.
 #[inline(always)]
 pub fn open() -> bool {
     STATE.load(Ordering::Acquire) == OPEN || try_to_open()
@@ -124,8 +125,8 @@ fn handed_out(block: usize, size: usize, pc: usize) -> usize {
     block
 }
 
-/// A block that exists is given back and another handed out, which may be at the same place. Giving back comes before
-/// the real function, which frees the old place; if that fails the block is handed out again where it was.
+/// Frees an existing block and allocates another, which may be at the same address. The block is removed before the
+/// real function frees the old memory. If that fails, the block is recorded again where it was.
 #[inline(always)]
 fn moved(block: usize, size: usize, pc: usize, realloc: impl FnOnce() -> usize) -> usize {
     let before = memory::usable(block);
@@ -146,7 +147,7 @@ fn moved(block: usize, size: usize, pc: usize, realloc: impl FnOnce() -> usize) 
 
 /// How many bytes of a block the program may use.
 fn usable(block: usize) -> usize {
-    // SAFETY: the block was handed out just now.
+    // SAFETY: the block was allocated just now.
     unsafe { libc::malloc_usable_size(block as *mut c_void) }
 }
 
@@ -163,7 +164,7 @@ unsafe impl Sync for Early {}
 static EARLY: Early = Early(UnsafeCell::new([0; BUFFER]));
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
-/// A block of zeros, or zero if the buffer is used up.
+/// A block of zeros, or 0 if the buffer is used up.
 #[cold]
 fn early(size: usize, alignment: usize) -> usize {
     let alignment = alignment.max(ALIGNMENT);
@@ -195,7 +196,7 @@ unsafe fn realloc_early(block: usize, size: usize, pc: usize) -> usize {
     // SAFETY: any size is allowed.
     let place = unsafe { malloc(size, pc) };
     if place != 0 && is_early(block) {
-        // SAFETY: an early block has its size in front, and both blocks have at least as many bytes as are copied.
+        // SAFETY: an early block has its size before it, and both blocks have at least as many bytes as are copied.
         unsafe {
             let before = ((block - ALIGNMENT) as *const usize).read();
             std::ptr::copy_nonoverlapping(block as *const u8, place as *mut u8, before.min(size));

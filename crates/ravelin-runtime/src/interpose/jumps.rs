@@ -1,7 +1,8 @@
-//! Jumps out of functions: the calls that `longjmp` leaves never return, so they are taken off the stack of calls here.
+//! Jumps out of functions. The calls that `longjmp` leaves never return, so they are removed from the stack of calls
+//! here.
 //!
-//! The C library keeps the stack pointer of a `jmp_buf` in its seventh word, exclusive-ored with the thread's pointer
-//! guard and rotated by 17 bits.
+//! The C library keeps the stack pointer of a `jmp_buf` in its seventh word, xored with the thread's pointer guard and
+//! rotated by 17 bits.
 
 use crate::this_thread;
 use libc::c_int;
@@ -33,7 +34,7 @@ fn jumping(buffer: usize) {
     let guard: usize;
     // SAFETY: the pointer guard is a word of the thread's control block.
     unsafe { std::arch::asm!("mov {}, fs:[0x30]", out(reg) guard, options(pure, readonly, nostack)) };
-    // SAFETY: the program jumps by this buffer, so `setjmp` has filled it.
+    // SAFETY: the program jumps with this buffer, so `setjmp` has filled it.
     let mangled = unsafe { (buffer as *const usize).add(STACK_POINTER).read() };
     let sp = mangled.rotate_right(17) ^ guard;
     let thread = this_thread::me();

@@ -1,6 +1,6 @@
-//! Mappings: memory that comes from the kernel and goes back to it.
+//! Mappings: memory that is taken from the kernel and given back to it.
 //!
-//! The runtime's own memory comes this way too, also before the real functions are known; then the kernel is asked
+//! The runtime's own memory comes this way too, also before the real functions are known. Then the kernel is called
 //! directly.
 
 use crate::{memory, this_thread};
@@ -34,7 +34,7 @@ interpose! {
         }
     }
 
-    /// The fifth argument is there only with a flag; it is passed on in any case.
+    /// The fifth argument exists only with a flag; it is always passed to the kernel.
     fn mremap(old: usize, old_length: usize, length: usize, flags: c_int, new: usize) -> usize {
         forget(old, old_length);
         let place = match REAL.known() {
@@ -54,7 +54,7 @@ fn mapped(place: usize, length: usize) -> usize {
     place
 }
 
-/// Whole pages, as the kernel takes them; not those of the runtime itself.
+/// Forgets whole pages, as the kernel takes them, but not those of the runtime itself.
 #[inline(always)]
 fn forget(address: usize, length: usize) {
     const PAGE: usize = 4096;
@@ -80,7 +80,7 @@ mod tests {
     fn pages_that_go_are_forgotten_as_the_kernel_takes_them() {
         watched(|| {
             let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-            // SAFETY: memory that the kernel chooses, and that is given back.
+            // SAFETY: the kernel chooses the memory, and the test gives it back.
             unsafe {
                 let place = mmap(0, 3 * PAGE, protection, flags, -1, 0);
                 assert_ne!(place, FAILED);

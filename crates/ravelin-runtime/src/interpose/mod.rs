@@ -1,15 +1,16 @@
-//! The C library's functions that matter, and what happens around each.
+//! The C library's functions that the runtime watches, and what it does around each.
 //!
-//! One file a family. Every function here is a weak symbol of the executable (or of the shared runtime), so that a
-//! program which brings its own, as allocators do, still links and is served by its own; the C library's function is
-//! found behind it when the process starts. A thread that the runtime does not watch, or that is inside the runtime,
-//! gets what the C library does and nothing else.
+//! There is one file per family. Every function here is a weak symbol of the executable (or of the shared runtime). A
+//! program that brings its own function, as allocators do, still links and uses its own. The C library's function is
+//! looked up when the process starts. For a thread that the runtime does not watch, or that is inside the runtime, only
+//! the C library's function runs.
 //!
-//! What has to hold everywhere: a lock's `release` comes before the real unlock and its `acquire` after the real lock,
-//! because in between another thread may already own it; memory is forgotten before it is given back, because
-//! afterwards another thread may already use it. Frames of this module hold no destructors while the real function
-//! runs where that function is a cancellation point or calls back, because cancellation and C++ exceptions unwind
-//! through them.
+//! Two rules hold everywhere. A lock's `release` comes before the real unlock and its `acquire` after the real lock,
+//! because in between another thread may already own it. Memory is forgotten before it is given back, because
+//! afterwards another thread may already use it.
+//!
+//! Some real functions are cancellation points or call back. Frames of this module hold no destructors while such a
+//! function runs, because cancellation and C++ exceptions unwind through them.
 
 #[macro_use]
 mod export;
@@ -49,7 +50,7 @@ extern "C" fn start_up() {
     heap::open();
     threads::prepare();
     process::prepare();
-    // Whoever waits in turn needs the functions that were just found.
+    // Waiting in turn needs the functions that were just found.
     crate::schedule::begin();
     crate::watchdog::begin();
 }

@@ -1,7 +1,7 @@
 //! Mutexes and spin locks, of POSIX and of C11.
 //!
-//! A recursive mutex acquires and releases at every level: the owner learns what it knew anyway. A robust mutex whose
-//! owner died is locked, though the call says so with an error.
+//! A recursive mutex acquires and releases at every level: the owner learns nothing new. A robust mutex whose owner
+//! died is locked, although the call returns an error that says so.
 
 use crate::schedule::time;
 use crate::{memory, schedule, sync, this_thread};
@@ -11,8 +11,8 @@ use ravelin_findings::WaitsFor;
 /// The size of `pthread_mutex_t`, which `mtx_t` is too.
 const MUTEX: usize = size_of::<libc::pthread_mutex_t>();
 
-/// A lock function has come back: the mutex is acquired if it is locked now. C11's success is zero too, and none of
-/// its other results is `EOWNERDEAD`.
+/// A lock function has returned: the mutex is acquired if it is locked now. C11's success is zero too, and none of its
+/// other results is `EOWNERDEAD`.
 #[inline(always)]
 pub fn acquire_if_locked(mutex: usize, status: c_int) -> c_int {
     if status == 0 || status == EOWNERDEAD {
@@ -21,9 +21,9 @@ pub fn acquire_if_locked(mutex: usize, status: c_int) -> c_int {
     status
 }
 
-/// An unlock comes: what the last owner released is replaced. A mutex that knows its owner refuses others, who release
-/// nothing. The C library keeps owner and kind in fields that its header shows (`__owner`, `__kind`); it does not always
-/// keep the owner of a mutex of the default kind, of which only the owner may ask for this anyway.
+/// Before an unlock: replaces what the last owner released. A mutex that checks its owner refuses other threads, which
+/// release nothing. The C library keeps owner and kind in fields that its header shows (`__owner`, `__kind`). It does
+/// not always keep the owner of a mutex of the default kind, but only the owner may unlock such a mutex anyway.
 #[inline(always)]
 fn release_if_held(mutex: usize) {
     if !this_thread::watched() {
@@ -55,13 +55,13 @@ const CHECKED: c_int = libc::PTHREAD_MUTEX_RECURSIVE | libc::PTHREAD_MUTEX_ERROR
 const SHARED: c_int = 128;
 
 fn kind_and_owner(mutex: usize) -> (c_int, c_int) {
-    // SAFETY: the caller locks or unlocks it, so it is a mutex of the C library, which is longer than this; fields that
-    // another thread may change are read as such.
+    // SAFETY: the caller locks or unlocks it, so it is a mutex of the C library, which is longer than this. Fields that
+    // another thread may change are read as volatile.
     unsafe { (((mutex + KIND) as *const c_int).read_volatile(), ((mutex + OWNER) as *const c_int).read_volatile()) }
 }
 
-/// Locks a mutex, if there is a schedule without waiting for it in the C library. What has to wait for another process, or
-/// gives an error that trying does not give, is left to `real`.
+/// Locks a mutex. With a schedule, it does not wait in the C library. Waiting for another process, and errors that
+/// `trylock` does not return, are left to `real`.
 #[inline(always)]
 fn lock(
     mutex: usize,
@@ -105,7 +105,7 @@ pub fn lock_again(me: usize, mutex: usize, pc: usize) {
     });
 }
 
-/// Opens a mutex for a wait for a condition.
+/// Unlocks a mutex for a wait for a condition.
 pub fn open(mutex: usize) {
     next::pthread_mutex_unlock(mutex);
     schedule::wake(mutex);
@@ -116,7 +116,7 @@ pub fn is_shared(mutex: usize) -> bool {
     kind_and_owner(mutex).0 & SHARED != 0
 }
 
-/// Opens a lock by `real`; whoever waits for it tries again.
+/// Unlocks a lock by `real`; threads that wait for it try again.
 #[inline(always)]
 fn unlock(lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     if !schedule::is_on() {
@@ -128,7 +128,7 @@ fn unlock(lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     status
 }
 
-/// Tries a lock by `real`; who fails lets others run.
+/// Tries a lock by `real`; a thread that fails lets others run.
 #[inline(always)]
 fn attempt(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     if !schedule::is_on() {
@@ -147,7 +147,7 @@ fn at_real_time(until: usize) -> Option<u64> {
     unsafe { time::when(CLOCK_REALTIME, until) }
 }
 
-/// What C11 calls a time that is over.
+/// C11's result for a wait that timed out.
 const THRD_TIMEDOUT: c_int = 4;
 
 interpose! {
@@ -328,7 +328,7 @@ mod tests {
                 take(mutex);
                 leave(mutex);
             };
-            // SAFETY: a mutex that nobody holds.
+            // SAFETY: a mutex that no thread holds.
             let mine = || unsafe {
                 pthread_mutex_destroy(mutex);
                 pthread_mutex_init(mutex, 0);

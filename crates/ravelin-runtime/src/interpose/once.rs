@@ -1,8 +1,8 @@
-//! `pthread_once` and C11's `call_once`: whoever comes back knows what the initialiser did.
+//! `pthread_once` and C11's `call_once`: a thread that returns knows what the initialiser did.
 //!
-//! The initialiser's knowledge must be released before the C library lets anybody else go on, so the C library is given
-//! an initialiser of ours. It takes no argument; what it is to run is in two words of the thread, read before anything
-//! can nest.
+//! The initialiser's knowledge must be released before the C library lets another thread continue, so the C library is
+//! given the runtime's initialiser. It takes no argument. What it must run is in two words of the thread, read before
+//! calls can nest.
 
 use crate::{schedule, sync};
 use libc::c_int;
@@ -27,8 +27,9 @@ interpose! {
     }
 }
 
-/// With a schedule nobody waits in the C library for an initialiser that another thread runs. The lowest bit of a control
-/// says so; should the initialiser end by an exception nobody is woken, so those who wait look now and then.
+/// With a schedule, no thread waits in the C library for an initialiser that another thread runs. The lowest bit of a
+/// control says that one runs. If the initialiser ends by an exception, no thread is woken, so waiting threads look
+/// from time to time.
 fn wait_for_others(control: usize, pc: usize) {
     const LOOK: u64 = 1_000_000;
     let Some(me) = schedule::mine() else {

@@ -1,8 +1,8 @@
 //! C++'s `operator new`: a block is allocated where the program says `new`, not where the C++ library calls `malloc`.
 //!
-//! While the library's operator runs, the address it was called from is kept for the functions of the heap. Should there
-//! be no operator behind ours, because the C++ library is linked statically, the block is allocated here. `operator
-//! delete` needs nothing: `free` knows the block.
+//! While the library's operator runs, the address it was called from is kept for the functions of the heap. If the C++
+//! library is linked statically there is no next operator, and the block is allocated here. `operator delete` needs
+//! nothing, because `free` knows the block.
 
 use libc::c_void;
 use std::ffi::CStr;
@@ -17,7 +17,7 @@ pub fn caller_or(pc: usize) -> usize {
     }
 }
 
-/// There is no memory: the operator that runs now may be left by an exception.
+/// Memory has run out: an exception may end the operator that runs now.
 #[cold]
 pub fn has_failed() {
     // SAFETY: the thread's own word.
@@ -58,17 +58,17 @@ interpose! {
     }
 }
 
-/// Where the operators are if a program in C has loaded them late.
+/// The library that has the operators if a program in C has loaded them late.
 const LIBRARY: &CStr = c"libstdc++.so.6";
 
 // Where the outermost operator that runs was called from.
 thread_words!(caller, "ravelin_new", 1);
 
-/// What every block of the heap is aligned to.
+/// The alignment of every block of the heap.
 const ALIGNMENT: usize = 16;
 
-/// Runs an operator. Operators call each other; the outermost is the program's. If an exception leaves this frame, there
-/// was no memory, and the word is zero already.
+/// Runs an operator. Operators call each other; the outermost is the program's. If an exception leaves this frame,
+/// memory had run out, and the word is zero already.
 #[inline(always)]
 fn called_from(pc: usize, operator: impl FnOnce() -> usize) -> usize {
     let word = caller();
@@ -86,7 +86,7 @@ fn called_from(pc: usize, operator: impl FnOnce() -> usize) -> usize {
     block
 }
 
-/// The operator itself, without a handler for want of memory.
+/// The operator itself, without a handler for failed allocations.
 #[cold]
 fn whole(size: usize, alignment: usize, throws: bool) -> usize {
     let size = size.max(1);
@@ -111,10 +111,10 @@ fn whole(size: usize, alignment: usize, throws: bool) -> usize {
 // The C++ library's function that throws, if it is linked.
 std::arch::global_asm!(".weak _ZSt17__throw_bad_allocv");
 
-/// Throws `std::bad_alloc` if the C++ library's function for that is there.
+/// Throws `std::bad_alloc` if the C++ library's function for that exists.
 fn throw() -> ! {
     let throw: usize;
-    // SAFETY: reads the address of a weak symbol, which is 0 if nobody defines it.
+    // SAFETY: reads the address of a weak symbol, which is 0 if it is undefined.
     unsafe {
         std::arch::asm!(
             "mov {}, qword ptr [rip + _ZSt17__throw_bad_allocv@GOTPCREL]",

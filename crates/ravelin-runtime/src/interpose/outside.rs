@@ -1,4 +1,4 @@
-//! Calls that wait for another process or for a signal: meanwhile others have their turn.
+//! Calls that wait for another process or for a signal: other threads have their turn meanwhile.
 
 use crate::schedule;
 use libc::{c_int, pid_t};

@@ -1,9 +1,9 @@
-//! Waiting for descriptors: with a schedule, a thread looks without waiting and gives its turn to others in between.
+//! Waiting for descriptors: with a schedule, a thread polls without waiting and gives its turn to others in between.
 
 use crate::schedule::{self, time, turn};
 use libc::{c_int, fd_set, pollfd, timespec, timeval};
 
-/// Descriptors of a `select` that are waited for; with more the thread looks again and again.
+/// The most descriptors of a `select` to wait for. With more, the thread polls repeatedly.
 const MOST: usize = 64;
 const MILLISECOND: u64 = 1_000_000;
 
@@ -90,7 +90,7 @@ interpose! {
     }
 }
 
-/// [`in_turn`] for sets of descriptors, which each look changes.
+/// [`in_turn`] for sets of descriptors, which each poll changes.
 fn select_in_turn(
     me: usize,
     until: Option<u64>,
@@ -109,7 +109,7 @@ fn select_in_turn(
     })
 }
 
-/// Looks, by `look`, until something is ready or the time is over.
+/// Polls by `look` until a descriptor is ready or the time is over.
 #[cold]
 fn in_turn(
     me: usize,
@@ -167,8 +167,8 @@ fn from_sets(count: c_int, sets: &[Option<fd_set>; 3], room: &mut [pollfd]) -> u
     used
 }
 
-/// A call that would wait for a descriptor: others have their turn until it is ready. A descriptor that does not wait, or
-/// cannot be asked, is left to the call.
+/// A call that would wait for a descriptor: others have their turn until it is ready. A descriptor that does not wait,
+/// or cannot be polled, is left to the call.
 pub fn await_ready(file: c_int, events: i16, pc: usize) {
     let Some(me) = schedule::mine() else {
         return;

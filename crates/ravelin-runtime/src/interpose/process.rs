@@ -1,10 +1,12 @@
 //! The process: its end, and its children.
 //!
-//! `exit` and the return from `main` are noticed by a function registered before any of the program's, which therefore
-//! runs after them; the ways to end without such functions are interposed ([`super::exec`] has those that begin another
-//! program). A child of `fork` is noticed by a function too, because the C library forks by itself at times. `vfork` is
-//! left alone: its child may do nothing but leave, and when it does so it has another process number, though its memory
-//! is still the parent's.
+//! `exit` and the return from `main` are noticed by a function that is registered before any of the program's, and
+//! therefore runs after them. The ways to end without such functions are interposed ([`super::exec`] has those that
+//! start another program). A child of `fork` is noticed by a function too, because the C library sometimes forks by
+//! itself.
+//!
+//! `vfork` is left alone: its child may only exit or call `exec`. It then has another process number, although its
+//! memory is still the parent's.
 
 use super::barrier::BARRIERS;
 use super::threads::HANDLES;
@@ -32,11 +34,11 @@ interpose! {
 /// The number of the process that is watched.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
-/// When the process starts.
+/// Runs when the process starts.
 pub fn prepare() {
     // SAFETY: always allowed.
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
-    // SAFETY: the functions are there as long as the process.
+    // SAFETY: the functions exist as long as the process.
     unsafe {
         libc::atexit(ending);
         libc::pthread_atfork(Some(before_fork), Some(has_forked), Some(forked));

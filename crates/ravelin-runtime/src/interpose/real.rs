@@ -1,13 +1,13 @@
-//! Finding the C library's own functions behind the interposed ones.
+//! Finds the C library's own functions, which are the next definitions after the interposed ones.
 //!
-//! Every interposed function has one [`Real`] in a section of its own, so that all of them can be looked up when the
-//! process starts. Whatever is called earlier looks its function up itself, except for the functions `dlsym` needs,
-//! which have a way to do without.
+//! Every interposed function has one [`Real`] in a separate section, so that all of them can be looked up when the
+//! process starts. An earlier call looks its function up itself. The exceptions are the functions that `dlsym` needs,
+//! which can do without.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The next definition of an interposed function after ours.
+/// The next definition of an interposed function after the runtime's.
 pub struct Real {
     /// Ends with a zero byte, as `version` does.
     name: &'static str,
@@ -38,8 +38,8 @@ impl Real {
         }
     }
 
-    /// Whether there is such a function, perhaps in a library that was loaded since the process started. Such a library
-    /// is looked for once, and then stays.
+    /// Whether the function exists, perhaps in a library that was loaded after the process started. Such a library is
+    /// searched for once, and then stays loaded.
     #[inline(always)]
     pub fn exists_in(&self, library: &CStr) -> bool {
         let address = match self.address() {
@@ -51,7 +51,7 @@ impl Real {
 
     #[cold]
     fn find_late(&self, library: &CStr) -> usize {
-        // SAFETY: both strings end with a zero byte. Only a library that is there already is opened.
+        // SAFETY: both strings end with a zero byte. Only a library that is already loaded is opened.
         let address = unsafe {
             let library = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
             if library.is_null() { std::ptr::null_mut() } else { libc::dlsym(library, self.name.as_ptr().cast()) }
@@ -79,10 +79,10 @@ impl Real {
     }
 }
 
-/// In place of the address of a function that was looked for everywhere.
+/// Marks a function that was not found anywhere.
 const ABSENT: usize = 1;
 
-/// Stands for a function that this C library does not have.
+/// Replaces a function that this C library does not have.
 extern "C" fn missing() -> c_int {
     libc::ENOSYS
 }
@@ -95,7 +95,7 @@ unsafe extern "C" {
     static END: u8;
 }
 
-/// Looks all functions up.
+/// Looks up all functions.
 pub fn find_all() {
     let mut real: *const Real = (&raw const FIRST).cast();
     let end: *const Real = (&raw const END).cast();
@@ -112,7 +112,7 @@ pub fn find_all() {
 mod tests {
     use super::*;
 
-    // In the section of all the others, so that `find_all` comes here.
+    // In the same section as all the others, so that `find_all` finds it.
     #[unsafe(link_section = "ravelin_real")]
     static GETPID: Real = Real::new("getpid\0", "\0");
     #[unsafe(link_section = "ravelin_real")]

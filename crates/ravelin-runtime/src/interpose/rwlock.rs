@@ -1,7 +1,7 @@
 //! Read-write locks.
 //!
-//! Readers learn what writers released at the lock's address, and leave what they know at the next address, which only
-//! writers read: two readers that follow each other are not ordered.
+//! Readers learn what writers released at the lock's address. They release their own knowledge at the next address,
+//! which only writers read: two successive readers are not ordered.
 
 use crate::schedule::time;
 use crate::{memory, schedule, sync};
@@ -16,8 +16,8 @@ mod next {
     }
 }
 
-/// Locks without waiting in the C library if there is a schedule. A thread that already holds the lock for writing gets the
-/// error from `real`.
+/// Locks the lock. With a schedule, it does not wait in the C library. A thread that already holds the lock for writing
+/// gets the error from `real`.
 #[inline(always)]
 fn lock(
     lock: usize,
@@ -134,9 +134,9 @@ pub fn left_by_readers(lock: usize) -> usize {
     lock + 1
 }
 
-/// Whether the lock, which the calling thread holds, is held for writing. The C library keeps the writer's number in
-/// the lock, in a field its header shows (`__cur_writer`) and by which its own unlock decides; no reader holds the lock
-/// as long as it is not zero.
+/// Whether the lock, which the calling thread holds, is held for writing. The C library keeps the writer's number in a
+/// field that its header shows (`__cur_writer`), and its own unlock uses that field. No reader holds the lock while the
+/// field is not zero.
 fn is_written(lock: usize) -> bool {
     writer(lock) != 0
 }

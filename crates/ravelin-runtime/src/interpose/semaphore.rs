@@ -1,4 +1,4 @@
-//! Semaphores: a wait that succeeds knows what was known at every post so far.
+//! Semaphores: after a successful wait, a thread knows what was known at every post so far.
 
 use crate::schedule::time;
 use crate::{memory, schedule, sync};
@@ -12,7 +12,7 @@ mod next {
     }
 }
 
-/// Waits without the C library if there is a schedule, but for a semaphore that other processes may post.
+/// Waits. With a schedule, it does so without the C library, except for a semaphore that other processes may post.
 #[inline(always)]
 fn wait(semaphore: usize, pc: usize, until: impl FnOnce() -> Option<u64>, real: impl FnOnce() -> c_int) -> c_int {
     match schedule::mine() {
@@ -38,7 +38,7 @@ fn in_turn(me: usize, semaphore: usize, pc: usize, until: Option<u64>) -> c_int 
     taken.unwrap_or(-1)
 }
 
-/// Whether other processes may use a semaphore, as the C library keeps it in a field after value and waiters (`private`:
+/// Whether other processes may use a semaphore. The C library keeps this in a field after value and waiters (`private`:
 /// 0 or the flag that the kernel wants for memory of one process, inverted).
 fn is_shared(semaphore: usize) -> bool {
     const PRIVATE: usize = 8;

@@ -1,12 +1,14 @@
-//! Signals: no handler of the program runs while its thread is inside the runtime, whose locks it could need.
+//! Signals: no handler of the program runs while its thread is inside the runtime, because it could need the runtime's
+//! locks.
 //!
-//! The kernel is given a handler of ours in place of the program's. If the thread is inside and the signal is none
-//! that an instruction raises, ours sends the signal to the thread again and returns with all such signals
-//! blocked; on leaving the runtime the thread gets its old mask back, and the kernel delivers what has come meanwhile
-//! as it would have: on the right stack, with the right mask and a true context, queued if it is to be queued.
+//! The kernel is given the runtime's handler in place of the program's. If the thread is inside and the signal is not
+//! one that instructions raise, the runtime's handler sends the signal to the thread again and returns with all such
+//! signals blocked. On leaving the runtime the thread restores its old mask. The kernel then delivers what has arrived
+//! meanwhile as it would have: on the right stack, with the right mask and a true context, queued if it is to be
+//! queued.
 //!
-//! A handler that is to be used once (`SA_RESETHAND`) is reset here, when it runs, and not by the kernel, which would do
-//! it when ours does.
+//! A one-time handler (`SA_RESETHAND`) is reset here, when it runs. The kernel would reset it when the runtime's
+//! handler runs.
 
 use crate::this_thread;
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
@@ -19,8 +21,8 @@ pub fn pending() -> bool {
     unsafe { held_back().read_volatile() != 0 }
 }
 
-/// Lets the signals in that were held back. To be called when [`this_thread::inside`] is false already, or they are held
-/// back again.
+/// Delivers the signals that were held back. Must be called when [`this_thread::inside`] is already false, or they are
+/// held back again.
 #[cold]
 pub fn deliver_pending() {
     let words = held_back();
@@ -41,7 +43,7 @@ pub fn are_handled() -> bool {
     HANDLERS.iter().any(|handler| handler.load(Ordering::Relaxed) != 0)
 }
 
-/// Blocks all signals of the calling thread, which is inside; gives the mask to return to.
+/// Blocks all signals of the calling thread, which is inside, and returns the mask to restore.
 pub fn block() -> u64 {
     let all = !0_u64;
     let mut before = 0_u64;
@@ -52,7 +54,7 @@ pub fn block() -> u64 {
     before
 }
 
-/// Takes [`block`] back, and lets the signals in that were held back before.
+/// Undoes [`block`], and delivers the signals that were held back before.
 pub fn unblock(before: u64) {
     // SAFETY: as above.
     unsafe {
@@ -80,7 +82,7 @@ interpose! {
         set(signal, handler, libc::SA_RESTART, true)
     }
 
-    /// What `signal` is in programs compiled for the bare C standard.
+    /// The `signal` of programs compiled for the bare C standard.
     fn __sysv_signal(signal: c_int, handler: usize) -> usize {
         set(signal, handler, libc::SA_RESETHAND | libc::SA_NODEFER, false)
     }
@@ -90,7 +92,7 @@ interpose! {
     }
 }
 
-// Whether signals are held back, and the mask to return to.
+// Whether signals are held back, and the mask to restore.
 thread_words!(held_back, "ravelin_signals", 2);
 
 const SIGNALS: usize = 65;
@@ -128,7 +130,7 @@ fn change(
         }
         ours
     });
-    // Before the kernel knows ours: it may be called at once.
+    // Before the kernel knows the runtime's handler, which may be called at once.
     if let Some(handler) = replaced {
         slot.store(handler, Ordering::Release);
     }
@@ -154,7 +156,7 @@ fn change(
     status
 }
 
-/// `signal` in terms of `sigaction`: gives the old handler.
+/// `signal` in terms of `sigaction`; returns the old handler.
 fn set(signal: c_int, handler: usize, flags: c_int, blocks_itself: bool) -> usize {
     // SAFETY: an action of zeros is one; the set is made by the C library's functions, which check the signal.
     unsafe {
@@ -201,12 +203,12 @@ unsafe extern "C" fn arrived(signal: c_int, info: *mut siginfo_t, context: *mut 
     }
 }
 
-/// Signals that an instruction raises, or the thread itself when it gives up: they are never held back, because blocking
+/// Signals that an instruction raises, or the thread itself when it aborts. They are never held back, because blocking
 /// them would end the process.
 const RAISED: [c_int; 7] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT, libc::SIGSYS];
 
-/// Sends the signal again, to be delivered when the mask is what it was. False if the kernel has no room for it.
+/// Sends the signal again, to be delivered when the mask is restored. Returns false if the kernel has no room for it.
 unsafe fn hold_back(signal: c_int, info: *const siginfo_t, context: *mut ucontext_t) -> bool {
     // SAFETY: the kernel's own pointers, and the thread's own words. The kernel's signal sets have eight bytes, which
     // are the first of the C library's.
@@ -214,14 +216,14 @@ unsafe fn hold_back(signal: c_int, info: *const siginfo_t, context: *mut ucontex
         let errno = *libc::__errno_location();
         let mask: *mut u64 = (&raw mut (*context).uc_sigmask).cast();
         let interrupted = mask.read();
-        // While this runs, the signal may be unblocked (`SA_NODEFER`): it must not come again before the return.
+        // While this runs, the signal may be unblocked (`SA_NODEFER`): it must not arrive again before the return.
         let all = !0_u64;
         let mut here = 0_u64;
         libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const all, &raw mut here, size_of::<u64>());
         let sent = libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), libc::gettid(), signal, info) == 0;
-        // When several signals come at once, the kernel lets the handler of each interrupt the one before it at its
-        // first instruction: the last to get here is the one that interrupted the thread, and its mask is the one to
-        // return to.
+        // When several signals arrive at once, the kernel lets the handler of each interrupt the previous one at its
+        // first instruction. The last handler to get here is the one that interrupted the thread, and its mask is the
+        // one to restore.
         let words = held_back();
         words.write_volatile(usize::from(sent));
         if sent {
@@ -250,7 +252,7 @@ mod tests {
         action
     }
 
-    /// A kernel that remembers the action of one signal, and fails if it is told to.
+    /// A kernel that remembers the action of one signal, and fails on request.
     struct Kernel {
         action: Cell<libc::sigaction>,
         fails: Cell<bool>,
@@ -258,7 +260,7 @@ mod tests {
     }
 
     impl Kernel {
-        /// For a signal that no other test uses: what is known of handlers is common to all.
+        /// For a signal that no other test uses, because all tests share the handlers.
         fn of(signal: c_int) -> Kernel {
             Kernel { action: Cell::new(action(libc::SIG_DFL, 0)), fails: Cell::new(false), signal }
         }
@@ -284,7 +286,7 @@ mod tests {
             (status, old)
         }
 
-        /// What the program is told of its handler.
+        /// What the program sees as its handler.
         fn told(&self) -> (usize, c_int) {
             let (status, old) = self.change(None);
             assert_eq!(status, 0);

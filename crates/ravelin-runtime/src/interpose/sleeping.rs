@@ -1,4 +1,4 @@
-//! Sleeping and letting others run: with a schedule, sleeping takes no time.
+//! Sleeping and yielding: with a schedule, sleeping takes no time.
 
 use crate::schedule::{self, time};
 use libc::{c_int, c_uint};
@@ -80,7 +80,7 @@ fn later(nanoseconds: u64) -> Option<(usize, u64)> {
     Some((me, time::later(nanoseconds)?))
 }
 
-/// `None` also for a time that cannot be, which is left to the C library.
+/// `None` also for an invalid time, which is left to the C library.
 fn after(wanted: usize) -> Option<(usize, u64)> {
     let me = schedule::mine()?;
     // SAFETY: the program gave this address as one of a time.

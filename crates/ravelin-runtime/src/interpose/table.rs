@@ -1,7 +1,7 @@
-//! What is kept beside an object of the C library, by its address or handle.
+//! Data about an object of the C library, by its address or handle.
 //!
-//! A sorted array behind a spin lock: it is asked only when threads are started or joined and at barriers, and stays
-//! small. Whoever holds the lock counts as inside the runtime, so that no signal handler runs in between.
+//! A sorted array with a spin lock. It is used only when threads are started or joined and at barriers, and stays
+//! small. A thread that holds the lock counts as inside the runtime, so that no signal handler runs in between.
 
 use crate::{kernel, this_thread};
 use std::cell::UnsafeCell;
@@ -12,7 +12,7 @@ pub struct Table<V> {
     entries: UnsafeCell<Vec<(usize, V)>>,
 }
 
-// SAFETY: the entries are touched only by whoever holds the lock.
+// SAFETY: only the holder of the lock touches the entries.
 unsafe impl<V: Send> Sync for Table<V> {}
 
 impl<V: Copy> Table<V> {
@@ -24,7 +24,7 @@ impl<V: Copy> Table<V> {
         self.change(key, |value| value.copied())
     }
 
-    /// Puts `value` in, or in the place of what was known under this key.
+    /// Inserts `value`, or replaces what was known under this key.
     pub fn insert(&self, key: usize, value: V) {
         self.with(|entries| match entries.binary_search_by_key(&key, |entry| entry.0) {
             Ok(place) => entries[place].1 = value,
@@ -32,7 +32,7 @@ impl<V: Copy> Table<V> {
         });
     }
 
-    /// Takes the entry out if it is one that is `meant`.
+    /// Removes the entry if it satisfies `meant`.
     pub fn remove_if(&self, key: usize, meant: impl FnOnce(&V) -> bool) {
         self.with(|entries| {
             if let Ok(place) = entries.binary_search_by_key(&key, |entry| entry.0)
@@ -43,7 +43,7 @@ impl<V: Copy> Table<V> {
         });
     }
 
-    /// Looks at the entry, and perhaps changes it, under the lock.
+    /// Reads the entry, and possibly changes it, under the lock.
     pub fn change<R>(&self, key: usize, change: impl FnOnce(Option<&mut V>) -> R) -> R {
         self.with(|entries| match entries.binary_search_by_key(&key, |entry| entry.0) {
             Ok(place) => change(Some(&mut entries[place].1)),
@@ -123,7 +123,7 @@ mod tests {
                 scope.spawn(move || {
                     for time in 0..TIMES {
                         table.change(1, |value| *value.expect("an entry") += 1);
-                        // Entries beside it come and go.
+                        // Neighbouring entries are inserted and removed.
                         table.insert(10 + thread, time);
                         table.remove_if(10 + thread, |value| *value == time);
                     }

@@ -1,7 +1,7 @@
-//! Words of memory that every thread has for itself.
+//! Thread-local words of memory.
 //!
-//! Not `thread_local!`: its destructors go through the C library's allocator, and in a shared object its accesses call
-//! the dynamic linker. These words are zero in a new thread and cost one load more than a static variable.
+//! They are not `thread_local!`: its destructors use the C library's allocator, and in a shared object its accesses
+//! call the dynamic linker. These words are zero in a new thread and cost one load more than a static variable.
 
 /// `thread_words!(name, "symbol", count)`: a function `name()` that gives the address of the calling thread's `count`
 /// words.
@@ -21,8 +21,8 @@ macro_rules! thread_words {
         #[inline(always)]
         fn $name() -> *mut usize {
             let address: *mut usize;
-            // SAFETY: the first word at `fs` is its own address, and the offset of the symbol from it is in the global
-            // offset table, because the object is there when the process starts.
+            // SAFETY: the first word at `fs` is its own address. The offset of the symbol from it is in the global
+            // offset table, because the object is loaded when the process starts.
             unsafe {
                 std::arch::asm!(
                     concat!("mov {address}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),

@@ -1,13 +1,13 @@
 //! Threads: starting, joining, detaching, naming, and noticing their end.
 //!
-//! A new thread runs a function of ours first. It waits there until its parent has written down which number belongs to
-//! its handle, so that nobody can join or detach a handle that is not known yet. A handle that is in use again
-//! belongs to a new thread, so writing it down replaces what was known of the old one.
+//! A new thread first runs a function of the runtime. It waits there until its parent has recorded which number belongs
+//! to its handle, so that no thread can join or detach an unknown handle. A handle that is in use again belongs to a
+//! new thread, so recording it replaces the old entry.
 //!
-//! The end is noticed by the destructor of a thread-specific value: it comes however the thread ends, after the
-//! destructors of C++'s `thread_local` variables, and it puts itself off to the last of the rounds in which the C
-//! library calls such destructors, so that those of the program come first. `pthread_exit` and `thrd_exit` need no
-//! wrapper therefore, and must have none: they unwind the stack.
+//! The destructor of a thread-specific value notices the end. It runs however the thread ends, after the destructors of
+//! C++'s `thread_local` variables. It postpones itself to the last of the rounds in which the C library calls such
+//! destructors, so that those of the program run first. `pthread_exit` and `thrd_exit` therefore need no wrapper, and
+//! must have none: they unwind the stack.
 
 use super::table::Table;
 use crate::schedule::time;
@@ -16,7 +16,7 @@ use crate::{kernel, schedule, this_thread, threads};
 use libc::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The threads whose handles are still of use.
+/// The threads whose handles can still be used.
 pub static HANDLES: Table<Known> = Table::new();
 
 #[derive(Clone, Copy)]
@@ -124,12 +124,12 @@ interpose! {
     }
 }
 
-/// When the process starts: early keys need no memory in the threads.
+/// Runs when the process starts: early keys need no memory in the threads.
 pub fn prepare() {
     key();
 }
 
-/// What a thread is to run.
+/// The function that a thread will run.
 #[derive(Clone, Copy)]
 enum Function {
     Posix(unsafe extern "C" fn(usize) -> usize),
@@ -145,7 +145,7 @@ impl Function {
     }
 }
 
-/// What a parent leaves for its child. The child owns it from when it is `settled`; before, the parent does.
+/// What a parent leaves for its child. The child owns it once it is `settled`; before that, the parent does.
 struct Start {
     seed: Option<Box<Seed>>,
     number: u32,
@@ -169,7 +169,8 @@ impl Start {
     }
 }
 
-/// The parent is back from starting the thread: it writes the handle down and lets the child go, or takes all back.
+/// The parent has returned from starting the thread. It records the handle and lets the child continue, or undoes
+/// everything if there is no child.
 fn settle(start: *mut Start, handle: usize, detached: bool, status: c_int) {
     if status != 0 {
         // SAFETY: there is no child, so the parent owns it.
@@ -200,7 +201,7 @@ fn settle(start: *mut Start, handle: usize, detached: bool, status: c_int) {
 /// The first function of a new thread.
 extern "C" fn child(start: *mut Start) -> usize {
     let (function, argument) = begin(start);
-    // SAFETY: what the program asked for when it started the thread. Nothing is left to be done in this frame, which
+    // SAFETY: what the program asked for when it started the thread. Nothing remains to be done in this frame, which
     // may be unwound.
     unsafe {
         match function {
@@ -272,19 +273,19 @@ fn key() -> libc::pthread_key_t {
     match KEY.compare_exchange(0, key + 1, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => key,
         Err(first) => {
-            // SAFETY: nobody has seen this key.
+            // SAFETY: no other thread has seen this key.
             unsafe { libc::pthread_key_delete(key) };
             first - 1
         }
     }
 }
 
-/// The number of the thread with this handle. Threads that are not watched, as in a forked child, do not ask.
+/// The number of the thread with this handle. Threads that are not watched, as in a forked child, do not call this.
 fn number_of(handle: usize) -> Option<u32> {
     if this_thread::watched() { HANDLES.get(handle).map(|known| known.number) } else { None }
 }
 
-/// With a schedule, waits for the end of a thread without the C library; whether it has ended.
+/// With a schedule, waits for the end of a thread without the C library. Returns whether it has ended.
 fn await_end(number: Option<u32>, pc: usize, until: impl FnOnce() -> Option<u64>) -> bool {
     match (schedule::mine(), number) {
         (Some(me), Some(number)) => schedule::await_end(me, pc, u64::from(number), until()),
@@ -338,11 +339,11 @@ fn is_detached(attributes: usize) -> bool {
     state == libc::PTHREAD_CREATE_DETACHED
 }
 
-/// How long the stack of a thread with these attributes is. (`pthread_getattr_np` would tell the thread itself, but it
-/// allocates.)
+/// How long the stack of a thread with these attributes is. (`pthread_getattr_np` would give it to the thread itself,
+/// but it allocates.)
 fn stack_size(attributes: usize) -> usize {
     let mut size = 0;
-    // SAFETY: the program's attributes, or new ones, which stand for the default.
+    // SAFETY: the program's attributes, or new ones, which are the default.
     unsafe {
         if attributes == 0 {
             let mut new = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();

@@ -1,7 +1,7 @@
 //! Atomic accesses of the standard library: `__ravelin_library_…` in place of `__tsan_…`.
 //!
 //! Read-write locks have two more sets of entries, `__ravelin_reader_…` and `__ravelin_writer_…`, because their
-//! accesses order more than the locks do: a reader comes after earlier readers only in the eyes of the counter.
+//! accesses order more than the locks do: only the counter orders a reader after earlier readers.
 
 use super::left_by_readers;
 use crate::word::Word;
@@ -9,7 +9,7 @@ use crate::{records, sync, this_thread};
 use ravelin_clocks::{Order, Touch};
 use std::arch::global_asm;
 
-/// Whose access it is.
+/// The kind of code that makes an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Anything,
@@ -39,10 +39,10 @@ fn order(code: i32) -> Order {
     }
 }
 
-/// An access: `raw` does it and says what it did and with which order. The message changes while the record is locked,
-/// so nobody reads what was written before it is known who wrote it.
+/// An access: `raw` does it and returns what it did and with which order. The message changes while the record is
+/// locked, so no thread reads a value before its writer is known.
 ///
-/// `code` is the order that it has at most.
+/// `code` is the strongest order that it may have.
 fn access<R>(of: Of, address: usize, code: i32, raw: impl FnOnce() -> R, done: impl FnOnce(&R) -> (Touch, Order)) -> R {
     if of == Of::Reader {
         return of_reader(address, order(code), raw, done);
@@ -71,8 +71,8 @@ fn access<R>(of: Of, address: usize, code: i32, raw: impl FnOnce() -> R, done: i
     result
 }
 
-/// A reader learns what writers left, and leaves what it knows to the next writer: before the counter says that the reader
-/// has gone.
+/// A reader learns what writers released, and releases what it knows to the next writer. It does so before the counter
+/// says that the reader has left.
 fn of_reader<R>(address: usize, order: Order, raw: impl FnOnce() -> R, done: impl FnOnce(&R) -> (Touch, Order)) -> R {
     if order.releases() {
         sync::release_join(left_by_readers(address));
@@ -180,7 +180,8 @@ mod tests {
     const ACQ_REL: i32 = 4;
     const SEQ_CST: i32 = 5;
 
-    /// Another thread does something and then makes an access; whether the calling one knows of it after its own.
+    /// Another thread does something and then makes an access. Returns whether the calling thread knows of it after its
+    /// own access.
     fn orders(theirs: impl FnOnce(usize) + Send, mine: impl FnOnce(usize)) -> bool {
         let mut word = 0_u32;
         let at = &raw mut word as usize;

@@ -1,17 +1,18 @@
-//! What happens around functions of the standard library that come compiled.
+//! Hooks around functions of the standard library that come compiled.
 //!
-//! The linker sends calls of such a function to a piece of code that the host side makes for the toolchain at hand; that
-//! puts the address of the function itself into `r11`, and perhaps that of another one into `r10`, and jumps to one of the
-//! `__ravelin_around_…` here. They leave all arguments as they are: Rust passes pointers, integers and pairs of them as C
-//! does. What the hooks below assume of each function is said there, and is tried by `tests/cargo_ravelin.rs`.
+//! The linker redirects calls of such a function to a piece of code that the host side generates for the installed
+//! toolchain. That code puts the address of the function itself into `r11`, possibly that of another function into
+//! `r10`, and jumps to one of the `__ravelin_around_…` here. They leave all arguments as they are: Rust passes
+//! pointers, integers and pairs of them as C does. Each hook below documents what it assumes of its function, and
+//! `tests/cargo_ravelin.rs` tests it.
 
 use super::left_by_readers;
 use crate::{records, sync, this_thread};
 use std::arch::global_asm;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// `name: before, after`: calls `before` with the first six arguments and what was in `r10`, then the function, then `after`
-/// with the first two arguments, and gives back what the function gave. Unwinding passes through, without `after`.
+/// `name: before, after`: calls `before` with the first six arguments and the value of `r10`, then the function, then
+/// `after` with the first two arguments. It returns the function's result. Unwinding passes through, without `after`.
 macro_rules! around {
     ($($name:literal: $before:path, $after:path;)*) => {$(
         global_asm!(
@@ -83,7 +84,8 @@ struct Call {
 
 extern "C" fn nothing(_call: &Call) {}
 
-/// `Mutex::lock_contended(&self)`, and whatever else comes back when what was released at the first argument is known.
+/// `Mutex::lock_contended(&self)`, and every other function that returns with knowledge of what was released at the
+/// first argument.
 extern "C" fn locked(call: &Call) {
     sync::acquire(call.arguments[0]);
 }
@@ -108,7 +110,8 @@ extern "C" fn locked_second(call: &Call) {
     sync::acquire(call.arguments[1]);
 }
 
-/// `Barrier::wait(&self)`. Rounds are not told apart: more is ordered than has to be, so nothing is concluded from it.
+/// `Barrier::wait(&self)`. Rounds are not distinguished: this orders more than necessary, so nothing is concluded from
+/// it.
 extern "C" fn arrives(call: &Call) {
     sync::release_join(call.arguments[0]);
 }
@@ -118,7 +121,8 @@ extern "C" fn leaves(call: &Call) {
 }
 
 /// `Once::call(&self, bool, &mut dyn FnMut(&OnceState))`: what the initialiser did must be released before the standard
-/// library marks it as done. So it gets another one, which calls the program's and releases then.
+/// library marks it as done. The function therefore gets another initialiser, which calls the program's and then
+/// releases.
 extern "C" fn initialises(call: &mut Call) {
     if !this_thread::watched() {
         return;
@@ -129,7 +133,7 @@ extern "C" fn initialises(call: &mut Call) {
     call.arguments[3] = (&raw const TABLE) as usize;
 }
 
-/// In place of the program's initialiser, which is `data` with the functions in `table`.
+/// Replaces the program's initialiser, which is `data` with the functions in `table`.
 #[repr(C)]
 struct Initialiser {
     data: usize,
@@ -137,8 +141,8 @@ struct Initialiser {
     once: usize,
 }
 
-/// Its functions, as Rust lays them out: how to drop it, its size and alignment, and then its methods. Which of these is
-/// `call_mut` need not be known: each calls its namesake.
+/// Its functions, as Rust lays them out: how to drop it, its size and alignment, and then its methods. Which of these
+/// is `call_mut` need not be known: each calls its namesake.
 #[repr(C)]
 struct Table {
     drop: usize,
@@ -212,14 +216,14 @@ extern "C" fn parked_itself(call: &Call) {
     unparked(block);
     // SAFETY: the block of the handle that was just made begins with the number of handles.
     let handles = unsafe { AtomicUsize::from_ptr(block as *mut usize) };
-    // The thread itself has one as well. If not, it is on its way out and nobody needs the block to be freed.
+    // The thread itself has one as well. If not, it is ending, and the block need not be freed.
     if handles.load(Ordering::Relaxed) > 1 {
         handles.fetch_sub(1, Ordering::Release);
     }
 }
 
-/// The calling thread came back from parking; its handle leads to this block. Whoever unparked it released what it knew at a
-/// word somewhere in the block. A thread may return spuriously, so nothing is concluded.
+/// The calling thread returned from parking; its handle leads to this block. The thread that unparked it released its
+/// knowledge at a word somewhere in the block. A thread may return spuriously, so nothing is concluded.
 fn unparked(block: usize) {
     const COUNTS: usize = 16;
     const LENGTH: usize = 64;
@@ -238,8 +242,8 @@ fn unparked(block: usize) {
     thread.new_epoch();
 }
 
-/// `ScopeData::decrement_num_running_threads(&self, bool)`: the scope's owner reads the number with an instrumented load,
-/// at one of the words of the structure.
+/// `ScopeData::decrement_num_running_threads(&self, bool)`: the scope's owner reads the number with an instrumented
+/// load, at one of the words of the structure.
 extern "C" fn leaves_scope(call: &Call) {
     const LENGTH: usize = 24;
     let data = call.arguments[0];

@@ -1,12 +1,13 @@
-//! Schedules of our own: one thread runs at a time, and which one is decided here and not by the operating system.
+//! Controlled schedules: one thread runs at a time, and the runtime decides which one, not the operating system.
 //!
-//! `ravelin-schedule` decides; this module tells it what the threads do ([`point`], [`until`], [`sleep`], [`outside`]) and
-//! does what it says ([`turn`]). A thread that has to wait never waits in the C library: it tries, and if that fails it
-//! waits for its turn, until whoever opens the lock wakes it ([`wake`]). So everybody who waits is known, and that nobody
-//! can go on is noticed ([`stuck`]). What time it is follows from the schedule too ([`time`]).
+//! `ravelin-schedule` decides. This module reports to it what the threads do ([`point`], [`until`], [`sleep`],
+//! [`outside`]) and carries out its decisions ([`turn`]). A thread never waits in the C library. It tries; if that
+//! fails, it waits for its turn, until the thread that opens the lock wakes it ([`wake`]). All waiting threads are
+//! therefore known, and a state in which none can continue is noticed ([`stuck`]). The time follows from the schedule
+//! too ([`time`]).
 //!
-//! Without a schedule nothing here is reached: the accesses look at a word of their thread that they need anyway, and
-//! the interposed functions at [`is_on`].
+//! Without a schedule nothing here is reached: the accesses check a word of their thread that they need anyway, and the
+//! interposed functions check [`is_on`].
 
 pub mod stuck;
 pub mod time;
@@ -24,7 +25,7 @@ pub const SCHEDULED: u32 = 1;
 static WANTED: AtomicBool = AtomicBool::new(false);
 static ON: AtomicBool = AtomicBool::new(false);
 
-/// Takes over a schedule that `ravelin run` asked for.
+/// Sets the schedule that `ravelin run` requested.
 pub fn want(schedule: Schedule, livelock: u64, processor: Option<usize>) {
     turn::choose_processor(processor);
     *TURNS.lock() = Some(Turns::new(schedule, livelock));
@@ -37,8 +38,8 @@ pub fn is_wanted() -> bool {
     WANTED.load(Ordering::Relaxed)
 }
 
-/// The program begins, with one thread, which has the turn. Its clocks show the time of the schedule from now on, so its
-/// waits must end by that time too.
+/// The program begins, with one thread, which has the turn. From now on its clocks show the time of the schedule, so
+/// its waits must end by that time too.
 pub fn begin() {
     let thread = this_thread::me();
     if !is_wanted() || is_on() || thread.is_null() {
@@ -49,7 +50,7 @@ pub fn begin() {
     ON.store(true, Ordering::Release);
 }
 
-/// The program is about to have a second thread.
+/// The program is about to start a second thread.
 pub fn begin_several() {
     begin();
     if is_on() {
@@ -88,8 +89,8 @@ pub fn take_place(place: usize) {
     }
 }
 
-/// A scheduling point of the calling thread, which has a call that returns to `pc`. What it did since the last one is
-/// known from its accesses.
+/// A scheduling point of the calling thread, which made a call that returns to `pc`. What it did since the last point
+/// is known from its accesses.
 #[inline]
 pub fn point(pc: usize) {
     if let Some(me) = mine() {
@@ -118,8 +119,8 @@ fn did() -> Did {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimedOut;
 
-/// The calling thread at place `me` tries something until it succeeds, and waits in between until somebody wakes those who
-/// wait for `object`.
+/// The calling thread at place `me` tries something until it succeeds. In between it waits until another thread wakes
+/// the waiters of `object`.
 pub fn until<R>(
     me: usize,
     pc: usize,
@@ -142,8 +143,8 @@ pub fn until<R>(
     }
 }
 
-/// Somebody has cancelled the thread with this number: if it waits, it goes on, and ends where the C library would have let
-/// it end.
+/// The thread with this number was cancelled. If it waits, it continues, and ends where the C library would have let it
+/// end.
 pub fn cancelled(number: u64) {
     if is_on() {
         turn::with(|turns| {
@@ -156,7 +157,7 @@ pub fn cancelled(number: u64) {
     }
 }
 
-/// The calling thread ends here if somebody has cancelled it.
+/// The calling thread ends here if it was cancelled.
 pub fn end_if_cancelled(me: usize) {
     if turn::seat(me).cancelled.swap(0, Ordering::Relaxed) != 0 {
         // SAFETY: ends the thread if it may be ended; the frames above have nothing to do.
@@ -168,13 +169,13 @@ unsafe extern "C" {
     fn pthread_testcancel();
 }
 
-/// Waits until the thread with this number has ended; false if the time was over first.
+/// Waits until the thread with this number has ended. Returns false if the time was over first.
 pub fn await_end(me: usize, pc: usize, number: u64, limit: Option<u64>) -> bool {
     let ended = || turn::with(|turns| turn::find(turns, number).is_none()).unwrap_or(true).then_some(());
     until(me, pc, (WaitsFor::Thread, end_of(number)), limit, ended).is_ok()
 }
 
-/// The calling thread waits until somebody wakes it, or the time is over; whether it is.
+/// The calling thread waits until another thread wakes it, or the time is over. Returns whether it is.
 pub fn wait(me: usize, pc: usize, (what, object): (WaitsFor, usize), until: Option<u64>) -> bool {
     turn::wait_for(me, pc, what, object, until)
 }
@@ -187,12 +188,12 @@ pub fn sleep(me: usize, pc: usize, until: u64) {
     end_if_cancelled(me);
 }
 
-/// All who wait for this object try again.
+/// Lets all threads that wait for this object try again.
 pub fn wake(object: usize) {
     wake_some(object, usize::MAX);
 }
 
-/// Some of those who wait for this object go on; how many did.
+/// Lets some of the threads that wait for this object continue, and returns how many.
 pub fn wake_some(object: usize, most: usize) -> usize {
     if !is_on() {
         return 0;
@@ -210,7 +211,7 @@ pub fn descriptor_changed() {
     }
 }
 
-/// The calling thread does something that may take any time, while others run. When it comes back depends on what it
+/// The calling thread does something that may take any time, while others run. When it returns depends on what it
 /// waited for.
 pub fn outside<R>(pc: usize, work: impl FnOnce() -> R) -> R {
     let Some(me) = mine() else {
@@ -223,7 +224,7 @@ pub fn outside<R>(pc: usize, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The object that those wait for who join a thread.
+/// The object that threads wait for to join a thread.
 pub fn end_of(number: u64) -> usize {
     // No address has its highest bit set in a program.
     1 << 63 | number as usize
@@ -239,17 +240,17 @@ pub fn started(number: u64) -> Option<usize> {
     Some(place)
 }
 
-/// The thread at `place` ends; nothing of the program comes after this.
+/// The thread at `place` ends; no code of the program runs in it after this.
 pub fn ended(place: usize, number: u64) {
     turn::end(place, end_of(number));
 }
 
-/// Points so far and what tells runs apart.
+/// The number of points so far, and a hash that distinguishes runs.
 pub fn progress() -> (u64, u64) {
     if is_wanted() { turn::with(|turns| (turns.points(), turns.trail())).unwrap_or((0, 0)) } else { (0, 0) }
 }
 
-/// Bytes that are as random as the schedule.
+/// Bytes that are as random as the schedule: the same in every run of it.
 pub fn random_bytes(to: &mut [u8]) {
     for chunk in to.chunks_mut(8) {
         let number = turn::with(Turns::number).unwrap_or(0).to_ne_bytes();

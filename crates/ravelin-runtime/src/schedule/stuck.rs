@@ -1,4 +1,4 @@
-//! Telling that nobody will go on, and ending the program.
+//! Reports that no thread can continue, and ends the program.
 
 use super::turn::{self, seat};
 use crate::file;
@@ -10,7 +10,7 @@ use ravelin_findings::{Blocked, Record, Standstill, WaitsFor};
 use ravelin_schedule::{State, Stuck, Wait};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Writes down what every thread waits for, and ends the program.
+/// Records what every thread waits for, and ends the program.
 #[cold]
 pub fn tell(kind: Stuck) -> ! {
     let _inside = this_thread::enter_unwatched();
@@ -31,7 +31,7 @@ pub fn tell(kind: Stuck) -> ! {
     process::halt()
 }
 
-/// What every thread waits for that has not ended.
+/// What each thread that has not ended waits for.
 pub fn everybody(kind: Standstill) -> Vec<Blocked> {
     let places = turn::with(|turns| {
         let running = turns.running();
@@ -49,7 +49,7 @@ pub fn everybody(kind: Standstill) -> Vec<Blocked> {
                 _ => WaitsFor::Point,
             };
             let left_its_point = blocked.waits_for != WaitsFor::Turn && !turn::is_away(place);
-            // What it is doing now is not known, but the calls it is in are.
+            // What it is doing now is not known, but its calls are.
             if left_its_point && seat(place).pc.load(Ordering::Relaxed) != 0 {
                 blocked.stack.drain(..blocked.stack.len().min(1));
             }
@@ -78,11 +78,11 @@ fn blocked(place: usize, state: State) -> Blocked {
     Blocked { thread: seat.number.load(Ordering::Relaxed), waits_for, object, holder, stack }
 }
 
-/// One more than the number of the thread that holds a mutex of the C library; 0 if it is not known.
+/// One more than the number of the thread that holds a mutex of the C library; 0 if that is not known.
 fn holder(mutex: usize) -> u64 {
     /// Where the C library keeps the owner, as its header shows (`__owner`).
     const OWNER: usize = 8;
-    // SAFETY: a thread waits for this mutex, so it is there.
+    // SAFETY: a thread waits for this mutex, so it exists.
     let owner = unsafe { ((mutex + OWNER) as *const c_int).read_volatile() };
     let holder = turn::with(|turns| {
         (0..turns.places()).find(|&place| turns.state(place) != State::Ended && turn::tid(place) == owner)

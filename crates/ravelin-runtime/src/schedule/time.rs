@@ -1,17 +1,17 @@
-//! What time it is: so many nanoseconds after a day that is the same in every run.
+//! The time of the schedule: nanoseconds after a date that is the same in every run.
 //!
-//! All clocks of the C library run alike, those for processor time included, so that nothing a program reads from them
-//! differs between two runs of a schedule.
+//! All clocks of the C library run alike, including those for processor time. What a program reads from them therefore
+//! does not differ between two runs of a schedule.
 
 use super::turn;
 use libc::{clockid_t, timespec};
 
 const SECOND: u64 = 1_000_000_000;
-/// 2026-01-01, and for clocks that count from some start an hour.
+/// 2026-01-01, and one hour for clocks that count from some start.
 const DAY: u64 = 1_767_225_600 * SECOND;
 const START: u64 = 3_600 * SECOND;
 
-/// Where a clock stood when the schedule began.
+/// What a clock showed when the schedule began.
 fn origin(clock: clockid_t) -> u64 {
     match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => DAY,
@@ -22,7 +22,7 @@ fn origin(clock: clockid_t) -> u64 {
     }
 }
 
-/// What a clock shows. Looking at it takes time, so that a loop which waits for a time ends.
+/// What a clock shows. Reading it takes time, so that a loop which waits for a time ends.
 pub fn read(clock: clockid_t) -> timespec {
     let now = turn::with(|turns| {
         turns.pass(SECOND / 10_000_000);
@@ -32,27 +32,27 @@ pub fn read(clock: clockid_t) -> timespec {
     timespec { tv_sec: (now / SECOND) as i64, tv_nsec: (now % SECOND) as i64 }
 }
 
-/// The time of the schedule when a clock shows this; `None` for a time that cannot be.
+/// The time of the schedule when a clock shows this; `None` for an invalid time.
 ///
 /// # Safety
 /// `at` is the address of a time, or 0.
 pub unsafe fn when(clock: clockid_t, at: usize) -> Option<u64> {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let time = unsafe { (at as *const timespec).as_ref() }?;
     Some(nanoseconds(time)?.saturating_sub(origin(clock)))
 }
 
-/// The time of the schedule that much later; `None` for a time that cannot be.
+/// The time of the schedule that much later; `None` for an invalid time.
 ///
 /// # Safety
 /// `at` is the address of a time, or 0.
 pub unsafe fn after(at: usize) -> Option<u64> {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let time = unsafe { (at as *const timespec).as_ref() }?;
     later(nanoseconds(time)?)
 }
 
-/// The time of the schedule so many nanoseconds later.
+/// The time of the schedule this many nanoseconds later.
 pub fn later(nanoseconds: u64) -> Option<u64> {
     turn::with(|turns| turns.now().saturating_add(nanoseconds))
 }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     fn schedule_time(clock: clockid_t, time: timespec) -> Option<u64> {
-        // SAFETY: the time is there.
+        // SAFETY: the time exists.
         unsafe { when(clock, (&raw const time) as usize) }
     }
 
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!((date.tm_year + 1900, date.tm_mon, date.tm_mday, date.tm_hour, date.tm_min), (2026, 0, 1, 0, 0));
     }
 
-    /// The only test that has a schedule; nobody takes turns in it.
+    /// The only test that has a schedule; no thread takes turns in it.
     #[test]
     fn clocks_show_the_time_of_the_schedule_and_looking_takes_time() {
         *TURNS.lock() = Some(Turns::new(Schedule { strategy: Strategy::Random, seed: 1 }, 0));
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(later(5 * SECOND), Some(now + 5 * SECOND));
         assert_eq!(later(u64::MAX), Some(u64::MAX));
         let five = at(5, 0);
-        // SAFETY: the time is there.
+        // SAFETY: the time exists.
         assert_eq!(unsafe { after((&raw const five) as usize) }, Some(now + 5 * SECOND));
         assert_eq!(schedule_time(libc::CLOCK_MONOTONIC, read(libc::CLOCK_MONOTONIC)), Some(now + look));
     }

@@ -1,12 +1,12 @@
-//! Giving the turn from thread to thread.
+//! Passes the turn from thread to thread.
 //!
-//! Every thread has a seat with one word, on which it sleeps until somebody gives it the turn; a thread that is chosen
-//! again goes on without a system call. All threads of the program run on one processor: the thread that wakes another is
-//! about to sleep, and to wake one that sleeps on another processor takes many times longer.
+//! Every thread has a seat with one word, on which it sleeps until it is given the turn. A thread that is chosen again
+//! continues without a system call. All threads of the program run on one processor: the thread that wakes another is
+//! about to sleep, and waking a thread on another processor takes many times longer.
 //!
-//! A thread that has the turn and sleeps in a call nobody told us about would stop everything. Those who wait look after
-//! it now and then, and take the turn from it: the program goes on, but such a run may not come out the same again, and
-//! the report says so.
+//! A thread that has the turn and sleeps in a call that the runtime does not see would stop everything. Waiting threads
+//! check it from time to time, and take the turn from it. The program then continues, but such a run may not be
+//! reproducible, and the report says so.
 
 use super::stuck;
 use crate::interpose::signals;
@@ -32,15 +32,15 @@ pub struct Seat {
     pub number: AtomicU64,
     /// Where its last point or wait is.
     pub pc: AtomicUsize,
-    /// Its state, for its stack.
+    /// Its state, to read its stack.
     pub thread: AtomicPtr<Watched>,
     /// What it waits for, if that is an object: a [`WaitsFor`].
     what: AtomicU32,
-    /// It went outside by itself.
+    /// It left the schedule by itself.
     away: AtomicU32,
-    /// It is asking who goes on, or waits for that: a signal handler that runs meanwhile asks nothing.
+    /// It is asking which thread continues, or waits for the answer. A signal handler that runs meanwhile asks nothing.
     busy: AtomicU32,
-    /// Somebody has cancelled it.
+    /// It was cancelled.
     pub cancelled: AtomicU32,
     /// The descriptors it waits for, and how many.
     polled: (AtomicPtr<libc::pollfd>, AtomicUsize),
@@ -59,14 +59,14 @@ pub fn tid(place: usize) -> i32 {
     seat(place).tid.load(Ordering::Relaxed)
 }
 
-/// As many seats as there are tids.
+/// How many seats there are: as many as tids.
 const SEATS: usize = 1 << 16;
 static FIRST: AtomicPtr<Seat> = AtomicPtr::new(std::ptr::null_mut());
 
-/// One more than the processor on which all threads run; 0 for the one on which the first thread is then.
+/// One more than the processor on which all threads run; 0 for the one on which the first thread is at that time.
 static PROCESSOR: AtomicUsize = AtomicUsize::new(0);
 
-/// Says on which processor all threads are to run.
+/// Sets the processor on which all threads run.
 pub fn choose_processor(processor: Option<usize>) {
     PROCESSOR.store(processor.map_or(0, |processor| processor + 1), Ordering::Relaxed);
 }
@@ -85,7 +85,7 @@ pub fn stay_on_one_processor() {
     let mut set = [0_u64; 16];
     if processor < 64 * set.len() {
         set[processor / 64] = 1 << (processor % 64);
-        // SAFETY: the kernel reads the set. Where it is forbidden, turns are only slower.
+        // SAFETY: the kernel reads the set. If that is forbidden, turns are only slower.
         unsafe { kernel::call(libc::SYS_sched_setaffinity, [0, size_of_val(&set), set.as_ptr() as usize]) };
     }
 }
@@ -93,22 +93,22 @@ pub fn stay_on_one_processor() {
 /// The kernel's number of the thread that ended last, until it is gone.
 static DYING: AtomicI32 = AtomicI32::new(0);
 
-/// Nanoseconds between two looks at whoever has the turn.
+/// Nanoseconds between two checks of the thread that has the turn.
 const LOOK_AFTER: u64 = 100_000_000;
-/// Looks at a thread that sleeps with the turn before it loses it.
+/// After this many checks, a thread that sleeps with the turn loses it.
 const SLEEPS: u32 = 2;
-/// Hundredths of a second of processor time in which a thread makes no point before it loses the turn: it may wait for
-/// something we do not see.
+/// A thread loses the turn after this much processor time without a point, in hundredths of a second: it may wait for
+/// something that the runtime does not see.
 const RUNS: u64 = 300;
-/// How often that is done before a deadlock is told, in a program that handles signals.
+/// How often that is done before a deadlock is reported, in a program that handles signals.
 const FOR_SIGNALS: u32 = 200;
-/// Nanoseconds for which descriptors are asked at a time.
+/// For how many nanoseconds descriptors are polled at a time.
 const ASK: u64 = 10_000_000;
 
 const WAIT: usize = (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as usize;
 const WAKE: usize = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
 
-/// Reserves the seats; whether that was possible.
+/// Reserves the seats, and returns whether that was possible.
 pub fn reserve() -> bool {
     let first = mapping::map(SEATS * size_of::<Seat>()).cast::<Seat>();
     FIRST.store(first, Ordering::Release);
@@ -118,7 +118,7 @@ pub fn reserve() -> bool {
 /// A seat.
 pub fn seat(place: usize) -> &'static Seat {
     debug_assert!(place < SEATS);
-    // SAFETY: the seats are reserved before there is a schedule, stay, and all zeroes is a seat.
+    // SAFETY: the seats are reserved before there is a schedule, stay, and all zeroes is a valid seat.
     unsafe { &*FIRST.load(Ordering::Relaxed).add(place.min(SEATS - 1)) }
 }
 
@@ -190,7 +190,7 @@ pub fn point(me: usize, pc: usize, did: Did) {
                 seat(me).pc.store(pc, Ordering::Relaxed);
                 act(me, decision);
             }
-            // It lost the turn while it was in a call nobody told us about.
+            // It lost the turn during a call that the runtime does not see.
             Some(Err(State::Outside)) if seat(me).away.load(Ordering::Relaxed) == 0 => come_back(me),
             // A signal handler of a thread that is outside.
             Some(Err(_)) => {}
@@ -198,13 +198,14 @@ pub fn point(me: usize, pc: usize, did: Did) {
     });
 }
 
-/// The calling thread waits for an object; whether its time is over.
+/// The calling thread waits for an object. Returns whether its time is over.
 pub fn wait_for(me: usize, pc: usize, what: WaitsFor, object: usize, until: Option<u64>) -> bool {
     seat(me).what.store(what as u32, Ordering::Relaxed);
     wait(me, pc, Wait::Object(object), until)
 }
 
-/// The calling thread waits; whether its time is over. A signal handler of a thread that waits itself comes back at once.
+/// The calling thread waits. Returns whether its time is over. A signal handler of a thread that waits itself returns
+/// at once.
 pub fn wait(me: usize, pc: usize, on: Wait, until: Option<u64>) -> bool {
     seat(me).pc.store(pc, Ordering::Relaxed);
     let waited = once_at_a_time(me, || {
@@ -218,7 +219,7 @@ pub fn wait(me: usize, pc: usize, on: Wait, until: Option<u64>) -> bool {
     })
 }
 
-/// The calling thread waits for one of these descriptors; whether its time is over.
+/// The calling thread waits for one of these descriptors. Returns whether its time is over.
 pub fn wait_for_descriptors(me: usize, pc: usize, descriptors: &mut [libc::pollfd], until: Option<u64>) -> bool {
     let polled = &seat(me).polled;
     polled.0.store(descriptors.as_mut_ptr(), Ordering::Relaxed);
@@ -228,7 +229,7 @@ pub fn wait_for_descriptors(me: usize, pc: usize, descriptors: &mut [libc::pollf
     over
 }
 
-/// The calling thread goes outside, and somebody else gets the turn.
+/// The calling thread leaves the schedule, and another thread gets the turn.
 pub fn leave(me: usize, pc: usize) {
     let seat = seat(me);
     seat.pc.store(pc, Ordering::Relaxed);
@@ -237,20 +238,21 @@ pub fn leave(me: usize, pc: usize) {
     match once_at_a_time(me, leave).flatten() {
         Some(Decision::Switch(other)) => give(other),
         Some(Decision::Stuck(kind)) => stuck::tell(kind),
-        // Nobody asks the kernel while this thread is away; whoever waits for a descriptor looks again by itself.
+        // No thread polls the kernel while this thread is away; a thread that waits for a descriptor polls again by
+        // itself.
         Some(Decision::Ask { .. }) => drop(with(Turns::abandon)),
         _ => {}
     }
 }
 
-/// The calling thread is back from where [`leave`] let it go.
+/// The calling thread returns from where [`leave`] let it go.
 pub fn come_back_from(me: usize) {
     if seat(me).away.fetch_sub(1, Ordering::Relaxed) == 1 {
         once_at_a_time(me, || come_back(me));
     }
 }
 
-/// The calling thread is back and waits for its turn.
+/// The calling thread returns and waits for its turn.
 fn come_back(me: usize) {
     let has_turn = with(|turns| turns.state(me) != State::Outside || turns.come_back(me)).unwrap_or(true);
     if !has_turn {
@@ -264,7 +266,7 @@ pub fn wait_for_first(me: usize) {
     sleep_until_given(me);
 }
 
-/// The calling thread ends, and wakes those who wait for that.
+/// The calling thread ends, and wakes the threads that wait for that.
 pub fn end(me: usize, object: usize) {
     DYING.store(own_tid(), Ordering::Relaxed);
     seat(me).thread.store(std::ptr::null_mut(), Ordering::Relaxed);
@@ -280,7 +282,7 @@ pub fn end(me: usize, object: usize) {
     }
 }
 
-/// If nobody has the turn though somebody could run, that thread gets it.
+/// If no thread has the turn although one could run, that thread gets it.
 pub fn resume() {
     let next = with(|turns| if turns.running().is_none() { turns.anybody() } else { None }).flatten();
     if let Some(next) = next {
@@ -306,7 +308,7 @@ fn act(me: usize, mut decision: Decision) {
                     None => return,
                 }
             }
-            // A signal may come, and its handler wake somebody.
+            // A signal may arrive, and its handler may wake a thread.
             Decision::Stuck(Stuck::Deadlock) if signals::are_handled() && patience < FOR_SIGNALS => {
                 patience += 1;
                 ask(None);
@@ -320,7 +322,7 @@ fn act(me: usize, mut decision: Decision) {
     }
 }
 
-/// The same for a thread that ends, which gives the turn away and goes.
+/// The same for a thread that ends, which passes the turn and exits.
 fn act_as_ending(me: usize, mut decision: Decision) {
     while let Decision::Ask { limit } = decision {
         let any = ask(limit);
@@ -337,7 +339,7 @@ fn act_as_ending(me: usize, mut decision: Decision) {
 fn give(other: usize) {
     let word = &seat(other).word;
     word.store(1, Ordering::Release);
-    // SAFETY: wakes whoever sleeps on this word.
+    // SAFETY: wakes the threads that sleep on this word.
     unsafe { kernel::call(libc::SYS_futex, [word.as_ptr() as usize, WAKE, 1]) };
 }
 
@@ -362,7 +364,7 @@ fn await_death() {
     if dying == 0 || dying == own_tid() {
         return;
     }
-    // SAFETY: signal 0 only asks whether there is such a thread.
+    // SAFETY: signal 0 only checks whether the thread exists.
     let lives = || unsafe { kernel::call(libc::SYS_tgkill, [std::process::id() as usize, dying as usize, 0]) == 0 };
     for _ in 0..100_000 {
         if !lives() {
@@ -373,7 +375,7 @@ fn await_death() {
     DYING.store(0, Ordering::Relaxed);
 }
 
-/// Asks the kernel for a while whether any descriptor is ready that somebody waits for.
+/// Polls the kernel for a while for all descriptors that threads wait for. Returns whether one is ready.
 fn ask(limit: Option<u64>) -> bool {
     const MOST: usize = 256;
     let mut all = [const { libc::pollfd { fd: -1, events: 0, revents: 0 } }; MOST];
@@ -383,7 +385,7 @@ fn ask(limit: Option<u64>) -> bool {
             if matches!(turns.state(place), State::Waiting { on: Wait::Descriptor, .. }) {
                 let (first, count) = (&seat(place).polled.0, &seat(place).polled.1);
                 for index in 0..count.load(Ordering::Relaxed).min(MOST - used) {
-                    // SAFETY: the thread waits, and keeps its descriptors until it goes on, which it cannot now.
+                    // SAFETY: the thread waits, and keeps its descriptors until it continues, which it cannot do now.
                     all[used] = unsafe { *first.load(Ordering::Relaxed).add(index) };
                     used += 1;
                 }
@@ -392,19 +394,19 @@ fn ask(limit: Option<u64>) -> bool {
     });
     let wait = limit.unwrap_or(ASK).min(ASK);
     let limit = libc::timespec { tv_sec: 0, tv_nsec: wait as i64 };
-    // SAFETY: the kernel fills the descriptors, which are there, and reads the limit.
+    // SAFETY: the kernel fills the descriptors, which exist, and reads the limit.
     let ready =
         unsafe { kernel::call(libc::SYS_ppoll, [all.as_mut_ptr() as usize, used, (&raw const limit) as usize, 0, 8]) };
     ready != 0
 }
 
-/// Looking after whoever has the turn.
+/// Checks the thread that has the turn.
 #[derive(Default)]
 struct Looks {
     points: u64,
     running: Option<usize>,
     sleeps: u32,
-    /// The processor time that it had at the first look.
+    /// The processor time that it had at the first check.
     time: u64,
 }
 
@@ -449,7 +451,7 @@ impl Looks {
     }
 }
 
-/// Whether any thread that need not wait for others runs, or would if the machine were not busy with others.
+/// Whether any thread that need not wait for others runs, or would run if the machine were not busy with other work.
 pub fn somebody_runs() -> bool {
     let may_run = with(|turns| {
         let running = turns.running();
@@ -459,7 +461,7 @@ pub fn somebody_runs() -> bool {
     may_run.unwrap_or_default().into_iter().any(|place| !sleeps(place))
 }
 
-/// Whether the thread at a place has gone outside by itself.
+/// Whether the thread at a place has left the schedule by itself.
 pub fn is_away(place: usize) -> bool {
     seat(place).away.load(Ordering::Relaxed) != 0
 }
@@ -469,8 +471,8 @@ pub fn sleeps(place: usize) -> bool {
     matches!(state_of(tid(place)).0, b'S' | b'Z' | b'X' | 0)
 }
 
-/// The letter by which the kernel says what a thread does, 0 if there is no such thread; and its processor time in
-/// hundredths of a second.
+/// The letter by which the kernel describes the state of a thread, 0 if there is no such thread; and its processor time
+/// in hundredths of a second.
 fn state_of(tid: i32) -> (u8, u64) {
     let path = format!("/proc/self/task/{tid}/stat\0");
     let mut text = [0_u8; 512];
@@ -506,7 +508,7 @@ mod tests {
 
     #[test]
     fn a_seat_remembers_what_its_thread_waits_for() {
-        // SAFETY: all zeroes is a seat.
+        // SAFETY: all zeroes is a valid seat.
         let seat: Seat = unsafe { std::mem::zeroed() };
         assert_eq!(seat.waits_for(), WaitsFor::Nothing);
         for what in WaitsFor::ALL {

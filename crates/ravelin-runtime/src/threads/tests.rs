@@ -3,7 +3,7 @@
 use super::*;
 use crate::process;
 
-/// A thread ends, also if its test fails.
+/// Ends a thread, also if its test fails.
 struct End;
 
 impl Drop for End {
@@ -12,8 +12,8 @@ impl Drop for End {
     }
 }
 
-/// Runs `work` in the calling thread, which is watched meanwhile: one that nobody started, and that knows nothing of
-/// the others.
+/// Runs `work` in the calling thread, which is watched meanwhile: a thread that no other thread started, and that knows
+/// nothing of the others.
 pub fn watched<R>(work: impl FnOnce() -> R) -> R {
     assert!(process::reserve(), "there is address space for the shadow");
     let seed = {
@@ -30,8 +30,8 @@ pub fn watched<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Runs `work` in a thread that the calling one starts. It has ended afterwards, but nobody has joined it: nothing
-/// orders what it did and what the caller does next. Gives its number as well.
+/// Runs `work` in a thread that the calling one starts. It has ended afterwards, but was not joined: nothing orders
+/// what it did and what the caller does next. Returns its number as well.
 pub fn beside<R: Send>(work: impl FnOnce() -> R + Send) -> (R, u32) {
     let seed = starting(0x5eed).expect("a thread can be started");
     let number = number_of(&seed);
@@ -67,8 +67,8 @@ pub fn now() -> (Tid, Epoch) {
     with_clocks(|clocks| (clocks.tid, clocks.epoch))
 }
 
-/// Another thread that the calling one starts does something, and then `theirs`; whether the calling one knows of it
-/// after it does `mine`.
+/// The calling thread starts another thread, which does something, and then `theirs`. Returns whether the calling
+/// thread knows of it after `mine`.
 pub fn ordered(theirs: impl FnOnce() + Send, mine: impl FnOnce()) -> bool {
     let ((tid, epoch), _) = beside(|| {
         let moment = now();
@@ -117,8 +117,8 @@ fn the_tid_of_a_joined_thread_is_used_again_with_later_epochs_and_another_number
             })
             .collect();
         let Some(((_, later), next)) = tids.iter().find(|((child, _), _)| *child == tid) else {
-            // Other tests join threads too, whose tids may stand before this one in the queue; this thread does not
-            // know them, so it looks at a few and takes a new one.
+            // Other tests join threads too, whose tids may be before this one in the queue. This thread does not know
+            // them, so it looks at a few and takes a new one.
             assert!(TABLE.lock().free.iter().position(|(free, _)| *free == tid) >= Some(CANDIDATES));
             return;
         };
