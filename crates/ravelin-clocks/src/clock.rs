@@ -1,14 +1,14 @@
-//! Vector clocks over threads, and what a thread hands out of them.
+//! Vector clocks over threads, and the snapshots that threads release.
 //!
 //! A component `u@e` in a clock means: everything thread `u` knew (in the clock's sense) at its epoch `e` is known.
-//! Epochs advance at every event, so a component stands for one moment. A [`Snapshot`] is a thread's clock at such a
-//! moment. The own component is not kept in a thread's clock: it would change at every event, and a snapshot can be handed
-//! out again as long as nothing else has changed.
+//! Epochs advance at every event, so a component identifies one moment. A [`Snapshot`] is a thread's clock at such a
+//! moment. A thread's clock does not contain the thread's own component. That component would change at every event;
+//! without it, a snapshot can be released again as long as nothing else has changed.
 
 use crate::snapshot::{SOME, Snapshot};
 use std::sync::Arc;
 
-/// Which thread; numbers are used again when a thread is gone and everybody who matters knows.
+/// The number of a thread. It is reused after the thread has ended, once every thread that matters knows that.
 pub type Tid = u16;
 /// A moment of a thread.
 pub type Epoch = u32;
@@ -20,7 +20,7 @@ pub const NOBODY: Tid = Tid::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     epochs: Vec<Epoch>,
-    /// The same epochs, to be handed out; `None` when they have changed since, or are not so many.
+    /// The same epochs, to be released; `None` if they have changed since, or are few.
     frozen: Option<Arc<[Epoch]>>,
 }
 
@@ -50,7 +50,7 @@ impl Clock {
         true
     }
 
-    /// Learns a snapshot; whether there was anything new in it. `me` is whose clock this is.
+    /// Learns a snapshot. Returns whether it contained anything new. `me` is the owner of this clock.
     #[inline]
     pub fn join(&mut self, me: Tid, snapshot: &Snapshot) -> bool {
         if self.covers(me, snapshot) {
@@ -59,7 +59,8 @@ impl Clock {
         self.join_new(me, snapshot)
     }
 
-    /// [`Clock::join`] where covering the moment says nothing, because this clock has it in another sense.
+    /// [`Clock::join`] for the case that covering the moment implies nothing, because this clock has it in another
+    /// sense.
     pub(crate) fn join_new(&mut self, me: Tid, snapshot: &Snapshot) -> bool {
         let mut changed = self.join_epochs(me, snapshot.epochs());
         if snapshot.at() > 0 && snapshot.by() != me {
@@ -68,12 +69,12 @@ impl Clock {
         changed
     }
 
-    /// Learns components one by one; whether any was new to `me`, whose clock this is.
+    /// Learns components one by one. Returns whether any was new to `me`, the owner of this clock.
     pub fn join_epochs(&mut self, me: Tid, epochs: &[Epoch]) -> bool {
         if self.epochs.len() < epochs.len() {
             self.epochs.resize(epochs.len(), 0);
         }
-        // Its own component is nothing new to a thread.
+        // A thread's own component is nothing new to it.
         if let Some(&own) = epochs.get(me as usize) {
             let mine = &mut self.epochs[me as usize];
             *mine = (*mine).max(own);
@@ -89,8 +90,8 @@ impl Clock {
         changed
     }
 
-    /// Whether a snapshot of one moment is known to `me`, whose clock this is. Never true of a mixed snapshot, which is of
-    /// no moment, unless there is nothing in it.
+    /// Whether a snapshot of one moment is known to `me`, the owner of this clock. Never true for a mixed snapshot,
+    /// which has no single moment, unless it is empty.
     #[inline]
     pub fn covers(&self, me: Tid, snapshot: &Snapshot) -> bool {
         match snapshot.at() {
@@ -99,13 +100,13 @@ impl Clock {
         }
     }
 
-    /// Whether every component is known to `me`, looked at one by one.
+    /// Whether every component is known to `me`, compared one by one.
     pub fn covers_all(&self, me: Tid, snapshot: &Snapshot) -> bool {
         (snapshot.at() == 0 || snapshot.by() == me || self.get(snapshot.by()) >= snapshot.at())
             && self.covers_epochs(me, snapshot.epochs())
     }
 
-    /// Whether every one of these components is known to `me`, who knows all its own.
+    /// Whether each of these components is known to `me`, which knows all its own.
     pub fn covers_epochs(&self, me: Tid, epochs: &[Epoch]) -> bool {
         let mine = self.epochs.iter().copied().chain(std::iter::repeat(0));
         epochs.iter().zip(mine).enumerate().all(|(index, (&theirs, mine))| theirs <= mine || index == me as usize)
@@ -120,7 +121,7 @@ impl Clock {
         }
     }
 
-    /// Makes `old` what [`Clock::freeze`] would give; the clock was last changed at the owner's epoch `changed`.
+    /// Makes `old` equal to the result of [`Clock::freeze`]. The clock was last changed at the owner's epoch `changed`.
     #[inline]
     pub fn freeze_into(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut Snapshot) {
         if old.by() == by && old.at() >= changed {

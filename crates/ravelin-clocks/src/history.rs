@@ -1,20 +1,20 @@
-//! Who has seen which write of a location, and when.
+//! Which threads have seen which write of a location, and when.
 //!
-//! Runs are sequentially consistent, so sightings come in the order of time and the timestamps in them never fall. The
-//! newest write that a clock knows is that of the last sighting the clock covers.
+//! Runs are sequentially consistent, so sightings are ordered by time and their timestamps never decrease. The newest
+//! write that a clock knows is that of the last sighting the clock covers.
 //!
-//! A sighting is kept as long as some clock can tell it from the next one of the same thread: a clock is told apart by
-//! its component for that thread, and only components that are in use somewhere (or of the future) count.
-//! [`History::prune`] is shown those. Beside the sightings stand the values of the last [`VALUES`] writes, for waits and
-//! compare-exchanges.
+//! A sighting is kept as long as some clock can distinguish it from the next one of the same thread. A clock
+//! distinguishes them by its component for that thread, and only components that are in use somewhere (or in the
+//! future) count. [`History::prune`] receives those. A history also keeps the values of the last [`VALUES`] writes, for
+//! waits and compare-exchanges.
 
 use crate::clock::{Clock, Epoch, Tid};
 use crate::live::Live;
 
-/// Writes whose values are remembered, the initial one included.
+/// How many writes have their values remembered, including the initial one.
 pub const VALUES: usize = 8;
 
-/// Where in the program something was done, as the caller wants to see it again.
+/// A place in the program, in the caller's encoding.
 pub type Site = u64;
 
 const TID_BITS: u32 = 16;
@@ -22,10 +22,10 @@ const TID_BITS: u32 = 16;
 /// Thread `tid`, at its epoch `epoch`, knew the write numbered `timestamp`.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// The write's number, and who saw it in the low bits.
+    /// The write's number, and the thread that saw it in the low bits.
     stamp: u64,
     epoch: Epoch,
-    /// Who wrote it.
+    /// The thread that wrote it.
     writer: Tid,
     /// How many read-modify-writes it is after the last plain write (4.1); 0 if it is one itself.
     updates: u16,
@@ -50,18 +50,18 @@ impl Seen {
     }
 }
 
-/// A write that somebody knows.
+/// A write that a thread knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
     /// Its number in modification order; the initial write is 0.
     pub timestamp: u64,
-    /// Who wrote it.
+    /// The thread that wrote it.
     pub writer: Tid,
-    /// When, in the writer's time, if that is remembered.
+    /// When it was written, in the writer's time, if that is remembered.
     pub written_at: Option<Epoch>,
-    /// Who is known to have seen it, maybe the writer.
+    /// A thread that is known to have seen it, possibly the writer.
     pub seen_by: Tid,
-    /// When, in that thread's time.
+    /// When it was seen, in that thread's time.
     pub seen_at: Epoch,
     /// Where it was written.
     pub site: Site,
@@ -69,7 +69,7 @@ pub struct Sighting {
 
 /// The sightings of one location.
 ///
-/// The newest one stands apart: most accesses look at no other.
+/// The newest one is separate: most accesses need no other.
 #[repr(C)]
 #[derive(Clone, Debug)]
 pub struct History {
@@ -83,11 +83,11 @@ pub struct History {
     last_plain: u64,
     /// Which of the last writes were plain, one bit each, by their number modulo [`VALUES`].
     plain: u8,
-    /// How many sightings were left by the last [`History::prune`], at most.
+    /// The most sightings that the last [`History::prune`] left.
     pruned: u32,
 }
 
-/// What a thread knows of a location in the two ways, where they differ.
+/// What a thread knows of a location in the two senses, where they differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Gap {
     /// Number of the newest write known by happens-before.
@@ -97,7 +97,7 @@ pub struct Gap {
 }
 
 impl History {
-    /// A location whose initial write is known to everybody.
+    /// A location whose initial write is known to all threads.
     pub fn new(initial: u64) -> History {
         let mut values = [0; VALUES];
         values[0] = initial;
@@ -172,7 +172,7 @@ impl History {
     pub fn forced(&self, gap: &Gap) -> Sighting {
         let seen = &gap.forced;
         let timestamp = seen.timestamp();
-        // Who writes sees the write at once: that sighting, if it is kept, is the first of it.
+        // The writer sees the write at once: that sighting, if it is kept, is the first of it.
         let of_it = self.seen().skip_while(|seen| seen.timestamp() > timestamp);
         let of_it = of_it.take_while(|seen| seen.timestamp() == timestamp);
         let written_at = of_it.filter(|seen| seen.tid() == seen.writer).last().map(|seen| seen.epoch);
@@ -186,11 +186,11 @@ impl History {
         }
     }
 
-    /// Whether a plain write lies between what is known and what is forced; and whether it is the last one of all.
+    /// Whether there is a plain write between the known and the forced one; and whether it is the last plain write.
     pub fn forced_plain(&self, gap: &Gap) -> Option<bool> {
         let seen = &gap.forced;
         let last = seen.timestamp() - u64::from(seen.updates);
-        // Beyond what `updates` can count nothing is claimed.
+        // Nothing is claimed beyond what `updates` can count.
         (seen.updates < u16::MAX && last > gap.known).then_some(last == self.last_plain)
     }
 
@@ -223,14 +223,14 @@ impl History {
         }
     }
 
-    /// Adds a sighting. If the thread's last event was here too, its epoch was handed out through this location only, and
-    /// whoever meets it in a clock has also seen something newer here: nobody can tell the two apart. This keeps one
-    /// thread that writes on and on from filling the history.
+    /// Adds a sighting. If the thread's last event was here too, its epoch was released through this location only. Any
+    /// thread that has the epoch in a clock has also seen something newer here, so the two sightings cannot be
+    /// distinguished. This prevents one thread that writes repeatedly from filling the history.
     #[inline]
     fn push(&mut self, seen: Seen) {
         let alike = self.last.tid() == seen.tid() && self.last.epoch + 1 == seen.epoch;
         if !alike && !self.is_empty() {
-            // There are many histories. Powers of two, so that what one has outgrown fits another.
+            // There are many histories. Capacities are powers of two, so that memory freed by one fits another.
             if self.older.len() == self.older.capacity() {
                 self.older.reserve_exact(self.older.len().max(2));
             }
@@ -239,13 +239,13 @@ impl History {
         self.last = seen;
     }
 
-    /// Forgets what no clock can tell apart: a sighting from which every clock that covers it goes on to the next of the
-    /// same thread, or to a newer one of another.
+    /// Forgets sightings that no clock can distinguish from others: every clock that covers such a sighting also covers
+    /// the next of the same thread, or a newer one of another.
     pub fn prune(&mut self, live: &Live, pruning: &mut Pruning) {
         if self.older.len() <= self.pruned as usize {
             return;
         }
-        // For each thread, its next sighting that stays, going backwards; and where those that stay begin.
+        // For each thread, its next sighting that stays, going backwards; and where the remaining ones begin.
         let next = &mut pruning.next;
         next.clear();
         next.push(self.last);
@@ -253,7 +253,7 @@ impl History {
         for index in (0..self.older.len()).rev() {
             let seen = self.older[index];
             let same = next.iter().position(|next| next.tid() == seen.tid());
-            // Whoever covers it covers the next of the same thread, or a newer one of another.
+            // Every clock that covers it covers the next of the same thread, or a newer one of another.
             let superfluous = same.is_some_and(|same| !live.between(seen.tid(), seen.epoch, next[same].epoch))
                 || live.least(seen.tid(), seen.epoch).is_some_and(|least| {
                     next.iter().any(|next| {
@@ -275,11 +275,11 @@ impl History {
         if self.older.len() * 4 <= self.older.capacity() {
             self.older.shrink_to(self.older.len().next_power_of_two().max(2));
         }
-        // A history that has not grown since then by a quarter is not worth the time.
+        // A history that has since grown by less than a quarter is not worth the time.
         self.pruned = u32::try_from(self.older.len() * 5 / 4).unwrap_or(u32::MAX);
     }
 
-    /// Whether the values of all writes are remembered, the initial one included.
+    /// Whether the values of all writes are remembered, including the initial one.
     pub fn remembers_all(&self) -> bool {
         self.remembers(0)
     }
@@ -289,7 +289,7 @@ impl History {
     }
 }
 
-/// What [`History::prune`] needs again and again.
+/// Buffers that [`History::prune`] reuses.
 #[derive(Default)]
 pub struct Pruning {
     next: Vec<Seen>,
@@ -299,7 +299,7 @@ pub struct Pruning {
 pub struct Stale<'a> {
     history: &'a History,
     from: u64,
-    /// The write after the next one to be given.
+    /// The write after the next one to return.
     next: u64,
     complete: bool,
 }
@@ -311,12 +311,12 @@ pub struct StaleWrite {
     pub timestamp: u64,
     /// What it wrote.
     pub value: u64,
-    /// Whether a write can come right after it in modification order: the next one is no read-modify-write.
+    /// Whether a write can come right after it in modification order: the next one is not a read-modify-write.
     pub open: bool,
 }
 
 impl Stale<'_> {
-    /// Whether none of the writes was forgotten; asked after the last one.
+    /// Whether none of the writes was forgotten. Must be called after the last one.
     pub fn complete(&self) -> bool {
         self.complete
     }

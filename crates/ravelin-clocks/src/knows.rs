@@ -1,13 +1,14 @@
-//! A view of the release/acquire world, kept twice: as C11's happens-before, and with what seq_cst fences add.
+//! A view in the release/acquire semantics, kept twice: as C11's happens-before, and with what seq_cst fences add.
 //!
-//! The two differ only once a seq_cst fence has carried something that no synchronisation carries; until then there is
-//! one clock for both.
+//! The two differ only once a seq_cst fence has carried something that no synchronisation carries. Until then one clock
+//! serves both.
 
 use crate::clock::{Clock, Epoch, Tid};
 use crate::live::Visitor;
 use crate::snapshot::Snapshot;
 
-/// What a thread knows in one of its views. Where it learns, `me` is the thread: all that it ever handed out it knows.
+/// What a thread knows in one of its views. In the joins, `me` is the thread: it knows everything that it ever
+/// released.
 #[derive(Clone, Debug, Default)]
 pub struct Knows {
     /// Happens-before: for data races.
@@ -16,7 +17,7 @@ pub struct Knows {
     pub view: Option<Clock>,
 }
 
-/// What a thread hands to others.
+/// What a thread releases to others.
 #[derive(Clone, Debug, Default)]
 pub struct Published {
     /// Happens-before.
@@ -86,7 +87,7 @@ impl Knows {
             }
     }
 
-    /// Learns what was published; whether anything was new.
+    /// Learns what was published. Returns whether anything was new.
     #[inline]
     pub fn join(&mut self, me: Tid, published: &Published) -> bool {
         let mut changed = self.hb.join(me, &published.hb);
@@ -94,7 +95,7 @@ impl Knows {
             (None, None) => {}
             (Some(view), _) => changed |= view.join(me, published.view()),
             (None, Some(theirs)) => {
-                // Covering the moment in `hb` says nothing about what fences added to `theirs`.
+                // Covering the moment in `hb` implies nothing about what fences added to `theirs`.
                 if !self.hb.covers_all(me, theirs) {
                     let mut view = self.hb.clone();
                     view.join_new(me, theirs);
@@ -106,7 +107,7 @@ impl Knows {
         changed
     }
 
-    /// Learns what was published through a hidden fence: it feeds the view only. Whether anything was new.
+    /// Learns what was published through a hidden fence, in the view only. Returns whether anything was new.
     #[inline]
     pub fn join_hidden(&mut self, me: Tid, published: &Published) -> bool {
         match &mut self.view {
@@ -126,7 +127,7 @@ impl Knows {
         }
     }
 
-    /// Learns what another view of the same thread holds, in the view only; whether anything was new.
+    /// Learns what another view of the same thread holds, in the view only. Returns whether anything was new.
     pub fn join_view(&mut self, me: Tid, other: &Clock) -> bool {
         match &mut self.view {
             Some(view) => view.join_epochs(me, other.epochs()),
@@ -163,7 +164,7 @@ impl Knows {
         Published { hb: self.hb.freeze(by, at), view: self.view.as_mut().map(|view| view.freeze(by, at)) }
     }
 
-    /// Makes `old` what [`Knows::freeze`] would give; the view was last changed at the epoch `changed`.
+    /// Makes `old` equal to the result of [`Knows::freeze`]. The view was last changed at the epoch `changed`.
     #[inline]
     pub fn freeze_into(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut Published) {
         self.hb.freeze_into(by, at, changed, &mut old.hb);

@@ -1,11 +1,11 @@
-//! Location clocks for programs that run: what each thread may not know yet.
+//! Location clocks for running programs: what each thread may not know yet.
 //!
 //! The paper (Margalit, Kokologiannakis, Itzhaky, Lahav: *Dynamic Robustness Verification against Weak Memory*, PLDI
 //! 2025) gives every thread and location maps from locations to timestamps. Here the maps are never built. Threads
-//! carry ordinary vector clocks over *threads*; a location remembers who saw which of its writes and when (its
-//! [history](history)); the timestamp a location clock would hold is looked up in the history when an access is checked:
-//! it is that of the newest sighting the vector clock covers. That makes an access cost what a vector clock costs, and
-//! nothing at all where nobody learns anything new, however many locations there are.
+//! carry ordinary vector clocks over *threads*, and a location remembers which threads saw which of its writes and when
+//! (its [history](history)). The timestamp of a location clock is looked up in the history when an access is checked:
+//! it is that of the newest sighting the vector clock covers. An access therefore costs as much as a vector clock,
+//! independently of the number of locations. It costs nothing if no thread learns anything new.
 //!
 //! | in the paper | here |
 //! | --- | --- |
@@ -15,11 +15,11 @@
 //! | `W_HB(x)` | the location's `message` |
 //! | `W_SC(x)`, `M_SC(x)` | the location's `written` and `touched` |
 //! | the RMW clocks (4.1) | the `plain` count of a sighting |
-//! | `T_val(t)(x, v)` (4.3) | the values in the history between what is known in the two ways |
+//! | `T_val(t)(x, v)` (4.3) | the values in the history between what is known in the two senses |
 //! | the hidden location of seq_cst fences | [`Hidden`] |
 //!
-//! [`race`] finds data races on non-atomic accesses. Happens-before for data races is that of C11 proper: hidden fences do not feed it. [`Knows`] keeps both, and one
-//! clock for both until a seq_cst fence makes them differ.
+//! [`race`] finds data races on non-atomic accesses. Happens-before for data races is that of C11 proper: hidden fences
+//! do not feed it. [`Knows`] keeps both, and one clock for both until a seq_cst fence makes them differ.
 //!
 //! This crate knows nothing of addresses, locks or operating systems, and contains no `unsafe` code.
 

@@ -1,9 +1,9 @@
-//! What clocks there are: enough to tell which sightings nobody can tell apart any more.
+//! The clocks that exist: enough to determine which sightings cannot be distinguished any more.
 //!
-//! All clocks of all threads, locations and locks are shown to a [`Live`]; then histories are pruned with it. Two
-//! questions are answered. Does any clock have a component of a thread between two epochs? And: what does every clock
-//! know at least that covers a given moment? The second is kept roughly, for some [`STEPS`] epochs of each thread,
-//! rounded so that too little is promised; and only for so many threads that the table stays small.
+//! All clocks of all threads, locations and locks are passed to a [`Live`]; then it is used to prune histories. It
+//! answers two questions. Does any clock have a component of a thread between two epochs? And what do all clocks that
+//! cover a given moment know at least? The second answer is approximate. It is kept for [`STEPS`] epochs of each
+//! thread, rounded so that too little is promised, and only for so many threads that the table stays small.
 
 use crate::clock::{Clock, Epoch, NOBODY, Tid};
 use crate::location::Location;
@@ -12,12 +12,12 @@ use crate::thread::{Hidden, Released, Thread};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// For how many epochs of each thread the least knowledge is kept.
+/// For how many epochs per thread the least knowledge is kept.
 const STEPS: usize = 64;
-/// For how many threads.
+/// For how many threads it is kept.
 const THREADS: usize = 128;
 
-/// Whoever is shown clocks.
+/// A visitor of clocks.
 pub(crate) trait Visitor {
     /// A clock that belongs to a thread, which knows all its own epochs, or to [`NOBODY`].
     fn clock(&mut self, owner: Tid, clock: &Clock);
@@ -25,7 +25,7 @@ pub(crate) trait Visitor {
     fn snapshot(&mut self, snapshot: &Snapshot);
 }
 
-/// All clocks there are.
+/// All clocks that exist.
 #[derive(Default)]
 pub struct Live {
     /// For each thread, the epochs that occur, in order once [`Live::seal`] was called.
@@ -43,16 +43,16 @@ struct Row {
     from: usize,
     to: usize,
     by: Tid,
-    /// The component of `by`: at least, and at most.
+    /// The least and the greatest component of `by`.
     at: (Epoch, Epoch),
 }
 
-/// What is known at least by clocks that cover epochs of one thread.
+/// The least that clocks know that cover epochs of one thread.
 #[derive(Default)]
 struct Least {
     /// Epochs, in order.
     steps: Vec<Epoch>,
-    /// For epochs below the first step, from the first on, from the second on, …: the least of each component.
+    /// The least of each component: for epochs below the first step, from the first on, from the second on, ….
     components: Vec<Vec<Epoch>>,
 }
 
@@ -62,7 +62,7 @@ impl Live {
         Live::default()
     }
 
-    /// No clocks any more; what memory there is for them stays.
+    /// Removes all clocks but keeps the memory.
     pub fn clear(&mut self) {
         self.epochs.iter_mut().for_each(Vec::clear);
         self.rows.clear();
@@ -71,27 +71,27 @@ impl Live {
         self.least.clear();
     }
 
-    /// Shows a thread's clocks.
+    /// Adds a thread's clocks.
     pub fn thread(&mut self, thread: &Thread) {
         thread.visit(self);
     }
 
-    /// Shows a location's clocks.
+    /// Adds a location's clocks.
     pub fn location(&mut self, location: &Location) {
         location.visit(self);
     }
 
-    /// Shows what was released.
+    /// Adds what was released.
     pub fn released(&mut self, released: &Released) {
         released.visit(self);
     }
 
-    /// Shows the hidden location.
+    /// Adds the hidden location.
     pub fn hidden(&mut self, hidden: &Hidden) {
         hidden.visit(self);
     }
 
-    /// All clocks were shown.
+    /// Ends the additions.
     pub fn seal(&mut self) {
         for epochs in &mut self.epochs {
             epochs.sort_unstable();
@@ -102,7 +102,7 @@ impl Live {
         }
     }
 
-    /// Whether an epoch of `tid` from `from` to below `to` occurs.
+    /// Whether any clock has a component of `tid` from `from` to below `to`.
     pub(crate) fn between(&self, tid: Tid, from: Epoch, to: Epoch) -> bool {
         let Some(epochs) = self.epochs.get(tid as usize) else {
             return false;
@@ -111,7 +111,7 @@ impl Live {
         epochs.get(first).is_some_and(|&epoch| epoch < to)
     }
 
-    /// Components that every clock has at least which covers `epoch` of `tid`; `None` if that was not found out.
+    /// The least components of all clocks that cover `epoch` of `tid`; `None` if they were not computed.
     pub(crate) fn least(&self, tid: Tid, epoch: Epoch) -> Option<&[Epoch]> {
         let least = self.least.get(tid as usize)?;
         let step = least.steps.partition_point(|&step| step <= epoch);
@@ -170,7 +170,7 @@ impl Live {
                 *least = (*least).min(epoch);
             }
         }
-        // Whoever covers a later epoch covers the earlier ones.
+        // A clock that covers a later epoch covers the earlier ones.
         for step in (1..components.len()).rev() {
             let (earlier, later) = components.split_at_mut(step);
             let pairs = earlier[step - 1].iter_mut().zip(&later[0]);
@@ -212,7 +212,7 @@ fn hash(epochs: &[Epoch], by: Tid) -> u64 {
     epochs.iter().fold(mix(1, by.into()), |hash, &epoch| mix(hash, epoch))
 }
 
-/// What is hashed already.
+/// A hasher for values that are hashes already.
 #[derive(Default)]
 struct Hashed(u64);
 

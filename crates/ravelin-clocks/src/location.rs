@@ -1,11 +1,11 @@
 //! One atomic location: its message, its sc clocks, its history, and the rules of Figure 4 with the extensions of
 //! section 4.
 //!
-//! Each operation first looks for a violation and then does what the operation does to the clocks of the thread and the
-//! location. Nothing else is touched, so a lock for each location is all the caller needs.
+//! Each operation first checks for a violation and then updates the clocks of the thread and the location. It touches
+//! nothing else, so the caller needs only one lock per location.
 //!
-//! A seq_cst access is the release/acquire access followed by a hidden seq_cst fence; the caller does the fence
-//! ([`Thread::hidden_fence`]), because the hidden location has a lock of its own.
+//! A seq_cst access is the release/acquire access followed by a hidden seq_cst fence. The caller does the fence
+//! ([`Thread::hidden_fence`]), because the hidden location has its own lock.
 
 use crate::clock::{Epoch, Tid};
 use crate::history::{Gap, History, Pruning, Sighting, Site};
@@ -21,20 +21,21 @@ pub const VALUES: usize = 4;
 
 /// The clocks of one location.
 ///
-/// Programs have many locations, and threads that share one take it from each other: what an access costs is how many
-/// cache lines it touches. The fields are laid out so that, behind 32 bytes of the caller's own, a load touches the first
+/// Programs have many locations, and threads that share one contend for it: the cost of an access is the number of
+/// cache lines it touches. The fields are laid out so that, after 32 bytes of the caller's, a load touches the first
 /// three lines and a store all five.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Location {
     /// `W_SC`.
     written: Snapshot,
-    /// What a reader learns. `None`: nothing.
+    /// What a reader learns; `None` for nothing.
     message: Option<Published>,
-    /// `M_SC`, if it was read since it was written: what is known to whoever touched it last. A snapshot of one moment: that
-    /// thread knows all that the others before knew. (What it was before the write stays, for its array.)
+    /// `M_SC`, if the location was read since it was written: what the last thread that touched it knows. It is a
+    /// snapshot of one moment, because that thread knows all that the previous ones knew. (The value from before the
+    /// write stays, to reuse its array.)
     touched: Snapshot,
-    /// One more than where it was last read since it was written, if it was; else `M_SC` is the same as `written`.
+    /// One more than the site of the last read since the last write. Without such a read, `M_SC` equals `written`.
     last_read: Option<NonZero<Site>>,
     history: History,
 }
@@ -42,40 +43,40 @@ pub struct Location {
 /// What may go wrong at an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Whether it is the read part of the access that may be stale.
+    /// Whether the read part of the access may be stale.
     pub reads: bool,
     /// The newest write that the access may miss.
     pub missed: Sighting,
-    /// Whether it shows only in another run with the same beginning.
+    /// Whether it occurs only in another run with the same beginning.
     pub predicted: bool,
     /// Values that may be read instead, newest first; meaningful if `reads`.
     pub values: [u64; VALUES],
-    /// How many of them.
+    /// How many values are listed.
     pub listed: usize,
-    /// Whether these are all.
+    /// Whether these are all values.
     pub complete: bool,
 }
 
-/// The write that a read reads from, as far as another thread made it and happens-before does not tell of it.
+/// The write that a read reads from, if another thread made it and it is not known by happens-before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Who wrote it.
+    /// The thread that wrote it.
     pub writer: Tid,
-    /// When, in the writer's time.
+    /// When it was written, in the writer's time.
     pub written_at: Epoch,
     /// Where it was written.
     pub site: Site,
-    /// The writer's epoch up to which whoever acquires the write knows what the writer did; 0 if it releases nothing. An
-    /// epoch before that of the write is that of a release fence.
+    /// The writer's epoch up to which a thread that acquires the write knows what the writer did; 0 if it releases
+    /// nothing. An epoch before that of the write is that of a release fence.
     pub released: Epoch,
 }
 
-/// One access, whatever it does.
+/// One access of any kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// The location, as [`Lesson`]s name it.
+    /// The location, as [`Lesson`]s identify it.
     pub place: u64,
-    /// Of a compare-exchange: that of success or of failure, whichever happened.
+    /// The order; of a compare-exchange, that of success or failure, whichever happened.
     pub order: Order,
     /// Where it is made.
     pub site: Site,
@@ -95,7 +96,7 @@ pub enum CasKind {
 }
 
 impl Location {
-    /// A location that has its initial value, known to everybody.
+    /// A location with its initial value, which all threads know.
     pub fn new(initial: u64) -> Location {
         Location {
             written: Snapshot::default(),
@@ -111,8 +112,9 @@ impl Location {
         &self.history
     }
 
-    /// What a read by `thread` would read from now, unless it knows of that write by happens-before or has read it before.
-    /// A read-modify-write tells it also if it was read before, because it continues a release sequence.
+    /// The write that a read by `thread` would read from now, unless the thread knows of it by happens-before or has
+    /// read it before. For a read-modify-write it is returned even if it was read before, because the read-modify-write
+    /// continues a release sequence.
     #[inline]
     pub fn source(&self, thread: &Thread, writes: bool) -> Option<Source> {
         let (writer, written_at) = self.written.moment()?;
@@ -124,7 +126,7 @@ impl Location {
         Some(Source { writer, written_at, site: self.history.newest_site(), released })
     }
 
-    /// Forgets what none of the clocks there are can tell apart.
+    /// Forgets sightings that none of the existing clocks can distinguish.
     pub fn prune(&mut self, live: &Live, pruning: &mut Pruning) {
         self.history.prune(live, pruning);
     }
@@ -142,7 +144,7 @@ impl Location {
         violation
     }
 
-    /// One try of a wait for `value`; `passes` if that is what was read. A try that does not pass is no event.
+    /// One attempt of a wait for `value`; `passes` if that value was read. An attempt that does not pass is no event.
     pub fn wait(&mut self, thread: &mut Thread, access: Access, value: u64, passes: bool) -> Option<Violation> {
         let violation = self.stale_value(thread, access.mode, |stale| stale == value);
         if passes {
@@ -222,13 +224,13 @@ impl Location {
         }
     }
 
-    /// Whether a write may be read though a newer one is forced.
+    /// Whether a write may be read although a newer one is forced.
     fn stale_read(&self, thread: &Thread, mode: Mode) -> Option<Violation> {
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
         self.stale_values(&gap, mode, |_| true)
     }
 
-    /// The same where only some values matter: one of them must be known to be there.
+    /// The same where only some values matter: one of them must be known to be present.
     fn stale_value(&self, thread: &Thread, mode: Mode, matters: impl Fn(u64) -> bool) -> Option<Violation> {
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
         self.stale_values(&gap, mode, matters).filter(|violation| violation.listed > 0)
@@ -268,7 +270,7 @@ impl Location {
         Some(Violation { reads: false, missed, predicted, values: [0; VALUES], listed: 0, complete: false })
     }
 
-    /// Whether an update may read a stale write and be put right after it, and what it may read.
+    /// Whether an update may read a stale write and be put right after it, and which values it may read.
     fn stale_update(&self, thread: &Thread, mode: Mode) -> Option<Violation> {
         let violation = self.stale_write(thread, mode)?;
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;

@@ -1,10 +1,9 @@
-//! Atomic accesses that are taken for what they synchronise and for nothing else: those inside locks, channels and
-//! reference counts of a library that is trusted.
+//! Atomic accesses that only synchronise: those inside locks, channels and reference counts of a trusted library.
 //!
-//! Such an access is not checked, and that it comes after another one proves nothing by itself: a lock that was found taken
-//! a moment too early is nobody's observation. What counts is C11's synchronisation: whoever acquires what somebody
-//! released knows it, both by happens-before and in the sc sense, as with a lock of the C library. There is no history; a
-//! message is a [`Released`].
+//! Such an access is not checked, and its position after another one proves nothing by itself: the program cannot
+//! observe that a lock was found taken a moment too early. Only C11's synchronisation counts. A thread that acquires
+//! what another released knows it, both by happens-before and in the sc sense, as with a lock of the C library. There
+//! is no history; a message is a [`Released`].
 
 use crate::knows::Published;
 use crate::order::Order;
@@ -15,7 +14,7 @@ use crate::thread::{Released, Thread};
 pub enum Touch {
     Load,
     Store,
-    /// A read-modify-write: what was there stays, as a release sequence goes on.
+    /// A read-modify-write: the message stays, because the release sequence continues.
     Update,
 }
 
@@ -47,8 +46,8 @@ impl Thread {
         self.advance();
     }
 
-    /// What a relaxed write publishes: what was known at the last release fence. The sc clock of that moment is gone, so
-    /// nothing is said in the sc sense, which only hides.
+    /// What a relaxed write publishes: what was known at the last release fence. The sc clock of that moment no longer
+    /// exists, so nothing is claimed in the sc sense, which can only hide violations.
     fn released_by_fence(&self) -> Option<Released> {
         let rel: &Published = self.rel.as_ref()?;
         Some(Released::of(rel.clone()))

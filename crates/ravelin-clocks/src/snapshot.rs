@@ -1,20 +1,20 @@
-//! What a thread hands out of a clock: the clock as it was at one moment.
+//! What a thread releases of a clock: the clock as it was at one moment.
 //!
-//! Whoever covers the moment covers the snapshot, so joining it again costs nothing. As long as there are few threads the
-//! components stand in the snapshot itself; with some more, in an array of its own that is written again and again: to
-//! copy them costs less than to count references that several threads hold. Only where there are very many do snapshots
-//! share.
+//! A clock that covers the moment covers the snapshot, so joining it again costs nothing. With few threads the
+//! components are in the snapshot itself. With some more, they are in an array that each snapshot owns and reuses:
+//! copying them costs less than counting references that several threads hold. Only with very many threads do snapshots
+//! share an array.
 
 use crate::clock::{Clock, Epoch, NOBODY, Tid};
 use std::sync::Arc;
 
-/// Components that fit into a snapshot.
+/// How many components fit into a snapshot.
 pub(crate) const FEW: usize = 6;
-/// Components that snapshots do not share.
+/// Up to this many components, snapshots do not share an array.
 pub(crate) const SOME: usize = 24;
 
-/// What a thread's clock was at one of its epochs; or, if the epoch `at` is 0, the join of several such, the last of which
-/// was by the thread `by`.
+/// A thread's clock at one of its epochs. If the epoch `at` is 0, it is the join of several such clocks, the last of
+/// which was by the thread `by`.
 #[derive(Debug)]
 pub struct Snapshot(Kept);
 
@@ -52,7 +52,7 @@ impl Clone for Snapshot {
 }
 
 impl Snapshot {
-    /// A clock whose components are these but for that of the moment.
+    /// A clock with these components, except for that of the moment.
     pub(crate) fn new(by: Tid, at: Epoch, epochs: &[Epoch]) -> Snapshot {
         let kept = if epochs.len() <= FEW {
             let mut few = [0; FEW];
@@ -128,7 +128,7 @@ impl Snapshot {
         }
     }
 
-    /// Who handed it out and when; `None` if it is the join of several.
+    /// The thread that released it and when; `None` if it is the join of several.
     pub fn moment(&self) -> Option<(Tid, Epoch)> {
         (self.at() > 0).then_some((self.by(), self.at()))
     }
@@ -144,7 +144,7 @@ impl Snapshot {
         self.at() == 0 && self.epochs().iter().all(|&epoch| epoch == 0)
     }
 
-    /// Learns what another snapshot holds: stays as it is or becomes the other if one covers the other.
+    /// Learns what another snapshot holds. If one covers the other, the result is the larger one.
     pub fn join(&mut self, other: &Snapshot) {
         if other.is_empty() || other.at() > 0 && self.get(other.by()) >= other.at() {
             return;
@@ -156,7 +156,7 @@ impl Snapshot {
         self.mix(other.epochs(), other.by(), other.at());
     }
 
-    /// Becomes the join of itself and of what `by` knows at `at`, and so of no moment.
+    /// Becomes the join of itself and of what `by` knows at `at`, which has no single moment.
     pub(crate) fn mix(&mut self, epochs: &[Epoch], by: Tid, at: Epoch) {
         let moments = [(by, at), (self.by(), self.at())];
         let of_moments = moments.iter().filter(|(_, at)| *at > 0).map(|(by, _)| usize::from(*by) + 1);

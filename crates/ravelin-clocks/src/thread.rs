@@ -1,7 +1,7 @@
-//! What one thread carries: its views, its sc clock, and how it came to know.
+//! What one thread carries: its views, its sc clock, and how it learnt them.
 //!
-//! Every event has an epoch of its own: [`Thread::advance`] is called at the end of each. Advancing only at releases
-//! would let others seem to know what came after the release.
+//! Every event has its own epoch: [`Thread::advance`] is called at the end of each. If epochs advanced only at
+//! releases, other threads would seem to know what came after the release.
 
 use crate::clock::{Clock, Epoch, Tid};
 use crate::history::Site;
@@ -22,17 +22,17 @@ pub struct Thread {
     pub epoch: Epoch,
     /// `T_c`: what it knows.
     pub cur: Knows,
-    /// `T_a`: what it will know after an acquire fence. `None`: the same as `cur`.
+    /// `T_a`: what it will know after an acquire fence. `None` if that equals `cur`.
     pub(crate) acq: Option<Knows>,
-    /// `T_r`: what it knew at its last release fence. `None`: nothing.
+    /// `T_r`: what it knew at its last release fence. `None` for nothing.
     pub(crate) rel: Option<Published>,
     /// `T_SC`: what must come earlier in every sequentially consistent run.
     pub(crate) sc: Clock,
-    /// The first epoch after the last one that was handed out in the sense of happens-before.
+    /// The first epoch after the last one that was released in the sense of happens-before.
     pub(crate) since: Epoch,
-    /// The last event that told the thread, or others through it, something new; fences do not count.
+    /// The last event that gave the thread, or others through it, new knowledge; fences do not count.
     pub(crate) changed: Epoch,
-    /// The event at which `cur` last changed. Whatever was handed out since then is what would be handed out now.
+    /// The event at which `cur` last changed. What was released since then equals what would be released now.
     pub(crate) cur_changed: Epoch,
     /// The event at which `sc` last changed.
     pub(crate) sc_changed: Epoch,
@@ -49,22 +49,22 @@ pub enum Mode {
     Standard,
 }
 
-/// How a thread came to know, in the sc sense, what another had done: it accessed a location after the other.
+/// How a thread learnt, in the sc sense, what another had done: it accessed a location after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lesson {
     /// How the two accesses are ordered.
     pub link: Link,
     /// The location, as its creator named it.
     pub place: u64,
-    /// Who accessed it earlier.
+    /// The thread that accessed it earlier.
     pub teacher: Tid,
-    /// When, in the teacher's time.
+    /// When it did so, in the teacher's time.
     pub taught_at: Epoch,
-    /// Where.
+    /// Where it did so.
     pub taught_site: Site,
     /// When the learner accessed it.
     pub learnt_at: Epoch,
-    /// Where.
+    /// Where the learner accessed it.
     pub learnt_site: Site,
 }
 
@@ -89,7 +89,7 @@ pub struct Released {
 /// What an ended thread knew.
 pub type Ended = Released;
 
-/// The location that seq_cst fences update and nothing else does. It takes part in the views only.
+/// The location that only seq_cst fences update. It takes part in the views only.
 #[derive(Debug, Default)]
 pub struct Hidden {
     message: Option<Published>,
@@ -111,7 +111,7 @@ impl Released {
         &self.published
     }
 
-    /// Who released it and when; `None` if it is what several released.
+    /// The thread that released it and when; `None` if several did.
     pub fn moment(&self) -> Option<(Tid, Epoch)> {
         self.published.hb.moment()
     }
@@ -166,27 +166,27 @@ impl Thread {
         self.epoch += 1;
     }
 
-    /// The last event after which a load that was made before would be another event if made again. From then on, to load
-    /// a location again that nobody wrote meanwhile tells nothing new to anybody: every sighting of the thread is as old
-    /// as the first load or older, and so is what `sc` holds.
+    /// The last event after which repeating an earlier load would be a new event. From then on, loading a location
+    /// again that was not written meanwhile gives no thread new knowledge: every sighting of the thread is as old as
+    /// the first load or older, and so is what `sc` holds.
     pub fn changed(&self) -> Epoch {
         self.changed
     }
 
-    /// An epoch that happens-before tells from this one as little as from those in between: nothing was handed out since.
-    /// For data races it is enough to know in which of these an access was made.
+    /// The first epoch that happens-before cannot distinguish from the current one, because nothing was released since.
+    /// For data races it is enough to know in which of these intervals an access was made.
     #[inline]
     pub fn since(&self) -> Epoch {
         self.since
     }
 
-    /// What the thread does from now on is not part of what it hands out in this event.
+    /// What the thread does from now on is not part of what it releases in this event.
     #[inline]
     pub(crate) fn hands_out(&mut self) {
         self.since = self.epoch + 1;
     }
 
-    /// Everything this thread knows, for a lock, a child or whoever joins it.
+    /// Everything this thread knows, for a lock, a child or a thread that joins it.
     pub fn release(&mut self) -> Released {
         self.hands_out();
         let released =
@@ -195,7 +195,7 @@ impl Thread {
         released
     }
 
-    /// [`Thread::release`] in place of what was there.
+    /// [`Thread::release`] that replaces an existing value.
     pub fn release_into(&mut self, released: &mut Released) {
         self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, &mut released.published);
         self.sc.freeze_into(self.tid, self.epoch, self.sc_changed, &mut released.sc);
@@ -212,8 +212,9 @@ impl Thread {
         self.acquire_views(released);
     }
 
-    /// Learns what was released in the views only: for order that is assumed where there may be none, as through a file
-    /// that several pairs of threads share. Too much in the views hides, too much in `sc` would be a false alarm.
+    /// Learns what was released in the views only. This is for order that is assumed where there may be none, as
+    /// through a file that several pairs of threads share. Too much in the views hides violations; too much in `sc`
+    /// would be a false alarm.
     pub fn acquire_views(&mut self, released: &Released) {
         self.learn_views(&released.published);
         if let Some(acq) = &mut self.acq {
@@ -245,7 +246,8 @@ impl Thread {
         self.advance();
     }
 
-    /// The seq_cst fence that stands behind a seq_cst access. Nobody wrote it: it feeds the views, and synchronises nothing.
+    /// The implicit seq_cst fence after a seq_cst access. It is not in the program: it feeds the views, and
+    /// synchronises nothing.
     pub fn hidden_fence(&mut self, hidden: &mut Hidden) {
         if let Some(acq) = &self.acq
             && self.cur.join_view(self.tid, acq.view())
@@ -288,7 +290,7 @@ impl Thread {
         }
     }
 
-    /// The thread goes on under another number, because its epochs are used up.
+    /// The thread continues under another number, because its epochs are used up.
     pub fn rename(&mut self, tid: Tid, epoch: Epoch) {
         let (old, end) = (self.tid, self.epoch);
         self.cur.raise(old, end);
@@ -316,8 +318,8 @@ impl Thread {
         self.next_lesson = (self.next_lesson + 1) % LESSONS;
     }
 
-    /// How the thread had come to know, before its epoch `before` and in the sc sense, what `tid` did at `epoch`: the latest
-    /// lesson by `tid` itself that tells it, if it is remembered and nobody stood in between.
+    /// How the thread had learnt, before its epoch `before` and in the sc sense, what `tid` did at `epoch`: the latest
+    /// lesson by `tid` itself that covers it, if it is remembered and no other thread was in between.
     pub fn lesson_about(&self, tid: Tid, epoch: Epoch, before: Epoch) -> Option<&Lesson> {
         (1..=LESSONS)
             .filter_map(|back| self.lessons[(self.next_lesson + LESSONS - back) % LESSONS].as_ref())

@@ -1,16 +1,16 @@
 //! The accesses to a word: a cell of four slots, and lists elsewhere for what the cell has no room for.
 //!
-//! A new access is compared with the remembered ones that share a byte with it, and takes from each the bytes for which
-//! it makes it superfluous ([`remainder`]). So there is at most one slot for each byte, thread and kind of access,
-//! however long the program runs. Accesses of one thread in one epoch to several bytes share a slot. When the cell is
-//! full a slot goes into a list, so nothing is ever dropped. The newest accesses stay in the cell, where they are found
+//! A new access is compared with the remembered ones that share a byte with it. It removes from each the bytes that it
+//! makes superfluous ([`remainder`]). There is therefore at most one slot per byte, thread and kind of access, however
+//! long the program runs. Accesses of one thread in one epoch to several bytes share a slot. When the cell is full, a
+//! slot moves to a list, so nothing is ever dropped. The newest accesses stay in the cell, where they are found
 //! quickly.
 //!
-//! Atomic accesses are not kept in the cell but in the list of their location. One slot of the cell, the *marker*, tells
+//! Atomic accesses are not kept in the cell but in the list of their location. One slot of the cell, the *marker*, says
 //! which bytes have such lists, and whether there is a list of slots that had to leave the cell.
 //!
-//! Cells are written with compare-and-swap and looked at again afterwards, so that of two accesses at the same moment at
-//! least one sees the other.
+//! Cells are written with compare-and-swap and read again afterwards, so that of two simultaneous accesses at least one
+//! sees the other.
 
 use super::list::{self, Accesses};
 use super::slot::{ATOMIC, BYTES, WRITE, alike, epoch, races, remainder, tid, without};
@@ -32,14 +32,16 @@ const SPILT: u64 = 16;
 pub trait Lists {
     type List: Accesses;
 
-    /// Calls `work` with each list, while nobody else uses it; with true for the one that slots of the cell go into.
+    /// Calls `work` with each list, while no other thread uses it. The flag is true for the list that slots of the cell
+    /// move to.
     fn for_each(&self, work: impl FnMut(&mut Self::List, bool));
 
-    /// Calls `work` with the list that slots of the cell go into, made now if there is none. `None` without memory.
+    /// Calls `work` with the list that slots of the cell move to, which is created if needed. `None` if memory has run
+    /// out.
     fn spilt<R>(&self, work: impl FnOnce(&mut Self::List) -> R) -> Option<R>;
 }
 
-/// What came of an access.
+/// The result of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The access it races with.
@@ -48,8 +50,7 @@ pub struct Outcome {
     pub met_atomics: bool,
 }
 
-/// Whether the cell says already that this access was made: in the same epoch with these bytes; a write says it also of
-/// a read.
+/// Whether the cell already contains this access, made in the same epoch with these bytes. A write also covers a read.
 #[inline(always)]
 pub fn is_known(cell: &Cell, mine: u64) -> bool {
     let counts = !(BYTES | WRITE) | mine;
@@ -85,7 +86,7 @@ pub fn access(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lists) -> Ou
                 left[index] = remainder(thread, slot, mine);
                 if outcome.raced.is_none() && races(thread, slot, mine) {
                     outcome.raced = Some(slot);
-                    // The new one stands in its place, so that the same pair is not found at every access.
+                    // The new one takes its place, so that the same pair is not found at every access.
                     left[index] = without(slot, mine);
                 }
                 if left[index] == 0 {
@@ -114,12 +115,13 @@ pub fn access(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lists) -> Ou
         if unchanged {
             return outcome;
         }
-        // Somebody came at the same moment. What was put now is found there again.
+        // Another thread changed the cell at the same moment. What was stored now is found there again.
     }
 }
 
-/// `thread` is about to make the atomic access `mine`: compares it with the non-atomic ones, and makes sure that later
-/// non-atomic accesses look into the list of its location. Gives the access it races with. No list of the word is in use.
+/// `thread` is about to make the atomic access `mine`. Compares it with the non-atomic ones, and makes sure that later
+/// non-atomic accesses look into the list of its location. Returns the access it races with. No list of the word is in
+/// use.
 #[inline(always)]
 pub fn check_atomic(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lists) -> Option<u64> {
     let first = cell[0].load(Ordering::Relaxed);
@@ -147,14 +149,14 @@ fn check_atomic_slowly(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lis
             }
             continue;
         };
-        // Marked before it is compared: whoever comes meanwhile finds the marker.
+        // Marked before the comparison: a concurrent access finds the marker.
         let marker = slots[index] | mine & BYTES | MARKER;
         let _ = cell[index].compare_exchange(slots[index], marker, Ordering::SeqCst, Ordering::Relaxed);
     }
 }
 
-/// The access that `mine` would race with if `thread` made it now; nothing is remembered. Of atomic accesses, no atomic
-/// one is looked for.
+/// The access that `mine` would race with if `thread` made it now; nothing is remembered. An atomic access is not
+/// compared with atomic ones.
 pub fn would_race(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lists) -> Option<u64> {
     let slots = load(cell);
     let mut raced = slots.into_iter().find(|&slot| slot & MARKER == 0 && races(thread, slot, mine));
@@ -173,18 +175,19 @@ fn marker(slots: &[u64; SLOTS]) -> Option<usize> {
     slots.iter().position(|slot| slot & MARKER != 0)
 }
 
-/// What the marker says; should two threads have made one at the same moment, what both say.
+/// The content of the marker; if two threads have made one at the same moment, the content of both.
 fn marked(slots: &[u64; SLOTS]) -> u64 {
     slots.iter().filter(|slot| **slot & MARKER != 0).fold(0, |marked, slot| marked | slot)
 }
 
-/// Makes room in a full cell: one slot goes into the list, and the marker says so. False without memory.
+/// Makes room in a full cell: one slot moves to the list, and the marker records that. Returns false if memory has run
+/// out.
 #[cold]
 fn make_room(cell: &Cell, slots: &[u64; SLOTS], mine: u64, lists: &impl Lists) -> bool {
     let victim = victim(slots, mine);
     let spilt = lists.spilt(|list| {
         list::add(list, slots[victim]);
-        // While the list is in use, so that nobody takes the marker for one of an empty list.
+        // Done while the list is in use, so that no thread takes the marker for that of an empty list.
         let leaves = match marker(slots) {
             Some(index) => {
                 let mark = |now: u64| (now & MARKER != 0).then_some(now | SPILT);
@@ -199,8 +202,8 @@ fn make_room(cell: &Cell, slots: &[u64; SLOTS], mine: u64, lists: &impl Lists) -
     spilt.is_some()
 }
 
-/// The slot that leaves a full cell: one of an earlier epoch of the same thread if there is any, which will hardly be
-/// needed again; otherwise any, but not always the same, because several threads may take turns.
+/// The slot that leaves a full cell. It is one of an earlier epoch of the same thread if there is any, which is rarely
+/// needed again. Otherwise it varies, because several threads may take turns.
 fn victim(slots: &[u64; SLOTS], mine: u64) -> usize {
     let old = |slot: u64| slot & MARKER == 0 && tid(slot) == tid(mine) && epoch(slot) != epoch(mine);
     let start = (mine.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62) as usize;
@@ -208,7 +211,7 @@ fn victim(slots: &[u64; SLOTS], mine: u64) -> usize {
     slots.iter().position(|&slot| old(slot)).or_else(any).unwrap_or(0)
 }
 
-/// Takes back that slots have left the cell if the list holds none of them any more. The list is in use by the caller.
+/// Clears the flag for spilt slots if the list holds none of them any more. The caller uses the list.
 fn settle_marker(cell: &Cell, list: &mut impl Accesses) {
     if list.slots().any(|slot| *slot != 0 && *slot & ATOMIC == 0) {
         return;

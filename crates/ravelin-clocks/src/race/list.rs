@@ -5,10 +5,10 @@ use crate::thread::Thread;
 
 /// A list of accesses.
 pub trait Accesses {
-    /// All slots, in any order; 0 where there is room for one.
+    /// All slots, in any order; 0 for an empty one.
     fn slots(&mut self) -> impl Iterator<Item = &mut u64>;
 
-    /// Adds an access where there is no room.
+    /// Adds an access when no slot is empty.
     fn push(&mut self, access: u64);
 }
 
@@ -22,7 +22,7 @@ impl Accesses for Vec<u64> {
     }
 }
 
-/// Keeps one access more.
+/// Adds an access.
 pub fn add(list: &mut impl Accesses, access: u64) {
     let mut room = None;
     for slot in list.slots() {

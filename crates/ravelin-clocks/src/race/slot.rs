@@ -5,9 +5,9 @@
 //! | 0 to 7 | flags: [`WRITE`], [`ATOMIC`], [`FREE`] |
 //! | 8 to 15 | which of the eight bytes |
 //! | 16 to 31 | the thread |
-//! | 32 to 63 | the epoch since which the thread had handed out nothing |
+//! | 32 to 63 | the epoch since which the thread had released nothing |
 //!
-//! 0 is no access. Races are a matter of single bytes, so a slot can lose some of its bytes and keep the others.
+//! 0 is no access. Races are defined on single bytes, so a slot can lose some of its bytes and keep the others.
 
 use crate::clock::{Epoch, Tid};
 use crate::thread::Thread;
@@ -16,7 +16,7 @@ use crate::thread::Thread;
 pub const WRITE: u64 = 1;
 /// Set in the slot of an atomic access; never in a cell.
 pub const ATOMIC: u64 = 2;
-/// Set in the slot of an access that gives the memory back; never kept.
+/// Set in the slot of an access that frees the memory; never kept.
 pub const FREE: u64 = 8;
 /// All bytes of a word.
 pub const BYTES: u64 = 0xff << BYTES_SHIFT;
@@ -25,13 +25,13 @@ const BYTES_SHIFT: u32 = 8;
 const TID_SHIFT: u32 = 16;
 const EPOCH_SHIFT: u32 = 32;
 
-/// Thread and epoch as they stand in a slot.
+/// Thread and epoch as encoded in a slot.
 #[inline(always)]
 pub fn stamp(tid: Tid, epoch: Epoch) -> u64 {
     u64::from(epoch) << EPOCH_SHIFT | u64::from(tid) << TID_SHIFT
 }
 
-/// `size` bytes from byte `offset` of the word on, as they stand in a slot; those beyond the word do not count.
+/// `size` bytes from byte `offset` of the word on, as encoded in a slot; bytes beyond the word do not count.
 #[inline(always)]
 pub fn span(offset: usize, size: usize) -> u64 {
     let bits = if size >= 8 { 0xff } else { (1u64 << size) - 1 };
@@ -71,8 +71,9 @@ pub fn races(thread: &Thread, slot: u64, mine: u64) -> bool {
         && !thread.happens_after(tid(slot), epoch(slot))
 }
 
-/// What has to be kept of a remembered access beside `mine`, which `thread` makes now; 0 if nothing. A byte of an access
-/// that happens before `mine` and is no stronger is superfluous: whoever races with it races with `mine`.
+/// What has to be kept of a remembered access beside `mine`, which `thread` makes now; 0 if nothing. A byte of an
+/// access that happens before `mine` and is no stronger is superfluous: every access that races with it races with
+/// `mine`.
 #[inline(always)]
 pub fn remainder(thread: &Thread, slot: u64, mine: u64) -> u64 {
     let superseded = slot & mine & BYTES != 0
