@@ -1,20 +1,23 @@
-//! Builds the runtime that watched programs link, so that `ravelin` carries it inside and needs nothing beside itself.
+//! Builds the runtime that watched programs link, so that `ravelin` carries it inside and needs no other files.
 //!
-//! The sources are in `runtime`: links to the crates of the project, in whose place `cargo package` puts the files. So a
-//! package from crates.io builds the runtime as a checkout does, from nothing outside of it but the crate `libc`.
+//! The sources are in `runtime`: links to the crates of the project, which `cargo package` replaces by the files. A
+//! package from crates.io therefore builds the runtime as a checkout does. Its only outside dependency is the crate
+//! `libc`.
 //!
-//! A cargo of its own builds them as a small workspace in `OUT_DIR`: the outer cargo holds the lock of its own
-//! directory, and the flags and profiles meant for the outer build (lints, coverage, another target) are not meant for
-//! code that runs inside other programs. The static library holds all of std; linked to one relocatable object with
-//! only the interface visible it is small, and nothing in it can clash with the watched program. Where the tools for
-//! that are missing the static library is used as it is.
+//! A separate cargo builds them as a small workspace in `OUT_DIR`, for two reasons. The outer cargo holds the lock of
+//! its own directory. And the flags and profiles of the outer build (lints, coverage, another target) are not meant for
+//! code that runs inside other programs.
+//!
+//! The static library holds all of std. Linked to one relocatable object with only the interface visible, it is small,
+//! and nothing in it can clash with the watched program. If the tools for that are missing, the static library is used
+//! as it is.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The crates of the runtime, the one that is linked first, and what each uses.
+/// The crates of the runtime, the linked one first, and what each uses.
 const CRATES: &[(&str, &[&str])] = &[
     ("ravelin-runtime", &["ravelin-clocks", "ravelin-findings", "ravelin-schedule"]),
     ("ravelin-clocks", &[]),
@@ -32,7 +35,7 @@ lto = "fat"
 codegen-units = 1
 "#;
 
-/// What cargo and its wrappers tell their children, and what must not reach the runtime's build.
+/// Variables that cargo and its wrappers set for their children, and that must not reach the runtime's build.
 const NOT_INHERITED: &[&str] = &[
     "RUSTC_WORKSPACE_WRAPPER",
     "RUSTC_WRAPPER",
@@ -59,7 +62,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let sources = package().join("runtime");
     for source in CRATES.iter().map(|(name, _)| *name).chain(["include"]) {
-        // A link does not change when what it points to does.
+        // A link does not change when its target does.
         let target = sources.join(source).canonicalize();
         let target =
             target.unwrap_or_else(|error| panic!("the source of the runtime, `{source}`, is missing: {error}"));
@@ -78,7 +81,7 @@ fn main() {
         println!("cargo::warning=ld or objcopy is missing or failed: the runtime is linked as a whole static library");
         fs::copy(&archive, &object).expect("the static library can be copied");
     }
-    // The shared library is only for programs that somebody else linked; without it they are not watched.
+    // The shared library is only for programs that were linked without Ravelin; without it they are not watched.
     let shared = out.join("ravelin.so");
     if !succeeds(Command::new("cc").arg("-shared").arg("-o").args([&shared, &object]).args(["-lpthread", "-ldl"])) {
         fs::write(&shared, []).expect("OUT_DIR is writable");
@@ -106,7 +109,7 @@ fn package() -> PathBuf {
     PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"))
 }
 
-/// Makes the workspace that is built: manifests, links to the sources, and the lock file of the outer build.
+/// Creates the workspace that is built: manifests, links to the sources, and the lock file of the outer build.
 fn write_workspace(sources: &Path, workspace: &Path) {
     let write = |path: &Path, text: &str| fs::write(path, text).expect("OUT_DIR is writable");
     let _ = fs::remove_dir_all(workspace);
@@ -125,7 +128,7 @@ fn write_workspace(sources: &Path, workspace: &Path) {
         write(&directory.join("Cargo.toml"), &manifest);
     }
     write(&workspace.join("Cargo.toml"), &format!("[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n{PROFILE}"));
-    // A package has a lock file of its own; a checkout has one for all crates. Cargo ignores what is not needed in it.
+    // A package has its own lock file; a checkout has one for all crates. Cargo ignores unneeded entries.
     let locks = [package().join("Cargo.lock"), package().join("../../Cargo.lock")];
     if let Some(lock) = locks.iter().find(|lock| lock.is_file()) {
         println!("cargo::rerun-if-changed={}", lock.display());
@@ -133,13 +136,13 @@ fn write_workspace(sources: &Path, workspace: &Path) {
     }
 }
 
-/// Builds the runtime, and gives the directory of what came out.
+/// Builds the runtime, and returns the output directory.
 fn build(workspace: &Path, target: &Path) -> PathBuf {
     let manifest = workspace.join("Cargo.toml");
     let mut build = cargo("build", &manifest);
     build.args(["--package", "ravelin-runtime", "--release", "--target-dir"]).arg(target);
-    // Who uses this crate may have locked another version of libc, and may have no network for the one that is locked
-    // here. The other one was downloaded for this crate, which needs it as well.
+    // A user of this crate may have locked another version of libc, and may have no network for the one that is locked
+    // here. The other version was downloaded for this crate, which needs it as well.
     if !succeeds(cargo("fetch", &manifest).arg("--quiet")) {
         let _ = fs::remove_file(workspace.join("Cargo.lock"));
         build.arg("--offline");
@@ -165,8 +168,8 @@ fn cargo(command: &str, manifest: &Path) -> Command {
     cargo
 }
 
-/// The interface: the visible symbols of the runtime's own object that are not Rust's. Some are pieces of assembly, of
-/// which rustc knows nothing.
+/// The interface: the visible symbols of the runtime's own object that are not Rust's. Some are pieces of assembly that
+/// rustc does not know about.
 fn interface(archive: &Path) -> Vec<String> {
     let rust = |name: &str| ["_R", "_ZN", "rust_", "__rust", "DW."].iter().any(|start| name.starts_with(start));
     let is_own = |symbol: &Symbol| symbol.member.starts_with("ravelin_runtime") && !rust(&symbol.name);
@@ -183,7 +186,7 @@ struct Symbol {
 }
 
 /// The visible symbols of an archive or an object, as `readelf` prints them (`nm` does not say which are hidden).
-/// Reading them here would take a crate that is built for nothing else.
+/// Reading them here would need a crate just for that.
 fn symbols(file: &Path) -> Vec<Symbol> {
     let output = Command::new("readelf").args(["--symbols", "--wide"]).arg(file).env("LC_ALL", "C").output();
     let output = output.unwrap_or_else(|error| panic!("`readelf` (of binutils) could not be started: {error}"));
@@ -209,7 +212,7 @@ fn symbols(file: &Path) -> Vec<Symbol> {
 fn relocatable(archive: &Path, exported: &[String], out: &Path, object: &Path) -> bool {
     let whole = out.join("whole.o");
     let roots = exported.iter().map(|name| format!("--undefined={name}"));
-    // A group that the program has too would be dropped as a whole, although what is in it is our own.
+    // A group that the program also has would be dropped as a whole, although its content belongs to the runtime.
     let options = ["-r", "--gc-sections", "--force-group-allocation"];
     let linked = succeeds(Command::new("ld").args(options).args(roots).arg("-o").arg(&whole).arg(archive));
     let names = out.join("interface");
@@ -219,7 +222,7 @@ fn relocatable(archive: &Path, exported: &[String], out: &Path, object: &Path) -
         && succeeds(
             Command::new("objcopy")
                 .arg(format!("--keep-global-symbols={}", names.display()))
-                // What std would need to print a backtrace is not worth a library: nobody calls it.
+                // std's code for printing backtraces needs a library, but it is never called.
                 .args(["--strip-debug", "--strip-unneeded", "--wildcard", "--weaken-symbol=_Unwind_*"])
                 .args([&whole, object]),
         )

@@ -5,7 +5,7 @@ use crate::runs::{Plan, Ran};
 use crate::watch::NotWatched;
 use std::path::Path;
 
-/// Runs and what is to be said about them.
+/// Runs and the report about them.
 #[derive(Debug)]
 pub struct Judged {
     pub report: Report,
@@ -13,15 +13,15 @@ pub struct Judged {
 }
 
 impl Plan {
-    /// Makes all runs, or with `halt` those up to the first in which something was found. `watched` is told how many are done and in how
-    /// many of them something was found; without it they are judged together at the end.
+    /// Makes all runs, or with `halt` those up to the first with findings. `watched` is called with the number of runs
+    /// done and of those with findings. Without it the runs are judged together at the end.
     pub fn judge(
         &self,
         wanted: &Wanted,
         halt: bool,
         mut watched: Option<&mut (dyn FnMut(u64, u64) + Send)>,
     ) -> Result<Judged, NotWatched> {
-        // A copy each: what a suppression was used for counts in the report only.
+        // Each gets a copy: only the report counts the use of a suppression.
         let is_clean = |run: &Ran, wanted: &Wanted| gather(self.gathered(std::slice::from_ref(run)), wanted).is_clean();
         let (mut done, mut violated, judge) = (0, 0, wanted.clone());
         let mut ran = self.run(move |run| {
@@ -33,14 +33,14 @@ impl Plan {
             }
             clean || !halt
         })?;
-        // What other runs found after the first one depends on which of them ran side by side.
+        // What other runs found after the first one depends on which of them ran in parallel.
         if halt && let Some(first) = ran.iter().position(|run| !is_clean(run, &wanted.clone())) {
             ran.truncate(first + 1);
         }
         Ok(Judged { report: gather(self.gathered(&ran), wanted), ran })
     }
 
-    /// What a report about runs is made of.
+    /// The input for a report about runs.
     pub fn gathered<'a>(&self, ran: &'a [Ran]) -> Gathered<'a> {
         let summary = |run: &Ran| Run {
             schedule: run.schedule,
@@ -64,7 +64,7 @@ impl Plan {
     }
 }
 
-/// What findings files are called together, and what is in them.
+/// The common name of findings files, and their content.
 pub fn gathered_from(files: &[impl AsRef<Path>]) -> Result<Gathered<'static>, NotWatched> {
     let names: Vec<String> = files.iter().map(|file| file.as_ref().display().to_string()).collect();
     Ok(Gathered {

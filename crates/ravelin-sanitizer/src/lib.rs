@@ -1,9 +1,10 @@
-//! The sanitizer from outside: builds programs with the runtime inside, runs them, and makes reports of what was found.
+//! The host side of the sanitizer: builds programs with the runtime inside, runs them, and turns the findings into
+//! reports.
 //!
 //! The runtime itself lives in the watched program and only writes addresses into a file ([`ravelin_findings`]). Here
-//! they get names: functions, source lines, variables. This crate knows compilers, processes and debug information; it
-//! must never know how anything is printed, which `ravelin-report` does, nor how anything was found, which the runtime
-//! and `ravelin-clocks` do.
+//! they get names: functions, source lines, variables. This crate knows compilers, processes and debug information. It
+//! must never know how anything is printed (`ravelin-report` does that), nor how anything was found (the runtime and
+//! `ravelin-clocks` do that).
 
 pub mod compiler;
 mod judged;

@@ -1,7 +1,7 @@
-//! Suggestions tried out: from names such as `queue.c:12:release` to places in the program.
+//! Tries suggestions: maps names such as `queue.c:12:release` to places in the program.
 //!
-//! A fix is named by the place of an access, as reports show it, and by what is to be done there. The runtime knows places
-//! by file and offset; which of them belong to a line follows from a list of all atomic accesses that a run made.
+//! A fix is named by the place of an access, as reports show it, and by the change there. The runtime knows places by
+//! file and offset. A list of all atomic accesses of a run shows which of them belong to a line.
 
 use crate::report::{AccessKind, Finding, Order, Problem, Suggestion};
 use crate::symbols::Symbols;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A change of the program, as far as its memory orders go.
+/// A change of the program's memory orders.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fix {
     /// `FILE:LINE`, as reports show it.
@@ -19,7 +19,7 @@ pub struct Fix {
     pub repair: Repair,
 }
 
-/// What is to be done at a place.
+/// The change at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Repair {
     Acquire,
@@ -48,7 +48,7 @@ impl fmt::Display for Fix {
     }
 }
 
-/// A text that names no fix.
+/// A text that is not a fix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a fix; expected FILE:LINE:ORDER with acquire, release, acq_rel, seq_cst or fence, or the number of a finding"
@@ -67,7 +67,7 @@ impl FromStr for Fix {
     }
 }
 
-/// What a finding's suggestion comes down to; empty if it asks for no orders.
+/// The fixes in a finding's suggestion; empty if it asks for no orders.
 pub fn fixes_of(finding: &Finding) -> Vec<Fix> {
     match &finding.suggestion {
         Suggestion::ReleaseAcquire(stronger) => stronger
@@ -91,8 +91,8 @@ pub fn fixes_of(finding: &Finding) -> Vec<Fix> {
     }
 }
 
-/// What is left if the suggestion of a robustness violation did not make it go away: both accesses seq_cst. To a race that
-/// is no more than release and acquire.
+/// The last attempt if the suggestion for a robustness violation did not remove it: both accesses seq_cst. For a race
+/// that is no more than release and acquire.
 pub fn last_resort(finding: &Finding) -> Vec<Fix> {
     if finding.problem == Problem::Race {
         return Vec::new();
@@ -109,7 +109,7 @@ pub fn last_resort(finding: &Finding) -> Vec<Fix> {
 pub struct Site {
     pub place: String,
     column: Option<u32>,
-    /// Its file, by a hash of the path, and where in it.
+    /// Its file, as a hash of the path, and the offset in it.
     file: u64,
     offset: u64,
     /// Whether it is seq_cst.
@@ -149,7 +149,7 @@ pub fn sites(processes: &[Findings], executable: Option<&Path>, directory: Optio
     all
 }
 
-/// The words by which the runtime is told of a fix; none if no access at its place was made.
+/// The words that pass a fix to the runtime; none if no access at its place was made.
 pub fn words<'a>(fix: &'a Fix, sites: &'a BTreeSet<Site>) -> impl Iterator<Item = String> + 'a {
     let takes = |site: &&Site| match fix.repair {
         Repair::Acquire => site.reads,
@@ -160,7 +160,7 @@ pub fn words<'a>(fix: &'a Fix, sites: &'a BTreeSet<Site>) -> impl Iterator<Item 
     here.map(|site| format!("fix={:x}:{:x}:{}", site.file, site.offset, fix.repair.name()))
 }
 
-/// Whether a place is the one that was named: also by an end of its path.
+/// Whether a place is the named one; the name may be a suffix of its path.
 fn is_at(place: &str, named: &str) -> bool {
     place == named || place.strip_suffix(named).is_some_and(|rest| rest.ends_with('/'))
 }

@@ -1,8 +1,8 @@
-//! Many runs of a program, each with a schedule of its own.
+//! Many runs of a program, each with its own schedule.
 //!
-//! Run number i has the seed that was asked for plus i, so any run can be made again by itself. PCT wants to know how many
-//! points a run has: the first run tells. With schedules of our own a program runs on one processor, so several runs go
-//! side by side.
+//! Run number i has the requested seed plus i, so any run can be repeated by itself. PCT needs the number of points of
+//! a run, which the first run measures. With a controlled schedule a program runs on one processor, so several runs
+//! proceed in parallel.
 
 use crate::watch::{NotWatched, Streams, Watch, Watched, file_in_memory, interrupted, path_in_memory, watch};
 use ravelin_schedule::{Schedule, Strategy};
@@ -26,7 +26,7 @@ pub enum Scheduling {
     },
 }
 
-/// What is to be run, and how often.
+/// What to run, and how often.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The program, with the words for its runtime that do not depend on the run.
@@ -36,9 +36,9 @@ pub struct Plan {
     pub runs: u64,
     /// Runs at a time.
     pub jobs: usize,
-    /// Points without any effect that make a livelock; 0 for never.
+    /// How many points without any effect make a livelock; 0 for never.
     pub livelock: u64,
-    /// What the program writes is not shown; otherwise that of the first run is.
+    /// The program's output is not shown; otherwise that of the first run is.
     pub silent: bool,
 }
 
@@ -47,24 +47,24 @@ pub struct Plan {
 pub struct Ran {
     /// Its number, from 0.
     pub number: u64,
-    /// `None` for the operating system's.
+    /// `None` for the schedule of the operating system.
     pub schedule: Option<Schedule>,
     pub watched: Watched,
 }
 
-/// Points of a run that was not measured.
+/// The number of points of a run that was not measured.
 const LENGTH: u64 = 1_000;
 
 impl Plan {
-    /// Makes all runs, in order of their numbers as far as the caller can see. `done` is told of each as it ends, and says
-    /// whether the others are to be made, too.
+    /// Makes all runs and returns them in order of their numbers. `done` is called with each run as it ends, and
+    /// returns whether to make the others.
     pub fn run(&self, mut done: impl FnMut(&Ran) -> bool + Send) -> Result<Vec<Ran>, NotWatched> {
         let input = Input::new(self.runs)?;
         let mut ran = Vec::new();
         if self.runs == 0 {
             return Ok(ran);
         }
-        // The first run alone: what is wrong with the program is said once, and its length is measured.
+        // The first run is made alone: errors in the program are reported once, and its length is measured.
         ran.push(self.one(0, self.length(), &input, None)?);
         let points = ran[0].watched.processes.iter().map(|process| process.points).max().unwrap_or(0);
         let length = if self.length_is_given() || points == 0 { self.length() } else { points };
@@ -103,7 +103,7 @@ impl Plan {
             let work = &work;
             let processor =
                 |worker: usize| (jobs > 1).then(|| processors.get(worker % processors.len().max(1)).copied()).flatten();
-            // This thread works, too: where memory is limited there may be no others, and the runs take longer then.
+            // This thread works, too: if memory is limited there may be no others, and the runs take longer.
             for worker in 1..jobs {
                 let processor = processor(worker);
                 if std::thread::Builder::new().spawn_scoped(scope, move || work(processor)).is_err() {
@@ -153,12 +153,12 @@ impl Plan {
     }
 }
 
-/// What all runs read: the first one must not take it from the others.
+/// The input of all runs: the first one must not consume it.
 struct Input {
     path: Option<PathBuf>,
     /// Holds it in memory.
     _memory: Option<File>,
-    /// It is a file to be removed.
+    /// It is a file that must be removed.
     own: bool,
 }
 
@@ -196,13 +196,13 @@ impl Input {
 impl Drop for Input {
     fn drop(&mut self) {
         if let (Some(path), true) = (&self.path, self.own) {
-            // A leftover in the temporary directory is no reason to lose the report.
+            // A leftover in the temporary directory must not prevent the report.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
-/// The processors that we may use.
+/// The processors that this process may use.
 fn processors() -> Vec<usize> {
     // SAFETY: an empty set is all zeroes, and the C library fills it.
     unsafe {
@@ -214,7 +214,7 @@ fn processors() -> Vec<usize> {
     }
 }
 
-/// A number for the contents of a file, by which a report knows the program again; 0 if it cannot be read.
+/// A hash of a file's contents, by which a report recognises the program; 0 if it cannot be read.
 pub fn fingerprint(file: &Path) -> u64 {
     std::fs::read(file).map_or(0, |bytes| ravelin_findings::hash(&bytes))
 }

@@ -1,15 +1,15 @@
-//! Findings that a user does not want to see, as a file says.
+//! Findings that a user does not want to see, listed in a file.
 //!
 //! A line is `race:PATTERN`, `robust:PATTERN` or `any:PATTERN`; `#` begins a comment. A pattern is compared with the
-//! functions and source files of both stacks and with the location's name; `*` stands for anything. A file is also
-//! known by any end of its path that begins after a `/`.
+//! functions and source files of both stacks and with the location's name; `*` matches anything. A file also matches by
+//! any suffix of its path that begins after a `/`.
 
 use crate::report::Finding;
 use ravelin_findings::Problem;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// What a line is about.
+/// The findings that a line covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum About {
     Race,
@@ -74,7 +74,7 @@ impl Suppressions {
         Ok(())
     }
 
-    /// Whether a finding is not to be seen. The first line that says so counts as used.
+    /// Whether a finding is suppressed. The first line that covers it counts as used.
     pub fn cover(&self, finding: &Finding) -> bool {
         let covering = self.lines.iter().find(|line| line.covers(finding));
         covering.inspect(|line| line.used.set(line.used.get() + 1)).is_some()
@@ -107,7 +107,8 @@ impl Suppression {
     }
 }
 
-/// Whether a pattern is the whole text, where `*` stands for anything. Takes time in the product of the lengths at most.
+/// Whether a pattern matches the whole text, where `*` matches anything. Takes time at most proportional to the product
+/// of the lengths.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = text.strip_prefix(pieces.next().unwrap_or_default()) else { return false };
@@ -119,7 +120,7 @@ fn matches(pattern: &str, text: &str) -> bool {
         if pieces.peek().is_none() {
             return rest.ends_with(piece);
         }
-        // The earliest place leaves the most for what follows.
+        // The earliest match leaves the most for the rest.
         match rest.find(piece) {
             Some(at) => rest = &rest[at + piece.len()..],
             None => return false,

@@ -1,4 +1,4 @@
-//! Suggestions tried out in the monitor, without building the program again.
+//! Tries suggestions in the monitor, without rebuilding the program.
 
 use crate::judged::Judged;
 use crate::repair::{Fix, Site, fixes_of, last_resort, sites, words};
@@ -7,12 +7,12 @@ use crate::runs::Plan;
 use crate::watch::NotWatched;
 use std::collections::BTreeSet;
 
-/// Rounds after which a place that still has accesses that were not known before is left as it is.
+/// After this many rounds, a place that still has new accesses is given up.
 const ROUNDS: usize = 4;
 
 /// Runs of a program without and with suggestions, under the same schedules.
 ///
-/// What a fix makes go away it makes go away in these runs; a proof it is not.
+/// A fix that removes a finding removes it in these runs; that is not a proof.
 pub struct Trial<'a> {
     pub plan: Plan,
     wanted: &'a Wanted,
@@ -27,7 +27,7 @@ impl<'a> Trial<'a> {
         Trial { plan, wanted, sites: BTreeSet::new() }
     }
 
-    /// Runs with fixes; again if there turn out to be more accesses at their places than were known.
+    /// Makes runs with fixes. Repeats them if there turn out to be more accesses at their places than were known.
     pub fn run(&mut self, fixes: &[Fix]) -> Result<Judged, NotWatched> {
         for round in 0.. {
             let asked: BTreeSet<String> = fixes.iter().flat_map(|fix| words(fix, &self.sites)).collect();
@@ -46,11 +46,12 @@ impl<'a> Trial<'a> {
         unreachable!("the loop ends by itself")
     }
 
-    /// Fixes that leave no finding in these runs that orders can repair, none of which can be left out. A finding may hide
-    /// another one, so what counts is not how many there are: without a fix that is needed there is one that it removes.
+    /// Fixes that leave no finding in these runs that orders can repair. None of the fixes can be omitted. A finding
+    /// may hide another one, so the number of findings does not matter: without a needed fix there is a finding that
+    /// the fix removes.
     pub fn fix_all(&mut self, mut report: Report) -> Result<Vec<Fix>, NotWatched> {
         let mut fixes: Vec<Fix> = Vec::new();
-        // Every round adds a fix, so it ends; a place has few.
+        // Every round adds a fix and each place has few, so the loop ends.
         while let Some(new) = next_fixes(&report, &fixes) {
             fixes.extend(new);
             report = self.run(&fixes)?.report;
@@ -70,7 +71,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// What the most frequent finding asks for that is not there yet; `None` if nothing is left to try.
+/// The new fixes for the most frequent finding; `None` if nothing is left to try.
 fn next_fixes(report: &Report, fixes: &[Fix]) -> Option<Vec<Fix>> {
     let try_next = |finding| [fixes_of(finding), last_resort(finding)];
     (report.findings.iter().flat_map(try_next))

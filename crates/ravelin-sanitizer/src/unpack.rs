@@ -1,8 +1,8 @@
-//! The runtime as files on disk, because compilers and dynamic linkers want files.
+//! The runtime as files on disk, because compilers and dynamic linkers need files.
 //!
 //! The binary carries them inside. They are written once into a directory named after their contents, each to a
-//! temporary name first and then renamed, so that builds running side by side see whole files only and a new version of
-//! Ravelin never changes what an older one linked.
+//! temporary name first and then renamed. Parallel builds therefore see whole files only, and a new version of Ravelin
+//! never changes what an older one linked.
 
 use std::fs;
 use std::io;
@@ -15,8 +15,7 @@ const SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ravelin.so"));
 const LIST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ravelin.list"));
 const HEADER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ravelin.h"));
 
-/// What stands in for gcc's own runtime: linkers read a text where they expect a library as a script, and this one adds
-/// nothing.
+/// Replaces gcc's own runtime: linkers read a text in place of a library as a script, and this one adds nothing.
 const NOTHING: &[u8] = b"/* The runtime of Ravelin is linked instead of this. */\n";
 
 /// Every file with its place in the directory.
@@ -53,14 +52,14 @@ impl Runtime {
             let directory = cache.join(concat!("runtime-", env!("RAVELIN_RUNTIME_VERSION")));
             match write_missing(&directory) {
                 Ok(()) => return Ok(Runtime { directory }),
-                // The first place is the one the user knows about.
+                // The first directory is the one the user knows about.
                 Err(source) => failed = failed.or(Some(NotUnpacked { directory, source })),
             }
         }
         Err(failed.expect("there is always a temporary directory to try"))
     }
 
-    /// What a watched program links.
+    /// The object that a watched program links.
     pub fn object(&self) -> PathBuf {
         self.directory.join("ravelin.o")
     }
@@ -75,17 +74,18 @@ impl Runtime {
         self.directory.join("include")
     }
 
-    /// Where gcc finds nothing under the names of its own runtime.
+    /// The directory in which gcc finds empty libraries under the names of its own runtime.
     pub fn instead_of_gcc(&self) -> PathBuf {
         self.directory.join("gcc")
     }
 
-    /// A file that is made later and kept with the runtime.
+    /// A file that is created later and kept with the runtime.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
-    /// Where a program already linked with gcc's runtime finds ours under that name, if it could be built for that.
+    /// The directory in which a program that was linked with gcc's runtime finds Ravelin's under that name, if it could
+    /// be built.
     pub fn shared(&self) -> Option<PathBuf> {
         (!SHARED.is_empty()).then(|| self.directory.join("shared"))
     }
@@ -116,7 +116,7 @@ fn write_missing(directory: &Path) -> io::Result<()> {
             write_whole(&path, contents)?;
         }
     }
-    // In a temporary directory somebody else may have been first; their code must not get into our programs.
+    // In a temporary directory another user may have been first, whose code must not get into watched programs.
     // SAFETY: as above.
     let own = unsafe { libc::geteuid() };
     match fs::metadata(directory)?.uid() {
@@ -125,14 +125,14 @@ fn write_missing(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a file so that it is there completely or not at all.
+/// Writes a file completely or not at all.
 fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let temporary = path.with_extension(format!("{}-{number}.new", std::process::id()));
     let written = fs::write(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
-        // What cannot be written can hardly be removed; the error already tells.
+        // A file that cannot be written can hardly be removed; the error is reported already.
         let _ = fs::remove_file(&temporary);
     }
     written

@@ -1,7 +1,7 @@
-//! What a compiler's command line asks for, as far as the sanitizer must know.
+//! What a compiler's command line asks for, as far as the sanitizer needs it.
 //!
-//! Arguments are looked at, never changed: compilers have too many options to know them all. What matters is whether
-//! there is anything to compile or link, where the compiler will stop, and what cannot be had together with the sanitizer.
+//! Arguments are read, never changed: compilers have too many options to know them all. What matters is whether there
+//! is anything to compile or link, where the compiler will stop, and what conflicts with the sanitizer.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -63,16 +63,16 @@ const WITH_ARGUMENT: &[&str] = &[
 const INCOMPATIBLE: &[&str] =
     &["address", "hwaddress", "kernel-address", "kernel-hwaddress", "kernel-memory", "leak", "memory", "dataflow"];
 
-/// Ends of names that the compilers take for headers, which they compile ahead and do not link.
+/// Suffixes of names that the compilers take for headers, which they precompile and do not link.
 const HEADERS: &[&str] = &[".h", ".hh", ".H", ".hp", ".hxx", ".hpp", ".HPP", ".h++", ".tcc"];
 
-/// Deepest nesting of response files (`@file`) that is followed.
+/// How deep nested response files (`@file`) are followed.
 const DEEPEST: usize = 16;
 
 /// Where the compiler stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stops {
-    /// Nothing is compiled at all: a question such as `--version`, or no input.
+    /// Nothing is compiled at all: a query such as `--version`, or no input.
     AtOnce,
     /// Before linking.
     Compiled,
@@ -88,11 +88,11 @@ pub enum Stops {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub stops: Stops,
-    /// The user decides about debug information.
+    /// The user has chosen the debug information.
     pub debug_chosen: bool,
 }
 
-/// What cannot be done.
+/// Requests that are not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     #[error("{0} does not work with the sanitizer, which replaces functions of a dynamic C library; omit {0}")]
@@ -103,7 +103,7 @@ pub enum Refused {
     OtherSanitizer(String),
 }
 
-/// Looks at the arguments.
+/// Reads the arguments.
 pub fn understand(arguments: &[OsString]) -> Result<Asked, Refused> {
     let mut seen = Seen::default();
     seen.look(arguments, DEEPEST);
@@ -129,11 +129,11 @@ pub fn understand(arguments: &[OsString]) -> Result<Asked, Refused> {
 #[derive(Default)]
 struct Seen {
     input: bool,
-    /// A header to be compiled ahead.
+    /// A header to be precompiled.
     header: bool,
-    /// Some input is none.
+    /// Some input is not a header.
     linked: bool,
-    /// The language that `-x` gives to what follows.
+    /// The language that `-x` sets for the next inputs.
     language: Option<String>,
     no_library: Option<String>,
     /// The C library is named.
@@ -156,7 +156,7 @@ impl Seen {
             } else if text == "-" || !text.starts_with('-') {
                 self.input(&text);
             } else if text == "-Xlinker" || text == "-l" {
-                // Whatever is handed to the linker makes the compilers link.
+                // Anything that is passed to the linker makes the compilers link.
                 self.input = true;
                 let word = words.next();
                 self.library |= text == "-l" && word.is_some_and(|word| word == "c");
@@ -201,7 +201,7 @@ impl Seen {
         }
     }
 
-    /// Options may stand in a file. One that cannot be read is an input, as it is for the compilers.
+    /// Options may be in a file. A file that cannot be read is an input, as it is for the compilers.
     fn response_file(&mut self, file: &str, depth: usize) {
         match std::fs::read(Path::new(file)) {
             Ok(bytes) if depth > 0 => self.look(&words(&bytes), depth - 1),
@@ -233,7 +233,7 @@ fn words(bytes: &[u8]) -> Vec<OsString> {
     words
 }
 
-/// Whether an argument asks for a static runtime of a sanitizer, of which there is none.
+/// Whether an argument asks for a static runtime of a sanitizer, which does not exist.
 pub fn is_about_the_runtime(argument: &OsStr) -> bool {
     matches!(argument.as_bytes(), b"-static-libtsan" | b"-static-libsan" | b"-shared-libsan" | b"-shared-libasan")
 }

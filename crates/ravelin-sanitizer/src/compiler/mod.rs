@@ -1,8 +1,9 @@
 //! The machine's compiler with the sanitizer built in: `ravelin cc` and `ravelin c++`.
 //!
-//! The compiler instruments (`-fsanitize=thread`), and our runtime is linked where its own would be. gcc always asks its
-//! linker for `libtsan`, so it is shown a directory where that name stands for nothing; clang is told to link none.
-//! Shared libraries contain no runtime: they find the functions in the executable, which exports them.
+//! The compiler instruments (`-fsanitize=thread`), and Ravelin's runtime is linked in place of the compiler's. gcc
+//! always asks its linker for `libtsan`, so it gets a directory in which that name is an empty library. clang gets an
+//! option to link none. Shared libraries contain no runtime: they find the functions in the executable, which exports
+//! them.
 
 mod command_line;
 
@@ -42,7 +43,7 @@ impl Language {
     }
 }
 
-/// Why there is no command.
+/// Why no command could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum NoCommand {
     #[error("no compiler was found: tried {}; choose one with {} or {CHOICE}NAME", .0.compilers().join(", "), .0.variable())]
@@ -82,7 +83,7 @@ pub fn command(language: Language, arguments: &[OsString]) -> Result<Command, No
     command.args(arguments.iter().filter(|argument| !command_line::is_about_the_runtime(argument)));
     match asked.stops {
         Stops::Executable => link(&mut command, &runtime),
-        // The executable defines the runtime's functions; asking for definitions of everything here would fail.
+        // The executable defines the runtime's functions; requiring all definitions here would fail.
         Stops::SharedLibrary => drop(command.args(["-Xlinker", "-z", "-Xlinker", "undefs"])),
         Stops::AtOnce | Stops::Compiled | Stops::Relocatable => {}
     }
@@ -96,12 +97,12 @@ fn link(command: &mut Command, runtime: &Runtime) {
     for word in [&list, OsStr::new("--whole-archive"), runtime.object().as_os_str(), OsStr::new("--no-whole-archive")] {
         command.arg("-Xlinker").arg(word);
     }
-    // Where the C library holds these itself nothing more is to be loaded.
+    // If the C library contains these itself, nothing more must be loaded.
     command.args(["-Xlinker", "--push-state", "-Xlinker", "--as-needed", "-lpthread", "-ldl", "-lm"]);
     command.args(["-Xlinker", "--pop-state"]);
 }
 
-/// Takes our own option out of the arguments.
+/// Takes Ravelin's own option out of the arguments.
 fn choice(arguments: &[OsString]) -> (Option<OsString>, Vec<OsString>) {
     let mut chosen = None;
     let mut others = Vec::with_capacity(arguments.len());
@@ -114,7 +115,7 @@ fn choice(arguments: &[OsString]) -> (Option<OsString>, Vec<OsString>) {
     (chosen, others)
 }
 
-/// The compiler as words of a command: a choice may have some in front, as in `ccache gcc`.
+/// The compiler as words of a command: a choice may have some before it, as in `ccache gcc`.
 fn compiler(language: Language, chosen: Option<OsString>) -> Result<Vec<OsString>, NoCommand> {
     if let Some(chosen) = chosen.or_else(|| std::env::var_os(language.variable())) {
         let words = chosen.as_bytes().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
@@ -129,7 +130,7 @@ fn is_on_path(name: &str) -> bool {
     std::env::split_paths(&path).any(|directory| directory.join(name).is_file())
 }
 
-/// Whether a compiler takes clang's options: its name tells, or else what it says of itself.
+/// Whether a compiler takes clang's options: detected from its name, or else from its own description.
 fn is_clang(named: &OsStr, program: &OsStr, before: &[OsString]) -> bool {
     let name = Path::new(named).file_name().unwrap_or(named).to_string_lossy().into_owned();
     if name.contains("clang") {

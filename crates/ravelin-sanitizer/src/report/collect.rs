@@ -1,4 +1,5 @@
-//! Findings files become a report: names for addresses, one entry for each pair of places, what is not wanted left out.
+//! Turns findings files into a report: replaces addresses by names, merges findings with the same pair of places, and
+//! removes unwanted ones.
 
 use super::stuck::{Blocked, Stuck};
 use super::{Access, Finding, Hidden, Location, Memory, Problem, Process, Report, Run, Step, Suggestion, Thread};
@@ -8,7 +9,7 @@ use ravelin_findings::{Findings, Place, Spinning, WaitsFor, notes};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// What a report is made from.
+/// The input of a report.
 pub struct Gathered<'a> {
     /// The program, as it was called.
     pub program: String,
@@ -31,9 +32,9 @@ pub struct Gathered<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     pub suppressions: Suppressions,
-    /// Also what only lets a waiting loop go round once more.
+    /// Includes findings that only make a waiting loop repeat once more.
     pub spinning: bool,
-    /// Also what is inside the C++ standard library.
+    /// Includes findings inside the C++ standard library.
     pub library: bool,
 }
 
@@ -86,7 +87,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
         *hides += 1;
         false
     });
-    // The order of processes and of findings in them decides between equals.
+    // Ties are ordered by the processes and by the findings in them.
     merged.sort_by_key(|finding| std::cmp::Reverse(finding.count));
     for finding in &mut merged {
         naming.add_sources(finding);
@@ -105,8 +106,8 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
     }
 }
 
-/// What makes two findings the same: the problem and the two places. Which access of a race came first is chance, and
-/// `x++` races by its read and by its write: for races the lines and the variable count.
+/// What makes two findings the same: the problem and the two places. Which access of a race came first is random, and
+/// `x++` races by its read and by its write. For races the lines and the variable therefore count.
 pub(super) type Key = (&'static str, String, String, Option<String>);
 
 pub(super) fn key(finding: &Finding) -> Key {
@@ -114,7 +115,7 @@ pub(super) fn key(finding: &Finding) -> Key {
     let place = |access: &Access| match access.stack.first() {
         Some(frame) if race => frame.place(),
         Some(frame) => format!("{} {:?}", frame.place(), frame.column),
-        // Where the stack is gone only the address can tell findings apart.
+        // Without a stack, only the address can distinguish findings.
         None => format!("{:#x}", finding.location.address),
     };
     let (mut first, mut second) = (place(&finding.access), place(&finding.other));
@@ -125,13 +126,13 @@ pub(super) fn key(finding: &Finding) -> Key {
     (super::problem_name(finding.problem).1, first, second, name)
 }
 
-/// A robustness violation between two accesses of the C++ standard library is its own business.
+/// A robustness violation between two accesses of the C++ standard library, which is the library's concern.
 fn is_in_library(finding: &Finding) -> bool {
     let inside = |access: &Access| access.stack.first().is_some_and(Frame::is_standard_library);
     finding.problem != Problem::Race && inside(&finding.access) && inside(&finding.other)
 }
 
-/// A race that also came about without reads between the two accesses is not repaired by the orders of reads.
+/// Orders of reads do not repair a race that also occurred without reads between the two accesses.
 fn keep_what_orders_both(known: &mut Finding, again: &Finding) {
     let is_unordered = again.path.is_empty() && !again.other.stack.is_empty();
     if known.problem == Problem::Race && !known.path.is_empty() && is_unordered {
@@ -187,7 +188,7 @@ struct Naming<'a> {
     sources: HashMap<String, Vec<String>>,
 }
 
-/// What is known about an address from the place of another one: blocks of the heap hold several locations.
+/// What is known about an address from the place of another address: blocks of the heap hold several locations.
 fn neighbour(place: &Place, address: u64) -> &Place {
     match place {
         Place::Heap { start, size, .. } if (*start..start.saturating_add(*size)).contains(&address) => place,
@@ -195,7 +196,7 @@ fn neighbour(place: &Place, address: u64) -> &Place {
     }
 }
 
-/// Longer source files are nobody's program.
+/// Longer files are not source files of a program.
 const LARGEST_SOURCE: u64 = 64 << 20;
 
 impl Naming<'_> {
@@ -271,7 +272,7 @@ impl Naming<'_> {
     }
 
     fn thread(&mut self, process: &Findings, number: u64) -> Thread {
-        // A number may be used again; the last thread that had it is the one that is spoken of most likely.
+        // A number may be reused; most likely the last thread with that number is meant.
         let Some(thread) = process.threads.iter().rev().find(|thread| thread.number == number) else {
             return Thread { number, ..Thread::default() };
         };
@@ -303,7 +304,7 @@ impl Naming<'_> {
     }
 }
 
-/// The lines of a source file; none if it is no ordinary file.
+/// The lines of a source file; none if it is not an ordinary file.
 fn lines(path: &Path) -> Vec<String> {
     let ordinary = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LARGEST_SOURCE);
     let bytes = if ordinary { std::fs::read(path).unwrap_or_default() } else { Vec::new() };

@@ -1,6 +1,6 @@
-//! What was found in all processes of a run, with names instead of addresses, each pair of places once.
+//! What was found in all processes of a run, with names instead of addresses, and each pair of places once.
 //!
-//! Plain data: whoever prints it needs nothing else.
+//! These are plain data: code that prints them needs nothing else.
 
 mod collect;
 mod sources;
@@ -24,7 +24,7 @@ pub struct Report {
     pub arguments: Vec<String>,
     /// What is shown, most frequent first.
     pub findings: Vec<Finding>,
-    /// Why runs could not go on.
+    /// Why runs could not continue.
     pub stuck: Vec<Stuck>,
     /// The runs; empty if only files were read.
     pub runs: Vec<Run>,
@@ -32,7 +32,7 @@ pub struct Report {
     pub processes: Vec<Process>,
     /// What is not shown, and why.
     pub hidden: Hidden,
-    /// Suppressions that nothing needed, each with file and line.
+    /// Suppressions that matched nothing, each with file and line.
     pub unused_suppressions: Vec<String>,
     /// How many processes could not record what they found.
     pub unrecorded: u64,
@@ -46,7 +46,7 @@ impl Report {
         self.findings.is_empty() && self.stuck.is_empty()
     }
 
-    /// Whether everything was watched and recorded: if not, a clean report says nothing.
+    /// Whether everything was watched and recorded: if not, a clean report implies nothing.
     pub fn is_complete(&self) -> bool {
         self.is_recorded() && self.processes.iter().all(|process| !process.unwatched)
     }
@@ -60,14 +60,14 @@ impl Report {
 /// One run of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
-    /// `None` for the operating system's.
+    /// `None` for the schedule of the operating system.
     pub schedule: Option<Schedule>,
     /// Its own exit code, or 128 and the signal that killed it.
     pub exit_code: u8,
     pub signal: Option<i32>,
     /// Scheduling points.
     pub points: u64,
-    /// What the run has in common with another run of the same schedule.
+    /// A hash that is the same in another run of the same schedule.
     pub trail: u64,
     /// The schedule decided everything.
     pub replayable: bool,
@@ -78,9 +78,9 @@ pub struct Run {
 pub struct Hidden {
     /// Both accesses are in the C++ standard library.
     pub library: usize,
-    /// The stale value only lets a waiting loop go round once more.
+    /// The stale value only makes a waiting loop repeat once more.
     pub spinning: usize,
-    /// A suppressions file says so.
+    /// A suppressions file covers it.
     pub suppressed: usize,
 }
 
@@ -90,15 +90,15 @@ pub struct Process {
     pub number: u64,
     /// The runtime saw its end.
     pub ended: bool,
-    /// Threads started, the first one included.
+    /// Threads started, including the first one.
     pub threads: u64,
     /// Atomic accesses that were checked; 0 if not counted.
     pub accesses: u64,
-    /// Atomic locations alive at most.
+    /// The most atomic locations that were alive at once.
     pub locations: u64,
     /// Findings for which there was no room.
     pub dropped: u64,
-    /// It was not watched, or a part of it; the notes say why.
+    /// It was not watched, or only in part; the notes say why.
     pub unwatched: bool,
     /// What limits the answer.
     pub notes: Vec<String>,
@@ -110,7 +110,7 @@ pub struct Finding {
     pub problem: Problem,
     /// How often it was seen.
     pub count: u64,
-    /// Only lets a waiting loop go round once more.
+    /// It only makes a waiting loop repeat once more.
     pub spinning: bool,
     /// The access that may miss the other one, or the later one of a race.
     pub access: Access,
@@ -118,7 +118,7 @@ pub struct Finding {
     pub other: Access,
     pub location: Location,
     /// Why `other` comes before `access` under sequential consistency, last step first. For a race: the reads by which
-    /// `access` came after `other` in this run; empty if there were none, or none that are known.
+    /// `access` came after `other` in this run; empty if none are known.
     pub path: Vec<Step>,
     pub suggestion: Suggestion,
     /// The runs it was found in, by number; empty if only files were read.
@@ -145,7 +145,7 @@ pub struct Access {
 pub struct Thread {
     pub number: u64,
     pub name: Option<String>,
-    /// Who started it; nobody in the program started the first.
+    /// The thread that started it; `None` for the first.
     pub parent: Option<u64>,
     /// Where it was started.
     pub stack: Vec<Frame>,
@@ -216,7 +216,7 @@ impl Access {
 }
 
 impl Location {
-    /// What to call it in a sentence.
+    /// The name for a sentence.
     pub fn words(&self) -> String {
         match (&self.name, &self.memory) {
             (Some(name), _) => format!("`{name}`"),
@@ -250,7 +250,7 @@ pub fn order_name(order: Order) -> &'static str {
     }
 }
 
-/// A heading and a short name that stays the same over versions.
+/// A heading and a short name that is stable across versions.
 pub fn problem_name(problem: Problem) -> (&'static str, &'static str) {
     match problem {
         Problem::StaleRead => ("may read a stale value", "stale-read"),

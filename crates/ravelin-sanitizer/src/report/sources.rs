@@ -1,10 +1,10 @@
-//! The source files that a report's stacks name, as far as they are there: pages show excerpts of them.
+//! The source files that a report's stacks name, as far as they exist: pages show excerpts of them.
 
 use super::{Access, Report};
 use crate::symbols::Frame;
 use std::io::Read;
 
-/// Files beyond this number, and files larger than this, are left out.
+/// Files beyond this number, and files larger than this, are omitted.
 const MOST_FILES: usize = 60;
 const LARGEST_FILE: u64 = 4 << 20;
 
@@ -26,7 +26,7 @@ impl Report {
 
 fn read(name: &str) -> Option<String> {
     let file = std::fs::File::open(name).ok()?;
-    // What is no ordinary file could wait for ever.
+    // A file that is not an ordinary one could block for ever.
     file.metadata().ok().filter(|about| about.is_file() && about.len() <= LARGEST_FILE)?;
     let mut bytes = Vec::new();
     file.take(LARGEST_FILE).read_to_end(&mut bytes).ok()?;

@@ -1,4 +1,4 @@
-//! Runs in which nobody could go on: what each thread waits for.
+//! Runs in which no thread could continue: what each thread waits for.
 
 use super::{Location, Standstill, Thread, WaitsFor};
 use crate::symbols::Frame;
@@ -6,7 +6,7 @@ use crate::symbols::Frame;
 /// A deadlock, a livelock, or a run that made no progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Why nobody went on.
+    /// Why no thread continued.
     pub kind: Standstill,
     /// For how many seconds nothing had happened; 0 for a deadlock or livelock.
     pub seconds: u64,
@@ -14,7 +14,7 @@ pub struct Stuck {
     pub point: u64,
     /// All threads that had not ended.
     pub threads: Vec<Blocked>,
-    /// The runs it came about in, by number.
+    /// The runs in which it occurred, by number.
     pub runs: Vec<usize>,
 }
 
@@ -23,16 +23,16 @@ pub struct Stuck {
 pub struct Blocked {
     pub thread: Thread,
     pub waits_for: WaitsFor,
-    /// The lock or whatever it is.
+    /// The lock or other object.
     pub object: Option<Location>,
-    /// The thread that holds the lock, or whose end is waited for, if that is known.
+    /// The thread that holds the lock, or whose end is awaited, if that is known.
     pub other: Option<Thread>,
     /// Innermost first.
     pub stack: Vec<Frame>,
 }
 
 impl Stuck {
-    /// A short name that stays the same over versions.
+    /// A short name that is stable across versions.
     pub fn name(&self) -> &'static str {
         match self.kind {
             Standstill::Deadlock => "deadlock",
@@ -49,7 +49,7 @@ impl Stuck {
         }
     }
 
-    /// Adds it to a list in which the same one may be already: one in which threads stand at the same places.
+    /// Adds it to a list unless the list has the same one, with threads at the same places.
     pub(super) fn merge_into(self, list: &mut Vec<Stuck>) {
         match list.iter_mut().find(|known| known.kind == self.kind && known.places() == self.places()) {
             Some(known) => known.runs.extend(self.runs),
@@ -57,7 +57,7 @@ impl Stuck {
         }
     }
 
-    /// What each thread waits for and where, whoever it is.
+    /// What each thread waits for and where, without its number.
     fn places(&self) -> Vec<(u32, Option<String>)> {
         let mut places: Vec<_> = self
             .threads

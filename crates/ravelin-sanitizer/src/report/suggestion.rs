@@ -1,13 +1,13 @@
-//! What to change so that a finding goes away, from the path that orders its accesses under sequential consistency, or
-//! in this run.
+//! How to change the program to remove a finding. This follows from the path that orders its accesses under sequential
+//! consistency, or in this run.
 //!
-//! If every step of the path is a read from a write (message passing, however long the chain), release and acquire along
-//! it make the order hold under C11, too. If a step is an overwriting (store buffering, two threads writing), only the
-//! order of seq_cst fences does: one in each thread between the access by which the path enters it and the one by which
-//! it leaves. These are suggestions: whether there is a fence already is not known here.
+//! If every step of the path is a read from a write (message passing, however long the chain), release and acquire
+//! along it enforce the order under C11, too. If a step is an overwriting (store buffering, two threads writing), only
+//! the order of seq_cst fences does. Each thread needs one between the access by which the path enters it and the one
+//! by which it leaves. These are suggestions: it is not known here whether there is a fence already.
 //!
-//! The path of a race has reads from writes only, and knows what fences and release sequences do: it asks for what is
-//! missing and for nothing else. Without a path nothing is known but that the two accesses are not ordered.
+//! The path of a race has reads from writes only, and takes fences and release sequences into account: it asks only for
+//! what is missing. Without a path it is only known that the two accesses are not ordered.
 
 use super::{Access, AccessKind, Finding, Order, Problem, StepKind};
 
@@ -16,15 +16,15 @@ use super::{Access, AccessKind, Finding, Order, Problem, StepKind};
 pub enum Suggestion {
     /// A race between two non-atomic accesses, and nothing is known that connects them.
     Synchronise,
-    /// A race in which one access is atomic; where the other one is.
+    /// A race in which one access is atomic; `plain` is the place of the other one.
     MakeAtomic { plain: String },
-    /// A race with the release of the memory.
+    /// A race with the freeing of the memory.
     FreeLater,
     /// Accesses along the path that need a stronger order.
     ReleaseAcquire(Vec<Strengthen>),
     /// A seq_cst fence in each of these segments, or seq_cst accesses at their ends.
     Fences(Vec<Segment>),
-    /// Nothing is known about what orders the accesses.
+    /// It is not known what orders the accesses.
     Unknown,
 }
 
@@ -155,8 +155,8 @@ fn stronger(path: &[super::Step]) -> Vec<Strengthen> {
     stronger
 }
 
-/// The parts of threads through which the path runs, in the order of time. An access by which it both enters and leaves a
-/// thread needs no fence.
+/// The parts of threads through which the path runs, in the order of time. An access by which it both enters and leaves
+/// a thread needs no fence.
 fn segments(access: &Access, other: &Access, path: &[super::Step]) -> Vec<Segment> {
     let mut ends = vec![other];
     for step in path.iter().rev() {

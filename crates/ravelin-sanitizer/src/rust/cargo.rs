@@ -1,4 +1,4 @@
-//! The command that is cargo with the sanitizer.
+//! The cargo command with the sanitizer.
 
 use super::TARGET;
 use super::rustc::{OUTER, RACES, WRAPPER, instrumentation};
@@ -15,7 +15,7 @@ pub struct Cargo {
     pub program: OsString,
     pub arguments: Vec<OsString>,
     pub environment: Vec<(OsString, OsString)>,
-    /// Whether documentation tests were left out.
+    /// Whether documentation tests were omitted.
     pub without_doctests: bool,
     /// Whether non-atomic accesses are instrumented.
     pub races: bool,
@@ -31,7 +31,7 @@ pub enum Races {
     Required,
 }
 
-/// Why there is no command.
+/// Why no command could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum NoCargo {
     #[error("name a command of cargo: test, run, build or bench")]
@@ -87,7 +87,7 @@ impl Cargo {
         }
         all.extend(asked.others);
         let mut environment = vec![("RUSTC_WRAPPER".into(), wrapper.into_os_string())];
-        // It would stand between the compiler and us.
+        // It would come between the compiler and the wrapper.
         environment.push(("RUSTC_WORKSPACE_WRAPPER".into(), OsString::new()));
         environment.push((OUTER.into(), env::var_os("RUSTC_WRAPPER").unwrap_or_default()));
         if races {
@@ -97,15 +97,15 @@ impl Cargo {
     }
 }
 
-/// What matters to us in the arguments of cargo.
+/// The arguments of cargo that matter here.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asked {
     target: Option<String>,
     directory: Option<PathBuf>,
     manifest: Option<PathBuf>,
-    /// Whether it is said which targets of the package are meant.
+    /// Whether the arguments select targets of the package.
     selects: bool,
-    /// All arguments but the target directory.
+    /// All arguments except the target directory.
     others: Vec<OsString>,
 }
 
@@ -127,7 +127,7 @@ impl Asked {
         let mut asked = Asked::default();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
-            // What comes behind is the program's.
+            // The arguments after this belong to the program.
             if argument == "--" {
                 asked.others.push(argument.clone());
                 asked.others.extend(rest.cloned());
@@ -164,10 +164,10 @@ impl Asked {
     }
 }
 
-/// Whether the toolchain takes the instrumentation, by an empty crate.
+/// Checks with an empty crate whether the toolchain supports the instrumentation.
 fn probe(races: bool) -> Result<(), NoCargo> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    // rustc writes more than it is asked for, under the same names each time.
+    // rustc writes more files than requested, under the same names each time.
     let folder = env::temp_dir().join(format!("ravelin-probe-{}", std::process::id()));
     fs::create_dir_all(&folder).map_err(|error| NoCargo::NotPrepared(folder.clone(), error))?;
     let output = Command::new(&rustc)
@@ -177,7 +177,7 @@ fn probe(races: bool) -> Result<(), NoCargo> {
         .args(instrumentation("1", races))
         .stdin(Stdio::null())
         .output();
-    // What is left in a temporary directory harms nobody.
+    // Leftovers in a temporary directory are harmless.
     let _ = fs::remove_dir_all(&folder);
     let output = output.map_err(|error| NoCargo::NotStarted(PathBuf::from(rustc), error))?;
     if output.status.success() {
@@ -202,14 +202,14 @@ fn directory(cargo: &OsStr, manifest: Option<&Path>) -> Result<PathBuf, NoCargo>
     directory.map(PathBuf::from).ok_or_else(|| NoCargo::NoDirectory("its answer is no JSON".to_owned()))
 }
 
-/// Makes the directory and the wrapper in it. What another version of the sanitizer built is removed: cargo cannot know that
-/// it has to be built again.
+/// Creates the directory and the wrapper in it. Output of another version of the sanitizer is removed, because cargo
+/// cannot know that it must be rebuilt.
 fn prepare(directory: &Path) -> Result<PathBuf, NoCargo> {
     let not_prepared = |error| NoCargo::NotPrepared(directory.to_owned(), error);
     let version = directory.join("ravelin-version");
     let ours = concat!(env!("CARGO_PKG_VERSION"), " ", env!("RAVELIN_RUNTIME_VERSION"), "\n");
     fs::create_dir_all(directory).map_err(not_prepared)?;
-    // Whoever comes second would remove what the first one has begun to build.
+    // A second process would remove what the first one has begun to build.
     let lock = fs::File::create(directory.join("ravelin-lock")).map_err(not_prepared)?;
     lock.lock().map_err(not_prepared)?;
     if fs::read_to_string(&version).is_ok_and(|built| built != ours) {
@@ -227,7 +227,7 @@ fn prepare(directory: &Path) -> Result<PathBuf, NoCargo> {
     if fs::read_link(&wrapper).is_ok_and(|there| there == ourselves) {
         return Ok(wrapper);
     }
-    // Somebody else may be doing the same now, so it is put in place at once.
+    // Another process may be doing the same now, so the file is renamed into place.
     let temporary = directory.join(format!("{WRAPPER}-{}", std::process::id()));
     let _ = fs::remove_file(&temporary);
     std::os::unix::fs::symlink(&ourselves, &temporary)

@@ -1,13 +1,14 @@
 //! Rust programs: cargo with the sanitizer built in, on a stable toolchain.
 //!
-//! `cargo ravelin` is cargo with another target directory, an explicit target, and a wrapper around rustc. Because of the
-//! explicit target, whatever runs on the host (build scripts, procedural macros and what they use) is compiled without
-//! `--target` and so left as it is ([`rustc`]). Instrumentation is LLVM's own, asked for by name (`-C passes`), with the
-//! inliner before it: what `core::sync::atomic` wraps is then called where the program uses it.
+//! `cargo ravelin` is cargo with another target directory, an explicit target, and a wrapper around rustc. Because of
+//! the explicit target, code that runs on the host (build scripts, procedural macros and their dependencies) is
+//! compiled without `--target` and so not changed ([`rustc`]). The instrumentation is LLVM's own, requested by name
+//! (`-C passes`), with the inliner before it. The operations that `core::sync::atomic` wraps are then called where the
+//! program uses them.
 //!
-//! The standard library comes compiled. Its functions that wait or synchronise are wrapped by the linker
-//! ([`standard_library`]), and those parts of it that were compiled with the program are told apart from the program by
-//! their debug information once it is linked ([`redirect`]). The runtime's side of both is `ravelin-runtime/src/library`.
+//! The standard library comes compiled. The linker wraps its functions that wait or synchronise ([`standard_library`]).
+//! Parts of it that were compiled with the program are distinguished from the program by their debug information after
+//! linking ([`redirect`]). The runtime's side of both is `ravelin-runtime/src/library`.
 
 mod cargo;
 mod redirect;

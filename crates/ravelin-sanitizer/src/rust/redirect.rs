@@ -1,10 +1,10 @@
-//! Sends atomic accesses that belong to the standard library to the entries of the runtime that know them as such.
+//! Redirects atomic accesses of the standard library to the runtime's entries for them.
 //!
-//! Generic and small functions of the standard library are compiled with the program, and inlined into it. Which call of an
-//! instrumented access is theirs only the debug information tells, and only after linking are addresses final. So the
-//! linked program is changed: every call of `__tsan_atomic…` whose innermost function outside `core` is one of the standard
-//! library goes to `__ravelin_library_…`. Calls are found by their targets: five bytes that call exactly such a function do
-//! not occur by chance.
+//! Generic and small functions of the standard library are compiled with the program, and inlined into it. Only the
+//! debug information shows which calls of an instrumented access are theirs, and addresses are final only after
+//! linking. So the linked program is changed. Every call of `__tsan_atomic…` whose innermost function outside `core` is
+//! one of the standard library goes to `__ravelin_library_…`. Calls are found by their targets: five bytes that call
+//! exactly such a function do not occur by accident.
 
 use addr2line::Loader;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
@@ -13,7 +13,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a program stayed as it is.
+/// Why a program was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum NotRedirected {
     #[error("{}: the linked program cannot be read", .0.display())]
@@ -24,7 +24,7 @@ pub enum NotRedirected {
     NotWritten(PathBuf, #[source] io::Error),
 }
 
-/// Whose an access is.
+/// The owner of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     Program,
@@ -34,7 +34,7 @@ enum Owner {
     Writer,
 }
 
-/// Changes a linked program; how many calls were redirected.
+/// Changes a linked program, and returns how many calls were redirected.
 pub fn redirect(path: &Path) -> Result<usize, NotRedirected> {
     let mut bytes = fs::read(path).map_err(|error| NotRedirected::NotRead(path.to_owned(), error))?;
     let changes = changes(&bytes, path).ok_or_else(|| NotRedirected::NotUnderstood(path.to_owned()))?;
@@ -42,7 +42,7 @@ pub fn redirect(path: &Path) -> Result<usize, NotRedirected> {
         bytes[offset..offset + 4].copy_from_slice(&distance.to_le_bytes());
     }
     if !changes.is_empty() {
-        // The program may be running, or linked to by another name: it is replaced, not written to.
+        // The program may be running, or have a second hard link: it is replaced, not written to.
         let not_written = |error| NotRedirected::NotWritten(path.to_owned(), error);
         let permissions = fs::metadata(path).map_err(not_written)?.permissions();
         let temporary = path.with_extension(format!("{}.new", std::process::id()));
@@ -54,7 +54,7 @@ pub fn redirect(path: &Path) -> Result<usize, NotRedirected> {
     Ok(changes.len())
 }
 
-/// The offsets in the file where a call's distance stands, and what is to stand there.
+/// The offsets in the file of the distances of calls, and the new distances.
 fn changes(bytes: &[u8], path: &Path) -> Option<Vec<(usize, i32)>> {
     let file = object::File::parse(bytes).ok()?;
     let debug = Loader::new(path).ok()?;
@@ -72,7 +72,7 @@ fn changes(bytes: &[u8], path: &Path) -> Option<Vec<(usize, i32)>> {
         let Some((start, _)) = section.file_range() else { continue };
         let code = section.data().ok()?;
         for (at, window) in code.windows(5).enumerate() {
-            // call, and the jump that stands for a call at the end of a function.
+            // A call, or the jump that replaces a call at the end of a function.
             if window[0] != 0xe8 && window[0] != 0xe9 {
                 continue;
             }
@@ -85,7 +85,7 @@ fn changes(bytes: &[u8], path: &Path) -> Option<Vec<(usize, i32)>> {
                 Owner::Reader => "reader",
                 Owner::Writer => "writer",
             };
-            // Fences stay what they are: they are between the program's accesses, too.
+            // Fences do not change, because they also order the program's accesses.
             let Some(&target) = addresses.get(&*format!("__ravelin_{set}_{entry}")) else { continue };
             let distance = i32::try_from(target.wrapping_sub(after).cast_signed()).ok()?;
             changes.push((usize::try_from(start).ok()? + at + 1, distance));
@@ -94,7 +94,7 @@ fn changes(bytes: &[u8], path: &Path) -> Option<Vec<(usize, i32)>> {
     Some(changes)
 }
 
-/// Whose the call at this address is.
+/// The owner of the call at this address.
 fn owner(debug: &Loader, address: u64) -> Owner {
     let Ok(mut frames) = debug.find_frames(address) else { return Owner::Program };
     while let Ok(Some(frame)) = frames.next() {

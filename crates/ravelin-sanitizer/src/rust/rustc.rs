@@ -1,10 +1,10 @@
 //! The wrapper that cargo calls instead of rustc.
 //!
-//! What is compiled for the target gets the instrumentation, and where an executable is linked the runtime; everything else
-//! is compiled as cargo asks. Options of the user's profile that would take away what the sanitizer needs are changed:
-//! debug information has to be there, and link-time optimisation would run the instrumentation twice. At level 0 the
-//! compiler shares functions between crates and parts of crates, so that nothing of `core` is inlined; level 1 with the
-//! checks of level 0 is taken instead.
+//! Code for the target gets the instrumentation, and a linked executable gets the runtime; everything else is compiled
+//! as cargo asks. Options of the user's profile that conflict with the sanitizer are changed: debug information must
+//! exist, and link-time optimisation would run the instrumentation twice. At level 0 the compiler shares functions
+//! between crates and parts of crates, so that nothing of `core` is inlined. Level 1 with the checks of level 0 is used
+//! instead.
 
 use super::redirect::{NotRedirected, redirect};
 use super::standard_library::{NotUnderstood, Wrapping};
@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// The name under which our program is this wrapper.
+/// The name under which the `ravelin` program acts as this wrapper.
 pub const WRAPPER: &str = "ravelin-rustc";
 /// Says whether plain accesses are instrumented.
 pub(super) const RACES: &str = "RAVELIN_RUST_RACES";
@@ -84,19 +84,19 @@ enum Links {
 /// What a command line of rustc asks for.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {
-    /// Not for the host: cargo then names the target.
+    /// For the target and not for the host: cargo then names the target.
     for_target: bool,
-    /// A question, such as for the version.
+    /// A query, such as for the version.
     only_asks: bool,
     links: Links,
     /// Where the executable will be.
     executable: Option<PathBuf>,
     level: String,
-    /// `-C debug-assertions`, `-C overflow-checks` and some amount of `-C debuginfo` were asked for.
+    /// `-C debug-assertions`, `-C overflow-checks` and some amount of `-C debuginfo` were requested.
     assertions: bool,
     overflow: bool,
     debug: bool,
-    /// The C library is to be part of the program.
+    /// The C library is linked statically.
     is_static: bool,
 }
 
@@ -204,13 +204,13 @@ fn instrumented(arguments: &[OsString], asked: &Asked, races: bool) -> Vec<OsStr
     all
 }
 
-/// What asks for the instrumentation, at a level of optimisation.
+/// The options that request the instrumentation, at a level of optimisation.
 pub(super) fn instrumentation(level: &str, races: bool) -> Vec<String> {
-    // Accesses of two branches stay two: one made of both would have no line.
+    // Accesses of two branches stay separate: a merged one would have no line.
     let apart = "-hoist-common-insts=false -sink-common-insts=false -enable-tail-merge=false";
     let mut options = vec![format!("-Cllvm-args={apart}")];
     if races {
-        // Functions are marked first: what is marked, the optimiser leaves such that an access more or less is not invented.
+        // Functions are marked first: in marked functions the optimiser invents no accesses.
         options.push("-Cllvm-args=-force-attribute=sanitize_thread".to_owned());
         options.push("-Cno-prepopulate-passes".to_owned());
         options.push(format!("-Cpasses=forceattrs,default<O{level}>,cgscc(inline),tsan-module,tsan"));
@@ -220,7 +220,7 @@ pub(super) fn instrumentation(level: &str, races: bool) -> Vec<String> {
     options
 }
 
-/// Without options that take away what is needed.
+/// The arguments without options that conflict with the sanitizer.
 fn without_hindrances(arguments: &[OsString]) -> Vec<OsString> {
     let hinders = |value: &str| {
         let name = value.split('=').next().unwrap_or_default();
@@ -256,7 +256,7 @@ fn link(command: &mut Command, rustc: &OsStr) -> Result<(), NotCompiled> {
     command.arg(argument("-Clink-arg=", &runtime.object()));
     command.arg(argument("-Clink-arg=", &wrapping.object));
     command.arg(argument("-Clink-arg=-Wl,--dynamic-list=", &runtime.dynamic_list()));
-    // rustc names the C library before these, and some linkers look at what comes later only.
+    // rustc names the C library before these, and some linkers search only later libraries.
     command.args(["-Clink-arg=-lpthread", "-Clink-arg=-ldl", "-Clink-arg=-lc"]);
     for symbol in &wrapping.symbols {
         command.arg(format!("-Clink-arg=-Wl,--wrap={symbol}"));

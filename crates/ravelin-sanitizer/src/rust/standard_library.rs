@@ -1,9 +1,9 @@
-//! The functions of a toolchain's compiled standard library that synchronise, and an object file that stands before them.
+//! The functions of a toolchain's compiled standard library that synchronise, and an object file that wraps them.
 //!
-//! Their names are looked up in the library itself, because they contain a hash that differs from version to version. The
+//! Their names are looked up in the library itself, because they contain a hash that differs between versions. The
 //! linker (`--wrap`) sends calls from outside the library to `__wrap_NAME`, which the object defines: it passes the
-//! address of the function on to the runtime. The object is made by the toolchain's own rustc from a few lines of
-//! assembly, and kept beside the runtime for the next time.
+//! address of the function to the runtime. The toolchain's own rustc builds the object from a few lines of assembly. It
+//! is cached beside the runtime.
 
 use super::TARGET;
 use crate::unpack::Runtime;
@@ -37,7 +37,7 @@ const WRAPPED: &[(&str, &str, &str)] = &[
     ("std::thread", "::ScopeData::decrement_num_running_threads", "scope_leave"),
 ];
 
-/// What the runtime needs for all of it.
+/// A function that the runtime always needs.
 const CURRENT: (&str, &str) = ("std::thread", "::current");
 
 /// Why a toolchain cannot be used.
@@ -160,7 +160,7 @@ fn assembly(functions: &[(String, String)]) -> Result<(String, Vec<String>), Str
     let mut symbols = Vec::new();
     for (start, end, around) in WRAPPED {
         let found = find(start, end);
-        // Without these two hardly anything works; what else is missing may be missing for a reason.
+        // Hardly anything works without these two; other functions may be missing for a reason.
         if found.is_empty() && ["lock", "once_call"].contains(around) {
             return Err(format!("{start}…{end}"));
         }
@@ -183,14 +183,14 @@ fn assembly(functions: &[(String, String)]) -> Result<(String, Vec<String>), Str
 /// Makes the object file, by a crate that holds nothing else.
 fn compile(rustc: &OsStr, text: &str, object: &Path) -> Result<(), NotUnderstood> {
     let not_written = |error| NotUnderstood::NotWritten(object.to_owned(), error);
-    // Cargo starts several of us at once. Each has a directory of its own, because rustc writes more files than the one
-    // it is asked for, under names that do not depend on the process.
+    // Cargo starts several of these processes at once. Each has its own directory, because rustc writes more files than
+    // requested, under names that do not depend on the process.
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let directory = object.with_extension(format!("{}-{number}.new", std::process::id()));
     fs::create_dir_all(&directory).map_err(not_written)?;
     let compiled = compile_in(&directory, rustc, text).and_then(|made| fs::rename(made, object).map_err(not_written));
-    // A leftover in the cache harms nobody.
+    // A leftover in the cache is harmless.
     let _ = fs::remove_dir_all(&directory);
     compiled
 }

@@ -1,4 +1,4 @@
-//! Addresses of a program that ran become functions, source lines and variables.
+//! Maps addresses of a program that ran to functions, source lines and variables.
 
 mod module;
 mod names;
@@ -12,7 +12,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// One level of a stack, with what is known about it.
+/// One level of a stack, with all that is known about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// The function, demangled.
@@ -21,7 +21,7 @@ pub struct Frame {
     pub file: Option<String>,
     pub line: Option<u32>,
     pub column: Option<u32>,
-    /// The loaded file and the address in it, such as `libqueue.so+0x1234`; a bare address if no file is there.
+    /// The loaded file and the address in it, such as `libqueue.so+0x1234`; a bare address if there is no file.
     pub code: String,
     /// The function was inlined into the next frame's.
     pub inlined: bool,
@@ -43,13 +43,13 @@ impl Frame {
     pub fn is_standard_library(&self) -> bool {
         match self.file.as_deref() {
             Some(file) if is_rust_library(file) || is_standard_header(file) => true,
-            // Rust's `std::` needs no guessing: its files are known.
+            // Rust's `std::` needs no guess: its files are known.
             Some(file) if file.ends_with(".rs") => false,
             _ => self.function.as_deref().is_some_and(is_standard_library),
         }
     }
 
-    /// Whether the code belongs to a library of the system: the C++ standard library, or what has no name and no source
+    /// Whether the code belongs to a library of the system: the C++ standard library, or code without name and source
     /// in the C library.
     pub fn is_system(&self) -> bool {
         let system = ["libstdc++.so", "libc++.so", "libc.so", "libpthread.so", "libm.so"];
@@ -70,8 +70,8 @@ impl Symbols {
         Symbols { modules: HashMap::new(), directory }
     }
 
-    /// The frames of a stack of return addresses, innermost first. Functions that only wrap atomic operations are left
-    /// out: the access belongs to whoever called them.
+    /// The frames of a stack of return addresses, innermost first. Functions that only wrap atomic operations are
+    /// omitted: the access belongs to their caller.
     pub fn stack(&mut self, modules: &[Module], program: Option<&Path>, stack: &[u64]) -> Vec<Frame> {
         // A return address is the one after the call, which may already belong to the next line.
         let frames: Vec<Frame> =
@@ -115,7 +115,7 @@ impl Symbols {
     }
 
     fn relative(&self, file: &str) -> String {
-        // Compilers name headers by detours such as `/usr/bin/../lib/…`.
+        // Compilers name headers by indirect paths such as `/usr/bin/../lib/…`.
         let direct = file.contains("/../").then(|| std::fs::canonicalize(file).ok()).flatten();
         let direct = direct.map(|path| path.display().to_string());
         let file = direct.as_deref().unwrap_or(file);
@@ -134,8 +134,8 @@ fn locate(modules: &[Module], program: Option<&Path>, address: u64) -> Option<(P
     Some((path, address.wrapping_sub(module.bias)))
 }
 
-/// The stack without the wrappers of atomic operations at its top, and without Rust's standard library;
-/// something is always left.
+/// The stack without the wrappers of atomic operations at its top, and without Rust's standard library. At least one
+/// frame remains.
 fn without_wrappers(mut frames: Vec<Frame>) -> Vec<Frame> {
     let is_rust = |frame: &Frame| frame.file.as_deref().is_some_and(is_rust_library);
     if frames.iter().any(|frame| !is_rust(frame) && frame.file.is_some()) {

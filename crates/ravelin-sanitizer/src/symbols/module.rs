@@ -5,7 +5,7 @@ use addr2line::Loader;
 use object::{Object, ObjectSymbol, SymbolKind};
 use std::path::Path;
 
-/// What a file tells about its code and data. A file that cannot be read tells nothing.
+/// What a file contains about its code and data; nothing if it cannot be read.
 pub struct ModuleSymbols {
     debug: Option<Loader>,
     variables: Vec<Variable>,
@@ -37,8 +37,8 @@ impl ModuleSymbols {
         ModuleSymbols { debug: Loader::new(path).ok(), variables: variables(path).unwrap_or_default() }
     }
 
-    /// The functions at an address of the file. Code that an optimiser moved out of a loop or merged has no line of its
-    /// own (line 0 in DWARF); it gets the functions and lines of the nearest code of the same function that has.
+    /// The functions at an address of the file. Code that an optimiser moved out of a loop or merged has no line (line
+    /// 0 in DWARF). It gets the functions and lines of the nearest code of the same function that has one.
     pub fn functions(&self, address: u64) -> Vec<Function> {
         let functions = self.functions_exactly(address);
         if functions.first().is_some_and(|innermost| innermost.file.is_some() && innermost.line.is_none())
@@ -50,8 +50,8 @@ impl ModuleSymbols {
         functions
     }
 
-    /// The nearest address with a line in the same function, behind an address rather than before it: what was moved was
-    /// moved forward.
+    /// The nearest address with a line in the same function, preferably after an address: code is usually moved
+    /// forward.
     fn nearest_line(&self, address: u64) -> Option<u64> {
         let debug = self.debug.as_ref()?;
         let symbol = debug.find_symbol_info(address)?.address();
@@ -92,8 +92,8 @@ impl ModuleSymbols {
         }
         if let Some(outermost) = functions.last_mut() {
             outermost.inlined = false;
-            // The symbol table names the function that has code, and does so without debug information, too. For lambdas
-            // and what is local to a file only it tells in which scope they are.
+            // The symbol table names the function that contains the code, also without debug information. For lambdas
+            // and functions local to a file, only the symbol table contains the scope.
             let symbol = debug.find_symbol(address);
             if let Some(symbol) = symbol.filter(|symbol| outermost.name.is_none() || symbol.starts_with("_Z")) {
                 outermost.name = Some(demangled(symbol));
@@ -124,7 +124,7 @@ fn variables(path: &Path) -> Option<Vec<Variable>> {
             }
         }
     }
-    // Several names for one address: the largest object, and of these the shortest name.
+    // If there are several names for one address: the largest object, and of these the shortest name.
     variables.sort_by(|a, b| (a.start, b.size, a.name.len()).cmp(&(b.start, a.size, b.name.len())));
     variables.dedup_by_key(|variable| variable.start);
     Some(variables)

@@ -2,7 +2,7 @@
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// The name as its programmer wrote it, without parameters and return type.
+/// The name as in the source, without parameters and return type.
 pub fn demangled(name: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         return format!("{rust:#}");
@@ -17,7 +17,7 @@ pub fn demangled(name: &str) -> String {
     name.to_owned()
 }
 
-/// Whether a function only wraps the compiler's atomic operations, so that the access belongs to whoever called it.
+/// Whether a function only wraps the compiler's atomic operations, so that the access belongs to its caller.
 pub fn is_atomic_wrapper(function: &str) -> bool {
     const GNU: &[&str] =
         &["__exchange_and_add", "__atomic_add", "__exchange_and_add_dispatch", "__atomic_add_dispatch"];
@@ -48,8 +48,8 @@ pub fn is_standard_header(file: &str) -> bool {
     file.contains("/include/c++/") || file.contains("/libstdc++-v3/")
 }
 
-/// Whether a source file belongs to Rust's standard library. It is named by where it was compiled, or by where a toolchain
-/// that carries it has it.
+/// Whether a source file belongs to Rust's standard library. Its path is the one where it was compiled, or the one in a
+/// toolchain that includes the sources.
 pub fn is_rust_library(file: &str) -> bool {
     ["core", "alloc", "std", "test", "proc_macro"].iter().any(|part| is_part_of(file, part))
 }

@@ -1,7 +1,7 @@
-//! Runs a program and lets its runtime write down what it finds.
+//! Runs a program and lets its runtime record what it finds.
 //!
-//! The program gets our standard streams and every signal that was meant for it. Its addresses are not randomised, so
-//! that runs can be compared. What its processes found is read after its end, however it ended.
+//! The program gets Ravelin's standard streams and every signal that was meant for it. Its addresses are not
+//! randomised, so that runs can be compared. The findings of its processes are read after its end, however it ended.
 
 mod signals;
 mod store;
@@ -19,16 +19,16 @@ use std::process::Command;
 use std::{fs, io};
 use store::{Store, Stored};
 
-/// What is to be run, and how it is watched.
+/// What to run, and how to watch it.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     pub program: OsString,
     pub arguments: Vec<OsString>,
     /// Words for the runtime: `no-predict`, `halt-on-first`, `no-races`, `no-robustness`, `schedule=…` and others.
     pub options: Vec<String>,
-    /// What the program reads and where what it writes goes; our own streams if there is nothing said.
+    /// The program's input and output; Ravelin's own streams by default.
     pub streams: Streams,
-    /// Where the findings files stay; otherwise they are removed.
+    /// The directory in which the findings files stay; otherwise they are removed.
     pub keep: Option<PathBuf>,
     /// What is added to its environment.
     pub environment: Vec<(OsString, OsString)>,
@@ -39,9 +39,9 @@ pub struct Watch {
 /// The standard streams of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Streams {
-    /// A file to read, instead of our input.
+    /// A file to read, instead of Ravelin's input.
     pub input: Option<PathBuf>,
-    /// Nobody reads what the program writes.
+    /// The program's output is discarded.
     pub silent: bool,
 }
 
@@ -128,7 +128,7 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
     let Stored { processes, mut unrecorded } = store.read()?;
     if processes.is_empty() && unrecorded == 0 {
         if built.with_runtime {
-            // It ended before the runtime began, or the runtime could not even say that it cannot record.
+            // It ended before the runtime began, or the runtime could not even record that it cannot record.
             unrecorded = 1;
         } else if !watch.only_starts {
             return Err(NotWatched::NotBuilt(PathBuf::from(&watch.program)));
@@ -139,14 +139,14 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
     Ok(Watched { exit_code: (code & 0xff) as u8, signal, executable, processes, unrecorded })
 }
 
-/// How a program was built, as its symbols tell.
+/// How a program was built, according to its symbols.
 #[derive(Default)]
 struct Built {
-    /// Our runtime is inside.
+    /// Ravelin's runtime is inside.
     with_runtime: bool,
     /// It loads the compiler's own runtime as a shared library.
     with_stock_runtime: bool,
-    /// It uses atomics that call our runtime if it is loaded: the crate `ravelin-hints`.
+    /// It uses atomics that call Ravelin's runtime if it is loaded: the crate `ravelin-hints`.
     wants_runtime: bool,
 }
 
@@ -157,14 +157,14 @@ impl Built {
         use object::ObjectSymbol;
         let interface = "__tsan_func_entry";
         let with_runtime = file.dynamic_symbols().any(|symbol| symbol.is_definition() && symbol.name() == Ok(interface))
-                // The stock runtime, linked statically, defines it, too; it has its own way to tell.
+                // The stock runtime, linked statically, defines it, too; it prints its own reports.
                 && !file.dynamic_symbols().any(|symbol| symbol.name() == Ok("__tsan_on_report"));
         let with_stock_runtime = needs_stock_runtime(&bytes);
         Built { with_runtime, with_stock_runtime, wants_runtime: file.section_by_name("ravelin_wanted").is_some() }
     }
 }
 
-/// Whether a program loads gcc's runtime. Its name stands in the table of dynamic strings and hardly anywhere else.
+/// Whether a program loads gcc's runtime. Its name is in the table of dynamic strings and hardly anywhere else.
 fn needs_stock_runtime(bytes: &[u8]) -> bool {
     let Ok(file) = object::File::parse(bytes) else { return false };
     use object::ObjectSection;
@@ -172,7 +172,7 @@ fn needs_stock_runtime(bytes: &[u8]) -> bool {
     strings.split(|&byte| byte == 0).any(|name| name == b"libtsan.so.2" || name == b"libtsan.so.0")
 }
 
-/// The file that a command runs: as named, or found on the path.
+/// The file that a command runs: the named one, or one found on the path.
 pub fn find_program(program: &OsStr) -> Option<PathBuf> {
     let named = Path::new(program);
     if named.components().count() > 1 || named.is_absolute() {
@@ -183,7 +183,7 @@ pub fn find_program(program: &OsStr) -> Option<PathBuf> {
 }
 
 fn without_randomisation() -> io::Result<()> {
-    // SAFETY: personality takes a number and touches no memory. Where it is forbidden the program runs all the same.
+    // SAFETY: personality takes a number and touches no memory. If it is forbidden, the program still runs.
     unsafe {
         let now = libc::personality(0xffff_ffff);
         if now >= 0 {

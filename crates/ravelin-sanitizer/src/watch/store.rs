@@ -1,10 +1,12 @@
-//! Where the processes of a run put what they find, until it is read.
+//! Where the processes of a run store what they find, until it is read.
 //!
-//! An arena in memory ([`ravelin_findings::arena`]) takes nothing from the disk and is gone when the last process that
-//! uses it ends, however that comes about. Programs open it through `/proc`, so that also those find it that a shell or
-//! `make` starts and whose open files nobody knows. A program that cannot, in a container for example, makes a directory
-//! beside, which is read, too. A program that became another user makes it as that user: its name, which nobody can guess,
-//! says that it is not somebody else's. If the findings are to be kept they go into the user's directory at once.
+//! An arena in memory ([`ravelin_findings::arena`]) uses no disk space and disappears when the last process that uses
+//! it ends, however it ends. Programs open it through `/proc`, so that programs which a shell or `make` starts find it
+//! too, whatever files they inherit.
+//!
+//! A program that cannot open it, in a container for example, creates a directory, which is read, too. A program that
+//! became another user creates it as that user: its name cannot be guessed, which proves that it belongs to this run.
+//! If the findings are to be kept, they go into the user's directory at once.
 
 use super::NotWatched;
 use ravelin_findings::{Findings, arena, header};
@@ -19,15 +21,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Length of the arena as far as the limit for files allows; pages that nobody uses do not exist.
+/// Length of the arena, as far as the limit for files allows; unused pages do not exist.
 const LENGTH: u64 = 1 << 40;
 
 /// What is found in one run.
 pub struct Store {
-    /// `None` if the findings are to be kept, or if there can be no arena.
+    /// `None` if the findings are kept, or if an arena is impossible.
     arena: Option<File>,
     directory: PathBuf,
-    /// The directory is not the user's and is removed in the end.
+    /// The directory is not the user's and is removed at the end.
     own: bool,
 }
 
@@ -48,9 +50,9 @@ impl Store {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            // Only programs of this run know the name before there is such a directory.
+            // Only programs of this run know the name before such a directory exists.
             let secret = RandomState::new().hash_one(number);
-            // Of one length, so that the program's stack is always at the same place.
+            // The length is fixed, so that the program's stack is always at the same address.
             let name = format!("ravelin-run-{:08}-{number:06}-{secret:016x}", std::process::id());
             let path = std::env::temp_dir().join(name);
             if arena.is_some() && fs::symlink_metadata(&path).is_err() {
@@ -78,7 +80,7 @@ impl Store {
         Ok(Store { arena: None, directory, own: false })
     }
 
-    /// Tells a program where to put what it finds.
+    /// Sets the environment of a program so that it finds the store.
     pub fn tell(&self, command: &mut Command) {
         command.env("RAVELIN_FINDINGS", &self.directory).env_remove("RAVELIN_ARENA");
         if let Some(arena) = &self.arena {
@@ -93,7 +95,7 @@ impl Store {
             read_arena(arena, &mut stored).map_err(|error| NotWatched::NotRead(PathBuf::from("memory"), error))?;
         }
         match owner(&self.directory) {
-            // A program that became another user; as an ordinary user we may not even look.
+            // A program that became another user; an ordinary user may not even read it.
             Some(owner) if self.own && owner != our_user() => {
                 let mut found = Stored::default();
                 match read_directory(&self.directory, &mut found) {
@@ -104,7 +106,7 @@ impl Store {
                     Err(_) => stored.unrecorded += 1,
                 }
             }
-            // Programs make it when they need it.
+            // Programs create it when they need it.
             None if self.arena.is_some() => {}
             _ => read_directory(&self.directory, &mut stored)?,
         }
@@ -116,13 +118,13 @@ impl Store {
 impl Drop for Store {
     fn drop(&mut self) {
         if self.own && owner(&self.directory).is_some() {
-            // A leftover in the temporary directory is no reason to lose the report.
+            // A leftover in the temporary directory must not prevent the report.
             let _ = fs::remove_dir_all(&self.directory);
         }
     }
 }
 
-/// The user whose directory it is, if there is one and it is no link.
+/// The owner of the directory, if it exists and is not a link.
 fn owner(directory: &Path) -> Option<u32> {
     fs::symlink_metadata(directory).ok().filter(|found| found.is_dir()).map(|found| found.uid())
 }
@@ -132,7 +134,7 @@ fn our_user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Opens a findings file. What else a directory may hold (a link, a pipe) leads elsewhere, or makes us wait.
+/// Opens a findings file. Other content of a directory may lead elsewhere (a link) or block (a pipe).
 fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
@@ -160,24 +162,24 @@ fn new_arena() -> io::Result<File> {
     Ok(file)
 }
 
-/// A file that exists in memory only, as long as somebody has it open.
+/// A file that exists in memory only, as long as a process has it open.
 pub fn file_in_memory(name: &CStr) -> io::Result<File> {
     // SAFETY: the name ends with a zero byte; the result is checked.
     let number = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
     if number < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the file was opened just now, and nobody else has it.
+    // SAFETY: the file was opened just now, and has no other owner.
     Ok(unsafe { File::from_raw_fd(number) })
 }
 
-/// The path by which other processes open a file in memory as long as we have it.
+/// The path by which other processes open a file in memory while this process has it open.
 pub fn path_in_memory(file: &File) -> PathBuf {
-    // Of one length, so that the program's stack is always at the same place; several slashes are one.
+    // The length is fixed, so that the program's stack is always at the same address; several slashes are one.
     PathBuf::from(format!("/proc{:/>9}/fd{:/>7}", std::process::id(), file.as_raw_fd()))
 }
 
-/// To make a file longer would be a signal.
+/// The limit for files: making a longer one would raise a signal.
 fn longest_file() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: u64::MAX, rlim_max: u64::MAX };
     // SAFETY: the C library fills the structure; if it does not there is no limit.
@@ -190,7 +192,7 @@ fn read_arena(file: &File, stored: &mut Stored) -> io::Result<()> {
     file.read_exact_at(&mut head, 0)?;
     let word = |index: usize| head[8 * index..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
     stored.unrecorded += word(arena::UNRECORDED);
-    // A program that went wild may have written over the head: there are no more segments than were made.
+    // A program with wild writes may have overwritten the head: there are no more segments than were made.
     let segments = (file.metadata()?.len() - arena::HEAD as u64) / arena::SEGMENT as u64;
     for segment in 0..word(arena::TAKEN).min(segments) {
         let from = arena::offset(segment);
@@ -224,13 +226,13 @@ fn read_directory(directory: &Path, stored: &mut Stored) -> Result<(), NotWatche
     Ok(())
 }
 
-/// Whether a findings file was never begun: the process was killed before, when nothing was watched yet.
+/// Whether a findings file was never begun: the process was killed before anything was watched.
 fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte == 0)
 }
 
-/// The header of a findings file and what the header says is in use: the file is made for many more findings than there
-/// mostly are.
+/// The header of a findings file and the part that the header says is in use: the file has room for many more findings
+/// than there usually are.
 fn used_part(file: &mut impl Read) -> io::Result<Vec<u8>> {
     let header = header::WORDS * 8;
     let mut bytes = Vec::with_capacity(header);
