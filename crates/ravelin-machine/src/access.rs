@@ -1,7 +1,7 @@
 //! Which cells each thread can still touch: static may-sets over slots, from each location on.
 //!
-//! The conflict relation of the reductions. A computed address counts as all cells of its interval; one that can leave the
-//! known cells counts as all cells and as "elsewhere".
+//! This is the conflict relation of the reductions. A computed address counts as all cells of its interval. An address
+//! that can leave the known cells counts as all cells and as "elsewhere".
 
 use crate::layout::Layout;
 use crate::ranges::Ranges;
@@ -35,7 +35,7 @@ impl Slots {
         self.elsewhere
     }
 
-    /// Adds another set; whether that changed anything.
+    /// Adds another set, and returns whether that changed anything.
     fn add(&mut self, other: &Slots) -> bool {
         let before = self.clone();
         if self.bits.len() < other.bits.len() {

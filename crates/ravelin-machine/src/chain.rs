@@ -1,10 +1,10 @@
-//! Taking fused steps: from a state, all that one thread can do by itself before somebody else matters.
+//! Fused steps: from a state, everything that one thread can do by itself before other threads matter.
 //!
-//! The states on the way form a small graph, walked breadth first and without repetition. A state is an *end*, and will be
-//! stored, if the thread's location is not fusible, if nothing can be done there, or if something is to be reported there.
-//! Ending early is always right, so a step back in the control flow ends the walk (a local loop is then stored once a round),
-//! and so does a walk that has become large. Both the search and the reading back of paths use
-//! this walk, so they agree on the ends.
+//! The intermediate states form a small graph, which is walked breadth first and without repetition. A state is an
+//! *end*, and will be stored, in three cases: the thread's location is not fusible, no step is possible there, or
+//! something must be reported there. Ending early is always correct. A step back in the control flow therefore ends the
+//! walk (a local loop is then stored once per round), and so does the size limit. The search and the reading back of
+//! paths both use this walk, so they agree on the ends.
 
 use crate::compile::Machine;
 use crate::expand::Moved;
@@ -13,10 +13,10 @@ use crate::step::Outcome;
 use ravelin_program::{ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 
-/// States of one walk, after which all that are left become ends.
+/// After this many states of one walk, all remaining ones become ends.
 const MOST_STATES: usize = 256;
 
-/// One walk. Kept from state to state so that nothing is allocated.
+/// One walk. Reused from state to state so that nothing is allocated.
 #[derive(Default)]
 pub(crate) struct Chain {
     words: usize,
@@ -46,7 +46,7 @@ impl Chain {
         (0..self.links.len()).filter(|&node| self.links[node].end).map(|node| (node, self.state(node)))
     }
 
-    /// What was done to get from the start to a state of the walk.
+    /// The actions from the start to a state of the walk.
     pub fn actions(&self, thread: usize, node: usize) -> Vec<Action> {
         let mut actions = Vec::new();
         let mut at = node;
@@ -67,7 +67,7 @@ impl Chain {
         self.links.push(Link { parent: 0, step: 0, choice: 0, end: false });
     }
 
-    /// Adds `next`, or finds it among the states that are there.
+    /// Adds `next`, or finds it among the existing states.
     fn add(&mut self, parent: usize, step: usize, choice: Value, end: bool) {
         let known = (0..self.links.len()).find(|&node| self.state(node) == self.next);
         match known {
@@ -110,7 +110,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Adds what follows a state. `false` if the state has to be stored itself.
+    /// Adds the successors of a state. `false` if the state itself must be stored.
     fn follow(
         &self,
         thread: usize,
@@ -137,7 +137,7 @@ impl Machine {
                     }
                     Outcome::Disabled => {}
                     Outcome::Outgrown(outgrown) => return Err(outgrown),
-                    // To be reported about this state.
+                    // This is reported for the state.
                     Outcome::CutOff | Outcome::AssertFailed | Outcome::Fault(_) => {
                         chain.forget_after(before);
                         return Ok(false);

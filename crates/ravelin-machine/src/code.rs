@@ -1,6 +1,6 @@
-//! Expressions compiled to run on a packed state: the common shapes directly, the rest as code for a small stack.
+//! Expressions compiled for packed states: the common shapes directly, the rest as code for a small stack.
 //!
-//! Operators that wrap are always on the stack, so that the common shapes stay small.
+//! Wrapping operators always use the stack, so that the common shapes stay small.
 
 use crate::layout::Field;
 use ravelin_program::{Arithmetic, BinaryOp, Domain, Expr, Fault, RmwOp, UnaryOp, Value};
@@ -23,17 +23,17 @@ pub(crate) enum Op {
     Binary(BinaryOp),
     WrappingUnary(UnaryOp, Domain),
     WrappingBinary(BinaryOp, Domain),
-    /// If the top is 0, makes it the result of `&&` and goes on at the index.
+    /// If the top is 0, makes it the result of `&&` and continues at the index.
     AndElse(usize),
-    /// If the top is not 0, makes it the result of `||` and goes on at the index.
+    /// If the top is not 0, makes it the result of `||` and continues at the index.
     OrElse(usize),
 }
 
-/// Deep enough for what people write; deeper code allocates its stack.
+/// Deep enough for typical programs; deeper code allocates its stack.
 const SMALL_STACK: usize = 16;
 
 impl Code {
-    /// `field` says where an atom lives.
+    /// `field` maps an atom to its field.
     pub fn new<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field) -> Code {
         if let Some(value) = expr.constant() {
             return Code::Const(value);
@@ -98,7 +98,7 @@ impl Code {
     }
 }
 
-/// [`BinaryOp::apply`] with 64 bits, without its 128-bit detour for the operators that programs use most.
+/// [`BinaryOp::apply`] with 64 bits, which avoids 128-bit arithmetic for the most common operators.
 #[inline]
 fn apply(op: BinaryOp, left: Value, right: Value) -> Result<Value, Fault> {
     match op {
@@ -114,7 +114,7 @@ fn apply(op: BinaryOp, left: Value, right: Value) -> Result<Value, Fault> {
     }
 }
 
-/// What a read-modify-write leaves, as [`apply`] computes it.
+/// The new value after a read-modify-write, as [`apply`] computes it.
 #[inline]
 pub(crate) fn modify(op: RmwOp, arithmetic: Arithmetic, read: Value, operand: Value) -> Result<Value, Fault> {
     match (op.binary(), arithmetic) {
@@ -124,7 +124,7 @@ pub(crate) fn modify(op: RmwOp, arithmetic: Arithmetic, read: Value, operand: Va
     }
 }
 
-/// Adds the code of an expression; gives the depth of stack it needs.
+/// Adds the code of an expression, and returns the stack depth it needs.
 fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<Op>) -> usize {
     match expr {
         Expr::Const(value) => code.push(Op::Const(*value)),
@@ -210,7 +210,7 @@ mod tests {
         let r = |register| Expr::Atom(RegId(register));
         let mut expressions: Vec<Expr> = vec![r(0), r(1), Expr::Const(2), Expr::Const(0)];
         let seven = Arithmetic::Wrapping(Domain::new(0, 6, ravelin_program::Escape::Wrap));
-        // All pairs under all operators, twice, so that there are nested ones, also of mixed arithmetic.
+        // All pairs under all operators, twice, which includes nested expressions and mixed arithmetic.
         for round in 0..2 {
             let leaves: Vec<Expr> = expressions.iter().step_by(1 + round * 7).take(20).cloned().collect();
             for arithmetic in [Arithmetic::Checked, seven] {

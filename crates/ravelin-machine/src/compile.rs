@@ -1,4 +1,4 @@
-//! From a program to a machine.
+//! Compiles a program to a machine.
 
 use crate::access::{Future, futures, private_slots};
 use crate::code::Code;
@@ -73,9 +73,9 @@ pub(crate) struct Step {
     pub op: Op,
     /// Registers dead at `to`, as masks to keep: (word, bits).
     pub forget: Vec<(u32, u64)>,
-    /// Leads back in the control flow; such a step is never taken alone by the partial order reduction.
+    /// Leads back in the control flow. The partial order reduction never takes such a step alone.
     pub back: bool,
-    /// Writes a register that a `never` looks at.
+    /// Writes a register that a `never` reads.
     pub writes_watched: bool,
 }
 
@@ -164,7 +164,7 @@ pub(crate) struct Target {
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
     Slot(usize),
-    /// With the array it must stay in: first address and length.
+    /// With the array that must contain it: first address and length.
     Computed {
         address: Code,
         within: Option<(Value, Value)>,
@@ -251,7 +251,7 @@ impl Machine {
         self.layout.words
     }
 
-    /// Gives every initial state, or says what does not fit.
+    /// Emits every initial state, or returns what does not fit.
     pub(crate) fn initial_states(&self, emit: &mut dyn FnMut(&[u64])) -> Result<(), Outgrown> {
         let mut state = vec![0; self.layout.words];
         for (thread, code) in self.program.threads.iter().enumerate() {
@@ -306,7 +306,7 @@ fn buffer_capacities(program: &Program, settings: Settings) -> Vec<usize> {
         .iter()
         .map(|thread| {
             let (entries, markers) = most_pending(thread, settings.buffer, settings.model);
-            // Between and behind the entries there can be markers, never two together, never one in front.
+            // There can be markers between and after the entries, never two together, never one at the front.
             if markers { entries * 2 } else { entries }
         })
         .collect()

@@ -1,4 +1,4 @@
-//! All successors of a state, and what is to be said about it: the machine as a [`System`] for ravelin-explore.
+//! All successors of a state, and the reports about it: the machine as a [`System`] for ravelin-explore.
 
 use crate::chain::Chain;
 use crate::compile::Machine;
@@ -8,10 +8,10 @@ use crate::step::Outcome;
 use ravelin_explore::{Sink, System};
 use ravelin_program::GoalKind;
 
-/// Initial states after which no more local steps are taken before the search begins.
+/// With more initial states than this, no further local steps are taken before the search begins.
 const MOST_FUSED_STARTS: usize = 4096;
 
-/// What is reported about a state, as a number: goals first, then two for each transition of each thread.
+/// What is reported about a state, as a number: goals first, then two per transition of each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     Goal(usize),
@@ -63,7 +63,7 @@ impl Machine {
         }) && self.is_quiet(state)
     }
 
-    /// Cheap, and mostly false: no goal is violated where no thread is at a location that the goals need.
+    /// A cheap check, which is mostly false: no goal is violated unless a thread is at a location that the goals need.
     #[inline]
     fn may_violate(&self, state: &[u64]) -> bool {
         !self.goals_need_locations
@@ -81,7 +81,7 @@ impl Machine {
         if goal.goal.kind != GoalKind::Never && !self.is_final(state) {
             return false;
         }
-        // A condition that cannot be computed (it overflows) is not met; the reference semantics says the same.
+        // A condition that cannot be computed (it overflows) is not met, as in the reference semantics.
         goal.condition.eval(state).is_ok_and(|value| goal.goal.is_violated_by(value))
     }
 }
@@ -90,7 +90,7 @@ impl Machine {
 pub struct Scratch {
     next: Vec<u64>,
     chain: Chain,
-    /// Successors of the state, before they are given away.
+    /// Successors of the state, before they are emitted.
     found: Vec<u64>,
     canonical: crate::symmetry::Scratch,
 }
@@ -98,7 +98,7 @@ pub struct Scratch {
 /// What happened while one thread was moved.
 #[derive(Default)]
 pub(crate) struct Moved {
-    /// A step back in the control flow was taken, or a goal can see what changed.
+    /// A step back in the control flow was taken, or the change is visible to a goal.
     pub visible: bool,
     /// Something other than a plain step: a fault, a failed assertion, a full buffer.
     pub trouble: bool,
@@ -163,7 +163,7 @@ impl System for Machine {
 }
 
 impl Machine {
-    /// The initial states, with the local steps of every thread taken; or what does not fit.
+    /// The initial states after the local steps of every thread; or what does not fit.
     pub(crate) fn fused_initial_states(&self, emit: &mut dyn FnMut(&[u64])) -> Result<(), Outgrown> {
         let mut scratch = self.scratch();
         let mut outgrown = Ok(());
@@ -225,7 +225,7 @@ impl Machine {
         accepted
     }
 
-    /// All steps of a thread, each followed by its fused ones. Reports go to the sink if there is one.
+    /// All steps of a thread, each followed by its fused steps. Reports go to the sink if there is one.
     fn move_thread(
         &self,
         thread: usize,
@@ -245,7 +245,7 @@ impl Machine {
                 let outcome = self.take(thread, step, choice, &mut next);
                 let result = match outcome {
                     Outcome::Taken => match sink.as_deref_mut() {
-                        // Nothing to fuse, and all threads are expanded anyway: it can go at once.
+                        // Nothing to fuse, and all threads are expanded anyway: it can be emitted at once.
                         Some(sink) if !code.fusible[step.to as usize] => {
                             self.symmetry.canonicalise(&mut next, &mut scratch.canonical);
                             sink.push(&next);

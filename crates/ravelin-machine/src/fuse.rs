@@ -1,13 +1,14 @@
-//! Local steps taken together with the step before them.
+//! Fuses local steps with the step before them.
 //!
-//! A location is fusible if every step out of it touches nothing that another thread or a goal can see: registers, cells
-//! that no other thread accesses, and under a store buffer the issue of a store, which nobody notices before it reaches
-//! memory. A state in which some thread stands at such a location is not stored; the thread goes on at once. The steps
-//! commute with everything that others do, so what others can see stays the same.
+//! A location is fusible if every step out of it touches only what no other thread and no goal can see: registers and
+//! cells that no other thread accesses. With a store buffer the issue of a store is also invisible, until it reaches
+//! memory. A state in which some thread is at such a location is not stored; the thread continues at once. The steps
+//! commute with all steps of other threads, so what others can see stays the same.
 //!
-//! Kept apart on purpose: a location that a `never` names; a step that writes a register a `never` reads; the issue of a
-//! store if a `never` reads memory, because such a condition waits for empty buffers; RMWs, locked blocks and fences that
-//! wait; a `havoc` over many values; private cells in programs with a bus lock, which can keep a thread from them for ever.
+//! These are not fused on purpose: a location that a `never` names; a step that writes a register a `never` reads; the
+//! issue of a store if a `never` reads memory, because such a condition waits for empty buffers; RMWs, locked blocks
+//! and fences that wait; a `havoc` over many values; private cells in programs with a bus lock, which can block a
+//! thread from them for ever.
 
 use crate::access::slots;
 use crate::layout::Layout;
@@ -19,7 +20,7 @@ use ravelin_program::{Address, Instruction, LocId, Model, Order, Program};
 /// A `havoc` over more values than this is not fused.
 const MOST_CHOICES: i128 = 4;
 
-/// By location of a thread: whether its steps are fused with what leads there.
+/// By location of a thread: whether its steps are fused with those that lead there.
 pub(crate) fn fusible_locations(
     program: &Program,
     thread: usize,
@@ -33,7 +34,7 @@ pub(crate) fn fusible_locations(
     if !settings.reductions.fuse {
         return vec![false; code.locations.len()];
     }
-    // A triangular race begins with any store, also one that nobody else sees.
+    // A triangular race begins with any store, also one that no other thread sees.
     let watched = settings.purpose == Purpose::Attacks(Model::Sc);
     let is_private = |address: &Address| {
         let reach = slots(program, thread, address, ranges, layout);
@@ -53,12 +54,12 @@ pub(crate) fn fusible_locations(
         Instruction::Store { address, .. } if settings.model == Model::Sc => is_private(address),
         Instruction::Unlock(address) if settings.model == Model::Sc => is_private(address),
         Instruction::Store { .. } | Instruction::Unlock(_) => !observed.memory(),
-        // A fence ends an attack, so the states before and after it are told apart.
+        // A fence ends an attack, so the states before and after it are distinguished.
         Instruction::Fence(order) => match settings.purpose {
             Purpose::Attacks(_) => false,
             _ => settings.model == Model::Sc || *order != Order::SeqCst,
         },
-        // Many values make many states; they are better stored one step at a time, where limits are looked at.
+        // Many values make many states. They are better stored one step at a time, where limits are checked.
         Instruction::Havoc { lo, hi, .. } => i128::from(*hi) - i128::from(*lo) < MOST_CHOICES,
         other => other.is_local(),
     };

@@ -1,13 +1,13 @@
-//! Exploring with a layout that grows: where a value or an address does not fit, a wider layout is made and the exploration begins
-//! again. Widths double and addresses are extrapolated, so what is thrown away is small beside what follows. The time limit is that
-//! of all attempts.
+//! Exploration with a layout that grows. If a value or an address does not fit, a wider layout is made and the
+//! exploration begins again. Widths double and addresses are extrapolated, so the discarded work is small compared to
+//! the rest. The time limit covers all attempts.
 
 use crate::compile::Machine;
 use crate::layout::{Growth, Outgrown};
 use ravelin_explore::Options;
 use std::time::Instant;
 
-/// What came of one attempt.
+/// The result of one attempt.
 pub(crate) enum Attempt<T> {
     Done(T),
     /// Something did not fit into the layout of this machine.

@@ -1,8 +1,8 @@
-//! How a state is packed: each part of it gets a field of as many bits as it needs, none across two words.
+//! How a state is packed: each part gets a field of as many bits as it needs, within one word.
 //!
-//! A part whose values are known (a declared type, or an interval that inference found) gets room for exactly these.
-//! Where inference gave up, the field starts with 8 bits and the exploration is begun again with twice as many when a
-//! value does not fit ([`Outgrown`]): counters that grow without bound then cost what they need, and no more.
+//! A part whose values are known (a declared type, or an interval that inference found) gets room for exactly these. If
+//! inference gave up, the field starts with 8 bits. When a value does not fit, the exploration is restarted with twice
+//! as many ([`Outgrown`]). Unbounded counters therefore take only the bits that they need.
 
 use crate::ranges::{Interval, Ranges};
 use ravelin_program::{Program, Value};
@@ -17,7 +17,7 @@ pub(crate) struct Field {
     pub word: u32,
     pub shift: u32,
     pub mask: u64,
-    /// The value that all bits 0 stand for.
+    /// The value of a field whose bits are all 0.
     pub lo: Value,
 }
 
@@ -79,11 +79,11 @@ impl Growth {
         }
     }
 
-    /// A thread that walks through memory takes steps of one length: adds as many addresses ahead as there are.
+    /// A thread that traverses memory takes steps of one length: adds as many addresses ahead as exist.
     fn extrapolate(&mut self, address: Value) {
         let stride = self.last.map_or(1, |last| address.wrapping_sub(last));
         let ahead = self.addresses.len().clamp(1, 4096) as Value;
-        // The farthest of these will be passed next, so the stride is measured from there.
+        // The farthest of these will be reached next, so the stride is measured from there.
         for step in 0..ahead {
             let next = address.wrapping_add(stride.wrapping_mul(step));
             self.addresses.insert(next);
@@ -189,7 +189,7 @@ impl Layout {
     }
 }
 
-/// The values a field gets room for: the interval if it is known, else a guess that can grow.
+/// The values a field has room for: the interval if it is known, else a guess that can grow.
 fn window(interval: Interval, grown: Option<u32>) -> Interval {
     let size = (interval.hi as i128 - interval.lo as i128 + 1) as u128;
     if size <= u128::from(KNOWN_SIZE) {
@@ -215,7 +215,7 @@ pub(crate) struct Packer {
 }
 
 impl Packer {
-    /// Begins behind words that are full.
+    /// Begins after words that are full.
     pub fn behind(words: usize) -> Packer {
         Packer { free: vec![0; words] }
     }

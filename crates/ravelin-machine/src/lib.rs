@@ -1,12 +1,13 @@
-//! Programs compiled for speed: the fast twin of the reference semantics.
+//! Programs compiled for speed: the fast counterpart of the reference semantics.
 //!
-//! A [`Machine`] lays out the state of a program as packed words, compiles its expressions and steps to run on them, fuses
-//! local steps, reduces the order of independent ones, and is explored by ravelin-explore. It answers nothing by itself:
-//! ravelin-analysis asks, and ravelin-semantics judges every run that comes out.
+//! A [`Machine`] lays out the state of a program as packed words and compiles its expressions and steps to run on them.
+//! It fuses local steps, reduces the order of independent ones, and is explored by ravelin-explore. It answers no
+//! questions by itself: ravelin-analysis uses it, and ravelin-semantics checks every resulting run.
 //!
-//! Reading order: [`layout`](mod@layout) (how a state is packed), [`code`](mod@code) (expressions), `compile` and `step` (instructions),
-//! `expand` (successors of a state), then the reductions: `fuse` and `chain`, `liveness`, `persistent`, `symmetry`. Beside the state:
-//! [`attack`] (delayed stores, for TSO and PSO) and [`monitor`] (what each thread knows, for C11).
+//! Reading order: [`layout`](mod@layout) (how a state is packed), [`code`](mod@code) (expressions), `compile` and
+//! `step` (instructions), `expand` (successors of a state), then the reductions: `fuse` and `chain`, `liveness`,
+//! `persistent`, `symmetry`. Beside the state: [`attack`] (delayed stores, for TSO and PSO) and [`monitor`] (what each
+//! thread knows, for C11).
 //!
 //! What it must never know: where a program came from, and what an answer looks like.
 

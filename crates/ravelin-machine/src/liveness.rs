@@ -1,4 +1,5 @@
-//! Registers that will not be read again. Forgetting their values makes states equal that differ in nothing that matters.
+//! Registers that will not be read again. Forgetting their values makes states equal that differ only in irrelevant
+//! values.
 
 use crate::observe::Observed;
 use ravelin_program::Thread;
@@ -11,7 +12,7 @@ pub(crate) fn live_registers(thread: &Thread, number: usize, observed: &Observed
         let mut changed = false;
         for transition in thread.transitions.iter().rev() {
             let mut before = live[transition.to.0].clone();
-            // A step that may leave a register alone (a blocked part, a dropped value) still only reads what it reads.
+            // A step that may not write a register (a blocked part, a dropped value) still reads only its operands.
             for register in transition.instruction.written_registers() {
                 before[register.0] = always[register.0];
             }

@@ -1,4 +1,4 @@
-//! What the goals look at. A step that changes none of it is invisible, and may be fused or postponed.
+//! What the goals read. A step that changes none of it is invisible, and may be fused or postponed.
 
 use crate::settings::Purpose;
 use ravelin_program::{
@@ -15,8 +15,8 @@ pub(crate) struct Observed {
     pub watched: Vec<Vec<bool>>,
     /// Addresses that a `never` names.
     pub addresses: Vec<i64>,
-    /// Being at more observed locations never makes a `never` less violated, so arriving at one is invisible enough:
-    /// whatever held before the arrival still holds after it.
+    /// Being at more observed locations never makes a `never` less violated. Arriving at one therefore counts as
+    /// invisible: what held before the arrival still holds after it.
     pub arrival_is_harmless: bool,
 }
 
@@ -60,14 +60,14 @@ impl Observed {
         }
     }
 
-    /// Some `never` speaks of memory, and so of empty buffers.
+    /// Some `never` reads memory, and so depends on empty buffers.
     pub fn memory(&self) -> bool {
         !self.addresses.is_empty()
     }
 }
 
-/// If the condition holds, it still holds after a thread came to one more of the locations it names. A condition that may
-/// have no value (it divides) is never trusted: an arrival could make a part of it be looked at that was not before.
+/// If the condition holds, it still holds after a thread came to one more of the locations it names. A condition that
+/// may have no value (it divides) is never trusted: an arrival could cause a part to be evaluated that was not before.
 fn grows_with_arrivals(condition: &Condition) -> bool {
     is_total(condition) && grows(condition)
 }

@@ -1,13 +1,14 @@
 //! Partial order reduction by persistent sets.
 //!
-//! In a state, the next steps of one thread form a persistent set if no other thread can, from where it stands, ever touch
-//! a cell they touch in conflict (one of the two writes): whatever the others do first, the steps stay possible and do the
-//! same. So it is enough to take these steps first. The same holds for one pending store that nobody else will look at or
-//! overwrite. Which cells a thread can still touch comes from [`crate::access`].
+//! In a state, the next steps of one thread form a persistent set if no other thread can ever conflict with them from
+//! its location on. Two accesses to a cell conflict if one of them writes. Whatever the others do first, the steps stay
+//! possible and have the same effect. It is therefore enough to take these steps first. The same holds for one pending
+//! store that no other thread will read or overwrite. Which cells a thread can still touch comes from
+//! [`crate::access`].
 //!
-//! What makes this right for goals (not only for final states): the steps must be invisible to every `never`, and no cycle
-//! of reduced states may postpone a thread for ever. Every cycle takes some thread around a loop of its code, so it is
-//! enough that a step *back* in the control flow is never taken alone.
+//! Two conditions make this correct for goals (not only for final states). The steps must be invisible to every
+//! `never`, and no cycle of reduced states may postpone a thread for ever. Every cycle takes some thread around a loop
+//! of its code, so it is enough that a step *back* in the control flow is never taken alone.
 //!
 //! Programs with a bus lock are not reduced: taking it disables every other thread's accesses.
 
@@ -49,7 +50,7 @@ pub(crate) fn back_transitions(thread: &Thread) -> Vec<bool> {
 }
 
 impl Machine {
-    /// Whether the steps of a thread at a location are independent of all that other threads can still do.
+    /// Whether the steps of a thread at a location are independent of everything that other threads can still do.
     pub(crate) fn steps_are_independent(&self, thread: usize, location: usize, state: &[u64]) -> bool {
         let code = &self.threads[thread];
         if self.purpose() == Purpose::Goals && code.observed_location[location] {
@@ -75,7 +76,7 @@ impl Machine {
             Op::Store { place, .. } if self.settings.model == Model::Sc => {
                 self.place_is_independent(thread, place, true, state)
             }
-            // The issue of a store is seen by nobody, but a condition on memory waits for empty buffers.
+            // No other thread sees the issue of a store, but a condition on memory waits for empty buffers.
             Op::Store { .. } => !self.observed.memory(),
             Op::Rmw { place, .. } | Op::CompareExchange { place, .. } | Op::BlockingCas { place, .. } => {
                 self.place_is_independent(thread, place, true, state)

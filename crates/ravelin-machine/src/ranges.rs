@@ -1,16 +1,17 @@
-//! Which values registers and cells can hold: intervals, as a fixpoint over all threads, blind to the order of steps.
+//! Which values registers and cells can hold: intervals, as a fixpoint over all threads, independent of the order of
+//! steps.
 //!
 //! Used to choose how many bits a value gets, and which cells a computed address can lead to. An interval that keeps
-//! growing is widened to its declared domain. The result is an over-approximation for every memory model, because a load
-//! gets any value that was ever stored.
+//! growing is widened to its declared domain. The result is an over-approximation for every memory model, because a
+//! load gets any value that was ever stored.
 
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Domain, Expr, Initial, Instruction, Observable, Program, RmwOp, UnaryOp, Value,
 };
 use std::collections::BTreeMap;
 
-/// Rounds of the fixpoint before growing intervals are widened. Long enough for the short chains of real programs (`x = y + 1`
-/// through a few variables), short enough not to be noticed.
+/// Rounds of the fixpoint before growing intervals are widened. Enough for the short chains of real programs (`x = y +
+/// 1` through a few variables), and few enough not to be noticed.
 const ROUNDS_BEFORE_WIDENING: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Interval {
     fn exact(lo: i128, hi: i128) -> Interval {
         match (Value::try_from(lo), Value::try_from(hi)) {
             (Ok(lo), Ok(hi)) => Interval { lo, hi },
-            // Checked arithmetic faults outside; wrapping is treated by the caller.
+            // Checked arithmetic faults outside; the caller handles wrapping.
             (lo, hi) => Interval { lo: lo.unwrap_or(Value::MIN), hi: hi.unwrap_or(Value::MAX) },
         }
     }
@@ -102,7 +103,7 @@ impl Ranges {
         Ranges { registers, cells, others: Interval::point(0) }
     }
 
-    /// Whether anything changed since `before`; with `widen`, what grew goes to its domain at once.
+    /// Whether anything changed since `before`; with `widen`, intervals that grew are widened to their domain.
     fn widen_from(&mut self, before: &Ranges, program: &Program, widen: bool) -> bool {
         let mut changed = false;
         let mut visit = |now: &mut Interval, then: Interval, domain: Domain| {
@@ -230,7 +231,7 @@ impl Ranges {
         if let Some(variable) = address.within {
             let variable = &program.memory.variables[variable.0];
             let last = variable.base + variable.cells() as Value - 1;
-            // Outside is a fault, so nothing outside is touched.
+            // An address outside is a fault, so nothing outside is touched.
             interval =
                 Interval { lo: interval.lo.clamp(variable.base, last), hi: interval.hi.clamp(variable.base, last) };
         }
@@ -255,7 +256,7 @@ impl Ranges {
     }
 }
 
-/// What of a value arrives in a domain.
+/// The part of a value that a domain admits.
 fn fit(value: Interval, domain: Domain, otherwise: Interval) -> Interval {
     use ravelin_program::Escape;
     if domain.contains(value.lo) && domain.contains(value.hi) {
@@ -353,7 +354,7 @@ mod tests {
             items[self.below(items.len() as u64) as usize]
         }
 
-        /// Small more often than not, and often at the ends of 64 bits.
+        /// Usually small, and often at the ends of 64 bits.
         fn value(&mut self) -> Value {
             match self.below(8) {
                 0..4 => self.below(17) as Value - 8,
@@ -555,7 +556,7 @@ mod tests {
             (Escape::Block, interval(-9, 9), interval(0, 3)),
             (Escape::Wrap, interval(2, 9), interval(0, 3)),
             (Escape::Wrap, interval(1, 3), interval(1, 3)),
-            // Nothing arrives, so what was there stays.
+            // No value is admitted, so the old value stays.
             (Escape::Error, interval(7, 9), otherwise),
             (Escape::Block, interval(-2, -1), otherwise),
         ] {
@@ -564,7 +565,7 @@ mod tests {
         }
     }
 
-    /// An array of three cells, which begins at its base, and a variable behind it.
+    /// An array of three cells, which begins at its base, and a variable after it.
     fn with_array() -> (Program, VarId, Value) {
         let mut program = ProgramBuilder::new("array");
         let array = program.variable(Variable::array("a", 3));
@@ -655,7 +656,7 @@ mod tests {
         assert_eq!(ranges.registers[0][unbounded.0], interval(Value::MIN, 0));
     }
 
-    /// Every value of the state is one of the ranges; if not, which.
+    /// Checks that every value of the state is in the ranges; if not, returns which one is not.
     fn outside(ranges: &Ranges, state: &State) -> Option<String> {
         let range = |address: &Value| ranges.cells.get(address).copied().unwrap_or(ranges.others);
         for (index, thread) in state.threads.iter().enumerate() {

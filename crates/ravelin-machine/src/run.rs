@@ -1,4 +1,4 @@
-//! Exploring a program with a machine, and reading runs back out of the packed states.
+//! Explores a program with a machine, and reads runs back from the packed states.
 
 use crate::chain::Chain;
 use crate::compile::{BuildError, Machine};
@@ -84,8 +84,8 @@ impl Explored {
         self.machine.words()
     }
 
-    /// Some store could not be issued because the buffer was full. If none was, a larger buffer would give the same
-    /// answer; with partial order reduction a store that waits on a way that was left out does not count.
+    /// Some store could not be issued because the buffer was full. If there was none, a larger buffer would give the
+    /// same answer. With partial order reduction, a blocked store on an omitted path does not count.
     pub fn cut_off(&self) -> bool {
         self.space.cut_off
     }
@@ -118,7 +118,7 @@ impl Explored {
     fn read_back(&self, state: StateId) -> Result<(Violation, Run), Unreadable> {
         let path = self.space.path(state);
         let (run, last) = self.machine.read_back(&path)?;
-        // What was reported of a representative may hold of another thread in the run itself.
+        // A report about a representative may apply to another thread in the run itself.
         let violation = self.machine.violation_in(&last).ok_or(Unreadable { step: path.len() })?;
         Ok((violation, run))
     }
@@ -163,7 +163,7 @@ impl Machine {
         }
     }
 
-    /// What is violated in a state: a goal, or what a thread would do next.
+    /// What is violated in a state: a goal, or the next step of a thread.
     fn violation_in(&self, state: &[u64]) -> Option<Violation> {
         if let Some(goal) = (0..self.goals.len()).find(|&goal| self.violates(goal, state)) {
             return Some(Violation::Goal(goal));
@@ -184,8 +184,8 @@ impl Machine {
         })
     }
 
-    /// The actions along a path of stored states. Stored states may be representatives under symmetry; the run is made of
-    /// states that really follow one another.
+    /// The actions along a path of stored states. Stored states may be representatives under symmetry; the run consists
+    /// of states that really follow one another.
     pub(crate) fn read_back(&self, path: &[&[u64]]) -> Result<(Run, Vec<u64>), Unreadable> {
         let Some((first, rest)) = path.split_first() else { return Err(Unreadable { step: 0 }) };
         let (start, mut state, mut actions) = self.find_start(first).ok_or(Unreadable { step: 0 })?;
@@ -201,7 +201,8 @@ impl Machine {
         let mut starts = Vec::new();
         self.initial_states(&mut |state| starts.push(state.to_vec())).ok()?;
         starts.into_iter().find_map(|start| {
-            // Local steps of one thread after the other, as in `fused_initial_states`; a thread may also not have moved.
+            // Local steps of one thread after the other, as in `fused_initial_states`; a thread may also not have
+            // moved.
             let mut reached = vec![(start.clone(), Vec::new())];
             for thread in 0..self.threads.len() {
                 let mut further = Vec::new();
@@ -222,7 +223,7 @@ impl Machine {
         })
     }
 
-    /// The ends of a walk through a thread's fused steps, each with the way there.
+    /// The ends of a walk through a thread's fused steps, each with its path.
     fn ends_of_walk(&self, thread: usize, state: &[u64]) -> Vec<(Vec<u64>, Vec<Action>)> {
         let mut chain = Chain::new(self.layout.words);
         match self.walk(thread, state, &mut chain, &mut Moved::default()) {
@@ -231,7 +232,7 @@ impl Machine {
         }
     }
 
-    /// One stored step: a step or a flush of one thread, then its fused ones.
+    /// One stored step: a step or a flush of one thread, then its fused steps.
     fn find_step(&self, state: &[u64], target: &[u64]) -> Option<(Vec<u64>, Vec<Action>)> {
         let look = |thread: usize, action: Action, next: &[u64]| {
             let (end, more) =

@@ -5,7 +5,7 @@ use ravelin_program::Model;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub model: Model,
-    /// Most pending stores of one thread, under TSO and PSO.
+    /// The most pending stores of one thread, under TSO and PSO.
     pub buffer: usize,
     pub purpose: Purpose,
     pub reductions: Reductions,
@@ -16,23 +16,24 @@ pub struct Settings {
 pub enum Purpose {
     /// Whether a goal, an assertion or a fault can be reached.
     Goals,
-    /// All final and all stuck states, with every register that people see.
+    /// All final and all stuck states, with every register that users see.
     Finals,
-    /// All SC states, and the steps from them with which an attack delays stores as this model allows; with SC, runs in which
-    /// every store and load is watched. The program's goals do not matter.
+    /// All SC states, and the steps from them with which an attack delays stores as this model allows. With SC: runs in
+    /// which every store and load is watched. The program's goals do not matter.
     Attacks(Model),
-    /// All SC states and all that a C11 monitor looks at. The program is taken as written, without the mapping to hardware.
+    /// All SC states and everything that a C11 monitor reads. The program is taken as written, without the mapping to
+    /// hardware.
     Monitor,
 }
 
-/// Ways to store fewer states without changing an answer, each with its switch.
+/// Ways to store fewer states without changing an answer, each with a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reductions {
     /// Local steps are taken together with the step before them.
     pub fuse: bool,
     /// Registers that will not be read again are forgotten.
     pub liveness: bool,
-    /// Where one thread's next steps cannot meet any other thread's, only these are explored.
+    /// Where one thread's next steps cannot conflict with any other thread's, only these are explored.
     pub partial_order: bool,
     /// States that differ by a permutation of identical threads are one.
     pub symmetry: bool,

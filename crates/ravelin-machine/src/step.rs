@@ -1,4 +1,4 @@
-//! One step on a packed state: the rules of the reference semantics, once more, for speed.
+//! One step on a packed state: the rules of the reference semantics, implemented for speed.
 //!
 //! Rule names are those of Lazy TSO Reachability, figure 2: LB and LM (loads), ST (issue), MEM (flush), F (fence).
 
@@ -6,7 +6,7 @@ use crate::compile::{Machine, Op, Place, Step, Target};
 use crate::layout::Outgrown;
 use ravelin_program::{Admitted, Domain, Fault, Model, Value};
 
-/// What became of an attempt to take a step.
+/// The result of an attempt to take a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Taken,
@@ -18,10 +18,10 @@ pub(crate) enum Outcome {
     Outgrown(Outgrown),
 }
 
-/// Why a step was not taken, on its way out through `?`.
+/// Why a step was not taken, propagated by `?`.
 pub(crate) type Attempt<T = ()> = Result<T, Outcome>;
 
-/// Whoever wants to know which cells a step reads and writes. Under SC only: a buffered store is not logged.
+/// Records which cells a step reads and writes. Under SC only: a buffered store is not logged.
 pub(crate) trait Log {
     fn read(&mut self, slot: usize);
     fn write(&mut self, slot: usize);
@@ -41,7 +41,7 @@ impl From<Fault> for Outcome {
 }
 
 impl Machine {
-    /// The values of `choice` that a step has to be tried with.
+    /// The values of `choice` to try for a step.
     #[inline]
     pub(crate) fn choices(&self, op: &Op) -> std::ops::RangeInclusive<Value> {
         match op {
@@ -51,13 +51,13 @@ impl Machine {
         }
     }
 
-    /// Takes a step of a thread in place. If it is not taken, the state is left in pieces.
+    /// Takes a step of a thread in place. If it is not taken, the state is left inconsistent.
     #[inline]
     pub(crate) fn take(&self, thread: usize, step: &Step, choice: Value, state: &mut [u64]) -> Outcome {
         self.take_logged(thread, step, choice, state, &mut ())
     }
 
-    /// The same, telling which cells of memory were read and written.
+    /// The same, and logs which cells of memory were read and written.
     #[inline]
     pub(crate) fn take_logged(
         &self,
@@ -76,7 +76,7 @@ impl Machine {
         }
     }
 
-    /// The thread is where its step leads.
+    /// Moves the thread to where its step leads.
     #[inline]
     pub(crate) fn arrive(&self, thread: usize, step: &Step, state: &mut [u64]) {
         self.layout.locations[thread].set(state, step.to);
@@ -141,7 +141,7 @@ impl Machine {
                 let new = new.eval(state)?;
                 let read = self.layout.cells[slot].get(state);
                 if choice == 1 && read != expected {
-                    // The failure that has a reason is the other choice.
+                    // The other choice covers the failure that has a reason.
                     return Err(Outcome::Disabled);
                 }
                 let succeeds = read == expected && choice == 0;
@@ -269,7 +269,7 @@ impl Machine {
         self.layout.cells[slot].get(state)
     }
 
-    /// The slot that a place is in this state.
+    /// The slot of a place in this state.
     pub(crate) fn slot(&self, place: &Place, state: &[u64]) -> Attempt<usize> {
         match place {
             Place::Slot(slot) => Ok(*slot),
@@ -316,7 +316,7 @@ impl Machine {
         if self.buffer_len(thread, state) == 0 { Ok(()) } else { Err(Outcome::Disabled) }
     }
 
-    /// Nobody else holds the bus lock.
+    /// No other thread holds the bus lock.
     #[inline]
     pub(crate) fn needs_bus(&self, thread: usize, state: &[u64]) -> Attempt {
         match self.layout.bus {
@@ -325,19 +325,19 @@ impl Machine {
         }
     }
 
-    /// Entries of a buffer, markers included.
+    /// Entries of a buffer, including markers.
     #[inline]
     pub(crate) fn buffer_len(&self, thread: usize, state: &[u64]) -> usize {
         self.layout.buffers[thread].len.map_or(0, |len| len.get(state) as usize)
     }
 
-    /// No store is pending anywhere and nobody holds the bus lock.
+    /// No store is pending anywhere and the bus lock is free.
     pub(crate) fn is_quiet(&self, state: &[u64]) -> bool {
         self.layout.buffers.iter().all(|buffer| buffer.len.is_none_or(|len| len.get(state) == 0))
             && self.layout.bus.is_none_or(|bus| bus.get(state) == 0)
     }
 
-    /// The slot number that stands for a PSO marker.
+    /// The slot number that represents a PSO marker.
     #[inline]
     pub(crate) fn marker(&self) -> Value {
         self.layout.cells.len() as Value
@@ -358,7 +358,7 @@ impl Machine {
         let Some(len_field) = buffer.len else { return };
         let len = len_field.get(state) as usize;
         let marker = self.marker();
-        // In front of everything it orders nothing, and one after the other is one.
+        // A marker before all entries orders nothing, and two adjacent ones are one.
         if len > 0 && buffer.entries[len - 1].slot.get(state) != marker {
             buffer.entries[len].slot.set(state, marker);
             len_field.set(state, len as Value + 1);
@@ -394,7 +394,7 @@ impl Machine {
     pub(crate) fn may_flush(&self, thread: usize, entry: usize, state: &[u64]) -> bool {
         let entries = &self.layout.buffers[thread].entries;
         match self.settings.model {
-            // Under ra and rc20 the states are those of sc, and a monitor stands beside them.
+            // Under ra and rc20 the states are those of sc, with a monitor beside them.
             Model::Sc | Model::Ra | Model::Rc20 => false,
             Model::Tso => entry == 0,
             Model::Pso => {
@@ -417,8 +417,8 @@ impl Machine {
         self.remove_entry(thread, entry, state);
         if self.settings.model == Model::Pso && self.buffer_len(thread, state) > 0 {
             let marker = self.marker();
-            // What was before a marker is gone: so is the marker. Two cannot have become neighbours elsewhere, because
-            // only entries before the first marker leave.
+            // If all entries before a marker are gone, the marker is removed. Two cannot have become neighbours
+            // elsewhere, because only entries before the first marker leave.
             if buffer.entries[0].slot.get(state) == marker {
                 self.remove_entry(thread, 0, state);
             }

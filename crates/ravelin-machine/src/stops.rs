@@ -1,7 +1,7 @@
-//! Whether a thread can stop before its end, at a fault or at an assertion, as far as the ranges of values tell.
+//! Whether a thread can stop before its end, at a fault or at an assertion, according to the ranges of values.
 //!
-//! An over-approximation for every memory model, blind to the order of steps: "no" is certain and spares a search, "yes"
-//! means that only a search can tell.
+//! This is an over-approximation for every memory model, independent of the order of steps: "no" is certain and avoids
+//! a search, "yes" means that a search is needed.
 
 use crate::ranges::{Interval, Ranges};
 use ravelin_program::{
@@ -75,12 +75,12 @@ impl Look<'_> {
         self.ranges.eval(self.thread, expr)
     }
 
-    /// A register's type is an error to leave, and the value may lie outside.
+    /// A register's type makes leaving it an error, and the value may be outside.
     fn refuses(&self, reg: RegId, value: Interval) -> bool {
         faulty(self.program.threads[self.thread].registers[reg.0].domain, value)
     }
 
-    /// A cell that the address may lead to does not take the value.
+    /// A cell that the address may lead to does not admit the value.
     fn overflows(&self, address: &Address, value: Interval) -> bool {
         let memory = &self.program.memory;
         if let Some(variable) = address.within {
@@ -94,7 +94,7 @@ impl Look<'_> {
             })
     }
 
-    /// The address may lie outside its array, or have no value.
+    /// The address may be outside its array, or have no value.
     fn leaves(&self, address: &Address) -> bool {
         let outside = address.within.is_some_and(|variable| {
             let variable = &self.program.memory.variables[variable.0];
@@ -144,7 +144,7 @@ fn operator_faults(op: BinaryOp, arithmetic: Arithmetic, left: Interval, right: 
     }
 }
 
-/// Some way through the thread comes to `bus_unlock` without the lock.
+/// Some path through the thread comes to `bus_unlock` without the lock.
 fn releases_a_bus_it_may_not_hold(thread: &Thread) -> bool {
     let mut without = vec![false; thread.locations.len()];
     let mut open = vec![thread.initial];
@@ -156,7 +156,7 @@ fn releases_a_bus_it_may_not_hold(thread: &Thread) -> bool {
             match transition.instruction {
                 Instruction::BusUnlock => return true,
                 Instruction::BusLock => {
-                    // What follows holds the lock until it gives it back.
+                    // The following code holds the lock until it releases it.
                     open.extend(after_unlocking(thread, transition.to));
                 }
                 _ => open.push(transition.to),
@@ -166,7 +166,7 @@ fn releases_a_bus_it_may_not_hold(thread: &Thread) -> bool {
     false
 }
 
-/// The locations right behind the `bus_unlock`s that come first from here.
+/// The locations right after the first `bus_unlock`s from here.
 fn after_unlocking(thread: &Thread, from: ravelin_program::LocId) -> Vec<ravelin_program::LocId> {
     let mut seen = vec![false; thread.locations.len()];
     let (mut open, mut found) = (vec![from], Vec::new());

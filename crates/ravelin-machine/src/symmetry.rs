@@ -1,11 +1,11 @@
-//! Symmetry reduction: states that differ only by which of several identical threads is which are stored once.
+//! Symmetry reduction: stores states once that differ only by a permutation of identical threads.
 //!
-//! Two threads can be exchanged if renaming the one into the other, and at the same time the cells that belong to the one into
-//! those of the other (`flag[0]` and `flag[1]`), leaves the whole program and its goals as they are. Threads that can be
-//! exchanged form a group; a state's representative is the one with the group's threads, each with its cells, in sorted
-//! order. A constant *value* that tells threads apart (`turn.store(me)`) makes them different.
+//! Exchanging two threads means to rename one into the other, and at the same time the cells that belong to them
+//! (`flag[0]` and `flag[1]`). Two threads can be exchanged if that does not change the program and its goals. Such
+//! threads form a group. A state's representative has the group's threads, each with its cells, in sorted order. A
+//! constant *value* that distinguishes threads (`turn.store(me)`) makes them different.
 //!
-//! Not used with a bus lock, nor where final states are asked for, because there each one counts.
+//! It is not used with a bus lock, nor where final states are requested, because there each one counts.
 
 use crate::access::slots;
 use crate::layout::{Field, Layout};
@@ -85,7 +85,7 @@ fn canonicalise(group: &[Member], state: &mut [u64], scratch: &mut Scratch) {
         key.push(len);
         for (slot, value) in &member.entries[..len as usize] {
             let slot = slot.get(state);
-            // An own cell is named by its number among the own, which is the same for every member.
+            // An own cell is named by its number among the own cells, which is the same for every member.
             let owned = member.owned.iter().position(|&owned| owned == slot);
             key.push(owned.map_or(slot, |number| -1 - number as Value));
             key.push(value.get(state));
@@ -109,7 +109,7 @@ fn canonicalise(group: &[Member], state: &mut [u64], scratch: &mut Scratch) {
         }
         for (index, (slot, value)) in member.entries.iter().enumerate() {
             if index as Value >= len {
-                // Unused entries are all bits 0, whoever's they are.
+                // The bits of unused entries are all 0 in every member.
                 slot.set(state, slot.lo);
                 value.set(state, value.lo);
                 continue;
@@ -146,8 +146,8 @@ impl Group {
         }
     }
 
-    /// Each member stores only to its own cells and to common ones, and its own cells stand in the same order relative to
-    /// the common ones as everybody's (PSO buffers are sorted by cell).
+    /// Each member stores only to its own cells and to common ones. Its own cells are in the same order relative to the
+    /// common ones as those of every member (PSO buffers are sorted by cell).
     fn is_sound(&self, program: &Program, layout: &Layout, ranges: &Ranges) -> bool {
         let owned_by_any: Vec<usize> = self.owned.iter().flatten().copied().collect();
         let common: Vec<usize> = (0..layout.cells.len()).filter(|slot| !owned_by_any.contains(slot)).collect();
@@ -183,7 +183,7 @@ impl Group {
     }
 }
 
-/// How two threads are exchanged: pairs of cells (slots) that go with them.
+/// How two threads are exchanged: pairs of cells (slots) that are exchanged with them.
 struct Exchange {
     pairs: Vec<(usize, usize)>,
 }
@@ -238,7 +238,7 @@ impl Renaming {
         self.map.get(&address).copied().unwrap_or(address)
     }
 
-    /// Extends the renaming so that it takes the constant addresses of one instruction to those of the other.
+    /// Extends the renaming so that it maps the constant addresses of one instruction to those of the other.
     fn learn(&mut self, a: &Instruction, b: &Instruction) -> Option<()> {
         let (accesses_a, accesses_b) = (a.accesses(), b.accesses());
         if accesses_a.len() != accesses_b.len() {
@@ -260,7 +260,7 @@ impl Renaming {
         Some(())
     }
 
-    /// Renaming the addresses of the one gives the other.
+    /// Renaming the addresses of one thread gives the other.
     fn fits(&self, program: &Program, a: &Thread, b: &Thread) -> bool {
         a.transitions.iter().zip(&b.transitions).all(|(a, b)| {
             let mut renamed = without_bounds(program, &a.instruction);
@@ -311,7 +311,7 @@ impl Renaming {
     }
 }
 
-/// An instruction without the arrays that its constant addresses are known to lie in.
+/// An instruction without the arrays that are known to contain its constant addresses.
 fn without_bounds(program: &Program, instruction: &Instruction) -> Instruction {
     let mut plain = instruction.clone();
     for_each_address(&mut plain, &mut |address| {
@@ -339,8 +339,8 @@ fn for_each_address(instruction: &mut Instruction, visit: &mut impl FnMut(&mut A
     }
 }
 
-/// A condition as text in which the order of operands of commutative operators does not show, if it has a value in every
-/// state; otherwise the order matters, because what stands on the right may not be looked at.
+/// A condition as text in which the order of operands of commutative operators does not show, if it has a value in
+/// every state. Otherwise the order matters, because the right operand may not be evaluated.
 fn normal(condition: &Condition) -> String {
     if is_total(condition) { sorted(condition) } else { format!("{condition:?}") }
 }

@@ -1,11 +1,11 @@
 //! Steps of the attacker while it delays stores (τ2): ⟦−⟧A2 of the paper, figure 5.
 //!
 //! - A store goes to the attacker's own shadow of the cell: equation 3. Issuing it needs no bus.
-//! - A load reads that shadow if it is there, else memory: equation 4. Only what comes from memory is logged.
-//! - Local steps are as ever: equation 5. Fences and locked instructions are gone: equation 6.
+//! - A load reads that shadow if it exists, else memory: equation 4. Only reads from memory are logged.
+//! - Local steps are as usual: equation 5. Fences and locked instructions are removed: equation 6.
 //!
-//! Under PSO a store to a cell without a delayed store may also reach memory at once, before those that are delayed, unless a
-//! release fence or store came in between: [`Pace::Now`].
+//! Under PSO a store to a cell without a delayed store may also reach memory at once, before those that are delayed,
+//! unless a release fence or store came in between: [`Pace::Now`].
 
 use super::Attacks;
 use super::log::Accesses;
@@ -13,7 +13,7 @@ use crate::compile::{Op, Place, Step, Target};
 use crate::step::{Attempt, Log, Outcome, admit};
 use ravelin_program::Value;
 
-/// What becomes of a store.
+/// What happens to a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
     Delayed,
@@ -22,7 +22,7 @@ pub(crate) enum Pace {
 }
 
 impl Attacks<'_> {
-    /// Takes a step of the attacker in place, with what it accesses in memory in `log`.
+    /// Takes a step of the attacker in place, and logs its accesses to memory in `log`.
     pub(super) fn take_delaying(
         &self,
         thread: usize,
@@ -131,7 +131,7 @@ impl Attacks<'_> {
         log: &mut Accesses,
     ) -> Attempt {
         let Some(delayed) = self.view.delayed[slot] else {
-            // A private cell; it makes no difference when.
+            // A private cell: the moment makes no difference.
             return match pace {
                 Pace::Delayed => self.machine.write_cell(slot, value, state),
                 Pace::Now => Err(Outcome::Disabled),

@@ -10,9 +10,9 @@ use std::time::Instant;
 /// Stages up to this size are explored by one worker: they are not worth sharing.
 const SMALL_STAGE: u64 = 100_000;
 
-/// Expansions of a hunter between two looks at the limits.
+/// Expansions of a hunter between two checks of the limits.
 pub(super) const BETWEEN_LOOKS: u32 = 1024;
-/// States that a hunter finds between two looks, if there is a limit of states.
+/// States that a hunter finds between two checks, if there is a limit of states.
 const STATES_BETWEEN_LOOKS: u64 = 64;
 
 /// Limits over all stages and searches together.
@@ -23,14 +23,14 @@ pub(super) struct Clock<'a> {
     first_stage: Option<u64>,
 }
 
-/// States and bytes of all searches, as of the last look.
+/// States and bytes of all searches, as of the last check.
 pub(super) struct Used {
     pub states: AtomicU64,
     pub bytes: AtomicU64,
     pub is_first_stage: bool,
 }
 
-/// Why a search ended before its end.
+/// Why a search ended early.
 pub(super) enum Stop {
     Limit(Limit),
     Outgrown(Outgrown),
@@ -67,7 +67,7 @@ impl<'a> Clock<'a> {
         explore(machine, &Options { budget, enough, until: Until::Exhausted })
     }
 
-    /// Whether a limit is one of the user's, and not the size of the stage.
+    /// Whether a limit is the user's, and not the size of the stage.
     pub fn is_final(&self, limit: Limit, size: u64) -> bool {
         match limit {
             Limit::States(_) => {
@@ -77,7 +77,8 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// States of a stage that are offered. A search goes a few states beyond its limit, by how many depends on the number of workers.
+    /// How many states of a stage are offered. A search exceeds its limit by a few states; how many depends on the
+    /// number of workers.
     pub fn offered(&self, space: &Space<Outgrown>, size: u64) -> usize {
         match space.end {
             End::Limit(Limit::States(_)) => usize::try_from(size).unwrap_or(usize::MAX),
@@ -85,7 +86,8 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// States that a hunter may find before the next look at the limits. The others do not know of them, so they are few.
+    /// How many states a hunter may find before the next check of the limits. The others do not know of them, so they
+    /// are few.
     pub fn allowance(&self, used: &Used) -> u64 {
         let Some(most) = self.options.budget.limits.states else { return u64::MAX };
         let left = most.saturating_sub(used.states.load(Ordering::Relaxed));

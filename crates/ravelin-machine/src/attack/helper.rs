@@ -1,12 +1,13 @@
 //! Steps of the helpers on the happens-before path: figure 7 of the paper, by Lemma 3.
 //!
-//! An action is on the path if its thread is on it already, or if it loads a cell that was stored on the path, or stores one
-//! that was loaded or stored there (H1). A thread on the path runs freely and raises the levels of what it accesses (H2). One
-//! that is not on the path may do nothing else (H0).
+//! An action is on the path if its thread is on it already. It is also on the path if it loads a cell that was stored
+//! on the path, or stores one that was loaded or stored there (H1). A thread on the path runs freely and raises the
+//! levels of what it accesses (H2). One that is not on the path may do nothing else (H0).
 //!
-//! RMWs and locked blocks are one action: they join if any of their accesses does, and raise the levels of all. So is all
-//! that a thread does between taking and giving back the bus lock: a thread that has not joined may take it, its accesses are
-//! noted as tentative, and count as soon as one of them joins. A block that ends without having joined is a dead end.
+//! RMWs and locked blocks are one action: they join if any of their accesses does, and raise the levels of all.
+//! Everything that a thread does between taking and releasing the bus lock is also one action. A thread that has not
+//! joined may take the lock. Its accesses are then recorded as tentative, and count as soon as one of them joins. A
+//! block that ends without having joined is a dead end.
 
 use super::Attacks;
 use super::log::Accesses;
@@ -65,7 +66,7 @@ impl Attacks<'_> {
         self.view.levels[slot].is_some_and(|level| level.settled.get(state) >= least)
     }
 
-    /// What was done in a block before it joined counts from now on.
+    /// Accesses of a block before it joined count from now on.
     fn settle_tentative(&self, state: &mut [u64]) {
         for (slot, level) in self.view.levels.iter().enumerate() {
             let Some(tentative) = level.and_then(|level| level.tentative) else { continue };
@@ -79,7 +80,7 @@ impl Attacks<'_> {
         self.machine.layout.bus.is_some_and(|bus| bus.get(state) == thread as Value + 1)
     }
 
-    /// Nobody holds the bus lock.
+    /// The bus lock is free.
     pub(super) fn bus_is_free(&self, state: &[u64]) -> bool {
         self.machine.layout.bus.is_none_or(|bus| bus.get(state) == 0)
     }

@@ -28,16 +28,16 @@ pub(super) struct Hunter<'a> {
     roots: Vec<(usize, StateId)>,
     /// τ3: dead ends.
     pub helping: StateSet,
-    /// Target and run, as they were found.
+    /// Target and run, in the order of discovery.
     pub feasible: Vec<(usize, AttackRun)>,
     /// Bytes of these runs.
     run_bytes: usize,
     /// The number of the SC state at which the first one was found.
     pub found_at: Option<usize>,
     until_look: u32,
-    /// States that may be found before the next look.
+    /// States that may be found before the next check.
     allowance: u64,
-    /// What was reported as used at the last look.
+    /// What was reported as used at the last check.
     reported: (u64, u64),
     out: Successors,
     second: Successors,
@@ -55,14 +55,14 @@ impl Plan {
         self.open.iter().any(Option::is_some)
     }
 
-    /// Some open access may come.
+    /// Some open access can still follow.
     fn has_hope(&self, ahead: &[bool]) -> bool {
         self.open.iter().zip(ahead).any(|(open, ahead)| open.is_some() && *ahead)
     }
 }
 
 impl<'a> Hunter<'a> {
-    /// One for each thread that has open attacks.
+    /// One hunter per thread with open attacks.
     pub fn of(machine: &'a Machine, model: Model, targets: &[Target], fates: &[Fate]) -> Vec<Mutex<Hunter<'a>>> {
         let threads = 0..machine.threads.len();
         let hunters = threads.filter_map(|thread| {
@@ -108,7 +108,7 @@ impl<'a> Hunter<'a> {
         }
     }
 
-    /// Offers the first so many SC states.
+    /// Offers the first `offered` SC states.
     pub fn search(
         &mut self,
         space: &Space<Outgrown>,
@@ -118,7 +118,7 @@ impl<'a> Hunter<'a> {
         used: &Used,
         halt: &AtomicBool,
     ) -> Result<(), Stop> {
-        // Others may have used up what there was.
+        // Other searches may have used up the limit.
         self.until_look = 1;
         for (number, id) in space.ids().take(offered).enumerate() {
             if !self.plans.iter().any(Plan::is_open) {
@@ -176,7 +176,7 @@ impl<'a> Hunter<'a> {
         Ok(())
     }
 
-    /// Keeps a state of τ2, if an open access may come; whether it is new.
+    /// Stores a state of τ2 if an open access can still follow. Returns whether it is new.
     fn remember(&mut self, state: &[u64], parent: u32) -> bool {
         let plan = &self.plans[self.attacks.view.store.get(state) as usize];
         let location = self.attacks.machine.layout.locations[self.thread].get(state) as usize;
@@ -232,7 +232,7 @@ impl<'a> Hunter<'a> {
                         if self.is_done(round.extent) {
                             return Ok(());
                         }
-                        // A run is long beside a state.
+                        // A run is long compared to a state.
                         self.until_look = self.until_look.min(2);
                     }
                     self.attacks.note_access(self.thread, out);
@@ -244,7 +244,7 @@ impl<'a> Hunter<'a> {
         Ok(())
     }
 
-    /// During τ2 helpers run freely, once there is something that they could not have done before.
+    /// During τ2 helpers run freely, once they can do something that they could not have done before.
     fn run_helpers(&self, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
         if self.attacks.helpers_may_move(self.thread, state) {
             for helper in (0..self.attacks.machine.threads.len()).filter(|&helper| helper != self.thread) {
@@ -254,7 +254,8 @@ impl<'a> Hunter<'a> {
         Ok(())
     }
 
-    /// τ3: can the helpers close the cycle, after the attacker did what made `next`? The states of the path, if so.
+    /// τ3: can the helpers close the cycle, after the attacker's action that led to `next`? Returns the states of the
+    /// path if so.
     fn ask_helpers(&mut self, from: &Successors, round: &Round) -> Result<Option<Vec<Vec<u64>>>, Stop> {
         let mut out = std::mem::replace(&mut self.second, Successors::new(0));
         let result = self.search_helping(from, &mut out, round);
@@ -272,7 +273,7 @@ impl<'a> Hunter<'a> {
         out.log.copy_from(&from.log);
         self.attacks.stop_attacker(self.thread, out);
         let root = out.next.clone();
-        // Most of the time nobody can join at once, and there is nothing to remember.
+        // Usually no helper can join at once, and there is nothing to remember.
         out.clear();
         self.expand_helping(&root, out)?;
         if out.is_empty() {
@@ -293,7 +294,7 @@ impl<'a> Hunter<'a> {
                     let path = self.helping.path(index).into_iter();
                     let mut path: Vec<Vec<u64>> = path.map(|index| self.helping.state(index).to_vec()).collect();
                     path.push(next.to_vec());
-                    // What was seen on the way may lead to the cycle too: it is no dead end.
+                    // States that were seen on the way may lead to the cycle too: they are no dead ends.
                     self.helping.truncate(first);
                     return Ok(Some(path));
                 }
@@ -325,7 +326,7 @@ impl<'a> Hunter<'a> {
         round.clock.look(round.used)
     }
 
-    /// Starts of the stage before were states of its space; the new one has them again.
+    /// Start states of the previous stage were states of its space; the new space contains them again.
     pub fn begin_stage(&mut self, used: &Used) {
         self.delaying = StateSet::new(self.attacks.view.words);
         self.roots.clear();
@@ -337,7 +338,7 @@ impl<'a> Hunter<'a> {
         (self.delaying.len() + self.helping.len()) as u64
     }
 
-    /// Adds to the account what came since the last look.
+    /// Adds the usage since the last check to the account.
     fn report_to(&mut self, used: &Used) {
         let states = self.states();
         let bytes = (self.delaying.bytes() + self.helping.bytes() + self.run_bytes) as u64;
@@ -384,7 +385,7 @@ impl<'a> Hunter<'a> {
         Ok(AttackRun { start: run.start, steps })
     }
 
-    /// All steps of τ2, without asking whether one is the attacked load.
+    /// All steps of τ2, without checking whether one is the attacked load.
     fn step_delaying(&self, from: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
         out.clear();
         for (index, step) in self.attacks.steps(self.thread, from) {
@@ -401,7 +402,7 @@ impl<'a> Hunter<'a> {
     }
 }
 
-/// What a search needs to know of its surroundings.
+/// The surroundings of a search.
 pub(super) struct Round<'a> {
     space: &'a Space<Outgrown>,
     clock: &'a Clock<'a>,

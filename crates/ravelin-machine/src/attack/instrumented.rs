@@ -1,10 +1,10 @@
-//! The instrumented program of the paper, section 5, as one transition system: for one attack, or for all of them in a single
-//! query (section 8.3 of the ESOP paper: every thread may attack, every store may be the delayed one, every load the attacked
-//! one).
+//! The instrumented program of the paper, section 5, as one transition system: for one attack, or for all of them in a
+//! single query (section 8.3 of the ESOP paper: every thread may attack, every store may be the delayed one, every load
+//! the attacked one).
 //!
-//! Straight from the paper: helpers run freely until the attacked load is done, and are stopped from then on unless they are on the
-//! happens-before path. So it explores a copy of the SC space for each way to delay stores. It is here to be compared with,
-//! and because it is the baseline that the faster search has to beat.
+//! This follows the paper directly: helpers run freely until the attacked load is done, and are stopped from then on
+//! unless they are on the happens-before path. It therefore explores a copy of the SC space for each way to delay
+//! stores. It exists for comparison, and as the baseline that the faster search has to beat.
 
 use super::attacker::Pace;
 use super::read_back::{AttackRun, AttackStep, Part, Unread};
@@ -26,7 +26,7 @@ pub struct Query {
     pub statistics: Statistics,
 }
 
-/// Asks whether one of the attacks is feasible.
+/// Searches whether one of the attacks is feasible.
 pub fn query(program: &Program, model: Model, targets: &[Target], options: &Options) -> Result<Query, Unread> {
     let build = |growth: &Growth| Ok(super::machine(program, model, growth)?);
     growing(options, build, |machine, left| {
@@ -101,7 +101,7 @@ impl<'a> Instrumented<'a> {
                             let trail = delaying(attacker, index, choice, pace);
                             self.attacks.follow(attacker, trail, out)?;
                             if !out.log.is_empty() && self.loads[number].contains(&index) {
-                                // Once more, because the walk through fused steps used up what it began with.
+                                // Repeated, because the walk through fused steps consumed its start.
                                 self.attacks.delay(attacker, step, choice, pace, state, out)?;
                                 self.attacks.stop_attacker(attacker, out);
                                 out.keep_as_it_is(trail);

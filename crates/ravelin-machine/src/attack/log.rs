@@ -21,7 +21,7 @@ impl Accesses {
         self.touched.is_empty()
     }
 
-    /// Slots, each with whether it was written. One that was read and written stands here twice.
+    /// Slots, each with whether it was written. A slot that was read and written occurs twice.
     pub fn iter(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
         self.touched.iter().copied()
     }

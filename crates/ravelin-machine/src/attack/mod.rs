@@ -1,12 +1,15 @@
-//! Attacks on robustness as views of the transition system (*Checking and Enforcing Robustness against TSO*, sections 4 and
-//! 5): which stores a thread delays, and how the other threads close a happens-before cycle around them.
+//! Attacks on robustness as views of the transition system (*Checking and Enforcing Robustness against TSO*, sections 4
+//! and 5): which stores a thread delays, and how the other threads close a happens-before cycle around them.
 //!
-//! A witness is a computation τ1 · isu · τ2 · ld · τ3 · st · τ4: under SC up to the issue of the attacked store, then the
-//! attacker delays its stores until it has done the attacked load, then helpers build a happens-before path back to the store.
-//! None of this needs a store buffer: [`View`] says what is kept beside an SC state, `attacker` and `helper` how threads move.
+//! A witness is a computation τ1 · isu · τ2 · ld · τ3 · st · τ4. It is under SC up to the issue of the attacked store.
+//! Then the attacker delays its stores until it has done the attacked load, and then helpers build a happens-before
+//! path back to the store. None of this needs a store buffer. [`View`] defines what is kept beside an SC state,
+//! `attacker` and `helper` how threads move.
 //!
-//! - `shared`: explores the SC space once for all attacks (`hunter` goes on from its states, `clock` keeps the limits); the default.
-//! - `instrumented`: the paper's program P_A, attack by attack or all in a single query (section 8.3 of the ESOP paper).
+//! - `shared`: explores the SC space once for all attacks (`hunter` continues from its states, `clock` keeps the
+//!   limits); the default.
+//! - `instrumented`: the paper's program P_A, attack by attack or all in a single query (section 8.3 of the ESOP
+//!   paper).
 //! - `triangular`: triangular races, a cheaper condition about SC runs alone.
 //!
 //! Why helpers wait for the attacker's first access in `shared`: see there.
@@ -53,8 +56,9 @@ pub(crate) struct Attacks<'a> {
 
 /// A machine that runs under SC, without goals, with what attacks need.
 ///
-/// Local steps are fused and dead registers forgotten: neither is seen by another thread or by an attack, and fences are kept
-/// apart. Orders of steps and identities of threads are not reduced, because every SC state can be the start of an attack.
+/// Local steps are fused and dead registers forgotten: neither is visible to another thread or to an attack, and fences
+/// are kept separate. Orders of steps and identities of threads are not reduced, because every SC state can be the
+/// start of an attack.
 pub(crate) fn machine(program: &Program, model: Model, growth: &Growth) -> Result<Machine, BuildError> {
     let mut program = program.clone();
     program.goals.clear();

@@ -12,8 +12,8 @@ pub struct AttackRun {
     pub steps: Vec<AttackStep>,
 }
 
-/// One action. A store reaches memory at once unless it is delayed; the delayed ones reach it after the last step, in the
-/// order in which they were issued.
+/// One action. A store reaches memory at once unless it is delayed; the delayed ones reach it after the last step, in
+/// the order in which they were issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttackStep {
     pub part: Part,

@@ -1,23 +1,26 @@
 //! All attacks at once over one SC space, explored once.
 //!
-//! τ1 of every witness is an SC run, so the SC space is explored, and each stored state in which an attacked store can be
-//! issued is the start of its attacks. From there two small searches follow, each with a set of states that is kept from
-//! start to start, so nothing is looked at twice:
+//! τ1 of every witness is an SC run. The SC space is therefore explored, and each stored state in which an attacked
+//! store can be issued is the start of its attacks. Two small searches follow from there. Each has a set of states that
+//! is kept from start to start, so no state is visited twice:
 //!
-//! - *delaying* (τ2), one set an attacker: the attacker runs on with its stores delayed. Whenever it loads from memory and
-//!   that attack is open, the second search is asked; then the attacker goes on.
-//! - *helping* (τ3), one set an attacker: helpers extend the happens-before path until it closes. The attacker has stopped,
-//!   so neither its registers nor which of its instructions were attacked matter here: attacks share the answers. A search that
-//!   ends without a cycle leaves its states behind as dead ends; one that finds a cycle settles its attack, and is forgotten.
+//! - *delaying* (τ2), one set per attacker: the attacker continues with its stores delayed. Whenever it loads from
+//!   memory and that attack is open, the second search runs; then the attacker continues.
+//! - *helping* (τ3), one set per attacker: helpers extend the happens-before path until it closes. The attacker has
+//!   stopped, so neither its registers nor the attacked instructions matter here: attacks share the answers. A search
+//!   that ends without a cycle keeps its states as dead ends. A search that finds a cycle settles its attack, and its
+//!   states are forgotten.
 //!
-//! During τ2 helpers move only after the attacker's first access to memory. What they did before is independent of all that the
-//! attacker did by then (issuing and computing touch no memory), so it can be done before the attacked store is issued, in τ1,
-//! where the SC space has it. Asking more of helpers, namely that they are happens-before-after such an access, is also right, but
-//! remembering the levels that this takes costs more states than it saves (4.7 times as many for Lamport with five threads).
+//! During τ2 helpers move only after the attacker's first access to memory. What they did before is independent of all
+//! that the attacker did by then (issuing and computing touch no memory). It can therefore be done before the attacked
+//! store is issued, in τ1, where the SC space has it. A stronger requirement is also correct, namely that helpers are
+//! happens-before-after such an access. But remembering the necessary levels costs more states than it saves (4.7 times
+//! as many for Lamport with five threads).
 //!
-//! The SC space is explored in stages, each some times as large as the one before, so that violations that exist early are
-//! found early, also in spaces without end. The two small searches have no stages: from one start a thread that reads its own stores and
-//! counts may delay stores for ever. So the first stage can be given an end (`first_stage`), after which a caller asks another engine.
+//! The SC space is explored in stages, each several times as large as the previous one. Violations that exist early are
+//! therefore found early, also in infinite spaces. The two small searches have no stages: from one start a thread that
+//! reads its own stores and counts may delay stores for ever. The first stage can therefore be limited (`first_stage`),
+//! after which a caller uses another engine.
 
 use super::Target;
 use super::clock::{Clock, Stop, Used};
@@ -31,11 +34,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// States of the first stage, and how much larger each next one is. All stages but the last are done again by the next.
+/// The number of states of the first stage, and how much larger each next one is. Each stage repeats the previous one.
 const FIRST_STAGE: u64 = 1_000;
 const STAGE_FACTOR: u64 = 8;
 
-/// How far to go.
+/// How much to settle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Until an attack is feasible.
@@ -44,7 +47,7 @@ pub enum Extent {
     All,
 }
 
-/// What became of the attacks.
+/// The results of the attacks.
 pub struct Hunt {
     /// In the order of the targets.
     pub fates: Vec<Fate>,
@@ -74,7 +77,7 @@ pub struct Settled {
     pub workers: usize,
 }
 
-/// Settles attacks under TSO or PSO. `first_stage`: states that the first stage may take.
+/// Settles attacks under TSO or PSO. `first_stage` limits the states of the first stage.
 pub fn hunt(
     program: &Program,
     model: Model,
@@ -152,7 +155,7 @@ fn stages(
         hunt.settled.bytes = hunt.settled.bytes.max(used.bytes.load(Ordering::Relaxed));
         for (index, hunter) in hunters.iter_mut().enumerate() {
             let hunter = hunter.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
-            // The others may have found something in passing, which depends on how the work was shared.
+            // The others may have found something on the way, which depends on how the work was shared.
             if extent == Extent::All || first.is_some_and(|(_, first)| first == index) {
                 for (target, run) in hunter.feasible.drain(..) {
                     hunt.fates[target] = Fate::Feasible(Box::new(run));
@@ -184,7 +187,7 @@ fn stages(
     }
 }
 
-/// Offers the first so many states of the space to every hunter, on as many threads as there are workers.
+/// Offers the first `offered` states of the space to every hunter, on as many threads as there are workers.
 fn search_together(
     hunters: &[Mutex<Hunter>],
     space: &Space<Outgrown>,

@@ -1,4 +1,4 @@
-//! Successors of a state of an attack, and, when somebody wants to read a path back, the actions that lead to each.
+//! Successors of a state of an attack, and, if a path must be read back, the actions that lead to each.
 
 use super::Attacks;
 use super::attacker::Pace;
@@ -12,14 +12,14 @@ use crate::step::Outcome;
 use ravelin_program::{ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 
-/// Where successors are collected. Kept from state to state so that nothing is allocated.
+/// Collects successors. Reused from state to state so that nothing is allocated.
 pub(super) struct Successors {
     words: usize,
     states: Vec<u64>,
-    /// For each successor the actions that lead to it, if they are wanted.
+    /// For each successor the actions that lead to it, if requested.
     trails: Option<Vec<Vec<Trail>>>,
     chain: Chain,
-    /// The state being made.
+    /// The state under construction.
     pub next: Vec<u64>,
     pub log: Accesses,
 }
@@ -62,7 +62,7 @@ impl Successors {
         Some(self.trails.as_ref()?[index].clone())
     }
 
-    /// Collects `next` without going on from it.
+    /// Collects `next` without continuing from it.
     pub fn keep_as_it_is(&mut self, trail: Trail) {
         self.states.extend_from_slice(&self.next);
         if let Some(trails) = &mut self.trails {
@@ -70,7 +70,7 @@ impl Successors {
         }
     }
 
-    /// Begins a successor from a state, which may be an SC state: what is missing is 0.
+    /// Begins a successor from a state, which may be an SC state: missing words are 0.
     #[inline]
     pub fn begin(&mut self, state: &[u64]) {
         let (known, rest) = self.next.split_at_mut(state.len());
@@ -107,7 +107,7 @@ impl Attacks<'_> {
         range.map(|index| (index, &code.steps[index]))
     }
 
-    /// Collects `next` and what the thread's fused steps make of it.
+    /// Collects `next` and the states that the thread's fused steps lead to.
     pub(super) fn follow(&self, thread: usize, first: Trail, out: &mut Successors) -> Result<(), Outgrown> {
         let location = self.machine.layout.locations[thread].get(&out.next) as usize;
         if !self.machine.threads[thread].fusible[location] {
@@ -122,7 +122,7 @@ impl Attacks<'_> {
             out.states.extend_from_slice(end);
             if let Some(trails) = &mut out.trails {
                 let mut trail = vec![first];
-                // Fused stores go to private cells; while others are delayed they wait behind them.
+                // Fused stores go to private cells; while others are delayed they wait after them.
                 let delayed = self.view.phase.get(end) == 1 && first.delayed;
                 trail.extend(out.chain.actions(thread, node).into_iter().map(|action| Trail { action, delayed }));
                 trails.push(trail);
@@ -131,7 +131,7 @@ impl Attacks<'_> {
         Ok(())
     }
 
-    /// All steps of a thread under SC, whoever attacks.
+    /// All steps of a thread under SC, whichever thread attacks.
     pub(super) fn run(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
         for (index, step) in self.steps(thread, state) {
             for choice in self.machine.choices(&step.op) {
@@ -162,7 +162,8 @@ impl Attacks<'_> {
         Ok(())
     }
 
-    /// One step of the attacker while it delays stores; `next` and `log` tell what it did. Whether it was taken.
+    /// One step of the attacker while it delays stores; `next` and `log` contain the effects. Returns whether it was
+    /// taken.
     pub(super) fn delay(
         &self,
         thread: usize,
@@ -181,14 +182,14 @@ impl Attacks<'_> {
         }
     }
 
-    /// The paces at which a step has to be tried.
+    /// The paces to try for a step.
     pub(super) fn paces(&self, step: &Step) -> &'static [Pace] {
         let may_overtake =
             self.view.marked.is_some() && matches!(step.op, crate::compile::Op::Store { marker: false, .. });
         if may_overtake { &[Pace::Delayed, Pace::Now] } else { &[Pace::Delayed] }
     }
 
-    /// Issues the attacked store: equation 1. `next` is the state in which it is delayed; whether it can be.
+    /// Issues the attacked store: equation 1. `next` is the state in which it is delayed. Returns whether it can be.
     pub(super) fn start(
         &self,
         thread: usize,
@@ -206,7 +207,7 @@ impl Attacks<'_> {
             Err(Outcome::Outgrown(outgrown)) => return Err(outgrown),
             Err(_) => return Ok(false),
         };
-        // Where nobody else comes, no path can lead back.
+        // If no other thread accesses the cell, no path can lead back.
         if self.view.levels[slot].is_none() || self.view.delayed[slot].is_none() {
             return Ok(false);
         }
@@ -216,7 +217,7 @@ impl Attacks<'_> {
         if let Some(attacker) = self.view.attacker {
             attacker.set(&mut out.next, thread as Value + 1);
         }
-        // A marker in front of everything orders nothing.
+        // A marker before all stores orders nothing.
         if let Some(marked) = self.view.marked {
             marked.set(&mut out.next, 0);
         }
@@ -226,7 +227,8 @@ impl Attacks<'_> {
         Ok(true)
     }
 
-    /// The attacker goes on after it read memory, or under PSO wrote it. From now on helpers have something to do during τ2.
+    /// The attacker continues after it read memory, or under PSO wrote it. From now on helpers have something to do
+    /// during τ2.
     pub(super) fn note_access(&self, thread: usize, out: &mut Successors) {
         if !out.log.is_empty() {
             self.view.joined[thread].set(&mut out.next, 1);
@@ -239,7 +241,8 @@ impl Attacks<'_> {
         self.view.joined[thread].get(state) == 1
     }
 
-    /// The attacker has just done its load, and stops: equation 2. What it knows no longer matters, `next` forgets it.
+    /// The attacker has just done its load, and stops: equation 2. Its knowledge no longer matters, so `next` forgets
+    /// it.
     pub(super) fn stop_attacker(&self, thread: usize, out: &mut Successors) {
         let Successors { next, log, .. } = out;
         self.view.phase.set(next, 2);

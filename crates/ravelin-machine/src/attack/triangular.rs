@@ -1,14 +1,14 @@
-//! Triangular races (Owens, *Reasoning about the implementation of concurrency abstractions on x86-TSO*, ECOOP 2010): a condition
-//! on SC runs alone, cheaper to understand than robustness, and stronger.
+//! Triangular races (Owens, *Reasoning about the implementation of concurrency abstractions on x86-TSO*, ECOOP 2010): a
+//! condition on SC runs alone, easier to understand than robustness, and stronger.
 //!
-//! An SC run has a triangular race if a thread stores to x, then, without a fence or locked instruction in between, loads y ≠ x
-//! from memory, and another thread then stores to y, plainly or locked, while the first has not moved on. A load
-//! comes from memory if the thread has not stored to its cell since the store to x. A program without triangular races is robust
-//! (the first helper on a witness's path makes one); the converse fails.
+//! An SC run has a triangular race under the following conditions. A thread stores to x and then, without a fence or
+//! locked instruction in between, loads y ≠ x from memory. Another thread then stores to y, plainly or locked, while
+//! the first has not moved. A load comes from memory if the thread has not stored to its cell since the store to x. A
+//! program without triangular races is robust (the first helper on a witness's path makes one); the converse fails.
 //!
-//! The system: SC, and at any plain store a thread may be watched. The watched thread carries the cells it has stored to since. After
-//! its load it stands still, and so does everyone who does not store to y: what others do before could as well be done
-//! before the load. Only a bus-locked block may take several steps until it comes to its store.
+//! The system is SC, and at any plain store a thread may become watched. The watched thread carries the cells it has
+//! stored to since. After its load it stops, and so does every thread that does not store to y: other steps could as
+//! well be taken before the load. Only a bus-locked block may take several steps until it comes to its store.
 
 use super::Attacks;
 use super::read_back::Unread;
@@ -40,7 +40,7 @@ pub struct TriangularRace {
     pub racing_store: usize,
 }
 
-/// Looks for a triangular race.
+/// Searches for a triangular race.
 pub fn triangular_races(program: &Program, options: &Options) -> Result<TriangularSearch, Unread> {
     let build = |growth: &Growth| Ok(super::machine(program, Model::Sc, growth)?);
     growing(options, build, |machine, left| {
@@ -60,8 +60,8 @@ pub fn triangular_races(program: &Program, options: &Options) -> Result<Triangul
     })
 }
 
-/// The fields of a [`View`] serve another purpose here: `delayed` marks the cells stored to since the watch began (their values do
-/// not matter), `target` is the first of them (x), and from the load on its cell (y).
+/// The fields of a [`View`] have another purpose here. `delayed` marks the cells stored to since the watch began (their
+/// values do not matter). `target` is the first of them (x), and from the load on its cell (y).
 struct Watch<'a> {
     attacks: Attacks<'a>,
     /// By thread and location: a load can follow before a fence or locked instruction.
@@ -131,7 +131,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// The watched thread goes on; a load may be the one that races.
+    /// The watched thread continues; a load may be the one that races.
     fn watch(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
         let view = &self.attacks.view;
         for (index, step) in self.attacks.steps(thread, state) {

@@ -1,28 +1,29 @@
-//! What an attack adds to a state: the attacker's delayed stores, the access level of each cell, who has joined.
+//! What an attack adds to a state: the attacker's delayed stores, the access level of each cell, and which threads have
+//! joined.
 //!
-//! The additional fields stand in words of their own behind the packed SC state, so an SC state becomes a state of an attack
-//! by appending zeros. They are the auxiliary addresses of section 5 of the paper: `(a, d)` is a flag and a value for each cell
-//! the attacker may store to, `(a, hb)` a level for each cell at which threads can meet. One entry a cell is enough
-//! for a buffer of any length, because the attacker reads its newest store only and nobody else reads any.
+//! The additional fields are in separate words after the packed SC state, so an SC state becomes a state of an attack
+//! by appending zeros. They are the auxiliary addresses of section 5 of the paper: `(a, d)` is a flag and a value for
+//! each cell the attacker may store to, `(a, hb)` a level for each cell at which threads can meet. One entry per cell
+//! is enough for a buffer of any length: the attacker reads only its newest store, and no other thread reads any.
 
 use crate::compile::Machine;
 use crate::layout::{Field, Packer};
 use crate::ranges::Interval;
 use ravelin_program::Value;
 
-/// How far a cell has come into the happens-before path: `lda` and `sta` of the paper.
+/// The progress of a cell on the happens-before path: `lda` and `sta` of the paper.
 pub(crate) const NO_ACCESS: Value = 0;
 pub(crate) const LOADED: Value = 1;
 pub(crate) const STORED: Value = 2;
 
-/// The fields behind an SC state.
+/// The fields after an SC state.
 pub(crate) struct View {
-    /// Words of the SC state, and of the whole.
+    /// Words of the SC state, and of the whole state.
     pub sc_words: usize,
     pub words: usize,
     /// 0: nothing is delayed yet; 1: the attacker delays stores (τ2); 2: it has done its load (τ3).
     pub phase: Field,
-    /// Who attacks, plus 1; only where several may.
+    /// The attacking thread plus 1; only if several may attack.
     pub attacker: Option<Field>,
     /// Which of the attacker's stores was delayed first: a number that the search chooses.
     pub store: Field,
@@ -34,7 +35,8 @@ pub(crate) struct View {
     pub marked: Option<Field>,
     /// By slot: cells at which threads can meet.
     pub levels: Vec<Option<Level>>,
-    /// By thread: has done something that is happens-before-after the attacked load. Of the attacker, during τ2: has accessed memory.
+    /// By thread: has done something that is happens-before-after the attacked load. Of the attacker, during τ2: has
+    /// accessed memory.
     pub joined: Vec<Field>,
 }
 
@@ -47,13 +49,13 @@ pub(crate) struct Delayed {
 #[derive(Clone, Copy)]
 pub(crate) struct Level {
     pub settled: Field,
-    /// What a thread that holds the bus lock and has not joined did in its block so far. It counts if the block joins:
-    /// such a block is one action.
+    /// What a thread that holds the bus lock and has not joined did in its block so far. It counts if the block joins,
+    /// because such a block is one action.
     pub tentative: Option<Field>,
 }
 
 impl View {
-    /// For attacks by these threads, with at most `stores` stores to tell apart.
+    /// For attacks by these threads, with at most `stores` distinguishable stores.
     pub fn new(machine: &Machine, attackers: &[usize], stores: usize, pso: bool) -> View {
         let layout = &machine.layout;
         let slots = layout.cells.len();
@@ -84,7 +86,7 @@ impl View {
         let delayed = (0..slots)
             .map(|slot| {
                 let stored = attackers.iter().any(|&thread| footprint(thread).writes.contains(slot));
-                // Nobody else looks at a private cell, so its stores need not be delayed.
+                // No other thread reads a private cell, so its stores need not be delayed.
                 (stored && machine.private[slot].is_none()).then(|| {
                     let cell = layout.cells[slot];
                     let width = Interval { lo: cell.lo, hi: cell.lo.wrapping_add(cell.mask as Value) };
@@ -123,7 +125,7 @@ impl View {
         }
     }
 
-    /// Nobody has joined, no cell was accessed.
+    /// Resets the path: no thread has joined, no cell was accessed.
     pub fn clear_path(&self, state: &mut [u64]) {
         for level in self.levels.iter().flatten() {
             level.settled.set(state, NO_ACCESS);
@@ -147,7 +149,7 @@ impl View {
         }
     }
 
-    /// The attacked store's cell was accessed by somebody on the path: equation 13.
+    /// A thread on the path accessed the attacked store's cell: equation 13.
     #[inline]
     pub fn is_closed(&self, state: &[u64]) -> bool {
         let target = self.target.get(state) as usize;

@@ -1,8 +1,9 @@
-//! Which stale values each access asks about.
+//! The stale values that each access depends on.
 //!
-//! A `wait`, a `bcas` or a compare-exchange asks about the values that it may expect where it stands. Intervals say too much there:
-//! a thread that has just made sure that a counter is even expects no odd one, and facts about odd values would only
-//! tell states apart. So the values of the register that is expected are followed through the thread's guards.
+//! A `wait`, a `bcas` or a compare-exchange depends on the values that it may expect at its location. Intervals are too
+//! coarse there: a thread that has just made sure that a counter is even expects no odd value, and facts about odd
+//! values would only distinguish more states. The possible values of the expected register are therefore followed
+//! through the thread's guards.
 
 use super::plan::Class;
 use crate::ranges::{Interval, Ranges};
@@ -12,12 +13,12 @@ use std::collections::BTreeSet;
 /// Registers with more values than this are not followed, and expressions with more are not listed.
 const MOST_VALUES: i128 = 1024;
 
-/// A question that an instruction asks of a cell.
+/// A question that an instruction asks about a cell.
 pub(super) struct Asked<'a> {
     pub address: &'a Address,
     /// It writes.
     pub squeezes: bool,
-    /// Values that a register takes.
+    /// Values that fit into a register.
     pub admitted: Class,
     pub values: Values,
 }
@@ -43,7 +44,8 @@ pub(super) fn asked<'a>(
     let expected = |address: &Address, expr: &Expr| expected(program, ranges, thread, step.from, address, expr);
     let one = |address, squeezes, admitted, values| vec![Asked { address, squeezes, admitted, values }];
     match &step.instruction {
-        // Marks tell whether it races, unless it is not done under SC because its register does not take what is there now.
+        // Marks show whether it races, unless it is not possible under SC because its register does not admit the
+        // current value.
         Instruction::Load { reg, order: Order::NonAtomic, .. } if admitted(&Some(*reg)) == Class::ANY => Vec::new(),
         Instruction::Store { order: Order::NonAtomic, .. } => Vec::new(),
         Instruction::Load { reg, address, .. } => one(address, false, admitted(&Some(*reg)), Values::All),
@@ -68,11 +70,12 @@ pub(super) fn asked<'a>(
             };
             let fail = |values| Asked { address, squeezes: false, admitted: admitted(old), values };
             if *weak {
-                // What could succeed with a stale value could as well fail with it, unless failing has the hidden fence alone.
+                // An access that could succeed with a stale value could as well fail with it, unless only failing has
+                // the hidden fence.
                 let alone = *failure == Order::SeqCst && *success != Order::SeqCst;
                 return [fail(Values::All)].into_iter().chain(alone.then(pass)).collect();
             }
-            // A value that the cells cannot hold makes it fail always, as a load does.
+            // A value that the cells cannot hold makes it always fail, like a load.
             let (wanted, cells) = (ranges.eval(thread, expr), ranges.load(program, thread, address));
             let foreign = wanted.lo < cells.lo || wanted.hi > cells.hi;
             let always = foreign.then(|| fail(Values::All));
@@ -118,7 +121,7 @@ fn listed(interval: Interval) -> Option<Vec<Value>> {
     (size <= MOST_VALUES).then(|| (interval.lo..=interval.hi).collect())
 }
 
-/// By location: the values that a register can hold there, as far as the thread's own guards tell.
+/// By location: the values that a register can hold there, according to the thread's own guards.
 fn follow(program: &Program, ranges: &Ranges, thread: usize, register: RegId) -> Option<Vec<BTreeSet<Value>>> {
     let code = &program.threads[thread];
     let every: BTreeSet<Value> = listed(ranges.registers[thread][register.0])?.into_iter().collect();

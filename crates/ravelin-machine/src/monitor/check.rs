@@ -1,15 +1,18 @@
-//! What is wrong in a state: an access that may be stale, or a race.
+//! Checks a state for an access that may be stale, or a race.
 //!
-//! A thread about to access x may do so in a way that no SC run has if the latest write to x is SC-before it (x ∈ `T_sc`) but a
-//! write that it would have to respect is not known (the fact ∉ `cur`): theorem 2.2 of the paper, with the
-//! conditions of sections 4.1 and 4.3 in the fact. Whether the access can be done *now* does not matter for what waits for a value:
-//! it is asked whether a stale one would let it pass.
+//! A thread about to access x may do so in a way that no SC run has if two conditions hold: the latest write to x is
+//! SC-before it (x ∈ `T_sc`), and a write that it would have to respect is not known (the fact ∉ `cur`). This is
+//! theorem 2.2 of the paper, with the conditions of sections 4.1 and 4.3 in the fact. For an access that waits for a
+//! value it does not matter whether it can be done *now*: the check is whether a stale value would let it pass.
 //!
-//! Non-atomic writes are not in `T_sc`. If the latest write to x is one, and the access may read, or be placed, before it, then it does not
-//! happen before the access, so the two race. For a load that can be done now the marks say the same. What waits may
-//! never be done under SC (`d.write(1); y.store(1) ∥ wait(y == 1); wait(d == 0)`), and then only this tells. Looking at the latest write is
-//! enough: an atomic write behind the non-atomic one is SC-before the thread, which is a violation by itself, or can be left
-//! out of the run. A non-atomic access that may be stale races with whatever write it misses.
+//! Non-atomic writes are not in `T_sc`. Suppose the latest write to x is one, and the access may read, or be placed,
+//! before it. Then it does not happen before the access, so the two race. For a load that can be done now the marks
+//! give the same result. An access that waits may never be done under SC (`d.write(1); y.store(1) ∥ wait(y == 1);
+//! wait(d == 0)`), and then only this check finds the race.
+//!
+//! The latest write is enough: an atomic write after the non-atomic one is either SC-before the thread, which is a
+//! violation by itself, or can be omitted from the run. A non-atomic access that may be stale races with the write that
+//! it misses.
 
 use super::Monitor;
 use super::deed::{Deed, Mode};
@@ -42,7 +45,7 @@ impl<const N: usize> Monitor<'_, N> {
         match self.asked_and_unknown(thread, index, step, place, state) {
             Ok(found) => Ok(found),
             Err(Outcome::Outgrown(outgrown)) => Err(outgrown),
-            // A step that goes wrong, or that no value could let pass, is no access.
+            // A step that fails, or that no value could let pass, is no access.
             Err(_) => Ok(None),
         }
     }
@@ -60,7 +63,7 @@ impl<const N: usize> Monitor<'_, N> {
         let Some(cell) = self.plan.cell_of[slot] else { return Ok(None) };
         let Some(column) = self.plan.cells[cell].sc_column else { return Ok(None) };
         let Some((access, _, writes)) = self.plan.deeds[thread][index].accesses().next() else { return Ok(None) };
-        // The latest write to a cell is in these sets, unless it is non-atomic. They are the ones that are kept for such an access.
+        // The latest write to a cell is in these sets, unless it is non-atomic. These sets are kept for such an access.
         let latest = if writes { &self.rows.access_sc } else { &self.rows.write_sc };
         let found =
             if !access.atomic || !latest[cell].contains(state, column) { FoundKind::Race } else { FoundKind::Stale };
@@ -83,7 +86,7 @@ impl<const N: usize> Monitor<'_, N> {
         };
         let unknown =
             |mode: Mode, squeezes: bool, class: Class| unknown_fact(mode, self.plan.fact(cell, squeezes, class));
-        // A stale value other than this one: there may be a fact for it, or the one about different values tells.
+        // A stale value other than this one: there may be a fact for it, or the fact about different values answers.
         let other_than = |expected: Value, admitted: Class| {
             let different = || {
                 let ((any, different), last) = self.plan.cells[cell].different.zip(self.rows.last_stale[cell])?;
@@ -125,7 +128,7 @@ impl<const N: usize> Monitor<'_, N> {
         Ok(may_be_stale.then_some(found))
     }
 
-    /// Whether the access that has just led to this state races with an earlier one. Its own acquiring counts.
+    /// Whether the access that has just led to this state races with an earlier one. The access's own acquire counts.
     pub(super) fn races(&self, thread: usize, step: usize, slot: usize, writes: bool, next: &[u64]) -> bool {
         let Some(cell) = self.plan.cell_of[slot] else { return false };
         let atomic = self.plan.deeds[thread][step].accesses().next().is_some_and(|(mode, ..)| mode.atomic);

@@ -1,11 +1,11 @@
 //! Sets of columns: facts and marks by number, in words of 64 bits.
 //!
-//! The number of words is chosen when a search starts ([`WIDTHS`]) and is part of the type. So a program with few columns runs
-//! code that was compiled for few words, and does not pay for programs that need more.
+//! The number of words is chosen when a search starts ([`WIDTHS`]) and is part of the type. A program with few columns
+//! therefore runs code compiled for few words, and does not pay for programs that need more.
 
 use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
 
-/// Words of the sets of each width. `monitor` in `search.rs` picks the first that is wide enough.
+/// The number of words for each width. `monitor` in `search.rs` picks the first that is wide enough.
 pub(crate) const WIDTHS: [usize; 3] = [2, 8, 32];
 
 /// The most columns that a search can have.

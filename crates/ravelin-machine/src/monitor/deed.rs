@@ -1,36 +1,36 @@
-//! What each instruction is to the monitor: a read, a write, an update or a fence, with the strength it counts with.
+//! What each instruction is for the monitor: a read, a write, an update or a fence, with its effective strength.
 //!
-//! Strengths are those of the model: as written under RC20, release/acquire for every atomic access under RA. RC20 has no
-//! seq_cst accesses; one is taken as the release/acquire access with a hidden seq_cst fence before or after it, or without
-//! one ([`SeqCstReading`]).
+//! Strengths are those of the model: as written under RC20, release/acquire for every atomic access under RA. RC20 has
+//! no seq_cst accesses. A seq_cst access is taken as the release/acquire access with a hidden seq_cst fence before or
+//! after it, or without one ([`SeqCstReading`]).
 
 use ravelin_program::{Instruction, Model, Order, SeqCstReading};
 
-/// What a monitored search is about.
+/// The settings of a monitored search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct C11Settings {
     /// `ra` or `rc20`.
     pub model: Model,
     /// `after`, `before` or `rel-acq`: one reading per search.
     pub seq_cst: SeqCstReading,
-    /// Look for data races on non-atomic accesses too.
+    /// Also search for data races on non-atomic accesses.
     pub races: bool,
-    /// Store states once that differ by a permutation of identical threads.
+    /// Store states that differ by a permutation of identical threads once.
     pub symmetry: bool,
 }
 
-/// How strongly one access counts.
+/// The effective strength of one access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mode {
     pub atomic: bool,
     pub acquire: bool,
     pub release: bool,
-    /// A hidden seq_cst fence stands before the access, or after it.
+    /// There is a hidden seq_cst fence before the access, or after it.
     pub fence_before: bool,
     pub fence_after: bool,
 }
 
-/// What a transition does in the eyes of the monitor.
+/// What a transition does for the monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     Nothing,
@@ -48,7 +48,7 @@ pub(crate) enum Deed {
 }
 
 impl Deed {
-    /// Instructions without a meaning in C11 are refused before; here they do nothing.
+    /// Instructions without a meaning in C11 are refused earlier; here they do nothing.
     pub fn of(instruction: &Instruction, settings: C11Settings) -> Deed {
         let mode = |order| Mode::of(order, settings);
         match instruction {
@@ -79,7 +79,7 @@ impl Deed {
         first.into_iter().chain(second)
     }
 
-    /// Acts as a seq_cst fence, hidden ones included.
+    /// Acts as a seq_cst fence, including hidden ones.
     pub fn fences_seq_cst(&self) -> bool {
         match self {
             Deed::Fence { seq_cst, .. } => *seq_cst,
@@ -87,12 +87,12 @@ impl Deed {
         }
     }
 
-    /// Acts as an acquire fence, hidden ones included.
+    /// Acts as an acquire fence, including hidden ones.
     pub fn fences_acquire(&self) -> bool {
         matches!(self, Deed::Fence { acquire: true, .. }) || self.fences_seq_cst()
     }
 
-    /// Acts as a release fence, hidden ones included.
+    /// Acts as a release fence, including hidden ones.
     pub fn fences_release(&self) -> bool {
         matches!(self, Deed::Fence { release: true, .. }) || self.fences_seq_cst()
     }

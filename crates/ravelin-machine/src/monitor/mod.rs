@@ -1,22 +1,23 @@
-//! Robustness against release/acquire and RC20: the SC state space with a monitor of finite size beside it (*Dynamic Robustness
-//! Verification against Weak Memory*, PLDI 2025, sections 2.3 and 4).
+//! Robustness against release/acquire and RC20: the SC state space with a monitor of finite size beside it (*Dynamic
+//! Robustness Verification against Weak Memory*, PLDI 2025, sections 2.3 and 4).
 //!
-//! A program is not robust exactly if some SC run leads to a state in which a thread is about to access a cell whose latest write is
-//! SC-before the thread but not known to it (theorem 2.2). The monitor keeps who knows what, as sets behind the packed state:
+//! A program is not robust exactly if some SC run leads to a state of the following kind: a thread is about to access a
+//! cell whose latest write is SC-before the thread but not known to it (theorem 2.2). The monitor keeps which thread
+//! knows what, as sets after the packed state:
 //!
-//! - [`deed`]: what an instruction is to the monitor, under each model;
+//! - [`deed`]: what an instruction is for the monitor, under each model;
 //! - [`plan`], [`asked`]: which cells and which facts about them are kept;
-//! - [`columns`], [`rows`]: sets of them, where they stand, and which of them can still matter;
+//! - [`columns`], [`rows`]: sets of them, where they are, and which of them can still matter;
 //! - [`view`], [`update`]: how they change;
 //! - [`check`]: when a state is a violation, and when there is a race;
 //! - [`search`], [`symmetry`]: the whole as a system to explore.
 //!
-//! **Reductions.** Steps within a thread are fused with the step before them: they change neither what others see nor any set but the
-//! thread's own, and others' steps only take elements out of these sets, from all of them alike; so the two orders
-//! lead to the same state. Fences are such steps, and so are accesses to a cell that no other thread touches. Dead
-//! registers are forgotten, and so is every bit that no access to come can look at ([`rows`]). Identical threads are not told
-//! apart. The orders of steps are not
-//! reduced: that a write is the *latest* one when an access comes is a matter of order (example 3.1 of the paper).
+//! **Reductions.** Steps within a thread are fused with the step before them. They change neither what others see nor
+//! any set except the thread's own. Others' steps only remove elements from these sets, from all of them alike. The two
+//! orders therefore lead to the same state. Fences are such steps, and so are accesses to a cell that no other thread
+//! touches. Dead registers are forgotten, and so is every bit that no later access can read ([`rows`]). Identical
+//! threads are not distinguished. The orders of steps are not reduced: whether a write is the *latest* one at an access
+//! depends on the order (example 3.1 of the paper).
 
 mod asked;
 mod check;
@@ -48,7 +49,7 @@ pub(crate) struct Monitor<'a, const N: usize> {
     machine: &'a Machine,
     plan: Plan,
     rows: Rows<N>,
-    /// Data races are looked for.
+    /// Whether to search for data races.
     races: bool,
     /// The columns of all facts, and by cell those of its own.
     facts: Columns<N>,

@@ -1,24 +1,24 @@
-//! What the monitor has to remember of a program: which cells, and which facts about each.
+//! What the monitor has to remember about a program: which cells, and which facts about each.
 //!
-//! A cell is tracked if several threads touch it and one writes it. In a cell that one thread has for itself nothing is
-//! ever stale, and one that nobody writes passes nothing on.
+//! A cell is tracked if several threads touch it and one writes it. In a cell that only one thread uses nothing is ever
+//! stale, and a cell that no thread writes passes nothing on.
 //!
-//! A *fact* is one column of every view. It belongs to a cell and says that the view knows a write that is newer than every
-//! write a stale access could use. What such an access could use depends on the access:
+//! A *fact* is one column of every view. It belongs to a cell and says that the view knows a write that is newer than
+//! every write a stale access could use. Which writes those are depends on the access:
 //!
-//! - it reads (a load), or it also writes (a store, an RMW) and then has to squeeze in before a write that is not an RMW:
-//!   the two copies of section 4.1 of the paper ([`Fact::squeezes`]);
-//! - any value will do, or only some: those that let a `wait`, a `bcas` or a strong compare-exchange pass or fail, section
-//!   4.3 ([`Class`]). For value v of cell x the fact is lost when a write overwrites v, because only then is there
-//!   a new stale v; all other writes leave it as it is.
+//! - it reads (a load), or it also writes (a store, an RMW) and then has to squeeze in before a write that is not an
+//!   RMW: the two copies of section 4.1 of the paper ([`Fact::squeezes`]);
+//! - any value matters, or only some: those that let a `wait`, a `bcas` or a strong compare-exchange pass or fail,
+//!   section 4.3 ([`Class`]). For value v of cell x the fact is lost when a write overwrites v, because only then is
+//!   there a new stale v. All other writes leave it as it is.
 //!
-//! Only facts that some access asks for exist, and only if another thread can make them false. The `_sc` sets have one column
-//! a cell, whatever the access: if a write is SC-before a thread, then so are all modification-order-earlier writes, and a
-//! run in which the *latest* one is can be had by leaving out what is not SC-before the thread.
+//! Only facts that some access asks for exist, and only if another thread can make them false. The `_sc` sets have one
+//! column per cell, whatever the access. If a write is SC-before a thread, then so are all modification-order-earlier
+//! writes. Omitting what is not SC-before the thread gives a run in which the *latest* write is SC-before it.
 //!
-//! Marks for data races are further columns: one for each cell, thread and kind of access, saying that the view
-//! happens after that thread's last such access. One a cell would not do: two atomic writes may race with one non-atomic read
-//! although the later of them is known.
+//! Marks for data races are further columns: one per cell, thread and kind of access. A mark says that the view happens
+//! after that thread's last such access. One per cell would not be enough: two atomic writes may race with one
+//! non-atomic read although the later of them is known.
 
 use super::asked::{Asked, Values, asked};
 use super::columns::{Columns, MOST_COLUMNS};
@@ -34,7 +34,7 @@ pub(crate) struct Plan {
     pub cell_of: Vec<Option<usize>>,
     pub cells: Vec<Cell>,
     pub facts: Vec<Fact>,
-    /// Columns behind those of the facts.
+    /// Columns after those of the facts.
     pub marks: Vec<Mark>,
     /// Cells that have facts: the columns of the `_sc` sets.
     pub sc_columns: usize,
@@ -63,12 +63,12 @@ pub(crate) struct Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fact {
     pub cell: usize,
-    /// Lost by writes that are not RMWs only.
+    /// Lost only by writes that are not RMWs.
     pub squeezes: bool,
     pub class: Class,
 }
 
-/// Which stale values matter: those of `lo..=hi` but one.
+/// The stale values that matter: those of `lo..=hi` except one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Class {
     pub lo: Value,
@@ -79,9 +79,10 @@ pub(crate) struct Class {
 impl Class {
     pub const ANY: Class = Class { lo: Value::MIN, hi: Value::MAX, except: None };
 
-    /// All values but that of the last stale write, which is kept beside the fact. With the fact about any stale value it says
-    /// what a compare-exchange needs that expects one of many values and may fail: if the last stale value is another than the
-    /// expected one, any will do, and else one that differs from it. Not a class of values that stays the same.
+    /// All values except that of the last stale write, which is kept beside the fact. A compare-exchange that expects
+    /// one of many values and may fail needs this fact and the one about any stale value. If the last stale value
+    /// differs from the expected one, any stale value is enough; otherwise one that differs from it is needed. This is
+    /// not a fixed class of values.
     pub const DIFFERENT: Class = Class { lo: Value::MAX, hi: Value::MIN, except: None };
 
     pub fn only(value: Value) -> Class {
@@ -92,7 +93,7 @@ impl Class {
         Class { except: Some(value), ..self }
     }
 
-    /// Those that a register takes. One that faults counts: a fault that only weak memory has is no SC behaviour.
+    /// The values that a register admits. One that faults counts: a fault that only weak memory has is no SC behaviour.
     pub fn admitted(domain: Option<Domain>) -> Class {
         match domain {
             Some(Domain { lo, hi, escape: Escape::Block }) => Class { lo, hi, except: None },
@@ -114,7 +115,7 @@ impl Class {
     }
 }
 
-/// That a thread's last access of a kind happens before.
+/// A thread's last access of a kind, which may happen before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub cell: usize,
@@ -204,7 +205,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The fact an access asks for, if it can ever be false.
+    /// The fact that an access asks for, if it can ever be false.
     #[inline]
     pub fn fact(&self, cell: usize, squeezes: bool, class: Class) -> Option<usize> {
         let known = &self.cells[cell];
@@ -219,7 +220,7 @@ impl Plan {
         self.marks.iter().position(|mark| *mark == wanted).map(|mark| self.facts.len() + mark)
     }
 
-    /// The marks that an access has to know.
+    /// The marks that an access must know.
     pub fn conflicts<const N: usize>(&self, cell: usize, thread: usize, atomic: bool, writes: bool) -> Columns<N> {
         let conflicting = |mark: &Mark| mark.cell == cell && mark.conflicts(thread, atomic, writes);
         let columns = (self.marks.iter().enumerate()).filter(|(_, mark)| conflicting(mark));

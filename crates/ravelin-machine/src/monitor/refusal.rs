@@ -1,4 +1,4 @@
-//! Programs that the monitor does not take.
+//! Programs that the monitor does not support.
 
 use ravelin_program::{Escape, Instruction, Model, Program, RmwOp, Span};
 use thiserror::Error;
@@ -26,7 +26,7 @@ pub enum Refusal {
     TooManyFacts { facts: usize, limit: usize },
 }
 
-/// What can be seen before anything is compiled.
+/// Checks that need no compilation.
 pub(super) fn refuse(program: &Program) -> Result<(), Refusal> {
     for thread in &program.threads {
         for transition in &thread.transitions {

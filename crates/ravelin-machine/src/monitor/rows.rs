@@ -1,7 +1,7 @@
-//! Where the monitor's sets stand behind a packed SC state, and which bits of them can still matter.
+//! Where the monitor's sets are after a packed SC state, and which of their bits can still matter.
 //!
-//! A set is a row of bits in one or more words. Parts of rows never lie across words, so that a set is read and written with a shift and a
-//! mask, and "x leaves every set" is one mask over all words.
+//! A set is a row of bits in one or more words. Parts of rows never cross words, so that a set is read and written with
+//! a shift and a mask, and "x leaves every set" is one mask over all words.
 
 use super::columns::Columns;
 use super::deed::Deed;
@@ -12,13 +12,13 @@ use crate::layout::{Field, Packer};
 use crate::ranges::{Interval, Ranges};
 use ravelin_program::{LocId, Value};
 
-/// Words that are looked at together.
+/// How many words are processed together.
 const AT_ONCE: usize = 8;
 
 /// A set of columns. One without room is always empty.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<const N: usize> {
-    /// Of 64 columns each but the last; without room behind that.
+    /// 64 columns each except the last; without room after that.
     spots: [Spot; N],
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct ViewRows<const N: usize> {
 
 /// The sets of the monitor, by thread or by tracked cell.
 pub(crate) struct Rows<const N: usize> {
-    /// Words of the SC state, and of the whole.
+    /// Words of the SC state, and of the whole state.
     pub sc_words: usize,
     pub words: usize,
     /// `T_sc`, `W_sc`, `M_sc`.
@@ -112,12 +112,13 @@ pub(crate) struct Rows<const N: usize> {
     pub write_sc: Vec<Row<N>>,
     pub access_sc: Vec<Row<N>>,
     pub cur: Vec<ViewRows<N>>,
-    /// Only of threads in which it can differ from `cur` and is used.
+    /// Only for threads in which it can differ from `cur` and is used.
     pub acq: Vec<Option<ViewRows<N>>>,
-    /// Without room where no release fence makes it differ from nothing known.
+    /// Without room where no release fence makes it differ from no knowledge.
     pub rel: Vec<ViewRows<N>>,
     pub msg: Vec<ViewRows<N>>,
-    /// `EM`, `EW`: what the fences before accesses of a cell, and before those its latest write comes after, knew.
+    /// `EM`, `EW`: what the fences before accesses of a cell knew, and those before the accesses that its latest write
+    /// comes after.
     pub access_fenced: Vec<Row<N>>,
     pub write_fenced: Vec<Row<N>>,
     /// By cell with a fact about a different value: the last value that was overwritten.
@@ -128,10 +129,10 @@ pub(crate) struct Rows<const N: usize> {
     pub sc_columns: Vec<Vec<u64>>,
     /// All rows that have columns of facts.
     view_rows: Vec<Row<N>>,
-    /// By fact or mark: what is kept while it is not settled, its cell's bits in the `_sc` sets too.
+    /// By fact or mark: what is kept while it is not settled, including its cell's bits in the `_sc` sets.
     open: Vec<Vec<u64>>,
     has_fences: bool,
-    /// What the words are where everything is settled.
+    /// The words when everything is settled.
     settled: Vec<u64>,
     /// By thread and location.
     live: Vec<Vec<Live<N>>>,
@@ -143,7 +144,7 @@ struct Live<const N: usize> {
     rows: Vec<u64>,
     /// Facts and marks that the thread may ask for.
     asked: Columns<N>,
-    /// All but what only seq_cst fences look at, or really all.
+    /// Everything except what only seq_cst fences read, or everything.
     fenced: Vec<u64>,
 }
 
@@ -167,7 +168,8 @@ impl<const N: usize> Rows<N> {
             .map(|deeds| {
                 let relaxed =
                     deeds.iter().flat_map(Deed::accesses).any(|(m, reads, _)| reads && m.atomic && !m.acquire);
-                // With pending knowledge, or marks that hidden fences leave alone, nothing changes: `acq` is `cur` then, too.
+                // With pending knowledge, or marks that hidden fences do not change, nothing changes: `acq` equals
+                // `cur` then, too.
                 (relaxed && deeds.iter().any(Deed::fences_acquire)).then(|| view(true))
             })
             .collect();
@@ -246,7 +248,7 @@ impl<const N: usize> Rows<N> {
         state[self.sc_words..].to_vec()
     }
 
-    /// One column of all views becomes what another is.
+    /// Copies one column of all views to another.
     pub fn copy_column(&self, from: usize, to: usize, state: &mut [u64]) {
         for row in &self.view_rows {
             let columns = row.get(state);
@@ -263,11 +265,11 @@ impl<const N: usize> Rows<N> {
         }
     }
 
-    /// Forgets what no access to come can look at, so that states are equal that differ in nothing that matters.
+    /// Forgets what no later access can read, so that states that differ only in irrelevant bits are equal.
     ///
-    /// A fact that every thread knows that may still ask for it is *settled*: nothing can come of it before a write makes it false
-    /// for all but the writer. It is then taken to be known everywhere, and so is a cell in the `_sc` sets if all its facts are
-    /// settled. Rows that no step to come reads are emptied.
+    /// A fact is *settled* if every thread that may still ask for it knows it: it has no effect before a write makes it
+    /// false for all but the writer. It is then taken to be known everywhere, and so is a cell in the `_sc` sets if all
+    /// its facts are settled. Rows that no later step reads are emptied.
     #[inline]
     pub fn forget(&self, machine: &Machine, state: &mut [u64]) {
         let mut open = Columns::NONE;
@@ -307,7 +309,7 @@ fn is_relaxed_write(deed: &Deed) -> bool {
     deed.accesses().any(|(mode, _, writes)| writes && mode.atomic && !mode.release)
 }
 
-/// By thread and location: the rows that its own future needs, what it may ask for, and whether seq_cst fences are to come.
+/// By thread and location: the rows that its own future needs, what it may ask for, and whether seq_cst fences follow.
 fn live<const N: usize>(machine: &Machine, plan: &Plan, rows: &Rows<N>) -> Vec<Vec<Live<N>>> {
     let program = &machine.program;
     let ranges = Ranges::infer(program);

@@ -1,4 +1,4 @@
-//! The monitored SC space as a system to explore, and what was found as a run.
+//! The monitored SC space as a system to explore, and the findings as runs.
 
 use super::Monitor;
 use super::columns::WIDTHS;
@@ -24,7 +24,7 @@ pub struct MonitorSearch {
     pub statistics: Statistics,
 }
 
-/// An SC run, and the access after it that shows something. Transitions are those of the program as written.
+/// An SC run, and the access after it that is stale or races. Transitions are those of the program as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     pub run: Run,
@@ -55,7 +55,7 @@ pub enum MonitorError {
     Unreadable(#[from] Unreadable),
 }
 
-/// Looks for an access that may be stale, or races.
+/// Searches for an access that may be stale, or races.
 pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> Result<MonitorSearch, MonitorError> {
     if settings.model.is_hardware() {
         return Err(Refusal::Hardware(settings.model).into());
@@ -104,7 +104,7 @@ fn search<const N: usize>(
         End::Limit(limit) => Some(limit),
         _ => None,
     };
-    // Of several in one level a stale access says more than a race.
+    // Of several findings in one level, a stale access says more than a race.
     let found = match space.findings.iter().min_by_key(|finding| finding.kind % 2) {
         Some(finding) => Some(monitor.read_back(&space.path(finding.state), kind_of(finding.kind))?),
         None => None,
@@ -117,17 +117,17 @@ fn machine_settings() -> Settings {
     Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Monitor, reductions }
 }
 
-/// Where the successors of a state are collected. Kept from state to state so that nothing is allocated.
+/// Collects the successors of a state. Reused from state to state so that nothing is allocated.
 pub(crate) struct Scratch {
     words: usize,
-    /// States on the way through fused steps, the state after the first step in front.
+    /// Intermediate states of fused steps, starting with the state after the first step.
     states: Vec<u64>,
     links: Vec<Link>,
     next: Vec<u64>,
     accesses: Accesses,
 }
 
-/// How a state on the way was reached, and whether it is to be stored.
+/// How an intermediate state was reached, and whether to store it.
 struct Link {
     parent: usize,
     step: usize,
@@ -135,7 +135,7 @@ struct Link {
     end: bool,
 }
 
-/// States on the way, after which all that are left are stored.
+/// After this many intermediate states, all remaining ones are stored.
 const MOST_ON_THE_WAY: usize = 256;
 
 impl Scratch {
@@ -148,7 +148,7 @@ impl Scratch {
         &self.states[node * self.words..(node + 1) * self.words]
     }
 
-    /// Adds `next`, or finds it among the states that are there.
+    /// Adds `next`, or finds it among the existing states.
     fn add(&mut self, parent: usize, step: usize, choice: Value, end: bool) {
         match (0..self.links.len()).find(|&node| self.state(node) == self.next) {
             Some(node) => self.links[node].end |= end,
@@ -159,7 +159,7 @@ impl Scratch {
         }
     }
 
-    /// The actions from the expanded state to one on the way.
+    /// The actions from the expanded state to an intermediate one.
     fn actions(&self, thread: usize, node: usize) -> Vec<Action> {
         let mut actions = Vec::new();
         let mut at = node;
@@ -176,7 +176,8 @@ impl Scratch {
 }
 
 impl<const N: usize> Monitor<'_, N> {
-    /// All successors by a thread: `emit` gets each with the scratch and the number of the last state on the way. `report` gets findings.
+    /// All successors by a thread: `emit` gets each with the scratch and the number of the last intermediate state.
+    /// `report` gets findings.
     fn expand_thread(
         &self,
         thread: usize,
@@ -228,7 +229,7 @@ impl<const N: usize> Monitor<'_, N> {
         Ok(())
     }
 
-    /// One step into `next`, with what it does to the sets. Whether it was taken.
+    /// Takes one step into `next`, including its effect on the sets. Returns whether it was taken.
     #[inline]
     fn take(
         &self,
@@ -252,7 +253,7 @@ impl<const N: usize> Monitor<'_, N> {
         }
     }
 
-    /// Goes on through the fused steps of a thread, as `chain.rs` does, with the sets.
+    /// Continues through the fused steps of a thread, as `chain.rs` does, with the sets.
     fn walk(&self, thread: usize, scratch: &mut Scratch) -> Result<(), Outgrown> {
         let code = &self.machine.threads[thread];
         let mut node = 0;
@@ -277,7 +278,8 @@ impl<const N: usize> Monitor<'_, N> {
         Ok(())
     }
 
-    /// The run along a path of stored states, which are representatives; the run is made of states that really follow one another.
+    /// The run along a path of stored states. These are representatives; the run consists of states that really follow
+    /// one another.
     fn read_back(&self, path: &[&[u64]], kind: FoundKind) -> Result<Found, Unreadable> {
         let Some((first, rest)) = path.split_first() else { return Err(Unreadable { step: 0 }) };
         let (mut run, _) = self.machine.read_back(&[&first[..self.rows.sc_words]])?;
@@ -301,7 +303,7 @@ impl<const N: usize> Monitor<'_, N> {
             state = next;
             run.actions.extend(actions);
         }
-        // What was reported of a representative may hold of another thread in the run itself.
+        // A report about a representative may apply to another thread in the run itself.
         let mut shown = None;
         for thread in threads {
             let report = |number: u32| {
@@ -346,7 +348,7 @@ impl<const N: usize> System for Monitor<'_, N> {
         Scratch::new(self.rows.words)
     }
 
-    /// Fences before the first access need no thought: all views know everything then.
+    /// Fences before the first access do not matter: all views know everything then.
     fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
         let mut whole = vec![0; self.rows.words];
         let emitted = self.machine.fused_initial_states(&mut |state| {

@@ -1,9 +1,9 @@
-//! States that differ only by which of several identical threads is which are stored once.
+//! Stores states once that differ only by a permutation of identical threads.
 //!
-//! Threads are identical here if they run the same code on the same cells. What belongs to a thread, its location, its registers and its
-//! rows, is then exchanged as a whole; a state's representative has these in sorted order. The monitor's rules know threads by
-//! their rows only, so exchanging identical ones turns runs into runs. Marks of races name threads in their columns; with
-//! marks nothing is exchanged.
+//! Threads are identical here if they run the same code on the same cells. The parts of a thread, its location, its
+//! registers and its rows, are then exchanged as a whole; a state's representative has these in sorted order. The
+//! monitor's rules identify threads by their rows only, so exchanging identical ones turns runs into runs. Marks of
+//! races name threads in their columns; with marks nothing is exchanged.
 
 use super::plan::Plan;
 use super::rows::{Rows, Spot};

@@ -1,12 +1,14 @@
-//! How the sets change with each step: figure 2 of the paper for the `_sc` sets, the views of section 4.2 for happens-before.
+//! How the sets change with each step: figure 2 of the paper for the `_sc` sets, the views of section 4.2 for
+//! happens-before.
 //!
-//! A load adds its cell to `cur` and `acq`, and the cell's message to `acq`, and to `cur` if it acquires. A write removes its
-//! cell from every set, adds it to the writer's `cur` and `acq`, and leaves a message: `rel`, or `cur` if it releases. An RMW
-//! does both, and joins the message it leaves with the one it read: that is the release sequence. An acquire fence makes `cur`
-//! be `acq`, a release fence `rel` be `cur`.
+//! A load adds its cell to `cur` and `acq`, and the cell's message to `acq`, and to `cur` if it acquires. A write
+//! removes its cell from every set, adds it to the writer's `cur` and `acq`, and leaves a message: `rel`, or `cur` if
+//! it releases. An RMW does both, and joins the message it leaves with the one it read: that is the release sequence.
+//! An acquire fence sets `cur` to `acq`, a release fence sets `rel` to `cur`.
 //!
-//! Non-atomic accesses count in the views, where they are relaxed ones that carry no message, and not in the `_sc` sets: they are
-//! watched for races, not for robustness. Without a race everything they order is ordered by happens-before anyway.
+//! Non-atomic accesses count in the views, as relaxed ones that carry no message. They do not count in the `_sc` sets:
+//! they are watched for races, not for robustness. Without a race everything they order is ordered by happens-before
+//! anyway.
 
 use super::Monitor;
 use super::columns::Columns;
@@ -29,7 +31,8 @@ impl<const N: usize> Monitor<'_, N> {
         rows.forget(self.machine, state);
     }
 
-    /// Changes the sets of `next`, which a step of a thread has led to. `overwritten` is what a written cell held before.
+    /// Changes the sets of `next`, which a step of a thread has led to. `overwritten` is the previous value of a
+    /// written cell.
     pub(super) fn update(
         &self,
         thread: usize,
@@ -101,14 +104,14 @@ impl<const N: usize> Monitor<'_, N> {
             rows.thread_sc[thread].add(state, rows.access_sc[cell].get(state));
         }
 
-        // The last stale value before this one is the last that differs, if it does.
+        // The previous last stale value is the last different one, if it differs.
         let last_stale = rows.last_stale[cell];
         if let (Some((any, different)), Some(last)) = (plan.cells[cell].different, last_stale)
             && last.get(state) != old
         {
             rows.copy_column(any, different, state);
         }
-        // The cell leaves every set: of facts those that this write makes false.
+        // The cell leaves every set; of its facts, those that this write makes false are cleared.
         rows.clear(state, &self.lost[cell][usize::from(update)]);
         for &fact in &self.by_value[cell] {
             let fact_is = &plan.facts[fact];
@@ -148,7 +151,8 @@ impl<const N: usize> Monitor<'_, N> {
         }
     }
 
-    /// The message of a cell goes to `acq`, and to `cur`, which is given back and not yet stored, if the access acquires.
+    /// The message of a cell goes to `acq`. If the access acquires, it also goes to `cur`, which is returned and not
+    /// yet stored.
     fn acquire(&self, thread: usize, cell: usize, mode: Mode, state: &mut [u64]) -> View<N> {
         let cur = self.rows.cur[thread].get(state);
         if !mode.atomic {
@@ -161,7 +165,7 @@ impl<const N: usize> Monitor<'_, N> {
         if mode.acquire { cur.join(message) } else { cur }
     }
 
-    /// A thread's access of a kind is new to every other view; its own views get the mark that is given back.
+    /// A thread's access of a kind is new to every other view. Returns the mark for its own views.
     fn renew_mark(&self, thread: usize, cell: usize, mode: Mode, writes: bool, state: &mut [u64]) -> Columns<N> {
         match self.marks[thread][cell][usize::from(mode.atomic)][usize::from(writes)] {
             None => Columns::NONE,
@@ -190,7 +194,7 @@ impl<const N: usize> Monitor<'_, N> {
         }
     }
 
-    /// A seq_cst fence that nobody wrote: it strengthens what is known of stale writes, and synchronises nothing.
+    /// An implicit seq_cst fence: it strengthens what is known of stale writes, and synchronises nothing.
     fn hidden_fence(&self, thread: usize, state: &mut [u64]) {
         let (rows, facts) = (&self.rows, self.facts);
         let cur = rows.cur[thread].get(state);
@@ -203,7 +207,7 @@ impl<const N: usize> Monitor<'_, N> {
         rel.set(state, fenced.over(facts, rel.get(state)));
     }
 
-    /// What `cur` would be behind a seq_cst fence.
+    /// What `cur` would be after a seq_cst fence.
     #[inline]
     pub(super) fn behind_fence(&self, thread: usize, state: &[u64]) -> View<N> {
         let view = self.rows.acq[thread].unwrap_or(self.rows.cur[thread]);

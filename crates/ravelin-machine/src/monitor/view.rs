@@ -1,13 +1,14 @@
-//! What a view knows: of each cell whether its latest write is known (per fact, see `plan.rs`), and what seq_cst fences have to do
-//! with that.
+//! What a view knows: for each cell whether its latest write is known (per fact, see `plan.rs`), and how seq_cst fences
+//! affect that.
 //!
-//! The rule for seq_cst fences is exact for RC11's psc axiom. A fence f knows all that the fences g knew for which g psc f: those
-//! that happen before f, and those with g hb a eco b hb f for accesses a, b of one cell. So a view carries, beside what it
-//! *knows*, what fences that happen before it *knew* (it leaves traces at the cells that are accessed afterwards) and what is
-//! *pending*: found at a cell that was accessed, and known from the next seq_cst fence on. Pending knowledge travels with
-//! synchronisation like the rest, because b hb f may lead through other threads.
+//! The rule for seq_cst fences is exact for RC11's psc axiom. A fence f knows all that the fences g knew for which g
+//! psc f: those that happen before f, and those with g hb a eco b hb f for accesses a, b of one cell. So a view carries
+//! two more sets beside what it *knows*. One is what fences that happen before it *knew*, which leaves traces at the
+//! cells that are accessed afterwards. The other is what is *pending*: found at a cell that was accessed, and known
+//! from the next seq_cst fence on. Pending knowledge travels with synchronisation like the rest, because b hb f may
+//! lead through other threads.
 //!
-//! What fences knew is known, and what is known need not be pending, so one bit beside the known one tells both.
+//! What fences knew is known, and what is known need not be pending, so one bit beside the known one encodes both.
 
 use super::columns::Columns;
 use super::rows::ViewRows;
@@ -15,7 +16,7 @@ use super::rows::ViewRows;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct View<const N: usize> {
     pub known: Columns<N>,
-    /// Of what is known: fences knew it. Of the rest: it is pending.
+    /// For known columns: fences knew it. For the others: it is pending.
     pub fenced: Columns<N>,
 }
 
