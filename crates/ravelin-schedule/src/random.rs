@@ -18,7 +18,7 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number below `end`, which is not 0; all are as likely as can be told apart.
+    /// A number below `end`, which is not 0; all numbers are practically equally likely.
     pub fn below(&mut self, end: u64) -> u64 {
         debug_assert!(end > 0);
         ((u128::from(self.number()) * u128::from(end)) >> 64) as u64

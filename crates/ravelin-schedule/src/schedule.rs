@@ -1,4 +1,4 @@
-//! A schedule by name: what to write into a report so that a run can be made again.
+//! A schedule by name, which a report contains so that a run can be repeated.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,9 +8,9 @@ use std::str::FromStr;
 pub enum Strategy {
     /// A random walk: at each point any thread that can run.
     Random,
-    /// Priorities that change at few points (PCT: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
+    /// Priorities that change at a few points (PCT: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
     Pct {
-        /// The depth of the bugs that are found with a guaranteed probability: priorities change at one point less.
+        /// The depth of the bugs that are found with a guaranteed probability: priorities change at one point fewer.
         depth: u32,
         /// Among how many points those are chosen: about as many as a run has.
         length: u64,
@@ -24,7 +24,7 @@ pub struct Schedule {
     pub seed: u64,
 }
 
-/// A text that names no schedule.
+/// A text that does not name a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSchedule(String);
 

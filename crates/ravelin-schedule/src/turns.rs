@@ -1,23 +1,23 @@
-//! The threads of a program, whether they can run, and whose turn it is.
+//! The threads of a program, whether they can run, and which of them has the turn.
 //!
-//! Random walk and PCT differ only in [`Turns::pick`]. Both are made fair where the papers assume that threads end: a
-//! thread that goes round in a waiting loop gives way to the others (random walk: until somebody has done something; PCT:
-//! its priority becomes the lowest), and under PCT so does one that has run alone for very long. Time is counted in
-//! points and jumps ahead when everybody waits, so that sleeping takes no time and depends on none.
+//! Random walk and PCT differ only in [`Turns::pick`]. Both are made fair where the papers assume that threads end. A
+//! thread in a waiting loop yields to the others: under the random walk until some thread has an effect, under PCT by
+//! getting the lowest priority. Under PCT a thread that has run alone for very long yields, too. Time is counted in
+//! points and jumps ahead when all threads wait, so that sleeping takes no real time and does not depend on it.
 //!
-//! Each question costs time in proportion to the threads that can run at most; one at which nobody waits or yields, under
-//! the random walk, costs the same for any number.
+//! Each call takes time at most proportional to the number of threads that can run. Under the random walk, a call
+//! during which no thread waits or yields takes constant time.
 
 use crate::{Random, Schedule, Strategy};
 
-/// What a thread that cannot go on waits for.
+/// What a thread that cannot continue waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Somebody wakes those who wait for this object.
+    /// For a thread that wakes the waiters of this object.
     Object(usize),
-    /// Something happens to a file descriptor.
+    /// For an event on a file descriptor.
     Descriptor,
-    /// Time passes.
+    /// For a time.
     Time,
 }
 
@@ -26,11 +26,11 @@ pub enum Wait {
 pub enum State {
     /// It runs, or could.
     Ready,
-    /// It waits, at most until then.
+    /// It waits, at most until this time.
     Waiting { on: Wait, until: Option<u64> },
-    /// It is somewhere where nobody can say when it comes back.
+    /// It is in a call of unknown duration.
     Outside,
-    /// It has ended; its place may be given to another one.
+    /// It has ended; another thread may get its place.
     Ended,
 }
 
@@ -39,54 +39,54 @@ pub enum State {
 pub enum Did {
     /// Something that others can see.
     Effect,
-    /// It only looked; `again` if at the same thing as before.
+    /// It only read; `again` if it read the same as before.
     Look { again: bool },
-    /// It said that others should run.
+    /// It asked to let others run.
     Yield,
 }
 
-/// What the thread that asked has to do.
+/// What the calling thread has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Go on.
+    /// Continue.
     Stay,
-    /// Give the turn to this thread.
+    /// Pass the turn to this thread.
     Switch(usize),
-    /// Ask the operating system whether a descriptor is ready, for at most so many nanoseconds, keep the turn meanwhile,
-    /// and then call [`Turns::asked`].
+    /// Ask the operating system whether a descriptor is ready, for at most this many nanoseconds; keep the turn
+    /// meanwhile, and then call [`Turns::asked`].
     Ask { limit: Option<u64> },
-    /// Nobody has the turn until a thread comes back from outside.
+    /// No thread has the turn until one comes back from outside.
     Idle,
-    /// Nobody will ever go on.
+    /// No thread will ever continue.
     Stuck(Stuck),
 }
 
-/// Why a program does not go on.
+/// Why a program cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stuck {
     /// Every thread waits for another.
     Deadlock,
-    /// Threads run, but only go round in waiting loops.
+    /// Threads run, but only repeat waiting loops.
     Livelock,
 }
 
 /// Nanoseconds that pass at a point.
 const TICK: u64 = 1_000;
-/// Looks in a row after which a thread is taken to wait, though it looks at different things.
+/// After this many reads in a row a thread is taken to wait, even if it reads different things.
 const PATIENCE: u32 = 32;
-/// Points without effect after which time jumps ahead, or descriptors are looked at.
+/// After this many points without effect, time jumps ahead or descriptors are polled.
 const QUIET: u64 = 1 << 10;
-/// A thread alone for so many points makes room under PCT.
+/// After this many points alone, a thread yields under PCT.
 const ALONE: u64 = 1 << 10;
 
 #[derive(Clone, Debug)]
 struct Thread {
     state: State,
-    /// For PCT: the highest runs.
+    /// For PCT: the thread with the highest priority runs.
     priority: i64,
-    /// For the random walk: it gives way until somebody has done something.
+    /// For the random walk: it yields until some thread has an effect.
     yields: bool,
-    /// Looks since its last effect.
+    /// Reads since its last effect.
     looks: u32,
     timed_out: bool,
 }
@@ -101,27 +101,27 @@ pub struct Turns {
     ready: Vec<usize>,
     /// Places of ended threads.
     free: Vec<usize>,
-    /// How many of the ready ones give way.
+    /// How many of the ready ones yield.
     yielding: usize,
     running: Option<usize>,
-    /// For PCT: when whoever runs gets which priority, last first.
+    /// For PCT: when the running thread gets which priority, last first.
     changes: Vec<(u64, i64)>,
     lowest: i64,
     points: u64,
-    /// Points since the last effect of anybody.
+    /// Points since the last effect of any thread.
     quiet: u64,
-    /// Points since the last change of turns.
+    /// Points since the turn last changed.
     alone: u64,
     livelock: u64,
     now: u64,
-    /// When the first of those who wait for a time has waited enough; `u64::MAX` if nobody does.
+    /// The earliest time that a thread waits for; `u64::MAX` if there is none.
     earliest: u64,
     trail: u64,
 }
 
 impl Turns {
-    /// One thread, the first, which has the turn. After `livelock` points in which nobody did anything the program is
-    /// taken not to go on; 0 for never.
+    /// One thread, the first, which has the turn. After `livelock` points without any effect the program is taken to be
+    /// stuck; 0 for never.
     pub fn new(schedule: Schedule, livelock: u64) -> Turns {
         let mut random = Random::new(schedule.seed);
         let mut changes = Vec::new();
@@ -156,7 +156,7 @@ impl Turns {
         self.points
     }
 
-    /// A number that two runs have in common as long as they are the same run.
+    /// A hash that two runs share as long as they are the same.
     pub fn trail(&self) -> u64 {
         self.trail
     }
@@ -166,7 +166,7 @@ impl Turns {
         self.now
     }
 
-    /// Who has the turn.
+    /// The thread that has the turn.
     pub fn running(&self) -> Option<usize> {
         self.running
     }
@@ -176,7 +176,7 @@ impl Turns {
         self.threads.get(thread).map_or(State::Ended, |thread| thread.state)
     }
 
-    /// How many places for threads there are, ended ones included.
+    /// How many places for threads there are, including those of ended threads.
     pub fn places(&self) -> usize {
         self.threads.len()
     }
@@ -224,8 +224,8 @@ impl Turns {
         place
     }
 
-    /// The thread with the turn is at a point, at a place in the program of which `place` is a part that stays the same
-    /// over runs.
+    /// The thread with the turn is at a point. `place` identifies the place in the program, in the same way in every
+    /// run.
     pub fn point(&mut self, me: usize, did: Did, place: u64) -> Next {
         debug_assert_eq!(self.running, Some(me));
         self.points += 1;
@@ -287,7 +287,8 @@ impl Turns {
         self.pick(me)
     }
 
-    /// After [`Next::Ask`]: whoever waits for a descriptor looks again, and if nothing was ready time passes.
+    /// Must be called after [`Next::Ask`]: threads that wait for a descriptor poll again, and if none was ready time
+    /// passes.
     pub fn asked(&mut self, me: usize, any: bool) -> Next {
         if any {
             self.descriptors();
@@ -298,7 +299,7 @@ impl Turns {
         self.pick(me)
     }
 
-    /// Wakes those who wait for an object, `most` of them at most; how many were woken. Whose luck it is, is chance.
+    /// Wakes threads that wait for an object, at most `most`, chosen at random. Returns how many were woken.
     pub fn wake(&mut self, object: usize, most: usize) -> usize {
         self.effect();
         let mut waiting: Vec<usize> = (0..self.threads.len())
@@ -312,7 +313,7 @@ impl Turns {
         woken
     }
 
-    /// Makes a waiting thread go on, whatever it waits for.
+    /// Makes a waiting thread continue, whatever it waits for.
     pub fn rouse(&mut self, thread: usize) {
         self.effect();
         if matches!(self.state(thread), State::Waiting { .. }) {
@@ -320,7 +321,7 @@ impl Turns {
         }
     }
 
-    /// Something happened to a descriptor: all who wait for one look again.
+    /// An event on a descriptor: all threads that wait for one poll again.
     pub fn descriptors(&mut self) {
         self.effect();
         for place in 0..self.threads.len() {
@@ -330,14 +331,14 @@ impl Turns {
         }
     }
 
-    /// A thread goes where nobody can say when it comes back. If it has the turn, somebody else gets it.
+    /// A thread enters a call of unknown duration. If it has the turn, another thread gets it.
     pub fn leave(&mut self, thread: usize) -> Next {
         self.leave_ready(thread);
         self.threads[thread].state = State::Outside;
         if self.running == Some(thread) { self.pick(thread) } else { Next::Stay }
     }
 
-    /// A thread is back from outside; whether it has the turn now.
+    /// A thread is back from outside. Returns whether it has the turn now.
     pub fn come_back(&mut self, me: usize) -> bool {
         self.effect();
         self.make_ready(me, false);
@@ -347,12 +348,12 @@ impl Turns {
         self.running == Some(me)
     }
 
-    /// Nobody has the turn until a thread comes back from outside, though a descriptor may get ready.
+    /// No thread has the turn until one comes back from outside, although a descriptor may get ready.
     pub fn abandon(&mut self) {
         self.running = None;
     }
 
-    /// If nobody has the turn and somebody could run: who gets it.
+    /// If no thread has the turn and one could run: the thread that gets it.
     pub fn anybody(&mut self) -> Option<usize> {
         if self.running.is_some() || self.ready.is_empty() {
             return None;
@@ -372,7 +373,7 @@ impl Turns {
         if self.running == Some(me) { self.pick(me) } else { Next::Stay }
     }
 
-    /// Who goes on after `me`, which has the turn.
+    /// The thread that continues after `me`, which has the turn.
     fn pick(&mut self, me: usize) -> Next {
         if self.ready.is_empty() {
             return self.nobody(me);
@@ -393,7 +394,7 @@ impl Turns {
     fn pick_unyielding(&mut self, me: usize) -> usize {
         if self.yielding == self.ready.len() {
             self.clear_yields();
-            // Whoever asks has just said that somebody else should run.
+            // The calling thread has just asked to let others run.
             if self.ready.len() > 1 && self.ready.contains(&me) {
                 self.threads[me].yields = true;
                 self.yielding = 1;
@@ -421,14 +422,14 @@ impl Turns {
         best
     }
 
-    /// Nobody is ready.
+    /// No thread is ready.
     fn nobody(&mut self, me: usize) -> Next {
         let outside = self.threads.iter().any(|thread| thread.state == State::Outside);
         let descriptors =
             self.threads.iter().any(|thread| matches!(thread.state, State::Waiting { on: Wait::Descriptor, .. }));
         let limit = (self.earliest != u64::MAX).then(|| self.earliest.saturating_sub(self.now));
         if descriptors || (outside && limit.is_some()) {
-            // Whoever asks keeps the turn, though it is not ready itself.
+            // The calling thread keeps the turn, although it is not ready itself.
             self.running = Some(me);
             return Next::Ask { limit };
         }
@@ -448,7 +449,8 @@ impl Turns {
         Next::Stuck(Stuck::Deadlock)
     }
 
-    /// Nobody has done anything for long. Whoever waits for a time or a descriptor may be what the others wait for.
+    /// There was no effect for a long time. A thread that waits for a time or a descriptor may be what the others wait
+    /// for.
     fn nothing_happens(&mut self) -> Option<Stuck> {
         if self.quiet.is_multiple_of(QUIET) {
             if self.earliest != u64::MAX {
@@ -464,7 +466,7 @@ impl Turns {
         (self.quiet >= self.livelock && !outside()).then_some(Stuck::Livelock)
     }
 
-    /// Somebody did something that others may have waited for.
+    /// A thread had an effect that others may have waited for.
     fn effect(&mut self) {
         self.quiet = 0;
         if self.yielding > 0 {
@@ -511,7 +513,7 @@ impl Turns {
         }
     }
 
-    /// Whose time is over goes on.
+    /// Wakes the threads whose time is over.
     fn expire(&mut self) {
         self.earliest = u64::MAX;
         for place in 0..self.threads.len() {
@@ -534,7 +536,7 @@ mod tests {
         Turns::new(text.parse().expect("a schedule"), 10_000)
     }
 
-    /// Runs `threads` threads of `points` points each, all with effects; who ran at each point.
+    /// Runs `threads` threads of `points` points each, all with effects. Returns the thread that ran at each point.
     fn runs(text: &str, threads: usize, points: usize) -> Vec<usize> {
         let mut turns = turns(text);
         let mut left = vec![points; threads];
@@ -587,7 +589,7 @@ mod tests {
         let (threads, points) = (3, 5);
         let length = threads * points;
         let seeds = 6_000;
-        // Thread 1 stands between its third and fourth point when thread 2 makes all of its points.
+        // Thread 1 is between its third and fourth point when thread 2 makes all of its points.
         let found = (0..seeds)
             .filter(|seed| {
                 let order = runs(&format!("pct:{seed}:2:{length}"), threads, points);
