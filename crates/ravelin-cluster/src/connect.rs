@@ -1,9 +1,9 @@
-//! Finding the other processes: everyone listens for those after it and calls those before it, both sides make sure of each other
-//! (`handshake.rs`), and when all are there nobody listens any more.
+//! Finds the other processes. Each process listens for those after it and calls those before it. Both sides
+//! authenticate each other (`handshake.rs`), and when all are connected no process listens any more.
 //!
-//! There is one deadline for all of it. Nothing here waits for a single connection: all handshakes go on side by side, each has some
-//! seconds, and of those that are not through there are only so many; if more come, the oldest goes. So connections that say nothing, or
-//! one byte now and then, keep nobody out.
+//! There is one deadline for all of it. Nothing here waits for a single connection. All handshakes proceed in parallel,
+//! each with a limit of some seconds. The number of unfinished ones is limited: if more arrive, the oldest is closed.
+//! Connections that send nothing, or one byte now and then, therefore keep no process out.
 
 use crate::connection::{Connection, Fate, Socket};
 use crate::dialer::Dialer;
@@ -20,25 +20,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// What a process says of itself and expects of the others.
+/// The identity of a process, and what it expects of the others.
 #[derive(Clone, Copy, Debug)]
 pub struct Introduction {
-    /// Which process this is.
+    /// The number of this process.
     pub process: usize,
-    /// The same for processes that answer the same question about the same input with the same version.
+    /// Equal for processes that answer the same question about the same input with the same version.
     pub fingerprint: u64,
 }
 
 /// How a process waits for the others.
 #[derive(Clone, Copy)]
 pub struct Waiting<'a> {
-    /// For all of it.
+    /// The time limit for all of it.
     pub patience: Duration,
-    /// Whoever does not know it is not let in.
+    /// A peer that does not know it is refused.
     pub secret: Option<&'a Secret>,
-    /// Set from outside to give up.
+    /// Set by another thread to give up.
     pub stop: Option<&'a AtomicBool>,
-    /// Told once of each process that came and was refused.
+    /// Called once for each process that was refused.
     pub note: Option<&'a dyn Fn(&Sighting)>,
 }
 
@@ -48,16 +48,16 @@ impl Waiting<'_> {
     }
 }
 
-/// Somebody who is not waited for.
+/// A peer that is not expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sighting {
-    /// Knows the secret, if there is one, and asks something else.
+    /// It knows the secret, if there is one, and has another question.
     Different { process: usize, address: Address },
-    /// Does not know the secret.
+    /// It does not know the secret.
     Secret { process: usize, address: Address },
-    /// Was called, and closed the connection when this process had introduced itself.
+    /// It was called, and closed the connection after this process had introduced itself.
     Refuses { process: usize, address: Address },
-    /// Connections that were closed because they came from other addresses or did not introduce themselves as processes do.
+    /// The number of connections that were closed because they came from other addresses or failed the handshake.
     Strangers(usize),
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for Sighting {
     }
 }
 
-/// Why the processes did not come together.
+/// Why the processes did not connect.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     #[error("there is no process {process}: {processes} are named, the first is process 0")]
@@ -97,7 +97,7 @@ pub enum ConnectError {
     Missing {
         waited: Duration,
         missing: Vec<Address>,
-        /// Who came instead.
+        /// The peers that came instead.
         seen: Vec<Sighting>,
     },
     #[error("interrupted while waiting for the other processes")]
@@ -106,18 +106,18 @@ pub enum ConnectError {
     Io(#[from] io::Error),
 }
 
-/// Between two looks at all connections.
+/// The time between two checks of all connections.
 const PAUSE: Duration = Duration::from_millis(5);
 /// How long one handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Callers whose handshakes are not through.
+/// The most callers with unfinished handshakes.
 const MOST_CALLERS: usize = 128;
-/// Callers that are taken at one look, so that those who are there already are looked at in between.
+/// The most callers that are accepted at one check, so that existing ones are served in between.
 const MOST_AT_ONCE: usize = 32;
-/// Before a process that refused this one is called again.
+/// The time before a process that refused this one is called again.
 const BEFORE_NEXT_CALL: Duration = Duration::from_millis(200);
 
-/// Connects this process with all others; returns when all are there.
+/// Connects this process with all others, and returns when all are connected.
 pub fn connect(hosts: &Hosts, introduction: Introduction, waiting: &Waiting) -> Result<Links, ConnectError> {
     let processes = hosts.addresses.len();
     let Introduction { process, fingerprint } = introduction;
@@ -141,7 +141,7 @@ pub fn connect(hosts: &Hosts, introduction: Introduction, waiting: &Waiting) -> 
     Ok(Links::new(connections, process, fate)?)
 }
 
-/// From where each process after this one may call.
+/// The addresses from which each process after this one may call.
 type CallerAddresses = Vec<Vec<IpAddr>>;
 
 struct Meeting<'a> {
@@ -154,12 +154,12 @@ struct Meeting<'a> {
     strangers: usize,
 }
 
-/// A process before this one, which is called.
+/// A process before this one, which this one calls.
 struct Call {
     other: usize,
     dialer: Dialer,
     handshake: Option<Handshake>,
-    /// When to call again, after a handshake came to nothing.
+    /// When to call again, after a failed handshake.
     again: Option<Instant>,
 }
 
@@ -168,7 +168,7 @@ impl Meeting<'_> {
         let start = Instant::now();
         let deadline = start + self.waiting.patience.min(Duration::from_secs(u64::from(u32::MAX)));
         let process = self.terms.process;
-        // Listening begins first, so that those who call do not fail without need.
+        // Listening begins first, so that callers do not fail needlessly.
         let awaits = process + 1 < self.terms.processes;
         let listener = if awaits { Some(Listener::open(&self.hosts.addresses[process])?) } else { None };
         let found = self.find_callers()?;
@@ -211,19 +211,19 @@ impl Meeting<'_> {
         missing.map(|(_, (address, _))| address.clone()).collect()
     }
 
-    /// Looks up, on a thread of its own, from where the processes after this one call.
+    /// Looks up, on a separate thread, the addresses from which the processes after this one call.
     fn find_callers(&self) -> Result<Receiver<Result<CallerAddresses, ConnectError>>, ConnectError> {
         let (send, found) = channel();
         let addresses = self.hosts.addresses[self.terms.process + 1..].to_vec();
         std::thread::Builder::new().name("ravelin-resolver".to_owned()).spawn(move || {
             let each = |address: Address| address.resolved().map_err(|error| ConnectError::Unknown { address, error });
-            // Whoever asked may have given up.
+            // The receiver may have given up.
             let _ = send.send(addresses.into_iter().map(each).collect());
         })?;
         Ok(found)
     }
 
-    /// Takes new callers from named addresses.
+    /// Accepts new callers from the named addresses.
     fn let_in(
         &mut self,
         listener: &Listener,
@@ -245,7 +245,7 @@ impl Meeting<'_> {
         Ok(())
     }
 
-    /// Goes on with the handshakes of those who called.
+    /// Continues the handshakes of callers.
     fn hear(&mut self, callers: &mut VecDeque<Handshake>) -> Result<(), ConnectError> {
         for _ in 0..callers.len() {
             let Some(mut caller) = callers.pop_front() else { break };
@@ -269,7 +269,7 @@ impl Meeting<'_> {
         Ok(())
     }
 
-    /// Goes on with calling one process.
+    /// Continues the call of one process.
     fn call(&mut self, call: &mut Call) -> Result<(), ConnectError> {
         if self.sockets[call.other].is_some() {
             return Ok(());
@@ -296,7 +296,7 @@ impl Meeting<'_> {
             }
             Outcome::Refused(Refusal::Closed { proved: true }) => self.note(Sighting::Refuses { process, address }),
             Outcome::Refused(Refusal::Secret) => self.note(Sighting::Secret { process, address }),
-            // It may be a process that is not yet ready, one that is just ending, or another program altogether.
+            // It may be a process that is not yet ready, one that is just ending, or an unrelated program.
             _ => {}
         }
         call.again = Some(Instant::now() + BEFORE_NEXT_CALL);

@@ -1,5 +1,5 @@
-//! A connection to one process, as the communication layer wants it: bytes in and out. It adds the one thing that layer does not do, to
-//! tell of the other side's end in a civil way: a connection that breaks is remembered, and the thread that found it sleeps.
+//! A connection to one process as the communication layer expects it: bytes in and out. It adds an orderly treatment of
+//! lost connections, which that layer lacks: a connection that breaks is recorded, and the thread that found it sleeps.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use timely_communication::allocator::zero_copy::stream::Stream;
 
-/// What the connections of a process know together.
+/// State that the connections of a process share.
 pub(crate) struct Fate {
-    /// The processes whose connections ended before their time, in this order: those that end later often do so because of the first.
+    /// The processes whose connections ended early, in this order: later ones often end because of the first.
     ended: Mutex<Vec<usize>>,
-    /// Connections over which everything was sent that there was.
+    /// The number of connections over which everything was sent.
     said: AtomicUsize,
 }
 
@@ -21,12 +21,12 @@ impl Fate {
         Arc::new(Fate { ended: Mutex::new(Vec::new()), said: AtomicUsize::new(0) })
     }
 
-    /// The processes whose connections ended before their time, the first in front.
+    /// The processes whose connections ended early, the first one first.
     pub fn ended(&self) -> Vec<usize> {
         self.ended.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
-    /// Whether everything was sent to so many processes.
+    /// Whether everything was sent to this many processes.
     pub fn has_told(&self, processes: usize) -> bool {
         self.said.load(Ordering::Acquire) >= processes
     }
@@ -38,7 +38,7 @@ pub(crate) enum Socket {
     Unix(UnixStream),
 }
 
-/// Calls the same method of either.
+/// Calls the same method on either kind.
 macro_rules! either {
     ($socket:expr, $stream:ident => $call:expr) => {
         match $socket {
@@ -86,11 +86,11 @@ pub(crate) struct Connection {
     socket: Socket,
     process: usize,
     fate: Arc<Fate>,
-    /// Bytes of value 0 that were read last.
+    /// How many of the last bytes that were read are 0.
     zeros: usize,
 }
 
-/// With so many bytes of value 0, an empty header, the communication layer ends a connection in order.
+/// The communication layer closes a connection with this many bytes of value 0, an empty header.
 const FAREWELL: usize = 48;
 
 impl Connection {
@@ -98,12 +98,12 @@ impl Connection {
         Connection { socket, process, fate, zeros: 0 }
     }
 
-    /// Another handle, for one who wants to end it.
+    /// Another handle, for closing it.
     pub fn socket(&self) -> io::Result<Socket> {
         self.socket.try_clone()
     }
 
-    /// The connection ended before its time. The communication layer panics at that, so its thread does not hear of it: it sleeps until
+    /// The connection ended early. The communication layer would panic, so its thread is not informed: it sleeps until
     /// the process ends.
     fn mourn(&self) -> ! {
         self.fate.ended.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(self.process);
@@ -154,7 +154,7 @@ impl Stream for Connection {
     }
 
     fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        // The layer does this once, after all that there was to send. The other side may have been faster.
+        // The layer does this once, after everything is sent. The other side may have been faster.
         self.fate.said.fetch_add(1, Ordering::AcqRel);
         self.socket.shutdown(how);
         Ok(())

@@ -1,5 +1,5 @@
-//! Calling another process, on a thread of its own: finding an address and connecting to it can take as long as the network likes,
-//! and nobody may wait for that who has a deadline.
+//! Calls another process on a separate thread: finding an address and connecting to it can take any time, and a thread
+//! with a deadline must not wait for that.
 
 use crate::connection::Socket;
 use crate::hosts::Address;
@@ -9,12 +9,13 @@ use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Between two attempts.
+/// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long one attempt may take; a packet that was lost is sent again after a second.
+/// How long one attempt may take; a lost packet is sent again after a second.
 const ATTEMPT: Duration = Duration::from_secs(5);
 
-/// Calls until somebody answers, and again when asked to. Its thread ends soon after it is dropped, or at the deadline.
+/// Calls until the other side answers, and again on request. Its thread ends soon after it is dropped, or at the
+/// deadline.
 pub(crate) struct Dialer {
     again: Sender<()>,
     sockets: Receiver<Socket>,
@@ -49,7 +50,7 @@ impl Dialer {
 
     /// Calls once more.
     pub fn call_again(&self) {
-        // If its time is over there is nobody to hear it.
+        // After the deadline there is no receiver.
         let _ = self.again.send(());
     }
 }

@@ -1,5 +1,5 @@
-//! How two processes make sure of each other before anything else is said, without ever waiting: each side is a machine that takes
-//! what has come and sends what there is room for.
+//! How two processes authenticate each other before anything else is sent. No side ever waits: each is a state machine
+//! that takes the bytes that have arrived and sends as many as there is room for.
 //!
 //! ```text
 //! caller                                           listener
@@ -9,12 +9,12 @@
 //!                                               ←  proof of the question
 //! ```
 //!
-//! Every proof covers both nonces, so it is of no use in another connection, and names its role and its direction, so it cannot be
-//! sent back to where it came from. The caller proves first: a listener tells nothing about its run to one that cannot. The question is
-//! its fingerprint, which is never sent. That the two proofs of a caller are apart is for messages only: one with another secret and one with
-//! another question are different mistakes.
+//! Every proof covers both nonces, so it is useless in another connection. It names its role and its direction, so it
+//! cannot be reflected. The caller proves first: a listener reveals nothing about its run to a caller that cannot. The
+//! question is represented by its fingerprint, which is never sent. The two proofs of a caller are separate only for
+//! better messages: a different secret and a different question are different mistakes.
 //!
-//! No side reads beyond the last byte of the handshake: what follows is for the communication layer.
+//! No side reads past the last byte of the handshake, because the rest is for the communication layer.
 
 use crate::connection::Socket;
 use crate::secret::{NONCE, PROOF, Secret, nonce};
@@ -29,7 +29,7 @@ const CALLER_SECRET: &[u8] = b"ravelin caller secret  ";
 const CALLER_QUESTION: &[u8] = b"ravelin caller question";
 const LISTENER_QUESTION: &[u8] = b"ravelin listener       ";
 
-/// What a process brings to all its handshakes.
+/// What a process uses in all its handshakes.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub process: usize,
@@ -38,25 +38,25 @@ pub(crate) struct Terms {
     pub secret: Secret,
 }
 
-/// How far a handshake is.
+/// The state of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Goes,
-    /// Both sides know each other.
+    /// Both sides have authenticated each other.
     Met,
     Refused(Refusal),
 }
 
-/// Why a handshake comes to nothing.
+/// Why a handshake failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The connection ended. `proved`: after this side had said all it had to say.
+    /// The connection ended. `proved`: after this side had sent everything.
     Closed { proved: bool },
-    /// Not a process of any run, or not one that belongs here.
+    /// Not a process of any run, or not one of this run.
     Stranger,
     /// It does not know the secret.
     Secret,
-    /// It knows the secret and asks something else.
+    /// It knows the secret and has another question.
     Different,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
-    /// With a process that this one has called.
+    /// With a process that this one called.
     pub fn of_caller(socket: Socket, other: usize, terms: &Terms) -> io::Result<Handshake> {
         let mut handshake = Handshake::new(socket, Stage::Challenge)?;
         handshake.other = Some(other);
@@ -97,7 +97,7 @@ impl Handshake {
         Ok(handshake)
     }
 
-    /// With whoever called this one.
+    /// With a peer that called this one.
     pub fn of_listener(socket: Socket) -> io::Result<Handshake> {
         Handshake::new(socket, Stage::Hello)
     }
@@ -117,13 +117,13 @@ impl Handshake {
         })
     }
 
-    /// The connection, for what follows.
+    /// The connection, for use after the handshake.
     pub fn into_socket(self) -> io::Result<Socket> {
         self.socket.set_nonblocking(false)?;
         Ok(self.socket)
     }
 
-    /// Does what can be done now.
+    /// Does what is possible now.
     pub fn advance(&mut self, terms: &Terms) -> Outcome {
         loop {
             if !self.send() {
@@ -150,7 +150,7 @@ impl Handshake {
         }
     }
 
-    /// Takes a whole message; the next stage, or none after the last.
+    /// Takes a whole message. Returns the next stage, or none after the last.
     fn take(&mut self, message: &[u8], terms: &Terms) -> Result<Option<Stage>, Refusal> {
         if matches!(self.stage, Stage::Hello | Stage::Challenge) {
             if !message.starts_with(&MAGIC) {
@@ -200,7 +200,7 @@ impl Handshake {
         }
     }
 
-    /// What a proof of a role says. Caller and listener are named in this order by both sides.
+    /// The content of a proof of a role. Both sides name the caller first and the listener second.
     fn claim<'a>(&'a self, role: &'a [u8], terms: &Terms, fingerprint: u64) -> Claim<'a> {
         let is_caller = matches!(self.stage, Stage::Challenge | Stage::LastProof);
         let other = self.other.unwrap_or(usize::MAX);
@@ -214,7 +214,7 @@ impl Handshake {
         parts.iter().for_each(|part| self.outgoing.extend_from_slice(part));
     }
 
-    /// Sends what there is room for; whether the connection is whole.
+    /// Sends as much as there is room for. Returns whether the connection is intact.
     fn send(&mut self) -> bool {
         while self.sent < self.outgoing.len() {
             match self.socket.write(&self.outgoing[self.sent..]) {
@@ -227,7 +227,7 @@ impl Handshake {
         true
     }
 
-    /// Takes what has come of a message of so many bytes; whether it is whole.
+    /// Receives the available part of a message of this many bytes. Returns whether it is complete.
     fn receive(&mut self, wanted: usize) -> io::Result<bool> {
         let mut buffer = [0; HELLO];
         while self.incoming.len() < wanted {
@@ -239,7 +239,7 @@ impl Handshake {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => return Err(error),
             }
-            // Whoever does not begin as a process does is not heard to the end.
+            // A peer whose first bytes are wrong is refused at once.
             let known = self.incoming.len().min(MAGIC.len());
             let begins = matches!(self.stage, Stage::Hello | Stage::Challenge);
             if begins && self.incoming[..known] != MAGIC[..known] {
@@ -250,7 +250,7 @@ impl Handshake {
     }
 }
 
-/// The parts of what is proved.
+/// The parts of a proved claim.
 struct Claim<'a> {
     role: &'a [u8],
     numbers: [[u8; 8]; 4],

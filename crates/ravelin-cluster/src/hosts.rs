@@ -1,4 +1,4 @@
-//! Where the processes are: a file with one address a line.
+//! Where the processes are: a file with one address per line.
 
 use std::fmt;
 use std::net::{IpAddr, ToSocketAddrs};
@@ -35,7 +35,7 @@ pub enum HostsError {
 const MOST_PROCESSES: usize = 1024;
 
 impl Hosts {
-    /// Reads lines of `host:port`; empty lines and what follows `#` are left out. Process 0 is the first.
+    /// Reads lines of `host:port`; empty lines and text after `#` are ignored. Process 0 is the first.
     pub fn parse(text: &str) -> Result<Hosts, HostsError> {
         let mut addresses = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -63,7 +63,7 @@ impl Hosts {
         Hosts { addresses: (0..processes).map(address).collect() }
     }
 
-    /// Whether all processes are on this machine, as far as their names tell.
+    /// Whether all processes are on this machine, judging by their names.
     pub fn are_local(&self) -> bool {
         self.addresses.iter().all(|address| match address {
             Address::Unix(_) => true,
@@ -73,7 +73,7 @@ impl Hosts {
         })
     }
 
-    /// How many machines these are, as far as their names tell.
+    /// How many machines these are, judging by their names.
     pub fn machines(&self) -> usize {
         let mut names: Vec<&str> = self.addresses.iter().map(Address::machine).collect();
         names.sort_unstable();

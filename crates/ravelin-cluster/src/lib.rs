@@ -1,12 +1,14 @@
 //! Exploration spread over several processes and machines.
 //!
-//! Every process makes the same explorations in the same order, each with its part of the states ([`ravelin_explore::Peers`]). This crate
-//! gives them the means to exchange what belongs to the others: it finds the processes ([`Hosts`]), connects them after both sides have
-//! said who they are and that they are about the same ([`connect`]), and moves words between them in rounds ([`Links`]).
+//! Every process makes the same explorations in the same order, each with its part of the states
+//! ([`ravelin_explore::Peers`]). This crate exchanges the states that belong to other processes. It finds the processes
+//! ([`Hosts`]), connects them after both sides have identified themselves and their question ([`connect`]), and moves
+//! words between them in rounds ([`Links`]).
 //!
-//! The moving is done by the communication layer of timely dataflow (`timely_communication`): threads a connection, buffers that are
-//! handed on without copying, wake-ups. Of its dataflows nothing is needed, because the rounds of a level-synchronous search are known
-//! to all beforehand. Its interface changes often, so nothing of it is seen outside `links.rs` and `connection.rs`.
+//! The communication layer of timely dataflow (`timely_communication`) moves the words: threads per connection, buffers
+//! that are passed on without copying, wake-ups. Its dataflows are not needed, because all processes know the rounds of
+//! a level-synchronous search beforehand. Its interface changes often, so it is visible only in `links.rs` and
+//! `connection.rs`.
 
 mod connect;
 mod connection;

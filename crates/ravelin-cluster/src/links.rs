@@ -1,8 +1,8 @@
 //! Rounds of messages between all processes.
 //!
-//! One thread owns the channels of the communication layer. In a round it sends to every other process what is for it, in pieces, the
-//! last of them marked, and collects theirs until all last pieces are there. A process may be a round ahead of another, no more: it
-//! cannot end a round before the other has begun it.
+//! One thread owns the channels of the communication layer. In a round it sends every other process its words, in
+//! pieces, the last of them marked. It collects their pieces until all last pieces have arrived. A process may be at
+//! most one round ahead of another: it cannot end a round before the other has begun it.
 
 use crate::connection::{Connection, Fate, Socket};
 use ravelin_explore::{Lost, Peers};
@@ -19,12 +19,12 @@ use timely_communication::allocator::zero_copy::initialize::initialize_networkin
 use timely_communication::allocator::{Allocator, ProcessBuilder};
 use timely_communication::{Bytesable, Hooks, Pull, Push};
 
-/// Words of a piece: 256 KiB, so that the other side begins to read before all is written.
+/// Words of a piece: 256 KiB, so that the other side begins to read before everything is written.
 const PIECE: usize = 1 << 15;
-/// Between two looks whether a connection broke. Messages wake the thread by themselves.
+/// How often to check for broken connections. Messages wake the thread by themselves.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long the last words may take, after all processes have heard of the end.
+/// How long the final messages may take, after all processes have received the end.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// The connections of this process to all others.
@@ -52,7 +52,7 @@ impl Links {
         let sockets: Vec<Socket> =
             connections.iter().flatten().map(Connection::socket).collect::<std::io::Result<_>>()?;
         let (builders, guard) = initialize_networking_from_sockets(inner, connections, number, 1, hooks)?;
-        // It would wait for the layer's threads, some of which sleep at connections that broke.
+        // It would wait for the layer's threads, some of which sleep at broken connections.
         std::mem::forget(guard);
         let (rounds, requests) = channel();
         let mut builders = builders.into_iter();
@@ -86,7 +86,7 @@ impl Links {
     fn round(&self, outgoing: Vec<Vec<u64>>, farewell: bool) -> Result<Vec<Vec<u64>>, Lost> {
         let (answer, answered) = sync_channel(1);
         let rounds = self.rounds.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        // The thread ends only when this is dropped; if it should be gone all the same, no process can be reached.
+        // The thread ends only when this is dropped; if it is gone nevertheless, no process can be reached.
         let lost = Lost { process: usize::from(self.number == 0) };
         let sent = rounds.as_ref().map(|rounds| rounds.send(Request { outgoing, farewell, answer }));
         if !matches!(sent, Some(Ok(()))) {
@@ -98,7 +98,7 @@ impl Links {
 
 impl Drop for Links {
     fn drop(&mut self) {
-        // A last round: when it is over, everybody has heard everything.
+        // A last round: after it, every process has received everything.
         let _ = self.round(vec![Vec::new(); self.processes], true);
         self.rounds.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
         if let Some(thread) = self.thread.take() {
@@ -107,7 +107,7 @@ impl Drop for Links {
     }
 }
 
-/// Makes rounds until nobody wants any more.
+/// Makes rounds until there are no more requests.
 fn serve(
     builder: TcpBuilder,
     sockets: &[Socket],
@@ -123,16 +123,16 @@ fn serve(
     while let Ok(Request { outgoing, farewell, answer }) = requests.recv() {
         let incoming = channels.round(outgoing, farewell, number, fate);
         let ended = incoming.is_err();
-        // Whoever asked waits for the answer.
+        // The requesting thread waits for the answer.
         let _ = answer.send(incoming);
         if ended {
-            // The others may wait for this process, which has nothing more to say.
+            // The others may wait for this process, which has nothing more to send.
             sockets.iter().for_each(|socket| socket.shutdown(Shutdown::Both));
             std::mem::forget(channels);
             return;
         }
     }
-    // Without its channels the layer sends what it has, says goodbye and closes.
+    // Without its channels the layer sends what it has, then the empty header, and closes.
     drop(channels);
     let start = Instant::now();
     while !fate.has_told(processes - 1) && start.elapsed() < LAST_WORDS {
@@ -144,7 +144,7 @@ struct Channels {
     allocator: Allocator,
     pushers: Vec<Box<dyn Push<Piece>>>,
     puller: Box<dyn Pull<Piece>>,
-    /// By sender: what has come and was not given away.
+    /// By sender: what has arrived and was not delivered.
     ahead: Vec<Inbox>,
 }
 
@@ -180,7 +180,7 @@ impl Channels {
         }
         self.allocator.release();
         loop {
-            // Looked at first: what came before a connection ended counts.
+            // Checked first: what arrived before a connection ended counts.
             let ended = fate.ended();
             self.allocator.receive();
             self.allocator.events().borrow_mut().clear();
@@ -210,7 +210,7 @@ impl Channels {
         let mut incoming = Vec::new();
         for (process, inbox) in self.ahead.iter_mut().enumerate() {
             match inbox.complete.pop_front() {
-                // It has come to an end that this process knows nothing of.
+                // The other process has ended for a reason that this process does not know.
                 Some((_, true)) if !farewell => return Err(Lost { process }),
                 Some((words, _)) => incoming.push(words),
                 None => incoming.push(if process == number { std::mem::take(&mut own) } else { Vec::new() }),
@@ -229,7 +229,7 @@ struct Piece {
     words: Vec<u64>,
 }
 
-/// Words of a piece that are converted at once.
+/// How many words of a piece are converted at once.
 const BATCH: usize = 512;
 
 impl Bytesable for Piece {
@@ -249,7 +249,7 @@ impl Bytesable for Piece {
 
     fn into_bytes<W: Write>(&self, writer: &mut W) {
         let head = (self.sender as u64) << 2 | u64::from(self.farewell) << 1 | u64::from(self.last);
-        // The writer is memory of the right size.
+        // The writer is a buffer of the right size.
         let mut write = |bytes: &[u8]| {
             let written = writer.write_all(bytes);
             debug_assert!(written.is_ok());

@@ -1,4 +1,4 @@
-//! Where a process listens while the others come.
+//! Where a process listens while the others connect.
 
 use crate::connect::ConnectError;
 use crate::connection::Socket;
@@ -7,7 +7,7 @@ use std::io;
 use std::net::{IpAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 
-/// It never waits, and its place is free again when it is dropped.
+/// It never blocks, and its address is free again when it is dropped.
 pub(crate) enum Listener {
     Tcp(TcpListener),
     Unix(UnixListener, std::path::PathBuf),
@@ -28,7 +28,7 @@ impl Listener {
         opened.map_err(|error| ConnectError::Listen { address: address.clone(), error })
     }
 
-    /// A connection that waits, with where it comes from; `None` if there is none.
+    /// A pending connection and its source address; `None` if there is none.
     pub fn accept(&self) -> io::Result<Option<(Socket, Option<IpAddr>)>> {
         let accepted = match self {
             Listener::Tcp(listener) => listener.accept().and_then(|(stream, from)| {
@@ -39,7 +39,7 @@ impl Listener {
         };
         match accepted {
             Ok(accepted) => Ok(Some(accepted)),
-            // Nobody is there, or somebody was and is gone again.
+            // There is no caller, or it has left again.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -60,7 +60,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Listener::Unix(_, path) = self {
-            // The name of a socket that nobody listens at is of no use.
+            // The name of a socket without a listener is useless.
             let _ = std::fs::remove_file(path);
         }
     }

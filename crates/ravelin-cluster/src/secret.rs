@@ -1,7 +1,8 @@
-//! The secret that the processes of a run share, and what they prove with it.
+//! The secret that the processes of a run share, and the proofs that they make with it.
 //!
-//! A proof is an HMAC-SHA-256 with the secret as its key, over who proves what to whom and both sides' nonces (`handshake.rs`). Proofs are
-//! compared in constant time. Without a secret the key is empty: proofs then only show that both sides agree.
+//! A proof is an HMAC-SHA-256 with the secret as its key. It covers the prover, the receiver, the claim and both sides'
+//! nonces (`handshake.rs`). Proofs are compared in constant time. Without a secret the key is empty: proofs then only
+//! show that both sides agree.
 
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
@@ -14,16 +15,16 @@ use std::path::Path;
 pub(crate) const PROOF: usize = 32;
 /// Bytes of a nonce.
 pub(crate) const NONCE: usize = 32;
-/// Fewer bytes could be guessed by whoever hears a handshake.
+/// A shorter secret could be guessed from an intercepted handshake.
 const SHORTEST: usize = 16;
 
-/// Known to the processes of a run and to nobody else.
+/// Known only to the processes of a run.
 #[derive(Clone, Default)]
 pub struct Secret {
     key: Vec<u8>,
 }
 
-/// Why a secret is not taken.
+/// Why a secret is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     #[error("the secret has {0} bytes; it needs at least {SHORTEST}, for instance those of `openssl rand -hex 32`")]
@@ -35,7 +36,7 @@ pub enum SecretError {
 }
 
 impl Secret {
-    /// White space at both ends does not count.
+    /// White space at both ends is ignored.
     pub fn new(text: &[u8]) -> Result<Secret, SecretError> {
         let key = text.trim_ascii().to_vec();
         if key.len() < SHORTEST { Err(SecretError::TooShort(key.len())) } else { Ok(Secret { key }) }
@@ -53,12 +54,12 @@ impl Secret {
         Secret::new(&text)
     }
 
-    /// Proves what the parts say. They have fixed lengths, so one after the other they say one thing only.
+    /// Proves the parts. They have fixed lengths, so their concatenation is unambiguous.
     pub(crate) fn proof(&self, parts: &[&[u8]]) -> [u8; PROOF] {
         self.mac(parts).finalize().into_bytes().into()
     }
 
-    /// Whether a proof is one of these parts, in constant time.
+    /// Whether a proof is one for these parts, in constant time.
     pub(crate) fn is_proof(&self, proof: &[u8], parts: &[&[u8]]) -> bool {
         self.mac(parts).verify_slice(proof).is_ok()
     }
@@ -72,14 +73,14 @@ impl Secret {
     }
 }
 
-/// It is not shown, not even in a message about a defect.
+/// The secret is never printed, not even in an internal error.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret")
     }
 }
 
-/// Bytes that nobody has seen before.
+/// Bytes that were never used before.
 pub(crate) fn nonce() -> io::Result<[u8; NONCE]> {
     let mut nonce = [0; NONCE];
     getrandom::fill(&mut nonce).map_err(|error| io::Error::other(error.to_string()))?;
