@@ -1,11 +1,11 @@
-//! Carries the example programs inside: a table of their names and texts, in the order of their names.
+//! Embeds the example programs: a table of their names and texts, sorted by name.
 //!
-//! `programs` is a link to the examples of the project; `cargo package` puts the files in its place.
+//! `programs` is a link to the examples of the project; `cargo package` replaces it by the files.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Endings of the languages that can be read.
+/// File name extensions of the supported languages.
 const ENDINGS: [&str; 5] = ["rav", "litmus", "txt", "rmm", "tpl"];
 
 fn main() {

@@ -1,4 +1,4 @@
-//! From what the page asks to the command that answers it, and from the command's JSON to what the page shows.
+//! Translates a request of the page to the command that answers it, and the command's JSON to what the page shows.
 
 use crate::child::{Children, Ended, LARGEST_PROGRAM, Limits};
 use crate::http::Response;
@@ -8,7 +8,7 @@ use ravelin_report::story;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The questions, the words of the command line that ask them, and the models they can be asked about.
+/// The questions, their words on the command line, and the models they support.
 const QUESTIONS: &[Question] = &[
     Question { name: "robust", title: "Is it robust?", words: &["check"], models: &["tso", "pso", "ra", "rc20"] },
     Question { name: "trf", title: "Triangular races?", words: &["check", "--property", "trf"], models: &["tso"] },
@@ -46,12 +46,12 @@ struct Asked {
     question: String,
     #[serde(default)]
     model: String,
-    /// What the program is called in answers.
+    /// The name of the program in answers.
     #[serde(default)]
     name: String,
 }
 
-/// What the page needs to know to ask.
+/// What the page needs to know to make requests.
 pub fn setup(limits: &Limits) -> Value {
     let questions = QUESTIONS
         .iter()
@@ -108,7 +108,7 @@ pub fn check(children: &Children, results: &Results, body: &[u8], gone: &dyn Fn(
 
 fn answered(results: &Results, asked: &Asked, code: i32, answer: &[u8], complaint: &str) -> Response {
     let Ok(mut document) = serde_json::from_slice::<Value>(answer) else {
-        // The command line was refused, or the child panicked: it said why.
+        // The command line was refused, or the child panicked: its message says why.
         let message = complaint.strip_prefix("error: ").unwrap_or(complaint);
         let message = if message.is_empty() { "the check gave no answer" } else { message };
         return Response::json(&unanswered(results, Ended::Crashed(message.to_owned())));
@@ -150,7 +150,7 @@ fn answered(results: &Results, asked: &Asked, code: i32, answer: &[u8], complain
     }))
 }
 
-/// What is told when there is no answer.
+/// The message when there is no answer.
 fn unanswered(results: &Results, ended: Ended) -> Value {
     let (verdict, summary) = match ended {
         Ended::TimeOut(time) => {
@@ -191,7 +191,7 @@ pub fn diagnose(children: &Children, body: &[u8], gone: &dyn Fn() -> bool) -> Re
     }
 }
 
-/// What the program is called: the end of the name it was given, without what does not belong into one.
+/// The name of the program: the last part of the given name, without characters that do not belong in a name.
 fn named(asked: &Asked) -> String {
     let last = asked.name.rsplit('/').next().unwrap_or_default();
     let name: String = last.chars().filter(|letter| !letter.is_control()).take(100).collect();

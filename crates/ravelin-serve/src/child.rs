@@ -1,8 +1,8 @@
-//! A check as a child process: the program goes in, JSON comes out, and whatever happens in between happens to the child only.
+//! A check as a child process: it reads the program and writes JSON, and failures affect only the child.
 //!
-//! The child is told its limits and keeps them by itself. Beyond that it has a deadline, a little later, at which it is killed, a
-//! limit on its address space and its processor time that the kernel keeps, and a limit on what it may print. It is killed as well
-//! when nobody waits for the answer any more. At most `jobs` run at once; others wait in a queue of limited length.
+//! The child gets its limits and keeps them by itself. In addition there is a slightly later deadline at which it is
+//! killed, a kernel limit on its address space and processor time, and a limit on its output. It is also killed when no
+//! client waits for the answer any more. At most `jobs` children run at once; others wait in a queue of limited length.
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use std::io::{Read, Write};
@@ -12,49 +12,49 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Tells the program who started it, so that it ends when that one is gone.
+/// Passes the number of the parent to the program, so that it ends when the parent is gone.
 pub const PARENT: &str = "RAVELIN_PARENT";
-/// Longer programs are not typed into a page.
+/// A longer program is not for a page.
 pub const LARGEST_PROGRAM: usize = 256 << 10;
-/// A longer answer is not looked at in a page.
+/// A longer answer is not for a page.
 const LARGEST_ANSWER: u64 = 64 << 20;
-/// Time for starting, and for writing the answer down, beyond the child's own limit.
+/// Time for starting, and for writing the answer, beyond the child's own limit.
 const GRACE: Duration = Duration::from_secs(3);
-/// How often it is asked whether somebody still waits.
+/// How often to check whether a client still waits.
 const GLANCE: Duration = Duration::from_millis(100);
-/// What a process takes beyond its states: code, stacks, and what allocators keep.
+/// The memory of a process beyond its states: code, stacks, and caches of allocators.
 const BESIDE_STATES: u64 = 1 << 30;
 const LONGEST_QUEUE: usize = 256;
 
-/// Of each check.
+/// The limits of each check.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub time: Duration,
     pub states: u64,
-    /// Bytes.
+    /// The memory limit in bytes.
     pub memory: u64,
     /// Threads that search.
     pub workers: usize,
 }
 
-/// What became of a child.
+/// How a child ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// It ended by itself: its exit code, what it printed and what it complained about.
+    /// It ended by itself: its exit code, its output and its error output.
     Answered { code: i32, answer: Vec<u8>, complaint: String },
     /// It was killed at its deadline.
     TimeOut(Duration),
-    /// It printed more than is shown.
+    /// Its output exceeded the limit.
     TooLong,
-    /// It was ended by a signal, or could not be started; what is known of that.
+    /// It was ended by a signal, or could not be started; what is known about that.
     Crashed(String),
-    /// Nobody waits for it any more.
+    /// No client waits for it any more.
     Abandoned,
-    /// Too many wait already.
+    /// The queue is full.
     Busy,
 }
 
-/// Runs children, a few at once.
+/// Runs children, a few at a time.
 pub struct Children {
     pub program: PathBuf,
     pub limits: Limits,
@@ -74,7 +74,7 @@ impl Children {
         Children { program, limits, jobs: jobs.max(1), taken: Mutex::default(), free: Condvar::new() }
     }
 
-    /// Runs the program with `arguments` on a text, when it is its turn. `gone` tells that nobody waits for the answer.
+    /// Runs the program with `arguments` on a text, when it is its turn. `gone` returns whether the client has left.
     pub fn run(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool) -> Ended {
         if !self.enter(gone) {
             return if gone() { Ended::Abandoned } else { Ended::Busy };
@@ -85,7 +85,7 @@ impl Children {
         ended
     }
 
-    /// Waits for a turn; `false` if there is none to be had.
+    /// Waits for a turn; `false` if it gets none.
     fn enter(&self, gone: &dyn Fn() -> bool) -> bool {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.waiting >= LONGEST_QUEUE {
@@ -100,7 +100,7 @@ impl Children {
         }
         taken.waiting -= 1;
         if gave_up {
-            // The turn that may have been announced to this one is passed on.
+            // If this thread was notified, it passes the notification on.
             self.free.notify_one();
             return false;
         }
@@ -116,12 +116,12 @@ impl Children {
             Ok(child) => child,
             Err(error) => return Ended::Crashed(format!("the check could not be started: {error}")),
         };
-        // The program has not been written to its input yet, so it has done nothing worth a limit.
+        // The program has not received its input yet, so it has done nothing that needs a limit.
         self.confine(child.id());
         let (answers, answered) = mpsc::channel();
         if let Some(mut input) = child.stdin.take() {
             let text = text.to_owned();
-            // Whoever does not read its input ends, and then this does.
+            // A child that does not read its input ends, and then this thread ends.
             std::thread::spawn(move || input.write_all(text.as_bytes()));
         }
         for (which, output) in [
@@ -182,7 +182,7 @@ impl Children {
         }
     }
 
-    /// Limits that the kernel keeps. Where it refuses, the child's own remain.
+    /// Limits that the kernel enforces. If it refuses, the child's own remain.
     fn confine(&self, child: u32) {
         let pid = i32::try_from(child).ok().and_then(Pid::from_raw);
         let both = |limit: u64| Rlimit { current: Some(limit), maximum: Some(limit) };

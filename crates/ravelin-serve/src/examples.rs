@@ -1,5 +1,5 @@
-//! Programs to choose from: the examples that are carried inside, and those of a folder. From the folder nothing is given out that is not
-//! a program below it: names with `..`, links that lead elsewhere and other files are not found.
+//! Programs to choose from: the embedded examples, and those of a folder. From the folder only programs below it are
+//! served: names with `..`, links that lead elsewhere and other files are not found.
 
 use crate::child::LARGEST_PROGRAM;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 const MOST_FILES: usize = 2000;
 const DEEPEST: usize = 8;
 
-/// Where names of the folder's files start.
+/// The prefix of names of the folder's files.
 const FOLDER: &str = "folder/";
 const EXAMPLES: &str = "examples/";
 
@@ -29,7 +29,7 @@ impl Examples {
         Ok(Examples { folder })
     }
 
-    /// Their names, with the language of each and what its first line says.
+    /// Their names, with the language and the first line's description of each.
     pub fn list(&self) -> Value {
         let mut programs: Vec<Value> = Vec::new();
         if let Some(folder) = &self.folder {
@@ -42,7 +42,7 @@ impl Examples {
         json!(programs)
     }
 
-    /// The text of one.
+    /// The text of one program.
     pub fn text(&self, name: &str) -> Option<String> {
         if let Some(name) = name.strip_prefix(EXAMPLES) {
             return BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
@@ -66,7 +66,7 @@ fn entry(root: &str, name: &str, about: &str) -> Value {
     json!({ "name": format!("{root}{name}"), "language": language(Path::new(name)), "about": about })
 }
 
-/// What a file's ending says about its language.
+/// The language according to a file's extension.
 pub fn language(name: &Path) -> Option<&'static str> {
     match name.extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "rav" => Some("rav"),
@@ -87,7 +87,7 @@ fn about(text: &str) -> &str {
     if title.len() <= 60 { title } else { "" }
 }
 
-/// Names of programs below a folder. Links are not followed: where they lead is not below.
+/// Names of programs below a folder. Links are not followed, because they may lead out of the folder.
 fn walk(root: &Path, folder: &Path, depth: usize, names: &mut Vec<String>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

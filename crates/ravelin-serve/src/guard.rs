@@ -1,14 +1,15 @@
-//! Who may ask. A browser lets any page send requests to this machine; it does not let it read the answers, unless the page's own name
-//! is made to point here (DNS rebinding). So the name in `Host` must be one of ours, and requests that start a check must
-//! be JSON, which other origins cannot send without being asked first, and must not name another origin.
+//! Which requests are answered. A browser lets any page send requests to this machine. It does not let the page read
+//! the answers, unless the page's own name is made to point here (DNS rebinding). The name in `Host` must therefore be
+//! one of this server's. Requests that start a check must be JSON, which other origins cannot send without a preflight
+//! request, and must not name another origin.
 
 use crate::http::{Request, Response};
 use std::net::{IpAddr, SocketAddr};
 
-/// What the server calls itself.
+/// The names of the server.
 pub struct Guard {
     pub address: SocketAddr,
-    /// Names beside addresses and `localhost`.
+    /// Names in addition to addresses and `localhost`.
     pub names: Vec<String>,
 }
 
@@ -38,7 +39,7 @@ impl Guard {
         None
     }
 
-    /// Addresses are ours whoever came to us by them: only names can be made to point here.
+    /// Addresses are always accepted: only names can be made to point here.
     fn is_ours(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, port.parse::<u16>().ok()),

@@ -1,5 +1,5 @@
-//! One request and one answer a connection, both within limits: of bytes, and of time from the first byte to the last, so that
-//! a client that is slow costs a thread for some seconds and not more.
+//! One request and one answer per connection. Both have limits: of bytes, and of time from the first byte to the last.
+//! A slow client therefore occupies a thread for a few seconds only.
 
 use serde_json::Value;
 use std::io::{ErrorKind, Read, Write};
@@ -7,25 +7,25 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 const LARGEST_HEAD: usize = 16 << 10;
-/// A program of [`crate::child::LARGEST_PROGRAM`] bytes, each written as `\u0000`, and what stands around it.
+/// A program of [`crate::child::LARGEST_PROGRAM`] bytes, each written as `\u0000`, and the text around it.
 const LARGEST_BODY: usize = 2 << 20;
 const TIME_FOR_HEAD: Duration = Duration::from_secs(5);
 const TIME_FOR_BODY: Duration = Duration::from_secs(10);
 const TIME_FOR_ANSWER: Duration = Duration::from_secs(20);
-/// How much is written between two looks at the clock.
+/// How much is written between two checks of the deadline.
 const PIECE: usize = 64 << 10;
 
 pub struct Request {
     pub method: String,
     pub path: String,
-    /// What stands behind `?`, as it came.
+    /// The text after `?`, undecoded.
     pub query: String,
     headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
 impl Request {
-    /// A header by its name in lower case; `None` if it is there more than once.
+    /// A header by its name in lower case; `None` if it occurs more than once.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut found = self.headers.iter().filter(|(known, _)| known == name);
         let (_, value) = found.next()?;
@@ -57,10 +57,10 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Why a request is not answered as it was meant.
+/// Why a request is refused.
 #[derive(Debug)]
 pub enum Refused {
-    /// The other side has gone; nobody is there to be told.
+    /// The client has left; there is no answer.
     Gone,
     With(Response),
 }
@@ -101,13 +101,13 @@ pub fn read(stream: &mut TcpStream) -> Result<Request, Refused> {
     while body.len() < length {
         more(stream, &mut body, length, deadline)?;
     }
-    // Nothing is read behind the first request.
+    // Nothing after the first request is read.
     body.truncate(length);
     request.body = body;
     Ok(request)
 }
 
-/// The request without its body, and where its head ends; `None` if there is more to come.
+/// The request without its body, and where its head ends; `None` if it is incomplete.
 fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Refused> {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -132,7 +132,7 @@ fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Refused> {
     Ok(Some((request, head)))
 }
 
-/// Waits for more bytes until the deadline, and takes at most what makes `limit`.
+/// Waits for more bytes until the deadline, up to a total of `limit`.
 fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>, limit: usize, deadline: Instant) -> Result<(), Refused> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
@@ -171,7 +171,7 @@ impl Response {
         Response::new("application/json", value.to_string())
     }
 
-    /// A message for people, as data for the page's script.
+    /// A message for users, as data for the page's script.
     pub fn error(status: u16, message: &str) -> Response {
         Response { status, ..Response::json(&serde_json::json!({ "message": message })) }
     }
@@ -181,7 +181,7 @@ impl Response {
         self
     }
 
-    /// Sends all of it, or as much as the other side takes in time.
+    /// Sends everything, or as much as the client accepts in time.
     pub fn send(&self, stream: &mut TcpStream, with_body: bool) {
         let mut head = format!(
             "HTTP/1.1 {} {}\r\nContent-Type: {}; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n",
@@ -208,7 +208,7 @@ impl Response {
         let deadline = Instant::now() + TIME_FOR_ANSWER;
         for piece in std::iter::once(head.as_bytes()).chain(body.chunks(PIECE)) {
             let left = deadline.saturating_duration_since(Instant::now());
-            // Whoever does not read has gone, for all that matters here.
+            // A client that does not read counts as gone.
             if left.is_zero() || stream.set_write_timeout(Some(left)).is_err() || stream.write_all(piece).is_err() {
                 return;
             }

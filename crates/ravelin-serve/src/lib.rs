@@ -1,16 +1,16 @@
-//! `ravelin serve`: a web page on this machine where one writes a program, picks a model and a question, and sees the answer.
+//! `ravelin serve`: a local web page on which users write a program, pick a model and a question, and see the answer.
 //!
-//! The server is small and on its own: requests are parsed by `httparse` and everything else is the standard library, a thread a
-//! connection. The common small servers give no say over time: with `tiny_http` a client that sends its request byte by byte
-//! holds a thread for as long as it likes. Here every connection has a deadline for its head, its body and its answer
-//! ([`http`]).
+//! The server is small and self-contained: `httparse` parses requests and everything else is the standard library, with
+//! one thread per connection. The common small servers offer no control over time: with `tiny_http` a client that sends
+//! its request byte by byte holds a thread as long as it likes. Here every connection has a deadline for its head, its
+//! body and its answer ([`http`]).
 //!
-//! Nothing of a program is read in this process. Every check is a child, `ravelin check -` and the like, within limits of time,
-//! states and memory ([`child`]); a crash, a hang or a mountain of states ends the child and nobody else. What it answers comes back
-//! as the JSON of docs/json.md and is shown by ravelin-report.
+//! This process never reads a program. Every check is a child, `ravelin check -` and similar commands, within limits of
+//! time, states and memory ([`child`]). A crash, a hang or too many states end only the child. Its answer is the JSON
+//! of docs/json.md, which ravelin-report displays.
 //!
-//! Who may ask: the page itself. Requests under a host's name that is not ours are refused, so that a name that is made to
-//! point here gets nothing; requests that change or start anything must be JSON from the same origin ([`guard`]).
+//! Only the page itself may make requests. Requests with an unknown host name are refused, so that a name that is made
+//! to point here gets nothing. Requests that change or start anything must be JSON from the same origin ([`guard`]).
 
 mod answer;
 mod child;
@@ -32,15 +32,15 @@ use std::path::PathBuf;
 pub struct Settings {
     /// The program that checks: `ravelin` itself.
     pub program: PathBuf,
-    /// A folder whose programs can be chosen beside the examples.
+    /// A folder with more programs to choose from.
     pub folder: Option<PathBuf>,
     pub address: IpAddr,
-    /// 0 picks a free one.
+    /// The port; 0 picks a free one.
     pub port: u16,
-    /// Names of this machine that requests may use, beside addresses and `localhost`.
+    /// Names of this machine that requests may use, in addition to addresses and `localhost`.
     pub names: Vec<String>,
     pub limits: Limits,
-    /// Checks that run at once.
+    /// How many checks run at once.
     pub jobs: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Accepting connections, a thread each, until it is told to stop.
+//! Accepts connections, one thread each, until it is stopped.
 
 use crate::child::{Children, Limits};
 use crate::examples::Examples;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// More are turned away. Each may hold a thread for some seconds.
+/// The most connections; more are refused. Each may occupy a thread for a few seconds.
 const MOST_CONNECTIONS: usize = 512;
-/// How often it is asked whether to stop.
+/// How often to check whether to stop.
 const GLANCE: Duration = Duration::from_millis(50);
-/// Time for checks to be ended in the end.
+/// Time to end running checks at the end.
 const FAREWELL: Duration = Duration::from_secs(1);
 /// How long reading a program may take.
 const TIME_TO_READ: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ const TIME_TO_READ: Duration = Duration::from_secs(5);
 /// The server listens.
 pub struct Ready {
     pub address: SocketAddr,
-    /// Where to look.
+    /// The address of the page.
     pub url: String,
 }
 
@@ -36,7 +36,7 @@ struct Shared {
     ending: AtomicBool,
 }
 
-/// Serves until `stop`. `ready` is called once, when it listens.
+/// Serves until `stop`. `ready` is called once, when the server listens.
 pub fn serve(settings: Settings, stop: &AtomicBool, ready: &dyn Fn(&Ready)) -> Result<(), ServeError> {
     let examples = Examples::new(settings.folder.as_deref()).map_err(|error| ServeError::Folder {
         folder: settings.folder.as_ref().map(|folder| folder.display().to_string()).unwrap_or_default(),
@@ -69,7 +69,7 @@ pub fn serve(settings: Settings, stop: &AtomicBool, ready: &dyn Fn(&Ready)) -> R
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(GLANCE);
     }
-    // Whoever waits for a check is told so, and the checks end with them.
+    // Clients that wait for a check get a message, and the checks end with them.
     shared.ending.store(true, Ordering::Relaxed);
     let deadline = Instant::now() + FAREWELL;
     while shared.connections.load(Ordering::Acquire) > 0 && Instant::now() < deadline {
@@ -83,7 +83,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         let mut stream = match listener.accept() {
             Ok((stream, _)) => stream,
             Err(_) => {
-                // Out of descriptors, or a client that left at once: others may do better soon.
+                // Out of descriptors, or a client that left at once: later connections may work.
                 std::thread::sleep(GLANCE);
                 continue;
             }
@@ -109,7 +109,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-/// A connection, counted for as long as it is there, whatever happens to its thread.
+/// A connection, counted as long as it exists, whatever happens to its thread.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl Drop for Counted<'_> {
@@ -132,7 +132,7 @@ fn converse(mut stream: TcpStream, shared: &Shared) {
     linger(&mut stream);
 }
 
-/// Whether the other side has closed the connection.
+/// Whether the client has closed the connection.
 fn has_left(stream: &TcpStream) -> bool {
     if stream.set_nonblocking(true).is_err() {
         return true;
@@ -144,7 +144,8 @@ fn has_left(stream: &TcpStream) -> bool {
     stream.set_nonblocking(false).is_err() || left
 }
 
-/// Closing while the other side still sends would throw the answer away with what was not read; so some of it is read.
+/// Closing while the client still sends would discard the answer together with the unread bytes, so some of them are
+/// read.
 fn linger(stream: &mut TcpStream) {
     let deadline = Instant::now() + FAREWELL;
     let mut piece = [0; 16 << 10];

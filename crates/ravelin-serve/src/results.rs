@@ -1,5 +1,5 @@
-//! Pages of the last answers, kept so that they can be shown in a frame of their own. The oldest go when there are too many, or
-//! when they take too much room.
+//! Pages of the last answers, kept so that they can be shown in a separate frame. The oldest are removed when there are
+//! too many, or when they take too much room.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -11,7 +11,7 @@ const MOST_BYTES: usize = 128 << 20;
 #[derive(Default)]
 pub struct Results {
     kept: Mutex<Kept>,
-    /// Numbers that others cannot guess.
+    /// For numbers that others cannot guess.
     random: RandomState,
 }
 
@@ -23,7 +23,7 @@ struct Kept {
 }
 
 impl Results {
-    /// Keeps a page and gives its name.
+    /// Keeps a page and returns its name.
     pub fn keep(&self, page: String) -> String {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.given += 1;

@@ -1,4 +1,4 @@
-//! What is answered to which request.
+//! Routes requests to answers.
 
 use crate::answer;
 use crate::child::{Children, Limits};
@@ -7,18 +7,18 @@ use crate::guard::Guard;
 use crate::http::{Request, Response};
 use crate::results::Results;
 
-/// The page loads its own files and asks its own server; nothing else.
+/// The page may load only its own files and contact only its own server.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; \
                            base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// A result is all in one file, and reaches nothing.
+/// A result is a single file, and may load nothing.
 const RESULT_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
                              form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-modals allow-downloads";
 
-/// All that requests are answered with.
+/// Everything that is needed to answer requests.
 pub struct Site {
     pub guard: Guard,
     pub examples: Examples,
-    /// Those that check, and those that only read a program, which never wait behind the others.
+    /// Children that check, and children that only read a program, which never wait for the others.
     pub checks: Children,
     pub readers: Children,
     pub results: Results,
