@@ -19,7 +19,7 @@ pub(super) struct Place {
 pub(super) struct Body<'a, 'b> {
     pub random: &'a mut Random,
     pub config: &'a Config,
-    /// Which instructions, and how often.
+    /// The kinds of instructions and their weights.
     pub kinds: &'a [(Kind, usize)],
     pub places: &'a [Place],
     /// How most operators compute.
@@ -31,7 +31,7 @@ pub(super) struct Body<'a, 'b> {
     pub loads: usize,
     /// How many registers any instruction may write; counters of loops come after them.
     pub ordinary: usize,
-    /// The counters of the loops around the instruction that is made next.
+    /// The counters of the loops around the next instruction.
     pub counters: Vec<RegId>,
     pub thread: ThreadBuilder<'b>,
 }
@@ -103,7 +103,7 @@ impl Body<'_, '_> {
         self.guarded(from, condition.not(), to, size - left);
     }
 
-    /// `while e { … }`, or a loop that ends at will.
+    /// `while e { … }`, or a loop that may end at any time.
     fn repeat(&mut self, from: LocId, to: LocId, size: usize) {
         if self.random.once_in(3) {
             self.block(from, from, size);
@@ -147,7 +147,7 @@ impl Body<'_, '_> {
         self.thread.edge(after, close, to);
     }
 
-    /// A store and then a load or a store somewhere else, which may overtake it: the seed of every weak behaviour.
+    /// A store and then a load or a store elsewhere, which may overtake it: the source of every weak behaviour.
     fn overtaken(&mut self, from: LocId, to: LocId, size: usize) {
         self.events -= 2;
         let first = self.random.below(self.places.len());
@@ -257,7 +257,7 @@ impl Body<'_, '_> {
         self.of_kind(kind.unwrap_or(Kind::Nop))
     }
 
-    /// An order for an atomic access or a fence, relaxed half of the time if that fits.
+    /// An order for an atomic access or a fence, relaxed half of the time if that is allowed.
     fn order(&mut self, fits: impl Fn(Order) -> bool) -> Order {
         let orders: Vec<Order> = self.config.orders.iter().copied().filter(|&order| fits(order)).collect();
         let relaxed = orders.is_empty() || (orders.contains(&Order::Relaxed) && self.random.once_in(2));
@@ -273,7 +273,7 @@ impl Body<'_, '_> {
         RegId(self.random.below(self.ordinary))
     }
 
-    /// Loads fill the registers in turn, so that what they read can be seen in the end.
+    /// Loads fill the registers in turn, so that the values they read are visible at the end.
     fn load_register(&mut self) -> RegId {
         self.loads += 1;
         RegId((self.loads - 1) % self.ordinary)
@@ -297,7 +297,7 @@ impl Body<'_, '_> {
         Address { expr, within: Some(place.id) }
     }
 
-    /// Where to lock: most often the last variable, so that threads meet there.
+    /// Where to lock: most often the last variable, so that threads contend there.
     fn lock(&mut self) -> Address {
         match self.places.last() {
             Some(last) if !self.random.once_in(4) => Address { expr: Expr::Const(last.base), within: Some(last.id) },

@@ -1,4 +1,4 @@
-//! The ways to make a program smaller, one at a time. An edit may give an invalid program; the shrinker looks.
+//! The ways to make a program smaller, one at a time. An edit may give an invalid program; the shrinker checks that.
 
 use super::parts::{expressions_mut, orders_mut, registers_mut, within_mut};
 use ravelin_program::{
@@ -11,13 +11,13 @@ pub(super) enum Edit {
     DropThread(usize),
     DropGoal(usize),
     DropTransition(usize, usize),
-    /// Thread and transition.
+    /// Replaces an instruction by a nop, by thread and transition.
     Nop(usize, usize),
-    /// A nop that is the only way out of its location: the two locations become one.
+    /// A nop that is the only transition out of its location: the two locations become one.
     MergeNop(usize, usize),
     /// A simpler instruction, by a number.
     Instruction(usize, usize, usize),
-    /// An expression of an instruction, by a number, and what becomes of it.
+    /// An expression of an instruction, by a number, and its replacement.
     Expression(usize, usize, usize, Simpler),
     /// The condition of a goal.
     Condition(usize, Simpler),
@@ -31,7 +31,7 @@ pub(super) enum Edit {
     PlainArithmetic(usize, usize),
 }
 
-/// What becomes of a part of an expression; parts are numbered from the root, which is 0.
+/// The replacement of a part of an expression; parts are numbered from the root, which is 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Simpler {
     Constant(usize, Value),
@@ -74,7 +74,7 @@ pub(super) fn edits(program: &Program) -> Vec<Edit> {
     edits
 }
 
-/// The program after an edit, or nothing if the edit does not fit.
+/// The program after an edit, or `None` if the edit does not apply.
 pub(super) fn apply(program: &Program, edit: &Edit) -> Option<Program> {
     let mut edited = program.clone();
     match *edit {
@@ -134,7 +134,7 @@ fn shifted(thread: ThreadId, removed: usize) -> ThreadId {
     ThreadId(thread.0 - usize::from(thread.0 > removed))
 }
 
-/// Replaces the atoms of every goal; one that is gone counts as 0.
+/// Replaces the atoms of every goal; a removed one counts as 0.
 fn observe(program: &mut Program, mut replace: impl FnMut(&Observable) -> Option<Observable>) {
     for goal in &mut program.goals {
         let condition: Condition =
@@ -245,7 +245,7 @@ fn drop_variable(program: &mut Program, variable: usize) -> Option<()> {
     (!used).then_some(())
 }
 
-/// Simpler instructions to put in the place of one.
+/// Simpler instructions that may replace one.
 fn simpler(instruction: &Instruction) -> Vec<Instruction> {
     let mut found = Vec::new();
     let weaker = [Order::Relaxed, Order::Acquire, Order::Release];

@@ -6,7 +6,7 @@ use ravelin_program::{
     BinaryOp, Condition, Expr, Goal, GoalKind, LocId, Observable, Program, RegId, Span, ThreadId, Value,
 };
 
-/// Adds a goal. Locations it speaks of get labels, so that the program can be written down.
+/// Adds a goal. The locations it names get labels, so that the program can be printed.
 pub(super) fn add(random: &mut Random, program: &mut Program, places: &[Place]) {
     let kind = random.pick(&[
         GoalKind::Never,

@@ -1,9 +1,9 @@
 //! Random small programs, to compare engines on, and a shrinker for those on which they differ.
 //!
-//! A seed and a [`Config`] determine a program. Programs are small enough that the reference explores a typical one in
-//! well under twenty thousand states (PSO, four pending stores), and they lean to what weak memory is about: few variables,
-//! few values, many accesses. Everything the vocabulary has occurs by default, in proportions that keep a fault
-//! from ending most runs early. Where a program loops, its domains are small, so that its values stay few.
+//! A seed and a [`Config`] determine a program. Programs are small: the reference explores a typical one in well under
+//! twenty thousand states (PSO, four pending stores). They favour what matters for weak memory: few variables, few
+//! values, many accesses. The whole vocabulary occurs by default, in proportions that keep faults from ending most runs
+//! early. A program with loops has small domains, so that its values stay few.
 //!
 //! ```
 //! use ravelin_semantics::generate::{Config, Generator};
@@ -30,15 +30,15 @@ use ravelin_program::{
 };
 use std::ops::RangeInclusive;
 
-/// What programs to make.
+/// Which programs to generate.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub threads: RangeInclusive<usize>,
-    /// Instructions of a thread, roughly: guards of branches come on top.
+    /// Instructions of a thread, approximately: guards of branches are added.
     pub instructions: RangeInclusive<usize>,
     /// Instructions of all threads together; threads get shorter when there are many.
     pub total_instructions: usize,
-    /// At most so many accesses and fences in the whole program.
+    /// The most accesses and fences in the whole program.
     pub max_events: usize,
     pub variables: RangeInclusive<usize>,
     /// Some of the variables are arrays, with constant and computed indices.
@@ -49,7 +49,8 @@ pub struct Config {
     pub domains: bool,
     /// Cells that start with any value of their domain.
     pub any_initial: bool,
-    /// Sometimes the operators wrap, in a type that need not hold every address; a few do in a type of their own.
+    /// Sometimes the operators wrap, in a type that need not hold every address; a few wrap in a type different from
+    /// the others'.
     pub wrapping: bool,
     pub branches: bool,
     pub loops: bool,
@@ -57,7 +58,7 @@ pub struct Config {
     pub non_atomic: bool,
     /// The orders of atomic accesses and fences.
     pub orders: Vec<Order>,
-    /// Which instructions, and how often.
+    /// The kinds of instructions and their weights.
     pub kinds: Vec<(Kind, usize)>,
     pub goals: RangeInclusive<usize>,
 }
@@ -80,7 +81,7 @@ pub enum Kind {
     BlockingCas,
     /// `lock … unlock`, sometimes only one of them.
     Lock,
-    /// `bus_lock … bus_unlock`, seldom only one of them.
+    /// `bus_lock … bus_unlock`, rarely only one of them.
     BusLock,
     /// A locked block.
     Locked,
@@ -125,13 +126,13 @@ impl Config {
         }
     }
 
-    /// Everything but loops.
+    /// Everything except loops.
     pub fn loop_free() -> Config {
         Config { loops: false, ..Config::all() }
     }
 
-    /// What execution graphs are made of: loop-free, at most seven accesses and fences, no bus lock, no locked blocks,
-    /// no addresses but those of variables and array cells, and every cell with one initial value.
+    /// What execution graphs support: loop-free, at most seven accesses and fences, no bus lock, no locked blocks, only
+    /// addresses of variables and array cells, and one initial value per cell.
     pub fn c11() -> Config {
         let mut config = Config {
             instructions: 2..=5,
@@ -146,7 +147,7 @@ impl Config {
     }
 }
 
-/// Makes programs from seeds.
+/// Generates programs from seeds.
 #[derive(Clone, Debug)]
 pub struct Generator {
     pub config: Config,
@@ -175,10 +176,10 @@ impl Generator {
         let mut events = config.max_events;
         for index in 0..threads {
             let most = (config.total_instructions / threads).max(1).min(*config.instructions.end());
-            // Long threads are more telling: the larger of two draws.
+            // Long threads are more interesting: the larger of two draws.
             let sizes = [0, 0].map(|_| random.within(*config.instructions.start()..=most));
             let size = sizes[0].max(sizes[1]);
-            // Each thread gets its share, so that the last one is not left without accesses.
+            // Each thread gets its share, so that the last one also has accesses.
             let share = if config.max_events == usize::MAX { usize::MAX } else { events / (threads - index) };
             let mut thread = builder.thread(format!("t{index}"));
             self.registers(&mut random, &mut thread, small, loops);
@@ -207,15 +208,15 @@ impl Generator {
         builder.program
     }
 
-    /// Two threads half of the time: most of weak memory shows between two.
+    /// Two threads half of the time: most weak behaviour needs only two.
     fn threads(&self, random: &mut Random) -> usize {
         let range = self.config.threads.clone();
         let threads = if range.contains(&2) && random.once_in(2) { 2 } else { random.within(range) };
         threads.max(1)
     }
 
-    /// The instructions of one program. Half of the programs have nothing but loads, stores and perhaps fences, since it
-    /// takes several of these undisturbed to see a weak behaviour.
+    /// The instructions of one program. Half of the programs have only loads, stores and possibly fences, since a weak
+    /// behaviour needs several of these in a row.
     fn kinds(&self, random: &mut Random) -> Vec<(Kind, usize)> {
         let mut kinds = self.config.kinds.clone();
         if random.once_in(2) {

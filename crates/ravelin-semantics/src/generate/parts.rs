@@ -1,4 +1,4 @@
-//! The parts of an instruction, to be changed in place by the shrinker.
+//! The parts of an instruction, which the shrinker changes in place.
 
 use ravelin_program::{Address, Expr, Instruction, Order, RegId, VarId};
 
@@ -56,7 +56,7 @@ pub(super) fn registers_mut(instruction: &mut Instruction, visit: &mut impl FnMu
     }
 }
 
-/// Visits every variable that an address of the instruction must stay in.
+/// Visits every variable that must contain an address of the instruction.
 pub(super) fn within_mut(instruction: &mut Instruction, visit: &mut impl FnMut(&mut VarId)) {
     match instruction {
         Instruction::Load { address, .. }

@@ -1,4 +1,4 @@
-//! A small source of pseudo-random numbers (splitmix64), so that a seed means the same program on every machine.
+//! A small source of pseudo-random numbers (splitmix64), so that a seed gives the same program on every machine.
 
 /// A stream of numbers that a seed determines.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ impl Random {
 
     /// A number below `end`; 0 if there is none.
     pub fn below(&mut self, end: usize) -> usize {
-        // The bias of the remainder is far below what any test could notice.
+        // The bias of the remainder is far too small for any test to notice.
         if end == 0 { 0 } else { (self.next() % end as u64) as usize }
     }
 

@@ -1,20 +1,20 @@
-//! Makes a failing program small: greedy delta debugging.
+//! Shrinks a failing program: greedy delta debugging.
 //!
-//! Every edit of `edit.rs` is tried, the coarse ones first; one that leaves a valid program that still fails and weighs
-//! less is kept. It ends because weights are natural numbers, at a program that no single edit makes lighter.
+//! Every edit of `edit.rs` is tried, the coarse ones first. An edit is kept if the program stays valid, still fails and
+//! weighs less. The process ends because weights are natural numbers, at a program that no single edit makes lighter.
 
 use super::edit::{apply, edits};
 use ravelin_program::{Arithmetic, Domain, Escape, Expr, Initial, Instruction, Order, Program, RmwOp, Value, validate};
 
-/// A program at most as large as `program` on which `fails` still answers true, provided it does on `program`.
+/// A program at most as large as `program` on which `fails` still returns true, provided it does on `program`.
 ///
-/// `fails` sees valid programs only and should answer the same each time.
+/// `fails` is called with valid programs only and should be deterministic.
 pub fn shrink(program: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Program {
     let mut best = program.clone();
     loop {
         let before = weight(&best);
         let mut position = 0;
-        // Edits after the one just kept are tried on the new program before those in front of it are tried again.
+        // Edits after the one just kept are tried on the new program before the earlier ones are tried again.
         while let Some(edit) = edits(&best).get(position) {
             let lighter = apply(&best, edit)
                 .filter(|edited| weight(edited) < weight(&best) && validate(edited).is_empty() && fails(edited));
@@ -29,7 +29,7 @@ pub fn shrink(program: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Pro
     }
 }
 
-/// How much there is to read in a program.
+/// A measure of the size of a program.
 fn weight(program: &Program) -> usize {
     let memory = &program.memory;
     let mut sum = domain_weight(memory.unnamed);

@@ -1,7 +1,7 @@
 //! All steps out of a state, and a naive search over all states: the baseline that faster engines must agree with.
 //!
-//! The search is breadth-first, keeps every state in full and prunes nothing. It may not end under an unbounded buffered
-//! model, or where values grow; the limit on states is there for that.
+//! The search is breadth-first, keeps every state in full and prunes nothing. It may not end under an unbounded
+//! buffered model, or where values grow; the limit on states is for these cases.
 
 use super::{Reference, Refusal, State, TooMany};
 use crate::Action;
@@ -75,8 +75,8 @@ impl Reference {
         }
     }
 
-    /// Visits every reachable state once, with its steps, breadth-first; at most `limit` of them. Tells how many there
-    /// were, or `None` if there are more.
+    /// Visits every reachable state once, with its steps, breadth-first; at most `limit` of them. Returns their number,
+    /// or `None` if there are more.
     pub fn visit(&self, limit: usize, visit: &mut dyn FnMut(&State, &Steps)) -> Result<Option<usize>, TooMany> {
         let mut waiting: VecDeque<State> = self.initial_states()?.into();
         let mut seen: HashSet<State> = waiting.iter().cloned().collect();
@@ -98,7 +98,7 @@ impl Reference {
         Ok(Some(visited))
     }
 
-    /// Looks at every reachable state, at most `limit` of them.
+    /// Visits every reachable state, at most `limit` of them.
     pub fn explore(&self, limit: usize) -> Result<Explored, TooMany> {
         let mut found = Explored::default();
         let ended = self.visit(limit, &mut |state, steps| {
@@ -122,7 +122,7 @@ impl Reference {
     }
 }
 
-/// What an instruction leaves open.
+/// The choices that an instruction leaves open.
 fn choices(instruction: &Instruction) -> std::ops::RangeInclusive<Value> {
     match *instruction {
         Instruction::Havoc { lo, hi, .. } => lo..=hi,

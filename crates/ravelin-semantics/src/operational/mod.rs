@@ -1,9 +1,10 @@
-//! Operational semantics of SC, TSO and PSO: the reference that judges fast engines and replays witnesses.
+//! Operational semantics of SC, TSO and PSO: the reference for checking fast engines and replaying witnesses.
 //!
-//! A state is control, registers, memory, and a store buffer for each thread ([`State`]). The rules are those of Table 1
-//! of *Checking and Enforcing Robustness against TSO*, in the notation of Fig. 2 of *Lazy TSO Reachability*, with the
-//! atomic read-write of section 4.2 of *Counter-Example Guided Fence Insertion*; `step.rs` maps each to its code. What
-//! those papers leave out (locked blocks, the bus lock, domains, faults, PSO with release stores) is said beside it.
+//! A state is control, registers, memory, and a store buffer for each thread ([`State`]). The rules are those of Table
+//! 1 of *Checking and Enforcing Robustness against TSO*, in the notation of Fig. 2 of *Lazy TSO Reachability*, with the
+//! atomic read-write of section 4.2 of *Counter-Example Guided Fence Insertion*. `step.rs` maps each to its code. What
+//! those papers omit (locked blocks, the bus lock, domains, faults, PSO with release stores) is documented beside its
+//! code.
 //!
 //! Programs are read through the x86 mapping ([`ravelin_program::HardwareProgram`]) under every model, SC included, so
 //! that one action means the same under each. Costs are those of a naive interpreter: a clone of the state for a step.
@@ -59,7 +60,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// The program under a model, with at most `bound` pending stores a thread (over all addresses, also under PSO).
+    /// The program under a model, with at most `bound` pending stores per thread (over all addresses, also under PSO).
     pub fn new(program: &Program, model: Model, bound: Option<usize>) -> Result<Reference, NotModelled> {
         if model.is_c11() {
             return Err(NotModelled::NotHardware(model));
@@ -82,14 +83,15 @@ impl Reference {
         Ok(Reference { program: HardwareProgram::new(program).into_inner(), model, bound })
     }
 
-    /// The program under SC as it is written, without the x86 mapping: for runs of engines that give C11 orders their own
-    /// meaning.
+    /// The program under SC as it is written, without the x86 mapping: for runs of engines that give C11 orders their
+    /// own meaning.
     pub fn as_written(program: &Program) -> Result<Reference, NotModelled> {
         let reference = Reference::new(program, Model::Sc, None)?;
         Ok(Reference { program: program.clone(), ..reference })
     }
 
-    /// The program after the x86 mapping, if it was mapped: actions speak of its transitions. Those of the original keep their numbers.
+    /// The program after the x86 mapping, if it was mapped: actions refer to its transitions. Those of the original
+    /// keep their numbers.
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -102,7 +104,7 @@ impl Reference {
         self.bound
     }
 
-    /// Every way to start: several if cells start with any value of their domain.
+    /// All initial states: several if cells start with any value of their domain.
     pub fn initial_states(&self) -> Result<Vec<State>, TooMany> {
         let threads: Vec<ThreadState> = self
             .program
@@ -142,7 +144,7 @@ impl Reference {
         Ok(memories.into_iter().map(|memory| State { threads: threads.clone(), memory, bus: None }).collect())
     }
 
-    /// Does one action, or says precisely why it cannot be done.
+    /// Does one action, or returns precisely why it is impossible.
     pub fn apply(&self, state: &State, action: Action) -> Result<State, Refusal> {
         match action {
             Action::Step { thread, transition, choice } => step::step(self, state, thread, transition, choice),
@@ -159,9 +161,9 @@ impl Reference {
 
     /// The goals that this state violates, as numbers in [`Program::goals`].
     ///
-    /// Goals about final states look at final states only, and conditions that mention memory only at settled states.
-    /// Conditions are computed exactly, whatever the program's arithmetic: they speak of what is seen. One without a value
-    /// (it divides by zero, say) is not violated.
+    /// Goals about final states apply to final states only, and conditions that mention memory only to settled states.
+    /// Conditions are computed exactly, whatever the program's arithmetic, because they describe observations. A
+    /// condition without a value (for example, it divides by zero) is not violated.
     pub fn violated_goals(&self, state: &State) -> Vec<usize> {
         let is_final = self.is_final(state);
         let settled = state.is_settled();

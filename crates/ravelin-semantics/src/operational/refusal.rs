@@ -1,4 +1,4 @@
-//! Why the reference does not do what it is asked to.
+//! Why the reference refuses a request.
 
 use ravelin_program::Model;
 use ravelin_program::{Fault, ThreadId, TransitionId, Value};
@@ -17,7 +17,7 @@ pub enum NotModelled {
     Invalid(String),
 }
 
-/// There are more initial states than anyone would look at one by one.
+/// There are too many initial states to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("cells that start with any value make more than {limit} initial states")]
 pub struct TooMany {

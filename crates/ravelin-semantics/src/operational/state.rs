@@ -1,10 +1,10 @@
 //! States of the operational models: control, registers, store buffers, memory and the bus lock.
 //!
-//! A state has one representation only. Memory holds every named address, and an unnamed one only while its value is not
-//! the 0 it starts with. Under PSO a buffer is a sequence of groups of stores, divided by markers: stores of one group
-//! reach memory in any order that keeps those to one address in sequence, and a group starts only when the one before it
-//! is done. Within a group only the order for each address counts, so a group is kept sorted by address; markers
-//! that divide nothing (at the front, or two in a row) do not occur.
+//! A state has only one representation. Memory holds every named address, and an unnamed one only while its value is
+//! not the initial 0. Under PSO a buffer is a sequence of groups of stores, divided by markers. Stores of one group
+//! reach memory in any order that keeps those to one address in sequence, and a group starts only when the previous one
+//! is done. Within a group only the order for each address counts, so a group is kept sorted by address. Markers that
+//! divide nothing (at the front, or two in a row) do not occur.
 
 use ravelin_program::{LocId, Model, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ pub struct State {
     pub threads: Vec<ThreadState>,
     /// All named addresses, and the unnamed ones that do not hold 0.
     pub memory: BTreeMap<Value, Value>,
-    /// Who holds the bus lock.
+    /// The thread that holds the bus lock.
     pub bus: Option<ThreadId>,
 }
 
@@ -44,7 +44,7 @@ pub enum Entry {
 }
 
 impl State {
-    /// What memory holds, buffers aside.
+    /// The content of memory, without buffers.
     pub fn cell(&self, address: Value) -> Value {
         self.memory.get(&address).copied().unwrap_or(0)
     }
@@ -54,7 +54,7 @@ impl State {
         self.threads[thread.0].buffer.newest(address).unwrap_or_else(|| self.cell(address))
     }
 
-    /// All buffers are empty and nobody holds the bus lock: an observer may look at memory.
+    /// All buffers are empty and the bus lock is free: an observer may read memory.
     pub fn is_settled(&self) -> bool {
         self.bus.is_none() && self.threads.iter().all(|thread| thread.buffer.is_empty())
     }
@@ -115,7 +115,7 @@ impl Buffer {
         }
     }
 
-    /// Rule MEM: takes out the oldest store to a flushable address.
+    /// Rule MEM: removes the oldest store to a flushable address.
     pub(super) fn flush(&mut self, model: Model, address: Value) -> Option<Value> {
         if !self.flushable(model).contains(&address) {
             return None;

@@ -1,9 +1,10 @@
 //! What one action does to a state.
 //!
 //! An instruction is tried in this order, and the first obstacle is the reason for its refusal: the bus lock, then the
-//! need for an empty store buffer, then evaluation (addresses before values, left to right, then what memory says, then
-//! domains: the cell's before the registers'), and last the bound on pending stores. So a fault is reported only where
-//! the instruction could run, and a buffer counts as too short only for a store that would have been issued.
+//! need for an empty store buffer, then evaluation, and last the bound on pending stores. Evaluation takes addresses
+//! before values, left to right, then the content of memory, then domains: the cell's before the registers'. A fault is
+//! therefore reported only where the instruction could run, and a buffer counts as too short only for a store that
+//! would have been issued.
 //!
 //! | rule | Table 1 (robustness), Fig. 2 (lazy) | here |
 //! | --- | --- | --- |
@@ -49,7 +50,7 @@ pub(super) fn flush(reference: &Reference, state: &State, thread: ThreadId, addr
     Ok(draft.state)
 }
 
-/// The next state while it is made. A refusal throws it away, so parts of a step that were done already do no harm.
+/// The next state under construction. A refusal discards it, so parts of a step that were already done do no harm.
 struct Draft<'a> {
     reference: &'a Reference,
     thread: ThreadId,
@@ -124,7 +125,7 @@ impl Draft<'_> {
                     let new = self.admit(self.domain_at(address), new)?;
                     self.write(address, new);
                 }
-                // If both are the same register, `ok` has the last word.
+                // If both are the same register, `ok` is written last.
                 self.set_if_wanted(*old, found)?;
                 self.set_if_wanted(*ok, Value::from(succeeds))
             }
@@ -173,7 +174,8 @@ impl Draft<'_> {
         }
     }
 
-    /// A part of a locked block: it stores to memory directly. (With `drains` a load finds no pending store of its own.)
+    /// A part of a locked block: it stores to memory directly. (With `drains` a load finds no pending store of its
+    /// thread.)
     fn locked_part(&mut self, part: &Instruction) -> Result<(), Refusal> {
         match part {
             Instruction::Store { address, value, .. } => {
@@ -284,7 +286,7 @@ impl Draft<'_> {
         register.map_or(Ok(()), |register| self.set(register, value))
     }
 
-    /// Writes memory at once, keeping it in its one representation.
+    /// Writes memory at once, and keeps its representation unique.
     fn write(&mut self, address: Value, value: Value) {
         let named = self.reference.program.memory.variable_at(address).is_some();
         if named || value != 0 {

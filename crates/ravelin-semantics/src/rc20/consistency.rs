@@ -1,9 +1,9 @@
 //! Which graphs a model allows, and which have a race.
 //!
 //! Every axiom is closed under prefixes: if it holds for a graph, it holds for the graph without an event that is (po ∪
-//! rf)-last. No derived relation between the other events needs that event: fr and mo between two of them are what they
-//! were, a chain of rs, sw or hb that ends at one of them runs backwards through po and rf only, and whoever reads
-//! directly after a write still does. So a graph that fails an axiom may be given up while it grows.
+//! rf)-last. No derived relation between the other events needs that event. fr and mo between two of them are
+//! unchanged. A chain of rs, sw or hb that ends at one of them runs backwards through po and rf only. An RMW that reads
+//! its immediate predecessor still does. A graph that fails an axiom may therefore be abandoned while it grows.
 
 use super::{Graph, Reading, Relation, Relations};
 use ravelin_program::Order;
@@ -54,7 +54,7 @@ pub fn sc_consistent(graph: &Graph) -> bool {
     sc_order(graph).is_acyclic()
 }
 
-/// The same without the non-atomic accesses, which are watched for races and not for robustness.
+/// The same without the non-atomic accesses, which are checked for races and not for robustness.
 pub fn atomics_sc_consistent(graph: &Graph) -> bool {
     let counts = |event: usize| graph.events[event].is_initial() || graph.events[event].is_atomic();
     sc_order(graph).filter(|a, b| counts(a) && counts(b)).is_acyclic()

@@ -3,7 +3,7 @@
 use super::{Graph, Label, Relation};
 use ravelin_program::Order;
 
-/// How much of the written memory orders counts. Non-atomic accesses and fences are always taken as written.
+/// How the written memory orders are interpreted. Non-atomic accesses and fences are always taken as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reading {
     /// Every order as written: RC20, and RC11's psc axiom for seq_cst fences and accesses.
@@ -15,7 +15,7 @@ pub enum Reading {
 }
 
 impl Reading {
-    /// The order that a label counts with.
+    /// The effective order of a label.
     pub fn order(self, label: &Label) -> Order {
         let written = label.order();
         let weakened = match self {
@@ -33,7 +33,7 @@ impl Reading {
     }
 }
 
-/// Everything the axioms speak of, computed once for a graph.
+/// All relations of the axioms, computed once for a graph.
 #[derive(Clone, Debug)]
 pub struct Relations {
     pub po: Relation,
@@ -66,7 +66,7 @@ impl Relations {
         let rmws = Relation::on(size, |event| label(event).is_rmw());
         let rs = writes.then(&rf.then(&rmws).star());
 
-        // A fence lends its order to the atomic writes after it, or to the atomic reads before it.
+        // A fence applies its order to the atomic writes after it, or to the atomic reads before it.
         let releases = Relation::on(size, |event| order(event).is_release());
         let acquires = Relation::on(size, |event| order(event).is_acquire());
         let fences = Relation::on(size, |event| label(event).is_fence());

@@ -1,4 +1,4 @@
-//! The questions asked of a program's graphs: all executions, final states, robustness.
+//! Questions about a program's graphs: all executions, final states, robustness.
 
 use super::search::{Search, State, initial_value};
 use super::{Failure, Graph, Reading, ThreadState, atomics_sc_consistent, races};
@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use thiserror::Error;
 
-/// The executions of a program that cannot go on.
+/// The executions of a program that cannot continue.
 ///
 /// Each thread is at its end, has failed, or is blocked: none of its transitions can be taken by reading the mo-last
-/// write of an address. (It may be that one could be taken by reading an older write. The execution that does so is
-/// listed too, and this one stands for the thread that never passes; every SC-consistent execution here is a deadlock
-/// or an end of an SC run.) Every consistent graph of a prefix is part of the graph of one of these: a thread that is
-/// not blocked can always read the latest write, which violates no axiom.
+/// write of an address. (Possibly one could be taken by reading an older write. The execution that does so is listed
+/// too, and this one represents the thread that never passes. Every SC-consistent execution here is a deadlock or an
+/// end of an SC run.) Every consistent graph of a prefix is part of the graph of one of these: a thread that is not
+/// blocked can always read the latest write, which violates no axiom.
 #[derive(Clone, Debug)]
 pub struct Enumeration {
     pub executions: Vec<Execution>,
-    /// Search states visited, prefixes included.
+    /// Search states visited, including prefixes.
     pub states: usize,
 }
 
@@ -42,7 +42,7 @@ pub struct FinalState {
 pub enum Robustness {
     /// Every consistent graph is SC-consistent.
     Robust,
-    /// A consistent graph that is not, while its prefix without the last event grown still is.
+    /// A consistent graph that is not, while its prefix without the last added event still is.
     NotRobust(Box<Graph>),
 }
 
@@ -52,7 +52,7 @@ impl Robustness {
     }
 }
 
-/// When to give up.
+/// Limits of the enumeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub executions: usize,
@@ -84,7 +84,7 @@ pub enum Refusal {
     TooManyStates(usize),
 }
 
-/// All executions that cannot go on.
+/// All executions that cannot continue.
 pub fn enumerate(program: &Program, reading: Reading, limits: Limits) -> Result<Enumeration, Refusal> {
     let search = Search::new(program, reading, limits)?;
     let mut executions = Vec::new();
@@ -106,10 +106,10 @@ pub fn enumerate(program: &Program, reading: Reading, limits: Limits) -> Result<
     }
 }
 
-/// Whether every consistent graph, of blocked and of unfinished executions too, is SC-consistent on atomic accesses.
+/// Whether every consistent graph, also of blocked and unfinished executions, is SC-consistent on atomic accesses.
 ///
-/// A program with a data race has no meaning in C11; ask [`Enumeration::has_race`] first. For such a program the answer
-/// treats non-atomic accesses as relaxed ones that are not watched.
+/// A program with a data race has no meaning in C11; check [`Enumeration::has_race`] first. For such a program the
+/// answer treats non-atomic accesses as relaxed ones that are not watched.
 pub fn robust(program: &Program, reading: Reading, limits: Limits) -> Result<Robustness, Refusal> {
     let mut witness = None;
     Search::new(program, reading, limits)?.run(|state| {
@@ -123,7 +123,7 @@ pub fn robust(program: &Program, reading: Reading, limits: Limits) -> Result<Rob
 }
 
 impl Enumeration {
-    /// The final states: of complete executions only.
+    /// The final states, of complete executions only.
     pub fn final_states(&self, program: &Program) -> BTreeSet<FinalState> {
         self.executions.iter().filter(|execution| execution.complete).map(|done| done.state(program)).collect()
     }

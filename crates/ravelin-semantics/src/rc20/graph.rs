@@ -1,9 +1,8 @@
-//! Execution graphs: events, and the three relations that are data: po, rf and mo.
+//! Execution graphs: events, and the three basic relations po, rf and mo.
 //!
-//! A graph grows by events that nothing in it depends on: a new event is last in its thread and reads a write that is
-//! there already. Because po ∪ rf is acyclic in every consistent graph, each of them can be grown so. Events are kept
-//! in one canonical order (initial writes by address, then threads in turn), so two graphs are equal exactly if they
-//! are the same graph.
+//! A graph grows by events that nothing in it depends on: a new event is last in its thread and reads an existing
+//! write. Because po ∪ rf is acyclic in every consistent graph, each of them can be built in this way. Events are kept
+//! in one canonical order (initial writes by address, then threads in turn), so equality of graphs is structural.
 
 use super::Relation;
 use ravelin_program::{Order, Span, ThreadId, TransitionId, Value};
@@ -172,7 +171,7 @@ impl Graph {
         self.insert(before, Event { thread, label: Label::Fence { order }, transition: None, span }, None);
     }
 
-    /// Makes room at an index and renames the events behind it.
+    /// Makes room at an index and renumbers the events after it.
     fn insert(&mut self, index: usize, event: Event, source: Option<usize>) {
         let moved = |event: &mut usize| *event += usize::from(*event >= index);
         self.events.insert(index, event);

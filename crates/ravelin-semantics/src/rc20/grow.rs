@@ -1,7 +1,7 @@
-//! One graph, grown along a run: under SC step by step, and then by one step that need not be.
+//! Grows one graph along a run: under SC step by step, and then by one step that need not be SC.
 //!
-//! This is how a run that a fast engine found becomes a graph that the axioms can judge. Programs may have loops here, because only
-//! the events of the run are added.
+//! This turns a run that a fast engine found into a graph that the axioms can check. Programs may have loops here,
+//! because only the events of the run are added.
 
 use super::search::initial_value;
 use super::thread::{Local, Outcome};
@@ -18,7 +18,7 @@ pub struct Grown<'a> {
     threads: Vec<ThreadState>,
 }
 
-/// A step that cannot be taken where it was said to be.
+/// A step that cannot be taken at its place in the run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("thread `{thread}` cannot take the step: {why}")]
 pub struct NoSuchStep {
@@ -27,7 +27,7 @@ pub struct NoSuchStep {
 }
 
 impl<'a> Grown<'a> {
-    /// The graph of no steps. `memory` says what cells hold that may start with any value.
+    /// The graph of no steps. `memory` contains the values of cells that may start with any value.
     pub fn new(program: &'a Program, memory: &[(Value, Value)]) -> Grown<'a> {
         let mut graph = Graph::default();
         for &(address, value) in memory {
@@ -60,7 +60,7 @@ impl<'a> Grown<'a> {
         (graph.events[event].thread == Some(thread)).then_some(event)
     }
 
-    /// Takes a step under SC: it reads the latest write and writes behind it.
+    /// Takes a step under SC: it reads the latest write and writes after it.
     pub fn follow(&mut self, action: Action) -> Result<(), NoSuchStep> {
         let Action::Step { thread, transition, choice } = action else {
             return Err(NoSuchStep { thread: String::new(), why: "there are no store buffers under SC".to_owned() });
@@ -71,7 +71,7 @@ impl<'a> Grown<'a> {
         if step.from != self.threads[thread.0].location {
             return Err(refused("it is not at its start"));
         }
-        // The value of a havoc is the run's, and so is whether a weak compare-exchange fails.
+        // The run determines the value of a havoc, and whether a weak compare-exchange fails.
         let chosen = match &step.instruction {
             Instruction::Havoc { reg, .. } => Instruction::Havoc { reg: *reg, lo: choice, hi: choice },
             other => other.clone(),
@@ -92,7 +92,7 @@ impl<'a> Grown<'a> {
                 self.latest(address);
                 self.graph.writes[&address].len()
             });
-            // Making the initial write may have moved the source.
+            // Adding the initial write may have moved the source.
             let source = label.address().filter(|_| label.reads()).map(|address| self.latest(address));
             self.graph.extend(self.event(thread, transition, label), source, position);
         }
@@ -100,9 +100,9 @@ impl<'a> Grown<'a> {
         Ok(())
     }
 
-    /// All graphs with the event of one more step, whatever it reads and wherever in modification order it writes, those
-    /// closest to SC first. Nothing is said about their consistency. A step that fails because of what it read
-    /// is there as well: its event is.
+    /// All graphs with the event of one more step, for every source and every position in modification order, those
+    /// closest to SC first. Their consistency is not checked. A step that fails because of the value it read is
+    /// included with its event.
     pub fn extensions(&self, thread: ThreadId, transition: TransitionId) -> Vec<Graph> {
         let mut grown = self.clone();
         let mut extensions = Vec::new();
@@ -150,7 +150,7 @@ impl<'a> Grown<'a> {
         Event { thread: Some(thread), label, transition: Some(transition), span }
     }
 
-    /// The latest write of an address, which gets its initial one if it has none.
+    /// The latest write of an address, after adding the initial one if needed.
     fn latest(&mut self, address: Value) -> usize {
         if !self.graph.writes.contains_key(&address) {
             self.graph.initialise(address, initial_value(self.program, address));

@@ -1,7 +1,7 @@
-//! RC20, release/acquire and sequential consistency as execution graphs: the judge of robustness and of data races.
+//! RC20, release/acquire and sequential consistency as execution graphs: the reference for robustness and data races.
 //!
-//! Nothing here is fast and nothing here is clever. Graphs are enumerated one by one and every axiom is evaluated on
-//! Boolean matrices, so a program must be loop-free and small (about a dozen events).
+//! Nothing here is optimised. Graphs are enumerated one by one and every axiom is evaluated on Boolean matrices, so a
+//! program must be loop-free and small (about a dozen events).
 //!
 //! Where each notion is defined; *paper* is Margalit, Kokologiannakis, Itzhaky and Lahav, *Dynamic Robustness
 //! Verification against Weak Memory*, PLDI 2025:
@@ -23,16 +23,16 @@
 //! | SC-consistent: po ∪ rf ∪ mo ∪ fr acyclic (paper, definition 2.1) | [`sc_consistent`], and of the atomic events alone [`atomics_sc_consistent`] |
 //! | race: conflicting accesses of two threads, one non-atomic, unordered by hb | [`races`] |
 //! | the graphs that a program induces (paper, section 2.1) | [`enumerate`] |
-//! | the graph of a run, and what one more step can make of it | [`Grown`] |
+//! | the graph of a run, and its extensions by one more step | [`Grown`] |
 //! | robust: every consistent graph is SC-consistent (paper, section 2.2) | [`robust`] |
 //!
-//! How much of the written orders counts is a [`Reading`]. With [`Reading::Written`] and without seq_cst accesses the
-//! model is RC20, with RC11's treatment of seq_cst fences. With seq_cst accesses it is RC11 but for release sequences:
-//! a later relaxed store by the same thread does not continue one. [`Reading::ReleaseAcquire`] is the release/acquire
-//! model of the paper's section 2.
+//! A [`Reading`] determines how the written orders are interpreted. With [`Reading::Written`] and without seq_cst
+//! accesses the model is RC20, with RC11's treatment of seq_cst fences. With seq_cst accesses it is RC11 except for
+//! release sequences: a later relaxed store by the same thread does not continue one. [`Reading::ReleaseAcquire`] is
+//! the release/acquire model of the paper's section 2.
 //!
 //! Blocking instructions (`wait`, `bcas`, `lock`) make no event for an attempt that fails (paper, section 4.3).
-//! Non-atomic accesses are events with rf and mo edges like any other, but robustness looks only at cycles of atomic
+//! Non-atomic accesses are events with rf and mo edges like any other, but robustness considers only cycles of atomic
 //! events.
 //!
 //! ```

@@ -1,10 +1,10 @@
-//! Growing graphs event by event: the search behind enumeration and robustness.
+//! Grows graphs event by event: the search for enumeration and robustness.
 //!
-//! A search state is a graph and the state of each thread after its events. One step lets one thread take one
-//! transition: a read reads any write to its address that is in the graph, a write goes anywhere in the modification
-//! order, an RMW directly behind the write it reads. Graphs that fail an axiom are given up at once, which loses
-//! nothing because the axioms are closed under prefixes ([`super::consistency`]). Graphs are canonical, so a set of
-//! seen states keeps the many orders of growing the same graph from being followed twice.
+//! A search state is a graph and the state of each thread after its events. In one step one thread takes one
+//! transition: a read reads any write to its address in the graph, a write goes anywhere in the modification order, and
+//! an RMW goes directly after the write it reads. Graphs that fail an axiom are abandoned at once, which loses nothing
+//! because the axioms are closed under prefixes ([`super::consistency`]). Graphs are canonical, so a set of seen states
+//! avoids following the many orders of growing the same graph twice.
 //!
 //! Cost: the number of consistent graphs of all prefixes, each with a few products of Boolean matrices.
 
@@ -40,7 +40,7 @@ impl<'a> Search<'a> {
         Ok(Search { program, reading, limits, initial })
     }
 
-    /// Shows every reachable state to `visit` and gives back how many there are, or `None` if `visit` breaks off.
+    /// Calls `visit` with every reachable state and returns their number, or `None` if `visit` breaks off.
     pub fn run(&self, mut visit: impl FnMut(&State) -> ControlFlow<()>) -> Result<Option<usize>, Refusal> {
         let mut seen: HashSet<State> = self.initial.iter().cloned().collect();
         let mut pending = self.initial.clone();
@@ -60,8 +60,8 @@ impl<'a> Search<'a> {
         Ok(Some(seen.len()))
     }
 
-    /// A thread that can only take steps within itself goes first and alone: its steps commute with everything and it
-    /// has to take one before the execution ends.
+    /// A thread that can only take local steps goes first and alone: its steps commute with everything and it has to
+    /// take one before the execution ends.
     fn successors(&self, state: &State) -> Vec<State> {
         let threads = || (0..self.program.threads.len()).map(ThreadId);
         for thread in threads().filter(|&thread| self.is_within_itself(state, thread)) {
@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
         successors
     }
 
-    /// Adds the states that an outcome leads to, one for each place in mo if it writes.
+    /// Adds the states that an outcome leads to, one per position in mo if it writes.
     fn follow(&self, state: &State, step: Step, outcome: Outcome, source: Option<usize>, successors: &mut Vec<State>) {
         let graphs = match outcome.label {
             None => vec![state.graph.clone()],
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The consistent graphs with one event more.
+    /// The consistent graphs with one more event.
     fn extensions(&self, graph: &Graph, step: Step, label: Label, source: Option<usize>) -> Vec<Graph> {
         let mut graph = graph.clone();
         let mut positions = vec![None];
@@ -228,8 +228,8 @@ fn failed(state: &State, thread: ThreadId, failure: Failure) -> State {
     next
 }
 
-/// One graph for each initial memory. Cells that may start with any value are initialised here and all others when they
-/// are first accessed, so that large arrays cost nothing.
+/// One graph per initial memory. Cells that may start with any value are initialised here and all others at their first
+/// access, so that large arrays cost nothing.
 fn initial_graphs(program: &Program, limits: Limits) -> Result<Vec<Graph>, Refusal> {
     let mut graphs = vec![Graph::default()];
     for address in program.memory.named_addresses() {
@@ -255,8 +255,8 @@ fn initial_graphs(program: &Program, limits: Limits) -> Result<Vec<Graph>, Refus
     Ok(graphs)
 }
 
-/// The value a cell starts with. Cells that start with any value have their initial write from the beginning, so for
-/// them this is never asked but to name a default.
+/// The value a cell starts with. Cells that start with any value have their initial write from the beginning; for them
+/// this only gives a default.
 pub(super) fn initial_value(program: &Program, address: Value) -> Value {
     match program.memory.initial_at(address) {
         Initial::Value(value) => value,

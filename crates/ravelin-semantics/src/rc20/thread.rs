@@ -1,14 +1,14 @@
-//! One thread by itself: what a transition does when memory is free to answer a read with any value.
+//! One thread by itself: what a transition does when memory may answer a read with any value.
 //!
-//! This is the labelled transition system that a program induces before any memory model (paper, section 2.1).
-//! Instructions that stay within the thread have no label, all others have one event each. An instruction that blocks
-//! has no outcome; one that goes wrong stops the thread where it is.
+//! This is the labelled transition system that a program induces before any memory model (paper, section 2.1). Local
+//! instructions have no label, all others have one event each. An instruction that blocks has no outcome. One that
+//! fails stops the thread at its location.
 
 use super::Label;
 use ravelin_program::{Address, Admitted, Expr, Fault, Instruction, LocId, Order, Program, RegId, Thread, Value};
 use thiserror::Error;
 
-/// Where a thread is, what its registers hold, and what stopped it if something went wrong.
+/// The location of a thread, its registers, and the failure that stopped it, if any.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ThreadState {
     pub location: LocId,
@@ -27,7 +27,7 @@ pub enum Failure {
 /// What taking a transition may lead to.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
-    /// The event, if it makes one. For a failure, the event whose reading led to it, which is not added to the graph.
+    /// The event, if there is one. For a failure, the event whose read led to it, which is not added to the graph.
     pub label: Option<Label>,
     /// The registers afterwards.
     pub registers: Result<Vec<Value>, Failure>,
@@ -55,8 +55,7 @@ impl Local<'_> {
         }
     }
 
-    /// All outcomes of the instruction if it reads `read`, which is ignored by instructions that do not read. None if
-    /// it blocks.
+    /// All outcomes of the instruction if it reads `read`; instructions that do not read ignore it. None if it blocks.
     pub fn outcomes(&self, instruction: &Instruction, read: Value) -> Vec<Outcome> {
         self.attempt(instruction, read)
             .unwrap_or_else(|fault| vec![Outcome { label: None, registers: Err(Failure::Fault(fault)) }])
@@ -104,7 +103,7 @@ impl Local<'_> {
             Instruction::CompareExchange { address, expected, new, success, failure, weak, old, ok } => {
                 let address = self.address(address)?;
                 let matches = self.eval(expected)? == read;
-                // Computed whether it is needed or not, as by the operational semantics.
+                // Computed whether or not it is needed, as in the operational semantics.
                 let new = self.eval(new)?;
                 let mut outcomes = Vec::new();
                 if matches {
@@ -153,7 +152,7 @@ impl Local<'_> {
         })
     }
 
-    /// A successful RMW. Its failure may come from the value read, so it keeps the label: the failure is real only if
+    /// A successful RMW. It may fail because of the value read, so it keeps the label: the failure is real only if
     /// memory may give this answer to an RMW.
     fn update(
         &self,

@@ -1,8 +1,8 @@
 //! The trace of a run, built action by action as in Appendix A of *Checking and Enforcing Robustness against TSO*.
 //!
-//! A store becomes an event when it is issued and takes its place in memory order when it is flushed. A load's source is
-//! settled when the load is executed: the newest pending store of its own thread if it reads early, else the newest store
-//! in memory. (The paper corrects the source of an early load at the flush, which comes to the same.)
+//! A store becomes an event when it is issued and takes its place in memory order when it is flushed. A load's source
+//! is determined when the load is executed: the newest pending store of its own thread if it reads early, else the
+//! newest store in memory. (The paper corrects the source of an early load at the flush, which is equivalent.)
 
 use super::touch::touches;
 use super::{Access, Event, NoTrace, Read, Source, Taken, Trace, Write};
@@ -35,7 +35,7 @@ impl Trace {
     }
 }
 
-/// A trace while it grows.
+/// A trace under construction.
 struct Build {
     trace: Trace,
     /// For each thread and address the pending stores, oldest first: event, and number of the access in it.

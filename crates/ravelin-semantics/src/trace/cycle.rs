@@ -1,9 +1,9 @@
 //! The edges of a trace, and a shortest cycle of them.
 //!
-//! [`Trace::edges`] gives generating edges: between neighbours in program order and memory order, and from a load to the
-//! store that overwrote what it read. A cycle uses the relations in full, as Appendix A of *Checking and Enforcing
-//! Robustness against TSO* defines them: po from an event to any later one of its thread, co to any later store, fr to any
-//! store after the source. So it names only events that matter.
+//! [`Trace::edges`] gives generating edges: between neighbours in program order and memory order, and from a load to
+//! the store that overwrote what it read. A cycle uses the full relations, as Appendix A of *Checking and Enforcing
+//! Robustness against TSO* defines them: po from an event to any later one of its thread, co to any later store, fr to
+//! any store after the source. It therefore contains only relevant events.
 //!
 //! Cost of a cycle: a breadth-first search from each event, over at most n² edges.
 
@@ -49,7 +49,7 @@ impl fmt::Display for Edge {
 pub struct Arrow {
     pub from: usize,
     pub edge: Edge,
-    /// The cell it is about; none for program order.
+    /// The cell of the edge; none for program order.
     pub address: Option<Value>,
     pub to: usize,
 }
@@ -63,16 +63,16 @@ pub struct Step {
 }
 
 impl Trace {
-    /// The generating edges, sorted. Those within one event are left out.
+    /// The generating edges, sorted. Those within one event are omitted.
     pub fn edges(&self) -> Vec<Arrow> {
         self.arrows(1)
     }
 
     /// A shortest cycle of happens-before, or `None` if some SC run has this trace (Lemma 1).
     ///
-    /// Of several it is always the same one. It starts with program order, at the first event it can: every cycle has
-    /// such an edge, as the others follow the order in which memory was accessed, except where a load reads a store of its
-    /// own thread early, which is program order too.
+    /// The choice among several is deterministic. The cycle starts with program order, at the first possible event.
+    /// Every cycle has such an edge: the others follow the order in which memory was accessed, except where a load
+    /// reads a store of its own thread early, which is program order too.
     pub fn cycle(&self) -> Option<Vec<Step>> {
         let mut outgoing: Vec<Vec<Arrow>> = vec![Vec::new(); self.events.len()];
         for arrow in self.arrows(usize::MAX) {
@@ -95,7 +95,7 @@ impl Trace {
         Some(cycle.iter().map(|arrow| Step { event: arrow.from, edge: arrow.edge, address: arrow.address }).collect())
     }
 
-    /// All edges that pass over fewer than `reach` events of their order.
+    /// All edges that skip fewer than `reach` events of their order.
     fn arrows(&self, reach: usize) -> Vec<Arrow> {
         let mut arrows = BTreeSet::new();
         let mut add = |from: usize, edge, address, later: &[usize]| {

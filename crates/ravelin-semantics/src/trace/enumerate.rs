@@ -1,18 +1,18 @@
 //! All computations of a small program, and whether one of them has a cyclic trace.
 //!
 //! The search is breadth-first over pairs of a state and the [`Past`] of a run that leads there; of runs that agree in
-//! state and prospect one is followed. Once a run has a cycle every longer one has it too, so all that is left is to empty
-//! the store buffers. That may be impossible, if a thread holds the bus lock for ever, and then the run is no prefix of a
-//! computation and is given up.
+//! state and prospect one is followed. Once a run has a cycle every longer one has it too, so it only remains to empty
+//! the store buffers. That may be impossible, if a thread holds the bus lock for ever. Then the run is no prefix of a
+//! computation and is abandoned.
 //!
 //! Steps that no other action can disturb, and that disturb none, are taken at once, one thread at a time: local ones,
 //! fences with nothing to wait for, and issues of stores. Any violating run that does not start with such a step can be
-//! rearranged so, or extended by it, without change to its cycle. An issue needs its flush at the end, hence the
-//! exceptions: no early issues with a bus lock in the program, nor with a bound on pending stores; and a thread that loops
-//! is not preferred at all, since it could keep all others waiting.
+//! rearranged so, or extended by it, without changing its cycle. An issue needs its flush at the end, hence two
+//! exceptions. There are no early issues with a bus lock in the program, nor with a bound on pending stores. And a
+//! thread that loops is not preferred at all, since it could keep all others waiting.
 //!
-//! It ends for every loop-free program, and for others if states are finitely many. Cost: the number of states under the
-//! model, times the prospects of each.
+//! It ends for every loop-free program, and for others if states are finitely many. Cost: the number of states under
+//! the model, times the prospects of each.
 
 use super::past::Past;
 use crate::Action;
@@ -40,8 +40,8 @@ pub enum Undecided {
     TooManyInitialStates(#[from] TooMany),
 }
 
-/// Looks for a computation with a cyclic trace under the reference's model. `None` if there is none, which for a
-/// reference without a bound on pending stores means that the program is robust against the model.
+/// Searches for a computation with a cyclic trace under the reference's model. `None` if there is none. For a reference
+/// without a bound on pending stores, the program is then robust against the model.
 pub fn find_violation(reference: &Reference, limit: usize) -> Result<Option<Violation>, Undecided> {
     Search::new(reference, limit, true).run(|state, past| (state.clone(), past.prospect()))
 }
@@ -84,7 +84,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Follows one run of those with the same key.
+    /// Follows one of the runs with the same key.
     fn run<K: Eq + Hash>(mut self, key: impl Fn(&State, &Past) -> K) -> Result<Option<Violation>, Undecided> {
         let mut seen = HashSet::new();
         let mut waiting = VecDeque::new();
@@ -133,8 +133,8 @@ impl<'a> Search<'a> {
         steps
     }
 
-    /// Whatever the thread may do next depends on nothing but itself and is seen by nobody. If it can do nothing now, it
-    /// never will.
+    /// All possible next steps of the thread depend only on the thread and are invisible to others. If it can do
+    /// nothing now, it never will.
     fn is_undisturbed(&self, state: &State, thread: ThreadId) -> bool {
         let at = &state.threads[thread.0];
         let code = &self.reference.program().threads[thread.0];

@@ -1,16 +1,18 @@
-//! Happens-before traces of runs: the independent judge of robustness.
+//! Happens-before traces of runs: the independent reference for robustness.
 //!
-//! A trace is what is left of a run when the order of unrelated steps is forgotten (Appendix A of *Checking and Enforcing
-//! Robustness against TSO*): its nodes are the events, its edges say in which order a thread issued them (po), which
-//! store a load read (rf, the paper's →src), in which order stores reached memory (co, →st) and which stores overwrote
-//! what a load had read (fr, →cf). By Lemma 1 (Shasha and Snir) some SC run has the same trace exactly if there is no
-//! cycle, so a program is robust if no computation, that is, no run that ends with empty store buffers, has a cycle.
+//! A trace is what remains of a run when the order of unrelated steps is forgotten (Appendix A of *Checking and
+//! Enforcing Robustness against TSO*). Its nodes are the events. Its edges are the order in which a thread issued them
+//! (po), which store a load read (rf, the paper's →src), in which order stores reached memory (co, →st) and which
+//! stores overwrote what a load had read (fr, →cf).
 //!
-//! What runs atomically is one event: a locked block, a read-modify-write, and everything that a thread does between
+//! A computation is a run that ends with empty store buffers. By Lemma 1 (Shasha and Snir) some SC run has the same
+//! trace exactly if there is no cycle. A program is therefore robust if no computation has a cycle.
+//!
+//! Everything that runs atomically is one event: a locked block, a read-modify-write, and all steps of a thread between
 //! `bus_lock` and `bus_unlock`. A store is one event although it takes two actions, its issue and its flush.
 //!
-//! - [`Trace::of`] replays a run and keeps all there is to tell about it; [`Trace::cycle`] finds a shortest cycle.
-//! - [`find_violation`] looks at every computation of a program, at a cost that only small loop-free programs bear.
+//! - [`Trace::of`] replays a run and records all of its events; [`Trace::cycle`] finds a shortest cycle.
+//! - [`find_violation`] examines every computation of a program, which is feasible only for small loop-free programs.
 //!
 //! Nothing here is shared with an engine that decides robustness by attacks.
 //!
@@ -58,7 +60,7 @@ pub struct Trace {
     /// For each thread its events, in program order.
     pub program_order: Vec<Vec<usize>>,
     /// For each address the events that stored to it, in the order in which they reached memory. An event that stored
-    /// several times before any other did is there once; pending stores are not there.
+    /// several times before any other did occurs once; pending stores do not occur.
     pub memory_order: BTreeMap<Value, Vec<usize>>,
     /// How many stores have not reached memory.
     pub pending: usize,
@@ -71,7 +73,7 @@ impl Trace {
     }
 }
 
-/// What one thread did in memory at once.
+/// What one thread did in memory in one atomic step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     pub thread: ThreadId,
@@ -102,7 +104,7 @@ pub struct Access {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// What the cell held, before the register's domain had a say.
+    /// The value of the cell, before the register's domain was applied.
     pub value: Value,
     pub source: Source,
 }
@@ -110,7 +112,7 @@ pub struct Read {
 /// Where a value that was read came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Nobody had stored to the address.
+    /// No thread had stored to the address.
     Initial,
     /// An event that stored it; the reading event itself if that is a block that stored before.
     Event(usize),

@@ -1,13 +1,14 @@
-//! What a search over runs remembers of the run so far: happens-before, closed, and where it can still grow.
+//! What a search over runs remembers of the run so far: happens-before, transitively closed, and where it can still
+//! grow.
 //!
 //! New edges start only at *live* events: the last one of a thread (po), the newest store to a cell in memory (rf, co),
-//! the loads that read it (fr), and what will be these once a pending store is flushed. They end at new events, at a
-//! pending store when it is flushed, and at the event of an open bus lock. A new event has nothing after it, so **only
-//! the flush of a pending store closes a cycle**, and under SC nothing does.
+//! the loads that read it (fr), and events that will become these once a pending store is flushed. They end at new
+//! events, at a pending store when it is flushed, and at the event of an open bus lock. A new event has nothing after
+//! it, so **only the flush of a pending store closes a cycle**, and under SC nothing does.
 //!
-//! So all that matters for the future is which live events each pending store, and the open event, comes before.
-//! [`Past::prospect`] tells just that. Two runs that agree on it and on the state can be continued with the same actions
-//! and then close a cycle or not alike.
+//! For the future it only matters which live events each pending store, and the open event, comes before.
+//! [`Past::prospect`] contains exactly that. Two runs that agree on it and on the state can be continued with the same
+//! actions, and then both close a cycle or neither does.
 
 use super::touch::{Touch, touches};
 use crate::Action;
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Past {
-    /// For each event all events that happen before it. Events are numbered as they come.
+    /// For each event all events that happen before it. Events are numbered in order of arrival.
     before: Vec<Events>,
     /// The last event of each thread.
     last: Vec<Option<usize>>,
@@ -63,7 +64,7 @@ impl Past {
         self.cyclic
     }
 
-    /// For each pending store, by thread and address, and last for the open event. The state of a run tells which
+    /// For each pending store, by thread and address, and last for the open event. The state of a run determines which
     /// pending stores there are.
     pub fn prospect(&self) -> Vec<Prospect> {
         let pending = self.pending_stores().filter_map(|version| version.store);

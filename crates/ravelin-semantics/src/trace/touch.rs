@@ -1,8 +1,8 @@
-//! What one step reads and writes, found by looking at the states before and after it.
+//! What one step reads and writes, derived from the states before and after it.
 //!
-//! The step has been taken already, so addresses and values are there to be read off. Only a locked block has states in
-//! between that are in neither; its parts are evaluated one after the other, as an address may depend on a load of the
-//! same block.
+//! The step has already been taken, so addresses and values can be read from the states. Only a locked block has
+//! intermediate states that are in neither. Its parts are evaluated one after the other, because an address may depend
+//! on a load of the same block.
 
 use crate::operational::{Reference, Refusal, State};
 use ravelin_program::{Address, Admitted, Domain, Expr, Instruction, ThreadId, TransitionId, Value};
@@ -13,7 +13,7 @@ pub(super) struct Touch {
     pub address: Value,
     pub read: Option<Value>,
     pub written: Option<Value>,
-    /// What is written waits in the store buffer.
+    /// The written value waits in the store buffer.
     pub buffered: bool,
 }
 
@@ -82,7 +82,7 @@ fn block(reference: &Reference, before: &State, thread: ThreadId, body: &[Instru
                 written_here.insert(address, value);
                 touches.push(Touch { address, read: None, written: Some(value), buffered: false });
             }
-            // The step was taken, so its assumptions hold; nothing else may stand in a block.
+            // The step was taken, so its assumptions hold; nothing else may occur in a block.
             _ => {}
         }
     }
