@@ -1,8 +1,8 @@
-//! Many findings files in one memory: what the processes of one run share with whoever watches them.
+//! Many findings files in one memory: what the processes of one run share with `ravelin run`.
 //!
 //! The arena is one long file that exists in memory only and in which most pages do not exist. It begins with a page of
-//! words (offsets below), which its creator writes. Then follow segments of [`SEGMENT`] bytes; a process takes the next
-//! one by counting [`TAKEN`] up, and uses it as a findings file.
+//! words (offsets below), which its creator writes. Segments of [`SEGMENT`] bytes follow. A process takes the next one
+//! by incrementing [`TAKEN`], and uses it as a findings file.
 
 /// The first word of every arena.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVARENA");
@@ -13,9 +13,9 @@ pub const SEGMENT: usize = 1 << 23;
 
 /// Index of the magic word.
 pub const MAGIC_AT: usize = 0;
-/// Index of the number of segments there are.
+/// Index of the number of segments.
 pub const SEGMENTS: usize = 1;
-/// Index of the number of segments that were taken; more than there are if some processes got none.
+/// Index of the number of segments that were taken; larger than the number of segments if some processes got none.
 pub const TAKEN: usize = 2;
 /// Index of the number of processes that could not record anything.
 pub const UNRECORDED: usize = 3;

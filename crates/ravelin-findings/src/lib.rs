@@ -1,17 +1,17 @@
-//! What a watched program leaves behind: a file of findings.
+//! What a watched program leaves: a file of findings.
 //!
-//! The runtime inside the program writes it, `ravelin run` reads it. The file is mapped into the program's memory and
-//! every finding is complete in it the moment it is made, so nothing is lost when the program is killed. Mostly it is
-//! part of an [`arena`] that exists in memory only. This crate
-//! knows the layout and nothing else: no memory model, no source lines, no operating system; it allocates only vectors.
+//! The runtime inside the program writes it, `ravelin run` reads it. The file is mapped into the program's memory.
+//! Every finding is complete in it as soon as it is made, so nothing is lost when the program is killed. Usually it is
+//! part of an [`arena`] that exists in memory only. This crate knows only the layout: no memory model, no source lines,
+//! no operating system. It allocates only vectors.
 //!
 //! # Layout
 //!
-//! Everything is 64-bit words in the machine's byte order. First a header of [`header::WORDS`] words (offsets in
+//! Everything is 64-bit words in the machine's byte order. First comes a header of [`header::WORDS`] words (offsets in
 //! [`header`]), then records one after the other, each `[tag, number of words that follow, words…]`. The header's
-//! [`header::USED`] says how many words are in use; a record is written completely before that number grows, so a
-//! reader of a file that is still being written sees whole records only. Two words of a finding change later, in
-//! place: how often it was seen and what is known about spinning.
+//! [`header::USED`] is the number of words in use. A record is written completely before that number grows, so a reader
+//! of a file that is still being written sees whole records only. Two words of a finding change later, in place: how
+//! often it was seen and what is known about spinning.
 
 pub mod arena;
 mod read;
@@ -25,7 +25,7 @@ pub use record::{
 };
 pub use write::{COUNT_WORD, SPINNING_WORD, encode};
 
-/// A name for a file's path in few letters (64 bits of FNV-1a).
+/// A short hash of a file's path (64 bits of FNV-1a).
 pub fn hash(path: &[u8]) -> u64 {
     path.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
@@ -41,11 +41,11 @@ pub mod header {
     pub const MAGIC_AT: usize = 0;
     /// Index of the process number.
     pub const PROCESS: usize = 1;
-    /// Index of the number of words in use, header included.
+    /// Index of the number of words in use, including the header.
     pub const USED: usize = 2;
     /// Index of how the program ended: 0 while it runs (or if it was killed), 1 when the runtime saw its end.
     pub const ENDED: usize = 3;
-    /// Index of the number of threads that were started, the first one included.
+    /// Index of the number of threads that were started, including the first one.
     pub const THREADS: usize = 4;
     /// Index of the number of findings for which there was no room left.
     pub const DROPPED: usize = 5;
@@ -53,11 +53,11 @@ pub mod header {
     pub const NOTES: usize = 6;
     /// Index of the number of atomic accesses that were checked (0 if not counted).
     pub const ACCESSES: usize = 7;
-    /// Index of the number of atomic locations alive at most.
+    /// Index of the largest number of atomic locations that were alive at once.
     pub const LOCATIONS: usize = 8;
     /// Index of the number of scheduling points (0 without a schedule).
     pub const POINTS: usize = 9;
-    /// Index of a number that two runs of the same schedule have in common.
+    /// Index of a hash that is the same in two runs of the same schedule.
     pub const TRAIL: usize = 10;
 }
 
@@ -71,11 +71,11 @@ pub mod notes {
     pub const OUT_OF_MEMORY: u64 = 4;
     /// The stack of an earlier access was older than what is remembered.
     pub const STACK_LOST: u64 = 8;
-    /// A thread waited in a call that the schedule does not know; the same schedule may come out differently.
+    /// A thread waited in a call that the schedule does not know; another run of the same schedule may differ.
     pub const NOT_REPLAYABLE: u64 = 16;
     /// There was no address space for the runtime; nothing was watched.
     pub const NO_ADDRESS_SPACE: u64 = 32;
 
-    /// Any of these: a part of the program was not watched, so that no finding means nothing.
+    /// Any of these: a part of the program was not watched, so that the absence of findings implies nothing.
     pub const UNWATCHED: u64 = OUT_OF_THREADS | OUT_OF_MEMORY | NO_ADDRESS_SPACE;
 }

@@ -1,7 +1,7 @@
-//! Words into records.
+//! Decodes words to records.
 //!
-//! The file was written by a program that may have overwritten any of it, so nothing in it is believed: what does not
-//! make sense ends the reading with an error that says where, and everything before it is kept.
+//! The file was written by a program that may have overwritten any of it, so everything is validated. Invalid data ends
+//! the reading with an error that says where, and everything before it is kept.
 
 use crate::header;
 use crate::record::{
@@ -15,9 +15,9 @@ use crate::write::{FINDING, MODULE, SITE, STUCK, THREAD};
 pub struct Findings {
     /// Number of the process that wrote it.
     pub process: u64,
-    /// Whether the runtime saw the end of the program (not so if it was killed).
+    /// Whether the runtime saw the end of the program (false if it was killed).
     pub ended: bool,
-    /// Threads that were started, the first one included.
+    /// Threads that were started, including the first one.
     pub threads_started: u64,
     /// Findings for which there was no room.
     pub dropped: u64,
@@ -25,15 +25,15 @@ pub struct Findings {
     pub notes: u64,
     /// Atomic accesses that were checked.
     pub accesses: u64,
-    /// Atomic locations alive at most.
+    /// The largest number of atomic locations that were alive at once.
     pub locations: u64,
     /// Scheduling points; 0 without a schedule.
     pub points: u64,
-    /// A number that two runs of the same schedule have in common.
+    /// A hash that is the same in two runs of the same schedule.
     pub trail: u64,
-    /// Why the program could not go on, if so.
+    /// Why the program could not continue, if so.
     pub stuck: Option<Stuck>,
-    /// The atomic accesses of the program that were made, if that was asked for.
+    /// The atomic accesses that the program made, if they were requested.
     pub sites: Vec<Site>,
     /// The findings, in the order in which they were made.
     pub findings: Vec<Finding>,
@@ -122,7 +122,7 @@ impl Cursor<'_> {
         Some(first)
     }
 
-    /// A word that chooses one of some possibilities.
+    /// A word that selects one of several possibilities.
     fn choice<T: Copy>(&mut self, among: &[T]) -> Option<T> {
         let word = usize::try_from(self.word()?).ok()?;
         among.get(word).copied()

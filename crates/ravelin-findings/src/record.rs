@@ -1,4 +1,4 @@
-//! The records: findings, and the modules and threads they speak of.
+//! The records: findings, and the modules and threads they refer to.
 
 /// One record of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,13 +9,13 @@ pub enum Record {
     Module(Module),
     /// A thread that appears in the findings.
     Thread(Thread),
-    /// The program cannot go on.
+    /// The program cannot continue.
     Stuck(Stuck),
-    /// An atomic access that the program has, written only if it was asked for.
+    /// An atomic access of the program, written only on request.
     Site(Site),
 }
 
-/// A robustness violation or a data race, one for each pair of places in the program.
+/// A robustness violation or a data race, one per pair of places in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How often this pair was seen. Grows in place while the program runs.
@@ -32,15 +32,15 @@ pub struct Finding {
     pub other: Access,
     /// What kind of memory the address is in.
     pub place: Place,
-    /// Why `other` comes before `access` in every sequentially consistent run, last step first. For a race: the reads by
-    /// which `access` came after `other` in this run, and would happen after it if they synchronised; empty if there are
-    /// none, or none that are remembered.
+    /// Why `other` comes before `access` in every sequentially consistent run, last step first. For a race: the reads
+    /// by which `access` came after `other` in this run, and would happen after it if they synchronised. Empty if none
+    /// are remembered.
     pub path: Vec<Step>,
-    /// The number of scheduling points when it was made first; 0 without a schedule.
+    /// The number of scheduling points when it was first made; 0 without a schedule.
     pub point: u64,
 }
 
-/// Nobody goes on. The program is ended.
+/// No thread can continue. The program is ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// Why.
@@ -53,25 +53,25 @@ pub struct Stuck {
     pub threads: Vec<Blocked>,
 }
 
-/// Why nobody goes on.
+/// Why no thread continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standstill {
     /// Every thread waits for another.
     Deadlock,
-    /// Threads run, but only go round in waiting loops.
+    /// Threads run, but only repeat waiting loops.
     Livelock,
-    /// Nothing happened for a long time, for a reason that is not known.
+    /// Nothing happened for a long time, for an unknown reason.
     NoProgress,
 }
 
-/// A thread of a program that cannot go on.
+/// A thread of a program that cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
     /// Its number.
     pub thread: u64,
     /// What it waits for.
     pub waits_for: WaitsFor,
-    /// The address of that, or the number of the thread it joins; 0 if there is none.
+    /// The object's address, or the number of the thread it joins; 0 if there is none.
     pub object: u64,
     /// The number of the thread that holds the lock, plus 1; 0 if that is not known.
     pub holder: u64,
@@ -110,7 +110,7 @@ pub enum WaitsFor {
     Unknown,
     /// Its turn.
     Turn,
-    /// Nothing: it has the turn and runs, but does nothing that the schedule sees.
+    /// Nothing: it has the turn and runs, but without actions that the schedule sees.
     Point,
 }
 
@@ -142,7 +142,7 @@ pub struct Site {
     pub pc: u64,
     /// What it does.
     pub kind: AccessKind,
-    /// With which order; of a compare-exchange that succeeds.
+    /// Its order; for a compare-exchange that of success.
     pub order: Order,
 }
 
@@ -159,27 +159,27 @@ pub enum Problem {
     Race,
 }
 
-/// Whether a stale read only lets a waiting loop go round once more.
+/// Whether a stale read only makes a waiting loop repeat once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spinning {
-    /// Nothing speaks for it.
+    /// There is no evidence for it.
     No,
     /// Every value that may be read here was always followed by the same read again, so it is harmless.
     Harmless,
 }
 
-/// One access: who, where, how.
+/// One access: which thread, where, how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Number of the thread; the first one is 0.
     pub thread: u64,
-    /// What was done.
+    /// What it did.
     pub kind: AccessKind,
-    /// With which order.
+    /// Its order.
     pub order: Order,
-    /// How many bytes.
+    /// How many bytes it touched.
     pub size: u64,
-    /// Return addresses, innermost first: the first is where the access is, the others are calls. Empty if forgotten.
+    /// Return addresses, innermost first: the first is that of the access, the others are calls. Empty if forgotten.
     pub stack: Vec<u64>,
 }
 
@@ -202,9 +202,9 @@ pub enum AccessKind {
     PlainRead,
     /// A non-atomic write.
     PlainWrite,
-    /// The release of the memory.
+    /// The freeing of the memory.
     Free,
-    /// A compare-exchange that failed, and acquires less than it would have by success.
+    /// A compare-exchange that failed, and acquires less than it would have on success.
     FailedCompareExchange,
 }
 
@@ -228,7 +228,7 @@ pub enum Order {
 /// What kind of memory an address is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A global variable, or unknown: the modules' symbols may tell.
+    /// A global variable, or unknown: the modules' symbols may identify it.
     Other,
     /// A block of the heap.
     Heap {
@@ -236,14 +236,14 @@ pub enum Place {
         start: u64,
         /// Its length.
         size: u64,
-        /// Who allocated it.
+        /// The thread that allocated it.
         thread: u64,
-        /// Where.
+        /// Where it was allocated.
         stack: Vec<u64>,
     },
     /// A thread's stack.
     Stack {
-        /// Whose.
+        /// The thread that owns the stack.
         thread: u64,
     },
 }
@@ -280,7 +280,7 @@ pub enum StepKind {
 /// A file loaded into the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
-    /// What to subtract from an address to get the file's own.
+    /// What to subtract from an address to get the address in the file.
     pub bias: u64,
     /// First address in use.
     pub start: u64,
@@ -295,7 +295,7 @@ pub struct Module {
 pub struct Thread {
     /// Its number; the first one is 0.
     pub number: u64,
-    /// Who started it.
+    /// The thread that started it.
     pub parent: u64,
     /// Its name, if it has one.
     pub name: Vec<u8>,

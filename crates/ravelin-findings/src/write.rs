@@ -1,4 +1,4 @@
-//! Records into words.
+//! Encodes records as words.
 
 use crate::record::{Access, Finding, Module, Place, Record, Site, Step, Stuck, Thread};
 
@@ -13,7 +13,7 @@ pub(crate) const THREAD: u64 = 3;
 pub(crate) const STUCK: u64 = 4;
 pub(crate) const SITE: u64 = 5;
 
-/// The words of a record, tag and length included.
+/// The words of a record, including tag and length.
 pub fn encode(record: &Record) -> Vec<u64> {
     let mut words = vec![0, 0];
     words[0] = match record {
