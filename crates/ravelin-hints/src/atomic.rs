@@ -1,4 +1,4 @@
-//! Atomics with the interface of `std::sync::atomic`'s that need no compiler to be seen by the sanitizer.
+//! Atomics with the interface of those in `std::sync::atomic`, which the sanitizer sees without compiler support.
 
 use crate::runtime::{Function, Operation, other, sized};
 use crate::waiting::atomic;
@@ -32,17 +32,17 @@ pub fn fence(order: Ordering) {
     }
 }
 
-/// What all types have.
+/// The methods of all types.
 macro_rules! accesses {
     (($($generic:tt)*) $name:ty, $value:ty, $size:literal) => {
         impl<$($generic)*> $name {
-            /// See the standard library's type of this name; so for all methods.
+            /// See the standard library's type of this name; the same applies to all methods.
             #[inline(always)]
             pub fn load(&self, order: Ordering) -> $value {
                 assert!(!matches!(order, Release | AcqRel), "there is no such thing as a release load");
                 match sized($size, Operation::Load) {
                     0 => self.0.load(order),
-                    // SAFETY: see `fence`. The address is valid and aligned, as the standard library's type has it.
+                    // SAFETY: see `fence`. The address is valid and aligned, as the standard library's type guarantees.
                     load => unsafe {
                         let load: extern "C" fn(*mut $value, i32) -> $value = std::mem::transmute(load);
                         load(self.0.as_ptr(), code(order))
@@ -222,7 +222,7 @@ macro_rules! integers {
     )*};
 }
 
-/// Integers as the runtime compares them: their own bytes, then zeros.
+/// Integers as the runtime compares them: their bytes, then zeros.
 trait CastIntoBits {
     fn cast_into_bits(self) -> u64;
 }
@@ -255,7 +255,7 @@ integers! {
     AtomicIsize isize 3;
 }
 
-/// In place of `std::sync::atomic::AtomicBool`.
+/// Replaces `std::sync::atomic::AtomicBool`.
 #[derive(Default)]
 #[repr(transparent)]
 pub struct AtomicBool(std::sync::atomic::AtomicBool);
@@ -271,7 +271,7 @@ impl AtomicBool {
 accesses!(() AtomicBool, bool, 0);
 atomic!(() AtomicBool: bool, u64::from;);
 
-/// In place of `std::sync::atomic::AtomicPtr`.
+/// Replaces `std::sync::atomic::AtomicPtr`.
 #[repr(transparent)]
 pub struct AtomicPtr<T>(std::sync::atomic::AtomicPtr<T>);
 

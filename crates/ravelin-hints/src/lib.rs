@@ -1,7 +1,7 @@
-//! What a program can tell Ravelin's sanitizer. Without the sanitizer everything here does the same and tells nobody.
+//! Hints for Ravelin's sanitizer. Without the sanitizer everything here has the same effect, and no hints are passed.
 //!
-//! **Waiting loops.** A thread that waits for a value may read an old one and go round once more; that is no bug, but
-//! it looks like any other stale read. [`wait`] and [`bcas`] say what a loop waits for:
+//! **Waiting loops.** A thread that waits for a value may read an old one and repeat its loop once more. That is no
+//! bug, but it looks like any other stale read. [`wait`] and [`bcas`] declare what a loop waits for:
 //!
 //! ```
 //! use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
@@ -15,16 +15,16 @@
 //! assert_eq!(LOCK.load(Relaxed), 1);
 //! ```
 //!
-//! **Compare-exchanges.** rustc does not tell weak and strong ones apart, and the sanitizer takes all for strong, which reports
-//! less. [`cas_weak`] and [`cas_strong`] say which one is meant.
+//! **Compare-exchanges.** rustc does not distinguish weak and strong ones, and the sanitizer takes all for strong,
+//! which reports less. [`cas_weak`] and [`cas_strong`] declare which one is meant.
 //!
-//! **Atomics.** The types in [`atomic`] take the place of those in `std::sync::atomic` for programs that cannot be built by
-//! `cargo ravelin`: they call the runtime themselves, if it is there, and `ravelin run` puts it there. Only they are seen
-//! then, and threads being started and joined; for what the program synchronises by other means there are
+//! **Atomics.** The types in [`atomic`] replace those in `std::sync::atomic` for programs that cannot be built by
+//! `cargo ravelin`. They call the runtime themselves if it is loaded, and `ravelin run` loads it. The sanitizer then
+//! sees only these atomics, and the start and join of threads. For synchronisation by other means there are
 //! [`released`] and [`acquired`].
 //!
-//! This crate depends on nothing and knows nothing of how the sanitizer works. On systems the runtime does not exist for, it
-//! is only what it wraps.
+//! This crate has no dependencies and does not know how the sanitizer works. On systems without the runtime, it does
+//! only what the wrapped functions do.
 
 pub mod atomic;
 mod runtime;

@@ -1,6 +1,6 @@
 //! The functions of the runtime, if it is part of the program or was loaded with it.
 //!
-//! They are looked for once, before `main`, so that nothing has to be synchronised later.
+//! They are looked up once, before `main`, so that no synchronisation is needed later.
 
 /// Functions for one size of atomics, in this order.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ pub enum Operation {
 
 pub const OPERATIONS: usize = 11;
 
-/// Functions that are not for a size.
+/// Functions that do not depend on a size.
 #[derive(Clone, Copy)]
 #[repr(usize)]
 pub enum Function {
@@ -52,7 +52,7 @@ mod found {
         fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
     }
 
-    /// Tells `ravelin run` that this program wants the runtime to be loaded.
+    /// Marks this program for `ravelin run` as one that needs the runtime.
     #[used]
     #[unsafe(link_section = "ravelin_wanted")]
     static WANTED: [u8; 8] = *b"ravelin\0";
@@ -91,14 +91,14 @@ mod found {
     ];
 
     extern "C" fn find() {
-        // SAFETY: all names end with a zero byte; 0 asks for every loaded file. Nobody else is running yet.
+        // SAFETY: all names end with a zero byte; 0 searches every loaded file. No other thread runs yet.
         unsafe {
             let look = |name: *const c_char| dlsym(std::ptr::null_mut(), name) as usize;
             // Another sanitizer has functions of the same names, but not this one.
             if look(OTHERS[Function::WaitEnd as usize].as_ptr()) == 0 {
                 return;
             }
-            // The program's own code is not instrumented then, and what it copies is not evidence.
+            // The program's own code is not instrumented then, and its copies are not evidence.
             let is_there = look(c"__ravelin_library_is_there".as_ptr());
             if is_there != 0 {
                 let is_there: extern "C" fn() = std::mem::transmute(is_there);

@@ -75,8 +75,8 @@ atomic! {
     (T) AtomicPtr<T>: *mut T, |value: *mut T| value.addr() as u64;
 }
 
-/// Returns once a load of the atomic has given `value`. Failed tries are no events of the program: nothing may depend on how
-/// many there were.
+/// Returns once a load of the atomic has returned `value`. Failed attempts are no events of the program: nothing may
+/// depend on their number.
 #[inline]
 pub fn wait<A: Atomic>(atomic: &A, value: A::Value, order: Ordering) {
     let begin = other(Function::WaitBegin);
@@ -132,13 +132,13 @@ pub fn cas_weak<A: Atomic>(
     atomic.exchange_if(current, new, (success, failure), true)
 }
 
-/// What this thread did so far happens before whatever follows an [`acquired`] of the same object. For synchronisation that
-/// the sanitizer cannot see: to be called before the program lets the other thread go on.
+/// What this thread did so far happens before everything after an [`acquired`] of the same object. For synchronisation
+/// that the sanitizer cannot see. Must be called before the program lets the other thread continue.
 pub fn released<T: ?Sized>(object: &T) {
     tell(Function::Release, object);
 }
 
-/// See [`released`]: to be called after the program has waited.
+/// See [`released`]. Must be called after the program has waited.
 pub fn acquired<T: ?Sized>(object: &T) {
     tell(Function::Acquire, object);
 }
