@@ -1,29 +1,30 @@
-//! Control characters in text that is shown: `\u001b` instead of the character.
+//! Control characters in printed text: `\u001b` instead of the character.
 //!
-//! What is printed quotes file names, lines of programs, names from JSON documents and symbols of watched programs. Sent to a terminal as
-//! they are, their control characters could move the cursor, hide or rewrite lines, set the title or send input. So all are escaped: C0
-//! but for line feed and tab (and carriage return before a line feed), DEL, C1, and the characters that change the direction of writing.
-//! The form is that of JSON, so a JSON document with such characters in its strings remains the same document.
+//! Printed text quotes file names, lines of programs, names from JSON documents and symbols of watched programs. If
+//! their control characters were sent to a terminal, they could move the cursor, hide or rewrite lines, set the title
+//! or send input. All are therefore escaped: C0 except line feed and tab (and carriage return before a line feed), DEL,
+//! C1, and the characters that change the direction of writing. The form is that of JSON, so a JSON document with such
+//! characters in its strings remains the same document.
 //!
-//! Colours are the only escape sequences that Ravelin itself writes into text. Where a stream is painted they pass, and nothing else does:
+//! Colours are the only escape sequences that Ravelin itself writes into text. On a stream with colours only they pass:
 //! no background, no blinking, no hidden text.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether the colours of a text are its own and stay.
+/// Whether the colours of a text are Ravelin's and stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colors {
     Kept,
     Escaped,
 }
 
-/// The text as it can be sent to a terminal, without any colour.
+/// The text in a form that is safe for a terminal, without any colour.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     escaped_but_for(text, Colors::Escaped)
 }
 
-/// The text as it can be sent to a terminal.
+/// The text in a form that is safe for a terminal.
 pub fn escaped_but_for(text: &str, colors: Colors) -> Cow<'_, str> {
     if !text.chars().any(|letter| letter != '\n' && is_hostile(letter)) {
         return Cow::Borrowed(text);
@@ -55,7 +56,8 @@ fn is_hostile(letter: char) -> bool {
     turns_direction || letter.is_control() && !matches!(letter, '\n' | '\t')
 }
 
-/// The length of the sequence at the beginning of a text, if it sets a colour, bold, dim, italic or underlined letters, or ends them.
+/// The length of the sequence at the beginning of a text, if it sets a colour, bold, dim, italic or underlined letters,
+/// or ends them.
 fn color_length(text: &str) -> Option<usize> {
     let codes = text.strip_prefix("\x1b[")?;
     let length = codes.find('m')?;
@@ -122,7 +124,7 @@ mod tests {
 
     #[test]
     fn no_text_gets_through() {
-        // Sequences of the pieces that escape sequences are made of.
+        // Combinations of the pieces of escape sequences.
         let pieces =
             ["\x1b", "[", "]", "0", "8", "31", ";", "m", "J", "\x07", "\u{9b}", "\r", "\n", "é", "\u{202e}", "\u{7f}"];
         let mut random = 1u64;

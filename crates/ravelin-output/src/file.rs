@@ -1,12 +1,14 @@
 //! Files that are replaced as a whole or not at all.
 //!
-//! The new text is written to a file beside the old one, brought to the disk, and then takes its name. So there is never half a file:
-//! not on a full disk, not when the program is killed, not when the machine loses power. A file that cannot be written is as it was.
+//! The new text is written to a file beside the old one, synced to the disk, and then renamed. There is therefore never
+//! half a file: not on a full disk, not when the program is killed, not when the machine loses power. A file that
+//! cannot be written is unchanged.
 //!
-//! - A file that is replaced keeps its permissions, and its owner where we may choose one. It must be writable itself: the right to
-//!   change the directory is not enough to replace a file that is read-only.
-//! - A symbolic link stays, and what it leads to is replaced.
-//! - Devices, pipes and sockets cannot be replaced; they are written to. `/dev/stdout` and `/dev/stderr` are the streams, wherever they go.
+//! - A file that is replaced keeps its permissions, and its owner if the process may set it. It must be writable
+//!   itself: permission to change the directory is not enough to replace a read-only file.
+//! - A symbolic link stays, and its target is replaced.
+//! - Devices, pipes and sockets cannot be replaced; they are written to. `/dev/stdout` and `/dev/stderr` are the
+//!   streams, wherever they lead.
 //! - Other names of the same file (hard links) keep the old text.
 
 use rustix::fs::{Access, AtFlags, CWD, accessat};
@@ -17,14 +19,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Links that are followed, as by the kernel.
+/// How many links are followed, as in the kernel.
 const MOST_LINKS: usize = 40;
 
-/// Names of files that are not finished, around a number.
+/// The parts around the number in names of unfinished files.
 const BEFORE: &str = ".ravelin-";
 const BEHIND: &str = ".part";
 
-/// Makes `contents` what the file at `path` holds.
+/// Replaces the content of the file at `path` by `contents`.
 pub fn replace(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let contents = contents.as_ref();
     if let Some(mut stream) = own_stream(path) {
@@ -37,7 +39,7 @@ pub fn replace(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
     };
     match old {
         Some(old) if old.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        // What a name in /proc or /dev stands for may be known under no other one.
+        // A file in /proc or /dev may have no other name.
         Some(old) if !old.is_file() || path.starts_with("/proc") || path.starts_with("/dev/fd") => {
             OpenOptions::new().write(true).open(path)?.write_all(contents)
         }
@@ -45,13 +47,13 @@ pub fn replace(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
     }
 }
 
-/// Whether a file is what is left of a replacement that was killed.
+/// Whether a file remains from a replacement that was killed.
 pub fn is_unfinished(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.starts_with(BEFORE) && name.ends_with(BEHIND)
 }
 
-/// The stream that a path names: a file that it is sent to has other writers, so it is not replaced.
+/// The stream that a path names. If it is redirected to a file, that file has other writers, so it is not replaced.
 fn own_stream(path: &Path) -> Option<Box<dyn Write>> {
     match path.to_str()? {
         "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => Some(Box::new(Descriptor(rustix::stdio::stdout()))),
@@ -72,7 +74,7 @@ impl Write for Descriptor {
     }
 }
 
-/// Where a path leads to in the end, whether or not something is there.
+/// The final target of a path, whether or not it exists.
 fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -88,7 +90,7 @@ fn target(path: &Path) -> io::Result<PathBuf> {
 fn replace_file(path: &Path, old: Option<&Metadata>, contents: &[u8]) -> io::Result<()> {
     if old.is_some() {
         match accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS) {
-            // Not every kernel can tell; then the directory's permissions decide.
+            // Some kernels do not support this; then the directory's permissions decide.
             Ok(()) | Err(Errno::NOSYS | Errno::INVAL) => {}
             Err(error) => return Err(error.into()),
         }
@@ -96,16 +98,16 @@ fn replace_file(path: &Path, old: Option<&Metadata>, contents: &[u8]) -> io::Res
     let (file, beside) = create_beside(path)?;
     let replaced = fill(file, old, contents).and_then(|()| fs::rename(&beside, path));
     if replaced.is_err() {
-        // The error that is reported is the first one.
+        // The first error is the one that is reported.
         let _ = fs::remove_file(&beside);
         return replaced;
     }
-    // The new name is there for everybody; a directory that cannot be brought to the disk at once is brought there later.
+    // The new name is visible already; a directory that cannot be synced now is written later.
     let _ = File::open(directory_of(path)).and_then(|directory| directory.sync_all());
     Ok(())
 }
 
-/// A new file in the directory of another, under a name that nobody else has.
+/// A new file in the directory of another, under a unique name.
 fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     loop {
@@ -113,7 +115,7 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
         let beside = directory_of(path).join(format!("{BEFORE}{}-{number}{BEHIND}", std::process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&beside) {
             Ok(file) => return Ok((file, beside)),
-            // Of a process that was killed and had our number.
+            // From a killed process that had the same number.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => {
                 let message = format!("cannot write beside it in {}: {error}", directory_of(path).display());
@@ -131,7 +133,7 @@ fn fill(mut file: File, old: Option<&Metadata>, contents: &[u8]) -> io::Result<(
     if let Some(old) = old {
         let new = file.metadata()?;
         if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-            // Only root may give files away.
+            // Only root may change owners.
             let _ = std::os::unix::fs::fchown(&file, Some(old.uid()), Some(old.gid()));
         }
         file.set_permissions(old.permissions())?;
@@ -145,7 +147,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    /// A directory of its own, gone when dropped.
+    /// A separate directory, which is removed when dropped.
     struct Scratch(PathBuf);
 
     impl Scratch {

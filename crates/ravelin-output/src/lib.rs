@@ -1,8 +1,9 @@
-//! How results leave a process, so that none is lost or changed on the way without anybody noticing.
+//! How results leave a process, so that none is lost or changed unnoticed.
 //!
-//! - [`stream`]: standard output and standard error. A write that fails is an error, also on a full disk and when the stream was closed
-//!   before the program began. A reader that went away is remembered, for the exit code.
-//! - [`escape`]: text on a stream quotes file names, programs and reports of others. Their control characters are shown, not sent.
+//! - [`stream`]: standard output and standard error. A write that fails is an error, also on a full disk and when the
+//!   stream was closed before the program began. A closed pipe is remembered, for the exit code.
+//! - [`escape`]: text on a stream quotes file names, programs and foreign reports. Their control characters are shown,
+//!   not sent.
 //! - [`file`]: a file is replaced as a whole or not at all.
 //!
 //! It knows nothing about programs, answers or formats.
@@ -15,7 +16,7 @@ pub use escape::escaped;
 pub use file::replace;
 pub use stream::{Stream, reader_is_gone, stderr, stdout};
 
-/// Writes a line to standard error. A message that nobody can read changes nothing else.
+/// Writes a line to standard error. If that fails, nothing else changes.
 #[macro_export]
 macro_rules! complain {
     ($($words:tt)*) => {

@@ -1,11 +1,11 @@
 //! Standard output and standard error.
 //!
-//! The standard library's own streams are not enough: what is buffered at the end of the program is lost without an error, a descriptor
-//! that cannot be written to counts as success, and one that was closed before the program began is replaced by `/dev/null`. Here every
-//! write goes to the descriptor at once, and whatever keeps it from arriving is an error.
+//! The standard library's own streams are not enough. Text that is buffered at the end of the program is lost without
+//! an error. A descriptor that cannot be written to counts as success, and one that was closed before the program began
+//! is replaced by `/dev/null`. Here every write goes to the descriptor at once, and every failure is an error.
 //!
-//! A reader that has seen enough (`ravelin … | head`) is no error. What is written afterwards goes nowhere, and [`reader_is_gone`]
-//! tells whoever chooses the exit code.
+//! A reader that has seen enough (`ravelin … | head`) is no error. Later output is discarded, and [`reader_is_gone`]
+//! reports it to the code that chooses the exit code.
 
 use crate::escape::{Colors, escaped_but_for};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -58,7 +58,7 @@ pub fn reader_is_gone() -> bool {
 }
 
 impl Stream {
-    /// From now on colours in text are meant as such.
+    /// From now on colours in text pass.
     pub fn allow_colors(self) {
         self.state.painted.store(true, Ordering::Relaxed);
     }
@@ -73,18 +73,18 @@ impl Stream {
         self.bytes(escaped_but_for(text, colors).as_bytes())
     }
 
-    /// So that `write!` and `writeln!` write text.
+    /// Lets `write!` and `writeln!` write text.
     pub fn write_fmt(self, text: fmt::Arguments) -> io::Result<()> {
         self.text(&text.to_string())
     }
 
-    /// Writes what another program is to read, such as a converted program, a script or a manual page: as it is, unless it is shown on a
-    /// terminal.
+    /// Writes text for another program, such as a converted program, a script or a manual page: unchanged, unless it is
+    /// shown on a terminal.
     pub fn program(self, text: &str) -> io::Result<()> {
         if self.is_terminal() { self.text(text) } else { self.bytes(text.as_bytes()) }
     }
 
-    /// Writes a line that is worth saying, but changes nothing if it cannot be said.
+    /// Writes a message; if that fails, nothing else changes.
     pub fn complain(self, text: &str) {
         let colors = if self.state.painted.load(Ordering::Relaxed) { Colors::Kept } else { Colors::Escaped };
         let line = format!("{}\n", escaped_but_for(text, colors));
@@ -114,11 +114,11 @@ impl Stream {
     fn send(self, mut bytes: &[u8]) -> Result<(), Errno> {
         while !bytes.is_empty() {
             match rustix::io::write(self.descriptor, bytes) {
-                // Nothing written and no error: there is no way to go on.
+                // Nothing written and no error: there is no way to continue.
                 Ok(0) => return Err(Errno::IO),
                 Ok(written) => bytes = &bytes[written..],
                 Err(Errno::INTR) => {}
-                // Whoever shares the descriptor has made it non-blocking.
+                // Another process that shares the descriptor has made it non-blocking.
                 Err(Errno::AGAIN) => {
                     let mut ready = [PollFd::new(&self.descriptor, PollFlags::OUT)];
                     match poll(&mut ready, None) {
@@ -139,16 +139,17 @@ impl AsFd for Stream {
     }
 }
 
-/// Notes which streams are closed. The standard library opens `/dev/null` in their place before `main`, so this comes earlier.
+/// Records which streams are closed. The standard library opens `/dev/null` in their place before `main`, so this runs
+/// earlier.
 #[cfg(target_os = "linux")]
 #[used]
-// SAFETY: the section holds pointers to functions of this type, which are called once, on the only thread there is. This one stores two
-// flags and makes two system calls, and needs nothing of the standard library that is not there yet.
+// SAFETY: the section holds pointers to functions of this type, which are called once, on the only thread. This one
+// stores two flags and makes two system calls. It needs nothing of the standard library that is not initialised yet.
 #[unsafe(link_section = ".init_array")]
 static NOTE_CLOSED: extern "C" fn() = {
     extern "C" fn note_closed() {
         for (number, state) in [(1, &OUTPUT), (2, &ERRORS)] {
-            // SAFETY: the number is only asked about, and may well be that of no descriptor.
+            // SAFETY: the number is only queried, and need not be that of a descriptor.
             let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
             let closed = rustix::io::fcntl_getfd(descriptor) == Err(Errno::BADF);
             state.closed_from_the_start.store(closed, Ordering::Relaxed);
