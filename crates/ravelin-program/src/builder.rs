@@ -1,4 +1,4 @@
-//! Making programs without a source text: front ends, generators and tests build with these.
+//! Builds programs without a source text, for front ends, generators and tests.
 
 use crate::{
     Address, Copies, Domain, Expr, Goal, Instruction, Invalid, LocId, Location, Order, Program, RegId, Register, Span,
@@ -13,7 +13,7 @@ pub struct ProgramBuilder {
 }
 
 impl ProgramBuilder {
-    /// Variables get addresses from 1 on, so that 0 can stand for "no address".
+    /// Variables get addresses from 1 on, so that 0 can mean "no address".
     pub fn new(name: impl Into<String>) -> ProgramBuilder {
         ProgramBuilder { program: Program { name: name.into(), ..Program::default() }, next_address: 1 }
     }
@@ -59,7 +59,8 @@ impl ProgramBuilder {
     }
 }
 
-/// Builds one thread. Instructions are added in sequence from the current location; `branch` and `goto` make other shapes.
+/// Builds one thread. Instructions are added in sequence from the current location; `branch` and `goto` make other
+/// shapes.
 #[derive(Debug)]
 pub struct ThreadBuilder<'a> {
     pub thread: Thread,
@@ -93,7 +94,7 @@ impl ThreadBuilder<'_> {
         self.here = location;
     }
 
-    /// A new location that nothing leads to yet.
+    /// A new location without incoming transitions.
     pub fn fresh(&mut self) -> LocId {
         self.thread.locations.push(Location::default());
         LocId(self.thread.locations.len() - 1)
@@ -105,7 +106,7 @@ impl ThreadBuilder<'_> {
         self.here
     }
 
-    /// Adds an instruction from here to a new location and goes there.
+    /// Adds an instruction from the current location to a new one, which becomes the current location.
     pub fn push(&mut self, instruction: Instruction) -> LocId {
         let to = self.fresh();
         self.edge(self.here, instruction, to);

@@ -1,6 +1,6 @@
-//! How instructions, expressions and conditions look to people, in the words of `.rav`.
+//! How instructions, expressions and conditions are printed for users, in the syntax of `.rav`.
 //!
-//! These are for one line of a witness or a node of a graph; the printers of ravelin-frontend make whole files.
+//! These are for one line of a witness or a node of a graph; the printers of ravelin-frontend write whole files.
 
 use crate::{
     Address, Arithmetic, BinaryOp, Condition, Domain, Escape, Expr, Instruction, LocId, Memory, Observable, Order,
@@ -14,9 +14,9 @@ impl Program {
         Show { memory: &self.memory, thread, aliases: &[], arithmetic: None }.instruction(instruction)
     }
 
-    /// A transition as it is told in a run. A register that a front end made for a load inside an expression is called by
-    /// the cell it was loaded from, and a condition that must not hold is turned round: `flag[1] != 1`. A condition that
-    /// cannot be told like this is quoted.
+    /// A transition as printed in a run. A register that a front end made for a load inside an expression is named
+    /// after the cell it was loaded from. A condition that must not hold is inverted: `flag[1] != 1`. A condition
+    /// without such a form is quoted.
     pub fn tell_transition(&self, thread: &Thread, transition: &Transition) -> String {
         let hidden = |register: usize| thread.registers[register].hidden;
         let mut aliases = vec![None; thread.registers.len()];
@@ -50,12 +50,12 @@ impl Program {
         }
     }
 
-    /// A step that people did not write: it only moves a value from one hidden register to another.
+    /// A step that is not in the source: it only moves a value from one hidden register to another.
     pub fn is_internal(&self, thread: &Thread, transition: &Transition) -> bool {
         matches!(&transition.instruction, Instruction::Assign { reg, .. } if thread.registers[reg.0].hidden)
     }
 
-    /// The cell that a register was last loaded from, if all ways to a location agree on one.
+    /// The cell that a register was last loaded from, if all paths to a location agree on one.
     fn loaded_from(&self, thread: &Thread, location: LocId, register: RegId) -> Option<String> {
         let mut at = location;
         for _ in 0..thread.locations.len() {
@@ -90,7 +90,7 @@ impl Program {
     }
 }
 
-/// The condition without a negation in front, where there is an opposite.
+/// The condition without a leading negation, if it has an opposite.
 fn turned(condition: &Expr) -> Expr {
     match condition {
         Expr::Unary(UnaryOp::Not, _, inner) => inner.opposite().unwrap_or_else(|| condition.clone()),
@@ -100,8 +100,8 @@ fn turned(condition: &Expr) -> Expr {
 
 /// An expression with as few parentheses as Rust's precedence allows. Comparisons do not chain.
 ///
-/// `around` is the arithmetic that an operator has where nothing is said. One that computes otherwise is written
-/// `checked(…)` or `wrapping(T, …)`. People who read a run are spared this: for them it is `None`.
+/// `around` is the arithmetic of an operator without annotation. One that computes otherwise is written `checked(…)` or
+/// `wrapping(T, …)`. In runs these annotations are omitted: there it is `None`.
 pub fn show_expr<A>(
     expr: &Expr<A>,
     outer: u8,
@@ -109,7 +109,7 @@ pub fn show_expr<A>(
     show_atom: &mut impl FnMut(&A) -> String,
 ) -> String {
     let own = match expr {
-        // `-1` is computed where it stands, like `-(1)`.
+        // `-1` is computed in place, like `-(1)`.
         Expr::Const(value) if *value < 0 => around.filter(|around| around.settle((*value).into()) == Ok(*value)),
         Expr::Unary(op, arithmetic, _) if op.computes() => Some(*arithmetic),
         Expr::Binary(op, arithmetic, ..) if op.computes() => Some(*arithmetic),
@@ -125,7 +125,7 @@ pub fn show_expr<A>(
         Expr::Atom(atom) => show_atom(atom),
         Expr::Unary(op, _, operand) => {
             let inner = show_expr(operand, 10, around, show_atom);
-            // Not `-5`: that would read back as a constant.
+            // Not `-5`: that would be parsed as a constant.
             let constant = matches!((op, &**operand), (UnaryOp::Neg, Expr::Const(_)));
             if constant { format!("{}({inner})", op.symbol()) } else { format!("{}{inner}", op.symbol()) }
         }
@@ -151,7 +151,7 @@ fn in_arithmetic(arithmetic: Option<Arithmetic>, text: &str) -> String {
     }
 }
 
-/// A domain as a type of `.rav`; `None` for the full one, which is written by writing nothing.
+/// A domain as a type of `.rav`; `None` for the full one, which has no annotation.
 pub fn show_domain(domain: Domain) -> Option<String> {
     if domain.is_full() && domain.escape == Escape::Error {
         return None;
@@ -181,7 +181,7 @@ pub struct Show<'a> {
     pub thread: &'a Thread,
     /// Names that replace those of registers, by register; shorter or empty is fine.
     pub aliases: &'a [Option<String>],
-    /// The arithmetic of operators that need no word about it; `None` if none do.
+    /// The arithmetic of operators that need no annotation; `None` if no operator is annotated.
     pub arithmetic: Option<Arithmetic>,
 }
 
@@ -212,7 +212,7 @@ impl Show<'_> {
         }
     }
 
-    /// Front ends write `a[i]` as base + i; gives `i` back.
+    /// Front ends write `a[i]` as base + i; returns `i`.
     fn index(&self, expr: &Expr, base: crate::Value) -> String {
         match expr {
             Expr::Binary(BinaryOp::Add, Arithmetic::Checked, left, right) if **left == Expr::Const(base) => {
@@ -303,7 +303,7 @@ pub fn default_failure(success: Order) -> Order {
     }
 }
 
-/// Arguments with the order last, left out if relaxed.
+/// Arguments with the order last, omitted if relaxed.
 fn orders(arguments: &[String], order: Order) -> String {
     let mut all = arguments.to_vec();
     if order != Order::Relaxed {

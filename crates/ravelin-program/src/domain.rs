@@ -1,4 +1,4 @@
-//! Which values a register or a cell may hold, what happens to one that does not fit, and how arithmetic is done.
+//! Which values a register or a cell may hold, what happens to a value that does not fit, and how arithmetic is done.
 
 use crate::{Fault, Value};
 
@@ -13,7 +13,7 @@ pub struct Domain {
 /// What happens when a value leaves its domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Escape {
-    /// The program is wrong there: reported as a [`Fault`]. The default of `.rav`.
+    /// It is an error of the program, reported as a [`Fault`]. The default of `.rav`.
     Error,
     /// The value is taken modulo the size of the domain (TPL, machine registers).
     Wrap,
@@ -21,7 +21,7 @@ pub enum Escape {
     Block,
 }
 
-/// What became of a value offered to a domain.
+/// The result of offering a value to a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admitted {
     Value(Value),
@@ -71,7 +71,7 @@ impl Domain {
     }
 }
 
-/// How an operator computes: `+ - * / % & | ^ << >>`, unary minus, and what a fetch-and-op instruction does.
+/// How an operator computes: `+ - * / % & | ^ << >>`, unary minus, and the operation of a fetch-and-op instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Arithmetic {
     /// 64-bit; a result that does not fit is a [`Fault`].
@@ -82,7 +82,7 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// Brings an exact result back to a value.
+    /// Converts an exact result to a value.
     pub fn settle(self, exact: i128) -> Result<Value, Fault> {
         match self {
             Arithmetic::Checked => Value::try_from(exact).map_err(|_| Fault::Overflow),

@@ -1,11 +1,12 @@
 //! Expressions: pure arithmetic over atoms.
 //!
 //! In a thread the atoms are its registers; in a goal they are what an observer sees ([`crate::Observable`]).
-//! Comparison and logic give 0 or 1, any value but 0 is true, and `&&`, `||` look at their right side only if needed.
+//! Comparison and logic give 0 or 1, any value except 0 is true, and `&&`, `||` evaluate their right side only if
+//! needed.
 //!
-//! Every operator says how it computes ([`Arithmetic`]). What a front end adds on its own account, such as the sum of an
-//! array's address and an index or the step of a loop's counter, is computed with 64 bits even where the operators of the
-//! program's text wrap.
+//! Every operator has its own [`Arithmetic`]. Operations that a front end adds are computed with 64 bits even if the
+//! operators of the source wrap. Examples are the sum of an array's address and an index, and the step of a loop's
+//! counter.
 
 use crate::{Arithmetic, Fault, RegId, Value};
 
@@ -53,7 +54,7 @@ impl UnaryOp {
         }
     }
 
-    /// Has a result that its [`Arithmetic`] matters to.
+    /// Whether its result depends on its [`Arithmetic`].
     pub fn computes(self) -> bool {
         self == UnaryOp::Neg
     }
@@ -143,7 +144,7 @@ impl BinaryOp {
         self.precedence() == 3
     }
 
-    /// Has a result that its [`Arithmetic`] matters to: neither a comparison nor logic.
+    /// Whether its result depends on its [`Arithmetic`]: it is neither a comparison nor logic.
     pub fn computes(self) -> bool {
         !self.is_comparison() && !matches!(self, BinaryOp::And | BinaryOp::Or)
     }
@@ -193,8 +194,8 @@ impl<A> Expr<A> {
         Expr::binary_in(Arithmetic::Checked, op, left, right)
     }
 
-    /// `op operand`, computed as `arithmetic` says. An operator that computes nothing is always [`Arithmetic::Checked`],
-    /// so that equal expressions are equal.
+    /// `op operand`, computed according to `arithmetic`. An operator whose result does not depend on it is always
+    /// [`Arithmetic::Checked`], so that equal expressions are equal.
     pub fn unary_in(arithmetic: Arithmetic, op: UnaryOp, operand: Expr<A>) -> Expr<A> {
         let arithmetic = if op.computes() { arithmetic } else { Arithmetic::Checked };
         Expr::Unary(op, arithmetic, Box::new(operand))
@@ -264,7 +265,7 @@ impl<A> Expr<A> {
         }
     }
 
-    /// Lets every operator compute like this.
+    /// Sets the arithmetic of every operator.
     pub fn compute_in(&mut self, arithmetic: Arithmetic) {
         match self {
             Expr::Const(_) | Expr::Atom(_) => {}
@@ -314,7 +315,7 @@ impl<A> Expr<A> {
         }
     }
 
-    // Named as its siblings `and` and `or`; an operator would hide that it builds an expression.
+    // Named like its siblings `and` and `or`; an operator would hide that it builds an expression.
     #[allow(clippy::should_implement_trait)]
     pub fn not(self) -> Expr<A> {
         Expr::unary(UnaryOp::Not, self)

@@ -1,8 +1,8 @@
 //! What must not happen.
 //!
-//! A failing `assert` and a [`crate::Fault`] are goals of every program without being listed; the others are written down.
-//! Under a buffered model a condition that mentions memory is judged only where all store buffers are empty and nobody
-//! holds the bus lock; conditions over control locations and registers are judged everywhere (design: "goals").
+//! A failing `assert` and a [`crate::Fault`] are implicit goals of every program; the others are explicit. Under a
+//! buffered model a condition that mentions memory is evaluated only where all store buffers are empty and the bus lock
+//! is free. Conditions over control locations and registers are evaluated everywhere (design: "goals").
 
 use crate::{BinaryOp, Expr, LocId, RegId, Span, ThreadId, UnaryOp};
 
@@ -13,7 +13,7 @@ pub struct Goal {
     pub span: Span,
 }
 
-/// When a condition is looked at, and which answer is the violation.
+/// When a condition is evaluated, and which answer is the violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GoalKind {
     /// `never C`: violated by any reachable state with C.
@@ -31,19 +31,19 @@ pub type Condition = Expr<Observable>;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Observable {
-    /// 1 if the thread is at the location; for `thread p[*]` how many copies are.
+    /// 1 if the thread is at the location; for `thread p[*]` the number of copies that are.
     At(ThreadId, LocId),
     Register(ThreadId, RegId),
     /// The cell at a constant address.
     Memory(crate::Value),
 }
 
-/// What a reader of final states wants to see, and which of them count. Litmus tests say so; other programs show everything.
+/// What final states show, and which of them count. Litmus tests define this; other programs show everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
-    /// In the order in which they are to be shown, each with the name its source gives it (`0:rax`, `[x]`).
+    /// In the order of output, each with its name in the source (`0:rax`, `[x]`).
     pub shown: Vec<(String, Observable)>,
-    /// Final states without it are left out.
+    /// Final states without it are omitted.
     pub filter: Option<Condition>,
 }
 
@@ -71,7 +71,7 @@ pub fn is_count(condition: &Condition) -> bool {
 }
 
 impl Goal {
-    /// Looks only at states in which every thread is at its end.
+    /// It is evaluated only in states in which every thread is at its end.
     pub fn is_final(&self) -> bool {
         self.kind != GoalKind::Never
     }
@@ -82,7 +82,7 @@ impl Goal {
         found
     }
 
-    /// Whether a value of the condition is a violation, once it is judged.
+    /// Whether a value of the condition is a violation.
     pub fn is_violated_by(&self, value: crate::Value) -> bool {
         match self.kind {
             GoalKind::Never | GoalKind::Exists | GoalKind::NeverFinally => value != 0,

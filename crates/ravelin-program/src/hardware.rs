@@ -1,8 +1,8 @@
-//! How C11 orders read under a hardware model: the standard x86 mapping.
+//! The meaning of C11 orders under a hardware model: the standard x86 mapping.
 //!
-//! A seq_cst store is `MOV; MFENCE`. All else is read off an instruction's order where it is executed: any load and any
-//! weaker store is a `MOV`, every RMW is locked, `fence(seq_cst)` is `MFENCE`, weaker fences do nothing under TSO, and
-//! under PSO a release store or fence also orders stores.
+//! A seq_cst store is `MOV; MFENCE`. Everything else follows from an instruction's order when it is executed: any load
+//! and any weaker store is a `MOV`, every RMW is locked, `fence(seq_cst)` is `MFENCE`, weaker fences do nothing under
+//! TSO, and under PSO a release store or fence also orders stores.
 
 use crate::{Instruction, LocId, Location, Order, Program, Transition};
 use std::ops::Deref;

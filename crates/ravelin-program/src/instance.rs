@@ -6,12 +6,13 @@ impl Program {
     /// The program with `copies` threads in place of each `thread p[*]`, named `p[0]`, `p[1]`, …
     ///
     /// A condition's count of copies at a location becomes a sum. Registers of `[*]` threads cannot be named in
-    /// conditions (validation sees to it), so nothing else changes.
+    /// conditions (validation ensures it), so nothing else changes.
     pub fn instance(&self, copies: usize) -> Program {
         self.instance_of(&vec![copies; self.threads.len()])
     }
 
-    /// The program with so many threads in place of each `thread p[*]`, by thread; other threads stay, whatever is said of them.
+    /// The program with this many threads in place of each `thread p[*]`, by thread; the entries of other threads are
+    /// ignored.
     pub fn instance_of(&self, copies: &[usize]) -> Program {
         debug_assert_eq!(copies.len(), self.threads.len());
         let mut instance = Program { threads: Vec::new(), goals: Vec::new(), ..self.clone() };

@@ -2,9 +2,9 @@
 
 use crate::{Arithmetic, BinaryOp, Expr, Fault, RegId, Value, VarId};
 
-/// An instruction, executed when its transition is taken. Those that touch memory say how in their [`Order`].
+/// An instruction, executed when its transition is taken. Those that access memory have an [`Order`].
 ///
-/// Registers that receive a value are `Option` where the value may be thrown away.
+/// Registers that receive a value are `Option` where the value may be discarded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Instruction {
     Nop,
@@ -21,7 +21,7 @@ pub enum Instruction {
     },
     /// Can be taken only if the condition holds.
     Assume(Expr),
-    /// It is an error of the program if the condition fails here; the thread then stays.
+    /// It is an error of the program if the condition fails here; the thread then stops.
     Assert(Expr),
     Load {
         reg: RegId,
@@ -42,8 +42,8 @@ pub enum Instruction {
         order: Order,
         old: Option<RegId>,
     },
-    /// Writes `new` if the cell holds `expected`. `old` gets the value read, `ok` whether it was written. A weak one may
-    /// fail spuriously. A failing one is a load with order `failure`.
+    /// Writes `new` if the cell holds `expected`. `old` gets the value read, `ok` whether it was written. A weak one
+    /// may fail spuriously. A failing one is a load with order `failure`.
     CompareExchange {
         address: Address,
         expected: Expr,
@@ -75,17 +75,17 @@ pub enum Instruction {
     Unlock(Address),
     /// Takes the bus lock: while it is held no other thread accesses memory. Needs an empty store buffer.
     BusLock,
-    /// Gives the bus lock back. Needs an empty store buffer.
+    /// Releases the bus lock. Needs an empty store buffer.
     BusUnlock,
-    /// A straight line of instructions executed as one locked step, or not at all if one of them cannot be taken.
-    /// Holds only [`Instruction::is_simple`] ones. It acts as a fence if `drains`.
+    /// A sequence of instructions executed as one locked step, or not at all if one of them cannot be taken. Contains
+    /// only [`Instruction::is_simple`] ones. It acts as a fence if `drains`.
     Locked {
         body: Vec<Instruction>,
         drains: bool,
     },
 }
 
-/// An address, and the array it must stay in if it was written as an index.
+/// An address, and the array that must contain it if it was written as an index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
     pub expr: Expr,
@@ -165,7 +165,7 @@ pub enum RmwOp {
 impl RmwOp {
     pub const ALL: [RmwOp; 6] = [RmwOp::Add, RmwOp::Sub, RmwOp::And, RmwOp::Or, RmwOp::Xor, RmwOp::Exchange];
 
-    /// The name of the method that does it: `x.fetch_add(1)`.
+    /// The name of its method: `x.fetch_add(1)`.
     pub fn method(self) -> &'static str {
         match self {
             RmwOp::Add => "fetch_add",
@@ -182,7 +182,7 @@ impl RmwOp {
         self.binary().map_or(Ok(operand), |binary| binary.apply(arithmetic, read, operand))
     }
 
-    /// The operator that gives the value written, from the value read and the operand.
+    /// The operator that computes the value written from the value read and the operand.
     pub fn binary(self) -> Option<BinaryOp> {
         match self {
             RmwOp::Add => Some(BinaryOp::Add),
@@ -196,7 +196,7 @@ impl RmwOp {
 }
 
 impl Instruction {
-    /// A read-modify-write. An exchange computes nothing, so its arithmetic is always the same one.
+    /// A read-modify-write. An exchange computes nothing, so its arithmetic is always the same.
     pub fn rmw(
         op: RmwOp,
         arithmetic: Arithmetic,
@@ -209,12 +209,12 @@ impl Instruction {
         Instruction::Rmw { op, arithmetic, address, operand, order, old }
     }
 
-    /// An atomic exchange whose old value is thrown away: a locked store.
+    /// An atomic exchange whose old value is discarded: a locked store.
     pub fn exchange(address: Address, operand: Expr, order: Order) -> Instruction {
         Instruction::rmw(RmwOp::Exchange, Arithmetic::Checked, address, operand, order, None)
     }
 
-    /// May stand inside [`Instruction::Locked`].
+    /// May occur inside [`Instruction::Locked`].
     pub fn is_simple(&self) -> bool {
         matches!(
             self,
@@ -226,7 +226,7 @@ impl Instruction {
         )
     }
 
-    /// Touches nothing but the thread's own registers.
+    /// Accesses only the thread's own registers.
     pub fn is_local(&self) -> bool {
         matches!(
             self,
@@ -280,7 +280,7 @@ impl Instruction {
         }
     }
 
-    /// The expressions it evaluates, addresses included.
+    /// The expressions it evaluates, including addresses.
     pub fn expressions(&self) -> Vec<&Expr> {
         match self {
             Instruction::Assign { value, .. } => vec![value],
@@ -313,7 +313,7 @@ impl Instruction {
         }
     }
 
-    /// Lets its operators compute like this. The sum of an array's address and an index stays as it is.
+    /// Sets the arithmetic of its operators. The sum of an array's address and an index does not change.
     pub fn compute_in(&mut self, arithmetic: Arithmetic) {
         let address = |address: &mut Address| match (&mut address.expr, address.within) {
             (Expr::Binary(BinaryOp::Add, _, _, index), Some(_)) => index.compute_in(arithmetic),

@@ -1,11 +1,11 @@
-//! The one vocabulary that every part of Ravelin speaks: what a program *is*.
+//! The vocabulary that all parts of Ravelin share: what a program *is*.
 //!
 //! A [`Program`] is a set of [`Thread`]s over one flat shared [`Memory`]. A thread is a control-flow automaton:
 //! locations, and transitions that carry an [`Instruction`]. Values are 64-bit integers, and addresses are values.
-//! [`Goal`]s say what must not happen. Everything that came from a source text carries its [`Span`].
+//! [`Goal`]s define what must not happen. Everything that comes from a source text carries its [`Span`].
 //!
-//! This crate is data: builders, validation and names for people. It must never know how a program is written down
-//! (that is ravelin-frontend), what it does when it runs (ravelin-semantics, ravelin-machine) or what is asked of it.
+//! This crate is data: builders, validation and names for users. It must never know the syntax of programs
+//! (ravelin-frontend), their behaviour (ravelin-semantics, ravelin-machine) or the questions about them.
 //!
 //! ```
 //! use ravelin_program::{Expr, Order, ProgramBuilder, Variable};

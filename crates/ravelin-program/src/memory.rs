@@ -6,7 +6,7 @@ use crate::{Domain, Span, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VarId(pub usize);
 
-/// Named cells, and what holds for all others: they exist at every address, start at 0 and have the default domain.
+/// Named cells, and the properties of all others: they exist at every address, start at 0 and have the default domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// In order of their addresses, which do not overlap.
@@ -30,7 +30,7 @@ pub struct Variable {
     /// `None` for a single cell, the number of cells for an array.
     pub len: Option<usize>,
     pub domain: Domain,
-    /// One for each cell.
+    /// One per cell.
     pub initial: Vec<Initial>,
     pub span: Span,
 }
@@ -95,7 +95,7 @@ impl Memory {
             .map_or(Initial::Value(0), |variable| variable.initial[(address - variable.base) as usize])
     }
 
-    /// What people call an address: `x`, `flag[1]`, `mem[17]`.
+    /// The name of an address for users: `x`, `flag[1]`, `mem[17]`.
     pub fn name_of(&self, address: Value) -> String {
         match self.variable_at(address) {
             Some(variable) if variable.len.is_some() => format!("{}[{}]", variable.name, address - variable.base),

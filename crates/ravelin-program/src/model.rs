@@ -1,4 +1,4 @@
-//! Memory models: those that a program can be asked about.
+//! Memory models that questions about a program can name.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -102,7 +102,7 @@ impl SeqCstReading {
         }
     }
 
-    /// The readings of which each needs a search of its own.
+    /// The readings that each need a separate search.
     pub fn searches(self) -> &'static [SeqCstReading] {
         match self {
             SeqCstReading::After => &[SeqCstReading::After],

@@ -28,12 +28,12 @@ impl Program {
         self.threads.iter().any(|thread| thread.copies == crate::Copies::Any)
     }
 
-    /// Equal but for names of files and places in them.
+    /// Equal except for names of files and places in them.
     pub fn same_as(&self, other: &Program) -> bool {
         self.without_source() == other.without_source()
     }
 
-    /// The same program, pointing nowhere.
+    /// The same program without source positions.
     pub fn without_source(&self) -> Program {
         let mut program = self.clone();
         program.name.clear();

@@ -1,23 +1,25 @@
-//! Changes that keep accesses in order: a fence, a store that becomes a locked exchange, or an access whose order becomes stronger.
+//! Changes that keep accesses in order: a fence, a store that becomes a locked exchange, or an access with a stronger
+//! order.
 //!
-//! A [`Site`] is a place where one change can be made. What is one place in a source text can be several in the program: a thread
-//! that is written once may run in several copies, and a loop that is written once may have been unrolled. A change is made at all of
-//! them or at none.
+//! A [`Site`] is a place where one change can be made. One place in a source text can be several in the program: a
+//! thread that is written once may run in several copies, and a loop that is written once may have been unrolled. A
+//! change is made at all of them or at none.
 //!
-//! Both papers on fences insert them at a control location (section 7 of *Checking and Enforcing Robustness against TSO*, section 6 of
-//! *Counter-Example Guided Fence Insertion*). A location that several transitions enter may be the head of a loop, and then the fence is
-//! executed in every round. So a site is a set of transitions: the fence is executed after each of them, before the next location
-//! is reached. All transitions that enter a location make up the papers' fence.
+//! Both papers on fences insert them at a control location (section 7 of *Checking and Enforcing Robustness against
+//! TSO*, section 6 of *Counter-Example Guided Fence Insertion*). A location that several transitions enter may be the
+//! head of a loop, and then the fence is executed in every round. A site is therefore a set of transitions: the fence
+//! is executed after each of them, before the next location is reached. All transitions that enter a location make up
+//! the papers' fence.
 
 use crate::{Expr, Instruction, LocId, Location, Observable, Order, Position, Program, ThreadId, TransitionId};
 
 /// A place where a program can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// What people call it: `L9` stands before what is written on line 9, `t1:q4` is a state of an automaton.
+    /// Its name for users: `L9` is before the text of line 9, `t1:q4` is a state of an automaton.
     pub name: String,
     pub change: Change,
-    /// Sorted, and all transitions of `program` as it was read, not as it was lowered for hardware.
+    /// Sorted. All are transitions of `program` as it was read, not as it was lowered for hardware.
     pub edges: Vec<Edge>,
     /// Where in the source text the change is made.
     pub position: Option<Position>,
@@ -30,26 +32,26 @@ pub struct Edge {
     pub transition: TransitionId,
 }
 
-/// What can be done at a site.
+/// A change at a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
-    /// A fence is put after each of the edges. If `after_label`, the labels of the location that they lead to name the place before the
-    /// fence; all transitions that enter it are then edges of the site.
+    /// A fence is inserted after each of the edges. If `after_label`, the labels of the location that they lead to name
+    /// the place before the fence; all transitions that enter it are then edges of the site.
     Insert { after_label: bool },
-    /// The edges are fences that stand there. If the site is not chosen, they are taken away.
+    /// The edges are existing fences. If the site is not chosen, they are removed.
     Keep,
     /// The edges are plain stores, and become locked exchanges.
     Lock,
-    /// The edges are atomic accesses, and get a stronger order: what [`strengthened`] makes of them.
+    /// The edges are atomic accesses, and get a stronger order: the result of [`strengthened`].
     Strengthen,
 }
 
-/// Which fence. A change that is no fence has only one form, and its strength says nothing.
+/// The kind of fence. A change that is not a fence has only one form, and its strength has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Strength {
-    /// An acquire fence: loads before it come before all that follows. Of use under RC20 only.
+    /// An acquire fence: loads before it come before everything that follows. Only useful under RC20.
     Acquire,
-    /// A release fence. Stores before it reach memory before stores after it: of use under PSO and RC20.
+    /// A release fence. Stores before it reach memory before stores after it: useful under PSO and RC20.
     StoreStore,
     /// Both. Under PSO it is a store-store fence.
     AcqRel,
@@ -68,7 +70,7 @@ impl Strength {
         }
     }
 
-    /// The weakest fence that does what two do that stand side by side.
+    /// The weakest fence that replaces two adjacent ones.
     pub fn join(self, other: Strength) -> Strength {
         match (self, other) {
             _ if self == other => self,
@@ -79,7 +81,7 @@ impl Strength {
 }
 
 impl Site {
-    /// In how many threads it stands: as many fences there will be.
+    /// In how many threads it is, which is the number of fences.
     pub fn threads(&self) -> usize {
         let mut threads: Vec<ThreadId> = self.edges.iter().map(|edge| edge.thread).collect();
         threads.dedup();
@@ -87,8 +89,8 @@ impl Site {
     }
 }
 
-/// The program with the chosen changes. Transitions and locations keep their numbers; new ones come after them. Where two fences are put
-/// after one transition, the one that comes later in `sites` is executed first.
+/// The program with the chosen changes. Transitions and locations keep their numbers; new ones come after them. If two
+/// fences are inserted after one transition, the one that comes later in `sites` is executed first.
 pub fn repaired(program: &Program, sites: &[Site], chosen: &[(usize, Strength)]) -> Program {
     let mut program = program.clone();
     for (number, site) in sites.iter().enumerate() {
@@ -128,7 +130,8 @@ pub fn repaired(program: &Program, sites: &[Site], chosen: &[(usize, Strength)])
 /// | relaxed, acquire or release RMW or blocking compare-exchange | acq_rel |
 /// | compare-exchange | the same if it succeeds; a relaxed failure becomes acquire |
 ///
-/// Seq_cst is not among them: what a seq_cst access means depends on who asks, and a seq_cst fence beside it does more.
+/// Seq_cst is not among them: the meaning of a seq_cst access depends on the model, and a seq_cst fence beside it has a
+/// stronger effect.
 pub fn strengthened(instruction: &Instruction) -> Option<Instruction> {
     let mut stronger = instruction.clone();
     let raise = |order: &mut Order, weaker: &[Order], to: Order| {

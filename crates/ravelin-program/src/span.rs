@@ -1,8 +1,8 @@
-//! Where something stands in a source text.
+//! Positions in a source text.
 
 use std::fmt;
 
-/// A half-open range of bytes in a [`Source`]. The empty span at 0 means "nowhere": made by a program, not written.
+/// A half-open range of bytes in a [`Source`]. The empty span at 0 means "nowhere": generated, not written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     pub start: u32,
@@ -17,7 +17,7 @@ impl Span {
         Span { start: clip(start), end: clip(end) }
     }
 
-    /// The smallest span that holds both.
+    /// The smallest span that contains both.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
@@ -39,7 +39,7 @@ impl Source {
         Source { name: name.into(), text: text.into() }
     }
 
-    /// Line and column of a span's start, or `None` for a span that points nowhere.
+    /// Line and column of a span's start, or `None` for a span without a place.
     pub fn position(&self, span: Span) -> Option<Position> {
         let start = span.start as usize;
         if span.is_nowhere() || start > self.text.len() {
@@ -58,7 +58,7 @@ impl Source {
     }
 }
 
-/// A place for people: both numbers start at 1.
+/// A position for users: both numbers start at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     pub line: usize,

@@ -20,7 +20,7 @@ pub struct TransitionId(pub usize);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// What people call it: `writer`, `p[1]`.
+    /// Its name for users: `writer`, `p[1]`.
     pub name: String,
     /// The declaration it is a copy of, and its index there: `("p", 1)` for `p[1]`.
     pub template: Option<(String, Value)>,
@@ -37,7 +37,7 @@ pub struct Thread {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Copies {
     One,
-    /// `thread p[*]`: any number, none included. Copies have no identity.
+    /// `thread p[*]`: any number, including none. Copies have no identity.
     Any,
 }
 
@@ -46,7 +46,7 @@ pub struct Register {
     pub name: String,
     pub domain: Domain,
     pub initial: Value,
-    /// Made by a front end to hold the result of a load inside an expression; not shown to people.
+    /// Made by a front end to hold the result of a load inside an expression; not shown to users.
     pub hidden: bool,
     pub span: Span,
 }
@@ -54,7 +54,7 @@ pub struct Register {
 /// A control location. A thread at a location without transitions is at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
-    /// The names it has in the source; goals speak of these.
+    /// Its names in the source, which goals use.
     pub labels: Vec<String>,
     pub span: Span,
 }
@@ -91,7 +91,7 @@ impl Thread {
         self.registers.iter().position(|register| register.name == name).map(RegId)
     }
 
-    /// What people call a location: its first label, or its number.
+    /// The name of a location for users: its first label, or its number.
     pub fn location_name(&self, location: LocId) -> String {
         match self.locations[location.0].labels.first() {
             Some(label) => format!("@{label}"),
@@ -99,7 +99,7 @@ impl Thread {
         }
     }
 
-    /// Has no way back to a location already left.
+    /// Has no path back to a location.
     pub fn is_acyclic(&self) -> bool {
         let mut incoming = vec![0usize; self.locations.len()];
         for transition in &self.transitions {

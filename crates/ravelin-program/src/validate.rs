@@ -1,4 +1,4 @@
-//! What every front end must deliver. Analyses rely on it and do not look again.
+//! What every front end must guarantee. Analyses rely on it and do not check again.
 
 use crate::{Copies, Instruction, Observable, Order, Program, Span, Thread};
 use thiserror::Error;
@@ -148,7 +148,7 @@ impl Check {
                 self.error(span, format!("there is no value in {lo}..={hi}"));
             }
             Instruction::Locked { body, drains } => {
-                // A store straight to memory would overtake the thread's own pending ones.
+                // A store directly to memory would overtake the thread's own pending ones.
                 if !drains && body.iter().any(|part| matches!(part, Instruction::Store { .. })) {
                     self.error(span, "a locked block that stores waits for an empty store buffer".to_owned());
                 }
