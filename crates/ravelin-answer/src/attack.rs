@@ -74,7 +74,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Those that need no search.
+    /// The reasons that need no search.
     pub const WITHOUT_SEARCH: [Reason; 7] = [
         Reason::NeverFollows,
         Reason::Fenced,
@@ -85,7 +85,7 @@ impl Reason {
         Reason::ReleaseWaits,
     ];
 
-    /// For people, as the end of "infeasible: …".
+    /// For users, as the end of "infeasible: …".
     pub fn describe(self) -> &'static str {
         match self {
             Reason::NeverFollows => "the access never follows the store",
@@ -140,7 +140,7 @@ pub struct CycleEvent {
     pub event: usize,
     /// Whose.
     pub thread: String,
-    /// Where its instruction stands.
+    /// The position of its instruction.
     #[serde(flatten, with = "crate::place")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
     pub position: Option<Position>,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-/// Changes when a field changes its meaning or goes away.
+/// Changes when a field changes its meaning or is removed.
 pub const SCHEMA: &str = "ravelin/2";
 
 /// The answers of one invocation.
@@ -77,8 +77,8 @@ impl Answer {
         }
     }
 
-    /// The verdict. Fences that were found hold, and so does a complete list of states; where nothing was asked that could hold there is
-    /// none.
+    /// The verdict. Fences that were found hold, and so does a complete list of states. There is none if the question
+    /// has no verdict.
     pub fn verdict(&self) -> Option<Verdict> {
         match self {
             Answer::Robustness(answer) => Some(answer.verdict),
@@ -126,7 +126,7 @@ impl Answer {
         }
     }
 
-    /// Where threads can stop under SC, for answers that say so.
+    /// Where threads can stop under SC, for answers that contain it.
     pub fn stops(&self) -> Option<&Stops> {
         match self {
             Answer::Robustness(answer) => answer.stops.as_ref(),
@@ -138,7 +138,7 @@ impl Answer {
         }
     }
 
-    /// Adds where threads can stop, to an answer that says so.
+    /// Adds where threads can stop, to an answer that contains it.
     pub fn set_stops(&mut self, stops: Stops) {
         match self {
             Answer::Robustness(answer) => answer.stops = Some(stops),
@@ -206,7 +206,7 @@ impl NoAnswer {
         NoAnswer { model: Some(model), verdict: NoVerdict::NotApplicable, ..NoAnswer::error(file, message) }
     }
 
-    /// A signal came. `last` is how far the search had come when it last said so.
+    /// A signal arrived. `last` is the last reported progress of the search.
     pub fn interrupted(file: impl Into<String>, model: Option<Model>, last: Option<Statistics>) -> NoAnswer {
         NoAnswer {
             model,
@@ -311,7 +311,7 @@ pub struct Diagnostics {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Why a text is no document.
+/// Why a text is not a document.
 #[derive(Debug, Error)]
 pub enum DocumentError {
     /// Not JSON at all.
@@ -325,7 +325,7 @@ pub enum DocumentError {
     /// Of another version.
     #[error("the document has the schema `{0}`, and this program reads `{SCHEMA}`")]
     Schema(String),
-    /// An answer is not as it should be.
+    /// An answer is malformed.
     #[error("answer {number}: {what}")]
     Answer {
         /// From 1.
@@ -344,7 +344,7 @@ impl Document {
     /// Reads the text of a document.
     pub fn read(text: &str) -> Result<Document, DocumentError> {
         let text = text.trim_start_matches('\u{feff}');
-        // Texts of answers are kept as they are: the order of registers and cells is that of the program.
+        // Texts of answers are kept unchanged: the order of registers and cells is that of the program.
         #[derive(Deserialize)]
         struct Outline<'a> {
             schema: Option<String>,
@@ -379,7 +379,7 @@ impl Document {
 
     /// As it is printed.
     pub fn text(&self) -> String {
-        // Strings as keys and numbers without surprises: nothing in these types can fail.
+        // Keys are strings and numbers are plain: serialising these types cannot fail.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text

@@ -1,4 +1,4 @@
-//! Answers of `fence`: which sets there are, what they cost, why each fence is needed, or why there is no set.
+//! Answers of `fence`: the sets, their costs, why each fence is needed, or why there is no set.
 
 use crate::attack::AttackWitness;
 use crate::measure::Limit;
@@ -196,7 +196,7 @@ impl ChangeKind {
         }
     }
 
-    /// Something new stands behind the place.
+    /// Whether it inserts something after the place.
     pub fn is_insertion(self) -> bool {
         self.name().starts_with("insert")
     }

@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Event {
     /// Null for an initial write.
     pub thread: Option<String>,
-    /// Where its instruction stands.
+    /// The position of its instruction.
     #[serde(flatten, with = "crate::place")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
     pub position: Option<Position>,

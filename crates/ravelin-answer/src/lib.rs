@@ -1,8 +1,8 @@
-//! What Ravelin answers, as plain data: verdicts, runs, graphs, sets of fences.
+//! Ravelin's answers as plain data: verdicts, runs, graphs, sets of fences.
 //!
-//! There is one type for each question, and whatever shows an answer is a view of it: text, JSON, pages, pictures, SARIF. An answer needs
-//! nothing but itself to be understood: threads, cells and instructions are named as the program names them. JSON is these types as
-//! serde writes and reads them; with the feature `schema` they also make the JSON schema in `docs/json-schema.json`.
+//! There is one type per question, and every output is a view of it: text, JSON, pages, pictures, SARIF. An answer is
+//! self-contained: threads, cells and instructions are named as in the program. JSON is these types as serde writes and
+//! reads them. With the feature `schema` they also generate the JSON schema in `docs/json-schema.json`.
 //!
 //! This crate is data. It computes nothing, and knows neither programs nor engines.
 //!

@@ -1,4 +1,4 @@
-//! Where something stands in the source: `line` and `column` beside the other fields, or null.
+//! Positions in the source: `line` and `column` beside the other fields, or null.
 
 use ravelin_program::Position;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,4 +1,4 @@
-//! Answers of `reach`, and walks of `simulate`.
+//! Answers of `reach`, and random walks of `simulate`.
 
 use crate::graph::{Edge, Event};
 use crate::measure::{Limit, Statistics};

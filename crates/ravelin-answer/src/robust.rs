@@ -54,12 +54,12 @@ pub struct Robustness {
 }
 
 impl Robustness {
-    /// How many attacks ended like this.
+    /// How many attacks satisfy a predicate.
     pub fn count(&self, is: impl Fn(&Attack) -> bool) -> usize {
         self.attacks.iter().filter(|attack| is(attack)).count()
     }
 
-    /// How many attacks have this fate.
+    /// How many attacks have this result.
     pub fn fates(&self, fate: Fate) -> usize {
         self.count(|attack| attack.fate == fate)
     }
@@ -170,7 +170,7 @@ pub struct C11Robustness {
 }
 
 impl C11Robustness {
-    /// The loop that only waits in which the stale access stands.
+    /// The waiting loop that contains the stale access.
     pub fn stale_in_loop(&self) -> Option<&WaitingLoop> {
         let witness = self.witness.as_ref()?;
         let line = witness.events.get(witness.access)?.position?.line;

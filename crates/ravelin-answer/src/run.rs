@@ -1,4 +1,4 @@
-//! A run: what there is before the first step, and what each step does.
+//! A run: the state before the first step, and the effect of each step.
 
 use crate::attack::Part;
 use ravelin_program::{Position, Value};
@@ -52,7 +52,7 @@ pub struct Step {
     pub thread: String,
     /// What kind of step.
     pub kind: StepKind,
-    /// Where its instruction stands.
+    /// The position of its instruction.
     #[serde(flatten, with = "crate::place")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
     pub position: Option<Position>,
@@ -123,11 +123,11 @@ pub enum Storage {
 pub enum BufferEntry {
     /// A pending store.
     Store(CellValue),
-    /// Under PSO: what is before reaches memory before what is after.
+    /// Under PSO: entries before it reach memory before entries after it.
     Marker,
 }
 
-/// A buffer entry as a document has it.
+/// A buffer entry as it appears in a document.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

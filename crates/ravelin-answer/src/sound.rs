@@ -1,11 +1,11 @@
-//! Whether the parts of an answer fit: threads that exist, edges between events, events made of steps.
+//! Checks that the parts of an answer are consistent: threads exist, edges are between events, events consist of steps.
 //!
-//! A document may come from anywhere. What was read is checked once, here, and views may follow every number.
+//! A document may come from anywhere. It is checked once, here, and views may follow every number.
 
 use crate::{Answer, C11Race, C11Witness, Edge, Event, Initial, NeededFence, Step, Trouble, TroubleKind};
 
 impl Answer {
-    /// What is wrong with it.
+    /// Returns what is wrong with it.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {
             Answer::Robustness(answer) => {

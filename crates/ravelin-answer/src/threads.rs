@@ -1,4 +1,4 @@
-//! What an answer says about any number of threads.
+//! Answers about any number of threads.
 
 use serde::{Deserialize, Serialize};
 

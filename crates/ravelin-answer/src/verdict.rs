@@ -1,4 +1,4 @@
-//! The three answers, and what a run can end in.
+//! The three verdicts, and the violations at the end of a run.
 
 use crate::measure::Limit;
 use ravelin_program::Position;
@@ -18,7 +18,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word for it in documents.
+    /// Its word in documents.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",

@@ -91,7 +91,7 @@ fn row(event: &Event, number: usize) -> [String; 4] {
     ]
 }
 
-/// The events, each with the edges that leave it. Program order goes down the table and is left out.
+/// The events, each with its outgoing edges. Program order goes down the table and is omitted.
 fn graph(events: &[Event], edges: &[Edge], style: Style) -> String {
     let mut table = Table::new(&[2]);
     table.row(["event", "thread", "line", "what", "edges"].map(str::to_owned));

@@ -11,10 +11,10 @@ use crate::{
 };
 use std::fmt::Write;
 
-/// Sets that are shown; JSON has all of them.
+/// The most sets to show; JSON has all of them.
 const MOST_SHOWN: usize = 20;
 
-/// The answer to `fence`. The change itself comes last, so that other programs find it.
+/// The answer to `fence`. The diff comes last, so that other programs find it.
 pub fn fences(answer: &Fences, style: Style) -> String {
     let mut text = format!("{} under {}: ", answer.file, answer.model);
     let quality = answer.purpose.quality();
@@ -132,7 +132,7 @@ fn found(answer: &Fences, style: Style) -> String {
     text
 }
 
-/// What is done where, one per line.
+/// The changes and their places, one per line.
 fn table(changes: &[Change], style: Style) -> String {
     let mut table = Table::new(&[]);
     table.row(["place", "change", "", "in"].map(str::to_owned));

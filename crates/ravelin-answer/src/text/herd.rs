@@ -1,6 +1,6 @@
 //! Final states in herd's layout, for scripts that read its answers.
 //!
-//! Where herd counts executions, this counts final states: `Positive`, `Negative` and the numbers behind `Observation`.
+//! Where herd counts executions, this counts final states: `Positive`, `Negative` and the numbers after `Observation`.
 
 use crate::{FinalStates, Quantifier};
 use std::collections::BTreeMap;

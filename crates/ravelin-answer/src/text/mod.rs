@@ -25,12 +25,12 @@ use crate::{Answer, Comparison, NoAnswer, NoVerdict, Simulation, Verdict};
 use std::fmt::{self, Write};
 use table::{shown_width, wrapped};
 
-/// How to paint.
+/// How to format text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
     /// With ANSI colours.
     pub color: bool,
-    /// Columns of the terminal; `None` where lines may be as long as they are.
+    /// Columns of the terminal; `None` if lines may have any length.
     pub width: Option<usize>,
 }
 
@@ -40,7 +40,8 @@ impl Style {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Lines that are wider than the terminal, broken between words; what follows stands below the text of the first.
+    /// Breaks lines that are wider than the terminal between words; continuation lines are aligned with the text of the
+    /// first.
     pub fn fitted(self, text: String) -> String {
         let Some(width) = self.width else { return text };
         if text.lines().all(|line| shown_width(line) <= width) {
@@ -63,7 +64,7 @@ impl Style {
         self.word(verdict, verdict.name())
     }
 
-    /// A word of one's own for a verdict, in its colour.
+    /// A custom word for a verdict, in its colour.
     pub fn word(self, verdict: Verdict, word: &str) -> String {
         let code = match verdict {
             Verdict::Holds => "1;32",

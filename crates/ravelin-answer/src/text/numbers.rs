@@ -1,4 +1,4 @@
-//! Numbers for people.
+//! Numbers for users.
 
 /// `1,234,567`.
 pub fn grouped(number: u64) -> String {

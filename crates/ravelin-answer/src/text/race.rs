@@ -34,7 +34,7 @@ pub fn triangular_races(answer: &TriangularRaces, style: Style) -> String {
     style.fitted(text)
 }
 
-/// A race: who does what, and the run.
+/// A race: the threads and their accesses, and the run.
 pub fn race(race: &TriangularRace, style: Style) -> String {
     let line = |place: &Place| place.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default();
     let TriangularRace { thread, racing_thread, store, load, racing_store, stored, loaded, .. } = race;

@@ -61,7 +61,7 @@ fn unknown(answer: &Reachability) -> String {
     text
 }
 
-/// Who did what, in how long.
+/// The engine, its effort and its time.
 fn effort(answer: &Reachability) -> String {
     let statistics = &answer.statistics;
     let by = |what: String| format!("by {}: {what}, in {:.2} s", answer.engine, statistics.seconds);

@@ -38,7 +38,7 @@ pub fn robustness(answer: &Robustness, style: Style) -> String {
     style.fitted(text)
 }
 
-/// Every attack and what became of it.
+/// Every attack and its result.
 pub fn attacks(answer: &Robustness, style: Style) -> String {
     let mut text =
         format!("{} under {}: {}", answer.file, answer.model, counted(answer.attacks.len() as u64, "attack"));
@@ -77,7 +77,7 @@ fn why_unknown(answer: &Robustness) -> String {
     }
 }
 
-/// A witness: what happens in one sentence, who takes part, the computation, the cycle.
+/// A witness: one sentence, the threads, the computation, the cycle.
 pub fn attack_witness(witness: &AttackWitness, style: Style) -> String {
     let mut text = format!("  {}\n", witness.sentence);
     let name = &witness.attack;
@@ -101,7 +101,7 @@ pub fn attack_witness(witness: &AttackWitness, style: Style) -> String {
     text
 }
 
-/// One event a line, with the edge that leads to the next; the last leads to the first.
+/// One event per line, with the edge that leads to the next; the last leads to the first.
 fn cycle(witness: &AttackWitness, style: Style) -> String {
     let mut table = Table::new(&[1]);
     table.row(["thread", "line", "event", "edge to the next"].map(str::to_owned));
@@ -117,7 +117,7 @@ fn cycle(witness: &AttackWitness, style: Style) -> String {
     table.render_within("    ", style.width)
 }
 
-/// The fence that stops the attack, and what is known of the others.
+/// The fence that stops the attack, and what is known about the others.
 fn remedy(answer: &Robustness, witness: &AttackWitness) -> String {
     let (fence, second) = match witness.overtaking {
         Overtaking::Store => ("A release fence (`fence(release)`)", "store"),
@@ -138,7 +138,7 @@ fn remedy(answer: &Robustness, witness: &AttackWitness) -> String {
     )
 }
 
-/// How many attacks there are and what became of them, and how much was explored.
+/// The number of attacks and their results, and how much was explored.
 fn counts(answer: &Robustness) -> String {
     let searched = answer.count(|attack| attack.reason == Some(Reason::Searched));
     let dismissed = answer.fates(Fate::Infeasible).saturating_sub(searched);

@@ -1,11 +1,11 @@
-//! Runs as text: a line per step.
+//! Runs as text: one line per step.
 
 use super::Style;
 use super::numbers::{counted, grouped};
 use super::table::Table;
 use crate::{BufferEntry, InitialThread, RunWitness, Statistics, Step, Storage, Violation};
 
-/// What a run ends in, with the program as its subject.
+/// The violation at the end of a run, with the program as its subject.
 pub fn violation(violation: &Violation) -> String {
     let place = violation.position().map(|position| format!(" (line {})", position.line)).unwrap_or_default();
     match violation {
@@ -33,7 +33,7 @@ pub fn sc_run(threads: &[InitialThread], taken: &[Step], until: &str, style: Sty
     format!("  run under sc{until}:\n{}", steps(threads, taken, false, style))
 }
 
-/// Steps as lines: number, part if they have one, thread, line, instruction, effect, and what is pending afterwards.
+/// Steps as lines: number, part if they have one, thread, line, instruction, effect, and the pending stores afterwards.
 pub fn steps(threads: &[InitialThread], steps: &[Step], buffered: bool, style: Style) -> String {
     let parts = steps.iter().any(|step| step.part.is_some());
     let mut table = Table::new(if parts { &[0, 3] } else { &[0, 2] });
@@ -76,7 +76,7 @@ pub fn effect(threads: &[InitialThread], step: &Step) -> String {
     parts.join(", ")
 }
 
-/// The thread's own stores that a read of memory came before.
+/// The thread's own pending stores that a read of memory overtook.
 fn overtaken(threads: &[InitialThread], step: &Step) -> String {
     let buffer = threads.iter().position(|thread| thread.thread == step.thread);
     let buffer = buffer.and_then(|number| step.buffers.get(number));
@@ -109,7 +109,7 @@ fn entries(buffer: &[BufferEntry]) -> String {
     buffer.iter().map(entry).collect::<Vec<_>>().join(" ")
 }
 
-/// What a search did, in how long.
+/// What a search explored, and its time.
 pub fn explored(statistics: &Statistics) -> String {
     format!(
         "{} and {} explored, depth {}, in {:.2} s",

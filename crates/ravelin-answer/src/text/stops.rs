@@ -20,7 +20,7 @@ fn looked_at(copies: usize) -> String {
 }
 
 impl Stops {
-    /// What there is to say, for a page or in words.
+    /// The notes, for a page or as text.
     pub fn notes(&self) -> Vec<String> {
         let found = self.found.iter().map(|stop| stop.message.clone());
         found.chain(self.copies.map(looked_at)).collect()

@@ -1,7 +1,8 @@
-//! Columns of text, each as wide as its widest cell; on a terminal as wide as there is room for.
+//! Columns of text, each as wide as its widest cell, limited by the width of the terminal.
 //!
-//! What does not fit is wrapped within its column: the widest columns give way first, cells break between words, and within words only if
-//! that is not enough; their further lines stand below the first, so nothing is lost and lines still line up.
+//! Cells that do not fit are wrapped within their column. The widest columns are narrowed first. Cells break between
+//! words, and within words only if that is not enough. Their further lines are below the first, so nothing is lost and
+//! columns stay aligned.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -24,7 +25,7 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The lines, each behind `indent`, two blanks between columns.
+    /// The lines, each after `indent`, with two blanks between columns.
     pub fn render(&self, indent: &str) -> String {
         self.render_within(indent, None)
     }
@@ -71,7 +72,7 @@ impl Table {
     }
 }
 
-/// Takes from the widest columns until all of them fit into `room`, or none can give more without falling below its floor.
+/// Narrows the widest columns until all of them fit into `room`, or all are at their floor.
 fn narrow(widths: &mut [usize], floors: &[usize], room: usize) {
     for _ in room..widths.iter().sum() {
         let giving = (0..widths.len()).filter(|&column| widths[column] > floors[column].max(NARROWEST));
@@ -80,7 +81,7 @@ fn narrow(widths: &mut [usize], floors: &[usize], room: usize) {
     }
 }
 
-/// A line in pieces of at most `width` columns, broken between words where there are some.
+/// A line in pieces of at most `width` columns, broken between words if possible.
 pub fn wrapped(cell: &str, width: usize) -> Vec<String> {
     if shown_width(cell) <= width {
         return vec![cell.to_owned()];
@@ -108,7 +109,7 @@ pub fn wrapped(cell: &str, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Columns on a terminal, not counting what only paints.
+/// Columns on a terminal, not counting escape sequences for colours.
 pub fn shown_width(text: &str) -> usize {
     let mut width = 0;
     let mut letters = text.chars();

@@ -4,7 +4,7 @@ use super::numbers::{counted, grouped};
 use crate::{AnyNumber, Instance, Verdict};
 use std::fmt::Write;
 
-/// What to say behind the verdict, on its line.
+/// The text after the verdict, on its line.
 pub fn behind_verdict(found: &AnyNumber, verdict: Verdict) -> String {
     match (&found.instance, verdict) {
         (_, Verdict::Holds) => " for every number of threads".to_owned(),
