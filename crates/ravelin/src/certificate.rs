@@ -1,4 +1,4 @@
-//! Proofs that were written down, checked against the program or net that they are about.
+//! Stored proofs, checked against their program or net.
 
 use crate::cover::Net;
 use crate::error::Error;
@@ -22,7 +22,7 @@ enum Kind {
 }
 
 impl Certificate {
-    /// Reads a proof. Its format says what it is about.
+    /// Reads a proof. Its format determines its kind.
     pub fn parse(text: &str) -> Result<Certificate, Error> {
         let not_one = |error: serde_json::Error| Error::Question(format!("not a certificate: {error}"));
         let document: Value = serde_json::from_str(text).map_err(not_one)?;
@@ -34,7 +34,7 @@ impl Certificate {
         Ok(Certificate(kind))
     }
 
-    /// The name of the program that it is about; none if it is about a net.
+    /// The name of the program that it proves something about; none for a net.
     pub fn program(&self) -> Option<&str> {
         match &self.0 {
             Kind::LoadBuffers(certificate) => Some(&certificate.program),
@@ -43,7 +43,7 @@ impl Certificate {
         }
     }
 
-    /// Checks it against a program: what is proved, or what is wrong with the proof.
+    /// Checks it against a program. Returns what is proved, or what is wrong with the proof.
     pub fn check(&self, program: &Program) -> Result<String, String> {
         let (file, program) = (program.name(), &program.program);
         match &self.0 {
@@ -71,7 +71,7 @@ impl Certificate {
         }
     }
 
-    /// Checks it against a net: what is proved, or what is wrong with the proof.
+    /// Checks it against a net. Returns what is proved, or what is wrong with the proof.
     pub fn check_net(&self, net: &Net) -> Result<String, String> {
         let Kind::Net(certificate) = &self.0 else { return Err("it is about a program, not about a net".to_owned()) };
         let checked = ravelin_nets::check(&net.net, certificate).map_err(|flaw| flaw.to_string())?;

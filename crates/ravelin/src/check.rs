@@ -13,7 +13,7 @@ use ravelin_explore::Budget;
 use ravelin_program::{Model, SeqCstReading};
 use std::time::Instant;
 
-/// Asks whether weak memory leaves the executions of a program as they are.
+/// Asks whether a program has the same executions under weak memory as under sequential consistency.
 ///
 /// ```
 /// use ravelin::{Model, Program, Verdict};
@@ -114,8 +114,8 @@ impl<'a> Check<'a> {
         Ok(answer)
     }
 
-    /// A proof that a program with any number of threads is robust against tso, as JSON that `ravelin certificate` checks. `None` if none
-    /// could be made within the budget.
+    /// A proof that a program with any number of threads is robust against tso, as JSON that `ravelin certificate`
+    /// checks. `None` if none could be made within the budget.
     pub fn certificate(self) -> Result<Option<String>, Error> {
         if !self.program.is_parameterised() {
             return Err(Error::Question(

@@ -30,7 +30,7 @@ impl Target {
     /// All of them.
     pub const ALL: [Target; 6] = [Target::Rav, Target::Litmus, Target::C, Target::Dot, Target::Promela, Target::Spec];
 
-    /// As the command line calls it.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Target::Rav => "rav",
@@ -43,7 +43,7 @@ impl Target {
     }
 }
 
-/// Writes a program in another language, or in its own as it should be formatted. With the name of an attack, the program in which that
+/// Writes a program in another language, or formatted in its own. With the name of an attack, the program in which that
 /// attack is feasible exactly if a goal can be reached, or for nets the attacks of one thread only.
 ///
 /// ```

@@ -24,7 +24,7 @@ impl Net {
         }
     }
 
-    /// The net itself, for those who go below this library.
+    /// The net itself, for direct use of the lower crates.
     pub fn inner(&self) -> &ravelin_nets::Net {
         &self.net
     }
@@ -55,7 +55,8 @@ pub struct Cover<'a> {
 impl<'a> Cover<'a> {
     setters!(budget);
 
-    /// Asks. Beside the answer stands a proof, if no target can be covered: JSON that `ravelin certificate --net` checks.
+    /// Asks. If no target can be covered, returns a proof with the answer: JSON that `ravelin certificate --net`
+    /// checks.
     pub fn run(self) -> Result<(Answer, Option<String>), Error> {
         let found = ravelin_nets::cover(&self.net.net, self.budget);
         let proof = certify(&self.net.net, &found).and_then(|proof| serde_json::to_string(&proof).ok());

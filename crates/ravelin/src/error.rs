@@ -17,19 +17,19 @@ pub enum Error {
     /// The program has no meaning under the model.
     #[error("{0}")]
     NotApplicable(String),
-    /// The question cannot be asked of this program.
+    /// The program does not support this question.
     #[error(transparent)]
     Analysis(AnalysisError),
-    /// The language of the program has no place for such a repair.
+    /// The language of the program cannot express such a repair.
     #[error(transparent)]
     NoSites(#[from] NoSites),
     /// The repaired program cannot be written.
     #[error(transparent)]
     NoText(#[from] NoText),
-    /// A cost or a placement names a place that there is not.
+    /// A cost or a placement names an unknown place.
     #[error(transparent)]
     UnknownSite(#[from] UnknownSite),
-    /// The program cannot be walked through.
+    /// The program cannot be simulated.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
     /// Something else is wrong with the question.

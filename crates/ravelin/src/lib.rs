@@ -1,7 +1,8 @@
 //! Does weak memory change what my program does?
 //!
-//! Ravelin answers questions about concurrent programs under sequential consistency (sc), x86-TSO (tso), PSO (pso), release/acquire (ra)
-//! and RC20 (rc20, a model of C11). There is one way to ask each: a function that takes a program and gives a builder.
+//! Ravelin answers questions about concurrent programs under sequential consistency (sc), x86-TSO (tso), PSO (pso),
+//! release/acquire (ra) and RC20 (rc20, a model of C11). Each question is a function that takes a program and returns a
+//! builder.
 //!
 //! | question | function |
 //! | --- | --- |
@@ -13,7 +14,8 @@
 //! | Can a marking of a Petri net be covered? | [`cover`] |
 //! | What does the program look like in another language? | [`convert`] |
 //!
-//! Every builder takes a [`Budget`], and every answer is an [`Answer`]: it prints itself, and serde writes and reads it.
+//! Every builder takes a [`Budget`], and every answer is an [`Answer`]: it prints itself, and serde writes and reads
+//! it.
 //!
 //! ```
 //! use ravelin::{Budget, Model, Program};
@@ -37,7 +39,7 @@
 //!
 //! # Features
 //!
-//! A dependency of tests needs none of them.
+//! Dependencies for tests need none of them.
 //!
 //! - `html`: answers as pages, pictures and words ([`html`]).
 //! - `sarif`: answers as SARIF ([`sarif`]).
@@ -75,7 +77,7 @@ pub use program::{ParseError, Program, Reading, diagnostics};
 pub use ravelin_analysis::fences::{CostBy, Placement, Sets};
 pub use ravelin_analysis::reachability::Engine as ReachEngine;
 pub use ravelin_analysis::robustness::Engine as RobustnessEngine;
-/// Answers to be looked at: pages, pictures and words.
+/// Answers for viewing: pages, pictures and words.
 ///
 /// ```
 /// let program = ravelin::Program::parse("half.rav", "static x; thread p { x.store(1); }")?;

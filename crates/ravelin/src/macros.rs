@@ -3,7 +3,7 @@
 use crate::{Answer, Program, check};
 use std::path::Path;
 
-/// Panics unless a program is robust against the models that are named; the witness is the message.
+/// Panics unless a program is robust against the named models; the witness is the message.
 ///
 /// The path is relative to the root of the package, as `cargo test` runs tests there.
 ///
@@ -17,7 +17,7 @@ macro_rules! assert_robust {
     };
 }
 
-/// What [`assert_robust!`] does.
+/// The implementation of [`assert_robust!`].
 #[doc(hidden)]
 #[track_caller]
 pub fn __assert_robust(path: &Path, models: &[&str]) {

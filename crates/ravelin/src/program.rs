@@ -1,4 +1,4 @@
-//! Programs as they are given: a text in one of the languages, read and valid.
+//! Programs as given by the user: a text in one of the languages, parsed and validated.
 
 use crate::error::Error;
 use ravelin_analysis::stops::Stops;
@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// A program that was read.
+/// A parsed program.
 #[derive(Debug)]
 pub struct Program {
     pub(crate) program: ravelin_program::Program,
@@ -18,23 +18,23 @@ pub struct Program {
     pub(crate) expectations: Vec<Expectation>,
     /// Warnings.
     diagnostics: Vec<Diagnostic>,
-    /// Where threads can stop under SC, once that was looked for.
+    /// Where threads can stop under SC, once that was searched for.
     pub(crate) stops: OnceLock<Stops>,
 }
 
 /// How a text becomes a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reading {
-    /// The language, if the name and the text do not tell.
+    /// The language, if the name and the text do not determine it.
     pub language: Option<Language>,
-    /// Copies of each `thread p[*]`; without a number the program is about any number of threads.
+    /// Copies of each `thread p[*]`; without a number the program has any number of threads.
     pub copies: Option<usize>,
     /// Trencher's language: values are taken modulo this number.
     pub wrap: Option<i64>,
 }
 
 impl Reading {
-    /// Reads a text; its name tells the language, or else the text does.
+    /// Reads a text. The language is detected from its name, or else from the text.
     pub fn parse(&self, name: impl Into<String>, text: impl Into<String>) -> Result<Program, Error> {
         let source = Source::new(name.into(), text.into());
         let language = self.language_of(&source)?;
@@ -59,7 +59,7 @@ impl Reading {
 
     fn language_of(&self, source: &Source) -> Result<Language, Error> {
         let path = Path::new(&source.name);
-        // `.txt` says little, so there the text decides.
+        // `.txt` is ambiguous, so the text decides.
         let by_name = match Language::from_path(path) {
             Some(Language::Trencher) | None => Language::from_text(&source.text).or_else(|| Language::from_path(path)),
             known => known,
@@ -85,8 +85,8 @@ impl Reading {
 }
 
 impl Program {
-    /// Reads a text. The ending of its name tells the language: `.rav`, `.litmus`, `.txt` (Trencher), `.rmm` (Memorax), `.tpl` (Rocker);
-    /// without one the text does.
+    /// Reads a text. The language is detected from the extension of its name: `.rav`, `.litmus`, `.txt` (Trencher),
+    /// `.rmm` (Memorax), `.tpl` (Rocker); without one, from the text.
     ///
     /// ```
     /// let program = ravelin::Program::parse("half.rav", "static x; thread p { x.store(1); }")?;
@@ -107,7 +107,7 @@ impl Program {
         Program::parse(path.display().to_string(), text)
     }
 
-    /// The name that it was read by.
+    /// The name under which it was read.
     pub fn name(&self) -> &str {
         &self.program.source.name
     }
@@ -122,12 +122,12 @@ impl Program {
         self.language
     }
 
-    /// It is about any number of threads.
+    /// Whether it has any number of threads.
     pub fn is_parameterised(&self) -> bool {
         self.program.is_parameterised()
     }
 
-    /// The models that a program in its language is about: x86, or C11 and the x86 it is compiled to.
+    /// The models that apply to programs in its language: x86, or C11 and the x86 it is compiled to.
     pub fn models(&self) -> Vec<Model> {
         let is_c = || self.text().trim_start().starts_with("C ");
         match self.language {
@@ -152,7 +152,7 @@ impl Program {
         self.diagnostics.iter().map(|diagnostic| told(diagnostic, &self.program.source)).collect()
     }
 
-    /// The program itself, for those who go below this library.
+    /// The program itself, for direct use of the lower crates.
     pub fn inner(&self) -> &ravelin_program::Program {
         &self.program
     }
@@ -182,7 +182,7 @@ impl ParseError {
 }
 
 impl fmt::Display for ParseError {
-    /// The first error, in a line.
+    /// The first error, in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let first = self.parsed.diagnostics.iter().find(|diagnostic| diagnostic.is_error());
         let place = first.and_then(|first| self.parsed.source.position(first.span));
@@ -238,7 +238,7 @@ fn told(diagnostic: &Diagnostic, source: &Source) -> answer::Diagnostic {
     }
 }
 
-/// Where a span begins, and where it ends: the first character that does not belong to it.
+/// Where a span begins, and where it ends: the first character after it.
 fn range(span: Span, source: &Source) -> (Option<Position>, Option<Position>) {
     let length = u32::try_from(source.text.len()).unwrap_or(u32::MAX);
     let at = |offset: u32| source.position(Span { start: offset.min(length), end: u32::MAX });

@@ -44,7 +44,7 @@ pub struct Reach<'a> {
 impl<'a> Reach<'a> {
     setters!(model, buffer, reductions, budget);
 
-    /// Who answers; without, several engines are asked.
+    /// The engine; by default several engines are tried.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
         self
@@ -56,8 +56,8 @@ impl<'a> Reach<'a> {
         Ok(Answer::Reachability(Box::new(reachability(self.program.name(), &found))))
     }
 
-    /// A proof that nothing forbidden can happen under tso, or under sc by any number of threads, as JSON that `ravelin certificate` checks.
-    /// `None` if none could be made within the budget.
+    /// A proof that nothing forbidden can happen under tso, or under sc by any number of threads, as JSON that `ravelin
+    /// certificate` checks. `None` if none could be made within the budget.
     pub fn certificate(self) -> Result<Option<String>, Error> {
         let unfit = |message: &str| Err(Error::Question(message.to_owned()));
         match (self.program.is_parameterised(), self.model) {

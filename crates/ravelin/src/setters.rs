@@ -1,45 +1,45 @@
-//! Methods that several builders have, written once.
+//! Methods that several builders share.
 
 /// Methods of a builder, by the names of its fields.
 macro_rules! setters {
     ($($name:ident),+ $(,)?) => { $(setters!(@ $name);)+ };
     (@ model) => {
-        /// The memory model; without one it is tso.
+        /// The memory model; tso by default.
         pub fn model(mut self, model: ravelin_program::Model) -> Self {
             self.model = model;
             self
         }
     };
     (@ budget) => {
-        /// What the question may take.
+        /// The budget of the question.
         pub fn budget(mut self, budget: ravelin_explore::Budget<'a>) -> Self {
             self.budget = budget;
             self
         }
     };
     (@ stops) => {
-        /// Also says where threads can stop under sc; this is so unless it is switched off.
+        /// Also reports where threads can stop under sc; on by default.
         pub fn stops(mut self, stops: bool) -> Self {
             self.stops = stops;
             self
         }
     };
     (@ buffer) => {
-        /// Most pending stores of one thread, where a bound is needed.
+        /// The most pending stores of one thread, where a bound is needed.
         pub fn buffer(mut self, stores: usize) -> Self {
             self.buffer = stores;
             self
         }
     };
     (@ reductions) => {
-        /// Which reductions of the state space are made.
+        /// Which reductions of the state space to use.
         pub fn reductions(mut self, reductions: ravelin_machine::Reductions) -> Self {
             self.reductions = reductions;
             self
         }
     };
     (@ seq_cst) => {
-        /// How seq_cst accesses are read (rc20).
+        /// How to read seq_cst accesses (rc20).
         pub fn seq_cst(mut self, reading: ravelin_program::SeqCstReading) -> Self {
             self.seq_cst = reading;
             self

@@ -1,4 +1,4 @@
-//! `simulate`: a walk through a program.
+//! `simulate`: a random walk through a program.
 
 use crate::error::Error;
 use crate::program::Program;
@@ -89,7 +89,7 @@ impl<'a> Simulate<'a> {
         Ok(Walk { simulation, choices, threads })
     }
 
-    /// How often each place for a fence is passed in many random runs, by name.
+    /// How often many random runs pass each place for a fence, by name.
     pub fn profile(self, runs: usize) -> Result<BTreeMap<String, u64>, Error> {
         let mut taken: HashMap<Edge, u64> = HashMap::new();
         for run in 0..runs {
@@ -144,7 +144,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// What registers and cells hold now.
+    /// The current values of registers and cells.
     pub fn values(&self) -> Vec<(String, i64)> {
         self.simulation.values()
     }
@@ -174,7 +174,7 @@ impl Walk {
         self.simulation.draw(self.choices.len())
     }
 
-    /// Takes a step by its number; says whether there is such a one.
+    /// Takes a step by its number. Returns whether there is such a step.
     pub fn take(&mut self, number: usize) -> bool {
         if number >= self.choices.len() {
             return false;

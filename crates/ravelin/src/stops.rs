@@ -1,4 +1,4 @@
-//! What answers say beside themselves: where threads can stop under SC, because nothing behind such a place was looked at.
+//! What accompanies answers: where threads can stop under SC, because nothing after such a place was explored.
 
 use crate::answers;
 use crate::error::Error;
@@ -11,10 +11,11 @@ use std::time::Instant;
 /// The search for stops is not worth more states than this, unless the question itself took more.
 const MOST_STATES: u64 = 1_000_000;
 
-/// Adds the stops to an answer that was asked for at `start`, with what is left of its budget. They are looked for once per program.
+/// Adds the stops to an answer whose question began at `start`, within the rest of its budget. They are searched for
+/// once per program.
 pub(crate) fn add_stops(program: &Program, budget: Budget, start: Instant, answer: &mut Answer) -> Result<(), Error> {
     let states = answer.states();
-    // Of several processes that find the same answer, one says it.
+    // Of several processes that find the same answer, one reports it.
     let is_other = budget.beyond.peers.is_some_and(|peers| peers.number() != 0);
     if budget.spent(start, states).is_some() || is_other {
         return Ok(());

@@ -34,7 +34,7 @@ pub fn c11_robustness(
     }
 }
 
-/// What is wrong, without what would help.
+/// The violation, without a remedy.
 pub(super) fn violation(violation: &C11Violation) -> TroubleKind {
     match violation {
         C11Violation::NotRobust(witness) => TroubleKind::Stale(Box::new(stale(witness, None))),

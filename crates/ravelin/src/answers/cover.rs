@@ -5,7 +5,7 @@ use ravelin_nets::{Answer, Net, Verdict};
 
 /// The answer to `cover`.
 pub fn coverability(file: &str, net: &Net, found: &Answer) -> Coverability {
-    // Rules are numbered from one, as people do.
+    // Rules are numbered from one for users.
     let (verdict, sequence, limit) = match &found.verdict {
         Verdict::Coverable(sequence) => (Covered::Coverable, Some(sequence), None),
         Verdict::Uncoverable => (Covered::Uncoverable, None, None),

@@ -1,4 +1,4 @@
-//! Fences: which sets there are, what they cost, why each fence is needed, or why there is no set.
+//! Fences: the sets, their costs, why each fence is needed, or why there is no set.
 
 use super::c11::violation;
 use super::reach::witness;
@@ -11,7 +11,7 @@ use ravelin_answer::{
 };
 use ravelin_program::{self as program, HardwareProgram, Model, Program, SeqCstReading, Site, Strength, repaired};
 
-/// A program, what can be done to it, and what was found.
+/// A program, the possible changes, and the result.
 pub(crate) struct Repaired<'a> {
     pub file: &'a str,
     pub program: &'a Program,
@@ -21,13 +21,14 @@ pub(crate) struct Repaired<'a> {
     pub sites: &'a [Site],
     pub offers: &'a [Offer],
     pub found: &'a analysis::Fences,
-    /// The reading of seq_cst accesses that an answer under rc20 is about.
+    /// The reading of seq_cst accesses that an answer under rc20 uses.
     pub seq_cst: Option<SeqCstReading>,
-    /// Fences of the first set, by number of the offer, and what goes wrong without each; `None` if a limit was met before that was found.
+    /// Fences of the first set, by number of the offer, and what goes wrong without each; `None` if a limit was hit
+    /// before that was found.
     pub needed: Vec<(usize, Option<analysis::Trouble>)>,
 }
 
-/// The answer to `fence`, without what came of the repaired text.
+/// The answer to `fence`, without the check of the repaired text.
 pub(crate) fn fences(repaired: &Repaired) -> Fences {
     let found = repaired.found;
     let (outcome, trouble, why) = match &found.outcome {
@@ -99,7 +100,7 @@ impl Repaired<'_> {
         FenceSet { cost: set.cost.main, fences: set.fences(self.offers, self.sites), changes: self.changes(set) }
     }
 
-    /// What is done at the sites, with fences that are taken away, in the order of the text.
+    /// The changes at the sites, including removed fences, in the order of the text.
     fn changes(&self, set: &analysis::FenceSet) -> Vec<Change> {
         let mut changes: Vec<Change> = Vec::new();
         for (number, site) in self.sites.iter().enumerate().filter(|(_, site)| !site.edges.is_empty()) {
@@ -171,7 +172,7 @@ fn threads(program: &Program, site: &Site) -> Vec<String> {
     threads.into_iter().map(|thread| program.threads[thread].name.clone()).collect()
 }
 
-/// What stands before a fence, or is changed, as it is written.
+/// The text before a fence, or the changed text, as written.
 fn after(program: &Program, site: &Site) -> String {
     let mut texts: Vec<String> = Vec::new();
     for edge in &site.edges {

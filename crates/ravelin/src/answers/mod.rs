@@ -1,4 +1,4 @@
-//! From what an analysis found to an answer: everything named as the program names it.
+//! Converts results of analyses to answers, with the names of the program.
 
 mod c11;
 mod cover;

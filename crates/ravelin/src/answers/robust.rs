@@ -11,7 +11,8 @@ use ravelin_program::{HardwareProgram, Model, Program};
 
 /// The answer to `check`.
 pub fn robustness(file: &str, program: &Program, found: &analysis::Robustness) -> Robustness {
-    // Attacks are about the program after the x86 mapping, and about an instance if one of any number of threads is not robust.
+    // Attacks refer to the program after the x86 mapping. They refer to an instance if one of any number of threads is
+    // not robust.
     let instance = found.any_number.as_ref().and_then(|found| found.instance.as_ref());
     let program = &HardwareProgram::new(instance.map_or(program, |instance| &instance.program));
     let mut names = AttackNames::new(program);

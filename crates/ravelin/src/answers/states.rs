@@ -47,7 +47,7 @@ fn condition(program: &Program, goal: &Goal) -> FinalCondition {
     FinalCondition { quantifier, text: written(program, goal) }
 }
 
-/// The condition as it was written, without its quantifier and outer parentheses.
+/// The condition as written, without its quantifier and outer parentheses.
 fn written(program: &Program, goal: &Goal) -> String {
     let quoted = program.source.quote(goal.span).split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text = quoted.trim_end_matches(';').trim();

@@ -1,4 +1,4 @@
-//! What is expected of `check`, in headers and tables, and what is answered, in the same words.
+//! Expected answers of `check`, in headers and tables, and the actual ones in the same words.
 
 use super::table::Table;
 use crate::check::word;
@@ -7,7 +7,7 @@ use ravelin_frontend::Expectation;
 use ravelin_program::Model;
 use std::path::Path;
 
-/// Which part of the answers it is.
+/// The part of the answers.
 pub fn part(property: Property) -> &'static str {
     match property {
         Property::Robust => "check",
@@ -45,7 +45,7 @@ pub fn expected(
             Some("no") => expected.push((Property::Robust, "not robust".to_owned())),
             _ => {}
         }
-        // The questions of Trencher are about TSO.
+        // Trencher's questions refer to TSO.
         if model != Model::Tso {
             continue;
         }
@@ -61,7 +61,7 @@ pub fn expected(
     (expected, pending)
 }
 
-/// What was answered, in the words of what was expected.
+/// The actual answer, in the words of the expected one.
 pub fn found(answer: &Answer, expected: &str) -> &'static str {
     match answer {
         Answer::TriangularRaces(answer) => match answer.verdict {
@@ -69,7 +69,7 @@ pub fn found(answer: &Answer, expected: &str) -> &'static str {
             Verdict::Violated => "race",
             Verdict::Unknown => "unknown",
         },
-        // A program with a race is not robust; `race` asks which of the two it is.
+        // A program with a race is not robust; `race` distinguishes the two.
         Answer::C11Robustness(answer) if answer.race.is_some() && expected != "not robust" => "race",
         answer => word(answer.verdict().unwrap_or(Verdict::Unknown)),
     }

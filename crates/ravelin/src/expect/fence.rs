@@ -1,4 +1,4 @@
-//! What is expected of `fence`, in headers and tables, and what is answered, in the same words.
+//! Expected answers of `fence`, in headers and tables, and the actual ones in the same words.
 
 use super::table::Table;
 use crate::error::Error;
@@ -51,7 +51,7 @@ fn locks_writes(question: &str, model: Model) -> bool {
     question.strip_prefix("fencins-").is_some_and(|rest| rest.starts_with(model.name()))
 }
 
-/// The answer in a few words: `4`; where all sets are wanted, `4 fences, 2 minimal sets`.
+/// The answer in a few words: `4`; if all sets are requested, `4 fences, 2 minimal sets`.
 pub fn answer(question: &Fence) -> Result<String, Error> {
     let (task, found) = question.find()?;
     let answer = found.answer;

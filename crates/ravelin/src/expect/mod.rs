@@ -1,4 +1,4 @@
-//! What files, and tables beside them, say should be answered, compared with what is.
+//! Compares the answers that files, and tables beside them, expect with the actual ones.
 
 mod check;
 mod fence;
@@ -21,40 +21,40 @@ use std::path::Path;
 /// The question whose answers are compared.
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
-    /// What [`crate::reach`] answers.
+    /// The answers of [`crate::reach`].
     Reach {
-        /// Who answers.
+        /// The engine.
         engine: reachability::Engine,
-        /// Most pending stores of one thread.
+        /// The most pending stores of one thread.
         buffer: usize,
-        /// Which reductions are made.
+        /// The reductions in use.
         reductions: Reductions,
     },
-    /// What [`crate::states`] answers.
+    /// The answers of [`crate::states`].
     States {
-        /// Most pending stores of one thread.
+        /// The most pending stores of one thread.
         buffer: usize,
-        /// Which reductions are made.
+        /// The reductions in use.
         reductions: Reductions,
     },
-    /// What [`crate::check`] answers.
+    /// The answers of [`crate::check`].
     Check {
         /// How attacks are searched.
         engine: robustness::Engine,
         /// How seq_cst accesses are read.
         seq_cst: SeqCstReading,
-        /// Data races are looked for.
+        /// Whether to search for data races.
         races: bool,
     },
-    /// What [`crate::fence`] answers.
+    /// The answers of [`crate::fence`].
     Fence {
-        /// Who answers about safety.
+        /// The engine for safety.
         engine: reachability::Engine,
     },
 }
 
 impl Command {
-    /// As expectations call it.
+    /// Its name in expectations.
     pub fn name(self) -> &'static str {
         match self {
             Command::Reach { .. } => "reach",
@@ -70,27 +70,27 @@ impl Command {
 pub struct Comparing<'a> {
     /// The question.
     pub command: Command,
-    /// The models that are asked about.
+    /// The models to compare under.
     pub models: &'a [Model],
-    /// What is expected beside what files say themselves.
+    /// Expectations in addition to those of the files.
     pub tables: &'a [Table],
-    /// What each question may take.
+    /// The budget of each question.
     pub budget: Budget<'a>,
 }
 
-/// What came of one file.
+/// The result for one file.
 #[derive(Debug, Default)]
 pub struct Compared {
-    /// Every answer beside what was expected.
+    /// Every answer with the expected one.
     pub comparisons: Vec<Comparison>,
     /// Questions without an answer.
     pub errors: Vec<String>,
-    /// Expectations about questions that cannot be asked yet.
+    /// Expectations about questions that are not supported yet.
     pub pending: usize,
 }
 
 impl Comparing<'_> {
-    /// Compares one file under every model. Tables know it by the name of its path.
+    /// Compares one file under every model. Tables identify it by the name of its path.
     pub fn compare(&self, path: &Path, program: &Program) -> Compared {
         let mut compared = Compared::default();
         for &model in self.models {
@@ -100,7 +100,7 @@ impl Comparing<'_> {
             compared.pending += headers.iter().filter(|expected| expected.pending).count();
             let mut of_model =
                 OfModel { comparing: self, path, program, model, headers, compared: Compared::default() };
-            // What is asked about may have no answer under such a model.
+            // The question may have no answer under such a model.
             let result = match self.command {
                 Command::Check { engine, seq_cst, races } => of_model.check(engine, seq_cst, races),
                 _ if model.is_c11() => Ok(()),
@@ -147,7 +147,7 @@ impl OfModel<'_> {
         let rows = rows.flat_map(|table| table.answers(self.path, "reach", self.model.name()));
         let all: Vec<_> = headers.chain(rows.map(|answer| (None, answer))).collect();
         for (buffer, expected) in all {
-            // An expectation about a bound is about the engine that has one.
+            // An expectation about a bound refers to the engine that has one.
             let engine = if buffer.is_some() { reachability::Engine::Bounded } else { engine };
             let question = crate::reach(self.program).model(self.model).engine(engine).reductions(reductions);
             let question = question.buffer(buffer.unwrap_or(usual)).budget(self.comparing.budget);
@@ -191,10 +191,10 @@ impl OfModel<'_> {
     fn check(&mut self, engine: robustness::Engine, seq_cst: SeqCstReading, races: bool) -> Result<(), Error> {
         let (expected, pending) = check::expected(&self.headers, self.comparing.tables, self.path, self.model);
         self.compared.pending += pending;
-        // A property that is expected several times is asked for once.
+        // A property that is expected several times is checked once.
         for property in [Property::Robust, Property::Trf] {
             let these: Vec<&String> = expected.iter().filter(|(of, _)| *of == property).map(|(_, text)| text).collect();
-            // Triangular races are about tso.
+            // Triangular races refer to tso.
             if these.is_empty() || property == Property::Trf && self.model != Model::Tso {
                 continue;
             }
@@ -239,7 +239,7 @@ fn show(states: &BTreeSet<String>) -> String {
     states.iter().map(String::as_str).collect::<Vec<_>>().join(" | ")
 }
 
-/// herd's word on the condition.
+/// herd's verdict on the condition.
 fn condition(program: &ravelin_program::Program, answer: &FinalStates) -> &'static str {
     let holds = |state: &EndState| state.condition.unwrap_or(true);
     let ok = match final_goal(program).map_or(GoalKind::Exists, |goal| goal.kind) {

@@ -1,16 +1,20 @@
 //! Tables of expected answers: tab-separated, the first line names the columns.
 //!
-//! Three kinds of rows are understood, and other columns are ignored. With `test` (the name of a file without folder and
-//! extension): `states_sc` lists final states as herd shows them, ` | ` between them, `extra_states_tso` and
-//! `extra_states_pso` what other models add; `cond_sc`, `cond_tso`, `cond_pso` say `Ok` or `No`; `trace_robust` says `yes`
-//! or `no` about tso, `ra_trace_robust` about ra, `rc11_trace_robust` about rc20. With `file`, `command`, `model` and `answer`: what a command answers about a file. With `file`,
-//! `question` and `verdict`: what Trencher answers, about tso.
+//! Three kinds of rows are understood, and other columns are ignored.
+//!
+//! With `test` (the name of a file without folder and extension): `states_sc` lists final states as herd shows them,
+//! separated by ` | `. `extra_states_tso` and `extra_states_pso` list what other models add. `cond_sc`, `cond_tso`,
+//! `cond_pso` are `Ok` or `No`. `trace_robust` is `yes` or `no` for tso, `ra_trace_robust` for ra, `rc11_trace_robust`
+//! for rc20.
+//!
+//! With `file`, `command`, `model` and `answer`: the answer of a command about a file. With `file`, `question` and
+//! `verdict`: Trencher's answer, for tso.
 
 use crate::error::Error;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-/// What files should be answered: tab-separated, the first line names the columns (docs/expectations.md).
+/// Expected answers for files: tab-separated, the first line names the columns (docs/expectations.md).
 #[derive(Debug)]
 pub struct Table {
     columns: HashMap<String, usize>,
@@ -71,7 +75,7 @@ impl Table {
         self.cell(row, &format!("cond_{model}")).map(str::to_owned)
     }
 
-    /// What a command is expected to answer.
+    /// The expected answers of a command.
     pub(super) fn answers(&self, path: &Path, command: &str, model: &str) -> Vec<String> {
         let rows = self.rows_of(path).iter();
         let fits =
@@ -79,7 +83,7 @@ impl Table {
         rows.filter(fits).filter_map(|row| self.cell(row, "answer")).map(str::to_owned).collect()
     }
 
-    /// Whether a test is robust, as a column says: `yes` or `no`.
+    /// Whether a test is robust according to a column: `yes` or `no`.
     pub(super) fn robust(&self, path: &Path, column: &str) -> Option<&str> {
         self.cell(self.rows_of(path).first()?, column)
     }

@@ -1,4 +1,4 @@
-//! The question of `fence`, to the analysis that knows the model.
+//! Passes the question of `fence` to the analysis for the model.
 
 use super::plan::{Plan, Task};
 use ravelin_analysis::c11::{
@@ -16,7 +16,7 @@ pub(crate) enum Question<'a> {
     C11(StrengthenQuestion<'a>),
 }
 
-/// The answer, the reading of seq_cst accesses that it is about, and why each fence is needed.
+/// The answer, the reading of seq_cst accesses that it uses, and why each fence is needed.
 pub(crate) struct Found {
     pub answer: Fences,
     pub seq_cst: Option<SeqCstReading>,
@@ -55,7 +55,7 @@ impl<'a> Question<'a> {
         Ok(Found { answer, seq_cst, needed })
     }
 
-    /// What anybody would ask about the repaired program, and the word for a good answer.
+    /// Checks the repaired program like any other, and returns the verdict with the word for a good one.
     pub fn check(&self, program: &Program) -> Result<(Verdict, &'static str), AnalysisError> {
         let question = match self {
             Question::C11(question) => return Ok((c11_robustness(program, &question.robust)?.verdict, "robust")),
@@ -74,7 +74,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// An answer about orders and fences in the words of one about fences.
+/// Converts an answer about orders and fences to one about fences.
 fn told(found: Strengthened) -> (Fences, Option<SeqCstReading>) {
     let outcome = match found.outcome {
         StrengthenOutcome::NotNeeded => Outcome::NotNeeded,

@@ -1,11 +1,11 @@
-//! Files that name places: costs (`L13 250`) and placements (`L13`), one a line, ` #` before a comment.
+//! Files that name places: costs (`L13 250`) and placements (`L13`), one per line, ` #` before a comment.
 
 use crate::error::Error;
 use ravelin_analysis::fences::{CostBy, Placement};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Sums of costs are far below what a number can hold.
+/// The limit of a cost: sums of costs stay far below the largest number.
 const MOST_COST: u64 = 1_000_000_000;
 
 /// What to minimise: `size`, `loops`, or the name of a file with costs.
@@ -59,12 +59,12 @@ pub fn read_placement(text: &str) -> Result<Placement, Error> {
     }
 }
 
-/// The words of each line that has some.
+/// The words of each non-empty line.
 fn lines(path: &str, kinds: &str) -> Result<Vec<(usize, Vec<String>)>, Error> {
     let text = std::fs::read_to_string(Path::new(path));
     let text = text.map_err(|error| Error::Question(format!("{kinds}; {path}: {error}")))?;
     let words = |line: &str| -> Vec<String> {
-        // Names may contain the sign of comments: only a word that starts with it begins one.
+        // Names may contain `#`: only a word that starts with it begins a comment.
         line.split_whitespace().take_while(|word| !word.starts_with('#')).map(str::to_owned).collect()
     };
     let text = text.trim_start_matches('\u{feff}');

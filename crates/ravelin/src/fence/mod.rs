@@ -67,7 +67,7 @@ pub struct Fence<'a> {
 impl<'a> Fence<'a> {
     setters!(model, seq_cst, races, stops, budget);
 
-    /// What the fences are for; without, for robustness.
+    /// The purpose of the fences; by default robustness.
     pub fn purpose(mut self, purpose: FencePurpose) -> Self {
         self.plan.purpose = match (purpose, self.plan.purpose) {
             (FencePurpose::Robustness, _) => Purpose::Robust,
@@ -78,7 +78,7 @@ impl<'a> Fence<'a> {
         self
     }
 
-    /// Who answers about safety, for [`FencePurpose::Safety`].
+    /// The engine for safety, for [`FencePurpose::Safety`].
     pub fn engine(mut self, engine: Engine) -> Self {
         if let Purpose::Safe(asked) = &mut self.plan.purpose {
             *asked = engine;
@@ -86,7 +86,7 @@ impl<'a> Fence<'a> {
         self
     }
 
-    /// One set, all that cost as little, or all minimal ones.
+    /// One set, all of least cost, or all minimal ones.
     pub fn sets(mut self, sets: Sets) -> Self {
         self.plan.sets = sets;
         self
@@ -110,19 +110,20 @@ impl<'a> Fence<'a> {
         self
     }
 
-    /// Begins without the fences that the program has, and keeps those that are needed.
+    /// Begins without the program's own fences, and keeps the needed ones.
     pub fn minimise(mut self, minimise: bool) -> Self {
         self.plan.minimise = minimise;
         self
     }
 
-    /// Chooses fences for each copy of a thread apart; what is found can then not be written down.
+    /// Chooses fences for each copy of a thread separately; the result can then not be printed.
     pub fn apart(mut self, apart: bool) -> Self {
         self.plan.apart = apart;
         self
     }
 
-    /// pso: what a full and a store-store fence cost; ra and rc20: what a seq_cst fence and a stronger order cost.
+    /// pso: the costs of a full and a store-store fence; ra and rc20: the costs of a seq_cst fence and a stronger
+    /// order.
     pub fn weights(mut self, strong: u64, weak: u64) -> Self {
         self.plan.weights = Some((strong, weak));
         self
@@ -171,7 +172,7 @@ impl<'a> Fence<'a> {
         Ok(answer)
     }
 
-    /// The places where fences may go, and what they cost there.
+    /// The places where fences may go, and their costs.
     pub fn places(self) -> Result<Answer, Error> {
         let task = self.task()?;
         let allowed = task.offers.iter().filter(|offer| offer.strength == Strength::Full);
@@ -179,7 +180,7 @@ impl<'a> Fence<'a> {
         Ok(Answer::FencePlaces(answers::places(self.program.name(), &self.program.program, &places)))
     }
 
-    /// What can be done, and what of it helps.
+    /// The possible changes, and those of them that help.
     pub(crate) fn find(&self) -> Result<(Task, Found), Error> {
         let task = self.task()?;
         let found = self.question().ask(&self.program.program, &task, self.explain)?;
@@ -198,7 +199,7 @@ impl<'a> Fence<'a> {
     }
 }
 
-/// What is to be done, if that is known: the first of the sets.
+/// The changes to make, if that is known: the first of the sets.
 fn chosen(found: &ravelin_analysis::fences::Fences, offers: &[Offer]) -> Option<Vec<(usize, Strength)>> {
     match found.outcome {
         Outcome::NotNeeded => Some(Vec::new()),

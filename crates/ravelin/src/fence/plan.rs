@@ -1,4 +1,4 @@
-//! What is asked of `fence`, and what can be done about a program.
+//! The parameters of `fence`, and the possible changes of a program.
 
 use super::lists;
 use crate::error::Error;
@@ -9,7 +9,7 @@ use ravelin_frontend::Language;
 use ravelin_frontend::sites::{NoSites, NoText, Repair, Request, Sites as SourceSites, sites};
 use ravelin_program::{Change, Edge, Instruction, Model, Order, Program, Site, Strength};
 
-/// What is asked.
+/// The parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub purpose: Purpose,
@@ -20,22 +20,23 @@ pub(crate) struct Plan {
     pub minimise: bool,
     /// Each copy of a thread has its own fences.
     pub apart: bool,
-    /// Of a full fence and of a store-store fence, under PSO; of a seq_cst fence and of a stronger order, under RC20.
+    /// The costs of a full fence and of a store-store fence, under PSO; of a seq_cst fence and of a stronger order,
+    /// under RC20.
     pub weights: Option<(u64, u64)>,
     pub copies: Option<usize>,
 }
 
-/// What can be done to a program, and at which cost.
+/// The possible changes of a program, and their costs.
 pub(crate) struct Task {
-    /// None if the language cannot express such a repair; it may turn out that none is needed.
+    /// None if the language cannot express such a repair; possibly none is needed.
     source: Option<SourceSites>,
     pub not_expressible: Option<NoSites>,
-    /// Those of the source, or those for each thread apart.
+    /// Those of the source, or those for each thread separately.
     pub sites: Vec<Site>,
     pub offers: Vec<Offer>,
-    /// Fences that stand there, order something that this model leaves in order anyway, and are none of its business.
+    /// Existing fences that only order what this model keeps in order anyway. They are not changed.
     untouched: Vec<usize>,
-    /// The text as it is.
+    /// The original text.
     unchanged: String,
 }
 
@@ -51,7 +52,7 @@ impl Task {
 }
 
 impl Plan {
-    /// What the command line says by default.
+    /// The defaults of the command line.
     pub fn new(purpose: Purpose, copies: Option<usize>) -> Plan {
         Plan {
             purpose,
@@ -87,7 +88,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Where fences can go in a program, and what they cost there.
+    /// Where fences can go in a program, and their costs.
     pub fn task(&self, program: &Program, language: Language, model: Model) -> Result<Task, Error> {
         let repair = if model.is_c11() { Repair::Strengthen } else { self.repair };
         let request = Request { repair, existing: self.minimise, copies: self.copies };
@@ -134,7 +135,7 @@ impl Plan {
     }
 }
 
-/// A fence that stands there and does nothing under this model; it may be there for the compiler, or for another model.
+/// An existing fence without effect under this model; it may be there for the compiler, or for another model.
 fn is_untouched(program: &Program, site: &Site, model: Model) -> bool {
     let does_something = |edge: &Edge| {
         let transition = &program.threads[edge.thread.0].transitions[edge.transition.0];

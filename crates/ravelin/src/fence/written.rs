@@ -1,11 +1,11 @@
-//! The repaired program as a text: checked from scratch, and as a diff.
+//! The repaired program as a text: checked from scratch, and printed as a diff.
 
 use super::ask::Question;
 use crate::error::Error;
 use crate::program::Program;
 use ravelin_analysis::Verdict;
 
-/// Reads the text and asks about it what anyone would ask who got it from elsewhere. Says what was answered.
+/// Reads the text and checks it as if it came from elsewhere. Returns the answer.
 pub(crate) fn check(program: &Program, text: &str, question: &Question) -> Result<String, Error> {
     let unread = |error: Error| Error::Internal(format!("the repaired program cannot be read: {error}"));
     let repaired = program.reading.parse(program.name(), text).map_err(unread)?;
@@ -24,7 +24,7 @@ pub(crate) fn check(program: &Program, text: &str, question: &Question) -> Resul
     }
 }
 
-/// What changed, as a unified diff with two lines around each change; nothing if nothing did.
+/// The change as a unified diff with two lines around each change; empty if nothing changed.
 pub(crate) fn diff(file: &str, before: &str, after: &str) -> String {
     use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
     if before == after {
