@@ -1,8 +1,8 @@
 //! The chores of this repository: `cargo xtask test | soak | fuzz | miri | bench | tables | crates`.
 //!
 //! One file per chore. Nothing here is shipped. This package links none of the others, so that `cargo xtask test`
-//! starts after a few seconds; what measures is in the package `ravelin-bench`, built with full optimisation when it is
-//! wanted.
+//! starts after a few seconds. Measurements are in the package `ravelin-bench`, which is built with full optimisation
+//! on demand.
 
 mod nightly;
 mod soak;
@@ -26,14 +26,14 @@ enum Chore {
     Test(test::Arguments),
     /// Random programs against the reference semantics, for as long as you like
     Soak(soak::Arguments),
-    /// Inputs that nobody would write, by libFuzzer; needs a nightly toolchain and cargo-fuzz
+    /// Unlikely inputs, by libFuzzer; needs a nightly toolchain and cargo-fuzz
     Fuzz(nightly::FuzzArguments),
     /// Tests under Miri; needs a nightly toolchain with Miri
     Miri,
     /// Measurements, as Markdown; --write NAME writes docs/benchmarks-NAME.md (`cargo xtask bench --help` lists them)
     #[command(disable_help_flag = true)]
     Bench(Forwarded),
-    /// The tables and figures of the papers, beside ours, into docs/results.md
+    /// The tables and figures of the papers beside Ravelin's, into docs/results.md
     #[command(disable_help_flag = true)]
     Tables(Forwarded),
     /// Concurrent crates from crates.io under the sanitizer
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
 
 /// Runs a chore of the package `ravelin-bench`, optimised as releases are.
 fn measure(chore: &str, arguments: &Forwarded) -> Result<()> {
-    // Not in the root: files are named from where the command was typed.
+    // Not in the root: files are named relative to the user's directory.
     let mut command = cargo();
     command.current_dir(".").args(["run", "--quiet", "--profile", "dist", "--package", "ravelin-bench", "--", chore]);
     succeed(command.args(&arguments.words))
@@ -86,7 +86,7 @@ fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The root of the repository, wherever the command was typed.
+/// The root of the repository, independent of the current directory.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a directory of the repository")
 }
@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// CONTRIBUTING shows commands that take long; that they exist is seen without running them.
+    /// CONTRIBUTING shows commands that take long; their existence is checked without running them.
     #[test]
     fn contributing_names_what_there_is() {
         let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");

@@ -1,5 +1,6 @@
-//! Chores that need a nightly toolchain: fuzzing with libFuzzer, and Miri. What they look for is looked for on stable as
-//! well, by the mutation tests of the front ends and by comparison with judges; these go further where nightly is there.
+//! Chores that need a nightly toolchain: fuzzing with libFuzzer, and Miri. On stable, the mutation tests of the front
+//! ends and comparisons with the reference search for the same errors; these chores search further if a nightly
+//! toolchain is installed.
 
 use crate::succeed;
 use anyhow::{Result, bail};
@@ -16,7 +17,7 @@ pub struct FuzzArguments {
 
 const TARGETS: [&str; 4] = ["languages", "nets", "documents", "findings"];
 
-/// Crates whose unsafe code or clever data structures Miri can run without the outside world.
+/// Crates whose unsafe code or complex data structures Miri can run without the outside world.
 const UNDER_MIRI: [&str; 2] = ["ravelin-clocks", "ravelin-schedule"];
 
 pub fn fuzz(arguments: &FuzzArguments) -> Result<()> {
@@ -36,15 +37,15 @@ pub fn fuzz(arguments: &FuzzArguments) -> Result<()> {
 pub fn miri() -> Result<()> {
     need(&["miri", "--version"], "rustup +nightly component add miri")?;
     for package in UNDER_MIRI {
-        // Miri is some hundred times slower than the machine: few inputs of each random test.
+        // Miri is some hundred times slower than the machine, so each random test gets few inputs.
         let mut command = nightly(&["miri", "test", "--package", package]);
         succeed(command.env("RAVELIN_PROGRAMS", "3"))?;
     }
     Ok(())
 }
 
-/// A cargo of the nightly toolchain in the root of the repository. The cargo that runs this is of another one, so it is
-/// the one on the path that is asked.
+/// A cargo of the nightly toolchain in the root of the repository. The cargo that runs this belongs to another
+/// toolchain, so the one on the path is used.
 fn nightly(words: &[&str]) -> Command {
     let mut command = Command::new("cargo");
     command.arg("+nightly").args(words).current_dir(crate::root()).env_remove("CARGO").env_remove("RUSTC");

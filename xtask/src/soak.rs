@@ -1,7 +1,7 @@
-//! `cargo xtask soak`: the tests on random inputs, for a long time, with inputs that nobody has tried yet.
+//! `cargo xtask soak`: the tests on random inputs, for a long time, with new inputs.
 //!
-//! The tests themselves read from the environment how many inputs to make and where to start; this runs them chunk by chunk,
-//! so that progress is seen and a failure says how to have exactly that failure again.
+//! The tests themselves read from the environment how many inputs to make and where to start. This chore runs them
+//! chunk by chunk, so that progress is visible and a failure shows how to reproduce it.
 
 use anyhow::{Context, Result, bail};
 use std::process::Output;
@@ -24,7 +24,7 @@ pub struct Arguments {
 struct Target {
     package: &'static str,
     module: &'static str,
-    /// Inputs of each test in one go.
+    /// Inputs of each test per chunk.
     chunk: u64,
 }
 
@@ -44,7 +44,7 @@ const TARGETS: [Target; 17] = [
     Target::new("ravelin-analysis", "parameterised_reach_random"),
     Target::new("ravelin-frontend", "rav_meaning"),
     Target::new("ravelin-nets", "random_nets"),
-    // Traces are long, and three judges look at each.
+    // Traces are long, and three references check each.
     Target { chunk: 500, ..Target::new("ravelin-clocks", "judged") },
     Target::new("ravelin-clocks", "races"),
 ];
@@ -89,7 +89,7 @@ impl Target {
             .context("cannot start cargo")
     }
 
-    /// The smallest command known to show a failure: the one seed that the test named, or else the whole chunk.
+    /// The smallest command known to reproduce a failure: the one seed that the test named, or else the whole chunk.
     fn again(&self, output: &Output, seed: u64, count: u64) -> String {
         let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let named = text.lines().find_map(failing_seed);
@@ -115,7 +115,7 @@ fn failing_test(line: &str) -> Option<&str> {
     line.strip_prefix("---- ")?.strip_suffix(" stdout ----")
 }
 
-/// A start that no earlier run had, small enough to be typed again.
+/// A start that no earlier run had, small enough to be typed.
 fn seed_from_clock() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.as_micros() as u64 % 1_000_000_000_000

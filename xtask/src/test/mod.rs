@@ -1,8 +1,8 @@
-//! `cargo xtask test`: what a contributor runs before a change goes in, and what CI runs after.
+//! `cargo xtask test`: what a contributor runs before a change is merged, and what CI runs afterwards.
 //!
-//! Steps run in order and the first that fails ends it: a formatting error is cheaper to hear of than a failing test.
-//! At the end it prints how long each step took, the slowest test programs, and every test that was skipped.
-//! `cargo xtask test -- NAME` passes what follows `--` on to the tests.
+//! Steps run in order and the first failure ends the chore: a formatting error is found faster than a failing test. At
+//! the end it prints the time of each step, the slowest test programs, and every skipped test. `cargo xtask test --
+//! NAME` passes the words after `--` to the tests.
 
 mod programs;
 mod skipped;

@@ -1,4 +1,4 @@
-//! Runs `cargo test` and reads from what it prints how many tests passed and which programs took long.
+//! Runs `cargo test` and reads from its output how many tests passed and which programs took long.
 
 use super::skipped::Skipped;
 use anyhow::{Context, Result, bail};
@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, IsTerminal};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// What was seen of the test programs.
+/// The results of the test programs.
 #[derive(Default)]
 pub struct Programs {
     pub passed: u64,
@@ -17,10 +17,10 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Runs all tests, to the end even if some fail, and shows what they print.
+    /// Runs all tests, to the end even if some fail, and shows their output.
     pub fn run(&mut self, rest: &[String], skipped: &Skipped) -> Result<()> {
         let cargo = crate::cargo();
-        // By a shell, so that headings, which cargo writes to its standard error, stand before the results they belong to.
+        // By a shell, so that headings, which cargo writes to its standard error, come before their results.
         let mut command = Command::new("sh");
         command.args(["-c", "exec \"$0\" \"$@\" 2>&1"]).arg(cargo.get_program());
         command.args(["test", "--workspace", "--no-fail-fast"]).args(rest);
@@ -61,7 +61,8 @@ impl Programs {
     }
 }
 
-/// The program in `Running unittests src/lib.rs (target/debug/deps/ravelin_nets-0f3a)`, or the crate in `Doc-tests NAME`.
+/// The program in `Running unittests src/lib.rs (target/debug/deps/ravelin_nets-0f3a)`, or the crate in `Doc-tests
+/// NAME`.
 fn heading(line: &str) -> Option<String> {
     let line = line.trim_start();
     if let Some(name) = line.strip_prefix("Doc-tests ") {

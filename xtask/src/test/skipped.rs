@@ -1,4 +1,4 @@
-//! The list of tests that were skipped, which tests write (`ravelin-testing/src/skip.rs`) and this counts.
+//! The list of skipped tests, which tests write (`ravelin-testing/src/skip.rs`) and this module counts.
 
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ impl Skipped {
         Ok(Skipped { list: std::path::absolute(list)? })
     }
 
-    /// The variable by which tests know the list.
+    /// The variable that passes the list to tests.
     pub fn variable(&self) -> &'static str {
         "RAVELIN_SKIPPED"
     }
@@ -26,7 +26,7 @@ impl Skipped {
         &self.list
     }
 
-    /// Prints what was skipped and gives the number of tests that were.
+    /// Prints the skipped tests and returns their number.
     pub fn print(&self) -> Result<usize> {
         let text = std::fs::read_to_string(&self.list).context("the list of skipped tests is gone")?;
         let lines: BTreeSet<&str> = text.lines().collect();
@@ -38,7 +38,7 @@ impl Skipped {
     }
 }
 
-/// The number of tests in `PACKAGE TEST: REASON` lines; a test may be there with several reasons.
+/// The number of tests in `PACKAGE TEST: REASON` lines; a test may occur with several reasons.
 fn tests(lines: &BTreeSet<&str>) -> usize {
     let names: BTreeSet<&str> =
         lines.iter().map(|line| line.split_once(": ").map_or(*line, |(test, _)| test)).collect();

@@ -1,11 +1,11 @@
-//! Tools of the system that tests use: installed where nobody is there to do it, named otherwise.
+//! Tools of the system that tests use: installed on unattended machines, named otherwise.
 
 use crate::{is_installed, succeed};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::Command;
 
-/// A program, the flag by which it tells its version, the Debian package, and what is not tested without it.
+/// A program, its version flag, the Debian package, and what is not tested without it.
 const TOOLS: [(&str, &str, &str, &str); 7] = [
     ("gcc", "--version", "gcc", "the sanitizer, and what is compared with SPIN"),
     ("g++", "--version", "g++", "the sanitizer for C++"),
@@ -23,7 +23,7 @@ pub fn install() {
         let packages = missing.join(" ");
         println!("trying to install {packages}");
         let install = format!("apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq {packages}");
-        // Without a network there is still a lot to test, and what is not tested is counted.
+        // Without a network there is still a lot to test, and skipped tests are counted.
         if let Err(error) = succeed(Command::new("sh").args(["-c", &install])) {
             println!("{error:#}");
         }
@@ -37,7 +37,7 @@ pub fn install() {
     }
 }
 
-/// A Debian machine, as root, with nobody at the keyboard.
+/// A Debian machine, as root, without a user at the keyboard.
 fn may_install() -> bool {
     let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
     let unattended = is_ci || !std::io::stdin().is_terminal();
