@@ -1,7 +1,7 @@
-//! An answer in words: what `ravelin explain` prints. The verdict, the run step by step in full sentences, the cycle edge by edge and
-//! why sequential consistency forbids it, and what would repair it.
+//! Answers in words, as `ravelin explain` prints them: the verdict, the run step by step in full sentences, the cycle
+//! edge by edge and why sequential consistency forbids it, and a remedy.
 //!
-//! Everything is made from a [`story`](crate::story), so a document that was kept is enough.
+//! Everything is derived from a [`story`](crate::story), so a stored document is enough.
 
 use crate::story::{
     Document, Edge, Event, Fences, Finding, Findings, Frame, Graph, Run, SanitizerAccess, State, States, Step, Story,
@@ -11,7 +11,7 @@ use ravelin_answer::text::{Style, counted};
 use ravelin_answer::{BufferEntry, Change, EdgeKind, Storage};
 use std::fmt::Write;
 
-/// States that are listed; the document has all of them.
+/// The most states to list; the document has all of them.
 const MOST_STATES: usize = 100;
 
 /// All answers of a document.
@@ -47,7 +47,7 @@ fn story(story: &Story, style: Style) -> String {
         text.push_str(&notes);
     }
     let mut text = style.fitted(text);
-    // The lines of a diff are for other programs, too, and stay whole.
+    // Other programs read the lines of a diff, too, so they are not wrapped.
     if let Some(diff) = story.fences.as_ref().and_then(|fences| fences.diff.as_ref()) {
         text.push_str(&heading("The change as a diff", style));
         text.push_str(diff);
@@ -82,7 +82,7 @@ fn told(telling: &Telling, style: Style) -> String {
 
 // ---- the run ----
 
-/// The steps, one a line.
+/// The steps, one per line.
 fn run(run: &Run) -> String {
     let mut text = String::new();
     if !run.memory.is_empty() {
@@ -150,7 +150,7 @@ pub(crate) fn sentence(run: &Run, step: &Step, before: &State) -> String {
     }
 }
 
-/// The thread's own stores that a read of memory comes before.
+/// The thread's own pending stores that a read of memory overtakes.
 fn overtaken(run: &Run, step: &Step) -> String {
     let mut cells: Vec<String> = Vec::new();
     for entry in step.buffers.get(step.thread).into_iter().flatten() {

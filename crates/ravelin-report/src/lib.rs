@@ -1,7 +1,8 @@
-//! How an answer looks beyond a terminal: pages ([`page`]), pictures ([`picture`]), words ([`explain`]) and SARIF ([`sarif`]), all made of
-//! the types of ravelin-answer, by way of a [`story`]; and what the sanitizer found, in every form ([`sanitizer`]).
+//! Views of answers beyond the terminal: pages ([`page`]), pictures ([`picture`]), words ([`explain`]) and SARIF
+//! ([`sarif`]), all derived from the types of ravelin-answer through a [`story`]; and the sanitizer's findings in every
+//! form ([`sanitizer`]).
 //!
-//! This crate computes no answer and asks no question; it must never know how an answer was found.
+//! This crate computes no answers; it must never know how an answer was found.
 
 pub mod explain;
 pub mod page;

@@ -1,4 +1,4 @@
-//! One answer: verdict, notes, what shows it, fences, states, findings, statistics.
+//! One answer: verdict, notes, witness, fences, states, findings, statistics.
 
 use super::findings::findings;
 use super::run::run;
@@ -9,10 +9,10 @@ use crate::story::{EndState, Fences, Graph, Role, States, Story, Telling};
 use maud::{Markup, html};
 use ravelin_answer::FenceSet;
 
-/// Tables are cut here; JSON has all of it.
+/// The most rows of a table; JSON has all of them.
 const MOST_ROWS: usize = 200;
 const MOST_SETS: usize = 20;
-/// Graphs that are wider than this do not stand beside the source.
+/// Wider graphs are not placed beside the source.
 const BESIDE: f64 = 570.0;
 /// Graphs with more events are not drawn.
 const MOST_EVENTS: usize = 120;
@@ -21,7 +21,7 @@ pub fn answer(story: &Story, place: &Place) -> Markup {
     html! {
         section.answer id=(format!("answer-{}", place.answer)) data-verdict=(story.verdict.name()) {
             (verdict(story))
-            // What a run of `reach` violates is in the verdict already.
+            // The verdict already contains what a run of `reach` violates.
             @if let Some(telling) = story.telling.as_ref().filter(|telling| !telling.sentence.is_empty() && story.command != "reach") {
                 p.sentence { (ticked(&telling.sentence)) }
             }
@@ -41,7 +41,7 @@ pub fn answer(story: &Story, place: &Place) -> Markup {
     }
 }
 
-/// An answer for which there is no more room.
+/// An answer that does not fit into the page.
 pub fn verdict_only(story: &Story, place: &Place) -> Markup {
     html! {
         section.answer id=(format!("answer-{}", place.answer)) data-verdict=(story.verdict.name()) {
@@ -60,7 +60,7 @@ fn verdict(story: &Story) -> Markup {
     }
 }
 
-/// A run and a graph with the source that they are about. `number` tells several of one answer apart.
+/// A run and a graph with their source. `number` distinguishes several of one answer.
 fn telling(telling: &Telling, file: &str, place: &Place, number: usize) -> Markup {
     let text = place.source(file);
     let graph = telling.graph.as_ref().filter(|graph| graph.events.len() > 1 && graph.events.len() <= MOST_EVENTS);
@@ -80,7 +80,7 @@ fn telling(telling: &Telling, file: &str, place: &Place, number: usize) -> Marku
     }
 }
 
-/// An answer without a witness: the source, as it was asked about.
+/// An answer without a witness: only the source.
 fn alone(story: &Story, place: &Place) -> Markup {
     html! {
         @if let Some(text) = place.source(&story.file) {
@@ -106,7 +106,7 @@ fn roles(roles: &[Role]) -> Markup {
     }
 }
 
-/// The picture with its legend, and whether it is too wide to stand beside something.
+/// The picture with its legend, and whether it is too wide for two columns.
 fn drawn(graph: &Graph) -> (Markup, bool) {
     let title = if graph.cycle.is_empty() {
         "What happened before what"
@@ -129,7 +129,7 @@ fn drawn(graph: &Graph) -> (Markup, bool) {
     (figure, width > BESIDE)
 }
 
-/// `mo` is drawn as `co` is.
+/// `mo` is drawn like `co`.
 fn is_called(kind: &str, name: &str) -> bool {
     kind == name || (kind == "mo" && name == "co")
 }
@@ -139,7 +139,7 @@ fn shown_name<'a>(graph: &Graph, name: &'a str) -> &'a str {
     if is_mo { "mo" } else { name }
 }
 
-/// Text in which what stands in backticks is code.
+/// Text in which parts in backticks are code.
 pub fn ticked(text: &str) -> Markup {
     html! {
         @for (number, part) in text.split('`').enumerate() {
@@ -265,7 +265,7 @@ fn statistics(story: &Story) -> Markup {
     }
 }
 
-/// A few lines around a place, for those who have the text.
+/// A few lines around a place, if the text is available.
 pub fn lines_around(place: &Place, file: &str, line: usize) -> Option<Markup> {
     place.source(file).map(|text| excerpt(text, line))
 }

@@ -1,10 +1,11 @@
-//! A run for the script: compact, as changes, with every text once.
+//! A run for the script: compact, as changes, with every text stored once.
 //!
-//! An object with `t` (thread names), `c` (the threads that have columns), `b` (1 if there are buffers), `s` (texts; everything else
-//! names them by number), `m` (initial memory: cell, value, cell, value, …), `r` (initial registers by thread, alike) and `x`, the
-//! steps: each `[thread, line or 0, text, effect, part or -1, flush, memory changes, register changes, written, splice]`, where the
-//! splice says how the thread's buffer changes: from where, how many go, and cells and values that come (cell -1 is a marker).
-//! Nothing at the end of a step is written that is empty.
+//! An object with these fields: `t` (thread names), `c` (the threads that have columns), `b` (1 if there are buffers),
+//! `s` (texts; everything else refers to them by number), `m` (initial memory: cell, value, cell, value, …), `r`
+//! (initial registers by thread, in the same form) and `x`, the steps. Each step is `[thread, line or 0, text, effect,
+//! part or -1, flush, memory changes, register changes, written, splice]`. The splice describes how the thread's buffer
+//! changes: the position, how many entries are removed, and the cells and values that are added (cell -1 is a marker).
+//! Empty values at the end of a step are omitted.
 
 use super::run::written;
 use crate::story::{Run, Step};
@@ -68,7 +69,7 @@ fn told(step: &Step, before: &[BufferEntry], texts: &mut Texts) -> Value {
     Value::Array(told)
 }
 
-/// Where a buffer changes, how many go there, and what comes.
+/// Where a buffer changes, how many entries are removed there, and what is added.
 fn splice(before: &[BufferEntry], after: &[BufferEntry], texts: &mut Texts) -> Value {
     let same = before.iter().zip(after).take_while(|(old, new)| old == new).count();
     let (old, new) = (&before[same..], &after[same..]);
@@ -85,7 +86,7 @@ fn splice(before: &[BufferEntry], after: &[BufferEntry], texts: &mut Texts) -> V
     Value::Array([vec![json!(same), json!(old.len())], come].concat())
 }
 
-/// A number of JavaScript holds 53 bits; beyond that a text does.
+/// A JavaScript number holds 53 bits; larger values are texts.
 fn exact(value: i64) -> Value {
     if value.unsigned_abs() < 1 << 53 { json!(value) } else { json!(value.to_string()) }
 }

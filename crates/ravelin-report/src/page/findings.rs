@@ -1,5 +1,5 @@
-//! What the sanitizer found: a list, and for each finding both accesses with stacks and source, and a picture of why sequential
-//! consistency orders them.
+//! The sanitizer's findings: a list, and for each finding both accesses with stacks and source, and a picture of why
+//! sequential consistency orders them.
 
 use super::Place;
 use super::answer::{lines_around, ticked};
@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use ravelin_answer::EdgeKind;
 use ravelin_answer::text::counted;
 
-/// Frames of a stack that are shown.
+/// The most frames of a stack to show.
 const MOST_FRAMES: usize = 12;
 
 pub fn findings(found: &Findings, place: &Place) -> Markup {
@@ -96,7 +96,7 @@ fn access(role: &str, access: &SanitizerAccess, place: &Place) -> Markup {
     }
 }
 
-/// Frames, innermost first; the source of the first one that has some is open.
+/// Frames, innermost first; the source of the first one that has it is open.
 fn stack(frames: &[Frame], line: Option<&str>, place: &Place) -> Markup {
     let with_text = |frame: &Frame| {
         let (file, line) = (frame.file.as_ref()?, frame.line?);
@@ -139,8 +139,8 @@ fn waiting(stuck: &Stuck, place: &Place) -> Markup {
     }
 }
 
-/// The accesses as an execution graph: the path that sequential consistency forces from `other` to `access`, and the edge back that
-/// weak memory allows.
+/// The accesses as an execution graph: the path that sequential consistency forces from `other` to `access`, and the
+/// edge back that weak memory allows.
 fn graph(finding: &Finding) -> Graph {
     let mut graph = Graph::default();
     let mut last = event(&mut graph, &finding.other, &finding.location.words());
@@ -187,7 +187,7 @@ fn graph(finding: &Finding) -> Graph {
     graph
 }
 
-/// The event of an access, which is there once.
+/// The event of an access, which is added once.
 fn event(graph: &mut Graph, access: &SanitizerAccess, location: &str) -> usize {
     let kind = match access.kind.as_str() {
         "load" | "plain-read" | "wait" => "R",
@@ -207,7 +207,7 @@ fn event(graph: &mut Graph, access: &SanitizerAccess, location: &str) -> usize {
     })
 }
 
-/// Where an access stands, in a few words.
+/// The place of an access, in a few words.
 fn whereabouts(access: &SanitizerAccess) -> String {
     access.stack.first().map(Frame::words).unwrap_or_default()
 }

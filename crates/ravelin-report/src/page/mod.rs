@@ -1,12 +1,12 @@
-//! One self-contained HTML page for all answers of an invocation: the verdict in a sentence, the source with the lines that take
-//! part, the run to step through, the graph, fences as a diff, the sanitizer's findings.
+//! One self-contained HTML page for all answers of an invocation: the verdict in a sentence, the source with the
+//! relevant lines, the run to step through, the graph, fences as a diff, the sanitizer's findings.
 //!
-//! A page is a function of the document and the sources. It asks nothing of a network, and says so (Content-Security-Policy). Markup is
-//! made with maud, which escapes whatever is put in; data for the script is JSON in which no `<` is left. Without a script everything
-//! but stepping is there, except that long runs show their beginning only.
+//! A page is a function of the document and the sources. It makes no network requests, and declares that
+//! (Content-Security-Policy). Markup is made with maud, which escapes all inserted text; data for the script is JSON
+//! without any `<`. Without a script everything except stepping works, but long runs show only their beginning.
 //!
-//! A page stays under a megabyte: runs are written as changes, of long ones the script shows a window of rows, and answers that
-//! do not fit any more are there with their verdict alone.
+//! A page stays under a megabyte. Runs are written as changes, the script shows a window of rows of long ones, and
+//! answers that do not fit any more are reduced to their verdict.
 
 mod answer;
 mod data;
@@ -22,18 +22,18 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// No request of any kind: everything that is needed is in the page.
+/// No requests of any kind: the page contains everything.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// A page is smaller than this, in bytes.
 const MOST: usize = 1_000_000;
-/// Letters of a file's name in the list of answers.
+/// The most letters of a file's name in the list of answers.
 const LONGEST_NAME: usize = 200;
-/// Room that is left for verdicts when answers do not fit any more.
+/// Room that is reserved for verdicts when answers do not fit any more.
 const RESERVE: usize = 120_000;
 
-/// Makes the page. `sources` are names of files, as the document has them, and their texts; those that are not there are not shown.
+/// Makes the page. `sources` are names of files, as in the document, and their texts; missing ones are not shown.
 pub fn page(document: &Document, sources: &[(String, String)]) -> String {
     let command = format!("ravelin {}", document.command);
     let title = match &document.stories[..] {
@@ -88,7 +88,7 @@ pub fn page(document: &Document, sources: &[(String, String)]) -> String {
     page.into_string()
 }
 
-/// What a part of the page needs to know of the rest.
+/// What a part of the page needs to know about the rest.
 struct Place<'a> {
     sources: &'a [(String, String)],
     /// Number of the answer, from 1.
@@ -121,7 +121,7 @@ fn badge(story: &Story) -> Markup {
     html! { span class=(format!("badge {}", story.verdict.name())) { (sign(story.verdict)) (story.word) } }
 }
 
-/// Colours are not for everybody.
+/// A sign, because not all users can distinguish colours.
 fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Holds => "✓ ",

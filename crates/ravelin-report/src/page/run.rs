@@ -1,8 +1,9 @@
-//! The run: a column a thread with its store buffer beside it, time going down, memory at the right.
+//! The run: one column per thread with its store buffer beside it, time going down, memory at the right.
 //!
-//! A store that waits is in its thread's lane from its issue to its flush; a flush is an arrow from the lane to memory. Short runs are
-//! written as a table that needs no script; of long ones the first rows are, and the script shows a window of them. Rows made here
-//! and rows made by the script are the same, which a test in a browser checks.
+//! A pending store is in its thread's lane from its issue to its flush; a flush is an arrow from the lane to memory.
+//! Short runs are written as a table that needs no script. Long runs start with a table of the first rows, and the
+//! script shows a window of them. Rows made here and rows made by the script are the same, which a test in a browser
+//! checks.
 
 use super::data;
 use crate::story::{Run, Step, Telling};
@@ -10,9 +11,9 @@ use maud::{Markup, PreEscaped, html};
 use ravelin_answer::text::counted;
 use ravelin_answer::{BufferEntry, Storage};
 
-/// So many rows are in the page itself.
+/// How many rows are in the page itself.
 pub const ROWS: usize = 250;
-/// Cells of the initial memory that the first row lists.
+/// The most cells of the initial memory in the first row.
 const MOST_CELLS: usize = 8;
 
 pub fn run(telling: &Telling, id: &str) -> Markup {
@@ -95,7 +96,8 @@ fn row(run: &Run, shown: &[usize], parts: bool, number: usize, step: &Step) -> M
         0 => &[][..],
         _ => &run.steps[number - 1].buffers[thread],
     };
-    // The arrow into memory begins where the value comes from: at the lane for a flush, at the step for a write past it.
+    // The arrow into memory begins at the source of the value: at the lane for a flush, at the step for a write that
+    // bypasses it.
     let through =
         |column: usize, lane: bool| reaches_memory && (column > acting || (column == acting && lane && !step.flush));
     html! {
@@ -128,7 +130,7 @@ fn row(run: &Run, shown: &[usize], parts: bool, number: usize, step: &Step) -> M
     }
 }
 
-/// What a step puts into memory, whether or not that changes it.
+/// What a step writes to memory, whether or not that changes it.
 pub fn written(step: &Step) -> Vec<(&str, i64)> {
     let mut written: Vec<(&str, i64)> = Vec::new();
     let in_memory = step.writes.iter().filter(|write| write.place == Storage::Memory);

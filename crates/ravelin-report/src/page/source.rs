@@ -1,8 +1,8 @@
-//! The source with line numbers; lines that take part are marked. Of a long text only what is near those lines is shown.
+//! The source with line numbers; relevant lines are marked. A long text is reduced to the surroundings of those lines.
 
 use maud::{Markup, html};
 
-/// Texts of at most so many lines are shown as a whole.
+/// Texts of at most this many lines are shown as a whole.
 const WHOLE: usize = 240;
 /// Lines before and after a marked one.
 const AROUND: usize = 4;

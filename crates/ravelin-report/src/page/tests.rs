@@ -1,4 +1,4 @@
-//! Pages of hostile and of strange documents. How pages behave is tried in a browser (crates/ravelin-cli/tests/browser.rs).
+//! Pages of hostile and unusual documents. A browser tests their behaviour (crates/ravelin-cli/tests/browser.rs).
 
 use super::*;
 use crate::story;

@@ -1,10 +1,11 @@
-//! Where the events of a graph stand: a column a thread, a row for each place in program order. A read stands no higher than the
-//! write that it reads, so that most arrows lead down or across. Initial writes have a row of their own at the top.
+//! Positions of the events of a graph: one column per thread, one row per place in program order. A read is no higher
+//! than the write that it reads, so that most arrows lead down or across. Initial writes have a separate row at the
+//! top.
 
 use crate::story::Graph;
 use ravelin_answer::EdgeKind;
 
-/// A character of the picture's font, nearly.
+/// The approximate width of a character of the picture's font.
 const LETTER: f64 = 7.85;
 /// Longer texts are cut.
 const MOST_LETTERS: usize = 44;
@@ -13,7 +14,7 @@ const ROW: f64 = 74.0;
 const GAP: f64 = 104.0;
 const MARGIN: f64 = 14.0;
 const HEADING: f64 = 34.0;
-/// What initial writes take at the top, above the headings.
+/// The height of initial writes at the top, above the headings.
 const INITIAL: f64 = NODE_HEIGHT + 30.0;
 
 pub struct Layout {
@@ -37,7 +38,7 @@ pub struct Node {
     pub y: f64,
     pub width: f64,
     pub height: f64,
-    /// Where the text begins, behind the number of the line.
+    /// Where the text begins, after the number of the line.
     pub indent: f64,
     pub text: String,
     /// None for initial writes.
@@ -100,7 +101,7 @@ pub fn layout(graph: &Graph) -> Layout {
 fn rows(graph: &Graph) -> Vec<usize> {
     let mut rows = vec![0_usize; graph.events.len()];
     let counts = |event: usize| graph.events[event].thread.is_some();
-    // A graph that no model allows could have a circle here; then so many rounds are enough for any picture.
+    // A graph that no model allows could have a cycle here; then this many rounds are enough for any picture.
     for _ in 0..graph.events.len() {
         let mut moved = false;
         for edge in graph.edges.iter().filter(|edge| counts(edge.from) && counts(edge.to) && edge.from != edge.to) {

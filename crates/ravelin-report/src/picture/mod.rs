@@ -1,10 +1,10 @@
-//! The execution graph as a picture: a standalone SVG with a column a thread, program order going down, and the other edges curved
-//! between the columns, in the colours that herd draws them in: rf red, co and mo blue, fr brown, po in the colour of the text.
-//! Edges of the cycle are bold, the others thin.
+//! The execution graph as a picture: a standalone SVG with one column per thread, program order going down, and the
+//! other edges curved between the columns. The colours are those of herd: rf red, co and mo blue, fr brown, po in the
+//! colour of the text. Edges of the cycle are bold, the others thin.
 //!
-//! Columns are what readers of this field expect, so the layout is a plain one of our own ([`layout`]); a general graph layout would
-//! mix the threads. The picture depends on the graph alone and is the same each time. Every edge carries `data-kind`, `data-from`
-//! and `data-to`, every event `data-event`, so that scripts and tests can read the picture.
+//! Readers of this field expect columns, so the layout is a simple special one ([`layout`]); a general graph layout
+//! would mix the threads. The picture depends on the graph alone and is deterministic. Every edge carries `data-kind`,
+//! `data-from` and `data-to`, every event `data-event`, so that scripts and tests can read the picture.
 
 mod layout;
 mod route;
@@ -22,12 +22,12 @@ pub fn svg(graph: &Graph) -> String {
     draw(graph).into_string()
 }
 
-/// The same, to be put into a page.
+/// The same, for use in a page.
 pub(crate) fn draw(graph: &Graph) -> Markup {
     drawn(graph).0
 }
 
-/// The picture, and how wide it is.
+/// The picture and its width.
 pub(crate) fn drawn(graph: &Graph) -> (Markup, f64) {
     let layout = layout(graph);
     let routes = routes(graph, &layout);
@@ -97,7 +97,7 @@ fn label(kind: EdgeKind, on_cycle: bool, route: &Route) -> Markup {
     }
 }
 
-/// co and mo are the same relation by two names.
+/// co and mo are two names of the same relation.
 fn colour(kind: EdgeKind) -> &'static str {
     match kind {
         EdgeKind::Mo => "co",
@@ -180,7 +180,7 @@ mod tests {
         svg(&Graph::default());
         let alone = Graph { events: vec![event(None, "x = 0")], ..Graph::default() };
         assert!(svg(&alone).contains("x = 0"));
-        // An event before itself, and a circle of rf and po that no model allows.
+        // An event before itself, and a cycle of rf and po that no model allows.
         let mut graph = store_buffering();
         graph.edges.push(edge(0, 0, EdgeKind::Rf, false));
         graph.edges.push(edge(1, 2, EdgeKind::Rf, false));

@@ -1,7 +1,8 @@
-//! How edges run between the events, and where their labels stand.
+//! The routes of edges between the events, and the positions of their labels.
 //!
-//! Program order between neighbours is a straight line down. Every other edge is one cubic curve that leaves an event at a side and
-//! enters another at a side; edges of one column bulge beside it. Edges with the same ends stand a few points apart.
+//! Program order between neighbours is a straight line down. Every other edge is one cubic curve that leaves an event
+//! at a side and enters another at a side; edges of one column bulge beside it. Edges with the same ends are a few
+//! points apart.
 
 use super::layout::{Layout, Node};
 use crate::story::{Edge, Graph};
@@ -12,7 +13,7 @@ pub struct Route {
     /// The `d` of an SVG path.
     pub path: String,
     pub label: (f64, f64),
-    /// How far it reaches.
+    /// Its extent.
     pub left: f64,
     pub right: f64,
     pub bottom: f64,
@@ -72,7 +73,7 @@ fn curve(layout: &Layout, edge: &Edge, beside: usize, ports: &mut Ports) -> Curv
                 let x = middle(from).0;
                 return [(x, from.y + from.height), (x, from.y + from.height), (x, to.y), (x, to.y - 1.0)];
             }
-            // Program order that passes over events runs on the left, everything else on the right.
+            // Program order that skips events runs on the left, everything else on the right.
             let (side, out) = match edge.kind {
                 EdgeKind::Po => (from.x, -1.0),
                 _ => (from.x + from.width, 1.0),
@@ -91,7 +92,7 @@ fn curve(layout: &Layout, edge: &Edge, beside: usize, ports: &mut Ports) -> Curv
             let (x, to_x) = (x + aside, to_x + aside);
             let covers = |node: &Node| node.column.is_some() && node.column == to.column && node.y < to.y;
             if from.column.is_none() && layout.nodes.iter().any(covers) {
-                // Something stands above it: round that, and in at the side.
+                // There is something above it: the edge goes around that and enters at the side.
                 let right = x > middle(to).0;
                 let (side, out) = if right { (to.x + to.width, 1.0) } else { (to.x, -1.0) };
                 let end = middle(to).1 + ports.take(edge.to, right);
@@ -118,7 +119,7 @@ fn curve(layout: &Layout, edge: &Edge, beside: usize, ports: &mut Ports) -> Curv
     }
 }
 
-/// Of several curves, each bent more than the one before, the first that runs over fewest events.
+/// Of several curves, each bent more than the previous one, the first that crosses the fewest events.
 fn around(layout: &Layout, edge: &Edge, curve: impl Fn(f64) -> Curve) -> Curve {
     let others = || layout.nodes.iter().enumerate().filter(|(event, _)| *event != edge.from && *event != edge.to);
     let over = |curve: &Curve| {
@@ -138,7 +139,7 @@ fn around(layout: &Layout, edge: &Edge, curve: impl Fn(f64) -> Curve) -> Curve {
     curves.min_by_key(over).unwrap_or_default()
 }
 
-/// Which places at the sides of events are taken, so that edges do not run into one another.
+/// Which places at the sides of events are taken, so that edges do not overlap.
 #[derive(Default)]
 struct Ports(HashMap<(usize, bool), usize>);
 
@@ -157,7 +158,7 @@ fn entry(initial: &Node, node: &Node) -> f64 {
     towards.clamp(node.x + 16.0, (node.x + node.width - 16.0).max(node.x + 16.0))
 }
 
-/// A place on the curve where no other label and no event is, if there is one; not in the middle, where curves cross.
+/// A place on the curve without another label or event, if there is one; not in the middle, where curves cross.
 fn label(curve: &Curve, placed: &[Point], nodes: &[Node]) -> Point {
     let near = |(x, y): Point, (other_x, other_y): Point| {
         (x - other_x).abs() < 2.0 * LABEL.0 && (y - other_y).abs() < 2.0 * LABEL.1

@@ -1,4 +1,4 @@
-//! What became of suggestions that were tried out.
+//! The results of suggestions that were tried.
 
 use super::json::document;
 use super::sentence;
@@ -37,16 +37,16 @@ impl Tried {
     }
 }
 
-/// What there is to tell.
+/// The data of a report about tried suggestions.
 pub struct Outcome<'a> {
     pub program: &'a str,
     pub tried: &'a Tried,
-    /// All suggestions were tried, not those that the user named.
+    /// All suggestions were tried, not only those that the user named.
     pub all: bool,
 }
 
 impl Outcome<'_> {
-    /// For people.
+    /// As text for users.
     pub fn text(&self) -> String {
         let Tried { fixes, gone, remaining, new, .. } = self.tried;
         let mut text = String::new();
@@ -85,7 +85,7 @@ impl Outcome<'_> {
         text
     }
 
-    /// For programs.
+    /// As JSON for programs.
     pub fn json(&self) -> String {
         let list = |findings: &[Finding]| findings.iter().map(told).collect::<Vec<_>>();
         let (fences, stronger) = self.counts();
@@ -114,7 +114,7 @@ impl Outcome<'_> {
         (fences, self.tried.fixes.len() - fences)
     }
 
-    /// How many more changes it would be to make all accesses seq_cst.
+    /// How many more changes would make all accesses seq_cst.
     fn more(&self) -> String {
         let changes = self.tried.fixes.len();
         match self.tried.weaker.checked_sub(changes) {

@@ -1,4 +1,4 @@
-//! Findings for programs, as docs/json.md describes them.
+//! Findings as JSON, as docs/json.md describes them.
 
 use super::{rule, sentence};
 use ravelin_sanitizer::Frame;
@@ -9,14 +9,14 @@ use ravelin_sanitizer::report::{
 };
 use serde_json::{Value, json};
 
-/// What was run, so that it can be run again.
+/// What was run, so that it can be repeated.
 #[derive(Clone, Debug, Default)]
 pub struct CommandLine {
     /// The program and its arguments.
     pub command: Vec<String>,
     pub directory: String,
     pub executable: Option<String>,
-    /// A number for the contents of the executable.
+    /// A hash of the contents of the executable.
     pub fingerprint: u64,
     /// Words for the runtime.
     pub options: Vec<String>,
@@ -33,7 +33,7 @@ pub fn document(command: &str, answers: Vec<Value>) -> String {
 
 /// The answer of `run`; the command is unknown if only its findings files were read.
 pub fn report(report: &Report, command: Option<&CommandLine>) -> Value {
-    // How the program ended by itself: the first run that did not end well, or the first.
+    // How the program ended by itself: the first run that failed, or else the first run.
     let ended = report.runs.iter().find(|run| run.exit_code != 0).or(report.runs.first());
     json!({
         "program": report.program,

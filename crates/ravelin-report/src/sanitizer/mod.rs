@@ -1,5 +1,5 @@
-//! What the sanitizer found in a run: text for people, JSON for programs, SARIF for tools that show results in editors and
-//! in code reviews.
+//! The sanitizer's findings in a run: text for users, JSON for programs, SARIF for tools that show results in editors
+//! and code reviews.
 
 pub mod fixes;
 pub mod json;

@@ -1,11 +1,11 @@
-//! What a report says about the run of a finding, so that it can be made again.
+//! The run of a finding according to a report, so that it can be repeated.
 
 use ravelin_sanitizer::{NoSchedule, Plan, Schedule, Scheduling, Strategy, Watch};
 use serde_json::Value;
 use std::ffi::OsString;
 use thiserror::Error;
 
-/// Why a run cannot be made again.
+/// Why a run cannot be repeated.
 #[derive(Debug, Error)]
 pub enum NotReplayable {
     #[error("this is not JSON: {0}")]
@@ -26,12 +26,12 @@ pub enum NotReplayable {
     WithoutProgram,
 }
 
-/// What a report says about a finding.
+/// What a report contains about a finding.
 pub struct Recorded {
     /// The program and its arguments, at least the program.
     pub command: Vec<OsString>,
     pub directory: Option<String>,
-    /// Of the program's contents.
+    /// The hash of the program's contents.
     pub fingerprint: u64,
     options: Vec<String>,
     livelock: u64,
@@ -49,7 +49,7 @@ impl Recorded {
         let Some(findings) = answer["findings"].as_array() else {
             return Err(NotReplayable::NotAReport);
         };
-        // Deadlocks are counted on after the findings, as the text does.
+        // Deadlocks are numbered after the findings, as in the text.
         let stuck = answer["stuck"].as_array().map(Vec::as_slice).unwrap_or_default();
         let all = findings.len() + stuck.len();
         if all == 0 {
@@ -84,12 +84,12 @@ impl Recorded {
         if recorded.command.is_empty() { Err(NotReplayable::WithoutProgram) } else { Ok(recorded) }
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         format!("finding {}", self.number)
     }
 
-    /// The run that shows it again, up to that point.
+    /// The run that repeats it, up to that point.
     pub fn plan(&self) -> Plan {
         let mut options: Vec<String> = self.options.iter().filter(|word| *word != "halt-on-first").cloned().collect();
         options.push(format!("halt-at={}", self.point));

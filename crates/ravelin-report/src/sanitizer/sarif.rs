@@ -1,5 +1,5 @@
-//! Findings as SARIF 2.1.0: a result each, the other access and the steps of the path as related locations, both stacks as
-//! thread flows.
+//! Findings as SARIF 2.1.0: one result each, the other access and the steps of the path as related locations, both
+//! stacks as thread flows.
 
 use super::{rule, sentence, step_sentence, told};
 use crate::sarif::{self, Columns, Run, SANITIZER, document, numbered};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// The whole document. `root` is the folder in which the program ran.
 pub fn report(report: &Report, root: Option<&str>) -> String {
     let results = report.findings.iter().map(result).collect();
-    // Where no result means nothing, there must be a notification.
+    // If the absence of results implies nothing, there must be a notification.
     let lacking = report.processes.iter().filter(|process| process.dropped > 0 || process.unwatched);
     let lacking = lacking.flat_map(|process| &process.notes);
     let incomplete = super::text::unrecorded(report).into_iter().chain(lacking.cloned());

@@ -1,4 +1,4 @@
-//! Findings for people.
+//! Findings as text for users.
 
 use super::step_sentence;
 use ravelin_answer::text::Style;
@@ -8,7 +8,7 @@ use ravelin_sanitizer::report::{Access, Finding, Location, Memory, Problem, Repo
 use ravelin_sanitizer::{Schedule, Strategy};
 use std::fmt::Write;
 
-/// Stacks are cut after this many frames: what lies below is the same for all findings of a program.
+/// Stacks are cut after this many frames: deeper ones are the same for all findings of a program.
 const DEEPEST: usize = 12;
 
 /// The whole report.
@@ -26,7 +26,7 @@ pub fn report(report: &Report, style: Style) -> String {
     text
 }
 
-/// A run in which nobody could go on.
+/// A run in which no thread could continue.
 fn stuck(text: &mut String, number: usize, found: &Stuck, report: &Report, style: Style) {
     let often = in_runs(report, &found.runs);
     let _ = writeln!(text, "{number}. {}{often}", style.paint("1;31", &found.words()));
@@ -36,8 +36,7 @@ fn stuck(text: &mut String, number: usize, found: &Stuck, report: &Report, style
     }
 }
 
-/// In how many runs something was found, and with which schedule first; nothing if there was one run of the operating
-/// system's.
+/// In how many runs something was found, and with which schedule first; nothing for a single run without a schedule.
 fn in_runs(report: &Report, runs: &[usize]) -> String {
     let first = runs.first().and_then(|&first| report.runs.get(first));
     let schedule = first.and_then(|run| run.schedule);
@@ -114,7 +113,8 @@ fn stack(text: &mut String, stack: &[Frame]) {
     }
 }
 
-/// A call of the standard library, from where the program made it: `std::thread` and `std::make_shared` have many frames.
+/// A call of the standard library, from where the program made it: `std::thread` and `std::make_shared` have many
+/// frames.
 fn from_program(stack: &[Frame]) -> &[Frame] {
     let first = stack.iter().position(|frame| !frame.is_system()).unwrap_or(0);
     &stack[first..]
@@ -193,7 +193,7 @@ fn summary(text: &mut String, report: &Report, style: Style) {
     let mut told: Vec<&str> = Vec::new();
     for process in &report.processes {
         for note in &process.notes {
-            // The processes of many runs have much the same to say.
+            // The processes of many runs have mostly the same notes.
             if report.runs.len() > 1 && told.contains(&&**note) {
                 continue;
             }
@@ -203,7 +203,7 @@ fn summary(text: &mut String, report: &Report, style: Style) {
     }
 }
 
-/// What is to be said about processes of which nothing is known.
+/// The message about processes of which nothing is known.
 pub fn unrecorded(report: &Report) -> Option<String> {
     match report.unrecorded {
         0 => None,
@@ -212,7 +212,7 @@ pub fn unrecorded(report: &Report) -> Option<String> {
     }
 }
 
-/// What is to be said about schedules: how a finding comes about again, and runs that ended badly.
+/// The text about schedules: how to reproduce a finding, and runs that ended badly.
 fn schedules(text: &mut String, report: &Report) {
     let runs = report.findings.iter().map(|finding| &finding.runs).chain(report.stuck.iter().map(|found| &found.runs));
     let first = runs.filter_map(|runs| runs.first()).min();
@@ -226,7 +226,7 @@ fn schedules(text: &mut String, report: &Report) {
         let how = match (run.signal, run.exit_code) {
             (Some(signal), _) => format!("killed by signal {signal}"),
             (None, 0) => continue,
-            // This is how the runtime ends a program that it stops.
+            // The runtime ends a program that it stops in this way.
             (None, 1) if !report.is_clean() => continue,
             (None, code) => format!("ended with {code}"),
         };
@@ -241,7 +241,7 @@ fn schedules(text: &mut String, report: &Report) {
     }
 }
 
-/// The program and its arguments, as one types them.
+/// The program and its arguments, as typed in a shell.
 fn command(report: &Report) -> String {
     let plain = |word: &str| {
         let harmless = |letter: char| letter.is_ascii_alphanumeric() || "-_./=,:+%@".contains(letter);

@@ -1,5 +1,5 @@
-//! Answers of `check`, `reach` and `fence` as SARIF: a result each. A violation fails its rule, what holds passes it, what is not
-//! settled leaves it open; a program that cannot be read is a notification.
+//! Answers of `check`, `reach` and `fence` as SARIF, one result each. A violation fails its rule, a proof passes it, an
+//! unsettled answer leaves it open; a program that cannot be read is a notification.
 
 use super::{Columns, Run, STATIC, document, fixes, flow, numbered, place};
 use ravelin_answer::{
@@ -33,22 +33,22 @@ pub fn report(answers: &[Answer], root: Option<&str>) -> String {
     document(Run { rules: STATIC, results, notifications, columns: Columns::Characters, root })
 }
 
-/// What an answer comes down to.
+/// The result for an answer.
 struct Finding {
     rule: &'static str,
     kind: Kind,
     message: String,
-    /// What makes it another one than others of its rule, when lines move.
+    /// What distinguishes it from others of its rule, when lines move.
     model: Option<Model>,
     instructions: Vec<String>,
-    /// Where it is, if there is such a place.
+    /// Its place, if it has one.
     location: Option<Remark>,
     related: Vec<Remark>,
     flow: Option<(Vec<Step>, String)>,
     fix: Option<Value>,
 }
 
-/// A place, and what is to be said about it.
+/// A place with a message.
 struct Remark {
     position: Option<Position>,
     message: String,
@@ -73,7 +73,7 @@ enum Kind {
 }
 
 impl Finding {
-    /// Without a place of its own.
+    /// Without a place.
     fn new(rule: &'static str, kind: Kind, model: Option<Model>, message: String) -> Finding {
         Finding {
             rule,
@@ -100,7 +100,7 @@ impl Finding {
             Kind::Open => "open",
             Kind::NotApplicable => "notApplicable",
         };
-        // The same for the same violation when lines move: the rule, the model and the instructions.
+        // Stable for the same violation when lines move: the rule, the model and the instructions.
         let mut words = vec![self.rule, self.model.map_or("", Model::name)];
         words.extend(self.instructions.iter().map(String::as_str));
         let location = self.location.as_ref().map_or_else(|| place(file, None, &self.message), |at| at.told(file));
@@ -128,12 +128,12 @@ impl Finding {
     }
 }
 
-/// A run that shows it.
+/// A run that demonstrates it.
 fn flow(steps: &[Step], message: &str) -> Option<(Vec<Step>, String)> {
     Some((steps.to_vec(), message.to_owned()))
 }
 
-/// The places where threads can stop, beside any answer.
+/// The places where threads can stop, in addition to any answer.
 fn stops(answer: &Answer) -> impl Iterator<Item = Finding> {
     answer.stops().into_iter().flat_map(|stops| &stops.found).map(|stop| {
         let (rule, text) = match &stop.violation {
@@ -452,7 +452,7 @@ fn trouble(answer: &Fences, quality: &str) -> Finding {
     found
 }
 
-/// What is wrong with a program that could not be read or asked about.
+/// What is wrong with a program that could not be read or analysed.
 fn troubles(answer: &NoAnswer) -> Vec<Value> {
     let notification = |level: &str, message: &str, location: Value| {
         let location = json!({ "physicalLocation": location["physicalLocation"] });

@@ -1,9 +1,9 @@
-//! The unified diff of a repair as replacements of whole lines, which is how SARIF describes a fix.
+//! The unified diff of a repair as replacements of whole lines, which is SARIF's form of a fix.
 
 use super::artifact;
 use serde_json::{Value, json};
 
-/// A fix that replaces what the diff takes away by what it adds; `None` if it changes nothing.
+/// A fix that replaces the removed lines of the diff by the added ones; `None` if it changes nothing.
 pub(super) fn of_diff(file: &str, diff: &str, message: &str) -> Option<Value> {
     let mut replacements: Vec<Value> = Vec::new();
     let mut line = 0_u64;
@@ -43,7 +43,7 @@ pub(super) fn of_diff(file: &str, diff: &str, message: &str) -> Option<Value> {
     })
 }
 
-/// `@@ -12,7 +12,8 @@`: the old text from line 12. An empty old text is said to start at line 0.
+/// `@@ -12,7 +12,8 @@`: the old text from line 12. An empty old text starts at line 0.
 fn first_line(heading: &str) -> Option<u64> {
     let old = heading.strip_prefix("@@ -")?;
     let digits: String = old.chars().take_while(char::is_ascii_digit).collect();

@@ -1,10 +1,10 @@
-//! The steps of a run as a code flow: a thread flow for each thread, with the order between them in `executionOrder`.
+//! The steps of a run as a code flow: one thread flow per thread, with the order between them in `executionOrder`.
 
 use super::place;
 use ravelin_answer::{Step, Storage};
 use serde_json::{Value, json};
 
-/// The code flow of the steps of a witness. Steps that nobody wrote are left out; `None` if nothing remains.
+/// The code flow of the steps of a witness. Steps that are not in the source are omitted; `None` if nothing remains.
 pub(super) fn of_steps(file: &str, steps: &[Step], message: &str) -> Option<Value> {
     let mut threads: Vec<(&str, Vec<Value>)> = Vec::new();
     for (number, step) in steps.iter().filter(|step| !step.internal).enumerate() {
@@ -21,7 +21,7 @@ pub(super) fn of_steps(file: &str, steps: &[Step], message: &str) -> Option<Valu
     (!flows.is_empty()).then(|| json!({ "message": { "text": message }, "threadFlows": flows }))
 }
 
-/// A step in a few words: who, the instruction, what was read and where a store went.
+/// A step in a few words: the thread, the instruction, what was read and where a store went.
 fn told(step: &Step) -> String {
     let (thread, text) = (&step.thread, &step.text);
     if step.is_flush() {

@@ -1,9 +1,9 @@
-//! SARIF 2.1.0, the format in which editors and code-review tools take results: the frame that all of them share, a document with
-//! one run, its rules, results, places and notifications. What the static commands answer is put into it by [`answers`], what the
-//! sanitizer found by `sanitizer::sarif`.
+//! SARIF 2.1.0, the format that editors and code-review tools read. This is the frame that all results share: a
+//! document with one run, its rules, results, places and notifications. [`answers`] adds the answers of the static
+//! commands, `sanitizer::sarif` the sanitizer's findings.
 //!
-//! Paths become percent-encoded URIs; relative ones are relative to `%SRCROOT%`, the folder in which the command ran, which is
-//! what code-scanning services take for the root of the repository.
+//! Paths become percent-encoded URIs. Relative ones are relative to `%SRCROOT%`, the folder in which the command ran,
+//! which code-scanning services take for the root of the repository.
 
 pub mod answers;
 mod fixes;
@@ -20,12 +20,12 @@ use serde_json::{Map, Value, json};
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const ROOT: &str = "%SRCROOT%";
 
-/// What one column is.
+/// The unit of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Columns {
     /// As front ends count.
     Characters,
-    /// As compilers count, nearly: no tool takes bytes.
+    /// Approximately as compilers count: no tool accepts bytes.
     #[cfg(feature = "sanitizer")]
     Utf16,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Run<'a> {
     /// What went wrong with the input or the command.
     pub notifications: Vec<Value>,
     pub columns: Columns,
-    /// The folder that relative paths start at.
+    /// The base folder of relative paths.
     pub root: Option<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! The rules that results refer to: one for each kind of violation.
+//! The rules that results refer to: one per kind of violation.
 
 use serde_json::{Value, json};
 

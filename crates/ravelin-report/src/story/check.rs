@@ -73,7 +73,7 @@ pub fn robustness(answer: &Robustness) -> Story {
     }
 }
 
-/// The fence that stops the attack, and what is known of the others.
+/// The fence that stops the attack, and what is known about the others.
 fn remedy(witness: &AttackWitness, answer: &Robustness) -> String {
     let (fence, second) = match witness.overtaking {
         Overtaking::Store => ("A release fence (`fence(release)`)", "store"),

@@ -37,7 +37,7 @@ pub fn explored(found: &Explored) -> Facts {
     facts
 }
 
-/// What an engine of `reach` did.
+/// The effort of an engine of `reach`.
 pub fn effort(found: &ReachEffort) -> Facts {
     let numbers: Vec<(&str, u64)> = match *found {
         ReachEffort::Constraints { generated, kept, minimal } => {
@@ -53,7 +53,7 @@ pub fn effort(found: &ReachEffort) -> Facts {
     numbers.into_iter().map(|(name, number)| (name.to_owned(), grouped(number))).collect()
 }
 
-/// What a search for fences took.
+/// The effort of a search for fences.
 pub fn fence_effort(found: &FenceEffort) -> Facts {
     let mut facts = Facts::new();
     fact(&mut facts, "queries", grouped(found.queries as u64));

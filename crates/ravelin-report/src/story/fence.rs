@@ -6,22 +6,22 @@ use super::{Story, Telling, Verdict};
 use ravelin_answer::text::counted;
 use ravelin_answer::{self as answer, Change, FenceOutcome, FencePlaces, FencePurpose, FenceSet, FencesUnknown};
 
-/// What fences can do.
+/// The sets of fences and their effects.
 #[derive(Clone, Debug, Default)]
 pub struct Fences {
     /// Cheapest first.
     pub sets: Vec<FenceSet>,
     /// There are more sets.
     pub truncated: bool,
-    /// The change that the first set asks for, as a unified diff.
+    /// The change for the first set, as a unified diff.
     pub diff: Option<String>,
-    /// For each fence of the first set what goes wrong without it, if that was asked for.
+    /// On request: for each fence of the first set what goes wrong without it.
     pub needed: Vec<Needed>,
     /// With `--places`: where fences may go, and nothing else.
     pub places: Vec<(Change, u64)>,
 }
 
-/// A fence, and what happens without it; none if a limit was met before that was found.
+/// A fence, and what happens without it; none if a limit was hit before that was found.
 #[derive(Clone, Debug)]
 pub struct Needed {
     pub place: String,

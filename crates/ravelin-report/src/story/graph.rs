@@ -1,5 +1,5 @@
-//! What happened before what: events, edges between them, and which of the edges are on the cycle that sequential consistency
-//! forbids.
+//! What happened before what: events, edges between them, and which of the edges are on the cycle that sequential
+//! consistency forbids.
 
 use super::Run;
 use ravelin_answer::{self as answer, EdgeKind};
@@ -8,11 +8,12 @@ use ravelin_answer::{self as answer, EdgeKind};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
     pub events: Vec<Event>,
-    /// Each once; those of the cycle that no generating edge stands for are there, too.
+    /// Each once, including edges of the cycle that are not generating edges.
     pub edges: Vec<Edge>,
     /// The edges of the cycle in order, as numbers of edges; empty if there is none.
     pub cycle: Vec<usize>,
-    /// Events that a reader should look at first: the stale access and the write it ignores, or the two accesses of a race.
+    /// The most important events for a reader: the stale access and the write it ignores, or the two accesses of a
+    /// race.
     pub marked: Vec<usize>,
 }
 
@@ -23,7 +24,7 @@ pub struct Event {
     pub line: Option<usize>,
     /// `W x = 1`, `R y = 0 (acquire)`, `U z 0 → 1`, `F (seq_cst)`, `x = 0` for an initial write.
     pub text: String,
-    /// The steps of the run that it is made of, first its own and last the one that made it visible to all.
+    /// Its steps in the run, first its own and last the one that made it visible to all.
     pub steps: Vec<usize>,
 }
 
@@ -32,7 +33,7 @@ pub struct Edge {
     pub from: usize,
     pub to: usize,
     pub kind: EdgeKind,
-    /// The cell it is about, where that was told.
+    /// The cell of the edge, if the document has it.
     pub cell: Option<String>,
     pub on_cycle: bool,
 }

@@ -1,11 +1,11 @@
-//! What Ravelin answered, as a story: read back from the JSON document that it printed (docs/json.md), typed and checked.
+//! Ravelin's answers as stories: read back from the printed JSON document (docs/json.md), typed and checked.
 //!
-//! Whatever tells an answer at length is made from this and from the sources alone: the page ([`crate::page`]), the picture
-//! ([`crate::picture`]), and the words of `ravelin explain`. So an answer that was kept can be told again, and what a page shows can
-//! be checked against the document it was made of.
+//! Every detailed view of an answer is derived from this and from the sources alone: the page ([`crate::page`]), the
+//! picture ([`crate::picture`]), and the words of `ravelin explain`. A stored answer can therefore be shown again, and
+//! the content of a page can be checked against its document.
 //!
-//! Nothing in a document is taken on trust: a document of another schema, one in which a field is missing, or one whose edges lead
-//! nowhere is an error that says so.
+//! Everything in a document is validated: a document of another schema, one with a missing field, or one with invalid
+//! edges gives an error that says so.
 //!
 //! ```
 //! use ravelin_report::story::{self, Verdict};
@@ -54,7 +54,7 @@ pub struct Document {
 /// One answer.
 #[derive(Clone, Debug, Default)]
 pub struct Story {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
     pub command: String,
     /// `sc`, `tso`, `pso`, `ra`, `rc20`; none for the sanitizer and for errors.
@@ -64,11 +64,11 @@ pub struct Story {
     pub word: String,
     /// The verdict in one sentence.
     pub sentence: String,
-    /// What else there is to say, a sentence each.
+    /// Further remarks, one sentence each.
     pub notes: Vec<String>,
-    /// Lines of the source that the notes are about.
+    /// Lines of the source that the notes refer to.
     pub marked: Vec<usize>,
-    /// The run or the graph that shows it.
+    /// The run or the graph that demonstrates it.
     pub telling: Option<Telling>,
     /// `fence`: the sets, the diff, and why each fence is needed.
     pub fences: Option<Fences>,
@@ -76,7 +76,7 @@ pub struct Story {
     pub states: Option<States>,
     /// `run` and `findings`: what the sanitizer found.
     pub findings: Option<Findings>,
-    /// Names and values for a table: how much was explored, in how long.
+    /// Names and values for a table: how much was explored, and the time.
     pub statistics: Vec<(String, String)>,
 }
 
@@ -89,13 +89,13 @@ pub enum Verdict {
     Error,
     /// The program has no meaning under the model.
     NotApplicable,
-    /// Nothing was asked that could hold: `states`, `simulate`, `fence --places`.
+    /// The question has no verdict: `states`, `simulate`, `fence --places`.
     #[default]
     None,
 }
 
 impl Verdict {
-    /// The word that stands for it in class names and attributes.
+    /// Its word in class names and attributes.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
@@ -118,7 +118,7 @@ impl From<answer::Verdict> for Verdict {
     }
 }
 
-/// Why a text is no story.
+/// Why a text is not a story.
 #[derive(Debug, Error)]
 pub enum StoryError {
     #[error(transparent)]
@@ -231,7 +231,7 @@ fn no_answer(answer: &NoAnswer) -> Story {
     }
 }
 
-/// What to say of the number of threads, behind a verdict and as a note.
+/// The text about the number of threads, after a verdict and as a note.
 fn number_of_threads(found: Option<&AnyNumber>, verdict: Verdict) -> (String, Option<String>) {
     let Some(found) = found else { return (String::new(), None) };
     match (&found.instance, verdict) {

@@ -1,4 +1,4 @@
-//! Answers of `reach`, and walks of `simulate`.
+//! Answers of `reach`, and random walks of `simulate`.
 
 use super::facts::{effort, fact, statistics};
 use super::run::run;

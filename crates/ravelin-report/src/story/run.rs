@@ -1,7 +1,8 @@
-//! A run, step by step, and what memory, registers and store buffers hold after each step.
+//! A run, step by step, and the values of memory, registers and store buffers after each step.
 //!
-//! A document tells what there is at the beginning and what each step changes; [`Run::after`] and [`Run::states`] replay the changes.
-//! Steps that nobody wrote (parts of the evaluation of a condition) change nothing that is shown, and are left out.
+//! A document contains the initial state and the changes of each step; [`Run::after`] and [`Run::states`] replay the
+//! changes. Steps that are not in the source (parts of the evaluation of a condition) change nothing that is shown, and
+//! are omitted.
 
 use ravelin_answer::text::effect;
 use ravelin_answer::{self as answer, Access, BufferEntry, CellValue, Initial, InitialThread, Part, RegisterValue};
@@ -10,12 +11,12 @@ use ravelin_answer::{self as answer, Access, BufferEntry, CellValue, Initial, In
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     pub threads: Vec<InitialThread>,
-    /// What memory holds at the beginning, in the order of addresses.
+    /// The initial values of memory, in the order of addresses.
     pub memory: Vec<CellValue>,
     /// Stores wait in buffers: the model is tso or pso.
     pub buffered: bool,
     pub steps: Vec<Step>,
-    /// By number in the document: which of the steps it is, or the one after it if it is left out.
+    /// By number in the document: its index among the steps, or that of the next step if it is omitted.
     pub(super) places: Vec<usize>,
 }
 
@@ -23,15 +24,15 @@ pub struct Run {
 pub struct Step {
     /// Which of the run's threads.
     pub thread: usize,
-    /// The part of an attack's computation that it belongs to: `τ1`, `isu`, `ld`, `st` and so on.
+    /// The part of an attack's computation that contains it: `τ1`, `isu`, `ld`, `st` or another.
     pub part: Option<Part>,
     pub line: Option<usize>,
     pub column: Option<usize>,
-    /// The instruction, or what reaches memory.
+    /// The instruction, or the store that reaches memory.
     pub text: String,
     /// A pending store reaches memory.
     pub flush: bool,
-    /// What it does, in words: `reads x = 0 before y is in memory`. Empty if the text says it all.
+    /// Its effect in words: `reads x = 0 before y is in memory`. Empty if the text is enough.
     pub effect: String,
     pub reads: Vec<Access>,
     pub writes: Vec<Access>,
@@ -43,7 +44,7 @@ pub struct Step {
     pub buffers: Vec<Vec<BufferEntry>>,
 }
 
-/// What there is after some steps.
+/// The state after some steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     pub memory: Vec<CellValue>,
@@ -79,7 +80,7 @@ impl Run {
         }))
     }
 
-    /// The lines of the source that take part, each once.
+    /// The relevant lines of the source, each once.
     pub fn lines(&self) -> Vec<usize> {
         let mut lines: Vec<usize> = self.steps.iter().filter_map(|step| step.line).collect();
         lines.sort_unstable();
@@ -97,7 +98,7 @@ impl State {
         for changed in &step.memory {
             match self.memory.iter_mut().find(|cell| cell.cell == changed.cell) {
                 Some(cell) => cell.value = changed.value,
-                // A cell without a name of its own, which is not told before it holds something.
+                // A cell without a name, which is not shown before it holds a value.
                 None => self.memory.push(changed.clone()),
             }
         }

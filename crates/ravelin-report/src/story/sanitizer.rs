@@ -1,4 +1,4 @@
-//! Answers of `run`, `replay` and `findings`: what the sanitizer found.
+//! Answers of `run`, `replay` and `findings`: the sanitizer's findings.
 
 use super::facts::{Facts, fact};
 use super::{Story, Verdict, Wrong};
@@ -61,7 +61,7 @@ pub struct Frame {
     pub column: Option<usize>,
     pub code: String,
     pub inlined: bool,
-    /// Documents of earlier versions do not say.
+    /// Missing in documents of earlier versions.
     #[serde(default)]
     pub near: bool,
 }
@@ -105,11 +105,11 @@ pub struct FirstRun {
     pub schedule: Option<String>,
 }
 
-/// Threads that wait for each other, go round in circles, or made no progress.
+/// Threads that wait for each other, repeat waiting loops, or made no progress.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Stuck {
     pub problem: String,
-    /// What to call it; documents of earlier versions have the problem alone.
+    /// Its name; documents of earlier versions have only the problem.
     sentence: Option<String>,
     pub runs: u64,
     pub threads: Vec<Blocked>,
@@ -155,7 +155,7 @@ impl Frame {
 }
 
 impl Site {
-    /// `` `data+4` ``, or what is known of the address.
+    /// `` `data+4` ``, or what is known about the address.
     pub fn words(&self) -> String {
         match (&self.name, &self.memory) {
             (Some(name), _) => format!("`{name}`"),
@@ -184,7 +184,7 @@ struct RawReport {
     stuck: Vec<Stuck>,
     hidden: RawHidden,
     unused_suppressions: Vec<String>,
-    /// Reports of before did not have it.
+    /// Missing in earlier reports.
     #[serde(default)]
     unrecorded: u64,
     #[serde(default)]
@@ -208,7 +208,7 @@ struct RawProcess {
     notes: Vec<String>,
 }
 
-/// What became of suggestions that were tried out.
+/// The results of suggestions that were tried.
 #[derive(Deserialize)]
 struct RawTriedOut {
     program: String,

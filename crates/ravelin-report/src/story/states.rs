@@ -17,7 +17,7 @@ pub struct States {
 #[derive(Clone, Debug)]
 pub struct EndState {
     pub values: Vec<(String, i64)>,
-    /// Sequential consistency forbids it; none if that could not be settled.
+    /// Sequential consistency forbids it; none if that could not be determined.
     pub beyond_sc: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! A witness: what happens in a sentence, who plays which role, the run, and the graph.
+//! A witness: one sentence, the roles, the run, and the graph.
 
 use super::graph::graph;
 use super::run::run;
@@ -8,7 +8,7 @@ use ravelin_answer::{
     Violation,
 };
 
-/// What shows that something is wrong.
+/// A demonstration that something is wrong.
 #[derive(Clone, Debug, Default)]
 pub struct Telling {
     /// What happens, in one sentence.
@@ -18,11 +18,11 @@ pub struct Telling {
     pub roles: Vec<Role>,
     pub run: Run,
     pub graph: Option<Graph>,
-    /// Where the violated goal, the failing assertion or the fault stands.
+    /// The line of the violated goal, the failing assertion or the fault.
     pub violated_line: Option<usize>,
 }
 
-/// Who plays which part: the delayed store, the overtaking load, the racing store.
+/// The role of an instruction: the delayed store, the overtaking load, the racing store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     pub role: String,
@@ -43,7 +43,7 @@ impl Role {
 }
 
 impl Telling {
-    /// The lines of the source that take part, each once.
+    /// The relevant lines of the source, each once.
     pub fn lines(&self) -> Vec<usize> {
         let events = self.graph.iter().flat_map(|graph| &graph.events).filter_map(|event| event.line);
         let roles = self.roles.iter().filter_map(|role| role.line);

@@ -1,4 +1,4 @@
-//! Documents that are none, and documents whose parts do not fit.
+//! Texts that are not documents, and documents with inconsistent parts.
 
 use super::*;
 use serde_json::json;
@@ -24,7 +24,7 @@ fn what_is_no_document_is_refused_with_a_reason() {
     assert_eq!(wrong(other), "answer 1: missing field `kind`");
 }
 
-/// A run of one thread that stores to x and flushes, with steps and edges to be spoilt.
+/// A run of one thread that stores to x and flushes, with steps and edges for tests to corrupt.
 fn reach(thread: &str, to: usize) -> Value {
     let step = |kind: &str, memory: Value, buffers: Value| {
         json!({
