@@ -6,7 +6,7 @@ use crate::run::{Initial, Step};
 use ravelin_program::{Model, Position};
 use serde::{Deserialize, Serialize};
 
-/// An attack, and what became of it.
+/// An attack and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attack {
@@ -16,11 +16,11 @@ pub struct Attack {
     pub thread: String,
     /// The store that is delayed.
     pub store: Place,
-    /// What overtakes it; under pso possibly a store.
+    /// The access that overtakes it; under pso possibly a store.
     pub load: Place,
     /// Which of the two it is.
     pub overtaking: Overtaking,
-    /// What became of it.
+    /// Its result.
     pub fate: Fate,
     /// Why it is infeasible.
     pub reason: Option<Reason>,
@@ -37,7 +37,7 @@ pub enum Overtaking {
     Store,
 }
 
-/// What became of an attack.
+/// The result of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -61,13 +61,13 @@ pub enum Reason {
     Fenced,
     /// The load can only read the cell of the store itself, so it would read its own value early (W5).
     OwnCell,
-    /// No other thread ever stores to what the load reads, so nobody can join after it.
+    /// No other thread ever stores to what the load reads, so no thread can join after it.
     LoadUncontested,
     /// No other thread ever accesses what the store writes, so no path can end there.
     StoreUncontested,
-    /// The other threads' accesses, put one behind the other in any way, never lead from the load back to the store.
+    /// No chain of the other threads' accesses leads from the load back to the store.
     NoWayBack,
-    /// PSO: what overtakes would be a release store, which waits for all stores before it.
+    /// PSO: the overtaking access would be a release store, which waits for all stores before it.
     ReleaseWaits,
     /// The search was exhaustive.
     Searched,
@@ -100,7 +100,7 @@ impl Reason {
     }
 }
 
-/// A computation that no SC computation has the trace of.
+/// A computation whose trace no SC computation has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttackWitness {
@@ -114,7 +114,7 @@ pub struct AttackWitness {
     pub helpers: Vec<String>,
     /// The delayed store.
     pub store: Place,
-    /// What overtook it.
+    /// The access that overtook it.
     pub load: Place,
     /// Which of the two it is.
     pub overtaking: Overtaking,
@@ -126,7 +126,7 @@ pub struct AttackWitness {
     pub steps: Vec<Step>,
     /// What the threads did in memory.
     pub events: Vec<Event>,
-    /// What happened before what. Edges that follow from others are left out.
+    /// What happened before what. Edges that follow from others are omitted.
     pub edges: Vec<Edge>,
     /// The happens-before cycle.
     pub cycle: Vec<CycleEvent>,
@@ -138,7 +138,7 @@ pub struct AttackWitness {
 pub struct CycleEvent {
     /// Its number.
     pub event: usize,
-    /// Whose.
+    /// Its thread.
     pub thread: String,
     /// The position of its instruction.
     #[serde(flatten, with = "crate::place")]
@@ -148,7 +148,7 @@ pub struct CycleEvent {
     pub text: String,
     /// The edge to the next.
     pub edge: EdgeKind,
-    /// The cell that the edge is about; null for program order.
+    /// The cell of the edge; null for program order.
     pub cell: Option<String>,
 }
 
@@ -162,7 +162,7 @@ pub enum Part {
     /// The delayed store is issued.
     #[serde(rename = "isu")]
     Issue,
-    /// The attacker goes on with its stores delayed.
+    /// The attacker continues with its stores delayed.
     #[serde(rename = "τ2")]
     Delaying,
     /// The overtaking access.

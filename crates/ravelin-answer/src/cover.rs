@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coverability {
-    /// The net, as it was named.
+    /// The net, as named by the user.
     pub file: String,
     /// Whether it can.
     pub verdict: Covered,
@@ -21,7 +21,7 @@ pub struct Coverability {
     pub places: usize,
     /// Its transitions.
     pub transitions: usize,
-    /// Markings made backwards.
+    /// Markings generated backwards.
     pub markings_generated: u64,
     /// Pruned.
     pub markings_pruned: u64,
@@ -29,7 +29,7 @@ pub struct Coverability {
     pub markings_kept: u64,
     /// Minimal at the end.
     pub markings_minimal: u64,
-    /// Time on the wall clock.
+    /// Wall-clock time.
     pub seconds: f64,
 }
 

@@ -23,7 +23,7 @@ pub struct Document {
     pub schema: String,
     /// `check`, `reach`, `fence`, `states`, `simulate`, `cover`, or one of these with ` --expect`; `diagnose`.
     pub command: String,
-    /// One for each file and model.
+    /// One per file and model.
     pub answers: Vec<Answer>,
 }
 
@@ -59,7 +59,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub fn file(&self) -> &str {
         match self {
             Answer::Robustness(answer) => &answer.file,
@@ -155,9 +155,9 @@ impl Answer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoAnswer {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
-    /// Null if the program was not even read.
+    /// Null if the program was not read.
     pub model: Option<Model>,
     /// Which of the reasons.
     pub verdict: NoVerdict,
@@ -166,7 +166,7 @@ pub struct NoAnswer {
     /// What ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// How far a search had come when it was last known.
+    /// The last known progress of the search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistics: Option<Statistics>,
     /// What is wrong with the program.
@@ -181,9 +181,9 @@ pub struct NoAnswer {
 pub enum NoVerdict {
     /// The input or the command line is wrong.
     Error,
-    /// The program has no meaning under a model that was not asked for by name.
+    /// The program has no meaning under a model that was not named explicitly.
     NotApplicable,
-    /// A signal ended the analysis before it said how far it came.
+    /// A signal ended the analysis before it reported its progress.
     Unknown,
 }
 
@@ -230,17 +230,17 @@ pub struct Diagnostic {
     #[serde(flatten, with = "crate::place")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
     pub position: Option<Position>,
-    /// The line of the first character behind it.
+    /// The line of the first character after it.
     pub end_line: Option<usize>,
-    /// The column of the first character behind it.
+    /// The column of the first character after it.
     pub end_column: Option<usize>,
-    /// What stands beside the carets.
+    /// The text beside the carets.
     pub label: Option<String>,
-    /// What else there is to say.
+    /// More information.
     pub notes: Vec<String>,
     /// What would help.
     pub help: Option<String>,
-    /// Places that matter as well.
+    /// Other relevant places.
     pub others: Vec<OtherPlace>,
 }
 
@@ -251,7 +251,7 @@ pub struct Diagnostic {
 pub enum Severity {
     /// There is no program.
     Error,
-    /// There is one.
+    /// There is a program.
     Warning,
 }
 
@@ -265,7 +265,7 @@ impl Severity {
     }
 }
 
-/// A place that matters as well.
+/// Another relevant place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherPlace {
@@ -273,21 +273,21 @@ pub struct OtherPlace {
     #[serde(flatten, with = "crate::place")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
     pub position: Option<Position>,
-    /// The line of the first character behind it.
+    /// The line of the first character after it.
     pub end_line: Option<usize>,
-    /// The column of the first character behind it.
+    /// The column of the first character after it.
     pub end_column: Option<usize>,
-    /// What stands there.
+    /// What is there.
     pub label: String,
 }
 
-/// An answer beside what was expected.
+/// An answer and the expected one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
-    /// Under which model.
+    /// The model.
     pub model: Model,
     /// Which part of the answer: `reach`, `states`, `condition`, `check`, `trf`, `fence`.
     pub part: String,
@@ -303,7 +303,7 @@ pub struct Comparison {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diagnostics {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
     /// Its language.
     pub language: String,

@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fences {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
     /// `tso`, `pso`, `ra` or `rc20`.
     pub model: Model,
     /// What the fences are for.
     pub purpose: FencePurpose,
-    /// Which sets were asked for.
+    /// Which sets were requested.
     pub wanted: WantedSets,
     /// Goals of the program.
     pub goals: usize,
@@ -27,32 +27,32 @@ pub struct Fences {
     pub seq_cst: Option<SeqCstReading>,
     /// What was found.
     pub outcome: FenceOutcome,
-    /// The sets that were asked for, cheapest first; with `unknown` those found before.
+    /// The requested sets, cheapest first; with `unknown` those found before.
     pub sets: Vec<FenceSet>,
     /// There are more sets; these are the cheapest.
     pub truncated: bool,
-    /// With `not_needed`: fences that stand there and are not needed.
+    /// With `not_needed`: existing fences that are not needed.
     pub superfluous: Vec<Change>,
     /// With `wrong_under_sc` and `no_set`: what no fence forbids.
     pub trouble: Option<Box<Trouble>>,
     /// Why it is not known.
     pub unknown: Option<FencesUnknown>,
-    /// If that was asked for: for each fence of the first set what goes wrong without it.
+    /// On request: for each fence of the first set what goes wrong without it.
     pub needed: Vec<NeededFence>,
-    /// What was found when the repaired text was read and asked about; null if nothing was changed.
+    /// The result of reading and checking the repaired text; null if nothing was changed.
     pub checked: Option<String>,
-    /// The change that the first set asks for, as a unified diff; empty if nothing changes, null if it cannot be written down.
+    /// The change for the first set, as a unified diff; empty if nothing changes, null if it cannot be printed.
     pub diff: Option<String>,
     /// The program with this change.
     pub repaired: Option<String>,
-    /// What it took.
+    /// The effort.
     pub effort: FenceEffort,
-    /// Where threads can stop under sc; left away if a limit was hit.
+    /// Where threads can stop under sc; omitted if a limit was hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
 }
 
-/// What fences are for.
+/// The purpose of fences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -76,7 +76,7 @@ impl FencePurpose {
     }
 }
 
-/// Which sets were asked for.
+/// Which sets were requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -98,9 +98,9 @@ pub enum FenceOutcome {
     NotNeeded,
     /// There are sets.
     Found,
-    /// No fence helps: it is wrong under sc already.
+    /// No fence helps: the program is wrong under sc already.
     WrongUnderSc,
-    /// No set at the places that are allowed does.
+    /// No set at the allowed places helps.
     NoSet,
     /// Not settled.
     Unknown,
@@ -114,7 +114,7 @@ pub struct FenceSet {
     pub cost: u64,
     /// Changes of any kind; one in two copies of a thread counts twice.
     pub fences: usize,
-    /// What is done where, in the order of the text.
+    /// The changes and their places, in the order of the text.
     pub changes: Vec<Change>,
 }
 
@@ -132,7 +132,7 @@ impl FenceSet {
     }
 }
 
-/// A place, and what is done there.
+/// A place, and the change there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
@@ -142,16 +142,16 @@ pub struct Change {
     #[serde(flatten, with = "crate::place")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
     pub position: Option<Position>,
-    /// What stands before it, or is changed.
+    /// The text before it, or the changed text.
     pub after: String,
     /// The threads that it is in.
     pub threads: Vec<String>,
-    /// What is done; left away for a place where nothing is.
+    /// The change; omitted for a place without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeKind>,
 }
 
-/// What is done at a place.
+/// The change at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ChangeKind {
@@ -167,10 +167,10 @@ pub enum ChangeKind {
     /// A release and acquire fence.
     #[serde(rename = "insert acq_rel fence")]
     InsertAcqRelFence,
-    /// A fence that stands there stays.
+    /// An existing fence stays.
     #[serde(rename = "keep fence")]
     KeepFence,
-    /// A fence that stands there goes.
+    /// An existing fence is removed.
     #[serde(rename = "remove fence")]
     RemoveFence,
     /// A store becomes a locked exchange.
@@ -209,7 +209,7 @@ pub struct Trouble {
     /// The witness.
     #[serde(flatten)]
     pub found: TroubleKind,
-    /// Of which instance it is, for a program with any number of threads.
+    /// The instance it belongs to, for a program with any number of threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<Instance>,
 }
@@ -249,11 +249,11 @@ pub struct FencesUnknown {
 pub struct NeededFence {
     /// Where it is.
     pub place: String,
-    /// Null if a limit was met before anything was found.
+    /// Null if a limit was hit before anything was found.
     pub trouble: Option<Trouble>,
 }
 
-/// What a search for fences took.
+/// The effort of a search for fences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FenceEffort {
@@ -263,7 +263,7 @@ pub struct FenceEffort {
     pub clauses: usize,
     /// States of all queries.
     pub states: u64,
-    /// Time on the wall clock.
+    /// Wall-clock time.
     pub seconds: f64,
 }
 
@@ -271,19 +271,19 @@ pub struct FenceEffort {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FencePlaces {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
     /// The places.
     pub places: Vec<PlaceCost>,
 }
 
-/// A place and what a fence costs there.
+/// A place and the cost of a fence there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlaceCost {
     /// The place.
     #[serde(flatten)]
     pub place: Change,
-    /// What a fence costs there.
+    /// The cost of a fence there.
     pub cost: u64,
 }

@@ -4,7 +4,7 @@ use ravelin_program::Position;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a thread did in memory at once.
+/// What a thread did in memory in one atomic step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Event {
@@ -16,7 +16,7 @@ pub struct Event {
     pub position: Option<Position>,
     /// `W x = 1`, `R y = 0 (acquire)`, `U z 0 → 1`, `F (seq_cst)`, and `x = 0` for an initial write.
     pub text: String,
-    /// The steps of the run that it is made of, from 0, with those that bring its stores to memory. The access after a run has none.
+    /// Its steps in the run, from 0, including those that bring its stores to memory. The access after a run has none.
     pub steps: Vec<usize>,
 }
 
@@ -30,7 +30,7 @@ pub struct Edge {
     pub to: usize,
     /// Which relation it belongs to.
     pub kind: EdgeKind,
-    /// The cell it is about; null for program order, and under ra and rc20.
+    /// The cell of the edge; null for program order, and under ra and rc20.
     pub cell: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub enum EdgeKind {
     Rf,
     /// Coherence: the order in which stores to a cell reach memory.
     Co,
-    /// Modification order: what C11 calls the same.
+    /// Modification order: C11's name for coherence.
     Mo,
     /// From-read: a read, and a write that overwrites what it read.
     Fr,

@@ -9,22 +9,22 @@ use std::time::Duration;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Limit {
-    /// So many states.
+    /// The number of states.
     States {
         /// The limit.
         value: u64,
     },
-    /// So much memory.
+    /// Memory.
     Memory {
         /// The limit in bytes.
         value: u64,
     },
-    /// So much time.
+    /// Time.
     Time {
         /// The limit in seconds.
         value: f64,
     },
-    /// A signal, or whatever else asked the search to stop.
+    /// A signal, or another request to stop.
     Interrupted,
     /// A process that held a part of the states is gone.
     ProcessLost {
@@ -74,18 +74,18 @@ pub struct Statistics {
     pub states: u64,
     /// Steps between them.
     pub transitions: u64,
-    /// Steps from an initial state to the farthest one.
+    /// The most steps from an initial state to any state.
     pub depth: u64,
     /// States stored but not expanded.
     pub frontier: u64,
     /// Memory for states, in bytes.
     pub bytes: u64,
-    /// Of one packed state; only of an explicit search.
+    /// Bytes of one packed state; only for an explicit search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_bytes: Option<u64>,
-    /// Time on the wall clock.
+    /// Wall-clock time.
     pub seconds: f64,
-    /// Threads that searched; left away where that is not known.
+    /// Threads that searched; omitted if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workers: Option<usize>,
 }

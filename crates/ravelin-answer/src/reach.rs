@@ -12,21 +12,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reachability {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
     /// `sc`, `tso` or `pso`.
     pub model: Model,
     /// Holds: nothing forbidden can happen.
     pub verdict: Verdict,
-    /// Who settled it: `bounded`, `lazy`, `sb`, `dual`, and with any number of threads `cover`.
+    /// The engine that settled it: `bounded`, `lazy`, `sb`, `dual`, and with any number of threads `cover`.
     pub engine: String,
-    /// What that took beside `statistics`.
+    /// Its effort in addition to `statistics`.
     pub effort: Option<ReachEffort>,
     /// Why an engine could not try.
     pub not_tried: Option<String>,
-    /// Goals and assertions of the program; faults are looked for in any case.
+    /// Goals and assertions of the program; faults are always searched for.
     pub goals: usize,
-    /// The bound on pending stores of a thread; null where there is none.
+    /// The bound on pending stores of a thread; null if there is none.
     pub buffer: Option<usize>,
     /// Some store had to wait for room in its buffer.
     pub cut_off: bool,
@@ -41,14 +41,14 @@ pub struct Reachability {
     pub any_number: Option<AnyNumber>,
 }
 
-/// What an engine did that does not go from state to state.
+/// The effort of an engine that does not go from state to state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ReachEffort {
     /// A backward search over constraints.
     Constraints {
-        /// Made.
+        /// Generated.
         #[serde(rename = "constraints_generated")]
         generated: u64,
         /// Kept.
@@ -71,11 +71,11 @@ pub enum ReachEffort {
     },
 }
 
-/// A run, and what it shows.
+/// A run and its violation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunWitness {
-    /// What it ends in.
+    /// The violation at its end.
     pub violation: Violation,
     /// The model that allows it.
     pub model: Model,
@@ -87,9 +87,9 @@ pub struct RunWitness {
     pub steps: Vec<Step>,
     /// What the threads did in memory; null if the run is too long for a graph.
     pub events: Option<Vec<Event>>,
-    /// What happened before what. Edges that follow from others are left out.
+    /// What happened before what. Edges that follow from others are omitted.
     pub edges: Option<Vec<Edge>>,
-    /// A cycle; empty if the run is one of sc.
+    /// A cycle; empty if the run is an sc run.
     pub cycle: Option<Vec<Edge>>,
 }
 
@@ -97,7 +97,7 @@ pub struct RunWitness {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Simulation {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
     /// `sc`, `tso` or `pso`.
     pub model: Model,
@@ -107,7 +107,7 @@ pub struct Simulation {
     pub end: String,
     /// Violated goals, failing assertions and faults in the last state, in words.
     pub troubles: Vec<String>,
-    /// What registers and cells hold at the end.
+    /// The values of registers and cells at the end.
     #[serde(with = "crate::states::named")]
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Value>"))]
     pub values: Vec<(String, Value)>,

@@ -10,7 +10,7 @@ use crate::verdict::{Stops, Verdict};
 use ravelin_program::{Model, SeqCstReading};
 use serde::{Deserialize, Serialize};
 
-/// What was asked of a program.
+/// The property in question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -25,7 +25,7 @@ pub enum Property {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Robustness {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
     /// `tso` or `pso`.
     pub model: Model,
@@ -35,7 +35,7 @@ pub struct Robustness {
     pub verdict: Verdict,
     /// `shared`, `attacks` or `single`.
     pub engine: String,
-    /// pso: no thread does harm by delaying its stores alone, and more is not proved; the verdict is unknown.
+    /// pso: no single thread that delays its stores breaks robustness, and more is not proved; the verdict is unknown.
     pub one_delaying_thread: bool,
     /// Every attack.
     pub attacks: Vec<Attack>,
@@ -43,12 +43,12 @@ pub struct Robustness {
     pub witness: Option<Box<AttackWitness>>,
     /// What ended the search early.
     pub limit: Option<Limit>,
-    /// How much was looked at.
+    /// How much was explored.
     pub explored: Explored,
     /// For a program with any number of threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub any_number: Option<AnyNumber>,
-    /// Where threads can stop under sc; left away if a limit was hit.
+    /// Where threads can stop under sc; omitted if a limit was hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
 }
@@ -65,7 +65,7 @@ impl Robustness {
     }
 }
 
-/// How much the robustness check looked at.
+/// How much the robustness check explored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explored {
@@ -79,7 +79,7 @@ pub struct Explored {
     pub helping: u64,
     /// Memory for states, in bytes.
     pub bytes: u64,
-    /// Time on the wall clock.
+    /// Wall-clock time.
     pub seconds: f64,
 }
 
@@ -87,7 +87,7 @@ pub struct Explored {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TriangularRaces {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
     /// `tso`.
     pub model: Model,
@@ -103,18 +103,18 @@ pub struct TriangularRaces {
     pub limit: Option<Limit>,
     /// What was explored.
     pub statistics: Statistics,
-    /// Where threads can stop under sc; left away if a limit was hit.
+    /// Where threads can stop under sc; omitted if a limit was hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
 }
 
-/// A store, a later load of the same thread with no fence between, and a store of another thread to what is loaded.
+/// A store, a later load of the same thread with no fence between, and a store of another thread to the loaded cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TriangularRace {
-    /// Who stores and then loads.
+    /// The thread that stores and then loads.
     pub thread: String,
-    /// Who stores to what is loaded.
+    /// The thread that stores to the loaded cell.
     pub racing_thread: String,
     /// The store.
     pub store: Place,
@@ -140,21 +140,21 @@ pub struct TriangularRace {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct C11Robustness {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
     /// `ra` or `rc20`.
     pub model: Model,
     /// `robust`.
     pub property: Property,
-    /// Holds: robust, and without data races if they were looked for.
+    /// Holds: robust, and without data races if they were searched for.
     pub verdict: Verdict,
-    /// The reading of seq_cst accesses that the answer is about; null if there are none.
+    /// The reading of seq_cst accesses that the answer uses; null if there are none.
     pub seq_cst: Option<SeqCstReading>,
     /// There are seq_cst accesses, so violations of RC11 may be missed.
     pub may_miss_violations: bool,
     /// A stale access.
     pub witness: Option<Box<C11Witness>>,
-    /// A data race. Nothing is said about robustness then.
+    /// A data race. The answer then says nothing about robustness.
     pub race: Option<Box<C11Race>>,
     /// Loops that only wait.
     pub waiting_loops: Vec<WaitingLoop>,
@@ -164,7 +164,7 @@ pub struct C11Robustness {
     pub limit: Option<Limit>,
     /// What was explored.
     pub statistics: Statistics,
-    /// Where threads can stop under sc; left away if a limit was hit.
+    /// Where threads can stop under sc; omitted if a limit was hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
 }
@@ -178,13 +178,13 @@ impl C11Robustness {
     }
 }
 
-/// A loop that only waits, and what it could become or has become.
+/// A loop that only waits, and the instruction that could replace it or has replaced it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitingLoop {
-    /// Whose.
+    /// Its thread.
     pub thread: String,
-    /// Where it stands.
+    /// Its line.
     pub line: Option<usize>,
     /// The instruction that waits.
     pub became: String,
@@ -214,7 +214,7 @@ pub struct C11Witness {
     pub remedy: Option<Remedy>,
 }
 
-/// Changes that together forbid a graph. Others may remain.
+/// Changes that together forbid a graph. Other violations may remain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {
@@ -242,7 +242,7 @@ pub struct C11Race {
     pub sentence: String,
     /// The earlier of the two, by number of event.
     pub first: usize,
-    /// The later.
+    /// The later one.
     pub second: usize,
     /// Before the first step.
     pub initial: Initial,

@@ -4,7 +4,7 @@ use crate::attack::Part;
 use ravelin_program::{Position, Value};
 use serde::{Deserialize, Serialize};
 
-/// What there is before the first step. Of a large memory only the cells that the run touches.
+/// The state before the first step. A large memory is restricted to the cells that the run touches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Initial {
@@ -20,27 +20,27 @@ pub struct Initial {
 pub struct InitialThread {
     /// Its name.
     pub thread: String,
-    /// What they hold.
+    /// Their values.
     pub registers: Vec<RegisterValue>,
 }
 
-/// A cell of memory and what it holds.
+/// A cell of memory and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellValue {
     /// Its name.
     pub cell: String,
-    /// What it holds.
+    /// Its value.
     pub value: Value,
 }
 
-/// A register and what it holds.
+/// A register and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegisterValue {
     /// Its name.
     pub register: String,
-    /// What it holds.
+    /// Its value.
     pub value: Value,
 }
 
@@ -48,7 +48,7 @@ pub struct RegisterValue {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Step {
-    /// Whose.
+    /// Its thread.
     pub thread: String,
     /// What kind of step.
     pub kind: StepKind,
@@ -56,13 +56,13 @@ pub struct Step {
     #[serde(flatten, with = "crate::place")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
     pub position: Option<Position>,
-    /// The instruction, or what reaches memory.
+    /// The instruction, or the store that reaches memory.
     pub text: String,
-    /// Part of the evaluation of a condition, written by nobody.
+    /// Part of the evaluation of a condition, not in the source.
     pub internal: bool,
     /// What it read.
     pub reads: Vec<Access>,
-    /// What the store, or the flush, put where.
+    /// What the store or the flush wrote, and where.
     pub writes: Vec<Access>,
     /// Cells whose value in memory changed.
     pub memory: Vec<CellValue>,
@@ -70,7 +70,7 @@ pub struct Step {
     pub registers: Vec<RegisterValue>,
     /// By thread: its pending stores after the step, oldest first.
     pub buffers: Vec<Vec<BufferEntry>>,
-    /// Of an attack's computation: the part that the step belongs to.
+    /// For an attack's computation: the part that contains the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
 }
@@ -99,9 +99,9 @@ impl Step {
 pub struct Access {
     /// The cell.
     pub cell: String,
-    /// What was read or written.
+    /// The value that was read or written.
     pub value: Value,
-    /// Where.
+    /// Where it was read or written.
     pub place: Storage,
 }
 
@@ -116,7 +116,7 @@ pub enum Storage {
     Buffer,
 }
 
-/// What waits in a store buffer: a store, or under PSO the word `marker`.
+/// An entry of a store buffer: a store, or under PSO the word `marker`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Entry", into = "Entry")]

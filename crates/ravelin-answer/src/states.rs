@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FinalStates {
-    /// The program, as it was named.
+    /// The program, as named by the user.
     pub file: String,
     /// The program's own name.
     pub name: String,
@@ -19,7 +19,7 @@ pub struct FinalStates {
     pub model: Model,
     /// The first condition about final states, if the program has one.
     pub condition: Option<FinalCondition>,
-    /// Nothing was left out.
+    /// Nothing was omitted.
     pub complete: bool,
     /// The bound on pending stores of a thread; null under sc.
     pub buffer: Option<usize>,
@@ -34,7 +34,7 @@ pub struct FinalStates {
     pub stuck: Vec<EndState>,
     /// What was explored.
     pub statistics: Statistics,
-    /// Where threads can stop under sc; left away if a limit was hit.
+    /// Where threads can stop under sc; omitted if a limit was hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
 }
@@ -43,13 +43,13 @@ pub struct FinalStates {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FinalCondition {
-    /// What it says of the states.
+    /// What it requires of the states.
     pub quantifier: Quantifier,
-    /// The condition as it is written.
+    /// The condition as written.
     pub text: String,
 }
 
-/// What a condition says of the states that satisfy it.
+/// What a condition requires of the states that satisfy it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -62,21 +62,22 @@ pub enum Quantifier {
     Forall,
 }
 
-/// One way to end.
+/// One final state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndState {
-    /// By thread: where it stands, and its registers.
+    /// By thread: its location, and its registers.
     pub threads: Vec<EndThread>,
     /// Cells by name: the named ones, and others that do not hold 0.
     #[serde(with = "named")]
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Value>"))]
     pub memory: Vec<(String, Value)>,
-    /// What the program's observation asks to see, as `name=value;` each; without one, every register and named cell.
+    /// The values that the program's observation selects, as `name=value;` each; without one, every register and named
+    /// cell.
     pub shown: String,
     /// Whether the condition holds here; null if there is none.
     pub condition: Option<bool>,
-    /// Sequential consistency forbids it; null if that could not be settled.
+    /// Sequential consistency forbids it; null if that could not be determined.
     pub beyond_sc: Option<bool>,
 }
 
@@ -86,7 +87,7 @@ pub struct EndState {
 pub struct EndThread {
     /// Its name.
     pub thread: String,
-    /// Where it stands.
+    /// Its location.
     pub location: String,
     /// It is at its end.
     pub at_end: bool,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which instance shows a fault, or what proves that none does.
+/// The instance that shows a fault, or the proof that there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnyNumber {
@@ -12,7 +12,7 @@ pub struct AnyNumber {
     pub nets: Vec<NetSearch>,
     /// How many instances were explored before.
     pub instances_explored: usize,
-    /// With so many copies at most.
+    /// With at most this many copies.
     pub explored_up_to: Option<usize>,
 }
 
@@ -51,21 +51,21 @@ impl Instance {
     }
 }
 
-/// A net, and what its search took.
+/// A net and the effort of its search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NetSearch {
-    /// Whose attacks it is about; null for goals.
+    /// The thread whose attacks it covers; null for goals.
     pub attacker: Option<String>,
     /// Its places.
     pub places: usize,
     /// Its transitions.
     pub transitions: usize,
-    /// Sets of threads suffice; numbers do not matter.
+    /// Sets of threads are enough; numbers do not matter.
     pub sets: bool,
-    /// A target can be covered; null if that was not settled.
+    /// A target can be covered; null if that was not determined.
     pub coverable: Option<bool>,
-    /// Markings made backwards.
+    /// Markings generated backwards.
     pub markings_generated: u64,
     /// Pruned.
     pub markings_pruned: u64,
@@ -73,6 +73,6 @@ pub struct NetSearch {
     pub markings_kept: u64,
     /// Minimal at the end.
     pub markings_minimal: u64,
-    /// Time on the wall clock.
+    /// Wall-clock time.
     pub seconds: f64,
 }

@@ -4,7 +4,7 @@ use crate::measure::Limit;
 use ravelin_program::Position;
 use serde::{Deserialize, Serialize};
 
-/// The three answers.
+/// The three verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -28,7 +28,7 @@ impl Verdict {
     }
 }
 
-/// What a run ends in.
+/// The violation at the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -38,33 +38,33 @@ pub enum Violation {
         /// Its number, from 0.
         #[serde(rename = "goal")]
         number: usize,
-        /// The goal as it is written.
+        /// The goal as written.
         text: String,
-        /// Where it stands.
+        /// Its position.
         #[serde(flatten, with = "crate::place")]
         #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
         position: Option<Position>,
     },
     /// An assertion fails.
     Assert {
-        /// Whose.
+        /// Its thread.
         thread: String,
-        /// The assertion as it is written.
+        /// The assertion as written.
         text: String,
-        /// Where it stands.
+        /// Its position.
         #[serde(flatten, with = "crate::place")]
         #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
         position: Option<Position>,
     },
     /// The program itself is wrong: a value leaves its type, an index its array.
     Fault {
-        /// Whose.
+        /// Its thread.
         thread: String,
-        /// The instruction as it is written.
+        /// The instruction as written.
         text: String,
         /// What is wrong.
         fault: String,
-        /// Where it stands.
+        /// Its position.
         #[serde(flatten, with = "crate::place")]
         #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
         position: Option<Position>,
@@ -72,7 +72,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// Where it stands.
+    /// Its position.
     pub fn position(&self) -> Option<Position> {
         match self {
             Violation::Goal { position, .. }
@@ -90,16 +90,16 @@ impl Violation {
     }
 }
 
-/// Where threads can stop under SC before their end. Nothing behind such a place was looked at.
+/// Where threads can stop under SC before their end. Nothing after such a place was explored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stops {
-    /// One for each place, in the order of threads and lines.
+    /// One per place, in the order of threads and lines.
     pub found: Vec<Stop>,
-    /// What ended the search before every place was looked at.
+    /// What ended the search before every place was examined.
     pub limit: Option<Limit>,
-    /// Of a program with any number of threads: instances with at most so many copies of each were searched, and with more there may be
-    /// other stops. Null if the answer is about every number.
+    /// For a program with any number of threads: instances with at most this many copies of each were searched, and
+    /// with more there may be other stops. Null if the answer covers every number.
     pub copies: Option<usize>,
 }
 
@@ -110,6 +110,6 @@ pub struct Stop {
     /// What stops it; not a goal.
     #[serde(flatten)]
     pub violation: Violation,
-    /// The same in a sentence.
+    /// The same as a sentence.
     pub message: String,
 }

@@ -82,7 +82,7 @@ pub enum SeqCstReading {
     After,
     /// Release/acquire, with a seq_cst fence before each.
     Before,
-    /// What either of these finds.
+    /// The findings of both.
     #[default]
     Both,
     /// Release/acquire, and nothing else.
