@@ -2,6 +2,7 @@
 //! in every run; a failure prints the text that caused it.
 
 use crate::litmus_files;
+use crate::mutation::Random;
 
 use litmus_files::corpus;
 use ravelin_frontend::{Diagnostic, litmus, print, render};
@@ -150,17 +151,5 @@ fn mutate(text: &mut Vec<u8>, seeds: &[String], random: &mut Random) {
             let line = format!("\n{}\n", lines[random.below(lines.len().max(1))]);
             drop(text.splice(at..at, line.bytes()));
         }
-    }
-}
-
-/// Xorshift: the same numbers in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit.max(1) as u64) as usize
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! `cargo test -p ravelin-frontend --test frontend NAME::` runs those of one file.
 
+mod carets;
+mod corpus;
 mod litmus_diagnostics;
 mod litmus_documentation;
 mod litmus_files;
@@ -9,6 +11,7 @@ mod litmus_meaning;
 mod litmus_robustness;
 mod memorax_diagnostics;
 mod memorax_meaning;
+mod mutation;
 mod print_dot;
 mod print_litmus;
 mod print_promela;

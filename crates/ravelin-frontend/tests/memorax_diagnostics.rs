@@ -1,39 +1,15 @@
 //! Diagnostics of Memorax files, and that no text makes the front end fail. Fixtures carry the findings expected of them as
 //! carets under the offending characters: a line `/*  ^^^ message */` speaks about the line above it.
 
+use crate::{carets, corpus};
 use expect_test::expect;
 use ravelin_frontend::{Severity, memorax, render};
 use ravelin_program::Source;
-use std::fs;
-use std::path::Path;
 
 /// The findings in a fixture must be those that its carets announce, and no others.
 fn check(fixture: &str) {
     let parsed = memorax::parse(Source::new("test.rmm", fixture));
-    let mut found: Vec<(usize, usize, usize, String)> = Vec::new();
-    for diagnostic in &parsed.diagnostics {
-        let position = parsed.source.position(diagnostic.span).expect("a place");
-        let width = (diagnostic.span.end - diagnostic.span.start) as usize;
-        let kind = if diagnostic.severity == Severity::Warning { "warning: " } else { "" };
-        let help = diagnostic.help.as_deref().map(|help| format!(" ({help})")).unwrap_or_default();
-        found.push((position.line, position.column, width.max(1), format!("{kind}{}{help}", diagnostic.message)));
-    }
-    let mut expected = Vec::new();
-    let mut line_above = 0;
-    for (number, line) in fixture.lines().enumerate() {
-        match line.find("/*").zip(line.find('^')) {
-            Some((comment, caret)) if line[comment + 2..caret].trim().is_empty() => {
-                let carets = line[caret..].chars().take_while(|&c| c == '^').count();
-                let message = line[caret + carets..].trim().trim_end_matches("*/").trim();
-                expected.push((line_above, caret + 1, carets, message.to_owned()));
-            }
-            _ => line_above = number + 1,
-        }
-    }
-    found.sort();
-    expected.sort();
-    let shown = render(&parsed.diagnostics, &parsed.source, false);
-    assert_eq!(found, expected, "\n{shown}");
+    carets::check(&parsed.source, &parsed.diagnostics, ("/*", "*/"));
 }
 
 #[test]
@@ -337,12 +313,7 @@ fn exercise(text: &str) {
 
 #[test]
 fn no_text_makes_the_front_end_fail() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/memorax_corpus");
-    let mut corpus: Vec<String> = fs::read_dir(folder)
-        .expect("the corpus is there")
-        .map(|entry| fs::read_to_string(entry.expect("a readable folder").path()).expect("a readable file"))
-        .collect();
-    corpus.sort();
+    let corpus = corpus::texts("memorax_corpus");
     let words: Vec<&str> = corpus.iter().flat_map(|text| text.split_whitespace()).collect();
     let mut numbers = Numbers(7);
     for text in &corpus {

@@ -1,6 +1,7 @@
 //! What Memorax programs mean. Each file of `memorax_corpus/` says in its first line whether one of its forbidden tuples
 //! is reached under each model; the reference semantics is the judge.
 
+use crate::corpus;
 use ravelin_frontend::{Severity, memorax, print, rav, render};
 use ravelin_program::{Instruction, Model, Program, Source, Value};
 use ravelin_semantics::operational::{Explored, Reference};
@@ -9,17 +10,7 @@ use std::fs;
 use std::path::Path;
 
 fn corpus() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/memorax_corpus");
-    let mut files: Vec<(String, String)> = fs::read_dir(folder)
-        .expect("the corpus is there")
-        .map(|entry| {
-            let path = entry.expect("a readable folder").path();
-            let name = path.file_name().expect("a file").to_string_lossy().into_owned();
-            (name, fs::read_to_string(&path).expect("a readable file"))
-        })
-        .collect();
-    files.sort();
-    files
+    corpus::files("memorax_corpus")
 }
 
 fn read(name: &str, text: &str) -> Program {

@@ -3,23 +3,13 @@
 //! The corpus in `rav_corpus/` covers every construct. The mutation test derives thousands of damaged texts from it, the
 //! same ones in every run; a failure prints the text that caused it.
 
+use crate::corpus;
+use crate::mutation::Mutants;
 use ravelin_frontend::{Diagnostic, expectations, rav, render};
 use ravelin_program::Source;
-use std::fs;
-use std::path::Path;
 
 fn corpus() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rav_corpus");
-    let mut files: Vec<(String, String)> = fs::read_dir(folder)
-        .expect("the corpus is there")
-        .map(|entry| {
-            let path = entry.expect("a readable folder").path();
-            let name = path.file_name().expect("a file").to_string_lossy().into_owned();
-            (name, fs::read_to_string(&path).expect("a readable file"))
-        })
-        .collect();
-    files.sort();
-    files
+    corpus::files("rav_corpus")
 }
 
 /// Parses, renders and formats; a text without errors must survive formatting.
@@ -92,17 +82,22 @@ fn a_file_formats_to_one_style() {
     .assert_eq(&rav::format(&parsed.ast));
 }
 
+/// What mutations put into a text.
+#[rustfmt::skip]
+const PARTS: &[&str] = &[
+    "{", "}", "(", ")", "[", "]", ";", ",", "..", "..=", "@", "==", "&&", "||", "!", "-", "&", "=", "+=", ".", ":",
+    "0", "1", "9223372036854775807", "9223372036854775808", "0x", "x", "loop", "while", "if", "else", "choose", "or",
+    "thread t", "static y;", "let r = 1;", "goto", "@l;", "break;", "continue;", "return;", "locked {", "of", "in",
+    "mem[", ".load()", ".store(1)", ".fetch_add(1)", "wait(x == 1);", "any", "//", "/*", "*/", "// c\n", "/* c */",
+    "\n", "\n\n", "\r\n", "\0", "é", "\u{1f600}", "//! expect a b: c\n", "wrapping", "max_value 3;", "true", "nop;",
+];
+
 #[test]
 fn no_mutation_of_the_corpus_makes_the_front_end_fail() {
-    let seeds: Vec<String> = corpus().into_iter().map(|(_, text)| text).collect();
-    let mut random = Random(0x5eed_1234_abcd_0001);
+    let seeds = corpus::texts("rav_corpus");
     let mut survivors = 0;
-    for _ in 0..5000 {
-        let mut text = seeds[random.below(seeds.len())].clone().into_bytes();
-        for _ in 0..=random.below(3) {
-            mutate(&mut text, &seeds, &mut random);
-        }
-        let parsed = exercise("mutant.rav", &String::from_utf8_lossy(&text));
+    for text in Mutants::new(&seeds, PARTS, 0x5eed_1234_abcd_0001).take(5000) {
+        let parsed = exercise("mutant.rav", &text);
         survivors += usize::from(parsed.program.is_some());
     }
     assert!(survivors > 200, "only {survivors} mutants were programs; the mutations are too wild to test formatting");
@@ -138,121 +133,5 @@ fn deep_long_and_large_texts_are_refused_or_read_but_never_fatal() {
     ];
     for text in texts {
         exercise("large.rav", &text);
-    }
-}
-
-fn mutate(text: &mut Vec<u8>, seeds: &[String], random: &mut Random) {
-    const PARTS: &[&str] = &[
-        "{",
-        "}",
-        "(",
-        ")",
-        "[",
-        "]",
-        ";",
-        ",",
-        "..",
-        "..=",
-        "@",
-        "==",
-        "&&",
-        "||",
-        "!",
-        "-",
-        "&",
-        "=",
-        "+=",
-        ".",
-        ":",
-        "0",
-        "1",
-        "9223372036854775807",
-        "9223372036854775808",
-        "0x",
-        "x",
-        "loop",
-        "while",
-        "if",
-        "else",
-        "choose",
-        "or",
-        "thread t",
-        "static y;",
-        "let r = 1;",
-        "goto",
-        "@l;",
-        "break;",
-        "continue;",
-        "return;",
-        "locked {",
-        "of",
-        "in",
-        "mem[",
-        ".load()",
-        ".store(1)",
-        ".fetch_add(1)",
-        "wait(x == 1);",
-        "any",
-        "//",
-        "/*",
-        "*/",
-        "// c\n",
-        "/* c */",
-        "\n",
-        "\n\n",
-        "\r\n",
-        "\0",
-        "é",
-        "\u{1f600}",
-        "//! expect a b: c\n",
-        "wrapping",
-        "max_value 3;",
-        "true",
-        "nop;",
-    ];
-    let at = random.below(text.len() + 1);
-    let end = (at + random.below(12)).min(text.len());
-    match random.below(10) {
-        0 => text.truncate(at),
-        1 | 2 => _ = text.splice(at..end, std::iter::empty()),
-        3 => {
-            let copied = text[at..end].to_vec();
-            let to = random.below(text.len() + 1);
-            text.splice(to..to, copied);
-        }
-        4 => {
-            if let Some(byte) = text.get_mut(at) {
-                *byte = random.below(256) as u8;
-            }
-        }
-        5 => {
-            let other = seeds[random.below(seeds.len())].as_bytes();
-            let from = random.below(other.len() + 1);
-            text.splice(at.., other[from..].iter().copied());
-        }
-        6 => {
-            // A whole line goes, or comes twice.
-            let lines: Vec<Vec<u8>> = text.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
-            if !lines.is_empty() {
-                let chosen = random.below(lines.len());
-                let times = random.below(2) * 2;
-                let repeated =
-                    |(number, line): (usize, &Vec<u8>)| line.repeat(if number == chosen { times } else { 1 });
-                *text = lines.iter().enumerate().flat_map(repeated).collect();
-            }
-        }
-        _ => _ = text.splice(at..at, PARTS[random.below(PARTS.len())].bytes()),
-    }
-}
-
-/// Xorshift: the same numbers in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit.max(1) as u64) as usize
     }
 }

@@ -3,6 +3,7 @@
 //! assertion fails, `// stuck sc` that some state is stuck. What is not said must not be found under SC; under TSO it is
 //! looked for only if a line speaks of it. Printed as `.rav` and read again, a program must still do the same.
 
+use crate::corpus;
 use ravelin_frontend::{Language, Parsed, parse, print, rav, render, rocker};
 use ravelin_program::{Model, Program, Source};
 use ravelin_semantics::operational::{Explored, Reference, State};
@@ -11,17 +12,7 @@ use std::fs;
 use std::path::Path;
 
 fn corpus() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rocker_corpus");
-    let mut files: Vec<(String, String)> = fs::read_dir(folder)
-        .expect("the corpus is there")
-        .map(|entry| {
-            let path = entry.expect("a readable folder").path();
-            let name = path.file_name().expect("a file").to_string_lossy().into_owned();
-            (name, fs::read_to_string(&path).expect("a readable file"))
-        })
-        .collect();
-    files.sort();
-    files
+    corpus::files("rocker_corpus")
 }
 
 /// Without any diagnostic.

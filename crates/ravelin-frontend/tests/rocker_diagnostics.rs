@@ -1,35 +1,14 @@
 //! Diagnostics. Each fixture carries the errors expected of it as carets under the offending characters: a line
 //! `//  ^^^ message` speaks about the line above it, and the carets give the columns.
 
-use ravelin_frontend::{Severity, render, rocker};
+use crate::carets;
+use ravelin_frontend::{Severity, rocker};
 use ravelin_program::Source;
 
 /// The diagnostics of a fixture must be those that its carets announce, and no others.
 fn check(fixture: &str) {
     let parsed = rocker::parse(Source::new("test.tpl", fixture));
-    let mut found: Vec<(usize, usize, usize, String)> = Vec::new();
-    for diagnostic in &parsed.diagnostics {
-        let position = parsed.source.position(diagnostic.span).expect("a place");
-        let width = (diagnostic.span.end - diagnostic.span.start) as usize;
-        let kind = if diagnostic.severity == Severity::Warning { "warning: " } else { "" };
-        let help = diagnostic.help.as_deref().map(|help| format!(" ({help})")).unwrap_or_default();
-        found.push((position.line, position.column, width.max(1), format!("{kind}{}{help}", diagnostic.message)));
-    }
-    let mut expected = Vec::new();
-    let mut line_above = 0;
-    for (number, line) in fixture.lines().enumerate() {
-        match line.find("//").zip(line.find('^')) {
-            Some((comment, caret)) if comment < caret && line[comment + 2..caret].trim().is_empty() => {
-                let carets = line[caret..].chars().take_while(|&c| c == '^').count();
-                expected.push((line_above, caret + 1, carets, line[caret + carets..].trim().to_owned()));
-            }
-            _ => line_above = number + 1,
-        }
-    }
-    found.sort();
-    expected.sort();
-    let shown = render(&parsed.diagnostics, &parsed.source, false);
-    assert_eq!(found, expected, "\n{shown}");
+    carets::check(&parsed.source, &parsed.diagnostics, ("//", ""));
 }
 
 #[test]

@@ -1,18 +1,10 @@
 //! No text whatever makes the front end fail. Thousands of damaged texts are derived from the corpus, the same ones in every
 //! run; a failure prints the text that caused it.
 
+use crate::corpus;
+use crate::mutation::Mutants;
 use ravelin_frontend::{Diagnostic, print, rav, render, rocker};
 use ravelin_program::{Program, Source};
-use std::fs;
-use std::path::Path;
-
-fn corpus() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rocker_corpus");
-    let mut files: Vec<_> =
-        fs::read_dir(folder).expect("the corpus is there").map(|entry| entry.expect("a file").path()).collect();
-    files.sort();
-    files.iter().map(|path| fs::read_to_string(path).expect("a readable file")).collect()
-}
 
 /// Parses and renders; gives back the program if the text is one.
 fn exercise(text: &str) -> Option<Program> {
@@ -26,17 +18,23 @@ fn exercise(text: &str) -> Option<Program> {
     parsed.program
 }
 
+/// What mutations put into a text.
+#[rustfmt::skip]
+const PARTS: &[&str] = &[
+    "{", "}", "(", ")", "[", "]", ";", ",", ":", "=", "==", "&&", "||", "|", "!", "-", "+", "*", "/", "%", ".", "0",
+    "1", "255", "256", "9223372036854775808", "0x", "x", "r", "p", "if (r == 1)", "else", "while (true)", "goto",
+    "l:", "goto l;", "skip;", "fn t {", "global z;", "na z;", "local r;", "track x: all;", "max_value 3;", "oneof",
+    "oneof ({", "});", ".load()", ".store(1)", ".naload()", ".nastore(1)", "wait(x, 1);", "BCAS(x, 0, 1);",
+    "r = CAS(x, 0, 1);", "FADD(x, 1);", "exchange(x, 1)", ", acq", ", rel", "rlx", "fence;", "fence(upd)", "lock(x);",
+    "assert(", "assume(", "verify(r);", "//", "/*", "*/", "// ROBUSTNESS egr: robust: ra.\n", "\n", "\r\n", "\0", "é",
+    "\u{1f600}", "true", "byte", "print",
+];
+
 #[test]
 fn no_mutation_of_the_corpus_makes_the_front_end_fail() {
-    let seeds = corpus();
-    let mut random = Random(0x5eed_0123_4567_89ab);
+    let seeds = corpus::texts("rocker_corpus");
     let mut survivors = 0;
-    for _ in 0..4000 {
-        let mut text = seeds[random.below(seeds.len())].clone().into_bytes();
-        for _ in 0..=random.below(3) {
-            mutate(&mut text, &seeds, &mut random);
-        }
-        let text = String::from_utf8_lossy(&text);
+    for text in Mutants::new(&seeds, PARTS, 0x5eed_0123_4567_89ab).take(4000) {
         if let Some(program) = exercise(&text) {
             let printed = print::rav(&program);
             let again = rav::parse(Source::new("printed.rav", printed.clone()));
@@ -83,131 +81,5 @@ fn deep_long_and_large_texts_are_refused_or_read_but_never_fatal() {
     ];
     for text in texts {
         exercise(&text);
-    }
-}
-
-fn mutate(text: &mut Vec<u8>, seeds: &[String], random: &mut Random) {
-    const PARTS: &[&str] = &[
-        "{",
-        "}",
-        "(",
-        ")",
-        "[",
-        "]",
-        ";",
-        ",",
-        ":",
-        "=",
-        "==",
-        "&&",
-        "||",
-        "|",
-        "!",
-        "-",
-        "+",
-        "*",
-        "/",
-        "%",
-        ".",
-        "0",
-        "1",
-        "255",
-        "256",
-        "9223372036854775808",
-        "0x",
-        "x",
-        "r",
-        "p",
-        "if (r == 1)",
-        "else",
-        "while (true)",
-        "goto",
-        "l:",
-        "goto l;",
-        "skip;",
-        "fn t {",
-        "global z;",
-        "na z;",
-        "local r;",
-        "track x: all;",
-        "max_value 3;",
-        "oneof",
-        "oneof ({",
-        "});",
-        ".load()",
-        ".store(1)",
-        ".naload()",
-        ".nastore(1)",
-        "wait(x, 1);",
-        "BCAS(x, 0, 1);",
-        "r = CAS(x, 0, 1);",
-        "FADD(x, 1);",
-        "exchange(x, 1)",
-        ", acq",
-        ", rel",
-        "rlx",
-        "fence;",
-        "fence(upd)",
-        "lock(x);",
-        "assert(",
-        "assume(",
-        "verify(r);",
-        "//",
-        "/*",
-        "*/",
-        "// ROBUSTNESS egr: robust: ra.\n",
-        "\n",
-        "\r\n",
-        "\0",
-        "é",
-        "\u{1f600}",
-        "true",
-        "byte",
-        "print",
-    ];
-    let at = random.below(text.len() + 1);
-    let end = (at + random.below(12)).min(text.len());
-    match random.below(10) {
-        0 => text.truncate(at),
-        1 | 2 => _ = text.splice(at..end, std::iter::empty()),
-        3 => {
-            let copied = text[at..end].to_vec();
-            let to = random.below(text.len() + 1);
-            text.splice(to..to, copied);
-        }
-        4 => {
-            if let Some(byte) = text.get_mut(at) {
-                *byte = random.below(256) as u8;
-            }
-        }
-        5 => {
-            let other = seeds[random.below(seeds.len())].as_bytes();
-            let from = random.below(other.len() + 1);
-            text.splice(at.., other[from..].iter().copied());
-        }
-        6 | 7 => {
-            // A whole line goes, or comes twice.
-            let lines: Vec<Vec<u8>> = text.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
-            if !lines.is_empty() {
-                let chosen = random.below(lines.len());
-                let times = random.below(2) * 2;
-                let repeated =
-                    |(number, line): (usize, &Vec<u8>)| line.repeat(if number == chosen { times } else { 1 });
-                *text = lines.iter().enumerate().flat_map(repeated).collect();
-            }
-        }
-        _ => _ = text.splice(at..at, PARTS[random.below(PARTS.len())].bytes()),
-    }
-}
-
-/// Xorshift: the same numbers in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit.max(1) as u64) as usize
     }
 }

@@ -1,24 +1,14 @@
 //! What Trencher programs do. Each file of `trencher_corpus/` lists its final states in comments: `# final sc` are those
 //! of SC, and `# final tso` are those that TSO adds. Registers are all listed, cells only if they do not hold 0.
 
+use crate::corpus;
 use ravelin_frontend::{Language, print, rav, render, trencher};
 use ravelin_program::{BinaryOp, Expr, Instruction, LocId, Model, Order, Program, Source};
 use ravelin_semantics::operational::{Reference, State};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 fn corpus() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trencher_corpus");
-    let mut files: Vec<(String, String)> = std::fs::read_dir(folder)
-        .expect("the corpus is there")
-        .map(|entry| {
-            let path = entry.expect("a readable folder").path();
-            let name = path.file_name().expect("a file").to_string_lossy().into_owned();
-            (name, std::fs::read_to_string(&path).expect("a readable file"))
-        })
-        .collect();
-    files.sort();
-    files
+    corpus::files("trencher_corpus")
 }
 
 fn program(name: &str, text: &str) -> Program {

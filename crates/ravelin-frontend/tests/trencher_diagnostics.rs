@@ -1,7 +1,8 @@
 //! Diagnostics of Trencher files. Each fixture carries the findings expected of it as carets under the offending
 //! characters: a line of carets and a message speaks about the line above it, and is taken out before parsing.
 
-use ravelin_frontend::{Severity, render, trencher};
+use crate::carets;
+use ravelin_frontend::trencher;
 use ravelin_program::Source;
 
 /// The diagnostics of a fixture must be those that its carets announce, and no others.
@@ -20,17 +21,7 @@ fn check(fixture: &str) {
         }
     }
     let parsed = trencher::parse(Source::new("test.txt", text));
-    let mut found = Vec::new();
-    for diagnostic in &parsed.diagnostics {
-        let position = parsed.source.position(diagnostic.span).expect("a place");
-        let width = parsed.source.quote(diagnostic.span).chars().count();
-        let kind = if diagnostic.severity == Severity::Warning { "warning: " } else { "" };
-        let help = diagnostic.help.as_deref().map(|help| format!(" ({help})")).unwrap_or_default();
-        found.push((position.line, position.column, width, format!("{kind}{}{help}", diagnostic.message)));
-    }
-    found.sort();
-    expected.sort();
-    assert_eq!(found, expected, "\n{}", render(&parsed.diagnostics, &parsed.source, false));
+    carets::assert_same(&parsed.source, &parsed.diagnostics, expected);
 }
 
 #[test]

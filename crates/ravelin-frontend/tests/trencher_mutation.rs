@@ -1,9 +1,10 @@
 //! No text whatever makes the Trencher front end fail. Thousands of damaged texts are derived from `trencher_corpus/`, the
 //! same ones in every run; a failure prints the text that caused it.
 
+use crate::corpus;
+use crate::mutation::Mutants;
 use ravelin_frontend::{Diagnostic, Parsed, print, rav, render, trencher};
 use ravelin_program::Source;
-use std::path::Path;
 
 fn exercise(text: &str) -> Parsed {
     let parsed = trencher::parse(Source::new("mutant.txt", text));
@@ -23,21 +24,20 @@ fn exercise(text: &str) -> Parsed {
     parsed
 }
 
+/// What mutations put into a text.
+#[rustfmt::skip]
+const PARTS: &[&str] = &[
+    " thread ", " initial ", " transition ", " end ", " read ", " write ", " local ", " check ", " mfence ", " noop ",
+    " lock ", " unlock ", " # ", "#", " ! ", " == ", " != ", " < ", " <= ", " && ", " || ", " + ", " - ", " * ",
+    " & ", " 0 ", " 1 ", " -1 ", " 5abc ", " 9223372036854775807 ", " 9223372036854775808 ", " r ", " a ", "\n", "\r",
+    "\r\n", "\0", "é", "\u{1f600}", "\u{feff}", "\u{b}", "\u{a0}", " | ", " ( ", "\nend\n", "\ntransition a b noop\n",
+];
+
 #[test]
 fn no_mutation_of_the_corpus_makes_the_front_end_fail() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trencher_corpus");
-    let mut paths: Vec<_> =
-        std::fs::read_dir(folder).expect("the corpus").map(|e| e.expect("an entry").path()).collect();
-    paths.sort();
-    let seeds: Vec<String> = paths.iter().map(|path| std::fs::read_to_string(path).expect("a file")).collect();
-    let mut random = Random(0x5eed_7e2c_4e12_0001);
+    let seeds = corpus::texts("trencher_corpus");
     let mut survivors = 0;
-    for round in 0..6000 {
-        let mut text = seeds[random.below(seeds.len())].clone().into_bytes();
-        for _ in 0..=random.below(3) {
-            mutate(&mut text, &seeds, &mut random);
-        }
-        let text = String::from_utf8_lossy(&text);
+    for (round, text) in Mutants::new(&seeds, PARTS, 0x5eed_7e2c_4e12_0001).take(6000).enumerate() {
         let Some(program) = exercise(&text).program else { continue };
         survivors += 1;
         if round % 8 == 0 {
@@ -77,49 +77,5 @@ fn large_texts_are_read_or_refused() {
     for (text, is_program) in texts {
         let start: String = text.chars().take(60).collect();
         assert_eq!(exercise(&text).program.is_some(), is_program, "{start}…");
-    }
-}
-
-fn mutate(text: &mut Vec<u8>, seeds: &[String], random: &mut Random) {
-    #[rustfmt::skip]
-    const PARTS: &[&str] = &[
-        " thread ", " initial ", " transition ", " end ", " read ", " write ", " local ", " check ", " mfence ", " noop ",
-        " lock ", " unlock ", " # ", "#", " ! ", " == ", " != ", " < ", " <= ", " && ", " || ", " + ", " - ", " * ", " & ",
-        " 0 ", " 1 ", " -1 ", " 5abc ", " 9223372036854775807 ", " 9223372036854775808 ", " r ", " a ", "\n", "\r", "\r\n",
-        "\0", "é", "\u{1f600}", "\u{feff}", "\u{b}", "\u{a0}", " | ", " ( ", "\nend\n", "\ntransition a b noop\n",
-    ];
-    let at = random.below(text.len() + 1);
-    let end = (at + random.below(12)).min(text.len());
-    match random.below(8) {
-        0 => text.truncate(at),
-        1 | 2 => _ = text.splice(at..end, std::iter::empty()),
-        3 => {
-            let copied = text[at..end].to_vec();
-            let to = random.below(text.len() + 1);
-            text.splice(to..to, copied);
-        }
-        4 => {
-            if let Some(byte) = text.get_mut(at) {
-                *byte = random.below(256) as u8;
-            }
-        }
-        5 => {
-            let other = seeds[random.below(seeds.len())].as_bytes();
-            let from = random.below(other.len() + 1);
-            text.splice(at.., other[from..].iter().copied());
-        }
-        _ => _ = text.splice(at..at, PARTS[random.below(PARTS.len())].bytes()),
-    }
-}
-
-/// Xorshift: the same numbers in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit.max(1) as u64) as usize
     }
 }
