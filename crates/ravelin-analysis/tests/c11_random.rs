@@ -3,49 +3,17 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
+use crate::random_programs::{check_one, without_faulting_domains, without_seq_cst_accesses};
 use ravelin_analysis::c11::{C11Question, c11_robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_program::{
-    Address, Escape, Expr, Instruction, Model, Order, Program, ProgramBuilder, SeqCstReading, Value, VarId, Variable,
+    Address, Expr, Instruction, Model, Order, Program, ProgramBuilder, SeqCstReading, Value, VarId, Variable,
 };
-use ravelin_semantics::generate::{Config, Generator, shrink};
+use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
 use ravelin_testing::seeds;
 
 const LIMITS: Limits = Limits { executions: 20_000, states: 20_000, values: 100 };
-
-/// Every access that is seq_cst becomes a release/acquire one; fences stay.
-fn without_seq_cst_accesses(program: &Program) -> Program {
-    let mut program = program.clone();
-    let weaken = |order: &mut Order, weaker: Order| {
-        if *order == Order::SeqCst {
-            *order = weaker;
-        }
-    };
-    for transition in program.threads.iter_mut().flat_map(|thread| &mut thread.transitions) {
-        match &mut transition.instruction {
-            Instruction::Load { order, .. } | Instruction::Wait { order, .. } => weaken(order, Order::Acquire),
-            Instruction::Store { order, .. } => weaken(order, Order::Release),
-            Instruction::Rmw { order, .. } | Instruction::BlockingCas { order, .. } => weaken(order, Order::AcqRel),
-            Instruction::CompareExchange { success, failure, .. } => {
-                weaken(success, Order::AcqRel);
-                weaken(failure, Order::Acquire);
-            }
-            _ => {}
-        }
-    }
-    program
-}
-
-/// A stale read that faults is a violation, but no event of a graph: where values wrap instead there is no difference.
-fn without_faulting_domains(program: &mut Program) {
-    let domains = program.threads.iter_mut().flat_map(|thread| &mut thread.registers).map(|r| &mut r.domain);
-    for domain in domains.chain(program.memory.variables.iter_mut().map(|variable| &mut variable.domain)) {
-        if domain.escape == Escape::Error && !domain.is_full() {
-            domain.escape = Escape::Wrap;
-        }
-    }
-}
 
 fn ask(program: &Program, model: Model, seq_cst: SeqCstReading, races: bool) -> Result<Option<Verdict>, String> {
     let question = C11Question { seq_cst, races, ..C11Question::new(model) };
@@ -84,7 +52,7 @@ fn exact(program: &Program, model: Model, seq_cst: SeqCstReading, reading: Readi
 /// What is wrong, if anything.
 fn disagreement(program: &Program) -> Option<String> {
     let all = || {
-        exact(&without_seq_cst_accesses(program), Model::Rc20, SeqCstReading::Both, Reading::Written)?;
+        exact(&without_seq_cst_accesses(program.clone()), Model::Rc20, SeqCstReading::Both, Reading::Written)?;
         exact(program, Model::Ra, SeqCstReading::Both, Reading::ReleaseAcquire)?;
         exact(program, Model::Rc20, SeqCstReading::RelAcq, Reading::SeqCstAsReleaseAcquire)?;
         // Incomplete, but never a false alarm: a violation comes with a graph of RC11.
@@ -103,14 +71,9 @@ fn disagreement(program: &Program) -> Option<String> {
 fn compare(config: Config, programs: std::ops::Range<u64>, change: impl Fn(&mut Program)) {
     let generator = Generator::new(config);
     for seed in programs {
-        let mut program = generator.program(seed);
-        without_faulting_domains(&mut program);
+        let mut program = without_faulting_domains(generator.program(seed));
         change(&mut program);
-        if let Some(what) = disagreement(&program) {
-            let small = shrink(&program, &mut |program| disagreement(program).is_some());
-            let said = disagreement(&small).unwrap_or(what);
-            panic!("seed {seed}: {said}\n{}", ravelin_frontend::print::rav(&small));
-        }
+        check_one(seed, &program, disagreement);
     }
 }
 

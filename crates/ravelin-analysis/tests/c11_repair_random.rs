@@ -3,11 +3,10 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
+use crate::random_programs::{without_faulting_domains, without_seq_cst_accesses};
 use ravelin_analysis::c11::{C11Weights, StrengthenOutcome, StrengthenQuestion, c11_offers, order_sites, strengthen};
 use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Sets, automaton_sites};
-use ravelin_program::{
-    Change, Edge, Escape, Instruction, Model, Order, Program, Site, ThreadId, TransitionId, repaired,
-};
+use ravelin_program::{Change, Edge, Instruction, Model, Order, Program, Site, ThreadId, TransitionId, repaired};
 use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
 use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
 use ravelin_testing::seeds;
@@ -126,31 +125,8 @@ fn made(program: &Program, sites: &[Site], offers: &[Offer], bits: usize) -> Pro
 }
 
 /// As in `c11_random.rs`: what a seq_cst access means is a matter of reading, and faults make no events.
-fn plain(mut program: Program) -> Program {
-    let weaken = |order: &mut Order, weaker: Order| {
-        if *order == Order::SeqCst {
-            *order = weaker;
-        }
-    };
-    for transition in program.threads.iter_mut().flat_map(|thread| &mut thread.transitions) {
-        match &mut transition.instruction {
-            Instruction::Load { order, .. } | Instruction::Wait { order, .. } => weaken(order, Order::Acquire),
-            Instruction::Store { order, .. } => weaken(order, Order::Release),
-            Instruction::Rmw { order, .. } | Instruction::BlockingCas { order, .. } => weaken(order, Order::AcqRel),
-            Instruction::CompareExchange { success, failure, .. } => {
-                weaken(success, Order::AcqRel);
-                weaken(failure, Order::Acquire);
-            }
-            _ => {}
-        }
-    }
-    let domains = program.threads.iter_mut().flat_map(|thread| &mut thread.registers).map(|r| &mut r.domain);
-    for domain in domains.chain(program.memory.variables.iter_mut().map(|variable| &mut variable.domain)) {
-        if domain.escape == Escape::Error && !domain.is_full() {
-            domain.escape = Escape::Wrap;
-        }
-    }
-    program
+fn plain(program: Program) -> Program {
+    without_faulting_domains(without_seq_cst_accesses(program))
 }
 
 /// Between two steps that are not local. Elsewhere they would only take the place of others, where not all can be tried.

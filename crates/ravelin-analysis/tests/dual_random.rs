@@ -3,12 +3,12 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
+use crate::random_programs::{self, assert_mixed, check_all, without_faults};
+use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{Question, dual, reach};
-use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
-use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
-use ravelin_testing::seeds;
+use ravelin_semantics::generate::{Config, Generator, Kind};
 
 /// What the bounded engine knows for sure: a violation, or that there is none because no buffer was ever full.
 fn bounded(program: &Program) -> Option<Verdict> {
@@ -20,16 +20,9 @@ fn bounded(program: &Program) -> Option<Verdict> {
 
 /// The engine's verdict; `None` if it refuses the program or gives up.
 fn decided(program: &Program) -> Result<Option<Verdict>, String> {
-    let question = Question { budget: Budget::unlimited().states(100_000), ..Question::new(Model::Tso) };
-    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| dual(program, &question))) {
-        Err(_) => Err("a panic".to_owned()),
-        Ok(Err(AnalysisError::NotFinite(_))) => Ok(None),
-        Ok(Err(error)) => Err(error.to_string()),
-        Ok(Ok(answer)) => {
-            let verdict = answer.reachability.verdict;
-            Ok((verdict != Verdict::Unknown).then_some(verdict))
-        }
-    }
+    let question =
+        Question { budget: Budget::unlimited().states(100_000), ..Question::new(Model::Tso) };
+    random_programs::decided(|| Ok(dual(program, &question)?.reachability))
 }
 
 /// What is wrong, if anything.
@@ -42,34 +35,16 @@ fn disagreement(program: &Program) -> Option<String> {
     (verdict != expected).then(|| format!("dual says {verdict:?}, bounded {expected:?}"))
 }
 
-fn check_all(generator: &Generator, programs: u64) {
-    for seed in seeds(programs) {
-        let program = generator.program(seed);
-        if let Some(what) = disagreement(&program) {
-            let small = shrink(&program, &mut |program| disagreement(program).is_some());
-            let what = disagreement(&small).unwrap_or(what);
-            panic!("seed {seed}: {what}\n{}", ravelin_frontend::print::rav(&small));
-        }
-    }
-}
-
 #[test]
 fn the_verdict_is_that_of_the_bounded_engine() {
     let generator = Generator::new(Config::all());
-    check_all(&generator, 2_000);
-    let verdicts = (0..200).filter_map(|seed| decided(&generator.program(seed)).ok()?);
-    let violated: Vec<bool> = verdicts.map(|verdict| verdict == Verdict::Violated).collect();
-    let count = violated.iter().filter(|violated| **violated).count();
-    assert!(violated.len() > 150, "only {} of 200 programs were decided", violated.len());
-    assert!((20..180).contains(&count), "{count} of {} are violated: too few of a kind", violated.len());
+    check_all(&generator, 2_000, disagreement);
+    assert_mixed(&generator, decided);
 }
 
-/// Without faults, which are found early in most programs that have any.
 #[test]
 fn the_verdict_is_that_of_the_bounded_engine_without_faults() {
-    let mut config = Config { domains: false, arrays: false, computed_addresses: false, goals: 1..=1, ..Config::all() };
-    config.kinds.retain(|(kind, _)| !matches!(kind, Kind::Assert));
-    check_all(&Generator::new(config), 2_000);
+    check_all(&without_faults(), 2_000, disagreement);
 }
 
 /// With many locks of all kinds: the bus lock keeps others' stores in their buffers, and locked blocks read several cells at once.
@@ -84,5 +59,5 @@ fn the_verdict_is_that_of_the_bounded_engine_under_locks() {
             _ => {}
         }
     }
-    check_all(&Generator::new(config), 2_000);
+    check_all(&Generator::new(config), 2_000, disagreement);
 }

@@ -3,12 +3,12 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
+use crate::random_programs::check_all;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{Question, Unsettled, lazy, reach};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
-use ravelin_semantics::generate::{Config, Generator, shrink};
-use ravelin_testing::seeds;
+use ravelin_semantics::generate::{Config, Generator};
 
 /// What exploration with long buffers says; `None` if it does not end.
 fn bounded(program: &Program, buffer: usize) -> Option<Verdict> {
@@ -52,14 +52,7 @@ fn looping_disagreement(program: &Program) -> Option<String> {
 }
 
 fn check(config: Config, default: u64, disagreement: impl Fn(&Program) -> Option<String>) {
-    let generator = Generator::new(config);
-    for seed in seeds(default) {
-        let program = generator.program(seed);
-        if let Some(what) = disagreement(&program) {
-            let small = shrink(&program, &mut |smaller| disagreement(smaller).is_some());
-            panic!("seed {seed}: {what}\n{small:#?}");
-        }
-    }
+    check_all(&Generator::new(config), default, disagreement);
 }
 
 #[test]

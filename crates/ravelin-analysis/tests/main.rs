@@ -25,6 +25,7 @@ mod parameterised_claims;
 mod parameterised_random;
 mod parameterised_reach_random;
 mod pso_random;
+mod random_programs;
 mod robustness_claims;
 mod robustness_random;
 mod sb_random;

@@ -3,13 +3,13 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
+use crate::random_programs::check_all;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, race_freedom, robustness};
 use ravelin_program::{Model, Program};
-use ravelin_semantics::generate::{Config, Generator, shrink};
+use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;
-use ravelin_testing::seeds;
 
 const MOST_CONFIGURATIONS: usize = 200_000;
 
@@ -76,17 +76,6 @@ fn word(fate: &AttackFate) -> &'static str {
         AttackFate::Infeasible => "infeasible",
         AttackFate::Feasible(_) => "feasible",
         AttackFate::Open => "open",
-    }
-}
-
-fn check_all(generator: &Generator, programs: u64, wrong: fn(&Program) -> Option<String>) {
-    for seed in seeds(programs) {
-        let program = generator.program(seed);
-        if let Some(what) = wrong(&program) {
-            let small = shrink(&program, &mut |program| wrong(program).is_some());
-            let what = wrong(&small).unwrap_or(what);
-            panic!("seed {seed}: {what}\n{}", ravelin_frontend::print::rav(&small));
-        }
     }
 }
 
