@@ -6,6 +6,7 @@
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use ravelin_program::{Invalid, Source, Span};
+use std::collections::HashSet;
 use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,6 +74,23 @@ impl Diagnostic {
 impl From<Invalid> for Diagnostic {
     fn from(invalid: Invalid) -> Diagnostic {
         Diagnostic::error(invalid.span, invalid.message)
+    }
+}
+
+/// Sorts by place, and drops what was said before: copies of a thread and uses of a macro have the same errors. No more
+/// than `most` are kept.
+pub(crate) fn tidy(diagnostics: &mut Vec<Diagnostic>, most: usize) {
+    let mut seen = HashSet::new();
+    diagnostics.retain(|diagnostic| seen.insert((diagnostic.span, diagnostic.message.clone())));
+    let cut = diagnostics.len() > most;
+    if cut {
+        // Errors first, so that cutting the list cannot make a wrong file look right.
+        diagnostics.sort_by_key(|diagnostic| (diagnostic.severity, diagnostic.span));
+        diagnostics.truncate(most);
+    }
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
+    if let Some(last) = diagnostics.last_mut().filter(|_| cut) {
+        last.notes.push(format!("only the first {most} findings are shown"));
     }
 }
 

@@ -19,6 +19,7 @@
 //! assert!(render(&wrong.diagnostics, &wrong.source, false).contains("did you mean `flag`?"));
 //! ```
 
+mod cursor;
 mod diagnostic;
 mod flow;
 mod language;

@@ -18,6 +18,7 @@ mod observe;
 mod outline;
 mod x86;
 
+use crate::diagnostic::tidy;
 use crate::{Diagnostic, Language, Parsed};
 use cursor::Cursor;
 use header::{Dialect, Header};
@@ -38,7 +39,7 @@ pub fn parse(source: Source) -> Parsed {
     {
         diagnostics.extend(validate(program).into_iter().map(Diagnostic::from));
     }
-    tidy(&mut diagnostics);
+    tidy(&mut diagnostics, MAX_DIAGNOSTICS);
     if diagnostics.iter().any(Diagnostic::is_error) {
         program = None;
     }
@@ -100,17 +101,4 @@ fn read(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<Program> {
 fn wrapping(wide: bool) -> Arithmetic {
     let (lo, hi) = if wide { (Value::MIN, Value::MAX) } else { (Value::from(i32::MIN), Value::from(i32::MAX)) };
     Arithmetic::Wrapping(Domain::new(lo, hi, Escape::Wrap))
-}
-
-fn tidy(diagnostics: &mut Vec<Diagnostic>) {
-    diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
-    diagnostics.dedup_by(|a, b| a.span == b.span && a.message == b.message);
-    if diagnostics.len() > MAX_DIAGNOSTICS {
-        // Errors first, so that cutting the list cannot make a wrong file look right.
-        diagnostics.sort_by_key(|diagnostic| diagnostic.severity);
-        diagnostics.truncate(MAX_DIAGNOSTICS);
-        if let Some(last) = diagnostics.last_mut() {
-            last.notes.push(format!("only the first {MAX_DIAGNOSTICS} findings are shown"));
-        }
-    }
 }

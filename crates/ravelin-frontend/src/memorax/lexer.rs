@@ -1,6 +1,7 @@
 //! Text to tokens. Lexing never stops: characters that mean nothing are reported, once for each run of them, and skipped.
 
 use crate::Diagnostic;
+use crate::cursor::{self, TokenKind};
 use ravelin_program::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,17 +15,14 @@ pub struct Token {
     pub used_at: Option<Span>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind {
-    /// A name or a reserved word; the parser tells them apart.
-    Word,
-    /// `$r`.
-    Register,
-    Natural(i64),
-    Symbol(&'static str),
-    /// Stands where a macro should have produced something. The error has been reported.
-    Missing,
-    End,
+impl cursor::Token for Token {
+    fn kind(self) -> TokenKind {
+        self.kind
+    }
+
+    fn span(self) -> Span {
+        self.span
+    }
 }
 
 /// Longer ones first, so that the first match is the longest.
@@ -102,14 +100,14 @@ pub fn lex(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
             (TokenKind::Register, 1 + word_length(&rest[1..]))
         } else if next.is_ascii_digit() {
             let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-            let value = rest[..length].parse();
+            let value = rest[..length].parse::<i64>();
             if value.is_err() {
                 diagnostics.push(
                     Diagnostic::error(Span::new(at, at + length), "this integer does not fit in 64 bits")
                         .with_note("`Z` stands for all integers, but only those of 64 bits are computed with"),
                 );
             }
-            (TokenKind::Natural(value.unwrap_or(0)), length)
+            (TokenKind::Number(value.unwrap_or(0).unsigned_abs()), length)
         } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
             (TokenKind::Symbol(symbol), symbol.len())
         } else {

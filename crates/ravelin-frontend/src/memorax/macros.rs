@@ -4,8 +4,9 @@
 //! expanded first; what stands in a body is expanded after they have been put in. Because sizes multiply with every
 //! level, the number of tokens made this way is limited.
 
-use super::lexer::{Token, TokenKind, is_reserved};
+use super::lexer::{Token, is_reserved};
 use crate::Diagnostic;
+use crate::cursor::TokenKind;
 use crate::suggest::did_you_mean;
 use ravelin_program::Span;
 use std::collections::HashMap;

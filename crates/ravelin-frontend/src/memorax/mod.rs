@@ -10,9 +10,9 @@ mod lower;
 mod macros;
 mod parser;
 
+use crate::diagnostic::tidy;
 use crate::{Diagnostic, Language, Parsed};
 use ravelin_program::Source;
-use std::collections::HashSet;
 
 /// More findings than this are not shown: nobody reads them.
 const MAX_DIAGNOSTICS: usize = 500;
@@ -27,26 +27,11 @@ pub fn parse(source: Source) -> Parsed {
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.extend(ravelin_program::validate(&program).into_iter().map(Diagnostic::from));
     }
-    tidy(&mut diagnostics);
+    tidy(&mut diagnostics, MAX_DIAGNOSTICS);
     let valid = !diagnostics.iter().any(Diagnostic::is_error);
     if valid {
         program.source = source.clone();
     }
     let program = valid.then_some(program);
     Parsed { program, diagnostics, expectations: Vec::new(), source, language: Language::Memorax }
-}
-
-/// Sorts, and drops what was said before: copies of a process and uses of a macro have the same errors.
-fn tidy(diagnostics: &mut Vec<Diagnostic>) {
-    let mut seen = HashSet::new();
-    diagnostics.retain(|diagnostic| seen.insert((diagnostic.span, diagnostic.message.clone())));
-    diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
-    if diagnostics.len() > MAX_DIAGNOSTICS {
-        // Errors first, so that cutting the list cannot make a wrong file look right.
-        diagnostics.sort_by_key(|diagnostic| diagnostic.severity);
-        diagnostics.truncate(MAX_DIAGNOSTICS);
-        if let Some(last) = diagnostics.last_mut() {
-            last.notes.push(format!("only the first {MAX_DIAGNOSTICS} findings are shown"));
-        }
-    }
 }

@@ -4,6 +4,7 @@
 
 use super::ast::{Comment, HeaderLine};
 use crate::Diagnostic;
+use crate::cursor::{self, TokenKind};
 use ravelin_program::Span;
 
 /// What the parser works on.
@@ -28,14 +29,14 @@ pub struct Token {
     pub blank_before: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind {
-    /// An identifier or a keyword; the parser tells them apart, because some keywords are only words in other places.
-    Word,
-    /// At most 2^63, which is accepted only after a minus.
-    Integer(u64),
-    Symbol(&'static str),
-    End,
+impl cursor::Token for Token {
+    fn kind(self) -> TokenKind {
+        self.kind
+    }
+
+    fn span(self) -> Span {
+        self.span
+    }
 }
 
 /// Longer ones first, so that the first match is the longest.
@@ -186,7 +187,7 @@ impl Lexer<'_> {
         } else if value.is_none() {
             self.out.diagnostics.push(too_large(span));
         }
-        self.push(TokenKind::Integer(value.filter(|_| well_formed).unwrap_or(0)), length);
+        self.push(TokenKind::Number(value.filter(|_| well_formed).unwrap_or(0)), length);
     }
 
     fn nonsense(&mut self) {

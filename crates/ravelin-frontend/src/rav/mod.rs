@@ -16,9 +16,9 @@ pub(crate) use lower::for_each_block;
 pub use parser::is_keyword;
 
 use crate::Diagnostic;
+use crate::diagnostic::tidy;
 use ast::HeaderLine;
 use ravelin_program::{Program, Source};
-use std::collections::HashSet;
 
 /// More errors than this are not shown: nobody reads them, and each costs a search for what was meant.
 const MAX_DIAGNOSTICS: usize = 500;
@@ -43,25 +43,10 @@ pub fn parse(source: Source) -> Parsed {
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.extend(ravelin_program::validate(&program).into_iter().map(Diagnostic::from));
     }
-    tidy(&mut diagnostics);
+    tidy(&mut diagnostics, MAX_DIAGNOSTICS);
     let valid = !diagnostics.iter().any(Diagnostic::is_error);
     if valid {
         program.source = source.clone();
     }
     Parsed { program: valid.then_some(program), diagnostics, header: ast.header.clone(), ast, source }
-}
-
-/// Sorts, and drops what was said before: copies of a thread have the same errors.
-fn tidy(diagnostics: &mut Vec<Diagnostic>) {
-    let mut seen = HashSet::new();
-    diagnostics.retain(|diagnostic| seen.insert((diagnostic.span, diagnostic.message.clone())));
-    diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
-    if diagnostics.len() > MAX_DIAGNOSTICS {
-        // Errors first, so that cutting the list cannot make a wrong file look right.
-        diagnostics.sort_by_key(|diagnostic| diagnostic.severity);
-        diagnostics.truncate(MAX_DIAGNOSTICS);
-        if let Some(last) = diagnostics.last_mut() {
-            last.notes.push(format!("only the first {MAX_DIAGNOSTICS} findings are shown"));
-        }
-    }
 }

@@ -4,6 +4,7 @@
 //! they may hold expected answers.
 
 use crate::Diagnostic;
+use crate::cursor::{self, TokenKind};
 use ravelin_program::Span;
 
 #[derive(Debug)]
@@ -29,13 +30,14 @@ pub struct Token {
     pub starts_line: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind {
-    /// An identifier or a keyword.
-    Word,
-    Number(i64),
-    Symbol(&'static str),
-    End,
+impl cursor::Token for Token {
+    fn kind(self) -> TokenKind {
+        self.kind
+    }
+
+    fn span(self) -> Span {
+        self.span
+    }
 }
 
 /// Longer ones first, so that the first match is the longest.
@@ -138,7 +140,7 @@ impl<'a> Lexer<'a> {
                 Diagnostic::error(span, "this number is too large").with_note("the largest value there can be is 255"),
             );
         }
-        self.push(TokenKind::Number(value.unwrap_or(0)), length);
+        self.push(TokenKind::Number(value.unwrap_or(0).unsigned_abs()), length);
     }
 
     fn nonsense(&mut self) {

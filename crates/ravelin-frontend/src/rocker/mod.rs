@@ -11,9 +11,9 @@ mod lower;
 mod metadata;
 mod parser;
 
+use crate::diagnostic::tidy;
 use crate::{Diagnostic, Language, Parsed};
 use ravelin_program::{Source, Span};
-use std::collections::HashSet;
 
 /// More errors than this are not shown: nobody reads them, and each costs a search for what was meant.
 const MAX_DIAGNOSTICS: usize = 500;
@@ -27,7 +27,7 @@ pub fn parse(source: Source) -> Parsed {
     }
     let (expectations, doubts) = metadata::expectations(&comments);
     diagnostics.extend(doubts);
-    tidy(&mut diagnostics);
+    tidy(&mut diagnostics, MAX_DIAGNOSTICS);
     let valid = !diagnostics.iter().any(Diagnostic::is_error);
     if valid {
         program.source = source.clone();
@@ -46,19 +46,4 @@ pub(crate) fn words(text: &str) -> Vec<(&str, usize)> {
     let tokens = lexer::lex(text).tokens.into_iter();
     let word = |span: Span| Some((text.get(span.start as usize..span.end as usize)?, span.start as usize));
     tokens.filter_map(|token| word(token.span)).collect()
-}
-
-/// Sorts, and drops what was said before.
-fn tidy(diagnostics: &mut Vec<Diagnostic>) {
-    let mut seen = HashSet::new();
-    diagnostics.retain(|diagnostic| seen.insert((diagnostic.span, diagnostic.message.clone())));
-    diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
-    if diagnostics.len() > MAX_DIAGNOSTICS {
-        // Errors first, so that cutting the list cannot make a wrong file look right.
-        diagnostics.sort_by_key(|diagnostic| diagnostic.severity);
-        diagnostics.truncate(MAX_DIAGNOSTICS);
-        if let Some(last) = diagnostics.last_mut() {
-            last.notes.push(format!("only the first {MAX_DIAGNOSTICS} findings are shown"));
-        }
-    }
 }

@@ -6,7 +6,8 @@
 
 use super::edit::{Part, Piece, Place, before, indentation, newline, wrap_after, wrap_before};
 use super::{Outline, Words};
-use crate::memorax::lexer::{Token, TokenKind, is_reserved, lex};
+use crate::cursor::TokenKind;
+use crate::memorax::lexer::{Token, is_reserved, lex};
 
 /// Nested deeper than this no statements are looked for.
 const MAX_DEPTH: i32 = 150;

@@ -16,6 +16,7 @@ pub(crate) mod parser;
 pub(crate) mod syntax;
 pub(crate) mod word;
 
+use crate::diagnostic::tidy;
 use crate::{Diagnostic, Language, Parsed};
 use ravelin_program::{Domain, Escape, Program, Source, Value};
 
@@ -29,7 +30,7 @@ pub fn parse(source: Source) -> Parsed {
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.extend(ravelin_program::validate(&program).into_iter().map(Diagnostic::from));
     }
-    tidy(&mut diagnostics);
+    tidy(&mut diagnostics, MAX_DIAGNOSTICS);
     let valid = !diagnostics.iter().any(Diagnostic::is_error);
     program.name = source.name.clone();
     program.source = source.clone();
@@ -49,17 +50,4 @@ pub fn wrap(program: &mut Program, modulus: Value) {
     program.memory.variables.iter_mut().for_each(|variable| variable.domain = domain);
     let registers = program.threads.iter_mut().flat_map(|thread| &mut thread.registers);
     registers.for_each(|register| register.domain = domain);
-}
-
-fn tidy(diagnostics: &mut Vec<Diagnostic>) {
-    diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
-    if diagnostics.len() > MAX_DIAGNOSTICS {
-        // Errors first, so that cutting the list cannot make a wrong file look right.
-        diagnostics.sort_by_key(|diagnostic| diagnostic.severity);
-        diagnostics.truncate(MAX_DIAGNOSTICS);
-        diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
-        if let Some(last) = diagnostics.last_mut() {
-            last.notes.push(format!("only the first {MAX_DIAGNOSTICS} findings are shown"));
-        }
-    }
 }

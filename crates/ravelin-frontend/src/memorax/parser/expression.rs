@@ -1,9 +1,9 @@
 //! Expressions over registers, and conditions on them. Parentheses group integers, brackets group conditions.
 
 use super::super::ast::{Expr, Name};
-use super::super::lexer::TokenKind;
 use super::{MAX_OPERATORS, Parse, Parser};
 use crate::Diagnostic;
+use crate::cursor::TokenKind;
 use ravelin_program::{Arithmetic, BinaryOp, Expr as Term, UnaryOp};
 
 type Tree = Term<Name>;
@@ -19,13 +19,13 @@ const COMPARISONS: [(&str, BinaryOp); 6] = [
 
 impl Parser<'_, '_> {
     pub(super) fn expr(&mut self) -> Parse<Expr> {
-        let start = self.at;
+        let start = self.cursor.at;
         let tree = self.sum()?;
         Ok(Expr { tree, span: self.span_from(start) })
     }
 
     pub(super) fn condition(&mut self) -> Parse<Expr> {
-        let start = self.at;
+        let start = self.cursor.at;
         let tree = self.disjunction()?;
         Ok(Expr { tree, span: self.span_from(start) })
     }
@@ -47,26 +47,26 @@ impl Parser<'_, '_> {
     }
 
     fn literal(&mut self) -> Parse<Tree> {
-        if self.eat_word("not") {
+        if self.cursor.eat_word("not") {
             let operand = self.nested(|parser| parser.literal())?;
             return Ok(match operand {
                 Tree::Const(value) => Tree::Const(i64::from(value == 0)),
                 operand => operand.not(),
             });
         }
-        if self.eat_word("true") {
+        if self.cursor.eat_word("true") {
             return Ok(Tree::Const(1));
         }
-        if self.eat_word("false") {
+        if self.cursor.eat_word("false") {
             return Ok(Tree::Const(0));
         }
-        if self.eat("[") {
+        if self.cursor.eat("[") {
             let tree = self.nested(|parser| parser.disjunction())?;
             self.expect("]", "after the condition")?;
             return Ok(tree);
         }
         let left = self.sum()?;
-        let Some((symbol, op)) = COMPARISONS.into_iter().find(|(symbol, _)| self.is(symbol)) else {
+        let Some((symbol, op)) = COMPARISONS.into_iter().find(|(symbol, _)| self.cursor.is(symbol)) else {
             return Err(self.expected("a comparison such as `=` or `<`"));
         };
         self.operator(symbol)?;
@@ -87,14 +87,11 @@ impl Parser<'_, '_> {
     }
 
     fn unit(&mut self) -> Parse<Tree> {
-        match self.token().kind {
+        match self.cursor.token().kind {
             TokenKind::Register => self.register().map(Tree::Atom),
-            TokenKind::Natural(value) => {
-                self.bump();
-                Ok(Tree::Const(value))
-            }
+            TokenKind::Number(_) => self.natural("a number").map(Tree::Const),
             TokenKind::Symbol("-") => {
-                self.bump();
+                self.cursor.bump();
                 Ok(match self.nested(|parser| parser.unit())? {
                     // Numbers as they are read have no minus of their own, so this cannot overflow.
                     Tree::Const(value) if value > i64::MIN => Tree::Const(-value),
@@ -102,13 +99,13 @@ impl Parser<'_, '_> {
                 })
             }
             TokenKind::Symbol("(") => {
-                self.bump();
+                self.cursor.bump();
                 let tree = self.nested(|parser| parser.sum())?;
                 self.expect(")", "after the expression")?;
                 Ok(tree)
             }
             TokenKind::Word if self.is_name() => {
-                let token = self.token();
+                let token = self.cursor.token();
                 let diagnostic = Diagnostic::error(token.span, "an expression holds registers and numbers only")
                     .with_help("read the variable into a register first: `read: $r := x`");
                 Err(self.report(diagnostic))
@@ -119,15 +116,15 @@ impl Parser<'_, '_> {
 
     /// Takes an operator if it is there and the expression may still grow.
     fn operator(&mut self, symbol: &str) -> Parse<bool> {
-        if !self.is(symbol) {
+        if !self.cursor.is(symbol) {
             return Ok(false);
         }
         self.operators += 1;
         if self.operators > MAX_OPERATORS {
             let message = format!("this expression has more than {MAX_OPERATORS} operators");
-            return Err(self.report(Diagnostic::error(self.token().span, message)));
+            return Err(self.report(Diagnostic::error(self.cursor.span(), message)));
         }
-        self.bump();
+        self.cursor.bump();
         Ok(true)
     }
 }

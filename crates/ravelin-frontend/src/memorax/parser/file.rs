@@ -1,27 +1,27 @@
 //! Sections: what is forbidden, declarations, processes.
 
 use super::super::ast::{Declaration, File, Name, Process, Tuple};
-use super::super::lexer::TokenKind;
 use super::{Parse, Parser, Reported};
 use crate::Diagnostic;
+use crate::cursor::TokenKind;
 
 impl Parser<'_, '_> {
     pub(super) fn file(&mut self) -> File {
         let mut file = File::default();
-        if self.eat_word("forbidden") {
+        if self.cursor.eat_word("forbidden") {
             self.forbidden(&mut file.forbidden);
         } else {
             let Reported = self.expected("`forbidden` and the control states that must not be reached together");
         }
-        if self.is_word("predicates") {
+        if self.cursor.is_word("predicates") {
             self.predicates();
         }
-        if self.eat_word("data") {
+        if self.cursor.eat_word("data") {
             self.declarations(&mut file.globals, TokenKind::Word);
         }
         let mut lost = false;
-        while !self.is_end() {
-            if self.is_word("process") {
+        while !self.cursor.is_end() {
+            if self.cursor.is_word("process") {
                 file.processes.push(self.process());
                 lost = false;
             } else {
@@ -29,7 +29,7 @@ impl Parser<'_, '_> {
                     let Reported = self.expected("`process`");
                 }
                 lost = true;
-                self.bump();
+                self.cursor.bump();
             }
         }
         file
@@ -37,16 +37,16 @@ impl Parser<'_, '_> {
 
     fn forbidden(&mut self, tuples: &mut Vec<Tuple>) {
         loop {
-            let start = self.at;
+            let start = self.cursor.at;
             let mut entries: Vec<Option<Name>> = Vec::new();
             loop {
-                if self.eat("*") {
+                if self.cursor.eat("*") {
                     entries.push(None);
                 } else if self.is_name() {
-                    let token = self.bump();
-                    entries.push(Some(Name { text: self.quote(token).to_owned(), span: token.span }));
-                } else if self.token().kind == TokenKind::Missing {
-                    self.bump();
+                    let token = self.cursor.bump();
+                    entries.push(Some(Name { text: self.cursor.quote(token.span).to_owned(), span: token.span }));
+                } else if self.cursor.token().kind == TokenKind::Missing {
+                    self.cursor.bump();
                 } else {
                     break;
                 }
@@ -56,23 +56,23 @@ impl Parser<'_, '_> {
             }
             let span = self.span_from(start);
             tuples.push(Tuple { entries, span });
-            if !self.eat(";") {
+            if !self.cursor.eat(";") {
                 break;
             }
         }
-        if !self.is_end() && !self.is_section() {
+        if !self.cursor.is_end() && !self.is_section() {
             let Reported = self.expected("a label, `*`, `;` or the next section");
-            while !self.is_end() && !self.is_section() {
-                self.bump();
+            while !self.cursor.is_end() && !self.is_section() {
+                self.cursor.bump();
             }
         }
     }
 
     /// Hints for predicate abstraction, which is not done here.
     fn predicates(&mut self) {
-        let span = self.bump().span;
-        while !self.is_end() && !self.is_word("data") && !self.is_word("process") {
-            self.bump();
+        let span = self.cursor.bump().span;
+        while !self.cursor.is_end() && !self.cursor.is_word("data") && !self.cursor.is_word("process") {
+            self.cursor.bump();
         }
         self.diagnostics.push(
             Diagnostic::warning(span, "the predicates are not used")
@@ -83,18 +83,18 @@ impl Parser<'_, '_> {
     /// Declarations of variables (`kind` is a word) or registers.
     fn declarations(&mut self, declarations: &mut Vec<Declaration>, kind: TokenKind) {
         let mut first = true;
-        while !self.is_end() && !self.is_section() {
+        while !self.cursor.is_end() && !self.is_section() {
             match self.declaration(kind) {
                 Ok(declaration) => declarations.push(declaration),
                 Err(Reported) => self.skip_declaration(),
             }
-            if self.is(",") || self.is(";") {
-                let token = self.token();
+            if self.cursor.is(",") || self.cursor.is(";") {
+                let token = self.cursor.token();
                 self.report(
                     Diagnostic::error(token.span, "declarations follow each other without a sign between them")
-                        .with_help(format!("leave out the `{}`", self.quote(token))),
+                        .with_help(format!("leave out the `{}`", self.cursor.quote(token.span))),
                 );
-                self.bump();
+                self.cursor.bump();
             }
             first = false;
         }
@@ -104,20 +104,21 @@ impl Parser<'_, '_> {
     }
 
     fn declaration(&mut self, kind: TokenKind) -> Parse<Declaration> {
-        let start = self.at;
+        let start = self.cursor.at;
         let name = match kind {
             TokenKind::Register => self.register()?,
-            _ if self.token().kind == TokenKind::Register => {
-                let token = self.token();
+            _ if self.cursor.token().kind == TokenKind::Register => {
+                let token = self.cursor.token();
                 let diagnostic = Diagnostic::error(token.span, "a register is declared in the section `registers`");
                 return Err(self.report(diagnostic.with_note("`data` declares shared variables, named without `$`")));
             }
             _ => self.name("the name of a variable")?,
         };
         self.expect("=", "and an initial value")?;
-        let initial = if self.eat("*") { None } else { Some(self.integer("an initial value: a number or `*`")?) };
+        let initial =
+            if self.cursor.eat("*") { None } else { Some(self.integer("an initial value: a number or `*`")?) };
         let mut domain = None;
-        if self.eat(":") && !self.eat_word("Z") {
+        if self.cursor.eat(":") && !self.cursor.eat_word("Z") {
             self.expect("[", "and a domain such as `[0:1]`, or `Z`")?;
             let lo = self.integer("the least value of the domain")?;
             self.expect(":", "between the least and the greatest value")?;
@@ -129,18 +130,18 @@ impl Parser<'_, '_> {
     }
 
     fn skip_declaration(&mut self) {
-        let start = self.at;
-        while !self.is_end() && !self.is_section() && !self.is(";") && !self.is(",") {
-            let named = matches!(self.token().kind, TokenKind::Word | TokenKind::Register);
-            if self.at > start && named && self.is_ahead(1, "=") {
+        let start = self.cursor.at;
+        while !self.cursor.is_end() && !self.is_section() && !self.cursor.is(";") && !self.cursor.is(",") {
+            let named = matches!(self.cursor.token().kind, TokenKind::Word | TokenKind::Register);
+            if self.cursor.at > start && named && self.cursor.is_ahead(1, "=") {
                 return;
             }
-            self.bump();
+            self.cursor.bump();
         }
     }
 
     fn process(&mut self) -> Process {
-        let keyword = self.bump();
+        let keyword = self.cursor.bump();
         let mut process = Process {
             copies: 1,
             locals: Vec::new(),
@@ -149,46 +150,46 @@ impl Parser<'_, '_> {
             span: keyword.span,
             used_at: keyword.used_at,
         };
-        if self.eat("(") {
+        if self.cursor.eat("(") {
             let copies = self.natural("the number of copies");
             if let Ok(copies) = copies
                 && self.expect(")", "after the number of copies").is_ok()
             {
                 process.copies = copies;
             } else {
-                while !self.is_end() && !self.is_section() {
-                    self.bump();
+                while !self.cursor.is_end() && !self.is_section() {
+                    self.cursor.bump();
                 }
             }
         }
-        if self.eat_word("data") {
+        if self.cursor.eat_word("data") {
             self.declarations(&mut process.locals, TokenKind::Word);
         }
-        if self.eat_word("registers") {
+        if self.cursor.eat_word("registers") {
             self.declarations(&mut process.registers, TokenKind::Register);
         }
         if self.expect_word("text", "and the statements of the process").is_err() {
-            while !self.is_end() && !self.is_word("text") && !self.is_word("process") {
-                self.bump();
+            while !self.cursor.is_end() && !self.cursor.is_word("text") && !self.cursor.is_word("process") {
+                self.cursor.bump();
             }
-            if !self.eat_word("text") {
+            if !self.cursor.eat_word("text") {
                 return process;
             }
         }
         loop {
             self.statements(&mut process.text);
-            if self.is_end() || self.is_word("process") {
+            if self.cursor.is_end() || self.cursor.is_word("process") {
                 return process;
             }
             let Reported = self.expected("`;` and a statement, or `process`");
             loop {
-                self.bump();
+                self.cursor.bump();
                 self.skip_statement();
-                if !self.is("}") && !self.is_word("or") {
+                if !self.cursor.is("}") && !self.cursor.is_word("or") {
                     break;
                 }
             }
-            if !self.eat(";") {
+            if !self.cursor.eat(";") {
                 return process;
             }
         }

@@ -8,8 +8,9 @@ mod file;
 mod statement;
 
 use super::ast::{File, Name};
-use super::lexer::{Token, TokenKind, is_reserved};
+use super::lexer::{Token, is_reserved};
 use crate::Diagnostic;
+use crate::cursor::{Cursor, Parse, Reported, TokenKind};
 use ravelin_program::Span;
 
 /// How deeply statements and expressions may be nested in each other.
@@ -26,110 +27,46 @@ pub fn parse_file(text: &str, mut tokens: Vec<Token>, diagnostics: &mut Vec<Diag
     let end = text.trim_end().len();
     let last = text[..end].char_indices().next_back().map_or(0, |(start, _)| start);
     tokens.push(Token { kind: TokenKind::End, span: Span::new(last, end), region: 0, used_at: None });
-    Parser { text, tokens, at: 0, depth: 0, operators: 0, diagnostics }.file()
+    Parser { cursor: Cursor::new(text, tokens), depth: 0, operators: 0, diagnostics }.file()
 }
 
-/// A syntax error was found and has been reported.
-struct Reported;
-
-type Parse<T> = Result<T, Reported>;
-
 struct Parser<'a, 'd> {
-    text: &'a str,
-    tokens: Vec<Token>,
-    at: usize,
+    cursor: Cursor<'a, Token>,
     depth: usize,
     operators: usize,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
-impl<'a> Parser<'a, '_> {
-    // Looking.
-
-    fn ahead(&self, distance: usize) -> Token {
-        self.tokens[(self.at + distance).min(self.tokens.len() - 1)]
-    }
-
-    fn token(&self) -> Token {
-        self.ahead(0)
-    }
-
-    fn quote(&self, token: Token) -> &'a str {
-        self.text.get(token.span.start as usize..token.span.end as usize).unwrap_or("")
-    }
-
-    fn word(&self) -> Option<&'a str> {
-        (self.token().kind == TokenKind::Word).then(|| self.quote(self.token()))
-    }
-
-    fn is(&self, symbol: &str) -> bool {
-        self.is_ahead(0, symbol)
-    }
-
-    fn is_ahead(&self, distance: usize, symbol: &str) -> bool {
-        matches!(self.ahead(distance).kind, TokenKind::Symbol(found) if found == symbol)
-    }
-
-    fn is_word(&self, word: &str) -> bool {
-        self.word() == Some(word)
-    }
-
+impl Parser<'_, '_> {
     /// A word that is not reserved.
     fn is_name(&self) -> bool {
-        self.word().is_some_and(|word| !is_reserved(word))
+        self.cursor.word().is_some_and(|word| !is_reserved(word))
     }
 
     fn is_section(&self) -> bool {
-        self.word().is_some_and(|word| SECTIONS.contains(&word))
-    }
-
-    fn is_end(&self) -> bool {
-        self.token().kind == TokenKind::End
+        self.cursor.word().is_some_and(|word| SECTIONS.contains(&word))
     }
 
     /// From the given token to the last one consumed, as far as that is written in one place: what an argument of a macro
     /// put in does not count.
     fn span_from(&self, start: usize) -> Span {
-        let first = self.tokens[start.min(self.tokens.len() - 1)];
-        let consumed = self.tokens.get(start..self.at).unwrap_or_default();
-        consumed.iter().filter(|token| token.region == first.region).fold(first.span, |span, token| span.to(token.span))
-    }
-
-    // Consuming.
-
-    fn bump(&mut self) -> Token {
-        let token = self.token();
-        if token.kind != TokenKind::End {
-            self.at += 1;
-        }
-        token
-    }
-
-    fn eat(&mut self, symbol: &str) -> bool {
-        let found = self.is(symbol);
-        if found {
-            self.bump();
-        }
-        found
-    }
-
-    fn eat_word(&mut self, word: &str) -> bool {
-        let found = self.is_word(word);
-        if found {
-            self.bump();
-        }
-        found
+        let first = self.cursor.nth(start);
+        self.cursor
+            .since(start)
+            .iter()
+            .filter(|token| token.region == first.region)
+            .fold(first.span, |span, token| span.to(token.span))
     }
 
     fn expect(&mut self, symbol: &str, place: &str) -> Parse<()> {
-        match self.eat(symbol) {
+        match self.cursor.eat(symbol) {
             true => Ok(()),
             false => Err(self.expected(&format!("`{symbol}` {place}"))),
         }
     }
 
     fn expect_word(&mut self, word: &str, place: &str) -> Parse<()> {
-        match self.eat_word(word) {
+        match self.cursor.eat_word(word) {
             true => Ok(()),
             false => Err(self.expected(&format!("`{word}` {place}"))),
         }
@@ -139,23 +76,24 @@ impl<'a> Parser<'a, '_> {
         if !self.is_name() {
             return Err(self.expected(what));
         }
-        let token = self.bump();
-        Ok(Name { text: self.quote(token).to_owned(), span: token.span })
+        let token = self.cursor.bump();
+        Ok(Name { text: self.cursor.quote(token.span).to_owned(), span: token.span })
     }
 
     fn register(&mut self) -> Parse<Name> {
-        if self.token().kind != TokenKind::Register {
+        if self.cursor.token().kind != TokenKind::Register {
             return Err(self.expected("a register such as `$r`"));
         }
-        let token = self.bump();
-        Ok(Name { text: self.quote(token).trim_start_matches('$').to_owned(), span: token.span })
+        let token = self.cursor.bump();
+        Ok(Name { text: self.cursor.quote(token.span).trim_start_matches('$').to_owned(), span: token.span })
     }
 
     fn natural(&mut self, what: &str) -> Parse<i64> {
-        match self.token().kind {
-            TokenKind::Natural(value) => {
-                self.bump();
-                Ok(value)
+        match self.cursor.token().kind {
+            TokenKind::Number(value) => {
+                self.cursor.bump();
+                // The lexer reports larger ones and reads them as 0.
+                Ok(value as i64)
             }
             _ => Err(self.expected(what)),
         }
@@ -163,7 +101,7 @@ impl<'a> Parser<'a, '_> {
 
     /// A number that may have a sign.
     fn integer(&mut self, what: &str) -> Parse<i64> {
-        let negative = self.eat("-");
+        let negative = self.cursor.eat("-");
         let value = self.natural(what)?;
         Ok(if negative { -value } else { value })
     }
@@ -171,7 +109,7 @@ impl<'a> Parser<'a, '_> {
     // Errors.
 
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
-        let token = self.token();
+        let token = self.cursor.token();
         let diagnostic = match token.used_at {
             Some(used_at) if diagnostic.span == token.span => {
                 diagnostic.with_secondary(used_at, "in this use of the macro")
@@ -183,8 +121,8 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn expected(&mut self, what: &str) -> Reported {
-        let token = self.token();
-        let text = self.quote(token);
+        let token = self.cursor.token();
+        let text = self.cursor.quote(token.span);
         let found = match token.kind {
             // What is missing has been reported.
             TokenKind::Missing => return Reported,
@@ -198,16 +136,16 @@ impl<'a> Parser<'a, '_> {
     /// Skips to what comes after a broken statement: a `;` or `or` of the same block, its end, or the next process.
     fn skip_statement(&mut self) {
         let mut depth = 0usize;
-        while !self.is_end() && !self.is_word("process") {
-            match self.token().kind {
+        while !self.cursor.is_end() && !self.cursor.is_word("process") {
+            match self.cursor.token().kind {
                 TokenKind::Symbol("{") => depth += 1,
                 TokenKind::Symbol("}") if depth == 0 => return,
                 TokenKind::Symbol("}") => depth -= 1,
                 TokenKind::Symbol(";") if depth == 0 => return,
-                TokenKind::Word if depth == 0 && self.is_word("or") => return,
+                TokenKind::Word if depth == 0 && self.cursor.is_word("or") => return,
                 _ => {}
             }
-            self.bump();
+            self.cursor.bump();
         }
     }
 
@@ -215,7 +153,7 @@ impl<'a> Parser<'a, '_> {
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= MAX_DEPTH {
             let message = format!("statements and expressions are nested more than {MAX_DEPTH} deep here");
-            return Err(self.report(Diagnostic::error(self.token().span, message)));
+            return Err(self.report(Diagnostic::error(self.cursor.span(), message)));
         }
         self.depth += 1;
         let result = parse(self);

@@ -1,9 +1,9 @@
 //! Statements. A `;` stands between two statements, not after one.
 
 use super::super::ast::{Place, PlaceKind, Statement, StatementKind, Strength};
-use super::super::lexer::TokenKind;
 use super::{Parse, Parser, Reported};
 use crate::Diagnostic;
+use crate::cursor::TokenKind;
 use crate::suggest::did_you_mean;
 
 /// Words that begin a statement.
@@ -17,8 +17,8 @@ impl Parser<'_, '_> {
     pub(super) fn statements(&mut self, statements: &mut Vec<Statement>) {
         loop {
             statements.push(self.statement());
-            let semicolon = self.token();
-            if self.eat(";") {
+            let semicolon = self.cursor.token();
+            if self.cursor.eat(";") {
                 if self.ends_statements() {
                     self.diagnostics.push(
                         Diagnostic::error(semicolon.span, "no statement follows this `;`")
@@ -36,23 +36,23 @@ impl Parser<'_, '_> {
     }
 
     fn ends_statements(&self) -> bool {
-        self.is_end() || self.is("}") || self.is_word("or") || self.is_section()
+        self.cursor.is_end() || self.cursor.is("}") || self.cursor.is_word("or") || self.is_section()
     }
 
     fn starts_statement(&self) -> bool {
-        let by_word = self.word().is_some_and(|word| word == "write" || STATEMENT_WORDS.contains(&word));
+        let by_word = self.cursor.word().is_some_and(|word| word == "write" || STATEMENT_WORDS.contains(&word));
         by_word
-            || (self.is_name() && self.is_ahead(1, ":"))
-            || (self.token().kind == TokenKind::Register && self.is_ahead(1, ":="))
+            || (self.is_name() && self.cursor.is_ahead(1, ":"))
+            || (self.cursor.token().kind == TokenKind::Register && self.cursor.is_ahead(1, ":="))
     }
 
     fn statement(&mut self) -> Statement {
         let mut labels = Vec::new();
-        while self.is_name() && self.is_ahead(1, ":") {
+        while self.is_name() && self.cursor.is_ahead(1, ":") {
             labels.extend(self.name("a label").ok());
-            self.bump();
+            self.cursor.bump();
         }
-        let start = self.at;
+        let start = self.cursor.at;
         self.operators = 0;
         let kind = self.nested(|parser| parser.statement_kind()).unwrap_or_else(|Reported| {
             self.skip_statement();
@@ -62,15 +62,15 @@ impl Parser<'_, '_> {
     }
 
     fn statement_kind(&mut self) -> Parse<StatementKind> {
-        if self.is("{") {
+        if self.cursor.is("{") {
             return self.block().map(StatementKind::Block);
         }
-        if self.token().kind == TokenKind::Register {
+        if self.cursor.token().kind == TokenKind::Register {
             let register = self.register()?;
             self.expect(":=", "and the value that the register takes")?;
             return Ok(StatementKind::Assign(register, self.expr()?));
         }
-        let Some(word) = self.word() else {
+        let Some(word) = self.cursor.word() else {
             return Err(self.expected("a statement"));
         };
         match word {
@@ -79,15 +79,15 @@ impl Parser<'_, '_> {
             "ssfence" => self.lone(StatementKind::StoreFence),
             "llfence" => self.lone(StatementKind::LoadFence),
             "assume" => {
-                self.bump();
+                self.cursor.bump();
                 self.expect(":", "after `assume`")?;
                 self.condition().map(StatementKind::Assume)
             }
             // `syncrd` reads what is in memory, which is what a read sees where there are no caches to be out of date.
             "read" | "syncrd" => {
-                self.bump();
+                self.cursor.bump();
                 self.expect(":", if word == "read" { "after `read`" } else { "after `syncrd`" })?;
-                if self.token().kind == TokenKind::Register {
+                if self.cursor.token().kind == TokenKind::Register {
                     let register = self.register()?;
                     self.expect(":=", "and the variable that is read")?;
                     return Ok(StatementKind::Load(register, self.place()?));
@@ -98,28 +98,28 @@ impl Parser<'_, '_> {
             }
             "write" => self.write(Strength::Plain),
             "syncwr" => {
-                self.bump();
+                self.cursor.bump();
                 self.expect(":", "after `syncwr`")?;
                 self.written(Strength::Shared)
             }
             "slocked" => {
-                self.bump();
+                self.cursor.bump();
                 self.write(Strength::StoreOrdered)
             }
             "locked" => {
-                self.bump();
-                match self.is("{") {
+                self.cursor.bump();
+                match self.cursor.is("{") {
                     true => self.alternatives().map(StatementKind::Locked),
-                    false if self.is_word("write") => self.write(Strength::Locked),
+                    false if self.cursor.is_word("write") => self.write(Strength::Locked),
                     false => Err(self.expected("`write` or `{` after `locked`")),
                 }
             }
             "either" => {
-                self.bump();
+                self.cursor.bump();
                 self.alternatives().map(StatementKind::Either)
             }
             "cas" => {
-                self.bump();
+                self.cursor.bump();
                 self.expect("(", "after `cas`")?;
                 let place = self.place()?;
                 self.expect(",", "and the value that is waited for")?;
@@ -130,19 +130,19 @@ impl Parser<'_, '_> {
                 Ok(StatementKind::Cas(place, old, new))
             }
             "goto" => {
-                self.bump();
+                self.cursor.bump();
                 self.name("a label").map(StatementKind::Goto)
             }
             "if" => {
-                self.bump();
+                self.cursor.bump();
                 let condition = self.condition()?;
                 self.expect_word("then", "after the condition")?;
                 let then = Box::new(self.statement());
-                let otherwise = self.eat_word("else").then(|| Box::new(self.statement()));
+                let otherwise = self.cursor.eat_word("else").then(|| Box::new(self.statement()));
                 Ok(StatementKind::If(condition, then, otherwise))
             }
             "while" => {
-                self.bump();
+                self.cursor.bump();
                 let condition = self.condition()?;
                 self.expect_word("do", "after the condition")?;
                 Ok(StatementKind::While(condition, Box::new(self.statement())))
@@ -152,7 +152,7 @@ impl Parser<'_, '_> {
     }
 
     fn lone(&mut self, kind: StatementKind) -> Parse<StatementKind> {
-        self.bump();
+        self.cursor.bump();
         Ok(kind)
     }
 
@@ -169,7 +169,7 @@ impl Parser<'_, '_> {
     }
 
     fn block(&mut self) -> Parse<Vec<Statement>> {
-        let open = self.bump();
+        let open = self.cursor.bump();
         let mut statements = Vec::new();
         self.statements(&mut statements);
         self.close(open.span)?;
@@ -178,14 +178,14 @@ impl Parser<'_, '_> {
 
     /// `{ … or … }`.
     fn alternatives(&mut self) -> Parse<Vec<Vec<Statement>>> {
-        let open = self.token();
+        let open = self.cursor.token();
         self.expect("{", "and the alternatives")?;
         let mut alternatives = Vec::new();
         loop {
             let mut statements = Vec::new();
             self.statements(&mut statements);
             alternatives.push(statements);
-            if !self.eat_word("or") {
+            if !self.cursor.eat_word("or") {
                 break;
             }
         }
@@ -194,35 +194,35 @@ impl Parser<'_, '_> {
     }
 
     fn close(&mut self, open: ravelin_program::Span) -> Parse<()> {
-        if self.eat("}") {
+        if self.cursor.eat("}") {
             return Ok(());
         }
-        if self.is_end() || self.is_word("process") {
+        if self.cursor.is_end() || self.cursor.is_word("process") {
             let diagnostic = Diagnostic::error(open, "this `{` is never closed");
             self.diagnostics.push(diagnostic);
             return Err(Reported);
         }
         let Reported = self.expected("`;`, `or` or `}`");
         // What follows may still be understood once the block has been left.
-        while !self.is("}") && !self.is_end() && !self.is_word("process") {
-            self.bump();
+        while !self.cursor.is("}") && !self.cursor.is_end() && !self.cursor.is_word("process") {
+            self.cursor.bump();
             self.skip_statement();
         }
-        self.eat("}");
+        self.cursor.eat("}");
         Err(Reported)
     }
 
     fn place(&mut self) -> Parse<Place> {
-        let start = self.at;
-        if self.eat("[") {
+        let start = self.cursor.at;
+        if self.cursor.eat("[") {
             let pointer = self.expr()?;
             self.expect("]", "after the pointer")?;
             return Ok(Place { kind: PlaceKind::Pointer(pointer), span: self.span_from(start) });
         }
         let name = self.name("a variable such as `x`, `x[my]` or `x[0]`, or a pointer such as `[$r]`")?;
-        let kind = if !self.eat("[") {
+        let kind = if !self.cursor.eat("[") {
             PlaceKind::Global(name)
-        } else if self.eat_word("my") {
+        } else if self.cursor.eat_word("my") {
             self.expect("]", "after `my`")?;
             PlaceKind::Own(name)
         } else {
@@ -237,9 +237,9 @@ impl Parser<'_, '_> {
         if matches!(word, "or" | "else" | "then" | "do") || super::SECTIONS.contains(&word) {
             return self.expected("a statement");
         }
-        let mut diagnostic = Diagnostic::error(self.token().span, format!("there is no statement `{word}`"));
+        let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("there is no statement `{word}`"));
         diagnostic.help = did_you_mean(word, STATEMENT_WORDS.into_iter().chain(["write"]));
-        if diagnostic.help.is_none() && self.is_ahead(1, ":=") {
+        if diagnostic.help.is_none() && self.cursor.is_ahead(1, ":=") {
             diagnostic.help = Some(format!("a write to a shared variable is `write: {word} := …`"));
         }
         self.report(diagnostic)

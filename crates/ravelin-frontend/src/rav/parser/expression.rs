@@ -5,9 +5,10 @@
 
 use super::super::ast::{Access, Expr, ExprKind, Method, Name, Outcome, Place, ThreadRef, Type, Wait};
 use super::super::format::{format_expr, format_place};
-use super::super::lexer::{TokenKind, too_large};
+use super::super::lexer::too_large;
 use super::{MAX_OPERATORS, Parse, Parser, is_keyword};
 use crate::Diagnostic;
+use crate::cursor::TokenKind;
 use crate::suggest::did_you_mean;
 use ravelin_program::{BinaryOp, Order, UnaryOp};
 
@@ -19,28 +20,30 @@ impl Parser<'_> {
     /// An expression of operators that bind at least as tightly as `least`.
     fn binary(&mut self, least: u8) -> Parse<Expr> {
         self.nested(|parser| {
-            let start = parser.at;
+            let start = parser.cursor.at;
             let mut left = parser.unary()?;
             while let Some(op) = parser.operator().filter(|op| op.precedence() >= least) {
                 if op.is_comparison()
                     && let ExprKind::Binary(earlier, ..) = &left.kind
                     && earlier.is_comparison()
                 {
-                    let diagnostic = Diagnostic::error(parser.token().span, "comparisons cannot be chained");
+                    let diagnostic = Diagnostic::error(parser.cursor.span(), "comparisons cannot be chained");
                     return Err(parser.report(diagnostic.with_help("compare twice and join with `&&`")));
                 }
                 parser.count_operator()?;
-                parser.bump();
+                parser.cursor.bump();
                 let right = parser.binary(op.precedence() + 1)?;
-                left =
-                    Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span: parser.span_from(start) };
+                left = Expr {
+                    kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
+                    span: parser.cursor.span_from(start),
+                };
             }
             Ok(left)
         })
     }
 
     fn operator(&self) -> Option<BinaryOp> {
-        let TokenKind::Symbol(symbol) = self.token().kind else { return None };
+        let TokenKind::Symbol(symbol) = self.cursor.token().kind else { return None };
         BinaryOp::ALL.into_iter().find(|op| op.symbol() == symbol)
     }
 
@@ -50,82 +53,82 @@ impl Parser<'_> {
             return Ok(());
         }
         let diagnostic = Diagnostic::error(
-            self.token().span,
+            self.cursor.span(),
             format!("one statement may hold {MAX_OPERATORS} operators, and this one holds more"),
         );
         Err(self.report(diagnostic.with_help("name a part of it with `let`")))
     }
 
     fn unary(&mut self) -> Parse<Expr> {
-        let start = self.at;
-        let op = match self.token().kind {
+        let start = self.cursor.at;
+        let op = match self.cursor.token().kind {
             TokenKind::Symbol("-") => UnaryOp::Neg,
             TokenKind::Symbol("!") => UnaryOp::Not,
             _ => return self.operand(),
         };
-        self.bump();
-        let operand = match self.token().kind {
+        self.cursor.bump();
+        let operand = match self.cursor.token().kind {
             // The least value can be written only here: its absolute value is no value.
-            TokenKind::Integer(value) if op == UnaryOp::Neg => {
-                let span = self.bump().span;
-                let text = self.quote(span).to_owned();
+            TokenKind::Number(value) if op == UnaryOp::Neg => {
+                let span = self.cursor.bump().span;
+                let text = self.cursor.quote(span).to_owned();
                 Expr { kind: ExprKind::Integer { value, text }, span }
             }
             _ => self.nested(|parser| parser.unary())?,
         };
-        Ok(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span: self.span_from(start) })
+        Ok(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span: self.cursor.span_from(start) })
     }
 
     /// An operand, possibly as the number in `2 of p@label`.
     fn operand(&mut self) -> Parse<Expr> {
-        let start = self.at;
+        let start = self.cursor.at;
         let count = self.primary()?;
-        if !(self.is_word("of") && self.word_of(self.ahead(1)).is_some()) {
+        if !(self.cursor.is_word("of") && self.cursor.word_of(self.cursor.ahead(1)).is_some()) {
             return Ok(count);
         }
-        self.bump();
+        self.cursor.bump();
         let thread = self.name("a thread")?;
         self.expect("@", "and the label at which threads are counted")?;
         let label = self.name("a label")?;
         let kind = ExprKind::Count { count: Box::new(count), thread, label };
-        Ok(Expr { kind, span: self.span_from(start) })
+        Ok(Expr { kind, span: self.cursor.span_from(start) })
     }
 
     fn primary(&mut self) -> Parse<Expr> {
-        let start = self.at;
-        let token = self.token();
+        let start = self.cursor.at;
+        let token = self.cursor.token();
         let kind = match token.kind {
-            TokenKind::Integer(value) => {
-                self.bump();
+            TokenKind::Number(value) => {
+                self.cursor.bump();
                 if i64::try_from(value).is_err() {
                     self.report(too_large(token.span));
                     return Ok(Expr { kind: ExprKind::Error, span: token.span });
                 }
-                ExprKind::Integer { value, text: self.quote(token.span).to_owned() }
+                ExprKind::Integer { value, text: self.cursor.quote(token.span).to_owned() }
             }
             TokenKind::Symbol("(") => {
-                self.bump();
+                self.cursor.bump();
                 let inner = self.expr()?;
                 self.expect(")", "to close the parenthesis")?;
                 ExprKind::Paren(Box::new(inner))
             }
             TokenKind::Symbol("&") => {
-                self.bump();
+                self.cursor.bump();
                 ExprKind::AddressOf(self.place()?)
             }
-            TokenKind::Word => match self.quote(token.span) {
+            TokenKind::Word => match self.cursor.quote(token.span) {
                 word @ ("true" | "false") => {
-                    self.bump();
+                    self.cursor.bump();
                     ExprKind::Bool(word == "true")
                 }
                 "wait" => self.wait()?,
-                "checked" if self.is_ahead(1, "(") => {
-                    self.bump();
-                    self.bump();
+                "checked" if self.cursor.is_ahead(1, "(") => {
+                    self.cursor.bump();
+                    self.cursor.bump();
                     self.in_arithmetic(None)?
                 }
                 "wrapping" => {
-                    self.bump();
+                    self.cursor.bump();
                     self.expect("(", "and the type in which to compute, as in `wrapping(u8, r + 1)`")?;
                     let ty = self.ty()?;
                     self.expect(",", "and what to compute in this type")?;
@@ -136,7 +139,7 @@ impl Parser<'_> {
             },
             _ => return Err(self.expected("an expression")),
         };
-        Ok(Expr { kind, span: self.span_from(start) })
+        Ok(Expr { kind, span: self.cursor.span_from(start) })
     }
 
     /// The rest of `checked(e)` or `wrapping(T, e)`.
@@ -150,16 +153,16 @@ impl Parser<'_> {
     fn named(&mut self) -> Parse<ExprKind> {
         let place = self.place()?;
         let thread = |place: Place| ThreadRef { name: place.name, index: place.index };
-        if self.is(".") {
-            if self.is_ahead(2, "(") || self.ahead(1).kind != TokenKind::Word {
-                self.bump();
+        if self.cursor.is(".") {
+            if self.cursor.is_ahead(2, "(") || self.cursor.ahead(1).kind != TokenKind::Word {
+                self.cursor.bump();
                 return self.access(place);
             }
-            self.bump();
+            self.cursor.bump();
             let register = self.name("a register")?;
             return Ok(ExprKind::Register(thread(place), register));
         }
-        if self.eat("@") {
+        if self.cursor.eat("@") {
             let label = self.name("a label")?;
             return Ok(ExprKind::At(thread(place), label));
         }
@@ -167,10 +170,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn place(&mut self) -> Parse<Place> {
-        let start = self.at;
-        let name = if self.is_word("mem") {
-            let span = self.bump().span;
-            if !self.is("[") {
+        let start = self.cursor.at;
+        let name = if self.cursor.is_word("mem") {
+            let span = self.cursor.bump().span;
+            if !self.cursor.is("[") {
                 return Err(self.expected("`[` and an address after `mem`"));
             }
             Name { text: "mem".to_owned(), span }
@@ -178,53 +181,53 @@ impl Parser<'_> {
             self.name("a variable")?
         };
         let mut index = None;
-        if self.eat("[") {
+        if self.cursor.eat("[") {
             index = Some(Box::new(self.expr()?));
             self.expect("]", "after the index")?;
         }
-        Ok(Place { name, index, span: self.span_from(start) })
+        Ok(Place { name, index, span: self.cursor.span_from(start) })
     }
 
     fn access(&mut self, place: Place) -> Parse<ExprKind> {
-        let start = self.at;
+        let start = self.cursor.at;
         let method = self.method()?;
         let name = method.name();
         self.expect("(", &format!("after `{name}`"))?;
         let (mut arguments, mut orders) = (Vec::new(), Vec::new());
-        while !self.is(")") {
+        while !self.cursor.is(")") {
             let is_order = arguments.len() >= method.arguments()
-                && self.word().is_some_and(|word| order_named(word).is_some())
-                && (self.is_ahead(1, ",") || self.is_ahead(1, ")"));
+                && self.cursor.word().is_some_and(|word| order_named(word).is_some())
+                && (self.cursor.is_ahead(1, ",") || self.cursor.is_ahead(1, ")"));
             if is_order {
                 orders.push(self.order()?);
             } else {
                 arguments.push(self.expr()?);
             }
-            if !self.eat(",") {
+            if !self.cursor.eat(",") {
                 break;
             }
         }
         self.expect(")", &format!("after the arguments of `{name}`"))?;
-        let span = self.span_from(start);
+        let span = self.cursor.span_from(start);
         if let Some(diagnostic) = wrong_arguments(method, &arguments, &orders, span) {
             self.report(diagnostic);
             return Ok(ExprKind::Error);
         }
         let compares = matches!(method, Method::CompareExchange { .. });
         let mut outcome = None;
-        if self.is(".") {
-            let found = match self.word_of(self.ahead(1)) {
+        if self.cursor.is(".") {
+            let found = match self.cursor.word_of(self.cursor.ahead(1)) {
                 Some("is_ok") => Some(Outcome::IsOk),
                 Some("is_err") => Some(Outcome::IsErr),
                 _ => None,
             };
             if !compares || found.is_none() {
-                self.bump();
+                self.cursor.bump();
                 let what = if compares { "`is_ok()` or `is_err()`" } else { "no further method: this is an integer" };
                 return Err(self.expected_word(what, ["is_ok", "is_err"]));
             }
-            self.bump();
-            self.bump();
+            self.cursor.bump();
+            self.cursor.bump();
             self.expect("(", "of the method")?;
             self.expect(")", "of the method")?;
             outcome = found;
@@ -233,17 +236,17 @@ impl Parser<'_> {
     }
 
     fn method(&mut self) -> Parse<Method> {
-        let found = self.word().and_then(|word| Method::ALL.into_iter().find(|method| method.name() == word));
+        let found = self.cursor.word().and_then(|word| Method::ALL.into_iter().find(|method| method.name() == word));
         match found {
             Some(method) => {
-                self.bump();
+                self.cursor.bump();
                 Ok(method)
             }
             None => {
                 let names = Method::ALL.map(Method::name);
                 let mut diagnostic =
-                    Diagnostic::error(self.token().span, format!("expected a method, found {}", self.found()));
-                if let Some(word) = self.word() {
+                    Diagnostic::error(self.cursor.span(), format!("expected a method, found {}", self.found()));
+                if let Some(word) = self.cursor.word() {
                     diagnostic.message = format!("there is no method `{word}`");
                     diagnostic.help = did_you_mean(word, names);
                 }
@@ -253,9 +256,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn order(&mut self) -> Parse<Name> {
-        match self.word() {
+        match self.cursor.word() {
             Some(word) if order_named(word).is_some() => {
-                let span = self.bump().span;
+                let span = self.cursor.bump().span;
                 Ok(Name { text: word.to_owned(), span })
             }
             _ => Err(self.expected_word(
@@ -266,13 +269,20 @@ impl Parser<'_> {
     }
 
     fn wait(&mut self) -> Parse<ExprKind> {
-        self.bump();
+        self.cursor.bump();
         self.expect("(", "after `wait`")?;
         let place = self.place()?;
         let mut values = Vec::new();
         loop {
-            if self.is("!=") || self.is("<") || self.is(">") || self.is("<=") || self.is(">=") || self.is(".") {
-                let diagnostic = Diagnostic::error(self.token().span, "a wait names the values it waits for with `==`");
+            if self.cursor.is("!=")
+                || self.cursor.is("<")
+                || self.cursor.is(">")
+                || self.cursor.is("<=")
+                || self.cursor.is(">=")
+                || self.cursor.is(".")
+            {
+                let diagnostic =
+                    Diagnostic::error(self.cursor.span(), "a wait names the values it waits for with `==`");
                 let shown = format_place(&place);
                 return Err(self.report(diagnostic.with_help(format!(
                     "write `wait({shown} == 1)`, or wait for anything else by `while {shown}.load() == 0 {{}}`"
@@ -281,7 +291,7 @@ impl Parser<'_> {
             self.expect("==", "and the value to wait for")?;
             // Tighter than a comparison, so that `||` separates the values.
             values.push(self.binary(BinaryOp::BitOr.precedence())?);
-            if !self.eat("||") {
+            if !self.cursor.eat("||") {
                 break;
             }
             self.count_operator()?;
@@ -292,7 +302,7 @@ impl Parser<'_> {
                 self.report(diagnostic);
             }
         }
-        let order = if self.eat(",") { Some(self.order()?) } else { None };
+        let order = if self.cursor.eat(",") { Some(self.order()?) } else { None };
         self.expect(")", "after the values")?;
         Ok(ExprKind::Wait(Box::new(Wait { place, values, order })))
     }

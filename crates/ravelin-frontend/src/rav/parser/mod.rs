@@ -10,8 +10,9 @@ mod statement;
 pub use expression::order_named;
 
 use super::ast::{Comment, Comments, File, Name};
-use super::lexer::{Lexed, Token, TokenKind, lex};
+use super::lexer::{Lexed, Token, lex};
 use crate::Diagnostic;
+use crate::cursor::{Cursor, Parse, Reported, TokenKind};
 use crate::suggest::did_you_mean;
 use ravelin_program::Span;
 
@@ -95,23 +96,16 @@ pub fn is_keyword(word: &str) -> bool {
 /// Parses a file; gives back all of it that could be understood.
 pub fn parse_file(text: &str) -> (File, Vec<Diagnostic>) {
     let Lexed { tokens, comments, header, diagnostics } = lex(text);
-    let mut parser =
-        Parser { text, tokens, comments, at: 0, next_comment: 0, depth: 0, operators: 0, broken: false, diagnostics };
+    let cursor = Cursor::new(text, tokens);
+    let mut parser = Parser { cursor, comments, next_comment: 0, depth: 0, operators: 0, broken: false, diagnostics };
     let mut file = parser.file();
     file.header = header;
     (file, parser.diagnostics)
 }
 
-/// A syntax error was found and has been reported.
-struct Reported;
-
-type Parse<T> = Result<T, Reported>;
-
 struct Parser<'a> {
-    text: &'a str,
-    tokens: Vec<Token>,
+    cursor: Cursor<'a, Token>,
     comments: Vec<Comment>,
-    at: usize,
     next_comment: usize,
     depth: usize,
     operators: usize,
@@ -120,113 +114,38 @@ struct Parser<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-impl<'a> Parser<'a> {
-    // Looking.
-
-    fn token(&self) -> Token {
-        self.tokens[self.at.min(self.tokens.len() - 1)]
-    }
-
-    fn ahead(&self, distance: usize) -> Token {
-        self.tokens[(self.at + distance).min(self.tokens.len() - 1)]
-    }
-
-    fn word_of(&self, token: Token) -> Option<&'a str> {
-        (token.kind == TokenKind::Word).then(|| self.quote(token.span))
-    }
-
-    fn word(&self) -> Option<&'a str> {
-        self.word_of(self.token())
-    }
-
-    fn quote(&self, span: Span) -> &'a str {
-        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
-    }
-
-    fn is(&self, symbol: &str) -> bool {
-        matches!(self.token().kind, TokenKind::Symbol(found) if found == symbol)
-    }
-
-    fn is_ahead(&self, distance: usize, symbol: &str) -> bool {
-        matches!(self.ahead(distance).kind, TokenKind::Symbol(found) if found == symbol)
-    }
-
-    fn is_word(&self, word: &str) -> bool {
-        self.word() == Some(word)
-    }
-
-    fn is_end(&self) -> bool {
-        self.token().kind == TokenKind::End
-    }
-
-    /// The end of what has been consumed.
-    fn last_end(&self) -> usize {
-        self.at.checked_sub(1).map_or(0, |last| self.tokens[last].span.end as usize)
-    }
-
-    /// From the given token to the last one consumed.
-    fn span_from(&self, start: usize) -> Span {
-        let start = self.tokens[start.min(self.tokens.len() - 1)].span.start as usize;
-        Span::new(start, self.last_end().max(start))
-    }
-
+impl Parser<'_> {
     /// What stands here, for messages.
     fn found(&self) -> String {
-        match self.token().kind {
+        match self.cursor.token().kind {
             TokenKind::End => "the end of the file".to_owned(),
-            TokenKind::Word if is_keyword(self.quote(self.token().span)) => {
-                format!("the keyword `{}`", self.quote(self.token().span))
+            TokenKind::Word if is_keyword(self.cursor.quote(self.cursor.span())) => {
+                format!("the keyword `{}`", self.cursor.quote(self.cursor.span()))
             }
-            _ => format!("`{}`", self.quote(self.token().span)),
+            _ => format!("`{}`", self.cursor.quote(self.cursor.span())),
         }
-    }
-
-    // Consuming.
-
-    fn bump(&mut self) -> Token {
-        let token = self.token();
-        if token.kind != TokenKind::End {
-            self.at += 1;
-        }
-        token
-    }
-
-    fn eat(&mut self, symbol: &str) -> bool {
-        let found = self.is(symbol);
-        if found {
-            self.bump();
-        }
-        found
-    }
-
-    fn eat_word(&mut self, word: &str) -> bool {
-        let found = self.is_word(word);
-        if found {
-            self.bump();
-        }
-        found
     }
 
     fn expect(&mut self, symbol: &str, why: &str) -> Parse<()> {
-        if self.eat(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}` {why}"))) }
+        if self.cursor.eat(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}` {why}"))) }
     }
 
     fn expect_word(&mut self, word: &str, why: &str) -> Parse<()> {
-        if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}` {why}"))) }
+        if self.cursor.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}` {why}"))) }
     }
 
     /// A name, which must not be a keyword. `what` says what it would name.
     fn name(&mut self, what: &str) -> Parse<Name> {
-        match self.word() {
+        match self.cursor.word() {
             Some("_") => {
-                Err(self.report(Diagnostic::error(self.token().span, format!("`_` cannot be the name of {what}"))))
+                Err(self.report(Diagnostic::error(self.cursor.span(), format!("`_` cannot be the name of {what}"))))
             }
             Some(word) if is_keyword(word) => Err(self.report(
-                Diagnostic::error(self.token().span, format!("expected {what}, found the keyword `{word}`"))
+                Diagnostic::error(self.cursor.span(), format!("expected {what}, found the keyword `{word}`"))
                     .with_help("keywords cannot be names; choose another one"),
             )),
             Some(word) => {
-                let span = self.bump().span;
+                let span = self.cursor.bump().span;
                 Ok(Name { text: word.to_owned(), span })
             }
             None => Err(self.expected(what)),
@@ -240,16 +159,24 @@ impl<'a> Parser<'a> {
             self.skip_statement();
             return Ok(());
         }
-        if self.eat(";") {
+        if self.cursor.eat(";") {
             return Ok(());
         }
-        let end = self.last_end();
-        let span = if self.token().starts_line || self.is_end() { Span::new(end, end) } else { self.token().span };
+        let end = self.cursor.last_end();
+        let span = if self.cursor.token().starts_line || self.cursor.is_end() {
+            Span::new(end, end)
+        } else {
+            self.cursor.span()
+        };
         let reported = self.report(
             Diagnostic::error(span, format!("expected `;` after {after}, found {}", self.found()))
                 .with_label("expected `;`"),
         );
-        if self.token().starts_line || self.is("}") || self.is_end() { Ok(()) } else { Err(reported) }
+        if self.cursor.token().starts_line || self.cursor.is("}") || self.cursor.is_end() {
+            Ok(())
+        } else {
+            Err(reported)
+        }
     }
 
     // Errors.
@@ -260,14 +187,14 @@ impl<'a> Parser<'a> {
     }
 
     fn expected(&mut self, what: &str) -> Reported {
-        let diagnostic = Diagnostic::error(self.token().span, format!("expected {what}, found {}", self.found()));
+        let diagnostic = Diagnostic::error(self.cursor.span(), format!("expected {what}, found {}", self.found()));
         self.report(diagnostic)
     }
 
     /// As `expected`, where one of some words would have been accepted.
     fn expected_word<'b>(&mut self, what: &str, words: impl IntoIterator<Item = &'b str>) -> Reported {
-        let mut diagnostic = Diagnostic::error(self.token().span, format!("expected {what}, found {}", self.found()));
-        diagnostic.help = self.word().and_then(|word| did_you_mean(word, words));
+        let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("expected {what}, found {}", self.found()));
+        diagnostic.help = self.cursor.word().and_then(|word| did_you_mean(word, words));
         self.report(diagnostic)
     }
 
@@ -283,41 +210,25 @@ impl<'a> Parser<'a> {
     /// line that starts with a keyword.
     fn skip_statement(&mut self) {
         loop {
-            match self.token().kind {
+            match self.cursor.token().kind {
                 TokenKind::End | TokenKind::Symbol("}") => return,
                 TokenKind::Symbol(";") => {
-                    self.bump();
+                    self.cursor.bump();
                     return;
                 }
                 TokenKind::Symbol("{") => {
-                    self.skip_braces();
+                    self.cursor.skip_braces();
                     return;
                 }
-                TokenKind::Word if self.token().starts_line => {
-                    let word = self.quote(self.token().span);
+                TokenKind::Word if self.cursor.token().starts_line => {
+                    let word = self.cursor.quote(self.cursor.span());
                     if ITEM_WORDS.contains(&word) || STATEMENT_WORDS.contains(&word) {
                         return;
                     }
                 }
                 _ => {}
             }
-            self.bump();
-        }
-    }
-
-    /// Skips a block with all blocks in it.
-    fn skip_braces(&mut self) {
-        let mut depth = 0usize;
-        while !self.is_end() {
-            if self.is("{") {
-                depth += 1;
-            } else if self.is("}") {
-                depth = depth.saturating_sub(1);
-            }
-            self.bump();
-            if depth == 0 {
-                return;
-            }
+            self.cursor.bump();
         }
     }
 
@@ -325,7 +236,7 @@ impl<'a> Parser<'a> {
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= MAX_DEPTH {
             let diagnostic = Diagnostic::error(
-                self.token().span,
+                self.cursor.span(),
                 format!("blocks and expressions are nested more than {MAX_DEPTH} deep here"),
             );
             return Err(self.report(diagnostic.with_help("name a part of it with `let`, or split the block")));
@@ -340,7 +251,7 @@ impl<'a> Parser<'a> {
 
     /// The comments before the current token that nobody has taken.
     fn pending_comments(&mut self) -> Vec<Comment> {
-        let limit = if self.is_end() { u32::MAX } else { self.token().span.start };
+        let limit = if self.cursor.is_end() { u32::MAX } else { self.cursor.span().start };
         self.comments_before(limit)
     }
 
@@ -354,13 +265,13 @@ impl<'a> Parser<'a> {
 
     /// Collects the comments of an item or statement that has just ended.
     fn comments(&mut self, mut leading: Vec<Comment>, blank_before: bool) -> Comments {
-        let inside = self.comments_before(self.last_end() as u32);
+        let inside = self.comments_before(self.cursor.last_end() as u32);
         leading.extend(inside);
-        let next = self.token().span.start;
+        let next = self.cursor.span().start;
         let mut trailing = Vec::new();
         while let Some(comment) = self.comments.get(self.next_comment)
             && !comment.starts_line
-            && (comment.span.start < next || self.is_end())
+            && (comment.span.start < next || self.cursor.is_end())
         {
             trailing.push(comment.clone());
             self.next_comment += 1;

@@ -1,9 +1,9 @@
 //! Statements and blocks.
 
 use super::super::ast::{Block, Comments, Else, Expr, ExprKind, If, Name, Pattern, Place, Statement, StatementKind};
-use super::super::lexer::TokenKind;
 use super::{ITEM_WORDS, Parse, Parser, Reported, STATEMENT_WORDS, is_keyword};
 use crate::Diagnostic;
+use crate::cursor::TokenKind;
 use crate::suggest::nearest;
 use ravelin_program::BinaryOp;
 
@@ -23,78 +23,78 @@ const COMPOUND: [(&str, BinaryOp); 10] = [
 impl Parser<'_> {
     /// A block in braces. `what` says whose, for messages.
     pub(super) fn block(&mut self, what: &str) -> Parse<Block> {
-        let start = self.at;
-        let open = self.token().span;
+        let start = self.cursor.at;
+        let open = self.cursor.span();
         self.expect("{", &format!("and the statements {what}"))?;
         self.nested(|parser| {
             let mut block = Block::default();
             loop {
-                while parser.eat(";") {}
-                if parser.is("}") {
+                while parser.cursor.eat(";") {}
+                if parser.cursor.is("}") {
                     block.end = parser.pending_comments();
-                    parser.bump();
+                    parser.cursor.bump();
                     break;
                 }
-                let item_starts =
-                    parser.token().starts_line && parser.word().is_some_and(|word| ITEM_WORDS.contains(&word));
-                if parser.is_end() || item_starts {
+                let item_starts = parser.cursor.token().starts_line
+                    && parser.cursor.word().is_some_and(|word| ITEM_WORDS.contains(&word));
+                if parser.cursor.is_end() || item_starts {
                     let Reported = parser.unclosed(open);
                     break;
                 }
                 block.statements.push(parser.statement());
             }
-            block.span = parser.span_from(start);
+            block.span = parser.cursor.span_from(start);
             Ok(block)
         })
         .inspect_err(|Reported| {
             // Nested too deeply: what is inside cannot be understood, what comes after can.
-            self.at = start;
-            self.skip_braces();
+            self.cursor.at = start;
+            self.cursor.skip_braces();
         })
-        .or_else(|Reported| Ok(Block { span: self.span_from(start), ..Block::default() }))
+        .or_else(|Reported| Ok(Block { span: self.cursor.span_from(start), ..Block::default() }))
     }
 
     fn statement(&mut self) -> Statement {
         let leading = self.pending_comments();
-        let (start, blank_before) = (self.at, self.token().blank_before);
+        let (start, blank_before) = (self.cursor.at, self.cursor.token().blank_before);
         self.operators = 0;
         self.broken = false;
         let kind = self.statement_kind().unwrap_or_else(|Reported| {
             self.skip_statement();
-            if self.at == start {
-                self.bump();
+            if self.cursor.at == start {
+                self.cursor.bump();
             }
             StatementKind::Error
         });
         self.broken = false;
         let comments: Comments = self.comments(leading, blank_before);
-        Statement { kind, span: self.span_from(start), comments }
+        Statement { kind, span: self.cursor.span_from(start), comments }
     }
 
     fn statement_kind(&mut self) -> Parse<StatementKind> {
-        if self.eat("@") {
+        if self.cursor.eat("@") {
             let name = self.name("a label")?;
             self.semicolon("the label")?;
             return Ok(StatementKind::Label(name));
         }
-        if self.is("{") {
+        if self.cursor.is("{") {
             return self.block("").map(StatementKind::Block);
         }
-        match self.word() {
+        match self.cursor.word() {
             Some("let") => self.binding(),
             Some("if") => self.conditional().map(StatementKind::If),
             Some("while") => {
-                self.bump();
+                self.cursor.bump();
                 let (head, condition) = self.while_condition()?;
                 let body = self.block("of the loop")?;
                 Ok(StatementKind::While { head, condition, body })
             }
             Some("loop") => {
-                self.bump();
+                self.cursor.bump();
                 self.block("of the loop").map(StatementKind::Loop)
             }
             Some("for") => {
-                self.bump();
+                self.cursor.bump();
                 let name = self.name("the counter")?;
                 self.expect_word("in", "and a range such as `0..3`")?;
                 let range = self.range("a range such as `0..3`")?;
@@ -102,15 +102,15 @@ impl Parser<'_> {
                 Ok(StatementKind::For { name, range, body })
             }
             Some("choose") => {
-                self.bump();
+                self.cursor.bump();
                 let mut branches = vec![self.block("of the first choice")?];
-                while self.eat_word("or") {
+                while self.cursor.eat_word("or") {
                     branches.push(self.block("of the next choice")?);
                 }
                 Ok(StatementKind::Choose(branches))
             }
             Some("locked") => {
-                self.bump();
+                self.cursor.bump();
                 self.block("of the locked step").map(StatementKind::Locked)
             }
             Some("break") => self.lone(StatementKind::Break),
@@ -120,9 +120,9 @@ impl Parser<'_> {
             Some("bus_lock") => self.lone(StatementKind::BusLock),
             Some("bus_unlock") => self.lone(StatementKind::BusUnlock),
             Some("goto") => {
-                self.bump();
+                self.cursor.bump();
                 // The sign of labels is accepted where only a label can stand.
-                self.eat("@");
+                self.cursor.eat("@");
                 let label = self.name("a label")?;
                 self.semicolon("the label")?;
                 Ok(StatementKind::Goto(label))
@@ -131,10 +131,12 @@ impl Parser<'_> {
             Some("assert") => self.call(|parser| parser.expr(), StatementKind::Assert),
             Some("lock") => self.call(|parser| parser.place(), StatementKind::Lock),
             Some("unlock") => self.call(|parser| parser.place(), StatementKind::Unlock),
-            Some("fence") => self
-                .call(|parser| if parser.is(")") { Ok(None) } else { parser.order().map(Some) }, StatementKind::Fence),
+            Some("fence") => self.call(
+                |parser| if parser.cursor.is(")") { Ok(None) } else { parser.order().map(Some) },
+                StatementKind::Fence,
+            ),
             Some("havoc") => {
-                self.bump();
+                self.cursor.bump();
                 let name = self.name("a register")?;
                 self.expect_word("in", "and a range such as `0..3`")?;
                 let range = self.range("a range such as `0..3`")?;
@@ -143,7 +145,7 @@ impl Parser<'_> {
             }
             Some(word) if ITEM_WORDS.contains(&word) => {
                 let diagnostic = Diagnostic::error(
-                    self.token().span,
+                    self.cursor.span(),
                     format!("`{word}` is an item, and items stand outside of threads"),
                 );
                 Err(self.report(diagnostic.with_help("locals are declared with `let`")))
@@ -154,24 +156,24 @@ impl Parser<'_> {
 
     /// A condition, or `{ fence(); condition }`.
     fn while_condition(&mut self) -> Parse<(Vec<Statement>, Expr)> {
-        let open = self.at;
-        if !self.eat("{") {
+        let open = self.cursor.at;
+        if !self.cursor.eat("{") {
             return Ok((Vec::new(), self.expr()?));
         }
         self.fences_and_condition().inspect_err(|Reported| {
             // What is in the braces was not understood; what comes after can be.
-            self.at = open;
-            self.skip_braces();
+            self.cursor.at = open;
+            self.cursor.skip_braces();
         })
     }
 
     fn fences_and_condition(&mut self) -> Parse<(Vec<Statement>, Expr)> {
         let mut head = Vec::new();
-        while self.word() == Some("fence") {
-            let start = self.at;
+        while self.cursor.word() == Some("fence") {
+            let start = self.cursor.at;
             let kind = self.statement_kind()?;
             // Its comments belong to the loop.
-            head.push(Statement { kind, span: self.span_from(start), comments: Comments::default() });
+            head.push(Statement { kind, span: self.cursor.span_from(start), comments: Comments::default() });
         }
         let condition = self.expr()?;
         self.expect("}", "after the condition; before it there may be fences only")?;
@@ -180,8 +182,8 @@ impl Parser<'_> {
 
     /// A statement of one word.
     fn lone(&mut self, kind: StatementKind) -> Parse<StatementKind> {
-        let word = self.bump();
-        let after = format!("`{}`", self.quote(word.span));
+        let word = self.cursor.bump();
+        let after = format!("`{}`", self.cursor.quote(word.span));
         self.semicolon(&after)?;
         Ok(kind)
     }
@@ -192,8 +194,8 @@ impl Parser<'_> {
         argument: impl FnOnce(&mut Self) -> Parse<T>,
         make: impl FnOnce(T) -> StatementKind,
     ) -> Parse<StatementKind> {
-        let word = self.bump();
-        let name = self.quote(word.span);
+        let word = self.cursor.bump();
+        let name = self.cursor.quote(word.span);
         self.expect("(", &format!("after `{name}`"))?;
         let argument = argument(self)?;
         self.expect(")", &format!("after the argument of `{name}`"))?;
@@ -202,11 +204,11 @@ impl Parser<'_> {
     }
 
     fn binding(&mut self) -> Parse<StatementKind> {
-        self.bump();
+        self.cursor.bump();
         let pattern = self.pattern()?;
-        let at = self.token().span;
+        let at = self.cursor.span();
         let mut ty = None;
-        if self.eat(":") {
+        if self.cursor.eat(":") {
             let result = self.ty();
             ty =
                 Some(self.or_broken(result, || super::super::ast::Type {
@@ -215,7 +217,7 @@ impl Parser<'_> {
                 }));
         }
         let mut value = None;
-        if !self.broken && self.eat("=") {
+        if !self.broken && self.cursor.eat("=") {
             let result = self.expr();
             value = Some(self.or_broken(result, || Expr { kind: ExprKind::Error, span: at }));
         }
@@ -224,35 +226,35 @@ impl Parser<'_> {
     }
 
     fn pattern(&mut self) -> Parse<Pattern> {
-        if self.eat("(") {
+        if self.cursor.eat("(") {
             let old = self.name_or_blank()?;
             self.expect(",", "between the two names")?;
             let ok = self.name_or_blank()?;
             self.expect(")", "after the two names")?;
             return Ok(Pattern::Pair(old, ok));
         }
-        let mutable = self.is_word("mut") && self.word_of(self.ahead(1)).is_some() && {
-            self.bump();
+        let mutable = self.cursor.is_word("mut") && self.cursor.word_of(self.cursor.ahead(1)).is_some() && {
+            self.cursor.bump();
             true
         };
         Ok(Pattern::Name { name: self.name("a register")?, mutable })
     }
 
     fn name_or_blank(&mut self) -> Parse<Name> {
-        if self.is_word("_") {
-            let span = self.bump().span;
+        if self.cursor.is_word("_") {
+            let span = self.cursor.bump().span;
             return Ok(Name { text: "_".to_owned(), span });
         }
         self.name("a register")
     }
 
     fn conditional(&mut self) -> Parse<If> {
-        self.bump();
+        self.cursor.bump();
         let condition = self.expr()?;
         let then = self.block("of the condition")?;
-        let otherwise = if !self.eat_word("else") {
+        let otherwise = if !self.cursor.eat_word("else") {
             None
-        } else if self.is_word("if") {
+        } else if self.cursor.is_word("if") {
             Some(Box::new(Else::If(self.nested(|parser| parser.conditional())?)))
         } else {
             Some(Box::new(Else::Block(self.block("of `else`")?)))
@@ -261,7 +263,7 @@ impl Parser<'_> {
     }
 
     fn assignment_or_effect(&mut self) -> Parse<StatementKind> {
-        if self.is("(") && self.word_of(self.ahead(1)).is_some() && self.is_ahead(2, ",") {
+        if self.cursor.is("(") && self.cursor.word_of(self.cursor.ahead(1)).is_some() && self.cursor.is_ahead(2, ",") {
             let pattern = self.pattern()?;
             self.expect("=", "and a compare_exchange")?;
             let value = self.expr()?;
@@ -270,9 +272,9 @@ impl Parser<'_> {
         }
         self.misspelt_statement()?;
         let expr = self.expr()?;
-        let compound = COMPOUND.into_iter().find(|(symbol, _)| self.is(symbol));
-        if !self.is("=") && compound.is_none() {
-            if self.token().kind == TokenKind::Word && !self.token().starts_line {
+        let compound = COMPOUND.into_iter().find(|(symbol, _)| self.cursor.is(symbol));
+        if !self.cursor.is("=") && compound.is_none() {
+            if self.cursor.token().kind == TokenKind::Word && !self.cursor.token().starts_line {
                 return Err(self.expected("`;` or an operator"));
             }
             self.semicolon("the statement")?;
@@ -281,7 +283,7 @@ impl Parser<'_> {
         let Some(name) = self.register_name(&expr) else {
             return Err(self.not_a_register(&expr));
         };
-        self.bump();
+        self.cursor.bump();
         let value = self.expr()?;
         self.semicolon("the assignment")?;
         Ok(match compound {
@@ -292,21 +294,23 @@ impl Parser<'_> {
 
     /// A word that is followed by what only a keyword can be followed by.
     fn misspelt_statement(&mut self) -> Parse<()> {
-        let Some(word) = self.word().filter(|word| !is_keyword(word) && *word != "checked") else { return Ok(()) };
-        let next = self.ahead(1);
+        let Some(word) = self.cursor.word().filter(|word| !is_keyword(word) && *word != "checked") else {
+            return Ok(());
+        };
+        let next = self.cursor.ahead(1);
         let misplaced = match next.kind {
             TokenKind::Symbol("{" | "(") => true,
-            TokenKind::Word => !next.starts_line && self.word_of(next) != Some("of"),
+            TokenKind::Word => !next.starts_line && self.cursor.word_of(next) != Some("of"),
             _ => false,
         };
         if !misplaced {
             return Ok(());
         }
-        let mut diagnostic = Diagnostic::error(self.token().span, format!("there is no statement `{word}`"));
+        let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("there is no statement `{word}`"));
         diagnostic.help = nearest(word, STATEMENT_WORDS.iter().copied())
             .map(|found| format!("did you mean `{found}`?"))
             .or_else(|| {
-                let code = self.is_ahead(1, "(");
+                let code = self.cursor.is_ahead(1, "(");
                 code.then(|| "there are no functions; memory is accessed by methods such as `x.load()`".to_owned())
             });
         Err(self.report(diagnostic))
@@ -320,7 +324,7 @@ impl Parser<'_> {
     }
 
     fn not_a_register(&mut self, target: &Expr) -> Reported {
-        let text = self.quote(target.span).to_owned();
+        let text = self.cursor.quote(target.span).to_owned();
         let mut diagnostic = Diagnostic::error(target.span, format!("`{text}` cannot be assigned to"));
         diagnostic.help = Some(match target.kind {
             ExprKind::Place(_) => format!("a store is written `{text}.store(…)`"),

@@ -1,9 +1,9 @@
 //! Expressions, with C's precedence: from loosest to tightest `||`, `&&`, `|`, `^`, `&`, equality, comparison, sums, products.
 
 use super::super::ast::{Expr, ExprKind};
-use super::super::lexer::TokenKind;
 use super::{MAX_OPERATORS, Parse, Parser};
 use crate::Diagnostic;
+use crate::cursor::TokenKind;
 use ravelin_program::{BinaryOp, Span, UnaryOp};
 
 /// The operators that stand between operands, with how tightly they bind.
@@ -42,7 +42,7 @@ impl Parser<'_> {
     /// Operators that bind more tightly than `least`; all of them associate to the left.
     fn binary(&mut self, least: u8) -> Parse<Expr> {
         let mut left = self.unary()?;
-        while let TokenKind::Symbol(symbol) = self.token().kind
+        while let TokenKind::Symbol(symbol) = self.cursor.token().kind
             && let Some(&(_, precedence, op)) = BINARY.iter().find(|(written, ..)| *written == symbol)
             && precedence > least
         {
@@ -58,16 +58,16 @@ impl Parser<'_> {
         self.operators += 1;
         if self.operators > MAX_OPERATORS {
             let message = format!("this statement has more than {MAX_OPERATORS} operators");
-            let diagnostic = Diagnostic::error(self.token().span, message);
+            let diagnostic = Diagnostic::error(self.cursor.span(), message);
             return Err(self.report(diagnostic.with_help("compute a part of it into a local")));
         }
-        self.bump();
+        self.cursor.bump();
         Ok(())
     }
 
     fn unary(&mut self) -> Parse<Expr> {
-        let start = self.at;
-        let op = match self.token().kind {
+        let start = self.cursor.at;
+        let op = match self.cursor.token().kind {
             TokenKind::Symbol("-") => Some(UnaryOp::Neg),
             TokenKind::Symbol("!") => Some(UnaryOp::Not),
             TokenKind::Symbol("+") => None,
@@ -76,25 +76,25 @@ impl Parser<'_> {
         self.operator()?;
         let operand = self.nested(Self::unary)?;
         let Some(op) = op else { return Ok(operand) };
-        Ok(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span: self.span_from(start) })
+        Ok(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span: self.cursor.span_from(start) })
     }
 
     fn operand(&mut self) -> Parse<Expr> {
-        let span = self.token().span;
-        match (self.token().kind, self.word()) {
-            (TokenKind::Number(value), _) => {
-                self.bump();
-                Ok(Expr { kind: ExprKind::Number(value), span })
+        let span = self.cursor.span();
+        match (self.cursor.token().kind, self.cursor.word()) {
+            (TokenKind::Number(_), _) => {
+                let number = self.number("a number")?;
+                Ok(Expr { kind: ExprKind::Number(number.value), span })
             }
             (TokenKind::Symbol("("), _) => {
-                let start = self.at;
-                self.bump();
+                let start = self.cursor.at;
+                self.cursor.bump();
                 let inner = self.expression()?;
                 self.expect(")", "after the expression")?;
-                Ok(Expr { span: self.span_from(start), ..inner })
+                Ok(Expr { span: self.cursor.span_from(start), ..inner })
             }
             (_, Some(word @ ("true" | "false"))) => {
-                self.bump();
+                self.cursor.bump();
                 Ok(Expr { kind: ExprKind::Truth(word == "true"), span })
             }
             (_, Some(word @ ("BCAS" | "CAS" | "FADD" | "exchange" | "wait"))) => Err(self.report(
@@ -103,12 +103,12 @@ impl Parser<'_> {
             )),
             (_, Some(_)) => {
                 let name = self.name("a value")?;
-                if self.is(".") {
+                if self.cursor.is(".") {
                     return Ok(self.access_inside(&name.text, span));
                 }
-                if self.is("[") {
-                    self.skip_between("[", "]");
-                    let whole = Span::new(span.start as usize, self.last_end());
+                if self.cursor.is("[") {
+                    self.cursor.skip_between("[", "]");
+                    let whole = Span::new(span.start as usize, self.cursor.last_end());
                     self.report(Diagnostic::error(whole, "there are no arrays in TPL"));
                     return Ok(Expr { kind: ExprKind::Error, span: whole });
                 }
@@ -120,14 +120,14 @@ impl Parser<'_> {
 
     /// `x.load()` where only registers may stand. It is skipped, so that the rest of the statement is still looked at.
     fn access_inside(&mut self, name: &str, start: Span) -> Expr {
-        self.bump();
-        if self.word().is_some() {
-            self.bump();
+        self.cursor.bump();
+        if self.cursor.word().is_some() {
+            self.cursor.bump();
         }
-        if self.is("(") {
-            self.skip_between("(", ")");
+        if self.cursor.is("(") {
+            self.cursor.skip_between("(", ")");
         }
-        let span = Span::new(start.start as usize, self.last_end());
+        let span = Span::new(start.start as usize, self.cursor.last_end());
         self.report(
             Diagnostic::error(span, "memory is not accessed inside an expression")
                 .with_help(format!("load it into a local first: `r = {name}.load();`")),

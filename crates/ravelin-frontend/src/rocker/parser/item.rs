@@ -3,15 +3,15 @@
 //! TPL wants them in this order. They are read in any order and as often as one likes, since nothing depends on it.
 
 use super::super::ast::{Block, Declaration, File, Function, Name, Track};
-use super::super::lexer::TokenKind;
 use super::{ITEM_WORDS, Parse, Parser};
 use crate::Diagnostic;
+use crate::cursor::TokenKind;
 use ravelin_program::Span;
 
 impl Parser<'_> {
     pub fn file(&mut self) -> File {
         let mut file = File::default();
-        while !self.is_end() {
+        while !self.cursor.is_end() {
             if self.item(&mut file).is_err() {
                 self.skip_item();
             }
@@ -20,10 +20,10 @@ impl Parser<'_> {
     }
 
     fn item(&mut self, file: &mut File) -> Parse<()> {
-        let start = self.token().span;
-        match self.word() {
+        let start = self.cursor.span();
+        match self.cursor.word() {
             Some("max_value") => {
-                self.bump();
+                self.cursor.bump();
                 let number = self.number("the greatest value")?;
                 if let Some(earlier) = file.max_value {
                     self.report(
@@ -36,26 +36,27 @@ impl Parser<'_> {
                 self.semicolon("the declaration")
             }
             Some(word @ ("global" | "na")) => {
-                self.bump();
+                self.cursor.bump();
                 loop {
                     let name = self.name("the name of a variable")?;
-                    let initial = if self.eat("=") { Some(self.number("a number to start with")?) } else { None };
+                    let initial =
+                        if self.cursor.eat("=") { Some(self.number("a number to start with")?) } else { None };
                     file.variables.push(Declaration { name, initial, atomic: word == "global" });
-                    if !self.eat(",") {
+                    if !self.cursor.eat(",") {
                         return self.semicolon("the declaration");
                     }
                 }
             }
             Some("track") => {
-                self.bump();
+                self.cursor.bump();
                 let name = self.name("the name of a variable")?;
                 self.expect(":", "before the values that are tracked")?;
                 let mut values = None;
-                if !self.eat_word("all") {
+                if !self.cursor.eat_word("all") {
                     let found = values.insert(Vec::new());
                     loop {
                         found.push(self.number("a number or `all`")?);
-                        if !self.eat(",") {
+                        if !self.cursor.eat(",") {
                             break;
                         }
                     }
@@ -64,13 +65,13 @@ impl Parser<'_> {
                 self.semicolon("the declaration")
             }
             Some("fn") => {
-                self.bump();
+                self.cursor.bump();
                 let function = self.function()?;
                 file.threads.push(function);
                 Ok(())
             }
-            _ if self.is("}") => Err(self.report(Diagnostic::error(start, "this `}` closes nothing"))),
-            _ if self.is(";") => Err(self.report(Diagnostic::error(start, "this `;` ends nothing"))),
+            _ if self.cursor.is("}") => Err(self.report(Diagnostic::error(start, "this `}` closes nothing"))),
+            _ if self.cursor.is(";") => Err(self.report(Diagnostic::error(start, "this `;` ends nothing"))),
             _ => {
                 let what = "a declaration (`max_value`, `global`, `na`, `track` or `fn`)";
                 Err(self.expected_word(what, ITEM_WORDS.iter().copied()))
@@ -80,32 +81,32 @@ impl Parser<'_> {
 
     fn function(&mut self) -> Parse<Function> {
         let name = self.name("the name of a thread")?;
-        let start = self.at;
+        let start = self.cursor.at;
         self.expect("{", "before the statements of the thread")?;
         let mut locals = Vec::new();
-        while self.is_word("local") {
+        while self.cursor.is_word("local") {
             if self.locals(&mut locals).is_err() {
                 self.skip_statement();
             }
         }
-        let statements = self.statements(self.tokens[start].span);
+        let statements = self.statements(self.cursor.nth(start).span);
         locals.append(&mut self.late_locals);
-        Ok(Function { name, locals, body: Block { statements, span: self.span_from(start) } })
+        Ok(Function { name, locals, body: Block { statements, span: self.cursor.span_from(start) } })
     }
 
     /// `local a, b;`.
     pub fn locals(&mut self, locals: &mut Vec<Name>) -> Parse<()> {
-        self.bump();
+        self.cursor.bump();
         loop {
             locals.push(self.name("the name of a local")?);
-            if self.is("=") {
+            if self.cursor.is("=") {
                 let help = format!("locals start at 0; assign to `{}` in a statement", locals[locals.len() - 1].text);
-                let diagnostic = Diagnostic::error(self.token().span, "a local is declared without a value");
+                let diagnostic = Diagnostic::error(self.cursor.span(), "a local is declared without a value");
                 self.report(diagnostic.with_help(help));
-                self.bump();
+                self.cursor.bump();
                 self.expression()?;
             }
-            if !self.eat(",") {
+            if !self.cursor.eat(",") {
                 return self.semicolon("the locals");
             }
         }
@@ -115,13 +116,16 @@ impl Parser<'_> {
     pub fn statements(&mut self, open: Span) -> Vec<super::super::ast::Statement> {
         let mut statements = Vec::new();
         loop {
-            if self.eat("}") {
+            if self.cursor.eat("}") {
                 return statements;
             }
-            if self.is_end() || self.is_function() || (self.is_word("global") && self.token().starts_line) {
+            if self.cursor.is_end()
+                || self.is_function()
+                || (self.cursor.is_word("global") && self.cursor.token().starts_line)
+            {
                 self.report(
                     Diagnostic::error(open, "this `{` is never closed")
-                        .with_secondary(self.token().span, "a `}` is missing before this"),
+                        .with_secondary(self.cursor.span(), "a `}` is missing before this"),
                 );
                 return statements;
             }
@@ -131,23 +135,23 @@ impl Parser<'_> {
 
     /// Goes to what starts like a declaration.
     fn skip_item(&mut self) {
-        if self.is("{") {
-            self.skip_braces();
-        } else if !ITEM_WORDS.iter().any(|word| self.is_word(word)) || !self.token().starts_line {
-            self.bump();
+        if self.cursor.is("{") {
+            self.cursor.skip_braces();
+        } else if !ITEM_WORDS.iter().any(|word| self.cursor.is_word(word)) || !self.cursor.token().starts_line {
+            self.cursor.bump();
         }
-        while !self.is_end() {
-            let starts = self.token().starts_line && ITEM_WORDS.iter().any(|word| self.is_word(word));
+        while !self.cursor.is_end() {
+            let starts = self.cursor.token().starts_line && ITEM_WORDS.iter().any(|word| self.cursor.is_word(word));
             if starts || self.is_function() {
                 return;
             }
-            match self.token().kind {
-                TokenKind::Symbol("{") => return self.skip_braces(),
+            match self.cursor.token().kind {
+                TokenKind::Symbol("{") => return self.cursor.skip_braces(),
                 TokenKind::Symbol(";") => {
-                    self.bump();
+                    self.cursor.bump();
                     return;
                 }
-                _ => _ = self.bump(),
+                _ => _ = self.cursor.bump(),
             }
         }
     }

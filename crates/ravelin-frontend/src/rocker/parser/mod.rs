@@ -10,8 +10,9 @@ mod statement;
 
 use super::MAX_DIAGNOSTICS;
 use super::ast::{File, Name, Number};
-use super::lexer::{Comment, Lexed, Token, TokenKind, lex};
+use super::lexer::{Comment, Lexed, Token, lex};
 use crate::Diagnostic;
+use crate::cursor::{Cursor, Parse, Reported, TokenKind};
 use crate::suggest::did_you_mean;
 use keyword::{Reserved, reserved};
 use ravelin_program::Span;
@@ -33,20 +34,14 @@ const STATEMENT_WORDS: &[&str] = &[
 /// Parses a file; gives back all of it that could be understood, and the comments before it.
 pub fn parse_file(text: &str) -> (File, Vec<Comment<'_>>, Vec<Diagnostic>) {
     let Lexed { tokens, leading, diagnostics } = lex(text);
-    let mut parser = Parser { text, tokens, at: 0, depth: 0, operators: 0, late_locals: Vec::new(), diagnostics };
+    let cursor = Cursor::new(text, tokens);
+    let mut parser = Parser { cursor, depth: 0, operators: 0, late_locals: Vec::new(), diagnostics };
     let file = parser.file();
     (file, leading, parser.diagnostics)
 }
 
-/// A syntax error was found and has been reported.
-struct Reported;
-
-type Parse<T> = Result<T, Reported>;
-
 struct Parser<'a> {
-    text: &'a str,
-    tokens: Vec<Token>,
-    at: usize,
+    cursor: Cursor<'a, Token>,
     depth: usize,
     operators: usize,
     /// Locals declared in the midst of a thread: an error, but their uses are none.
@@ -54,104 +49,33 @@ struct Parser<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-impl<'a> Parser<'a> {
-    // Looking.
-
-    fn token(&self) -> Token {
-        self.ahead(0)
-    }
-
-    fn ahead(&self, distance: usize) -> Token {
-        self.tokens[(self.at + distance).min(self.tokens.len() - 1)]
-    }
-
-    fn quote(&self, span: Span) -> &'a str {
-        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
-    }
-
-    fn word(&self) -> Option<&'a str> {
-        (self.token().kind == TokenKind::Word).then(|| self.quote(self.token().span))
-    }
-
-    fn is(&self, symbol: &str) -> bool {
-        self.is_ahead(0, symbol)
-    }
-
-    fn is_ahead(&self, distance: usize, symbol: &str) -> bool {
-        matches!(self.ahead(distance).kind, TokenKind::Symbol(found) if found == symbol)
-    }
-
-    fn is_word(&self, word: &str) -> bool {
-        self.word() == Some(word)
-    }
-
-    fn is_end(&self) -> bool {
-        self.token().kind == TokenKind::End
-    }
-
+impl Parser<'_> {
     /// A thread starts here. `fn` is no keyword, so one word is not enough.
     fn is_function(&self) -> bool {
-        self.is_word("fn") && self.ahead(1).kind == TokenKind::Word && self.is_ahead(2, "{")
-    }
-
-    /// The end of what has been consumed.
-    fn last_end(&self) -> usize {
-        self.at.checked_sub(1).map_or(0, |last| self.tokens[last].span.end as usize)
-    }
-
-    /// From the given token to the last one consumed.
-    fn span_from(&self, start: usize) -> Span {
-        let start = self.tokens[start.min(self.tokens.len() - 1)].span.start as usize;
-        Span::new(start, self.last_end().max(start))
+        self.cursor.is_word("fn") && self.cursor.ahead(1).kind == TokenKind::Word && self.cursor.is_ahead(2, "{")
     }
 
     /// What stands here, for messages.
     fn found(&self) -> String {
-        let quote = self.quote(self.token().span);
-        match self.token().kind {
+        let quote = self.cursor.quote(self.cursor.span());
+        match self.cursor.token().kind {
             TokenKind::End => "the end of the file".to_owned(),
             TokenKind::Word if reserved(quote).is_some() => format!("the keyword `{quote}`"),
             _ => format!("`{quote}`"),
         }
     }
 
-    // Consuming.
-
-    fn bump(&mut self) -> Token {
-        let token = self.token();
-        if token.kind != TokenKind::End {
-            self.at += 1;
-        }
-        token
-    }
-
-    fn eat(&mut self, symbol: &str) -> bool {
-        let found = self.is(symbol);
-        if found {
-            self.bump();
-        }
-        found
-    }
-
-    fn eat_word(&mut self, word: &str) -> bool {
-        let found = self.is_word(word);
-        if found {
-            self.bump();
-        }
-        found
-    }
-
     fn expect(&mut self, symbol: &str, why: &str) -> Parse<()> {
-        if self.eat(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}` {why}"))) }
+        if self.cursor.eat(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}` {why}"))) }
     }
 
     /// A name, which must not be a keyword. `what` says what it would name.
     fn name(&mut self, what: &str) -> Parse<Name> {
-        let Some(word) = self.word() else { return Err(self.expected(what)) };
-        let span = self.token().span;
+        let Some(word) = self.cursor.word() else { return Err(self.expected(what)) };
+        let span = self.cursor.span();
         match reserved(word) {
             None => {
-                self.bump();
+                self.cursor.bump();
                 Ok(Name { text: word.to_owned(), span })
             }
             Some(Reserved::Tpl) => Err(self.report(
@@ -160,7 +84,7 @@ impl<'a> Parser<'a> {
             )),
             Some(Reserved::Promela) => {
                 // It could not be meant otherwise, so that its uses need not be reported one by one as something else.
-                self.bump();
+                self.cursor.bump();
                 self.report(
                     Diagnostic::error(span, format!("`{word}` is a keyword of Promela and cannot be a name"))
                         .with_note("Rocker translates programs to Promela, so TPL reserves its keywords"),
@@ -171,8 +95,9 @@ impl<'a> Parser<'a> {
     }
 
     fn number(&mut self, what: &str) -> Parse<Number> {
-        match self.token().kind {
-            TokenKind::Number(value) => Ok(Number { value, span: self.bump().span }),
+        match self.cursor.token().kind {
+            // The lexer reports numbers that are no value and reads them as 0.
+            TokenKind::Number(value) => Ok(Number { value: value as i64, span: self.cursor.bump().span }),
             _ => Err(self.expected(what)),
         }
     }
@@ -180,12 +105,12 @@ impl<'a> Parser<'a> {
     /// The `;` after a complete statement or declaration. One that is missing at the end of a line is reported and nothing
     /// is skipped.
     fn semicolon(&mut self, after: &str) -> Parse<()> {
-        if self.eat(";") {
+        if self.cursor.eat(";") {
             return Ok(());
         }
-        let end = self.last_end();
-        let ends = self.token().starts_line || self.is_end() || self.is("}");
-        let span = if ends { Span::new(end, end) } else { self.token().span };
+        let end = self.cursor.last_end();
+        let ends = self.cursor.token().starts_line || self.cursor.is_end() || self.cursor.is("}");
+        let span = if ends { Span::new(end, end) } else { self.cursor.span() };
         let reported = self.report(
             Diagnostic::error(span, format!("expected `;` after {after}, found {}", self.found()))
                 .with_label("expected `;`"),
@@ -206,9 +131,9 @@ impl<'a> Parser<'a> {
 
     /// As `expected`, where one of some words would have been accepted.
     fn expected_word<'b>(&mut self, what: &str, words: impl IntoIterator<Item = &'b str>) -> Reported {
-        let mut diagnostic = Diagnostic::error(self.token().span, format!("expected {what}, found {}", self.found()));
+        let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("expected {what}, found {}", self.found()));
         if self.diagnostics.len() < MAX_DIAGNOSTICS {
-            diagnostic.help = self.word().and_then(|word| did_you_mean(word, words));
+            diagnostic.help = self.cursor.word().and_then(|word| did_you_mean(word, words));
         }
         self.report(diagnostic)
     }
@@ -217,51 +142,27 @@ impl<'a> Parser<'a> {
     /// line that starts with a keyword.
     fn skip_statement(&mut self) {
         loop {
-            match self.token().kind {
+            match self.cursor.token().kind {
                 TokenKind::End | TokenKind::Symbol("}") => return,
                 TokenKind::Symbol(";") => {
-                    self.bump();
+                    self.cursor.bump();
                     return;
                 }
                 TokenKind::Symbol("{") => {
-                    self.skip_braces();
-                    self.eat(";");
+                    self.cursor.skip_braces();
+                    self.cursor.eat(";");
                     return;
                 }
                 TokenKind::Word if self.is_function() => return,
-                TokenKind::Word if self.token().starts_line => {
-                    let word = self.quote(self.token().span);
+                TokenKind::Word if self.cursor.token().starts_line => {
+                    let word = self.cursor.quote(self.cursor.span());
                     if word == "global" || STATEMENT_WORDS.contains(&word) {
                         return;
                     }
                 }
                 _ => {}
             }
-            self.bump();
-        }
-    }
-
-    /// Skips a block with all blocks in it.
-    fn skip_braces(&mut self) {
-        self.skip_between("{", "}");
-    }
-
-    /// Skips from an opening symbol to its closing one. Parentheses never go beyond a statement.
-    fn skip_between(&mut self, open: &str, close: &str) {
-        let mut depth = 0usize;
-        while !self.is_end() {
-            if open != "{" && (self.is(";") || self.is("{") || self.is("}")) {
-                return;
-            }
-            if self.is(open) {
-                depth += 1;
-            } else if self.is(close) {
-                depth = depth.saturating_sub(1);
-            }
-            self.bump();
-            if depth == 0 {
-                return;
-            }
+            self.cursor.bump();
         }
     }
 
@@ -269,7 +170,7 @@ impl<'a> Parser<'a> {
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= MAX_DEPTH {
             let message = format!("blocks and expressions are nested more than {MAX_DEPTH} deep here");
-            let diagnostic = Diagnostic::error(self.token().span, message);
+            let diagnostic = Diagnostic::error(self.cursor.span(), message);
             return Err(self.report(diagnostic.with_help("compute a part of it into a local, or use `goto`")));
         }
         self.depth += 1;

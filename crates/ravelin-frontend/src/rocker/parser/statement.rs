@@ -13,27 +13,27 @@ impl Parser<'_> {
     pub fn statement(&mut self) -> Statement {
         self.operators = 0;
         let mut labels = Vec::new();
-        let start = self.at;
+        let start = self.cursor.at;
         let kind = self.labels(&mut labels).and_then(|()| {
-            let start = self.at;
+            let start = self.cursor.at;
             self.kind().map(|kind| (kind, start))
         });
         let (kind, start) = kind.unwrap_or_else(|_| {
             // Skipping stops before a line that starts like a statement, which may be this very one.
-            if self.at == start {
-                self.bump();
+            if self.cursor.at == start {
+                self.cursor.bump();
             }
             self.skip_statement();
             (StatementKind::Error, start)
         });
-        Statement { labels, kind, span: self.span_from(start) }
+        Statement { labels, kind, span: self.cursor.span_from(start) }
     }
 
     fn labels(&mut self, labels: &mut Vec<Name>) -> Parse<()> {
-        while self.word().is_some() && self.is_ahead(1, ":") {
+        while self.cursor.word().is_some() && self.cursor.is_ahead(1, ":") {
             labels.push(self.name("a label")?);
-            self.bump();
-            if self.is("}") {
+            self.cursor.bump();
+            if self.cursor.is("}") {
                 let span = labels[labels.len() - 1].span;
                 self.report(
                     Diagnostic::error(span, "a label stands before a statement, and there is none")
@@ -46,11 +46,11 @@ impl Parser<'_> {
     }
 
     fn kind(&mut self) -> Parse<StatementKind> {
-        let Some(word) = self.word() else { return Err(self.no_statement()) };
-        if self.is_ahead(1, "=") {
+        let Some(word) = self.cursor.word() else { return Err(self.no_statement()) };
+        if self.cursor.is_ahead(1, "=") {
             return self.assignment();
         }
-        if self.is_ahead(1, ".") {
+        if self.cursor.is_ahead(1, ".") {
             let variable = self.name("a variable")?;
             let (operation, span) = self.method()?;
             if matches!(operation, Operation::Load(_)) {
@@ -63,31 +63,31 @@ impl Parser<'_> {
         match word {
             "if" => self.conditional(),
             "while" => {
-                self.bump();
+                self.cursor.bump();
                 let condition = self.condition("while")?;
                 Ok(StatementKind::While { condition, body: self.block("after the condition")? })
             }
             "oneof" => self.one_of(),
             "goto" => {
-                self.bump();
+                self.cursor.bump();
                 let label = self.name("a label")?;
                 self.semicolon("the jump")?;
                 Ok(StatementKind::Goto(label))
             }
             "skip" => {
-                self.bump();
+                self.cursor.bump();
                 self.semicolon("`skip`")?;
                 Ok(StatementKind::Skip)
             }
             "assert" | "assume" => {
-                self.bump();
+                self.cursor.bump();
                 let condition = self.condition(word)?;
                 self.semicolon("the condition")?;
                 let assert = word == "assert";
                 Ok(if assert { StatementKind::Assert(condition) } else { StatementKind::Assume(condition) })
             }
             "verify" => {
-                self.bump();
+                self.cursor.bump();
                 self.expect("(", "after `verify`")?;
                 let local = self.name("a local")?;
                 self.expect(")", "after the local")?;
@@ -95,7 +95,7 @@ impl Parser<'_> {
                 Ok(StatementKind::Verify(local))
             }
             "fence" => {
-                self.bump();
+                self.cursor.bump();
                 let order = self.fence()?;
                 self.semicolon("the fence")?;
                 Ok(StatementKind::Fence(order))
@@ -107,7 +107,7 @@ impl Parser<'_> {
             }
             "local" => {
                 self.report(
-                    Diagnostic::error(self.token().span, "locals are declared before the first statement")
+                    Diagnostic::error(self.cursor.span(), "locals are declared before the first statement")
                         .with_help("move this to the start of the `fn`"),
                 );
                 let mut locals = Vec::new();
@@ -121,9 +121,9 @@ impl Parser<'_> {
 
     /// Nothing that starts a statement stands here.
     fn no_statement(&mut self) -> super::Reported {
-        let span = self.token().span;
-        let Some(word) = self.word() else { return self.expected("a statement") };
-        if self.is_ahead(1, "(") {
+        let span = self.cursor.span();
+        let Some(word) = self.cursor.word() else { return self.expected("a statement") };
+        if self.cursor.is_ahead(1, "(") {
             let mut diagnostic = Diagnostic::error(span, format!("there is no statement `{word}`"));
             if self.diagnostics.len() < MAX_DIAGNOSTICS {
                 diagnostic.help = did_you_mean(word, STATEMENT_WORDS.iter().copied());
@@ -136,19 +136,19 @@ impl Parser<'_> {
     /// `r = …;`.
     fn assignment(&mut self) -> Parse<StatementKind> {
         let target = self.name("a local")?;
-        self.bump();
-        let kind = match self.word() {
+        self.cursor.bump();
+        let kind = match self.cursor.word() {
             Some("BCAS" | "lock" | "unlock") => {
-                let span = self.token().span;
+                let span = self.cursor.span();
                 self.call()?;
-                self.report(Diagnostic::error(span, format!("`{}` has no value", self.quote(span))));
+                self.report(Diagnostic::error(span, format!("`{}` has no value", self.cursor.quote(span))));
                 StatementKind::Error
             }
             Some("CAS" | "FADD" | "exchange" | "wait") => {
                 let (variable, operation) = self.call()?;
                 StatementKind::Access { target: Some(target), variable, operation }
             }
-            Some(_) if self.is_ahead(1, ".") => {
+            Some(_) if self.cursor.is_ahead(1, ".") => {
                 let variable = self.name("a variable")?;
                 let (operation, span) = self.method()?;
                 if matches!(operation, Operation::Store(..)) {
@@ -159,9 +159,13 @@ impl Parser<'_> {
             }
             _ => StatementKind::Assign { target, value: self.expression()? },
         };
-        if matches!(kind, StatementKind::Access { .. }) && !self.is(";") && !self.token().starts_line && !self.is("}") {
+        if matches!(kind, StatementKind::Access { .. })
+            && !self.cursor.is(";")
+            && !self.cursor.token().starts_line
+            && !self.cursor.is("}")
+        {
             let diagnostic =
-                Diagnostic::error(self.token().span, format!("expected `;` after the access, found {}", self.found()));
+                Diagnostic::error(self.cursor.span(), format!("expected `;` after the access, found {}", self.found()));
             return Err(self.report(diagnostic.with_help("compute with the value in a statement of its own")));
         }
         self.semicolon("the assignment")?;
@@ -171,26 +175,26 @@ impl Parser<'_> {
     /// `.load(…)` and its like; gives back the place of the method's name.
     fn method(&mut self) -> Parse<(Operation, Span)> {
         self.expect(".", "before the method")?;
-        let span = self.token().span;
-        let Some(method) = self.word().filter(|word| METHODS.contains(word)) else {
-            let mut diagnostic = Diagnostic::error(span, format!("there is no access `{}`", self.quote(span)));
-            diagnostic.help = match self.word() {
+        let span = self.cursor.span();
+        let Some(method) = self.cursor.word().filter(|word| METHODS.contains(word)) else {
+            let mut diagnostic = Diagnostic::error(span, format!("there is no access `{}`", self.cursor.quote(span)));
+            diagnostic.help = match self.cursor.word() {
                 Some(word) if STATEMENT_WORDS.contains(&word) => Some(format!("it is written `{word}(x, …)`")),
                 Some(word) => did_you_mean(word, METHODS.iter().copied()),
                 None => None,
             };
             return Err(self.report(diagnostic));
         };
-        self.bump();
+        self.cursor.bump();
         self.expect("(", &format!("after `{method}`"))?;
         let operation = match method {
             "naload" => Operation::Load(Order::NonAtomic),
-            "load" if self.is(")") => Operation::Load(Order::Relaxed),
+            "load" if self.cursor.is(")") => Operation::Load(Order::Relaxed),
             "load" => Operation::Load(self.load_order()?),
             "nastore" => Operation::Store(self.expression()?, Order::NonAtomic),
             _ => {
                 let value = self.expression()?;
-                Operation::Store(value, if self.eat(",") { self.store_order()? } else { Order::Relaxed })
+                Operation::Store(value, if self.cursor.eat(",") { self.store_order()? } else { Order::Relaxed })
             }
         };
         self.expect(")", "after the access")?;
@@ -199,8 +203,8 @@ impl Parser<'_> {
 
     /// `CAS(x, …)` and its like.
     fn call(&mut self) -> Parse<(Name, Operation)> {
-        let word = self.word().unwrap_or_default();
-        self.bump();
+        let word = self.cursor.word().unwrap_or_default();
+        self.cursor.bump();
         self.expect("(", &format!("after `{word}`"))?;
         let variable = self.name("a variable")?;
         let operation = match word {
@@ -236,8 +240,8 @@ impl Parser<'_> {
         self.expect(",", "before the value that is waited for")?;
         let mut values = vec![self.expression()?];
         let mut order = Order::Relaxed;
-        while self.eat(",") {
-            if matches!(self.word(), Some("rlx" | "acq" | "rel" | "acq_rel" | "seq_cst")) {
+        while self.cursor.eat(",") {
+            if matches!(self.cursor.word(), Some("rlx" | "acq" | "rel" | "acq_rel" | "seq_cst")) {
                 order = self.load_order()?;
                 break;
             }
@@ -248,7 +252,7 @@ impl Parser<'_> {
 
     /// `, load, store` at the end of a read-modify-write.
     fn orders(&mut self) -> Parse<(Order, Order)> {
-        if !self.eat(",") {
+        if !self.cursor.eat(",") {
             return Ok((Order::Relaxed, Order::Relaxed));
         }
         let load = self.load_order()?;
@@ -266,7 +270,7 @@ impl Parser<'_> {
 
     /// `fence`, `fence()` and `fence(order)`.
     fn fence(&mut self) -> Parse<Order> {
-        if !self.eat("(") || self.eat(")") {
+        if !self.cursor.eat("(") || self.cursor.eat(")") {
             return Ok(Order::SeqCst);
         }
         let order = self.order(
@@ -284,9 +288,9 @@ impl Parser<'_> {
     }
 
     fn order(&mut self, what: &str, known: &[(&'static str, Order)]) -> Parse<Order> {
-        match self.word().and_then(|word| known.iter().find(|(name, _)| *name == word)) {
+        match self.cursor.word().and_then(|word| known.iter().find(|(name, _)| *name == word)) {
             Some(&(_, order)) => {
-                self.bump();
+                self.cursor.bump();
                 Ok(order)
             }
             None => Err(self.expected_word(what, known.iter().map(|&(name, _)| name))),
@@ -294,24 +298,24 @@ impl Parser<'_> {
     }
 
     fn conditional(&mut self) -> Parse<StatementKind> {
-        self.bump();
+        self.cursor.bump();
         let condition = self.condition("if")?;
-        if self.eat_word("goto") {
+        if self.cursor.eat_word("goto") {
             let label = self.name("a label")?;
             self.semicolon("the jump")?;
             return Ok(StatementKind::IfGoto { condition, label });
         }
         let then = self.block("or `goto` after the condition")?;
         let mut otherwise = None;
-        if self.eat_word("else") {
-            otherwise = Some(if self.is_word("if") {
+        if self.cursor.eat_word("else") {
+            otherwise = Some(if self.cursor.is_word("if") {
                 self.report(
-                    Diagnostic::error(self.token().span, "`else` is followed by a block")
+                    Diagnostic::error(self.cursor.span(), "`else` is followed by a block")
                         .with_help("write `else { if (…) { … } }`"),
                 );
-                let start = self.at;
+                let start = self.cursor.at;
                 let kind = self.nested(Self::conditional)?;
-                let span = self.span_from(start);
+                let span = self.cursor.span_from(start);
                 Block { statements: vec![Statement { labels: Vec::new(), kind, span }], span }
             } else {
                 self.block("after `else`")?
@@ -321,10 +325,10 @@ impl Parser<'_> {
     }
 
     fn one_of(&mut self) -> Parse<StatementKind> {
-        self.bump();
+        self.cursor.bump();
         self.expect("(", "after `oneof`")?;
         let mut blocks = vec![self.block("around the first choice")?];
-        while self.is("{") {
+        while self.cursor.is("{") {
             blocks.push(self.block("around a choice")?);
         }
         self.expect(")", "after the choices")?;
@@ -333,17 +337,17 @@ impl Parser<'_> {
     }
 
     fn block(&mut self, why: &str) -> Parse<Block> {
-        let start = self.at;
+        let start = self.cursor.at;
         self.expect("{", why)?;
-        let open = self.tokens[start].span;
+        let open = self.cursor.nth(start).span;
         let statements = self.nested(|parser| Ok(parser.statements(open)));
         if statements.is_err() {
             // Too deep: nothing in it is looked at, and what follows it is.
-            self.at = start;
-            self.skip_braces();
+            self.cursor.at = start;
+            self.cursor.skip_braces();
         }
         let statements = statements.unwrap_or_default();
-        Ok(Block { statements, span: self.span_from(start) })
+        Ok(Block { statements, span: self.cursor.span_from(start) })
     }
 }
 

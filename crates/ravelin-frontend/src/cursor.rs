@@ -1,0 +1,159 @@
+//! A place in the tokens of a text, and the small steps that parsers take there. It serves the languages whose tokens are
+//! words, numbers and symbols: rav, TPL and Memorax.
+
+use ravelin_program::Span;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// A name or a keyword; the parser tells them apart, because some keywords are only words in other places.
+    Word,
+    /// At most 2^63, which is accepted only after a minus.
+    Number(u64),
+    Symbol(&'static str),
+    /// `$r` in Memorax.
+    Register,
+    /// Stands where a macro of Memorax should have produced something. The error has been reported.
+    Missing,
+    End,
+}
+
+/// A token of one of the languages, which may say more than this.
+pub trait Token: Copy {
+    fn kind(self) -> TokenKind;
+    fn span(self) -> Span;
+}
+
+/// A syntax error was found and has been reported.
+pub struct Reported;
+
+pub type Parse<T> = Result<T, Reported>;
+
+/// Gives out tokens; after the last one it gives the end for ever.
+pub struct Cursor<'a, T> {
+    text: &'a str,
+    /// Ends with a token of kind [`TokenKind::End`].
+    tokens: Vec<T>,
+    /// How many tokens have been consumed.
+    pub at: usize,
+}
+
+impl<'a, T: Token> Cursor<'a, T> {
+    pub fn new(text: &'a str, tokens: Vec<T>) -> Cursor<'a, T> {
+        debug_assert!(tokens.last().is_some_and(|token| token.kind() == TokenKind::End));
+        Cursor { text, tokens, at: 0 }
+    }
+
+    // Looking.
+
+    pub fn token(&self) -> T {
+        self.ahead(0)
+    }
+
+    pub fn ahead(&self, distance: usize) -> T {
+        self.nth(self.at + distance)
+    }
+
+    /// The token before which so many stand in the text.
+    pub fn nth(&self, number: usize) -> T {
+        self.tokens[number.min(self.tokens.len() - 1)]
+    }
+
+    /// The tokens that have been consumed since so many had been.
+    pub fn since(&self, start: usize) -> &[T] {
+        self.tokens.get(start..self.at).unwrap_or_default()
+    }
+
+    /// Where the next token stands.
+    pub fn span(&self) -> Span {
+        self.token().span()
+    }
+
+    pub fn quote(&self, span: Span) -> &'a str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    pub fn word_of(&self, token: T) -> Option<&'a str> {
+        (token.kind() == TokenKind::Word).then(|| self.quote(token.span()))
+    }
+
+    pub fn word(&self) -> Option<&'a str> {
+        self.word_of(self.token())
+    }
+
+    pub fn is(&self, symbol: &str) -> bool {
+        self.is_ahead(0, symbol)
+    }
+
+    pub fn is_ahead(&self, distance: usize, symbol: &str) -> bool {
+        matches!(self.ahead(distance).kind(), TokenKind::Symbol(found) if found == symbol)
+    }
+
+    pub fn is_word(&self, word: &str) -> bool {
+        self.word() == Some(word)
+    }
+
+    pub fn is_end(&self) -> bool {
+        self.token().kind() == TokenKind::End
+    }
+
+    /// The end of what has been consumed.
+    pub fn last_end(&self) -> usize {
+        self.at.checked_sub(1).map_or(0, |last| self.tokens[last].span().end as usize)
+    }
+
+    /// From the given token to the last one consumed.
+    pub fn span_from(&self, start: usize) -> Span {
+        let start = self.nth(start).span().start as usize;
+        Span::new(start, self.last_end().max(start))
+    }
+
+    // Consuming.
+
+    pub fn bump(&mut self) -> T {
+        let token = self.token();
+        if token.kind() != TokenKind::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    pub fn eat(&mut self, symbol: &str) -> bool {
+        let found = self.is(symbol);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    pub fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Skips a block with all blocks in it.
+    pub fn skip_braces(&mut self) {
+        self.skip_between("{", "}");
+    }
+
+    /// Skips from an opening symbol to its closing one. Parentheses never go beyond a statement.
+    pub fn skip_between(&mut self, open: &str, close: &str) {
+        let mut depth = 0usize;
+        while !self.is_end() {
+            if open != "{" && (self.is(";") || self.is("{") || self.is("}")) {
+                return;
+            }
+            if self.is(open) {
+                depth += 1;
+            } else if self.is(close) {
+                depth = depth.saturating_sub(1);
+            }
+            self.bump();
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+}
