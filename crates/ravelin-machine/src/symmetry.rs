@@ -11,9 +11,7 @@ use crate::access::slots;
 use crate::layout::{Field, Layout};
 use crate::ranges::Ranges;
 use crate::settings::{Purpose, Settings};
-use ravelin_program::{
-    Address, BinaryOp, Condition, Expr, Instruction, Observable, Program, Thread, ThreadId, Value, is_total,
-};
+use ravelin_program::{BinaryOp, Condition, Expr, Instruction, Observable, Program, Thread, ThreadId, Value, is_total};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
@@ -264,11 +262,11 @@ impl Renaming {
     fn fits(&self, program: &Program, a: &Thread, b: &Thread) -> bool {
         a.transitions.iter().zip(&b.transitions).all(|(a, b)| {
             let mut renamed = without_bounds(program, &a.instruction);
-            for_each_address(&mut renamed, &mut |address| {
+            for address in renamed.addresses_mut() {
                 if let Expr::Const(constant) = address.expr {
                     address.expr = Expr::Const(self.of(constant));
                 }
-            });
+            }
             renamed == without_bounds(program, &b.instruction)
         })
     }
@@ -314,29 +312,14 @@ impl Renaming {
 /// An instruction without the arrays that are known to contain its constant addresses.
 fn without_bounds(program: &Program, instruction: &Instruction) -> Instruction {
     let mut plain = instruction.clone();
-    for_each_address(&mut plain, &mut |address| {
+    for address in plain.addresses_mut() {
         if let (Some(constant), Some(variable)) = (address.constant(), address.within)
             && program.memory.variables[variable.0].contains(constant)
         {
             address.within = None;
         }
-    });
-    plain
-}
-
-fn for_each_address(instruction: &mut Instruction, visit: &mut impl FnMut(&mut Address)) {
-    match instruction {
-        Instruction::Load { address, .. }
-        | Instruction::Store { address, .. }
-        | Instruction::Rmw { address, .. }
-        | Instruction::CompareExchange { address, .. }
-        | Instruction::Wait { address, .. }
-        | Instruction::BlockingCas { address, .. }
-        | Instruction::Lock(address)
-        | Instruction::Unlock(address) => visit(address),
-        Instruction::Locked { body, .. } => body.iter_mut().for_each(|part| for_each_address(part, visit)),
-        _ => {}
     }
+    plain
 }
 
 /// A condition as text in which the order of operands of commutative operators does not show, if it has a value in

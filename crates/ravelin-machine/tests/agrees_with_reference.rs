@@ -198,31 +198,16 @@ fn triplets(generator: &Generator, seed: u64) -> Program {
 }
 
 fn rename(instruction: &mut Instruction, from: i64, to: i64) {
-    for_each_address(instruction, &mut |address| {
+    for address in instruction.addresses_mut() {
         if address.expr == Expr::Const(from) {
             *address = Address::computed(Expr::Const(to));
         }
-    });
+    }
 }
 
 fn shift_arrays(instruction: &mut Instruction, by: usize) {
-    for_each_address(instruction, &mut |address| {
+    for address in instruction.addresses_mut() {
         address.within = address.within.map(|VarId(variable)| VarId(variable + by));
-    });
-}
-
-fn for_each_address(instruction: &mut Instruction, visit: &mut impl FnMut(&mut Address)) {
-    match instruction {
-        Instruction::Load { address, .. }
-        | Instruction::Store { address, .. }
-        | Instruction::Rmw { address, .. }
-        | Instruction::CompareExchange { address, .. }
-        | Instruction::Wait { address, .. }
-        | Instruction::BlockingCas { address, .. }
-        | Instruction::Lock(address)
-        | Instruction::Unlock(address) => visit(address),
-        Instruction::Locked { body, .. } => body.iter_mut().for_each(|part| for_each_address(part, visit)),
-        _ => {}
     }
 }
 

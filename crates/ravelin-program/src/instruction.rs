@@ -267,6 +267,29 @@ impl Instruction {
         }
     }
 
+    /// The memory addresses it names, to be changed. For a locked block, of all parts.
+    pub fn addresses_mut(&mut self) -> Vec<&mut Address> {
+        match self {
+            Instruction::Load { address, .. }
+            | Instruction::Store { address, .. }
+            | Instruction::Rmw { address, .. }
+            | Instruction::CompareExchange { address, .. }
+            | Instruction::Wait { address, .. }
+            | Instruction::BlockingCas { address, .. }
+            | Instruction::Lock(address)
+            | Instruction::Unlock(address) => vec![address],
+            Instruction::Locked { body, .. } => body.iter_mut().flat_map(Instruction::addresses_mut).collect(),
+            Instruction::Nop
+            | Instruction::Assign { .. }
+            | Instruction::Havoc { .. }
+            | Instruction::Assume(_)
+            | Instruction::Assert(_)
+            | Instruction::Fence(_)
+            | Instruction::BusLock
+            | Instruction::BusUnlock => Vec::new(),
+        }
+    }
+
     /// The registers it writes.
     pub fn written_registers(&self) -> Vec<RegId> {
         match self {

@@ -1,6 +1,6 @@
 //! The ways to make a program smaller, one at a time. An edit may give an invalid program; the shrinker checks that.
 
-use super::parts::{expressions_mut, orders_mut, registers_mut, within_mut};
+use super::parts::{expressions_mut, orders_mut, registers_mut};
 use ravelin_program::{
     Arithmetic, Condition, Domain, Expr, Initial, Instruction, LocId, Observable, Order, Program, RegId, RmwOp, Thread,
     ThreadId, Value, VarId,
@@ -236,10 +236,11 @@ fn drop_register(program: &mut Program, thread: usize, register: usize) -> Optio
 fn drop_variable(program: &mut Program, variable: usize) -> Option<()> {
     let mut used = false;
     for transition in program.threads.iter_mut().flat_map(|thread| &mut thread.transitions) {
-        within_mut(&mut transition.instruction, &mut |VarId(other)| {
+        let within = transition.instruction.addresses_mut().into_iter().filter_map(|address| address.within.as_mut());
+        for VarId(other) in within {
             used |= *other == variable;
             *other -= usize::from(*other > variable);
-        });
+        }
     }
     program.memory.variables.remove(variable);
     (!used).then_some(())

@@ -1,6 +1,6 @@
 //! The parts of an instruction, which the shrinker changes in place.
 
-use ravelin_program::{Address, Expr, Instruction, Order, RegId, VarId};
+use ravelin_program::{Expr, Instruction, Order, RegId};
 
 /// The expressions of an instruction, in the order of [`Instruction::expressions`].
 pub(super) fn expressions_mut(instruction: &mut Instruction) -> Vec<&mut Expr> {
@@ -53,25 +53,6 @@ pub(super) fn registers_mut(instruction: &mut Instruction, visit: &mut impl FnMu
     }
     for expr in expressions_mut(instruction) {
         atoms_mut(expr, visit);
-    }
-}
-
-/// Visits every variable that must contain an address of the instruction.
-pub(super) fn within_mut(instruction: &mut Instruction, visit: &mut impl FnMut(&mut VarId)) {
-    match instruction {
-        Instruction::Load { address, .. }
-        | Instruction::Store { address, .. }
-        | Instruction::Rmw { address, .. }
-        | Instruction::CompareExchange { address, .. }
-        | Instruction::BlockingCas { address, .. }
-        | Instruction::Wait { address, .. }
-        | Instruction::Lock(address)
-        | Instruction::Unlock(address) => {
-            let Address { within, .. } = address;
-            within.iter_mut().for_each(visit);
-        }
-        Instruction::Locked { body, .. } => body.iter_mut().for_each(|part| within_mut(part, visit)),
-        _ => {}
     }
 }
 

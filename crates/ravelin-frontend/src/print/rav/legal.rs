@@ -76,14 +76,14 @@ fn lay_out(program: &mut Program, notes: &mut Vec<String>) {
     for thread in &mut program.threads {
         let mut zero = None;
         for transition in &mut thread.transitions {
-            for_each_address(&mut transition.instruction, &mut |address| {
+            for address in transition.instruction.addresses_mut() {
                 moves.address(address, &mut || {
                     *zero.get_or_insert_with(|| {
                         thread.registers.push(register("zero", Domain::FULL));
                         RegId(thread.registers.len() - 1)
                     })
                 });
-            });
+            }
         }
     }
     for goal in &mut program.goals {
@@ -175,29 +175,6 @@ impl Moves {
             other => Expr::binary(BinaryOp::Sub, other.clone(), Expr::Const(old.base)),
         };
         address.expr = Expr::binary(BinaryOp::Add, Expr::Const(new.base), index);
-    }
-}
-
-fn for_each_address(instruction: &mut Instruction, visit: &mut impl FnMut(&mut Address)) {
-    match instruction {
-        Instruction::Load { address, .. }
-        | Instruction::Store { address, .. }
-        | Instruction::Rmw { address, .. }
-        | Instruction::CompareExchange { address, .. }
-        | Instruction::Wait { address, .. }
-        | Instruction::BlockingCas { address, .. }
-        | Instruction::Lock(address)
-        | Instruction::Unlock(address) => visit(address),
-        // Simple instructions do not nest, so this goes one level deep.
-        Instruction::Locked { body, .. } => body.iter_mut().for_each(|part| for_each_address(part, visit)),
-        Instruction::Nop
-        | Instruction::Assign { .. }
-        | Instruction::Havoc { .. }
-        | Instruction::Assume(_)
-        | Instruction::Assert(_)
-        | Instruction::Fence(_)
-        | Instruction::BusLock
-        | Instruction::BusUnlock => {}
     }
 }
 
