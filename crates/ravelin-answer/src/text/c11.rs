@@ -51,13 +51,8 @@ pub fn reading(reading: SeqCstReading) -> String {
 
 pub fn stale(witness: &C11Witness, style: Style) -> String {
     let mut text = format!("  {}\n", witness.sentence);
-    let mut roles = Table::new(&[]);
-    for (role, event) in [("stale access", witness.access), ("ignored", witness.ignored)] {
-        let [number, thread, line, what] = row(&witness.events[event], event);
-        let line = if line.is_empty() { line } else { format!("line {line}") };
-        roles.row([role.to_owned(), number, thread, line, what]);
-    }
-    text.push_str(&roles.render_within("    ", style.width));
+    let named = [("stale access", witness.access), ("ignored", witness.ignored)];
+    text.push_str(&roles(named, &witness.events, style));
     text.push_str(&sc_run(&witness.initial.threads, &witness.steps, " up to the access", style));
     text.push_str("  execution graph that the model allows:\n");
     text.push_str(&graph(&witness.events, &witness.edges, style));
@@ -68,18 +63,23 @@ pub fn stale(witness: &C11Witness, style: Style) -> String {
 
 pub fn race(race: &C11Race, style: Style) -> String {
     let mut text = format!("  {}\n", race.sentence);
-    let mut table = Table::new(&[]);
-    for (role, event) in [("first", race.first), ("second", race.second)] {
-        let [number, thread, line, what] = row(&race.events[event], event);
-        let line = if line.is_empty() { line } else { format!("line {line}") };
-        table.row([role.to_owned(), number, thread, line, what]);
-    }
-    text.push_str(&table.render_within("    ", style.width));
+    text.push_str(&roles([("first", race.first), ("second", race.second)], &race.events, style));
     text.push_str(&sc_run(&race.initial.threads, &race.steps, " up to the second access", style));
     text.push_str("  execution graph:\n");
     text.push_str(&graph(&race.events, &race.edges, style));
     text.push_str("  A program with a data race has no meaning in C11; robustness was not settled.\n");
     text
+}
+
+/// The two events that matter, by what they do.
+fn roles(named: [(&str, usize); 2], events: &[Event], style: Style) -> String {
+    let mut table = Table::new(&[]);
+    for (role, event) in named {
+        let [number, thread, line, what] = row(&events[event], event);
+        let line = if line.is_empty() { line } else { format!("line {line}") };
+        table.row([role.to_owned(), number, thread, line, what]);
+    }
+    table.render_within("    ", style.width)
 }
 
 fn row(event: &Event, number: usize) -> [String; 4] {

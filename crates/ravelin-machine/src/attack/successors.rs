@@ -98,6 +98,16 @@ pub(super) fn delaying(thread: usize, step: usize, choice: Value, pace: Pace) ->
 }
 
 impl Attacks<'_> {
+    /// The initial states of the machine, in none of which an attack has begun. There must be few enough of them.
+    pub(super) fn initial_states(&self, emit: &mut dyn FnMut(&[u64])) {
+        let mut whole = vec![0; self.view.words];
+        let emitted = self.machine.fused_initial_states(&mut |state| {
+            whole[..state.len()].copy_from_slice(state);
+            emit(&whole);
+        });
+        debug_assert!(emitted.is_ok(), "callers look before they explore");
+    }
+
     /// Steps of a thread in a state, by index.
     #[inline]
     pub(super) fn steps(&self, thread: usize, state: &[u64]) -> impl Iterator<Item = (usize, &Step)> {

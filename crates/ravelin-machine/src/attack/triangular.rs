@@ -248,12 +248,7 @@ impl System for Watch<'_> {
     }
 
     fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
-        let mut whole = vec![0; self.attacks.view.words];
-        let emitted = self.attacks.machine.fused_initial_states(&mut |state| {
-            whole[..state.len()].copy_from_slice(state);
-            emit(&whole);
-        });
-        debug_assert!(emitted.is_ok(), "`triangular_races` looks before it explores");
+        self.attacks.initial_states(emit);
     }
 
     fn expand(&self, state: &[u64], out: &mut Successors, sink: &mut Sink) -> Result<(), Outgrown> {

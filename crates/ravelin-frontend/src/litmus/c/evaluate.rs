@@ -70,7 +70,7 @@ impl ThreadLowering<'_> {
                 let register = self.fresh(span);
                 let no = self.assembly.fresh();
                 self.assembly.step(Instruction::Assign { reg: register, value: Expr::Const(0) }, span);
-                self.branch_if_not(expression, no)?;
+                self.branch_if(expression, false, no)?;
                 self.assembly.step(Instruction::Assign { reg: register, value: Expr::Const(1) }, span);
                 self.assembly.place(no);
                 Some(Expr::Atom(register))

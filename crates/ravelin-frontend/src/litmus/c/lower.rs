@@ -113,7 +113,7 @@ impl ThreadLowering<'_> {
             }
             Statement::If { condition, then, otherwise } => {
                 let (no, done) = (self.assembly.fresh(), self.assembly.fresh());
-                let known = self.branch_if_not(condition, no);
+                let known = self.branch_if(condition, false, no);
                 self.statements(then);
                 if !otherwise.is_empty() {
                     self.assembly.jump(done, condition.span);
@@ -126,7 +126,7 @@ impl ThreadLowering<'_> {
             Statement::While { condition, body } => {
                 let (again, done) = (self.assembly.fresh(), self.assembly.fresh());
                 self.assembly.place(again);
-                let known = self.branch_if_not(condition, done);
+                let known = self.branch_if(condition, false, done);
                 self.statements(body);
                 self.assembly.jump(again, condition.span);
                 self.assembly.place(done);
@@ -137,53 +137,33 @@ impl ThreadLowering<'_> {
                 self.assembly.place(again);
                 self.statements(body);
                 self.hidden_used = 0;
-                self.branch_if(condition, again)?;
+                self.branch_if(condition, true, again)?;
             }
         }
         Some(())
     }
 
-    /// Goes to the label if the condition holds.
-    pub fn branch_if(&mut self, condition: &Expression, label: Label) -> Option<()> {
+    /// Goes to the label if the condition holds, or if it does not.
+    pub fn branch_if(&mut self, condition: &Expression, holds: bool, label: Label) -> Option<()> {
         match &condition.kind {
-            ExpressionKind::Not(inner) => self.branch_if_not(inner, label),
-            ExpressionKind::Binary(BinaryOp::Or, left, right) if has_effects(right) => {
-                self.branch_if(left, label)?;
-                self.branch_if(right, label)
-            }
-            ExpressionKind::Binary(BinaryOp::And, left, right) if has_effects(right) => {
-                let no = self.assembly.fresh();
-                self.branch_if_not(left, no)?;
-                self.branch_if(right, label)?;
-                self.assembly.place(no);
-                Some(())
+            ExpressionKind::Not(inner) => self.branch_if(inner, !holds, label),
+            ExpressionKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) if has_effects(right) => {
+                if holds == (*op == BinaryOp::Or) {
+                    // Either operand is enough.
+                    self.branch_if(left, holds, label)?;
+                    self.branch_if(right, holds, label)
+                } else {
+                    let past = self.assembly.fresh();
+                    self.branch_if(left, !holds, past)?;
+                    self.branch_if(right, holds, label)?;
+                    self.assembly.place(past);
+                    Some(())
+                }
             }
             _ => {
                 let value = self.value(condition)?;
+                let value = if holds { value } else { negate(value) };
                 self.assembly.branch(value, label, condition.span);
-                Some(())
-            }
-        }
-    }
-
-    /// Goes to the label if the condition does not hold.
-    pub fn branch_if_not(&mut self, condition: &Expression, label: Label) -> Option<()> {
-        match &condition.kind {
-            ExpressionKind::Not(inner) => self.branch_if(inner, label),
-            ExpressionKind::Binary(BinaryOp::And, left, right) if has_effects(right) => {
-                self.branch_if_not(left, label)?;
-                self.branch_if_not(right, label)
-            }
-            ExpressionKind::Binary(BinaryOp::Or, left, right) if has_effects(right) => {
-                let yes = self.assembly.fresh();
-                self.branch_if(left, yes)?;
-                self.branch_if_not(right, label)?;
-                self.assembly.place(yes);
-                Some(())
-            }
-            _ => {
-                let value = self.value(condition)?;
-                self.assembly.branch(negate(value), label, condition.span);
                 Some(())
             }
         }
