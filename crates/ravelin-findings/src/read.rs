@@ -163,19 +163,7 @@ impl Cursor<'_> {
     }
 
     fn kind(&mut self) -> Option<AccessKind> {
-        use AccessKind::*;
-        self.choice(&[
-            Load,
-            Store,
-            Update,
-            CompareExchange,
-            Wait,
-            BlockingCompareExchange,
-            PlainRead,
-            PlainWrite,
-            Free,
-            FailedCompareExchange,
-        ])
+        self.choice(&AccessKind::ALL)
     }
 
     fn order(&mut self) -> Option<Order> {

@@ -208,6 +208,22 @@ pub enum AccessKind {
     FailedCompareExchange,
 }
 
+impl AccessKind {
+    /// In the order of their numbers.
+    pub const ALL: [AccessKind; 10] = [
+        AccessKind::Load,
+        AccessKind::Store,
+        AccessKind::Update,
+        AccessKind::CompareExchange,
+        AccessKind::Wait,
+        AccessKind::BlockingCompareExchange,
+        AccessKind::PlainRead,
+        AccessKind::PlainWrite,
+        AccessKind::Free,
+        AccessKind::FailedCompareExchange,
+    ];
+}
+
 /// The order of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {

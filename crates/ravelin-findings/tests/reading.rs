@@ -35,22 +35,10 @@ impl Numbers {
     }
 
     fn access(&mut self) -> Access {
-        use AccessKind::*;
         use Order::*;
         Access {
             thread: self.next(),
-            kind: self.one_of(&[
-                Load,
-                Store,
-                Update,
-                CompareExchange,
-                Wait,
-                BlockingCompareExchange,
-                PlainRead,
-                PlainWrite,
-                Free,
-                FailedCompareExchange,
-            ]),
+            kind: self.one_of(&AccessKind::ALL),
             order: self.one_of(&[Plain, Relaxed, Acquire, Release, AcqRel, SeqCst]),
             size: self.next(),
             stack: self.list(),
