@@ -1,26 +1,16 @@
-//! A small source of pseudo-random numbers (splitmix64), so that a seed means the same trace on every machine.
+//! Numbers that a seed determines, so that it means the same trace on every machine.
 
 #[derive(Clone, Debug)]
-pub struct Random {
-    state: u64,
-}
+pub struct Random(ravelin_schedule::Random);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        Random { state: seed }
-    }
-
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        Random(ravelin_schedule::Random::new(seed))
     }
 
     /// A number below `end`, which is not 0.
     pub fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
+        (self.0.number() % end as u64) as usize
     }
 
     /// A number of a range that is not empty.
