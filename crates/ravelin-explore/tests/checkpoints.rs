@@ -26,6 +26,12 @@ impl Place {
         files.sort();
         files
     }
+
+    fn clear(&self) {
+        for file in self.files() {
+            std::fs::remove_file(file).expect("a file");
+        }
+    }
 }
 
 impl Drop for Place {
@@ -147,21 +153,25 @@ fn several_explorations_of_a_run_are_told_apart_by_their_order() {
     assert_eq!(run(None), (expected, false));
 }
 
+/// An exploration that was ended early: where, and the one file that is left of it.
+fn one_part(system: &Jumble, workers: usize) -> (Place, PathBuf, Vec<u8>) {
+    let place = Place::new();
+    kept(system, &place.0, Some(600), workers, Until::Exhausted);
+    let [file] = &place.files()[..] else { panic!("one part") };
+    let whole = std::fs::read(file).expect("a part");
+    (place, file.clone(), whole)
+}
+
 /// Cut at every kind of place, as when the process is killed while it writes.
 #[test]
 fn a_torn_end_is_cut_off() {
     let system = Jumble { goals: vec![40, 700], ..Jumble::new(2, 3_000) };
     let expected = essence(&plain(&system, Until::Exhausted));
-    let place = Place::new();
-    kept(&system, &place.0, Some(600), 2, Until::Exhausted);
-    let [file] = &place.files()[..] else { panic!("one part") };
-    let whole = std::fs::read(file).expect("a part");
+    let (place, file, whole) = one_part(&system, 2);
     let places = (0..400).chain((400..whole.len()).step_by(67)).chain(whole.len() - 30..whole.len());
     for length in places {
-        for file in place.files() {
-            std::fs::remove_file(file).expect("a file");
-        }
-        std::fs::write(file, &whole[..length]).expect("a file");
+        place.clear();
+        std::fs::write(&file, &whole[..length]).expect("a file");
         let space = kept(&system, &place.0, None, 1 + length % 3, Until::Exhausted);
         assert_eq!(essence(&space), expected, "cut after {length} bytes");
     }
@@ -171,18 +181,13 @@ fn a_torn_end_is_cut_off() {
 fn what_is_damaged_is_refused_or_cut_off_and_never_believed() {
     let system = Jumble { goals: vec![40, 700], ..Jumble::new(2, 3_000) };
     let expected = essence(&plain(&system, Until::Exhausted));
-    let place = Place::new();
-    kept(&system, &place.0, Some(600), 1, Until::Exhausted);
-    let [file] = &place.files()[..] else { panic!("one part") };
-    let whole = std::fs::read(file).expect("a part");
+    let (place, file, whole) = one_part(&system, 1);
     let mut refused = 0;
     for at in (0..200).chain((200..whole.len()).step_by(41)) {
-        for file in place.files() {
-            std::fs::remove_file(file).expect("a file");
-        }
+        place.clear();
         let mut damaged = whole.clone();
         damaged[at] ^= 1 << (at % 8);
-        std::fs::write(file, &damaged).expect("a file");
+        std::fs::write(&file, &damaged).expect("a file");
         let space = kept(&system, &place.0, None, 1, Until::Exhausted);
         if let End::Failed(error) = &space.end {
             assert!(error.to_string().contains("cannot read"), "{error}");
@@ -193,9 +198,7 @@ fn what_is_damaged_is_refused_or_cut_off_and_never_believed() {
     }
     assert!(refused > 50, "{refused}");
     // The same for an outcome.
-    for file in place.files() {
-        std::fs::remove_file(file).expect("a file");
-    }
+    place.clear();
     kept(&system, &place.0, None, 1, Until::Exhausted);
     let [file] = &place.files()[..] else { panic!("one outcome") };
     let whole = std::fs::read(file).expect("an outcome");
