@@ -267,15 +267,8 @@ pub struct States {
 pub struct Simulate {
     /// The program
     pub file: PathBuf,
-    /// The language of the file, if the file name does not determine it
-    #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
-    pub from: Option<Language>,
-    /// Number of copies of each `thread p[*]`
-    #[arg(long, value_name = "N")]
-    pub copies: Option<usize>,
-    /// Store values modulo N in registers and cells, for files of Trencher's language; 256 for those of Persist
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
-    pub wrap: Option<i64>,
+    #[command(flatten)]
+    pub input: InputOptions,
     /// Memory model
     #[arg(long, short, default_value = "tso", value_name = "MODEL", value_parser = named(&Model::HARDWARE, Model::name))]
     pub model: Model,
@@ -296,12 +289,6 @@ pub struct Simulate {
     pub runs: usize,
     #[command(flatten)]
     pub output: Output,
-}
-
-impl Simulate {
-    pub fn reading(&self) -> Reading {
-        Reading { language: self.from, copies: self.copies, wrap: self.wrap }
-    }
 }
 
 const COVER_HELP: &str = "\
@@ -334,36 +321,16 @@ pub struct Certificate {
     /// The program it is about, if the file has moved
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
-    /// The language of the program, if the file name does not determine it
-    #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
-    pub from: Option<Language>,
-    /// Number of copies of each `thread p[*]`
-    #[arg(long, value_name = "N")]
-    pub copies: Option<usize>,
-    /// Store values modulo N in registers and cells, for files of Trencher's language; 256 for those of Persist
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
-    pub wrap: Option<i64>,
-}
-
-impl Certificate {
-    pub fn reading(&self) -> Reading {
-        Reading { language: self.from, copies: self.copies, wrap: self.wrap }
-    }
+    #[command(flatten)]
+    pub input: InputOptions,
 }
 
 #[derive(Debug, Args)]
 pub struct Convert {
     /// The program
     pub file: PathBuf,
-    /// The language of the file, if the file name does not determine it
-    #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
-    pub from: Option<Language>,
-    /// Number of copies of each `thread p[*]`
-    #[arg(long, value_name = "N")]
-    pub copies: Option<usize>,
-    /// Store values modulo N in registers and cells, for files of Trencher's language; 256 for those of Persist
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
-    pub wrap: Option<i64>,
+    #[command(flatten)]
+    pub input: InputOptions,
     /// Instrument the program for an attack on its robustness, THREAD:STORE:LOAD such as t1:L3:L5 with line numbers: the result
     /// violates `never success` under sc exactly if the attack is feasible under tso
     #[arg(long, value_name = "ATTACK")]
@@ -378,18 +345,19 @@ pub struct Convert {
     pub output: Option<PathBuf>,
 }
 
-impl Convert {
-    pub fn reading(&self) -> Reading {
-        Reading { language: self.from, copies: self.copies, wrap: self.wrap }
-    }
-}
-
 #[derive(Debug, Args)]
 pub struct Inputs {
     /// Programs; `-` reads standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The language of the files, if the file names do not determine it
+    #[command(flatten)]
+    pub input: InputOptions,
+}
+
+/// How programs are read.
+#[derive(Debug, Args)]
+pub struct InputOptions {
+    /// The language of a program, if the file name does not determine it
     #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
     pub from: Option<Language>,
     /// Number of copies of each `thread p[*]`
@@ -400,7 +368,7 @@ pub struct Inputs {
     pub wrap: Option<i64>,
 }
 
-impl Inputs {
+impl InputOptions {
     pub fn reading(&self) -> Reading {
         Reading { language: self.from, copies: self.copies, wrap: self.wrap }
     }

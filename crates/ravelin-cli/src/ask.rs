@@ -155,7 +155,7 @@ impl Asking<'_> {
         let mut printed = Ok(());
         for path in &inputs.files {
             let file = path.display().to_string();
-            let program = match input::read(path, &inputs.reading()) {
+            let program = match input::read(path, &inputs.input.reading()) {
                 Ok(program) => program,
                 Err(Unread::Errors(errors)) => {
                     let diagnostics = errors.diagnostics();

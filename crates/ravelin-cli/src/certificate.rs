@@ -19,7 +19,7 @@ pub fn run(arguments: &arguments::Certificate) -> anyhow::Result<Exit> {
         (None, Some(file)) => (file.clone(), certificate.check_net(&cover::read(file)?)),
         (Some(named), None) => {
             let file = arguments.program.clone().unwrap_or_else(|| PathBuf::from(named));
-            match input::read(&file, &arguments.reading()) {
+            match input::read(&file, &arguments.input.reading()) {
                 Ok(program) => (file, certificate.check(&program)),
                 Err(Unread::Errors(_)) => return Ok(Exit::Wrong),
                 Err(unread) => {

@@ -8,7 +8,7 @@ use ravelin::Target;
 use ravelin_output::{escaped, replace, stdout};
 
 pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
-    let program = match input::read(&arguments.file, &arguments.reading()) {
+    let program = match input::read(&arguments.file, &arguments.input.reading()) {
         Ok(program) => program,
         Err(Unread::Errors(_)) => return Ok(Exit::Wrong),
         Err(unread) => return Err(unread.into()),

@@ -62,7 +62,7 @@ pub fn run(
 
 /// Compares one file under every model.
 fn compare(comparing: &Comparing, path: &Path, inputs: &Inputs) -> Compared {
-    match input::read_quietly(path, &inputs.reading()) {
+    match input::read_quietly(path, &inputs.input.reading()) {
         Ok(program) => comparing.compare(path, &program),
         Err(Unread::Errors(errors)) => Compared { errors: vec![errors.to_string()], ..Compared::default() },
         Err(unread) => Compared { errors: vec![format!("{:#}", anyhow::Error::from(unread))], ..Compared::default() },

@@ -16,7 +16,7 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
     let output = &arguments.output;
     output.refuse_sarif("simulate")?;
     output.refuse_pages("simulate")?;
-    let program = match input::read(&arguments.file, &arguments.reading()) {
+    let program = match input::read(&arguments.file, &arguments.input.reading()) {
         Ok(program) => program,
         Err(Unread::Errors(_)) => return Ok(Exit::Wrong),
         Err(unread) => return Err(unread.into()),
