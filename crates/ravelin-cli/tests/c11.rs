@@ -2,7 +2,7 @@
 
 use crate::running;
 
-use running::{Scratch, code, on_text, ravelin};
+use running::{Scratch, code, on_text, programs_in, ravelin};
 use serde_json::Value;
 
 fn answers(arguments: &[&str]) -> Vec<Value> {
@@ -162,16 +162,7 @@ fn fences_against_c11_are_refused_what_they_cannot_do() {
 
 #[test]
 fn examples_are_as_robust_against_c11_as_they_say() {
-    let mut files: Vec<String> = Vec::new();
-    for folder in ["examples", "examples/robustness-c11"] {
-        let root = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
-        for entry in std::fs::read_dir(root).expect("examples") {
-            let path = entry.expect("an entry").path();
-            if path.extension().is_some_and(|extension| extension == "rav") {
-                files.push(path.display().to_string());
-            }
-        }
-    }
+    let files = programs_in(&["examples", "examples/robustness-c11"]);
     let mut arguments = vec!["check", "--expect", "--model", "ra,rc20"];
     arguments.extend(files.iter().map(String::as_str));
     let output = ravelin(&arguments, "");

@@ -5,16 +5,12 @@
 
 use crate::programs;
 
-use programs::{Program, finish, finish_with};
+use programs::{Program, finish, finish_with, try_all};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(600);
-/// How many programs run at a time.
-const AT_ONCE: usize = 2;
 
 fn project() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rust"))
@@ -66,26 +62,9 @@ fn programs_are_judged_as_they_say() {
         .filter(|(.., name)| name.contains(&word))
         .collect();
     assert!(!cases.is_empty(), "no case has `{word}` in its name");
-    let next = AtomicUsize::new(0);
-    let failures = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for worker in 0..AT_ONCE {
-            let (cases, next, failures) = (&cases, &next, &failures);
-            scope.spawn(move || {
-                let scratch = std::env::temp_dir().join(format!("ravelin-rust-{}-{worker}", std::process::id()));
-                std::fs::create_dir_all(&scratch).expect("a folder");
-                while let Some((program, built, case, name)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(reason) = program.try_built(case, built, &scratch) {
-                        failures.lock().expect("nobody panics").push(format!("{name}: {reason}"));
-                    }
-                }
-                let _ = std::fs::remove_dir_all(&scratch);
-            });
-        }
+    try_all("rust", &cases, |(program, built, case, name), scratch| {
+        program.try_built(case, built, scratch).map_err(|reason| format!("{name}: {reason}"))
     });
-    let mut failures = failures.into_inner().expect("nobody panics");
-    failures.sort();
-    assert!(failures.is_empty(), "{} of {} failed:\n{}", failures.len(), cases.len(), failures.join("\n"));
 }
 
 #[test]

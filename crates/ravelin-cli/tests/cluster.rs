@@ -2,7 +2,7 @@
 
 use crate::running;
 
-use running::{Scratch, code, interruptible, ravelin};
+use running::{Scratch, code, examples, interruptible, ravelin};
 use serde_json::Value;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
@@ -37,23 +37,11 @@ fn essence(output: &Output) -> Vec<(String, String, u64, usize)> {
     answers.iter().map(each).collect()
 }
 
-fn examples(folder: &Path, found: &mut Vec<String>) {
-    for entry in std::fs::read_dir(folder).expect("examples").map(|entry| entry.expect("an entry").path()) {
-        if entry.is_dir() {
-            examples(&entry, found);
-        } else if entry.extension().is_some_and(|extension| extension == "rav") {
-            found.push(entry.display().to_string());
-        }
-    }
-}
-
 #[test]
 fn one_to_four_processes_find_the_same_in_all_examples() {
-    let mut files = Vec::new();
-    examples(&Path::new(ROOT).join("examples"), &mut files);
+    let mut files = examples();
     // Any number of threads is another kind of search.
     files.retain(|file| !std::fs::read_to_string(file).expect("a text").contains("[*]"));
-    files.sort();
     let questions: [&[&str]; 4] = [
         &["check", "--model", "tso", "--engine", "single"],
         &["check", "--model", "tso", "--engine", "attacks"],

@@ -1,28 +1,11 @@
 //! Every program in examples/ says in its header what is expected of it. Lines marked `pending` name analyses that are not
 //! there yet; all others are checked here.
 
+use crate::running::examples;
 use ravelin::{Budget, Command, Comparing, Model, Program, ReachEngine, Reductions, RobustnessEngine, SeqCstReading};
 use ravelin_frontend::{expectations, rav};
 use ravelin_program::Source;
-use std::path::{Path, PathBuf};
-
-fn examples() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let mut folders = vec![root];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the folder of examples") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rav") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
-}
+use std::path::Path;
 
 #[test]
 fn every_example_does_what_its_header_says() {
@@ -36,15 +19,15 @@ fn every_example_does_what_its_header_says() {
     let mut compared = 0;
     for path in examples() {
         let program = Program::read(&path).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(program.warnings(false), "", "{}", path.display());
+        assert_eq!(program.warnings(false), "", "{path}");
         let (expected, diagnostics) = expectations(program.text());
-        assert!(diagnostics.is_empty(), "{}: {diagnostics:?}", path.display());
-        assert!(expected.iter().any(|line| !line.pending), "{} expects nothing", path.display());
+        assert!(diagnostics.is_empty(), "{path}: {diagnostics:?}");
+        assert!(expected.iter().any(|line| !line.pending), "{path} expects nothing");
         // What is said about fences is compared where `fence --expect` is tested.
         for command in commands {
             let comparing =
                 Comparing { command, models: &Model::ALL, tables: &[], budget: Budget::unlimited().workers(2) };
-            let found = comparing.compare(&path, &program);
+            let found = comparing.compare(Path::new(&path), &program);
             compared += found.comparisons.len();
             problems.extend(found.errors);
             let differing = found.comparisons.iter().filter(|comparison| !comparison.agrees);
@@ -59,7 +42,7 @@ fn every_example_does_what_its_header_says() {
 fn examples_are_formatted() {
     for path in examples() {
         let text = std::fs::read_to_string(&path).expect("a readable example");
-        let parsed = rav::parse(Source::new(path.display().to_string(), text.clone()));
-        assert!(rav::format(&parsed.ast) == text, "{} is not formatted: ravelin convert --to rav", path.display());
+        let parsed = rav::parse(Source::new(&path, text.clone()));
+        assert!(rav::format(&parsed.ast) == text, "{path} is not formatted: ravelin convert --to rav");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::running;
 
-use running::{SB, Scratch, code, on_text, ravelin};
+use running::{SB, Scratch, assert_codes, code, hostile, on_text, programs_in, ravelin};
 use serde_json::Value;
 
 fn said(arguments: &[&str]) -> String {
@@ -48,23 +48,12 @@ fn exit_codes_are_the_contract() {
         (&["fence", "examples/dekker.rav", "examples/sb.rav", "--write", "/nowhere/at/all"], 2),
         (&["fence", "examples/sb.rav", "--write", "/nowhere/at/all"], 2),
     ];
-    for (arguments, expected) in cases {
-        let output = ravelin(arguments, "");
-        assert_eq!(code(&output), *expected, "{arguments:?}: {output:?}");
-        if *expected == 2 {
-            assert!(!output.stderr.is_empty(), "{arguments:?} says nothing");
-        }
-    }
+    assert_codes(cases);
 }
 
 #[test]
 fn hostile_programs_get_an_answer_or_a_message() {
-    let nested = format!("thread t {{ let r = {}1{}; }}", "(".repeat(100_000), ")".repeat(100_000));
-    let cases: &[(&str, i32)] = &[
-        ("", 0),
-        ("\u{0}", 2),
-        ("thread t { loop {} }", 0),
-        ("static x; static y; thread t { x.store(1); let r = y.load(); }", 0),
+    let cases = hostile(&[
         ("static x;static y;thread p[2] { x.store(1);let r=y.load();y.store(1);r=x.load(); }", 0),
         ("static x; static y; thread p[*] { x.store(1); let r = y.load(); y.store(1); r = x.load(); }", 0),
         ("static x: i64 = any; static y; thread p[2] { x.store(1); let r = y.load(); y.store(1); r = x.load(); }", 2),
@@ -72,9 +61,8 @@ fn hostile_programs_get_an_answer_or_a_message() {
             "static x; static y;\r\nthread p[2] {\r\n\tx.store(1);\r\n\tlet r = y.load();\r\n\ty.store(1);\r\n\tr = x.load();\r\n}",
             0,
         ),
-        (&nested, 2),
-    ];
-    for (text, expected) in cases {
+    ]);
+    for (text, expected) in &cases {
         for options in [&["--for", "robustness"][..], &["--for", "safety"], &["--minimise", "--diff", "--explain"]] {
             let output = on_text(text, &[&["fence"], options].concat());
             let start: String = text.chars().take(60).collect();
@@ -275,16 +263,7 @@ fn each_fence_is_explained() {
 
 #[test]
 fn examples_need_the_fences_that_they_say() {
-    let mut files: Vec<String> = Vec::new();
-    for folder in ["examples", "examples/fence-insertion"] {
-        let root = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
-        for entry in std::fs::read_dir(root).expect("examples") {
-            let path = entry.expect("an entry").path();
-            if path.extension().is_some_and(|extension| extension == "rav") {
-                files.push(path.display().to_string());
-            }
-        }
-    }
+    let files = programs_in(&["examples", "examples/fence-insertion"]);
     let mut arguments = vec!["fence", "--expect", "--model", "tso,pso"];
     arguments.extend(files.iter().map(String::as_str));
     let answer = said(&arguments);

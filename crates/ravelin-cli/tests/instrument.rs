@@ -1,20 +1,6 @@
 //! `ravelin convert --instrument`: what it prints is a program, and tells feasible attacks from others.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
-
-fn ravelin(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_ravelin"))
-        .args(arguments)
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let _ = child.stdin.take().expect("a pipe").write_all(input);
-    child.wait_with_output().expect("the program ends")
-}
+use crate::running::ravelin;
 
 /// The name of an attack by a thread's first lines, counted in the file, that have these texts in them.
 fn attack(file: &str, thread: &str, store: &str, load: &str) -> String {
@@ -41,9 +27,10 @@ fn printed_programs_reach_success_exactly_for_feasible_attacks() {
             // Two loads stand in that line; the first is meant.
             attack.push_str(".15");
         }
-        let printed = ravelin(&["convert", file, "--instrument", &attack], b"");
+        let printed = ravelin(&["convert", file, "--instrument", &attack], "");
         assert!(printed.status.success(), "{file} {attack}: {printed:?}");
-        let answer = ravelin(&["reach", "-", "--from", "rav", "--model", "sc"], &printed.stdout);
+        let answer =
+            ravelin(&["reach", "-", "--from", "rav", "--model", "sc"], &String::from_utf8_lossy(&printed.stdout));
         assert_eq!(answer.status.code(), Some(expected), "{file} {attack}: {answer:?}");
     }
 }
@@ -52,24 +39,24 @@ fn printed_programs_reach_success_exactly_for_feasible_attacks() {
 fn other_languages_can_be_asked_for() {
     let attack = attack("examples/sb.rav", "left", "x.store", "y.load");
     for (to, begins) in [("rav", "// sb, instr"), ("dot", "digraph"), ("promela", "/* sb, instr")] {
-        let printed = ravelin(&["convert", "examples/sb.rav", "--instrument", &attack, "--to", to], b"");
+        let printed = ravelin(&["convert", "examples/sb.rav", "--instrument", &attack, "--to", to], "");
         assert!(printed.status.success(), "{printed:?}");
         let text = String::from_utf8(printed.stdout).expect("UTF-8");
         assert!(text.starts_with(begins), "{text}");
     }
-    let refused = ravelin(&["convert", "examples/sb.rav", "--instrument", &attack, "--to", "litmus"], b"");
+    let refused = ravelin(&["convert", "examples/sb.rav", "--instrument", &attack, "--to", "litmus"], "");
     assert_eq!(refused.status.code(), Some(2));
 }
 
 #[test]
 fn a_wrong_attack_is_answered_with_what_there_is() {
-    let text = b"static x;\nthread t {\n    x.store(1);\n    let r = x.load();\n}\n";
+    let text = "static x;\nthread t {\n    x.store(1);\n    let r = x.load();\n}\n";
     let output = ravelin(&["convert", "-", "--from", "rav", "--instrument", "t:L4:L3"], text);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         String::from_utf8_lossy(&output.stderr),
         "error: -: thread `t` has no store at `L4`; its stores are\n  L3  x.store(1)\n"
     );
-    let output = ravelin(&["convert", "examples/sb.rav"], b"");
+    let output = ravelin(&["convert", "examples/sb.rav"], "");
     assert_eq!(output.status.code(), Some(2));
 }

@@ -7,13 +7,8 @@
 
 use crate::programs;
 
-use programs::{Program, compilers};
+use programs::{Program, compilers, try_all};
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// How many programs run at a time.
-const AT_ONCE: usize = 2;
 
 struct Job<'a> {
     program: &'a Program,
@@ -39,27 +34,11 @@ fn programs_are_judged_as_they_say() {
     let programs = Program::all(folder()).unwrap_or_else(|error| panic!("{error}"));
     let jobs = jobs(&programs, &compilers);
     assert!(compilers.is_empty() || !jobs.is_empty(), "no case has the word of RAVELIN_CASES in its name");
-    let next = AtomicUsize::new(0);
-    let failures = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for worker in 0..AT_ONCE {
-            let (jobs, next, failures) = (&jobs, &next, &failures);
-            scope.spawn(move || {
-                let scratch = std::env::temp_dir().join(format!("ravelin-programs-{}-{worker}", std::process::id()));
-                std::fs::create_dir_all(&scratch).expect("a folder");
-                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let case = &job.program.cases[job.case];
-                    if let Err(reason) = job.program.try_case(case, job.compiler, job.level, &scratch) {
-                        failures.lock().expect("nobody panics").push(format!("{}: {reason}", job.name()));
-                    }
-                }
-                let _ = std::fs::remove_dir_all(&scratch);
-            });
-        }
+    try_all("programs", &jobs, |job, scratch| {
+        let case = &job.program.cases[job.case];
+        let tried = job.program.try_case(case, job.compiler, job.level, scratch);
+        tried.map_err(|reason| format!("{}: {reason}", job.name()))
     });
-    let mut failures = failures.into_inner().expect("nobody panics");
-    failures.sort();
-    assert!(failures.is_empty(), "{} of {} failed:\n{}", failures.len(), jobs.len(), failures.join("\n"));
 }
 
 /// Each case with both compilers at different levels in turns; C++ compiles slowly, so it gets one of each.

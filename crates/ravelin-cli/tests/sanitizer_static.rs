@@ -2,7 +2,7 @@
 //! often it runs; neither does that of generated programs, under schedules of our own, which find nearly all of the others;
 //! and all C that is written compiles and ends.
 
-use crate::programs;
+use crate::{programs, running};
 
 use programs::{findings, finish, finish_with};
 use ravelin_frontend::print;
@@ -16,28 +16,18 @@ use std::time::Duration;
 const RUNS: usize = 3;
 
 struct Example {
-    path: PathBuf,
+    path: String,
     /// What its header says about RC20, if it does.
     rc20: Option<String>,
 }
 
 fn examples() -> Vec<Example> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"));
-    let mut folders = vec![root.to_owned()];
-    let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for path in std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rav") {
-                let text = std::fs::read_to_string(&path).expect("a text");
-                let rc20 = text.lines().find_map(|line| line.strip_prefix("//! expect check rc20: "));
-                found.push(Example { rc20: rc20.map(str::to_owned), path });
-            }
-        }
-    }
-    found.sort_by(|one, other| one.path.cmp(&other.path));
-    found
+    let example = |path: String| {
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let rc20 = text.lines().find_map(|line| line.strip_prefix("//! expect check rc20: "));
+        Example { rc20: rc20.map(str::to_owned), path }
+    };
+    running::examples().into_iter().map(example).collect()
 }
 
 /// Converts an example; `None` if it has no C.
@@ -47,6 +37,15 @@ fn converted(example: &Example, folder: &Path) -> Option<PathBuf> {
     command.arg("convert").arg(&example.path).args(["--to", "c", "--copies", "2", "-o"]).arg(&file);
     let code = finish_with(&mut command, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"));
     (code == 0).then_some(file)
+}
+
+/// Compiles the C of an example, beside it.
+fn compiled(mut compiler: Command, example: &Example, file: &Path) -> PathBuf {
+    let program = file.with_extension("");
+    compiler.args(["-pthread", "-I", concat!(env!("CARGO_MANIFEST_DIR"), "/../ravelin-runtime/include")]);
+    compiler.arg(file).arg("-o").arg(&program);
+    finish(&mut compiler, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{}: {error}", example.path));
+    program
 }
 
 /// Generated programs, and the runs of each under PCT.
@@ -128,22 +127,15 @@ fn the_c_of_every_example_compiles_and_ends() {
     let mut without = Vec::new();
     for example in examples() {
         let Some(file) = converted(&example, &folder) else {
-            without.push(example.path.display().to_string());
+            without.push(example.path.clone());
             continue;
         };
-        let program = folder.join("example");
-        let mut compile = Command::new("gcc");
-        compile.args(["-O1", "-Wall", "-Wextra", "-Werror", "-pthread", "-I"]);
-        compile
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../ravelin-runtime/include"))
-            .arg(&file)
-            .arg("-o")
-            .arg(&program);
-        finish(&mut compile, Duration::from_secs(60))
-            .unwrap_or_else(|error| panic!("{}: {error}", example.path.display()));
+        let mut gcc = Command::new("gcc");
+        gcc.args(["-O1", "-Wall", "-Wextra", "-Werror"]);
+        let program = compiled(gcc, &example, &file);
         let mut run = Command::new(&program);
         run.args(["1", "20", "100"]);
-        finish(&mut run, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{}: {error}", example.path.display()));
+        finish(&mut run, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{}: {error}", example.path));
     }
     let _ = std::fs::remove_dir_all(&folder);
     assert!(without.is_empty(), "no C for {without:?}");
@@ -156,19 +148,12 @@ fn what_is_robust_statically_gives_no_violation() {
     for example in examples() {
         let Some(expected) = &example.rc20 else { continue };
         let Some(file) = converted(&example, &folder) else { continue };
-        let program = folder.join("example");
-        let mut compile = Command::new(env!("CARGO_BIN_EXE_ravelin"));
-        compile.args(["cc", "-O1", "-g", "-w", "-pthread", "-I"]);
-        compile
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../ravelin-runtime/include"))
-            .arg(&file)
-            .arg("-o")
-            .arg(&program);
-        finish(&mut compile, Duration::from_secs(60))
-            .unwrap_or_else(|error| panic!("{}: {error}", example.path.display()));
+        let mut ravelin = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        ravelin.args(["cc", "-O1", "-g", "-w"]);
+        let program = compiled(ravelin, &example, &file);
         let violations: usize = (1..=RUNS).map(|seed| violations(&program, seed, &folder)).sum();
         match expected.as_str() {
-            "robust" | "race" if violations > 0 => wrong.push(example.path.display().to_string()),
+            "robust" | "race" if violations > 0 => wrong.push(example.path.clone()),
             "not robust" => {
                 not_robust += 1;
                 found += usize::from(violations > 0);

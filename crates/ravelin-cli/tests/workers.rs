@@ -2,21 +2,8 @@
 
 use crate::running;
 
-use running::{code, ravelin};
+use running::{code, examples, ravelin};
 use serde_json::Value;
-use std::path::Path;
-
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-
-fn examples(folder: &Path, found: &mut Vec<String>) {
-    for entry in std::fs::read_dir(folder).expect("examples").map(|entry| entry.expect("an entry").path()) {
-        if entry.is_dir() {
-            examples(&entry, found);
-        } else if entry.extension().is_some_and(|extension| extension == "rav") {
-            found.push(entry.display().to_string());
-        }
-    }
-}
 
 /// What an answer says beside what it took.
 fn told(mut value: Value) -> Value {
@@ -45,9 +32,7 @@ fn answers(question: &[&str], files: &[&str], workers: &str) -> (i32, Vec<Value>
 
 #[test]
 fn witnesses_are_the_same_with_any_number_of_workers() {
-    let mut files = Vec::new();
-    examples(&Path::new(ROOT).join("examples"), &mut files);
-    files.sort();
+    let mut files = examples();
     files.retain(|file| !std::fs::read_to_string(file).expect("a text").contains("[*]"));
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     // The engine `auto` of `reach` lets two engines race where a bounded search does not settle the question, so it is asked under a

@@ -6,6 +6,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A program, as its first lines describe it.
@@ -296,6 +298,33 @@ fn real_name(compiler: &str, cpp: bool) -> &'static str {
         (_, false) => "clang",
         (_, true) => "clang++",
     }
+}
+
+/// How many programs run at a time.
+const AT_ONCE: usize = 2;
+
+/// Tries all jobs, a few at a time, each with a folder that no other uses meanwhile. None may have anything wrong with it.
+pub fn try_all<Job: Sync>(name: &str, jobs: &[Job], wrong: impl Fn(&Job, &Path) -> Result<(), String> + Sync) {
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for worker in 0..AT_ONCE {
+            let (wrong, next, failures) = (&wrong, &next, &failures);
+            scope.spawn(move || {
+                let scratch = std::env::temp_dir().join(format!("ravelin-{name}-{}-{worker}", std::process::id()));
+                std::fs::create_dir_all(&scratch).expect("a folder");
+                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(reason) = wrong(job, &scratch) {
+                        failures.lock().expect("nobody panics").push(reason);
+                    }
+                }
+                let _ = std::fs::remove_dir_all(&scratch);
+            });
+        }
+    });
+    let mut failures = failures.into_inner().expect("nobody panics");
+    failures.sort();
+    assert!(failures.is_empty(), "{} of {} failed:\n{}", failures.len(), jobs.len(), failures.join("\n"));
 }
 
 /// Runs a command that must succeed.
