@@ -20,8 +20,7 @@ fn bounded(program: &Program) -> Option<Verdict> {
 
 /// The engine's verdict; `None` if it refuses the program or gives up.
 fn decided(program: &Program) -> Result<Option<Verdict>, String> {
-    let question =
-        Question { budget: Budget::unlimited().states(100_000), ..Question::new(Model::Tso) };
+    let question = Question { budget: Budget::unlimited().states(100_000), ..Question::new(Model::Tso) };
     random_programs::decided(|| Ok(dual(program, &question)?.reachability))
 }
 

@@ -41,7 +41,6 @@ struct Contest {
 type Way = (usize, Vec<Cells>, bool, Vec<Cells>);
 
 impl<'a> Facts<'a> {
-    ///
     pub fn new(program: &'a HardwareProgram) -> Facts<'a> {
         let closure = |passes: fn(&Instruction) -> bool| {
             program.threads.iter().map(|thread| Reachable::new(thread, passes)).collect::<Vec<_>>()
