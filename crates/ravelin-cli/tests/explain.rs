@@ -54,6 +54,8 @@ fn every_kind_of_answer_is_told() {
         let told = explained(arguments);
         assert!(told.contains(words), "{arguments:?}: `{words}` is not in\n{told}");
     }
+    let nothing_to_change = explained(&["fence", "examples/sb-fenced.rav"]);
+    assert!(!nothing_to_change.contains("as a diff"), "{nothing_to_change}");
 }
 
 #[test]

@@ -48,7 +48,8 @@ fn story(story: &Story, style: Style) -> String {
     }
     let mut text = style.fitted(text);
     // Other programs read the lines of a diff, too, so they are not wrapped.
-    if let Some(diff) = story.fences.as_ref().and_then(|fences| fences.diff.as_ref()) {
+    let diff = story.fences.as_ref().and_then(|fences| fences.diff.as_ref());
+    if let Some(diff) = diff.filter(|diff| !diff.is_empty()) {
         text.push_str(&heading("The change as a diff", style));
         text.push_str(diff);
     }
