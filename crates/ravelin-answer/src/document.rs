@@ -8,6 +8,7 @@ use crate::robust::{C11Robustness, Robustness, TriangularRaces};
 use crate::states::FinalStates;
 use crate::verdict::{Stops, Verdict};
 use ravelin_program::{Model, Position};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
@@ -352,9 +353,10 @@ impl Document {
             #[serde(borrow)]
             answers: Option<Vec<&'a RawValue>>,
         }
-        let outline = serde_json::from_str::<Outline>(text).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => DocumentError::NotADocument,
-            _ => DocumentError::NotJson(error),
+        let outline = serde_json::from_str::<Outline>(text);
+        let outline = outline.map_err(|_| match serde_json::from_str::<IgnoredAny>(text) {
+            Ok(_) => DocumentError::NotADocument,
+            Err(error) => DocumentError::NotJson(error),
         })?;
         let schema = outline.schema.ok_or(DocumentError::NotADocument)?;
         if schema != SCHEMA {
