@@ -67,7 +67,7 @@ pub enum CannotInstrument {
 /// ```
 /// use ravelin_analysis::reachability::{Question, reach};
 /// use ravelin_analysis::{Verdict, robustness};
-/// use ravelin_program::{Expr, Order, ProgramBuilder, Variable};
+/// use ravelin_program::{Expr, HardwareProgram, Order, ProgramBuilder, Variable};
 ///
 /// // Store buffering: both attacks are feasible.
 /// let mut program = ProgramBuilder::new("SB");
@@ -79,7 +79,7 @@ pub enum CannotInstrument {
 ///     thread.load(r, cells[1 - me], Order::Relaxed);
 ///     thread.finish();
 /// }
-/// let program = program.finish().expect("a valid program");
+/// let program = HardwareProgram::new(&program.finish().expect("a valid program"));
 /// for attack in robustness::attacks(&program) {
 ///     let instrumented = robustness::instrument(&program, attack).expect("nothing it refuses");
 ///     let answer = reach(&instrumented, &Question::new(ravelin_program::Model::Sc)).expect("an answer");
