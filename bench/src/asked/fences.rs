@@ -3,9 +3,10 @@
 use crate::measure::{process_time, repeated, timed};
 use anyhow::Result;
 use ravelin_analysis::fences::{
-    CostBy, FenceQuestion, Fences, Offer, Outcome, Placement, Purpose, Sets, Weights, apart, fences, offers,
+    CostBy, FenceAnswer, FenceQuestion, Offer, Placement, Sets, SynthesisOutcome, SynthesisPurpose, Weights, apart,
+    fences, offers,
 };
-use ravelin_analysis::reachability::Engine;
+use ravelin_analysis::reachability::ReachEngine;
 use ravelin_explore::Budget;
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{Repair, Request, sites};
@@ -15,7 +16,7 @@ use std::time::Duration;
 /// What is asked.
 #[derive(Clone, Copy)]
 pub struct Plan {
-    pub purpose: Purpose,
+    pub purpose: SynthesisPurpose,
     pub sets: Sets,
     pub after_stores: bool,
     pub repair: Repair,
@@ -26,7 +27,7 @@ pub struct Plan {
 
 impl Plan {
     pub const ROBUST: Plan = Plan {
-        purpose: Purpose::Robust,
+        purpose: SynthesisPurpose::Robust,
         sets: Sets::Cheapest,
         after_stores: false,
         repair: Repair::Fence,
@@ -34,7 +35,7 @@ impl Plan {
         time: None,
     };
     pub const SAFE: Plan = Plan {
-        purpose: Purpose::Safe(Engine::Auto),
+        purpose: SynthesisPurpose::Safe(ReachEngine::Auto),
         sets: Sets::AllMinimal,
         after_stores: true,
         repair: Repair::Fence,
@@ -44,7 +45,7 @@ impl Plan {
 }
 
 pub struct Measured {
-    pub answer: Fences,
+    pub answer: FenceAnswer,
     /// Those of the first set.
     pub fences: usize,
     pub places: usize,
@@ -55,7 +56,7 @@ pub struct Measured {
 /// The answer, and the median of the processor time of all threads.
 pub fn measure(program: &Program, language: Language, plan: Plan, repetitions: usize) -> Result<Measured> {
     let request = Request { repair: plan.repair, existing: false, copies: None };
-    let ask = || -> Result<(Fences, Vec<Site>, Vec<Offer>)> {
+    let ask = || -> Result<(FenceAnswer, Vec<Site>, Vec<Offer>)> {
         let found = sites(&program.source, language, &request)?;
         let all = if plan.apart { apart(program, &found.sites) } else { found.sites };
         let placement = if plan.after_stores { Placement::AfterStores } else { Placement::Anywhere };
@@ -65,7 +66,8 @@ pub fn measure(program: &Program, language: Language, plan: Plan, repetitions: u
         let question = FenceQuestion { sets: plan.sets, budget, ..FenceQuestion::new(Model::Tso, plan.purpose) };
         Ok((fences(program, &all, &offered, &question)?, all, offered))
     };
-    let met_limit = |(answer, ..): &(Fences, Vec<Site>, Vec<Offer>)| matches!(answer.outcome, Outcome::Unknown(_));
+    let met_limit =
+        |(answer, ..): &(FenceAnswer, Vec<Site>, Vec<Offer>)| matches!(answer.outcome, SynthesisOutcome::Unknown(_));
     let ((answer, sites, offers), time) = repeated(repetitions, met_limit, || {
         let (answer, time) = timed(process_time, ask);
         Ok((answer?, time))
@@ -75,6 +77,6 @@ pub fn measure(program: &Program, language: Language, plan: Plan, repetitions: u
 }
 
 /// Whether the search ended by itself.
-pub fn is_settled(answer: &Fences) -> bool {
-    !matches!(answer.outcome, Outcome::Unknown(_) | Outcome::NoSet(_))
+pub fn is_settled(answer: &FenceAnswer) -> bool {
+    !matches!(answer.outcome, SynthesisOutcome::Unknown(_) | SynthesisOutcome::NoSet(_))
 }

@@ -2,7 +2,7 @@
 
 use crate::measure::{process_time, repeated, timed};
 use anyhow::{Result, anyhow};
-use ravelin_analysis::reachability::{Answer, Effort, Engine, Question, answer};
+use ravelin_analysis::reachability::{PortfolioAnswer, ReachEngine, ReachabilityEffort, ReachabilityQuestion, answer};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
@@ -11,15 +11,15 @@ use std::time::Duration;
 /// The answer and the median of the processor time of all threads, none if it met a limit; or why the engine gave no answer.
 pub fn measure(
     program: &Program,
-    engine: Engine,
+    engine: ReachEngine,
     limit: Duration,
     repetitions: usize,
-) -> Result<(Answer, Option<Duration>)> {
+) -> Result<(PortfolioAnswer, Option<Duration>)> {
     let budget = Budget::unlimited().time(limit).memory(4 << 30);
-    let question = Question { budget, ..Question::new(Model::Tso) };
+    let question = ReachabilityQuestion { budget, ..ReachabilityQuestion::new(Model::Tso) };
     repeated(
         repetitions,
-        |found: &Answer| found.reachability.limit.is_some(),
+        |found: &PortfolioAnswer| found.reachability.limit.is_some(),
         || {
             let (found, time) = timed(process_time, || answer(program, &question, engine));
             let refused = |error: AnalysisError| if error.is_refusal() { anyhow!("refused") } else { error.into() };
@@ -29,11 +29,11 @@ pub fn measure(
 }
 
 /// States, constraints, or the states of all searches of the lazy engine.
-pub fn effort(found: &Answer) -> u64 {
+pub fn effort(found: &PortfolioAnswer) -> u64 {
     match &found.effort {
-        Effort::States => found.reachability.statistics.states,
-        Effort::Constraints(counts) => counts.generated,
-        Effort::Rounds(lazy) => lazy.sc_states + lazy.oracle_states,
+        ReachabilityEffort::States => found.reachability.statistics.states,
+        ReachabilityEffort::Constraints(counts) => counts.generated,
+        ReachabilityEffort::Rounds(lazy) => lazy.sc_states + lazy.oracle_states,
     }
 }
 

@@ -2,19 +2,23 @@
 
 use crate::measure::{repeated, thread_time, timed};
 use anyhow::{Context, Result};
-use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, robustness};
+use ravelin_analysis::robustness::{AttackFate, RobustnessAnswer, RobustnessEngine, RobustnessQuestion, robustness};
 use ravelin_answer::Reason;
 use ravelin_program::{Model, Program};
 use std::time::Duration;
 
 /// Every attack is to be settled, by one worker.
-pub fn every_attack(engine: Engine) -> RobustnessQuestion<'static> {
+pub fn every_attack(engine: RobustnessEngine) -> RobustnessQuestion<'static> {
     RobustnessQuestion { engine, all: true, ..RobustnessQuestion::new(Model::Tso) }
 }
 
 /// The answer, and the median of the processor time of one worker. A question with a limit has to be settled within it.
-pub fn measure(program: &Program, question: RobustnessQuestion, repetitions: usize) -> Result<(Robustness, Duration)> {
-    let met_limit = |answer: &Robustness| answer.limit.is_some();
+pub fn measure(
+    program: &Program,
+    question: RobustnessQuestion,
+    repetitions: usize,
+) -> Result<(RobustnessAnswer, Duration)> {
+    let met_limit = |answer: &RobustnessAnswer| answer.limit.is_some();
     let (answer, time) = repeated(repetitions, met_limit, || {
         let (answer, time) = timed(thread_time, || robustness(program, &question));
         Ok((answer?, time))
@@ -35,7 +39,7 @@ pub struct Fates {
 }
 
 impl Fates {
-    pub fn of(answer: &Robustness) -> Fates {
+    pub fn of(answer: &RobustnessAnswer) -> Fates {
         let fenced = answer.dismissed(Reason::NeverFollows) + answer.dismissed(Reason::Fenced);
         Fates {
             attacks: answer.attacks.len(),

@@ -7,7 +7,7 @@ use crate::papers::{fence_insertion_2012, robustness_2013};
 use crate::sources;
 use crate::table::{Table, count, seconds_or_stopped};
 use anyhow::Result;
-use ravelin_analysis::fences::Outcome;
+use ravelin_analysis::fences::SynthesisOutcome;
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::Repair;
 use std::path::{Path, PathBuf};
@@ -91,11 +91,11 @@ fn safety(arguments: &Arguments) -> Result<()> {
         let program = sources::example(&format!("fence-insertion/{name}.rav"))?;
         let measured = measure(&program, Language::Rav, Plan::SAFE, arguments.repetitions)?;
         let found = match measured.answer.outcome {
-            Outcome::WrongUnderSc(_) => "wrong under sc".to_owned(),
-            Outcome::NotNeeded | Outcome::Found => {
+            SynthesisOutcome::WrongUnderSc(_) => "wrong under sc".to_owned(),
+            SynthesisOutcome::NotNeeded | SynthesisOutcome::Found => {
                 format!("{}, {}", measured.fences, measured.answer.sets.len().max(1))
             }
-            Outcome::NoSet(_) | Outcome::Unknown(_) => "?".to_owned(),
+            SynthesisOutcome::NoSet(_) | SynthesisOutcome::Unknown(_) => "?".to_owned(),
         };
         table.row(vec![
             name.to_owned(),

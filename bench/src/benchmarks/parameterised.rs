@@ -9,7 +9,7 @@ use crate::table::{Table, count, seconds_or_stopped};
 use anyhow::{Result, bail};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::{reach_by_proof, robust_by_nets};
-use ravelin_analysis::reachability::{Engine, Question, answer};
+use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion, answer};
 use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
 use ravelin_explore::Budget;
 use ravelin_frontend::Language;
@@ -144,8 +144,8 @@ fn reach(program: &Program, model: Model, arguments: &Arguments, any: bool) -> R
     if !has_goals && asserts == 0 {
         bail!("–");
     }
-    let question = Question { budget: budget(arguments), ..Question::new(model) };
-    let found = if any { reach_by_proof(program, &question) } else { answer(program, &question, Engine::Auto) }?;
+    let question = ReachabilityQuestion { budget: budget(arguments), ..ReachabilityQuestion::new(model) };
+    let found = if any { reach_by_proof(program, &question) } else { answer(program, &question, ReachEngine::Auto) }?;
     let instance = found.any_number.as_ref().and_then(|any| any.instance.as_ref());
     let instance = instance.map(|instance| format!(", {}", instance.show())).unwrap_or_default();
     let reachability = found.reachability;

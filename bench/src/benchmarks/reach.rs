@@ -8,7 +8,7 @@ use crate::sources;
 use crate::table::{Table, count, seconds_or_stopped};
 use anyhow::Result;
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::Engine;
+use ravelin_analysis::reachability::ReachEngine;
 use ravelin_frontend::Language;
 use ravelin_program::Program;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,8 @@ pub struct Arguments {
     repetitions: usize,
 }
 
-const ENGINES: [Engine; 5] = [Engine::Auto, Engine::Dual, Engine::Sb, Engine::Lazy, Engine::Bounded];
+const ENGINES: [ReachEngine; 5] =
+    [ReachEngine::Auto, ReachEngine::Dual, ReachEngine::Sb, ReachEngine::Lazy, ReachEngine::Bounded];
 
 /// Programs that grow with `const N`: file, what grows, values.
 const GROWTH: [(&str, &str, &[usize]); 5] = [
@@ -150,13 +151,13 @@ impl Cell {
     }
 }
 
-fn ask(program: &Program, engine: Engine, arguments: &Arguments) -> Cell {
+fn ask(program: &Program, engine: ReachEngine, arguments: &Arguments) -> Cell {
     let limit = Duration::from_secs(arguments.timeout);
     match reach::measure(program, engine, limit, arguments.repetitions) {
         Err(refused) => Cell::empty(&refused.to_string()),
         Ok((found, time)) => {
             let (letter, number) = (reach::letter(found.reachability.verdict), reach::effort(&found));
-            let by = if engine == Engine::Auto { format!(" {}", found.engine.name()) } else { String::new() };
+            let by = if engine == ReachEngine::Auto { format!(" {}", found.engine.name()) } else { String::new() };
             let settled = found.reachability.verdict != Verdict::Unknown;
             Cell { text: format!("{letter} {} ({}{by})", seconds_or_stopped(time), count(number)), settled, time }
         }

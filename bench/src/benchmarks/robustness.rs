@@ -8,7 +8,7 @@ use crate::papers::robustness_2013::TABLE_2;
 use crate::sources;
 use crate::table::{Table, count, seconds};
 use anyhow::Result;
-use ravelin_analysis::robustness::{Engine, RobustnessQuestion, robustness};
+use ravelin_analysis::robustness::{RobustnessEngine, RobustnessQuestion, robustness};
 use ravelin_explore::Budget;
 use ravelin_frontend::Language;
 use ravelin_program::Model;
@@ -59,7 +59,7 @@ fn table_2(arguments: &Arguments) -> Result<()> {
     let mut table = Table::new(&["program", "T", "L", "I", "RQ", "NR1", "free", "NR2", "R", "states", "time"]);
     for paper in TABLE_2 {
         let program = sources::example(paper.file)?;
-        let (answer, time) = measure(&program, every_attack(Engine::Shared), arguments.repetitions)?;
+        let (answer, time) = measure(&program, every_attack(RobustnessEngine::Shared), arguments.repetitions)?;
         let fates = Fates::of(&answer);
         let beside = |ours: usize, paper: usize| format!("{ours} ({paper})");
         let [threads, labels, instructions] = size(&program);
@@ -92,11 +92,11 @@ fn growth(arguments: &Arguments) -> Result<()> {
     for threads in 2..=arguments.threads {
         eprintln!("Lamport with {threads} threads");
         let program = sources::example_with("lamport-fast.rav", "N", threads)?;
-        let (answer, time) = measure(&program, every_attack(Engine::Shared), arguments.repetitions)?;
+        let (answer, time) = measure(&program, every_attack(RobustnessEngine::Shared), arguments.repetitions)?;
         let (_, first) = measure(&program, RobustnessQuestion::new(Model::Tso), arguments.repetitions)?;
         let by = |workers: usize| {
             let budget = Budget::unlimited().workers(workers);
-            let question = RobustnessQuestion { budget, ..every_attack(Engine::Shared) };
+            let question = RobustnessQuestion { budget, ..every_attack(RobustnessEngine::Shared) };
             let (answer, time) = timed(wall_time, || robustness(&program, &question));
             answer?;
             Ok(time)
@@ -132,7 +132,7 @@ fn engines(arguments: &Arguments) -> Result<()> {
         let program = sources::example(file)?;
         let mut row = vec![file.to_owned()];
         let mut base = None;
-        for engine in [Engine::Shared, Engine::Attacks, Engine::Single] {
+        for engine in [RobustnessEngine::Shared, RobustnessEngine::Attacks, RobustnessEngine::Single] {
             let (answer, time) = measure(&program, every_attack(engine), arguments.repetitions)?;
             row.extend([count(answer.explored.states), seconds(time)]);
             match base {
@@ -155,7 +155,7 @@ fn trencher(folder: &Path, arguments: &Arguments) -> Result<()> {
     for path in sources::files(folder, "txt")? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let program = sources::read(&path, Language::Trencher)?;
-        let (answer, time) = measure(&program, every_attack(Engine::Shared), arguments.repetitions)?;
+        let (answer, time) = measure(&program, every_attack(RobustnessEngine::Shared), arguments.repetitions)?;
         let reference = TRENCHER.iter().find(|(file, _)| *file == name);
         table.row(vec![
             name,

@@ -5,7 +5,7 @@ use crate::measure::{in_turns, process_time, ratio, timed};
 use crate::sources::parse;
 use crate::table::{Table, count, judged, seconds};
 use anyhow::{Result, ensure};
-use ravelin_explore::{Beyond, Budget, Checkpoints, Limits, Options, Statistics, Until};
+use ravelin_explore::{Budget, Checkpoints, Limits, Options, Statistics, Storage, Until};
 use ravelin_machine::{Reductions, Settings};
 use ravelin_program::{Model, Program};
 use std::path::{Path, PathBuf};
@@ -26,16 +26,16 @@ pub fn tables(Subjects { counters, lamport, repetitions }: &Subjects, directory:
     ] {
         let program = &parse("space.rav", text)?;
         let settings = Settings { reductions: Reductions::NONE, ..Settings::new(model) };
-        let search = |memory: Option<u64>, beyond: Beyond<'_>| {
+        let search = |memory: Option<u64>, beyond: Storage<'_>| {
             let limits = Limits { memory, ..Limits::default() };
-            let budget = Budget { limits, beyond, ..Budget::default() };
+            let budget = Budget { limits, storage: beyond, ..Budget::default() };
             let options = Options { budget, until: Until::Exhausted, ..Options::default() };
             explored(program, settings, &options)
         };
-        let plain = search(None, Beyond::default())?;
+        let plain = search(None, Storage::default())?;
         let budget = plain.bytes / SHARE;
         // A search, with its states counted again.
-        let same = |how: &str, memory, beyond: Beyond<'_>| {
+        let same = |how: &str, memory, beyond: Storage<'_>| {
             eprintln!("{name}, {how}");
             let (found, time) = timed(process_time, || search(memory, beyond));
             let states = found?.states;
@@ -45,13 +45,13 @@ pub fn tables(Subjects { counters, lamport, repetitions }: &Subjects, directory:
         let [time, spilling, keeping] = in_turns(
             *repetitions,
             [
-                &mut || same("in memory", None, Beyond::default()),
-                &mut || same("spilling", Some(budget), Beyond { spill: Some(directory), ..Beyond::default() }),
+                &mut || same("in memory", None, Storage::default()),
+                &mut || same("spilling", Some(budget), Storage { spill: Some(directory), ..Storage::default() }),
                 &mut || {
                     let parts = directory.join("checkpoints");
                     std::fs::create_dir(&parts)?;
                     let checkpoints = Checkpoints::new(&parts, EVERY, 0);
-                    let beyond = Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() };
+                    let beyond = Storage { checkpoints: Some(&checkpoints), ..Storage::default() };
                     let time = same("with checkpoints", None, beyond);
                     std::fs::remove_dir_all(&parts)?;
                     time

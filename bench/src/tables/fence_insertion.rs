@@ -12,7 +12,7 @@ use crate::papers::fence_insertion_2012::{Row, TABLE_1};
 use crate::sources;
 use crate::table::{Table, count, seconds};
 use anyhow::{Context, Result, ensure};
-use ravelin_analysis::fences::{Outcome, Sets};
+use ravelin_analysis::fences::{Sets, SynthesisOutcome};
 use ravelin_frontend::Language;
 use ravelin_program::Program;
 use std::time::Duration;
@@ -117,7 +117,7 @@ fn find(paper: &Row, effort: &Effort) -> Result<Found> {
     ensure!(is_settled(&one.answer) && is_settled(&all.answer), late());
     let times = [one.time.with_context(late)?, all.time.with_context(late)?];
     let fences = match all.answer.outcome {
-        Outcome::WrongUnderSc(_) => None,
+        SynthesisOutcome::WrongUnderSc(_) => None,
         // That no fence is needed is one set, the empty one.
         _ => Some((one.fences, all.answer.sets.len().max(1))),
     };

@@ -10,7 +10,7 @@ use crate::papers::lazy_tso_2015::{FIGURE_7, FIGURE_8, FIGURE_9, FIGURE_9_QUERIE
 use crate::sources;
 use crate::table::{Table, count, seconds_or_stopped};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Effort as Spent, Engine};
+use ravelin_analysis::reachability::{ReachEngine, ReachabilityEffort as Spent};
 
 /// A program that grows with its constant `N`.
 pub struct Growth {
@@ -71,7 +71,8 @@ pub const GROWTH: [Growth; 3] = [
     },
 ];
 
-const ENGINES: [Engine; 5] = [Engine::Auto, Engine::Lazy, Engine::Dual, Engine::Sb, Engine::Bounded];
+const ENGINES: [ReachEngine; 5] =
+    [ReachEngine::Auto, ReachEngine::Lazy, ReachEngine::Dual, ReachEngine::Sb, ReachEngine::Bounded];
 const SPIN: &str = "SPIN, under sc";
 /// The cell of a tool that was stopped before and is not asked about more.
 const NOT_ASKED: &str = "–";
@@ -123,7 +124,7 @@ pub fn grown(effort: &Effort, growth: &Growth) -> Grown {
 /// Ours, still empty, so that each has its colour. The bounded search is left out: `auto` begins with it.
 fn curves(growth: &Growth) -> Vec<Curve> {
     debug_assert!(growth.values.is_sorted());
-    let engines = ENGINES.iter().filter(|engine| **engine != Engine::Bounded).map(|engine| engine.name());
+    let engines = ENGINES.iter().filter(|engine| **engine != ReachEngine::Bounded).map(|engine| engine.name());
     let names = engines.chain([SPIN]);
     names.map(|name| Curve { name: name.to_owned(), origin: Origin::Ours, points: Vec::new() }).collect()
 }
@@ -139,7 +140,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// The cell of an engine; the rounds of the lazy one.
-    fn engine(&mut self, n: usize, engine: Engine, rounds: &mut String) -> String {
+    fn engine(&mut self, n: usize, engine: ReachEngine, rounds: &mut String) -> String {
         let name = engine.name();
         if self.stopped.contains(&name) {
             return NOT_ASKED.to_owned();
@@ -155,7 +156,7 @@ impl Run<'_> {
                 return problem;
             }
         };
-        if let (Engine::Lazy, Spent::Rounds(lazy)) = (engine, &answer.effort) {
+        if let (ReachEngine::Lazy, Spent::Rounds(lazy)) = (engine, &answer.effort) {
             *rounds = lazy.rounds.to_string();
         }
         let verdict = answer.reachability.verdict;
@@ -167,7 +168,7 @@ impl Run<'_> {
                 cell
             }
             Verdict::Violated => {
-                if let Some(time) = time.filter(|_| engine != Engine::Bounded) {
+                if let Some(time) = time.filter(|_| engine != ReachEngine::Bounded) {
                     add_point(&mut self.curves, name, Origin::Ours, (n as f64, time.as_secs_f64()));
                 }
                 cell

@@ -14,7 +14,7 @@ use crate::sources;
 use crate::table::{Table, seconds_or_stopped};
 use anyhow::Result;
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Answer, Effort as Spent, Engine};
+use ravelin_analysis::reachability::{PortfolioAnswer, ReachEngine, ReachabilityEffort as Spent};
 use ravelin_analysis::robustness::attacks;
 use ravelin_program::{HardwareProgram, Program};
 use std::time::Duration;
@@ -84,7 +84,7 @@ fn figure_6(effort: &Effort) -> (String, Vec<String>) {
         let limits = *effort;
         let asked = guarded(effort, paper.file, move || {
             let program = sources::example(paper.file)?;
-            let [lazy, auto] = [Engine::Lazy, Engine::Auto].map(|engine| ask(&program, engine, &limits));
+            let [lazy, auto] = [ReachEngine::Lazy, ReachEngine::Auto].map(|engine| ask(&program, engine, &limits));
             Ok((program, lazy?, auto?))
         });
         let (program, (lazy, lazy_time), (auto, auto_time)) = match asked {
@@ -123,7 +123,12 @@ fn figure_6(effort: &Effort) -> (String, Vec<String>) {
     (text, comparison.unexplained())
 }
 
-fn compared(comparison: &mut Comparison, paper: &Row, program: &Program, answers: [&Answer; 2]) -> Vec<String> {
+fn compared(
+    comparison: &mut Comparison,
+    paper: &Row,
+    program: &Program,
+    answers: [&PortfolioAnswer; 2],
+) -> Vec<String> {
     let word = |reached: bool| if reached { "yes" } else { "no" };
     // Both engines have to say so.
     let [lazy, auto] = answers.map(|answer| answer.reachability.verdict);
@@ -140,7 +145,7 @@ fn compared(comparison: &mut Comparison, paper: &Row, program: &Program, answers
 }
 
 /// One engine on a question under TSO.
-pub fn ask(program: &Program, engine: Engine, effort: &Effort) -> Result<(Answer, Option<Duration>)> {
+pub fn ask(program: &Program, engine: ReachEngine, effort: &Effort) -> Result<(PortfolioAnswer, Option<Duration>)> {
     reach::measure(program, engine, effort.limit, effort.repetitions)
 }
 
@@ -154,8 +159,8 @@ mod tests {
         let mut comparison = Comparison::new(&REASONS);
         for paper in FIGURE_6 {
             let program = sources::example(paper.file).unwrap();
-            let (lazy, _) = ask(&program, Engine::Lazy, &EXACT).unwrap();
-            let (auto, _) = ask(&program, Engine::Auto, &EXACT).unwrap();
+            let (lazy, _) = ask(&program, ReachEngine::Lazy, &EXACT).unwrap();
+            let (auto, _) = ask(&program, ReachEngine::Auto, &EXACT).unwrap();
             let cells = compared(&mut comparison, &paper, &program, [&lazy, &auto]);
             assert_eq!(cells[0], if paper.reachable { "yes (yes)" } else { "no (no)" }, "{}", paper.name);
         }

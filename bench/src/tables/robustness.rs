@@ -12,7 +12,9 @@ use crate::table::{Table, count, seconds};
 use crate::{sources, spin};
 use anyhow::{Context, Result, ensure};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, attack_name, instrument};
+use ravelin_analysis::robustness::{
+    AttackFate, RobustnessAnswer, RobustnessEngine, RobustnessQuestion, attack_name, instrument,
+};
 use ravelin_explore::Budget;
 use ravelin_frontend::Language;
 use ravelin_program::HardwareProgram;
@@ -138,7 +140,7 @@ const REASONS: [Reason; 8] = [
 
 /// What is found about a program.
 pub struct Found {
-    answer: Robustness,
+    answer: RobustnessAnswer,
     size: [usize; 3],
     fates: Fates,
     fences: usize,
@@ -199,7 +201,7 @@ pub fn chapter(effort: &Effort) -> Chapter {
 fn find(paper: &Row, effort: &Effort) -> Result<Found> {
     let program = sources::example(paper.file)?;
     let budget = Budget::unlimited().time(effort.limit);
-    let question = RobustnessQuestion { budget, ..every_attack(Engine::Shared) };
+    let question = RobustnessQuestion { budget, ..every_attack(RobustnessEngine::Shared) };
     let (answer, checking) = measure(&program, question, effort.repetitions)?;
     ensure!(answer.verdict != Verdict::Unknown, "not settled in {} s", effort.limit.as_secs());
     let plan = Plan { time: Some(effort.limit), ..Plan::ROBUST };
@@ -262,7 +264,7 @@ fn timed(effort: &Effort, paper: &Row, found: Found) -> Vec<String> {
 }
 
 /// For how many of the attacks that were searched SPIN agrees, and what it took.
-fn ask_spin(effort: &Effort, file: &str, answer: &Robustness) -> Result<(String, Duration, Duration), String> {
+fn ask_spin(effort: &Effort, file: &str, answer: &RobustnessAnswer) -> Result<(String, Duration, Duration), String> {
     let program = HardwareProgram::new(&sources::example(file).map_err(|error| error.to_string())?);
     let (mut agree, mut asked) = (0, 0);
     let (mut compiling, mut verifying) = (Duration::ZERO, Duration::ZERO);

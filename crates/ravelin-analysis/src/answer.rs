@@ -1,6 +1,7 @@
 //! The two ways to get no answer.
 
 use ravelin_explore::StorageError;
+use ravelin_machine::attack::ReadBackError;
 use ravelin_machine::{BuildError, RunError};
 use thiserror::Error;
 
@@ -19,7 +20,7 @@ pub enum AnalysisError {
     #[error("the engine `{0}` needs a number of threads: give --copies N, or ask `auto`")]
     EngineNeedsNumber(&'static str),
     #[error(transparent)]
-    NotC11(#[from] ravelin_machine::monitor::Refusal),
+    NotC11(#[from] ravelin_machine::monitor::MonitorRefusal),
     #[error("internal error, please report it: {0}")]
     Internal(InternalError),
 }
@@ -36,6 +37,16 @@ impl From<RunError> for AnalysisError {
         match error {
             RunError::Build(error) => error.into(),
             RunError::Storage(error) => error.into(),
+        }
+    }
+}
+
+impl From<ReadBackError> for AnalysisError {
+    fn from(error: ReadBackError) -> AnalysisError {
+        match error {
+            ReadBackError::Build(error) => error.into(),
+            ReadBackError::Storage(error) => error.into(),
+            ReadBackError::Path(unreadable) => InternalError(unreadable.to_string()).into(),
         }
     }
 }

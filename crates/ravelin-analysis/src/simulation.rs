@@ -16,7 +16,7 @@ pub struct Simulation {
 }
 
 /// A step that can be taken now.
-pub struct Choice {
+pub struct StepChoice {
     pub action: Action,
     pub told: Step,
     next: State,
@@ -57,9 +57,9 @@ impl Simulation {
         initial(&self.reference, &self.start, steps)
     }
 
-    pub fn choices(&self) -> Vec<Choice> {
+    pub fn choices(&self) -> Vec<StepChoice> {
         let steps = self.reference.steps(&self.state);
-        let tell = |(action, next): (Action, State)| Choice {
+        let tell = |(action, next): (Action, State)| StepChoice {
             told: narrate(&self.reference, &self.state, action, &next),
             action,
             next,
@@ -67,7 +67,7 @@ impl Simulation {
         steps.next.into_iter().map(tell).collect()
     }
 
-    pub fn take(&mut self, choice: Choice) {
+    pub fn take(&mut self, choice: StepChoice) {
         self.state = choice.next;
     }
 

@@ -1,10 +1,10 @@
 //! All states in which a program can end, and which of them only a weak memory model allows.
 
 use crate::AnalysisError;
-use crate::reachability::Question;
+use crate::reachability::ReachabilityQuestion;
 use ravelin_explore::{Limit, Statistics, Until};
-use ravelin_machine::{Purpose, Snapshot, run};
-use ravelin_program::{Condition, Goal, Initial, Model, Observable, Program, RegId, ThreadId, Value};
+use ravelin_machine::{Purpose, UnpackedState, run};
+use ravelin_program::{Condition, Goal, InitialValue, Model, Observable, Program, RegId, ThreadId, Value};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -46,7 +46,7 @@ pub struct EndThread {
 }
 
 /// Lists all final and all stuck states under a model, each compared with SC.
-pub fn states(program: &Program, question: &Question) -> Result<FinalStates, AnalysisError> {
+pub fn states(program: &Program, question: &ReachabilityQuestion) -> Result<FinalStates, AnalysisError> {
     let start = Instant::now();
     let explored = run(program, question.settings(Purpose::Finals), &question.options(Until::Exhausted))?;
     let (finals, stuck) = collect(program, &explored);
@@ -54,7 +54,7 @@ pub fn states(program: &Program, question: &Question) -> Result<FinalStates, Ana
         None
     } else {
         let budget = question.budget.child(start, explored.statistics().states);
-        let question = Question { model: Model::Sc, budget, ..*question };
+        let question = ReachabilityQuestion { model: Model::Sc, budget, ..*question };
         let explored = run(program, question.settings(Purpose::Finals), &question.options(Until::Exhausted))?;
         Some((explored.limit().is_none(), collect(program, &explored)))
     };
@@ -83,7 +83,7 @@ pub fn states(program: &Program, question: &Question) -> Result<FinalStates, Ana
 /// Final and stuck states.
 type Ends = (BTreeSet<EndState>, BTreeSet<EndState>);
 
-fn collect(program: &Program, explored: &ravelin_machine::Explored) -> Ends {
+fn collect(program: &Program, explored: &ravelin_machine::ExploredProgram) -> Ends {
     let mut ends = Ends::default();
     for (is_final, snapshot) in explored.ends() {
         if is_final && !passes_filter(program, &snapshot) {
@@ -95,17 +95,17 @@ fn collect(program: &Program, explored: &ravelin_machine::Explored) -> Ends {
     ends
 }
 
-fn passes_filter(program: &Program, snapshot: &Snapshot) -> bool {
+fn passes_filter(program: &Program, snapshot: &UnpackedState) -> bool {
     let filter = program.observation.as_ref().and_then(|observation| observation.filter.as_ref());
     filter.is_none_or(|filter| evaluate(filter, snapshot))
 }
 
 /// A condition without a value is not met.
-fn evaluate(condition: &Condition, snapshot: &Snapshot) -> bool {
+fn evaluate(condition: &Condition, snapshot: &UnpackedState) -> bool {
     condition.eval(&mut |atom| observe(atom, snapshot)).is_ok_and(|value| value != 0)
 }
 
-fn observe(atom: &Observable, snapshot: &Snapshot) -> Value {
+fn observe(atom: &Observable, snapshot: &UnpackedState) -> Value {
     match *atom {
         Observable::At(thread, location) => Value::from(snapshot.locations[thread.0] == location),
         Observable::Register(thread, register) => snapshot.registers[thread.0][register.0],
@@ -117,7 +117,7 @@ fn observe(atom: &Observable, snapshot: &Snapshot) -> Value {
 }
 
 /// What is to be seen of a state, in one line.
-fn shown(program: &Program, snapshot: &Snapshot) -> String {
+fn shown(program: &Program, snapshot: &UnpackedState) -> String {
     let everything = || {
         let mut all = Vec::new();
         for (number, thread) in program.threads.iter().enumerate() {
@@ -137,7 +137,7 @@ fn shown(program: &Program, snapshot: &Snapshot) -> String {
     items.join(" ")
 }
 
-fn end_state(program: &Program, snapshot: &Snapshot) -> EndState {
+fn end_state(program: &Program, snapshot: &UnpackedState) -> EndState {
     let threads = program.threads.iter().enumerate().map(|(number, thread)| {
         let location = snapshot.locations[number];
         // A location of the lowered program stands between a seq_cst store and its fence.
@@ -155,7 +155,7 @@ fn end_state(program: &Program, snapshot: &Snapshot) -> EndState {
             registers: registers.filter(|(r, _)| !r.hidden).map(|(r, value)| (r.name.clone(), *value)).collect(),
         }
     });
-    let initially_zero = |address| program.memory.initial_at(address) == Initial::Value(0);
+    let initially_zero = |address| program.memory.initial_at(address) == InitialValue::Value(0);
     let worth_showing = |&(address, value): &(Value, Value)| {
         program.memory.variable_at(address).is_some() || value != 0 || !initially_zero(address)
     };

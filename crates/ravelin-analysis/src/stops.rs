@@ -10,7 +10,7 @@
 //! a moment that none does in any instance, or find one that does. Otherwise the answer says how many copies were looked at.
 
 use crate::parameterised::reach_by_proof;
-use crate::reachability::Question;
+use crate::reachability::ReachabilityQuestion;
 use crate::witness::replay;
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_answer::Violation;
@@ -25,7 +25,7 @@ const PROOF: u64 = 20_000;
 
 /// The answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stops {
+pub struct StopsAnswer {
     /// One for each place, in the order of threads and lines. [`Violation::Goal`] does not occur.
     pub found: Vec<Violation>,
     /// What ended the search before every place was looked at.
@@ -37,8 +37,8 @@ pub struct Stops {
 
 /// Asks where threads can stop under SC.
 ///
-/// Of a program with any number of threads, what is found is real; see [`Stops::copies`] for what is not.
-pub fn stops(program: &Program, budget: Budget) -> Result<Stops, AnalysisError> {
+/// Of a program with any number of threads, what is found is real; see [`StopsAnswer::copies`] for what is not.
+pub fn stops(program: &Program, budget: Budget) -> Result<StopsAnswer, AnalysisError> {
     let program = &Program { goals: Vec::new(), ..program.clone() };
     if !program.is_parameterised() {
         return stops_of(program, budget);
@@ -46,9 +46,9 @@ pub fn stops(program: &Program, budget: Budget) -> Result<Stops, AnalysisError> 
     let instance = program.instance(COPIES);
     // The ranges of values do not depend on how often a thread is there.
     if !may_stop(&instance) {
-        return Ok(Stops::default());
+        return Ok(StopsAnswer::default());
     }
-    let few = Stops { copies: Some(COPIES), ..stops_of(&instance, budget)? };
+    let few = StopsAnswer { copies: Some(COPIES), ..stops_of(&instance, budget)? };
     if !few.found.is_empty() || few.limit.is_some() {
         return Ok(few);
     }
@@ -56,8 +56,8 @@ pub fn stops(program: &Program, budget: Budget) -> Result<Stops, AnalysisError> 
 }
 
 /// What can be proved about every number of copies; at most one stop, with the fewest copies. `None` if nothing can.
-fn stops_of_any_number(program: &Program, budget: Budget) -> Result<Option<Stops>, AnalysisError> {
-    let asked = Question { budget: budget.at_most(PROOF), ..Question::new(Model::Sc) };
+fn stops_of_any_number(program: &Program, budget: Budget) -> Result<Option<StopsAnswer>, AnalysisError> {
+    let asked = ReachabilityQuestion { budget: budget.at_most(PROOF), ..ReachabilityQuestion::new(Model::Sc) };
     let answer = match reach_by_proof(program, &asked) {
         Err(refusal) if refusal.is_refusal() => return Ok(None),
         answer => answer?,
@@ -65,16 +65,16 @@ fn stops_of_any_number(program: &Program, budget: Budget) -> Result<Option<Stops
     let instance = answer.any_number.as_ref().and_then(|found| found.instance.as_ref());
     let copies = instance.and_then(|instance| instance.copies.iter().map(|(_, copies)| *copies).max());
     Ok(match (answer.reachability.verdict, answer.reachability.witness) {
-        (Verdict::Holds, _) => Some(Stops::default()),
-        (Verdict::Violated, Some(witness)) => Some(Stops { found: vec![witness.violation], limit: None, copies }),
+        (Verdict::Holds, _) => Some(StopsAnswer::default()),
+        (Verdict::Violated, Some(witness)) => Some(StopsAnswer { found: vec![witness.violation], limit: None, copies }),
         _ => None,
     })
 }
 
 /// The stops of a program with a fixed number of threads.
-fn stops_of(program: &Program, budget: Budget) -> Result<Stops, AnalysisError> {
+fn stops_of(program: &Program, budget: Budget) -> Result<StopsAnswer, AnalysisError> {
     if !may_stop(program) {
-        return Ok(Stops::default());
+        return Ok(StopsAnswer::default());
     }
     let settings = Settings { purpose: Purpose::Goals, reductions: Reductions::ALL, ..Settings::new(Model::Sc) };
     let options = Options { budget, enough: None, until: Until::Exhausted };
@@ -88,5 +88,5 @@ fn stops_of(program: &Program, budget: Budget) -> Result<Stops, AnalysisError> {
     let place = |stop: &Violation| (stop.position(), stop.thread().map(str::to_owned));
     found.sort_by_key(place);
     found.dedup_by_key(|stop| place(stop));
-    Ok(Stops { found, limit: explored.limit(), copies: None })
+    Ok(StopsAnswer { found, limit: explored.limit(), copies: None })
 }

@@ -2,11 +2,11 @@
 
 use ravelin_analysis::AnalysisError;
 use ravelin_analysis::Verdict::{self, Holds, Violated};
-use ravelin_analysis::c11::{C11Answer, C11Question, Refusal, c11_robustness};
+use ravelin_analysis::c11::{C11Answer, C11Question, MonitorRefusal, c11_robustness};
 use ravelin_answer::EdgeKind;
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, SeqCstReading, Source};
-use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
+use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, robust};
 
 fn program(text: &str) -> Program {
     let parsed = parse(Source::new("claim.rav", text), Language::Rav);
@@ -20,9 +20,9 @@ fn ask(program: &Program, model: Model, seq_cst: SeqCstReading) -> C11Answer {
 
 /// What the graphs of a loop-free program say.
 fn by_enumeration(program: &Program, model: Model) -> Verdict {
-    let reading = if model == Model::Rc20 { Reading::Written } else { Reading::ReleaseAcquire };
-    let robust = robust(program, reading, Limits::default()).expect("few graphs").is_robust();
-    let races = enumerate(program, reading, Limits::default()).expect("few graphs").has_race(reading);
+    let reading = if model == Model::Rc20 { OrderReading::Written } else { OrderReading::ReleaseAcquire };
+    let robust = robust(program, reading, GraphLimits::default()).expect("few graphs").is_robust();
+    let races = enumerate(program, reading, GraphLimits::default()).expect("few graphs").has_race(reading);
     if robust && !races { Holds } else { Violated }
 }
 
@@ -366,7 +366,7 @@ fn what_c11_does_not_have_is_refused() {
         ("static x; thread p { bus_lock; x.store(1); bus_unlock; }", "the bus lock"),
     ] {
         match c11_robustness(&program(text), &C11Question::new(Model::Rc20)) {
-            Err(AnalysisError::NotC11(Refusal::NotC11 { what: said, .. })) => assert_eq!(said, what),
+            Err(AnalysisError::NotC11(MonitorRefusal::NotC11 { what: said, .. })) => assert_eq!(said, what),
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -380,7 +380,9 @@ fn more_facts_than_can_be_remembered_are_refused() {
          thread q { let r = 0; havoc r in 0..1000; wait(x == r); wait(y == r); wait(z == r); }",
     );
     match c11_robustness(&program, &C11Question::new(Model::Rc20)) {
-        Err(AnalysisError::NotC11(Refusal::TooManyFacts { facts, limit })) => assert_eq!((facts, limit), (3000, 2048)),
+        Err(AnalysisError::NotC11(MonitorRefusal::TooManyFacts { facts, limit })) => {
+            assert_eq!((facts, limit), (3000, 2048))
+        }
         other => panic!("{other:?}"),
     }
 }

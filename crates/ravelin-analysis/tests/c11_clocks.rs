@@ -16,9 +16,9 @@ use ravelin_analysis::c11::{C11Question, c11_robustness};
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Address, Expr, Instruction, Model, Order, Program, Source, Value};
 use ravelin_semantics::Action;
-use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
+use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_semantics::operational::{Reference, State};
-use ravelin_semantics::rc20::{Limits, Reading, robust};
+use ravelin_semantics::rc20::{GraphLimits, OrderReading, robust};
 use std::collections::{BTreeSet, HashSet};
 
 /// The position of a write among those to its location: how many there are up to it, and how many of these are no RMWs. The
@@ -305,8 +305,9 @@ fn compare(model: Model, config: Config) {
             Err(_) => {
                 let small = shrink(&program, &mut |program| has_clocks(program) && agreed(program, model).is_err());
                 let (what, text) = (agreed(&small, model), ravelin_frontend::print::rav(&small));
-                let reading = if model == Model::Rc20 { Reading::Written } else { Reading::ReleaseAcquire };
-                let by_graphs = robust(&small, reading, Limits::default()).map(|robustness| robustness.is_robust());
+                let reading = if model == Model::Rc20 { OrderReading::Written } else { OrderReading::ReleaseAcquire };
+                let by_graphs =
+                    robust(&small, reading, GraphLimits::default()).map(|robustness| robustness.is_robust());
                 panic!("seed {seed}: {what:?}; robust by enumeration of graphs: {by_graphs:?}\n{text}");
             }
         }
@@ -316,8 +317,8 @@ fn compare(model: Model, config: Config) {
 }
 
 /// Loop-free programs of these instructions, each as often as the others, and a little of what is local to a thread.
-fn config(accesses: &[Kind]) -> Config {
-    let local = [Kind::Assign, Kind::Havoc, Kind::Assume, Kind::Assert];
+fn config(accesses: &[InstructionKind]) -> Config {
+    let local = [InstructionKind::Assign, InstructionKind::Havoc, InstructionKind::Assume, InstructionKind::Assert];
     let kinds = accesses.iter().map(|&kind| (kind, 10)).chain(local.map(|kind| (kind, 1)));
     Config {
         threads: 2..=3,
@@ -334,17 +335,34 @@ fn config(accesses: &[Kind]) -> Config {
 
 #[test]
 fn clocks_of_reads_and_writes_say_what_the_sets_say() {
-    compare(Model::Ra, config(&[Kind::Load, Kind::Store]));
+    compare(Model::Ra, config(&[InstructionKind::Load, InstructionKind::Store]));
 }
 
 #[test]
 fn clocks_that_do_not_count_rmws_say_what_the_sets_say() {
-    compare(Model::Ra, config(&[Kind::Load, Kind::Store, Kind::Rmw, Kind::CompareExchange]));
+    compare(
+        Model::Ra,
+        config(&[
+            InstructionKind::Load,
+            InstructionKind::Store,
+            InstructionKind::Rmw,
+            InstructionKind::CompareExchange,
+        ]),
+    );
 }
 
 #[test]
 fn clocks_of_rc20_say_what_the_sets_say() {
-    compare(Model::Rc20, config(&[Kind::Load, Kind::Store, Kind::Rmw, Kind::CompareExchange, Kind::Fence]));
+    compare(
+        Model::Rc20,
+        config(&[
+            InstructionKind::Load,
+            InstructionKind::Store,
+            InstructionKind::Rmw,
+            InstructionKind::CompareExchange,
+            InstructionKind::Fence,
+        ]),
+    );
 }
 
 /// Two threads, and the most that is flagged in each run against release/acquire.

@@ -10,10 +10,10 @@ use ravelin_program::{
     Address, Expr, Instruction, Model, Order, Program, ProgramBuilder, SeqCstReading, Value, VarId, Variable,
 };
 use ravelin_semantics::generate::{Config, Generator};
-use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
+use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, robust};
 use ravelin_testing::seeds;
 
-const LIMITS: Limits = Limits { executions: 20_000, states: 20_000, values: 100 };
+const LIMITS: GraphLimits = GraphLimits { executions: 20_000, states: 20_000, values: 100 };
 
 fn ask(program: &Program, model: Model, seq_cst: SeqCstReading, races: bool) -> Result<Option<Verdict>, String> {
     let question = C11Question { seq_cst, races, ..C11Question::new(model) };
@@ -30,7 +30,7 @@ fn ask(program: &Program, model: Model, seq_cst: SeqCstReading, races: bool) -> 
     }
 }
 
-fn exact(program: &Program, model: Model, seq_cst: SeqCstReading, reading: Reading) -> Result<(), String> {
+fn exact(program: &Program, model: Model, seq_cst: SeqCstReading, reading: OrderReading) -> Result<(), String> {
     let (Ok(robustness), Ok(executions)) = (robust(program, reading, LIMITS), enumerate(program, reading, LIMITS))
     else {
         return Ok(());
@@ -52,9 +52,9 @@ fn exact(program: &Program, model: Model, seq_cst: SeqCstReading, reading: Readi
 /// What is wrong, if anything.
 fn disagreement(program: &Program) -> Option<String> {
     let all = || {
-        exact(&without_seq_cst_accesses(program.clone()), Model::Rc20, SeqCstReading::Both, Reading::Written)?;
-        exact(program, Model::Ra, SeqCstReading::Both, Reading::ReleaseAcquire)?;
-        exact(program, Model::Rc20, SeqCstReading::RelAcq, Reading::SeqCstAsReleaseAcquire)?;
+        exact(&without_seq_cst_accesses(program.clone()), Model::Rc20, SeqCstReading::Both, OrderReading::Written)?;
+        exact(program, Model::Ra, SeqCstReading::Both, OrderReading::ReleaseAcquire)?;
+        exact(program, Model::Rc20, SeqCstReading::RelAcq, OrderReading::SeqCstAsReleaseAcquire)?;
         // Incomplete, but never a false alarm: a violation comes with a graph of RC11.
         for seq_cst in [SeqCstReading::After, SeqCstReading::Before] {
             ask(program, Model::Rc20, seq_cst, true)?;

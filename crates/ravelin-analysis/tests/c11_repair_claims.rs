@@ -3,15 +3,15 @@
 
 use ravelin_analysis::Verdict;
 use ravelin_analysis::c11::{
-    C11Question, C11Violation, C11Weights, StrengthenOutcome, StrengthenQuestion, Strengthened, c11_offers,
+    C11Question, C11Violation, C11Weights, StrengthenAnswer, StrengthenOutcome, StrengthenQuestion, c11_offers,
     c11_robustness, strengthen, strengthen_without,
 };
 use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Placement, Sets};
 use ravelin_explore::Budget;
 use ravelin_frontend::sites::{Repair, Request, Sites as Places, sites};
 use ravelin_frontend::{Language, parse};
-use ravelin_program::{Change, Model, Program, Source, Strength};
-use ravelin_semantics::rc20::{self, Reading};
+use ravelin_program::{Change, FenceStrength, Model, Program, Source};
+use ravelin_semantics::rc20::{self, OrderReading};
 
 fn places(text: &str) -> Places {
     let request = Request { repair: Repair::Strengthen, existing: false, copies: None };
@@ -23,7 +23,7 @@ fn offers(places: &Places, model: Model, weights: C11Weights) -> Vec<Offer> {
     c11_offers(&places.program, &places.sites, &allowed, &CostBy::Size, weights, model)
 }
 
-fn ask(places: &Places, offers: &[Offer], model: Model, sets: Sets) -> Strengthened {
+fn ask(places: &Places, offers: &[Offer], model: Model, sets: Sets) -> StrengthenAnswer {
     let question = StrengthenQuestion { sets, ..StrengthenQuestion::new(model) };
     strengthen(&places.program, &places.sites, offers, &question).expect("an answer")
 }
@@ -31,10 +31,10 @@ fn ask(places: &Places, offers: &[Offer], model: Model, sets: Sets) -> Strengthe
 /// The changes of a set in words: the site, and the kind of fence if it is one.
 fn told(places: &Places, offers: &[Offer], set: &FenceSet) -> String {
     let kind = |strength| match strength {
-        Strength::Full => "",
-        Strength::AcqRel => "=acq_rel",
-        Strength::StoreStore => "=release",
-        Strength::Acquire => "=acquire",
+        FenceStrength::Full => "",
+        FenceStrength::AcqRel => "=acq_rel",
+        FenceStrength::StoreStore => "=release",
+        FenceStrength::Acquire => "=acquire",
     };
     let mut names: Vec<String> = (set.choices(offers).into_iter())
         .map(|(site, strength)| format!("{}{}", places.sites[site].name, kind(strength)))
@@ -46,8 +46,8 @@ fn told(places: &Places, offers: &[Offer], set: &FenceSet) -> String {
 fn is_robust(program: &Program, model: Model) -> bool {
     let verdict = c11_robustness(program, &C11Question::new(model)).expect("an answer").verdict;
     if program.is_acyclic() {
-        let reading = if model == Model::Rc20 { Reading::Written } else { Reading::ReleaseAcquire };
-        let limits = rc20::Limits::default();
+        let reading = if model == Model::Rc20 { OrderReading::Written } else { OrderReading::ReleaseAcquire };
+        let limits = rc20::GraphLimits::default();
         let races = rc20::enumerate(program, reading, limits).expect("few graphs").has_race(reading);
         let robust = rc20::robust(program, reading, limits).expect("few graphs").is_robust();
         assert_eq!(verdict == Verdict::Holds, robust && !races);
@@ -189,7 +189,7 @@ fn only_seq_cst_fences_help_against_release_acquire() {
     assert_eq!(found(MP), (Some(0), vec![]));
     assert_eq!(found(SB), (Some(8), vec!["L4 L8".to_owned()]));
     let places = places(&format!("{CELLS}{SB}"));
-    assert!(offers(&places, Model::Ra, weights).iter().all(|offer| offer.strength == Strength::Full));
+    assert!(offers(&places, Model::Ra, weights).iter().all(|offer| offer.strength == FenceStrength::Full));
 }
 
 #[test]

@@ -6,12 +6,14 @@
 use crate::random_programs::{without_faulting_domains, without_seq_cst_accesses};
 use ravelin_analysis::c11::{C11Weights, StrengthenOutcome, StrengthenQuestion, c11_offers, order_sites, strengthen};
 use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Sets, automaton_sites};
-use ravelin_program::{Change, Edge, Instruction, Model, Order, Program, Site, ThreadId, TransitionId, repaired};
-use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
-use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
+use ravelin_program::{
+    Change, Instruction, Model, Order, Program, Site, ThreadId, ThreadTransition, TransitionId, repaired,
+};
+use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
+use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, robust};
 use ravelin_testing::seeds;
 
-const LIMITS: Limits = Limits { executions: 1_000, states: 1_000, values: 100 };
+const LIMITS: GraphLimits = GraphLimits { executions: 1_000, states: 1_000, values: 100 };
 /// More have too many sets to try them all.
 const MOST_OFFERS: usize = 6;
 
@@ -24,13 +26,13 @@ struct Case {
 }
 
 impl Case {
-    fn reading(self) -> Reading {
-        if self.model == Model::Ra { Reading::ReleaseAcquire } else { Reading::Written }
+    fn reading(self) -> OrderReading {
+        if self.model == Model::Ra { OrderReading::ReleaseAcquire } else { OrderReading::Written }
     }
 }
 
 /// Robust and without races; `None` if that is too much to find out.
-fn judge(program: &Program, reading: Reading) -> Option<bool> {
+fn judge(program: &Program, reading: OrderReading) -> Option<bool> {
     if !robust(program, reading, LIMITS).ok()?.is_robust() {
         return Some(false);
     }
@@ -153,7 +155,7 @@ fn existing(program: &Program) -> Vec<Site> {
     for (number, thread) in program.threads.iter().enumerate() {
         for (id, transition) in thread.transitions.iter().enumerate() {
             if matches!(transition.instruction, Instruction::Fence(_)) {
-                let edge = Edge { thread: ThreadId(number), transition: TransitionId(id) };
+                let edge = ThreadTransition { thread: ThreadId(number), transition: TransitionId(id) };
                 sites.push(Site {
                     name: format!("{number}:{id}"),
                     change: Change::Keep,
@@ -179,13 +181,13 @@ fn small() -> Config {
         domains: false,
         branches: false,
         kinds: vec![
-            (Kind::Load, 6),
-            (Kind::Store, 6),
-            (Kind::Rmw, 1),
-            (Kind::CompareExchange, 1),
-            (Kind::Wait, 1),
-            (Kind::BlockingCas, 1),
-            (Kind::Fence, 1),
+            (InstructionKind::Load, 6),
+            (InstructionKind::Store, 6),
+            (InstructionKind::Rmw, 1),
+            (InstructionKind::CompareExchange, 1),
+            (InstructionKind::Wait, 1),
+            (InstructionKind::BlockingCas, 1),
+            (InstructionKind::Fence, 1),
         ],
         orders: vec![Relaxed, Relaxed, Relaxed, Acquire, Release, AcqRel, SeqCst],
         ..Config::c11()
@@ -251,6 +253,6 @@ fn fences_against_release_acquire() {
 #[test]
 fn fences_that_stand_there_are_kept_only_if_needed() {
     let mut config = small();
-    config.kinds.push((Kind::Fence, 8));
+    config.kinds.push((InstructionKind::Fence, 8));
     compare(Case { sites: existing, ..RC20 }, config, 100);
 }

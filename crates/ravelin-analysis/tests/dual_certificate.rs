@@ -3,8 +3,8 @@
 //! The certificate's search takes single steps and leaves nothing out, so it also judges the engine's reductions.
 
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::certificate::{Certificate, Flaw, certify, check};
-use ravelin_analysis::reachability::{Question, dual};
+use ravelin_analysis::reachability::certificate::{ReachabilityCertificate, ReachabilityFlaw, certify, check};
+use ravelin_analysis::reachability::{ReachabilityQuestion, dual};
 use ravelin_explore::Budget;
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, Source};
@@ -20,18 +20,18 @@ const FENCED: &str = "static x: bool; static y: bool;
     thread b { y.store(1); fence(seq_cst); let r = x.load(); @end; }
     never a@end && b@end && a.r == 0 && b.r == 0;";
 
-fn certificate(program: &Program) -> Certificate {
-    certify(program, &Question::new(Model::Tso)).expect("a finite program").expect("a proof")
+fn certificate(program: &Program) -> ReachabilityCertificate {
+    certify(program, &ReachabilityQuestion::new(Model::Tso)).expect("a finite program").expect("a proof")
 }
 
 #[test]
 fn a_certificate_survives_being_written_down() {
     let program = program(FENCED);
     let text = serde_json::to_string(&certificate(&program)).expect("json");
-    let read: Certificate = serde_json::from_str(&text).expect("the same");
+    let read: ReachabilityCertificate = serde_json::from_str(&text).expect("the same");
     let checked = check(&program, &read).expect("a proof");
     assert_eq!(checked.constraints, read.constraints.len());
-    assert!(checked.goals > 0 && checked.steps > 0);
+    assert!(checked.claims > 0 && checked.steps > 0);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn without_any_one_constraint_it_proves_nothing() {
         let mut less = whole.clone();
         less.constraints.remove(left_out);
         let flaw = check(&program, &less).expect_err("a minimal constraint is needed");
-        assert!(matches!(flaw, Flaw::GoalMissing(_) | Flaw::NotClosed(_)), "{flaw}");
+        assert!(matches!(flaw, ReachabilityFlaw::GoalMissing(_) | ReachabilityFlaw::NotClosed(_)), "{flaw}");
     }
 }
 
@@ -51,15 +51,16 @@ fn it_does_not_prove_another_program() {
     let whole = certificate(&program(FENCED));
     let unfenced = program(&FENCED.replace("fence(seq_cst);", "fence(acquire);"));
     assert!(check(&unfenced, &whole).is_err());
-    assert!(certify(&unfenced, &Question::new(Model::Tso)).expect("finite").is_none());
-    let other = Certificate { format: "something else".to_owned(), ..whole };
-    assert!(matches!(check(&program(FENCED), &other), Err(Flaw::Format)));
+    assert!(certify(&unfenced, &ReachabilityQuestion::new(Model::Tso)).expect("finite").is_none());
+    let other = ReachabilityCertificate { format: "something else".to_owned(), ..whole };
+    assert!(matches!(check(&program(FENCED), &other), Err(ReachabilityFlaw::Format)));
 }
 
 #[test]
 fn every_proof_on_random_programs_has_a_certificate_that_checks() {
     let generator = Generator::new(Config::all());
-    let question = Question { budget: Budget::unlimited().states(3_000), ..Question::new(Model::Tso) };
+    let question =
+        ReachabilityQuestion { budget: Budget::unlimited().states(3_000), ..ReachabilityQuestion::new(Model::Tso) };
     let mut proofs = 0;
     for seed in 0..600 {
         let program = generator.program(seed);

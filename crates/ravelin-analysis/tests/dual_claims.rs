@@ -1,7 +1,7 @@
 //! Programs and what the load-buffer engine says of them, side by side; and the examples, as their headers expect.
 
 use ravelin_analysis::Verdict::{self, Holds, Violated};
-use ravelin_analysis::reachability::{Question, dual};
+use ravelin_analysis::reachability::{ReachabilityQuestion, dual};
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, Source};
 use std::path::Path;
@@ -13,7 +13,8 @@ fn program(name: &str, text: &str) -> Program {
 
 /// The verdict; one that says violated has a run to show for it.
 fn verdict(program: &Program) -> Verdict {
-    let answer = dual(program, &Question::new(Model::Tso)).unwrap_or_else(|error| panic!("{}: {error}", program.name));
+    let answer = dual(program, &ReachabilityQuestion::new(Model::Tso))
+        .unwrap_or_else(|error| panic!("{}: {error}", program.name));
     assert_eq!(answer.reachability.verdict == Violated, answer.reachability.witness.is_some());
     answer.reachability.verdict
 }
@@ -147,9 +148,11 @@ fn the_examples_are_as_expected() {
 #[test]
 fn an_infinite_domain_is_named_with_its_line() {
     let text = "static x: bool;\nstatic n;\nthread a { loop { n.store(n.load() + 1); } }";
-    let error = dual(&program("claim.rav", text), &Question::new(Model::Tso)).expect_err("infinite").to_string();
+    let error =
+        dual(&program("claim.rav", text), &ReachabilityQuestion::new(Model::Tso)).expect_err("infinite").to_string();
     assert!(error.contains("line 2") && error.contains("`n`") && error.contains("static n: 0..8"), "{error}");
     let text = "static x: bool;\nthread a {\n let i = 0;\n loop { i += 1; x.store(i % 2); } }";
-    let error = dual(&program("claim.rav", text), &Question::new(Model::Tso)).expect_err("infinite").to_string();
+    let error =
+        dual(&program("claim.rav", text), &ReachabilityQuestion::new(Model::Tso)).expect_err("infinite").to_string();
     assert!(error.contains("line 3") && error.contains("`i`"), "{error}");
 }

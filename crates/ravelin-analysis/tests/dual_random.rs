@@ -5,22 +5,23 @@
 
 use crate::random_programs::{self, assert_mixed, check_all, without_faults};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Question, dual, reach};
+use ravelin_analysis::reachability::{ReachabilityQuestion, dual, reach};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
-use ravelin_semantics::generate::{Config, Generator, Kind};
+use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 
 /// What the bounded engine knows for sure: a violation, or that there is none because no buffer was ever full.
 fn bounded(program: &Program) -> Option<Verdict> {
     let budget = Budget::unlimited().states(30_000);
-    let question = Question { buffer: 6, budget, ..Question::new(Model::Tso) };
+    let question = ReachabilityQuestion { buffer: 6, budget, ..ReachabilityQuestion::new(Model::Tso) };
     let answer = reach(program, &question).ok()?;
     (answer.verdict != Verdict::Unknown).then_some(answer.verdict)
 }
 
 /// The engine's verdict; `None` if it refuses the program or gives up.
 fn decided(program: &Program) -> Result<Option<Verdict>, String> {
-    let question = Question { budget: Budget::unlimited().states(100_000), ..Question::new(Model::Tso) };
+    let question =
+        ReachabilityQuestion { budget: Budget::unlimited().states(100_000), ..ReachabilityQuestion::new(Model::Tso) };
     random_programs::decided(|| Ok(dual(program, &question)?.reachability))
 }
 
@@ -52,9 +53,9 @@ fn the_verdict_is_that_of_the_bounded_engine_under_locks() {
     let mut config = Config { goals: 1..=2, threads: 2..=3, computed_addresses: false, ..Config::all() };
     for (kind, weight) in &mut config.kinds {
         match kind {
-            Kind::BusLock => *weight = 10,
-            Kind::Locked => *weight = 8,
-            Kind::Assert => *weight = 0,
+            InstructionKind::BusLock => *weight = 10,
+            InstructionKind::Locked => *weight = 8,
+            InstructionKind::Assert => *weight = 0,
             _ => {}
         }
     }

@@ -6,15 +6,16 @@
 
 use ravelin_analysis::Verdict;
 use ravelin_analysis::fences::{
-    CostBy, FenceQuestion, FenceSet, Offer, Outcome, Purpose, Sets, Weights, automaton_sites, fences, offers,
+    CostBy, FenceQuestion, FenceSet, Offer, Sets, SynthesisOutcome, SynthesisPurpose, Weights, automaton_sites, fences,
+    offers,
 };
-use ravelin_analysis::reachability::Engine;
+use ravelin_analysis::reachability::ReachEngine;
 use ravelin_analysis::robustness::{self, RobustnessQuestion, race_freedom};
 use ravelin_program::{
-    Change, Edge, Expr, Goal, GoalKind, Instruction, Model, Observable, Program, RegId, Site, Span, Strength, ThreadId,
-    TransitionId, repaired,
+    Change, Expr, FenceStrength, Goal, GoalKind, Instruction, Model, Observable, Program, RegId, Site, Span, ThreadId,
+    ThreadTransition, TransitionId, repaired,
 };
-use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
+use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;
 use ravelin_testing::seeds;
@@ -27,7 +28,7 @@ const MOST_OFFERS: usize = 9;
 #[derive(Clone, Copy)]
 struct Case {
     model: Model,
-    purpose: Purpose,
+    purpose: SynthesisPurpose,
     sites: fn(&Program) -> Vec<Site>,
     weights: Weights,
 }
@@ -36,20 +37,22 @@ struct Case {
 fn judge(program: &Program, case: Case) -> Option<bool> {
     match case.purpose {
         // The computations of a loop cannot be listed; the engine that asks about all attacks at once is another way to the answer.
-        Purpose::Robust if !program.is_acyclic() => {
-            let question =
-                RobustnessQuestion { engine: robustness::Engine::Single, ..RobustnessQuestion::new(case.model) };
+        SynthesisPurpose::Robust if !program.is_acyclic() => {
+            let question = RobustnessQuestion {
+                engine: robustness::RobustnessEngine::Single,
+                ..RobustnessQuestion::new(case.model)
+            };
             Some(robustness::robustness(program, &question).ok()?.verdict == Verdict::Holds)
         }
-        Purpose::Robust => {
+        SynthesisPurpose::Robust => {
             let reference = Reference::new(program, case.model, None).ok()?;
             Some(find_violation(&reference, MOST_CONFIGURATIONS).ok()?.is_none())
         }
-        Purpose::RaceFree => {
+        SynthesisPurpose::RaceFree => {
             let answer = race_freedom(program, &RobustnessQuestion::new(Model::Tso)).ok()?;
             Some(answer.verdict == Verdict::Holds)
         }
-        Purpose::Safe(_) => is_safe(program, case.model),
+        SynthesisPurpose::Safe(_) => is_safe(program, case.model),
     }
 }
 
@@ -106,12 +109,12 @@ fn check(program: &Program, case: Case) -> Result<usize, Option<String>> {
     let mut found: Vec<usize> = answer.sets.iter().map(|set| set.offers.iter().map(|offer| 1 << offer).sum()).collect();
     found.sort_unstable();
     let expected = match answer.outcome {
-        Outcome::NotNeeded => minimal == [0] && found.is_empty(),
-        Outcome::Found => minimal == found && minimal != [0],
-        Outcome::WrongUnderSc(_) => minimal.is_empty() && is_safe(program, Model::Sc) == Some(false),
-        Outcome::NoSet(_) => minimal.is_empty(),
+        SynthesisOutcome::NotNeeded => minimal == [0] && found.is_empty(),
+        SynthesisOutcome::Found => minimal == found && minimal != [0],
+        SynthesisOutcome::WrongUnderSc(_) => minimal.is_empty() && is_safe(program, Model::Sc) == Some(false),
+        SynthesisOutcome::NoSet(_) => minimal.is_empty(),
         // Robustness against PSO is not always decided.
-        Outcome::Unknown(_) => case.model == Model::Pso && case.purpose == Purpose::Robust,
+        SynthesisOutcome::Unknown(_) => case.model == Model::Pso && case.purpose == SynthesisPurpose::Robust,
     };
     if !expected {
         return Err(Some(format!("{:?}: found {found:?}, expected {minimal:?} of {offers:?}", answer.outcome)));
@@ -122,10 +125,10 @@ fn check(program: &Program, case: Case) -> Result<usize, Option<String>> {
     Ok(found.len())
 }
 
-fn choices(bits: usize, offers: &[Offer]) -> Vec<(usize, Strength)> {
+fn choices(bits: usize, offers: &[Offer]) -> Vec<(usize, FenceStrength)> {
     let taken = offers.iter().enumerate().filter(|(number, _)| bits >> number & 1 == 1);
     // Where both kinds of fence are taken, the full one is meant.
-    let mut choices: Vec<(usize, Strength)> = taken.map(|(_, offer)| (offer.site, offer.strength)).collect();
+    let mut choices: Vec<(usize, FenceStrength)> = taken.map(|(_, offer)| (offer.site, offer.strength)).collect();
     choices.sort_by_key(|&(site, strength)| (site, std::cmp::Reverse(strength)));
     choices.dedup_by_key(|(site, _)| *site);
     choices
@@ -150,7 +153,7 @@ fn sites_at(program: &Program, change: Change, is: fn(&Instruction) -> bool) -> 
     for (number, thread) in program.threads.iter().enumerate() {
         for (id, transition) in thread.transitions.iter().enumerate() {
             if is(&transition.instruction) {
-                let edge = Edge { thread: ThreadId(number), transition: TransitionId(id) };
+                let edge = ThreadTransition { thread: ThreadId(number), transition: TransitionId(id) };
                 sites.push(Site { name: format!("{number}:{id}"), change, edges: vec![edge], position: None });
             }
         }
@@ -170,7 +173,7 @@ fn small() -> Config {
         computed_addresses: false,
         ..Config::loop_free()
     };
-    config.kinds.retain(|(kind, _)| *kind != Kind::Assert);
+    config.kinds.retain(|(kind, _)| *kind != InstructionKind::Assert);
     config
 }
 
@@ -208,7 +211,7 @@ fn compare(case: Case, config: Config, programs: u64) {
     let (mut fenced, mut several) = (0, 0);
     for seed in seeds(programs) {
         let mut program = generator.program(seed);
-        if let Purpose::Safe(_) = case.purpose
+        if let SynthesisPurpose::Safe(_) = case.purpose
             && let Some(weak) = with_weak_goal(program.clone(), case.model, seed)
         {
             program = weak;
@@ -233,8 +236,8 @@ fn compare(case: Case, config: Config, programs: u64) {
 }
 
 const ROBUST: Case =
-    Case { model: Model::Tso, purpose: Purpose::Robust, sites: automaton_sites, weights: Weights::FULL_ONLY };
-const SAFE: Case = Case { purpose: Purpose::Safe(Engine::Bounded), ..ROBUST };
+    Case { model: Model::Tso, purpose: SynthesisPurpose::Robust, sites: automaton_sites, weights: Weights::FULL_ONLY };
+const SAFE: Case = Case { purpose: SynthesisPurpose::Safe(ReachEngine::Bounded), ..ROBUST };
 const TWO_KINDS: Weights = Weights { full: 2, store_store: Some(1) };
 
 #[test]
@@ -249,7 +252,7 @@ fn robust_against_tso_with_loops() {
 
 #[test]
 fn free_of_triangular_races() {
-    compare(Case { purpose: Purpose::RaceFree, ..ROBUST }, small(), 600);
+    compare(Case { purpose: SynthesisPurpose::RaceFree, ..ROBUST }, small(), 600);
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn safe_under_tso() {
 
 #[test]
 fn safe_under_tso_by_any_engine() {
-    compare(Case { purpose: Purpose::Safe(Engine::Auto), ..ROBUST }, small(), 300);
+    compare(Case { purpose: SynthesisPurpose::Safe(ReachEngine::Auto), ..ROBUST }, small(), 300);
 }
 
 #[test]
@@ -282,6 +285,11 @@ fn locked_stores() {
 fn fences_that_stand_there_are_kept_only_if_needed() {
     compare(Case { sites: fences_and_locations, ..ROBUST }, small(), 600);
     // Of programs with everything in them, few have a weak state that a fence in the right place forbids.
-    let kinds = vec![(Kind::Load, 4), (Kind::Store, 4), (Kind::Fence, 1), (Kind::Rmw, 1)];
+    let kinds = vec![
+        (InstructionKind::Load, 4),
+        (InstructionKind::Store, 4),
+        (InstructionKind::Fence, 1),
+        (InstructionKind::Rmw, 1),
+    ];
     compare(Case { sites: fences_and_locations, ..SAFE }, Config { kinds, ..small() }, 600);
 }

@@ -57,10 +57,10 @@ fn attacks_are_feasible_exactly_where_a_trace_is_cyclic() {
 
 #[test]
 fn also_where_everything_is_locked_now_and_then() {
-    use ravelin_semantics::generate::Kind;
+    use ravelin_semantics::generate::InstructionKind;
     let mut config = Config { computed_addresses: false, total_instructions: 11, ..Config::loop_free() };
     for (kind, weight) in &mut config.kinds {
-        if matches!(kind, Kind::BusLock | Kind::Locked) {
+        if matches!(kind, InstructionKind::BusLock | InstructionKind::Locked) {
             *weight = 10;
         }
     }

@@ -1,7 +1,7 @@
 //! Instrumented programs explored under SC: an attack is feasible exactly if `success` can be reached.
 
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Question, reach};
+use ravelin_analysis::reachability::{ReachabilityQuestion, reach};
 use ravelin_analysis::robustness::{Attack, attacks, find_attack, instrument};
 use ravelin_answer::Violation;
 use ravelin_frontend::{Language, print};
@@ -23,7 +23,7 @@ fn feasible(program: &HardwareProgram, attack: Attack) -> bool {
 }
 
 fn succeeds(instrumented: &Program) -> bool {
-    let answer = reach(instrumented, &Question::new(Model::Sc)).expect("an answer");
+    let answer = reach(instrumented, &ReachabilityQuestion::new(Model::Sc)).expect("an answer");
     match answer.verdict {
         Verdict::Holds => false,
         Verdict::Violated => {

@@ -2,7 +2,7 @@
 
 use ravelin_analysis::Verdict::{self, Holds, Violated};
 use ravelin_analysis::c11::{C11Question, c11_robustness};
-use ravelin_analysis::reachability::{Engine, Question, answer, dual, pso, reach, sb};
+use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion, answer, dual, pso, reach, sb};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::states::states;
 use ravelin_frontend::rav;
@@ -19,7 +19,7 @@ fn reached(program: &Program, model: Model) -> Verdict {
     let explored = Reference::new(program, model, None).expect("no refusal").explore(10_000).expect("few states");
     assert!(explored.complete && explored.faults.is_empty());
     let judged = if explored.violated_goals.is_empty() { Holds } else { Violated };
-    let question = Question::new(model);
+    let question = ReachabilityQuestion::new(model);
     let mut said = vec![reach(program, &question).expect("an answer").verdict];
     match model {
         Model::Sc => {}
@@ -89,9 +89,9 @@ fn a_choice_is_made_by_the_first_step() {
 fn engines_of_hardware_refuse_models_of_c11() {
     let program = program("static x; thread p { x.store(1); }");
     for model in [Model::Ra, Model::Rc20] {
-        let question = Question::new(model);
+        let question = ReachabilityQuestion::new(model);
         assert!(reach(&program, &question).is_err() && states(&program, &question).is_err());
-        for engine in Engine::CHOSEN {
+        for engine in ReachEngine::CHOSEN {
             assert!(answer(&program, &question, engine).is_err(), "{} under {model}", engine.name());
         }
         // These are about one model, whatever is asked, and say so.

@@ -1,7 +1,7 @@
 //! The programs of *Lazy TSO Reachability*, with the verdicts of the paper and how many rounds they take.
 
 use ravelin_analysis::Verdict::{self, Holds, Unknown, Violated};
-use ravelin_analysis::reachability::{Lazy, Question, Unsettled, lazy};
+use ravelin_analysis::reachability::{Lazy, OpenCause, ReachabilityQuestion, lazy};
 use ravelin_explore::Budget;
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, Source};
@@ -18,7 +18,7 @@ fn example(name: &str) -> Program {
 
 fn ask(program: &Program, states: u64, workers: usize) -> Lazy {
     let budget = Budget::unlimited().states(states).workers(workers);
-    lazy(program, &Question { budget, ..Question::new(Model::Tso) }).expect("an answer")
+    lazy(program, &ReachabilityQuestion { budget, ..ReachabilityQuestion::new(Model::Tso) }).expect("an answer")
 }
 
 /// Figure 8: Dekker's algorithm with N ways between the store and the load of each thread.
@@ -92,7 +92,7 @@ fn the_figures() {
                 // Several witnesses at once: two rounds always were enough for the paper.
                 Violated => assert!(answer.rounds <= 3 && answer.witness.is_some(), "{name}: {answer:?}"),
                 Holds => assert_eq!((answer.rounds, answer.paths), (1, 0), "{name}"),
-                Unknown => assert!(answer.rounds > 3 && matches!(answer.unsettled, Some(Unsettled::Limit(_)))),
+                Unknown => assert!(answer.rounds > 3 && matches!(answer.unsettled, Some(OpenCause::Limit(_)))),
             }
         }
     }
@@ -136,13 +136,13 @@ fn limits_and_stopping_end_in_unknown() {
     let stop = std::sync::atomic::AtomicBool::new(true);
     for workers in [1, 2] {
         let budget = Budget::unlimited().workers(workers);
-        let question = Question { budget: budget.stop(&stop), ..Question::new(Model::Tso) };
+        let question = ReachabilityQuestion { budget: budget.stop(&stop), ..ReachabilityQuestion::new(Model::Tso) };
         let answer = lazy(&program, &question).expect("an answer");
         assert_eq!(answer.verdict, Unknown);
         let time = std::time::Duration::from_millis(50);
-        let question = Question { budget: budget.time(time), ..Question::new(Model::Tso) };
+        let question = ReachabilityQuestion { budget: budget.time(time), ..ReachabilityQuestion::new(Model::Tso) };
         let answer = lazy(&program, &question).expect("an answer");
         assert_eq!(answer.verdict, Unknown);
-        assert!(matches!(answer.unsettled, Some(Unsettled::Limit(_))), "{answer:?}");
+        assert!(matches!(answer.unsettled, Some(OpenCause::Limit(_))), "{answer:?}");
     }
 }

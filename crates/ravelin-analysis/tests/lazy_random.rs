@@ -5,7 +5,7 @@
 
 use crate::random_programs::check_all;
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Question, Unsettled, lazy, reach};
+use ravelin_analysis::reachability::{OpenCause, ReachabilityQuestion, lazy, reach};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
 use ravelin_semantics::generate::{Config, Generator};
@@ -13,14 +13,15 @@ use ravelin_semantics::generate::{Config, Generator};
 /// What exploration with long buffers says; `None` if it does not end.
 fn bounded(program: &Program, buffer: usize) -> Option<Verdict> {
     let budget = Budget::unlimited().states(200_000);
-    let answer = reach(program, &Question { buffer, budget, ..Question::new(Model::Tso) }).ok()?;
+    let answer =
+        reach(program, &ReachabilityQuestion { buffer, budget, ..ReachabilityQuestion::new(Model::Tso) }).ok()?;
     Some(answer.verdict).filter(|_| answer.limit.is_none())
 }
 
-fn ask(program: &Program, states: u64, workers: usize) -> Result<(Verdict, Option<Unsettled>), String> {
+fn ask(program: &Program, states: u64, workers: usize) -> Result<(Verdict, Option<OpenCause>), String> {
     let asked = || {
         let budget = Budget::unlimited().states(states).workers(workers);
-        lazy(program, &Question { budget, ..Question::new(Model::Tso) })
+        lazy(program, &ReachabilityQuestion { budget, ..ReachabilityQuestion::new(Model::Tso) })
     };
     match std::panic::catch_unwind(asked) {
         Ok(Ok(answer)) => Ok((answer.verdict, answer.unsettled)),
@@ -34,7 +35,7 @@ fn loop_free_disagreement(program: &Program, workers: usize) -> Option<String> {
     assert_ne!(expected, Verdict::Unknown, "twelve stores are enough for these");
     match ask(program, 2_000_000, workers) {
         Ok((verdict, _)) if verdict == expected => None,
-        Ok((_, Some(Unsettled::BusLock))) => None,
+        Ok((_, Some(OpenCause::BusLock))) => None,
         Ok(other) => Some(format!("lazy says {other:?}, exploration {expected:?}")),
         Err(error) => Some(error),
     }

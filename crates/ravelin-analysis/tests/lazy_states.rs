@@ -5,12 +5,12 @@
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Question, Unsettled, lazy};
+use ravelin_analysis::reachability::{OpenCause, ReachabilityQuestion, lazy};
 use ravelin_explore::Budget;
 use ravelin_program::{
     Condition, Expr, Goal, GoalKind, Instruction, LocId, Model, Observable, Program, RegId, Span, ThreadId, Value,
 };
-use ravelin_semantics::generate::{Config, Generator, Kind};
+use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::operational::{Reference, State};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -103,11 +103,11 @@ fn some<'a>(states: &[&'a Seen], memory: bool) -> Vec<&'a Seen> {
     these.into_iter().step_by(step).take(ASKED).collect()
 }
 
-fn ask(program: &Program, condition: Condition) -> (Verdict, Option<Unsettled>) {
+fn ask(program: &Program, condition: Condition) -> (Verdict, Option<OpenCause>) {
     let mut program = program.clone();
     program.goals = vec![Goal { kind: GoalKind::Never, condition, span: Span::NOWHERE }];
     let budget = Budget::unlimited().states(MOST_SEARCHED);
-    match lazy(&program, &Question { budget, ..Question::new(Model::Tso) }) {
+    match lazy(&program, &ReachabilityQuestion { budget, ..ReachabilityQuestion::new(Model::Tso) }) {
         Ok(answer) => (answer.verdict, answer.unsettled),
         Err(error) => panic!("{error}\n{program:#?}"),
     }
@@ -127,7 +127,7 @@ fn neighbours(seen: &Seen) -> Vec<Seen> {
 }
 
 fn without_asserts(mut config: Config) -> Generator {
-    config.kinds.retain(|(kind, _)| *kind != Kind::Assert);
+    config.kinds.retain(|(kind, _)| *kind != InstructionKind::Assert);
     Generator::new(config)
 }
 
@@ -146,14 +146,14 @@ fn states_that_only_tso_reaches_are_found_and_no_others() {
                 for negated in [false, true] {
                     match ask(&program, state.condition(&program, negated)) {
                         (Verdict::Violated, _) => found += 1,
-                        (Verdict::Unknown, Some(Unsettled::BusLock)) => open += 1,
+                        (Verdict::Unknown, Some(OpenCause::BusLock)) => open += 1,
                         other => panic!("seed {seed}: {other:?} for {state:?}, negated {negated}\n{program:#?}"),
                     }
                 }
                 for neighbour in neighbours(state).iter().filter(|neighbour| !tso.contains(neighbour)).take(ASKED) {
                     match ask(&program, neighbour.condition(&program, false)) {
                         (Verdict::Holds, _) => refuted += 1,
-                        (Verdict::Unknown, Some(Unsettled::BusLock)) => open += 1,
+                        (Verdict::Unknown, Some(OpenCause::BusLock)) => open += 1,
                         other => panic!("seed {seed}: {other:?} for {neighbour:?}\n{program:#?}"),
                     }
                 }

@@ -2,8 +2,8 @@
 
 use ravelin_analysis::parameterised::certificate::{Claim, certify, check};
 use ravelin_analysis::parameterised::{AnyNumber, petri_net_of_attacks, robust_by_nets};
-use ravelin_analysis::reachability::{Engine, Question, answer};
-use ravelin_analysis::robustness::{Robustness, RobustnessQuestion, robustness};
+use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion, answer};
+use ravelin_analysis::robustness::{RobustnessAnswer, RobustnessQuestion, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_explore::Budget;
 use ravelin_frontend::rav;
@@ -15,7 +15,7 @@ fn parse(text: &str) -> Program {
     parsed.program.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics))
 }
 
-fn robust(program: &Program) -> Robustness {
+fn robust(program: &Program) -> RobustnessAnswer {
     robustness(program, &RobustnessQuestion::new(Model::Tso)).expect("an answer")
 }
 
@@ -98,7 +98,7 @@ fn reachability_and_the_smallest_instance() {
         (assertion, Model::Sc, "p × 1"),
     ];
     for (text, model, expected) in claims {
-        let found = answer(&parse(text), &Question::new(model), Engine::Auto).expect("an answer");
+        let found = answer(&parse(text), &ReachabilityQuestion::new(model), ReachEngine::Auto).expect("an answer");
         match found.reachability.verdict {
             Verdict::Holds => assert_eq!(expected, "holds", "{model}: {text}"),
             Verdict::Violated => {
@@ -119,7 +119,7 @@ fn what_cannot_be_decided_is_refused() {
     ];
     for (text, expected) in claims {
         let program = parse(text);
-        let refused = match answer(&program, &Question::new(Model::Sc), Engine::Auto) {
+        let refused = match answer(&program, &ReachabilityQuestion::new(Model::Sc), ReachEngine::Auto) {
             // A violation that a small instance shows is an answer.
             Ok(found) => {
                 assert_eq!(found.reachability.verdict, Verdict::Violated, "{text}");
@@ -132,7 +132,8 @@ fn what_cannot_be_decided_is_refused() {
     let program = parse(HALVES);
     let pso = robustness(&program, &RobustnessQuestion::new(Model::Pso)).expect_err("pso needs a number");
     assert!(matches!(&pso, AnalysisError::Build(_)) && pso.to_string().contains("--copies"), "{pso}");
-    let lazy = answer(&program, &Question::new(Model::Tso), Engine::Lazy).expect_err("lazy needs a number");
+    let lazy =
+        answer(&program, &ReachabilityQuestion::new(Model::Tso), ReachEngine::Lazy).expect_err("lazy needs a number");
     assert!(lazy.to_string().contains("--copies"), "{lazy}");
 }
 
@@ -145,7 +146,7 @@ fn proofs_can_be_carried_away() {
         let program = parse(text);
         let certificate = certify(&program, claim, Budget::default()).expect("an answer").expect("a proof");
         let checked = check(&program, &certificate).expect("a proof");
-        assert!(checked.nets > 0 && checked.markings > 0, "{checked:?}");
+        assert!(checked.claims > 0 && checked.constraints > 0, "{checked:?}");
         for (number, proof) in certificate.proofs.iter().enumerate() {
             for left_out in 0..proof.net.markings.len() {
                 let mut broken = certificate.clone();
@@ -179,6 +180,6 @@ fn the_net_of_all_attacks_says_the_same() {
         let read = spec::parse(&spec::print(&net)).expect("a net that can be read");
         let covered = ravelin_nets::cover(&read, Budget::default()).verdict;
         let not_robust = robust(&program).verdict == Verdict::Violated;
-        assert_eq!(matches!(covered, ravelin_nets::Verdict::Coverable(_)), not_robust, "{text}");
+        assert_eq!(matches!(covered, ravelin_nets::CoverVerdict::Coverable(_)), not_robust, "{text}");
     }
 }

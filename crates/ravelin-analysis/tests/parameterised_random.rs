@@ -13,13 +13,21 @@ use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
 use ravelin_explore::Budget;
 use ravelin_nets::{cover, spec};
 use ravelin_program::{Copies, Model, Program};
-use ravelin_semantics::generate::{Config, Generator, Kind};
+use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 
 /// States of one instance.
 const STATES: u64 = 100_000;
 fn config(locks: bool) -> Config {
-    const PLAIN: &[Kind] = &[Kind::Load, Kind::Store, Kind::Assign, Kind::Assume, Kind::Wait, Kind::Fence, Kind::Havoc];
-    any_number::config(&[Kind::BusLock, Kind::Assert], (!locks).then_some(PLAIN))
+    const PLAIN: &[InstructionKind] = &[
+        InstructionKind::Load,
+        InstructionKind::Store,
+        InstructionKind::Assign,
+        InstructionKind::Assume,
+        InstructionKind::Wait,
+        InstructionKind::Fence,
+        InstructionKind::Havoc,
+    ];
+    any_number::config(&[InstructionKind::BusLock, InstructionKind::Assert], (!locks).then_some(PLAIN))
 }
 
 /// A random program; which of its threads have any number of copies is told by the seed, too.
@@ -107,8 +115,10 @@ fn elsewhere(seed: u64, program: &Program, verdict: Verdict) {
     let budget = Budget::seconds(20).states(STATES);
     let covered = cover(&read, budget).verdict;
     match verdict {
-        Verdict::Holds => assert!(!matches!(covered, ravelin_nets::Verdict::Coverable(_)), "seed {seed}: the text"),
-        Verdict::Violated => assert_ne!(covered, ravelin_nets::Verdict::Uncoverable, "seed {seed}: the text"),
+        Verdict::Holds => {
+            assert!(!matches!(covered, ravelin_nets::CoverVerdict::Coverable(_)), "seed {seed}: the text")
+        }
+        Verdict::Violated => assert_ne!(covered, ravelin_nets::CoverVerdict::Uncoverable, "seed {seed}: the text"),
         Verdict::Unknown => return,
     }
     match certify(program, Claim::Robust, budget).expect("an answer") {

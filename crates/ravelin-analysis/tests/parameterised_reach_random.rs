@@ -8,17 +8,24 @@ use crate::any_number;
 use any_number::MOST_COPIES;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::reach_by_proof;
-use ravelin_analysis::reachability::{Engine, Question, answer};
+use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion, answer};
 use ravelin_explore::Budget;
 use ravelin_program::{
     BinaryOp, Condition, Copies, Expr, Goal, GoalKind, LocId, Model, Observable, Program, Span, ThreadId,
 };
-use ravelin_semantics::generate::{Config, Generator, Kind};
+use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 
 fn config(locks: bool) -> Config {
-    const PLAIN: &[Kind] =
-        &[Kind::Load, Kind::Store, Kind::Assign, Kind::Assume, Kind::Wait, Kind::Fence, Kind::Assert];
-    any_number::config(&[Kind::BusLock], (!locks).then_some(PLAIN))
+    const PLAIN: &[InstructionKind] = &[
+        InstructionKind::Load,
+        InstructionKind::Store,
+        InstructionKind::Assign,
+        InstructionKind::Assume,
+        InstructionKind::Wait,
+        InstructionKind::Fence,
+        InstructionKind::Assert,
+    ];
+    any_number::config(&[InstructionKind::BusLock], (!locks).then_some(PLAIN))
 }
 
 /// A random program with templates and a goal: so many copies somewhere, and perhaps the other thread somewhere, or a cell with a value.
@@ -45,8 +52,8 @@ fn template(generator: &Generator, seed: u64) -> Program {
     program
 }
 
-fn question(model: Model) -> Question<'static> {
-    Question { budget: Budget::seconds(20).states(100_000), ..Question::new(model) }
+fn question(model: Model) -> ReachabilityQuestion<'static> {
+    ReachabilityQuestion { budget: Budget::seconds(20).states(100_000), ..ReachabilityQuestion::new(model) }
 }
 
 #[derive(Default, Debug)]
@@ -69,7 +76,7 @@ fn compare(generator: &Generator, seed: u64, model: Model, tally: &mut Tally) {
         Err(error) => panic!("seed {seed}: under {model}: {error}\n{}", ravelin_frontend::print::rav(&program)),
     };
     let of_instance =
-        |copies: usize| answer(&program.instance(copies), &question(model), Engine::Auto).expect("an answer");
+        |copies: usize| answer(&program.instance(copies), &question(model), ReachEngine::Auto).expect("an answer");
     match found.reachability.verdict {
         Verdict::Holds => {
             tally.holds += 1;

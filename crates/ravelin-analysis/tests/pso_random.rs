@@ -5,13 +5,17 @@
 
 use crate::random_programs::{self, assert_mixed, check_all, without_faults};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Question, pso, reach};
+use ravelin_analysis::reachability::{ReachabilityQuestion, pso, reach};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Order, Program};
-use ravelin_semantics::generate::{Config, Generator, Kind};
+use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 
-fn question(states: u64) -> Question<'static> {
-    Question { buffer: 6, budget: Budget::unlimited().states(states), ..Question::new(Model::Pso) }
+fn question(states: u64) -> ReachabilityQuestion<'static> {
+    ReachabilityQuestion {
+        buffer: 6,
+        budget: Budget::unlimited().states(states),
+        ..ReachabilityQuestion::new(Model::Pso)
+    }
 }
 
 /// The engine's verdict; `None` if it refuses the program or gives up.
@@ -47,7 +51,7 @@ fn the_verdict_is_that_of_the_bounded_engine_without_faults() {
 fn the_verdict_is_that_of_the_bounded_engine_without_store_store_fences() {
     let orders = vec![Order::Relaxed, Order::Acquire];
     let mut config = Config { domains: false, computed_addresses: false, orders, goals: 1..=1, ..Config::all() };
-    config.kinds.retain(|(kind, _)| !matches!(kind, Kind::Assert | Kind::Lock));
+    config.kinds.retain(|(kind, _)| !matches!(kind, InstructionKind::Assert | InstructionKind::Lock));
     check_all(&Generator::new(config), 600, disagreement);
 }
 

@@ -1,9 +1,9 @@
 //! What tests on random programs share: which programs, what an engine says of one, and what is shown of one that fails.
 
-use ravelin_analysis::reachability::Reachability;
+use ravelin_analysis::reachability::ReachabilityAnswer;
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_program::{Escape, Instruction, Order, Program};
-use ravelin_semantics::generate::{Config, Generator, Kind, shrink};
+use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_testing::seeds;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -25,7 +25,7 @@ pub fn check_one(seed: u64, program: &Program, wrong: impl Fn(&Program) -> Optio
 
 /// The verdict of an engine for programs with finite domains, which shows a run exactly if a goal is reached; `None` if it
 /// refuses the program or gives up.
-pub fn decided(engine: impl FnOnce() -> Result<Reachability, AnalysisError>) -> Result<Option<Verdict>, String> {
+pub fn decided(engine: impl FnOnce() -> Result<ReachabilityAnswer, AnalysisError>) -> Result<Option<Verdict>, String> {
     match catch_unwind(AssertUnwindSafe(engine)) {
         Err(_) => Err("a panic".to_owned()),
         Ok(Err(AnalysisError::NotFinite(_))) => Ok(None),
@@ -52,7 +52,7 @@ pub fn assert_mixed(generator: &Generator, decided: impl Fn(&Program) -> Result<
 /// Without faults, which are found early in most programs that have any.
 pub fn without_faults() -> Generator {
     let mut config = Config { domains: false, arrays: false, computed_addresses: false, goals: 1..=1, ..Config::all() };
-    config.kinds.retain(|(kind, _)| !matches!(kind, Kind::Assert));
+    config.kinds.retain(|(kind, _)| !matches!(kind, InstructionKind::Assert));
     Generator::new(config)
 }
 

@@ -1,7 +1,7 @@
 //! Programs and their verdicts, side by side.
 
 use ravelin_analysis::Verdict::{self, Holds, Unknown, Violated};
-use ravelin_analysis::robustness::{AttackFate, Engine, RobustnessQuestion, race_freedom, robustness};
+use ravelin_analysis::robustness::{AttackFate, RobustnessEngine, RobustnessQuestion, race_freedom, robustness};
 use ravelin_explore::Budget;
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, Source};
@@ -17,11 +17,11 @@ fn verdicts(program: &Program, model: Model) -> Vec<Verdict> {
         robustness(program, &question).expect("an answer").verdict
     };
     vec![
-        ask(Engine::Shared, false),
-        ask(Engine::Shared, true),
-        ask(Engine::Attacks, true),
-        ask(Engine::Single, false),
-        ask(Engine::Single, true),
+        ask(RobustnessEngine::Shared, false),
+        ask(RobustnessEngine::Shared, true),
+        ask(RobustnessEngine::Attacks, true),
+        ask(RobustnessEngine::Single, false),
+        ask(RobustnessEngine::Single, true),
     ]
 }
 

@@ -5,7 +5,9 @@
 
 use crate::random_programs::check_all;
 use ravelin_analysis::Verdict;
-use ravelin_analysis::robustness::{AttackFate, Engine, Robustness, RobustnessQuestion, race_freedom, robustness};
+use ravelin_analysis::robustness::{
+    AttackFate, RobustnessAnswer, RobustnessEngine, RobustnessQuestion, race_freedom, robustness,
+};
 use ravelin_program::{Model, Program};
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::Reference;
@@ -13,7 +15,7 @@ use ravelin_semantics::trace::find_violation;
 
 const MOST_CONFIGURATIONS: usize = 200_000;
 
-fn ask(program: &Program, model: Model, engine: Engine, all: bool) -> Robustness {
+fn ask(program: &Program, model: Model, engine: RobustnessEngine, all: bool) -> RobustnessAnswer {
     let question = RobustnessQuestion { engine, all, ..RobustnessQuestion::new(model) };
     robustness(program, &question).unwrap_or_else(|error| panic!("{engine:?} {model}: {error}"))
 }
@@ -45,16 +47,16 @@ fn disagreement(program: &Program) -> Option<String> {
     }
 }
 
-fn compare_engines(program: &Program) -> Result<Robustness, String> {
-    let all = ask(program, Model::Tso, Engine::Shared, true);
-    let first = ask(program, Model::Tso, Engine::Shared, false);
-    let single = ask(program, Model::Tso, Engine::Single, false);
+fn compare_engines(program: &Program) -> Result<RobustnessAnswer, String> {
+    let all = ask(program, Model::Tso, RobustnessEngine::Shared, true);
+    let first = ask(program, Model::Tso, RobustnessEngine::Shared, false);
+    let single = ask(program, Model::Tso, RobustnessEngine::Single, false);
     for other in [&first, &single] {
         if other.verdict != all.verdict {
             return Err(format!("{:?} says {:?}, all attacks {:?}", other.engine, other.verdict, all.verdict));
         }
     }
-    for engine in [Engine::Attacks, Engine::Single] {
+    for engine in [RobustnessEngine::Attacks, RobustnessEngine::Single] {
         let other = ask(program, Model::Tso, engine, true);
         for (one, other) in all.attacks.iter().zip(&other.attacks) {
             if word(&one.fate) != word(&other.fate) {
@@ -114,11 +116,11 @@ fn robust_programs_end_alike() {
 fn pso_violations_are_real_and_none_with_one_delaying_thread_is_missed() {
     fn wrong(program: &Program) -> Option<String> {
         let violated = has_violation(program, Model::Pso)?;
-        let answer = match std::panic::catch_unwind(|| ask(program, Model::Pso, Engine::Shared, true)) {
+        let answer = match std::panic::catch_unwind(|| ask(program, Model::Pso, RobustnessEngine::Shared, true)) {
             Ok(answer) => answer,
             Err(_) => return Some("a panic".to_owned()),
         };
-        let single = ask(program, Model::Pso, Engine::Single, false);
+        let single = ask(program, Model::Pso, RobustnessEngine::Single, false);
         if single.verdict != answer.verdict {
             return Some(format!("single says {:?}, shared {:?}", single.verdict, answer.verdict));
         }

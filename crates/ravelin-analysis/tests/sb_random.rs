@@ -5,13 +5,17 @@
 
 use crate::random_programs::{self, assert_mixed, check_all, without_faults};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::reachability::{Question, dual, reach, sb};
+use ravelin_analysis::reachability::{ReachabilityQuestion, dual, reach, sb};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
 use ravelin_semantics::generate::{Config, Generator};
 
-fn question(states: u64) -> Question<'static> {
-    Question { buffer: 6, budget: Budget::unlimited().states(states), ..Question::new(Model::Tso) }
+fn question(states: u64) -> ReachabilityQuestion<'static> {
+    ReachabilityQuestion {
+        buffer: 6,
+        budget: Budget::unlimited().states(states),
+        ..ReachabilityQuestion::new(Model::Tso)
+    }
 }
 
 /// The engine's verdict; `None` if it refuses the program or gives up.

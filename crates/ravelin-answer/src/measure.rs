@@ -55,7 +55,7 @@ impl From<Limit> for ravelin_explore::Limit {
             // A document may hold any number.
             Limit::Time { value } => Reached::Time(Duration::try_from_secs_f64(value).unwrap_or_default()),
             Limit::Interrupted => Reached::Stopped,
-            Limit::ProcessLost { process } => Reached::Lost(ravelin_explore::Lost { process }),
+            Limit::ProcessLost { process } => Reached::Lost(ravelin_explore::LostProcess { process }),
         }
     }
 }

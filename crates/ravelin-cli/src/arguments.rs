@@ -9,7 +9,7 @@ use crate::pages::Pages;
 use crate::resume::Resume;
 use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
-use crate::storage::Storage;
+use crate::storage::StorageArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ravelin::{Language, Model, ReachEngine, Reading, RobustnessEngine, SeqCstReading, Target};
 use std::path::PathBuf;
@@ -114,7 +114,7 @@ pub struct Check {
     #[arg(long, conflicts_with = "cluster")]
     pub expect: bool,
     #[command(flatten)]
-    pub storage: Storage,
+    pub storage: StorageArguments,
     #[command(flatten)]
     pub cluster: Cluster,
     #[command(flatten)]
@@ -144,7 +144,7 @@ pub struct Reach {
     #[command(flatten)]
     pub search: Search,
     #[command(flatten)]
-    pub storage: Storage,
+    pub storage: StorageArguments,
     #[command(flatten)]
     pub cluster: Cluster,
     #[command(flatten)]
@@ -258,7 +258,7 @@ pub struct States {
     #[command(flatten)]
     pub search: Search,
     #[command(flatten)]
-    pub storage: Storage,
+    pub storage: StorageArguments,
     #[command(flatten)]
     pub output: Output,
 }

@@ -7,7 +7,7 @@ use crate::input::{self, Unread};
 use crate::{interrupt, progress};
 use ravelin::answer::NoAnswer;
 use ravelin::answer::text::{Style, herd, stops};
-use ravelin::{Answer, Beyond, Budget, Document, Model, Program, Progress};
+use ravelin::{Answer, Budget, Document, Model, Program, Progress, Storage};
 use ravelin_output::{complain, reader_is_gone, stdout};
 use ravelin_report::sarif;
 use std::sync::atomic::Ordering;
@@ -35,8 +35,8 @@ pub struct Asking<'a> {
 }
 
 /// Of several processes that find the same answer, one prints it.
-pub fn is_first(beyond: Beyond) -> bool {
-    beyond.peers.is_none_or(|peers| peers.number() == 0)
+pub fn is_first(storage: Storage) -> bool {
+    storage.peers.is_none_or(|peers| peers.number() == 0)
 }
 
 /// An answer as it is, and in herd's layout if that is asked for.
@@ -145,7 +145,7 @@ impl Asking<'_> {
     /// exit code. A file that cannot be read does not keep the others from being asked.
     pub fn run(self) -> anyhow::Result<Exit> {
         let Asking { command, inputs, output, .. } = self;
-        let beyond = self.budget.beyond;
+        let storage = self.budget.storage;
         if inputs.files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
             anyhow::bail!("standard input can be read only once");
         }
@@ -167,7 +167,7 @@ impl Asking<'_> {
                     let answer = Answer::None(NoAnswer::interrupted(&file, None, None));
                     let silent = |_: &Answer, _: Style| String::new();
                     let text: &dyn Fn(&Answer, Style) -> String =
-                        if is_first(beyond) { &|answer, style| answer.text(style) } else { &silent };
+                        if is_first(storage) { &|answer, style| answer.text(style) } else { &silent };
                     answers.add(Exit::Unknown, answer, text)?;
                     continue;
                 }
@@ -179,27 +179,27 @@ impl Asking<'_> {
             };
             for model in (self.models)(&program) {
                 // The reader is gone, so the next answer is not needed. Several processes must do the same.
-                if reader_is_gone() && !output.pages.is_wanted() && beyond.peers.is_none() {
+                if reader_is_gone() && !output.pages.is_wanted() && storage.peers.is_none() {
                     return Ok(answers.worst);
                 }
-                if beyond.peers.is_some() && program.is_parameterised() {
+                if storage.peers.is_some() && program.is_parameterised() {
                     anyhow::bail!("{file}: any number of threads is not searched by several processes; use --copies");
                 }
-                let line = progress::Line::new(&format!("{file} {command}"), is_first(beyond));
+                let line = progress::Line::new(&format!("{file} {command}"), is_first(storage));
                 let show = |progress: &Progress| line.show(progress);
                 let budget = self.budget.stop(stop).progress(&show);
                 let subject = Subject { program: &program, model, budget };
                 let late = || {
                     line.clear();
-                    if !is_first(beyond) {
+                    if !is_first(storage) {
                         return Exit::Unknown.code();
                     }
                     let last = line.last().as_ref().map(Into::into);
                     answers.conclude_with(NoAnswer::interrupted(&file, Some(model), last))
                 };
-                let result = if stop.load(Ordering::SeqCst) && beyond.peers.is_none() {
+                let result = if stop.load(Ordering::SeqCst) && storage.peers.is_none() {
                     Ok((Exit::Unknown, Answer::None(NoAnswer::interrupted(&file, Some(model), None))))
-                } else if beyond.checkpoints.is_some() || beyond.spill.is_some() {
+                } else if storage.checkpoints.is_some() || storage.spill.is_some() {
                     // A checkpoint is worth waiting for, and files have to be removed.
                     (self.answer)(&subject)
                 } else {
@@ -209,7 +209,7 @@ impl Asking<'_> {
                 match result {
                     Ok((exit, answer)) => {
                         let silent = |_: &Answer, _: Style| String::new();
-                        let text = if is_first(beyond) { self.text } else { &silent };
+                        let text = if is_first(storage) { self.text } else { &silent };
                         match answers.add(exit, answer, text) {
                             // The page is still wanted.
                             Err(error) if output.pages.is_wanted() => printed = Err(error),
@@ -224,7 +224,7 @@ impl Asking<'_> {
             }
             answers.sources.push((file, program.text().to_owned()));
         }
-        if !is_first(beyond) {
+        if !is_first(storage) {
             return Ok(answers.worst);
         }
         printed.map_err(anyhow::Error::from).and(answers.conclude())

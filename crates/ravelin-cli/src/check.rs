@@ -7,7 +7,7 @@ use crate::{cluster, expect, model};
 use anyhow::{Context, bail};
 use ravelin::answer::text::{Table, attacks};
 use ravelin::answer::{NoAnswer, Property, Verdict};
-use ravelin::{Answer, Beyond, Budget, Error, Model, Program, RobustnessEngine};
+use ravelin::{Answer, Budget, Error, Model, Program, RobustnessEngine, Storage};
 use ravelin_output::{replace, stdout};
 use std::cell::RefCell;
 
@@ -29,9 +29,9 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         (true, false) => program.models(),
     };
     let words = RefCell::new(Vec::new());
-    let storage = arguments.storage.open(inputs, arguments.cluster.process)?;
+    let opened = arguments.storage.open(inputs, arguments.cluster.process)?;
     let links = arguments.cluster.connect(inputs)?;
-    let beyond = Beyond { peers: cluster::peers(&links), ..storage.beyond() };
+    let storage = Storage { peers: cluster::peers(&links), ..opened.storage() };
     let answer = |subject: &Subject| {
         let answer = answer(arguments, subject)?;
         let (file, model) = (subject.program.name().to_owned(), subject.model.name().to_owned());
@@ -43,7 +43,7 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         inputs,
         models: &models,
         output,
-        budget: Budget { beyond, ..arguments.cluster.budget(resources) },
+        budget: Budget { storage, ..arguments.cluster.budget(resources) },
         answer: &answer,
         text: &|answer, style| match answer {
             Answer::Robustness(robustness) if arguments.attacks => attacks(robustness, style) + &answer.text(style),
@@ -51,10 +51,10 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         },
     };
     let exit = asking.run()?;
-    if output.format == Format::Text && is_first(beyond) {
+    if output.format == Format::Text && is_first(storage) {
         stdout().text(&compared(&words.into_inner()))?;
     }
-    storage.farewell(exit);
+    opened.farewell(exit);
     cluster::leave_if_stopped(&links, exit);
     Ok(exit)
 }

@@ -5,7 +5,7 @@ use crate::ask::{Asking, Subject, usual_text};
 use crate::exit::Exit;
 use crate::{cluster, expect};
 use anyhow::{Context, bail};
-use ravelin::{Beyond, Budget, Command, ReachEngine, Verdict};
+use ravelin::{Budget, Command, ReachEngine, Storage, Verdict};
 use ravelin_output::replace;
 
 pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
@@ -21,9 +21,9 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     if certify.is_some() && (inputs.files.len() != 1 || models.models.len() != 1) {
         bail!("--certify writes a proof about one program under one model: name one file, and one model");
     }
-    let storage = storage.open(inputs, cluster.process)?;
+    let opened = storage.open(inputs, cluster.process)?;
     let links = cluster.connect(inputs)?;
-    let beyond = Beyond { peers: cluster::peers(&links), ..storage.beyond() };
+    let storage = Storage { peers: cluster::peers(&links), ..opened.storage() };
     let answer = |subject: &Subject| {
         let question = ravelin::reach(subject.program)
             .model(subject.model)
@@ -47,12 +47,12 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         inputs,
         models: &|_| models.models.clone(),
         output,
-        budget: Budget { beyond, ..cluster.budget(&search.resources) },
+        budget: Budget { storage, ..cluster.budget(&search.resources) },
         answer: &answer,
         text: &|answer, style| usual_text(answer, output, style),
     };
     let exit = asking.run()?;
-    storage.farewell(exit);
+    opened.farewell(exit);
     cluster::leave_if_stopped(&links, exit);
     Ok(exit)
 }

@@ -7,7 +7,7 @@ use crate::arguments::{Arguments, Command, Inputs, Resources};
 use crate::cluster::Cluster;
 use crate::exit::Exit;
 use crate::limits::parse_time;
-use crate::storage::Storage;
+use crate::storage::StorageArguments;
 use crate::{check, input, reach, states};
 use anyhow::{Context, bail};
 use clap::{Args, Parser};
@@ -50,7 +50,7 @@ pub fn run(arguments: &Resume) -> anyhow::Result<Exit> {
         bail!("`{}` has a command line that is not understood", directory.join(RUN_FILE).display());
     };
     let Resume { checkpoint_every, resources, .. } = arguments;
-    let go_on = |storage: &mut Storage, limits: &mut Resources| {
+    let go_on = |storage: &mut StorageArguments, limits: &mut Resources| {
         storage.checkpoint = Some(directory.clone());
         storage.resumed = true;
         storage.checkpoint_every = checkpoint_every.unwrap_or(storage.checkpoint_every);

@@ -13,7 +13,7 @@ pub fn run(arguments: &States) -> anyhow::Result<Exit> {
         let command = Command::States { buffer: models.buffer, reductions: search.reductions() };
         return expect::run(command, inputs, &models.models, &search.resources, output);
     }
-    let storage = storage.open(inputs, None)?;
+    let opened = storage.open(inputs, None)?;
     let answer = |subject: &Subject| {
         let question = ravelin::states(subject.program).model(subject.model).buffer(models.buffer);
         let answer = question.reductions(search.reductions()).budget(subject.budget).run()?;
@@ -24,11 +24,11 @@ pub fn run(arguments: &States) -> anyhow::Result<Exit> {
         inputs,
         models: &|_| models.models.clone(),
         output,
-        budget: Budget { beyond: storage.beyond(), ..search.resources.budget() },
+        budget: Budget { storage: opened.storage(), ..search.resources.budget() },
         answer: &answer,
         text: &|answer, style| usual_text(answer, output, style),
     };
     let exit = asking.run()?;
-    storage.farewell(exit);
+    opened.farewell(exit);
     Ok(exit)
 }

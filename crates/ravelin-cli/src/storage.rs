@@ -6,13 +6,13 @@ use crate::limits::parse_time;
 use crate::resume::RunFile;
 use anyhow::bail;
 use clap::Args;
-use ravelin::{Beyond, Checkpoints};
+use ravelin::{Checkpoints, Storage};
 use ravelin_output::complain;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(Debug, Args)]
-pub struct Storage {
+pub struct StorageArguments {
     /// Store states in this directory when the memory of --max-memory is full, instead of stopping. `check` then uses the engine `single`
     /// and `reach` the engine `bounded`, unless --engine names another that explores state by state
     #[arg(long, value_name = "DIR", conflicts_with = "expect")]
@@ -28,7 +28,7 @@ pub struct Storage {
     pub resumed: bool,
 }
 
-impl Storage {
+impl StorageArguments {
     /// The option that asks for states to be kept elsewhere, if one does.
     pub fn asked(&self) -> Option<&'static str> {
         let checkpoint = self.checkpoint.is_some().then_some("--checkpoint");
@@ -63,9 +63,9 @@ pub struct Opened<'a> {
 }
 
 impl Opened<'_> {
-    pub fn beyond(&self) -> Beyond<'_> {
+    pub fn storage(&self) -> Storage<'_> {
         let checkpoints = self.checkpoints.as_ref().map(|(checkpoints, _)| checkpoints);
-        Beyond { spill: self.spill, checkpoints, ..Beyond::default() }
+        Storage { spill: self.spill, checkpoints, ..Storage::default() }
     }
 
     /// At the end: how to go on, if there is no answer yet.

@@ -6,7 +6,7 @@ use crate::{programs, running};
 
 use programs::{findings, finish, finish_with};
 use ravelin_frontend::print;
-use ravelin_semantics::generate::{Config, Generator, Kind};
+use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -55,7 +55,7 @@ const SCHEDULES: &str = "25";
 #[test]
 fn generated_programs_are_judged_alike_under_pct() {
     let mut config = Config { non_atomic: false, goals: 0..=0, threads: 2..=3, ..Config::c11() };
-    config.kinds.retain(|(kind, _)| !matches!(kind, Kind::Assert | Kind::Havoc));
+    config.kinds.retain(|(kind, _)| !matches!(kind, InstructionKind::Assert | InstructionKind::Havoc));
     let generator = Generator::new(config);
     let folder = scratch("static-generated");
     let next = std::sync::atomic::AtomicU64::new(0);

@@ -5,7 +5,7 @@
 //! most one round ahead of another: it cannot end a round before the other has begun it.
 
 use crate::connection::{Connection, Fate, Socket};
-use ravelin_explore::{Lost, Peers};
+use ravelin_explore::{LostProcess, Peers};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::net::Shutdown;
@@ -40,7 +40,7 @@ struct Request {
     outgoing: Vec<Vec<u64>>,
     /// Nothing comes after this.
     farewell: bool,
-    answer: SyncSender<Result<Vec<Vec<u64>>, Lost>>,
+    answer: SyncSender<Result<Vec<Vec<u64>>, LostProcess>>,
 }
 
 impl Links {
@@ -77,17 +77,17 @@ impl Peers for Links {
         self.number
     }
 
-    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost> {
+    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, LostProcess> {
         self.round(outgoing, false)
     }
 }
 
 impl Links {
-    fn round(&self, outgoing: Vec<Vec<u64>>, farewell: bool) -> Result<Vec<Vec<u64>>, Lost> {
+    fn round(&self, outgoing: Vec<Vec<u64>>, farewell: bool) -> Result<Vec<Vec<u64>>, LostProcess> {
         let (answer, answered) = sync_channel(1);
         let rounds = self.rounds.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         // The thread ends only when this is dropped; if it is gone nevertheless, no process can be reached.
-        let lost = Lost { process: usize::from(self.number == 0) };
+        let lost = LostProcess { process: usize::from(self.number == 0) };
         let sent = rounds.as_ref().map(|rounds| rounds.send(Request { outgoing, farewell, answer }));
         if !matches!(sent, Some(Ok(()))) {
             return Err(lost);
@@ -162,7 +162,7 @@ impl Channels {
         farewell: bool,
         number: usize,
         fate: &Fate,
-    ) -> Result<Vec<Vec<u64>>, Lost> {
+    ) -> Result<Vec<Vec<u64>>, LostProcess> {
         let mut own = Vec::new();
         for (process, mut words) in outgoing.into_iter().enumerate() {
             if process == number {
@@ -203,7 +203,7 @@ impl Channels {
                 break;
             }
             if let Some(&process) = ended.iter().find(|process| missing.contains(process)) {
-                return Err(Lost { process });
+                return Err(LostProcess { process });
             }
             self.allocator.await_events(Some(LOOK));
         }
@@ -211,7 +211,7 @@ impl Channels {
         for (process, inbox) in self.ahead.iter_mut().enumerate() {
             match inbox.complete.pop_front() {
                 // The other process has ended for a reason that this process does not know.
-                Some((_, true)) if !farewell => return Err(Lost { process }),
+                Some((_, true)) if !farewell => return Err(LostProcess { process }),
                 Some((words, _)) => incoming.push(words),
                 None => incoming.push(if process == number { std::mem::take(&mut own) } else { Vec::new() }),
             }

@@ -1,7 +1,7 @@
 //! Processes, here threads with real sockets, that come together and exchange words.
 
 use ravelin_cluster::{ConnectError, Hosts, Introduction, Links, Waiting, connect};
-use ravelin_explore::{Lost, Peers};
+use ravelin_explore::{LostProcess, Peers};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -151,7 +151,7 @@ fn a_process_that_dies_is_noticed() {
         for stream in [&caller, &listener] {
             stream.shutdown(std::net::Shutdown::Both).unwrap();
         }
-        assert_eq!(first.join().unwrap(), Err(Lost { process: 1 }));
+        assert_eq!(first.join().unwrap(), Err(LostProcess { process: 1 }));
         cut.send(()).unwrap();
         second.join().unwrap();
     });

@@ -1,6 +1,6 @@
 //! How hard to try: limits, workers, the ways to watch and to end a search, and where its states go.
 
-use crate::{Beyond, Limit, Limits, Progress};
+use crate::{Limit, Limits, Progress, Storage};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,12 +23,12 @@ pub struct Budget<'a> {
     /// Called now and then.
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
     /// What there is beyond the memory of this process, for those who explore explicitly.
-    pub beyond: Beyond<'a>,
+    pub storage: Storage<'a>,
 }
 
 impl Default for Budget<'_> {
     fn default() -> Self {
-        Budget { limits: Limits::default(), workers: 1, stop: None, progress: None, beyond: Beyond::default() }
+        Budget { limits: Limits::default(), workers: 1, stop: None, progress: None, storage: Storage::default() }
     }
 }
 
@@ -97,7 +97,7 @@ impl<'a> Budget<'a> {
 
     /// In the memory of this process alone: without peers, spilling and checkpoints.
     pub fn in_memory(self) -> Self {
-        Budget { beyond: Beyond::default(), ..self }
+        Budget { storage: Storage::default(), ..self }
     }
 
     /// What is left of it after a start and so many states, for those who search several times for one answer.

@@ -30,10 +30,9 @@
 //! ```
 
 mod barrier;
-mod beyond;
 mod budget;
 mod checkpoint;
-mod kept;
+mod files;
 mod limits;
 mod order;
 mod peers;
@@ -41,19 +40,20 @@ mod room;
 mod search;
 mod set;
 mod shard;
+mod snapshot;
 mod space;
 mod spill;
 mod storage;
 mod store;
 mod system;
 
-pub use beyond::Beyond;
 pub use budget::Budget;
 pub use checkpoint::Checkpoints;
+pub use files::{StorageAction, StorageError};
 pub use limits::{Limit, Limits, Progress};
-pub use peers::{Lost, Peers};
+pub use peers::{LostProcess, Peers};
 pub use search::{Options, Until, explore};
 pub use set::StateSet;
-pub use space::{End, Finding, Space, StateId, Statistics};
-pub use storage::{StorageAction, StorageError};
+pub use space::{End, Space, StateFinding, StateId, Statistics};
+pub use storage::Storage;
 pub use system::{Sink, System};

@@ -1,6 +1,6 @@
 //! How far an exploration may go, and how far it has come.
 
-use crate::peers::Lost;
+use crate::peers::LostProcess;
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,7 @@ pub enum Limit {
     /// Somebody asked to stop.
     Stopped,
     /// A process that held a part of the states is gone.
-    Lost(Lost),
+    Lost(LostProcess),
 }
 
 impl fmt::Display for Limit {

@@ -37,7 +37,7 @@ pub(crate) fn label(hash_word: u64, parent_word: u64) -> u64 {
 }
 
 /// Records of several senders, each in order of their parents' ranks, as one sequence in that order.
-pub(crate) struct Merged<'a> {
+pub(crate) struct MergedRecords<'a> {
     record: usize,
     /// What is left of each sender's records.
     rests: Vec<&'a [u64]>,
@@ -46,11 +46,11 @@ pub(crate) struct Merged<'a> {
     until: u64,
 }
 
-impl<'a> Merged<'a> {
+impl<'a> MergedRecords<'a> {
     /// `record`: words of a record.
-    pub fn new(senders: impl Iterator<Item = &'a [u64]>, record: usize) -> Merged<'a> {
+    pub fn new(senders: impl Iterator<Item = &'a [u64]>, record: usize) -> MergedRecords<'a> {
         let mut merged =
-            Merged { record, rests: senders.filter(|rest| !rest.is_empty()).collect(), sender: 0, until: 0 };
+            MergedRecords { record, rests: senders.filter(|rest| !rest.is_empty()).collect(), sender: 0, until: 0 };
         merged.choose();
         merged
     }
@@ -75,7 +75,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-impl<'a> Iterator for Merged<'a> {
+impl<'a> Iterator for MergedRecords<'a> {
     type Item = &'a [u64];
 
     #[inline]
@@ -182,8 +182,8 @@ mod tests {
         };
         let senders = [sender(&[0, 0, 3, 9]), sender(&[]), sender(&[1, 1, 2, 4, 4, 5]), sender(&[6])];
         let merged: Vec<u64> =
-            Merged::new(senders.iter().map(Vec::as_slice), 3).map(|record| record[2] >> 32).collect();
+            MergedRecords::new(senders.iter().map(Vec::as_slice), 3).map(|record| record[2] >> 32).collect();
         assert_eq!(merged, [0, 0, 1, 1, 2, 3, 4, 4, 5, 6, 9]);
-        assert_eq!(Merged::new(std::iter::empty(), 3).next(), None);
+        assert_eq!(MergedRecords::new(std::iter::empty(), 3).next(), None);
     }
 }

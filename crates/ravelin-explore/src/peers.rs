@@ -15,10 +15,10 @@ pub trait Peers: Sync {
 
     /// Gives each process the words that are for it, in the order of the processes, and returns those that each had for this one. Returns
     /// when all have given theirs.
-    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost>;
+    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, LostProcess>;
 
     /// Tells all processes the same, and gives what each told, in their order.
-    fn tell(&self, words: Vec<u64>) -> Result<Vec<Vec<u64>>, Lost> {
+    fn tell(&self, words: Vec<u64>) -> Result<Vec<Vec<u64>>, LostProcess> {
         let mut told = self.exchange(vec![words.clone(); self.processes()])?;
         if let Some(own) = told.get_mut(self.number()) {
             *own = words;
@@ -30,12 +30,12 @@ pub trait Peers: Sync {
 /// A process is gone, and with it its part of the states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the connection to process {process} was lost")]
-pub struct Lost {
+pub struct LostProcess {
     pub process: usize,
 }
 
-impl From<Lost> for Limit {
-    fn from(lost: Lost) -> Limit {
+impl From<LostProcess> for Limit {
+    fn from(lost: LostProcess) -> Limit {
         Limit::Lost(lost)
     }
 }
@@ -73,7 +73,10 @@ impl<'a> Team<'a> {
 
     /// Sends records to the shards elsewhere and gives those for the shards here. `senders` are the outboxes of each shard here, by owner;
     /// those for owners here are left as they are.
-    pub fn exchange<'o>(&self, senders: impl Iterator<Item = &'o mut [Vec<u64>]>) -> Result<Vec<Vec<u64>>, Lost> {
+    pub fn exchange<'o>(
+        &self,
+        senders: impl Iterator<Item = &'o mut [Vec<u64>]>,
+    ) -> Result<Vec<Vec<u64>>, LostProcess> {
         let mut incoming = vec![Vec::new(); self.workers];
         let Some(peers) = self.peers else { return Ok(incoming) };
         let mut outgoing = vec![Vec::new(); peers.processes()];
@@ -99,7 +102,7 @@ impl<'a> Team<'a> {
     }
 
     /// Tells all processes the same, and gives what each told, in their order.
-    pub fn tell(&self, words: Vec<u64>) -> Result<Vec<Vec<u64>>, Lost> {
+    pub fn tell(&self, words: Vec<u64>) -> Result<Vec<Vec<u64>>, LostProcess> {
         match self.peers {
             None => Ok(vec![words]),
             Some(peers) => peers.tell(words),

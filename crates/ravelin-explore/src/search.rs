@@ -12,14 +12,14 @@
 
 use crate::barrier::Barrier;
 use crate::budget::Budget;
-use crate::checkpoint::{Begun, Checkpoint, Totals, Trouble};
-use crate::kept;
+use crate::checkpoint::{Checkpoint, CheckpointStart, ExternalFailure, Totals};
 use crate::limits::{Limit, Limits, Progress};
 use crate::order;
-use crate::peers::{Lost, Team};
+use crate::peers::{LostProcess, Team};
 use crate::room::Room;
 use crate::shard::{Portion, Shard, Summary};
-use crate::space::{End, Finding, Space, StateId, Statistics};
+use crate::snapshot;
+use crate::space::{End, Space, StateFinding, StateId, Statistics};
 use crate::spill;
 use crate::store::{Store, hash};
 use crate::system::{System, shard_of};
@@ -72,7 +72,7 @@ pub enum Until {
 
 /// Explores a system from its initial states.
 pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> {
-    let Budget { workers, beyond, .. } = options.budget;
+    let Budget { workers, storage: beyond, .. } = options.budget;
     let workers = workers.clamp(1, MOST_WORKERS);
     let team = Team::new(beyond.peers, workers);
     if let Some(directory) = beyond.spill.filter(|_| team.is_alone()) {
@@ -85,8 +85,8 @@ pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> 
         beyond.checkpoints.map(|checkpoints| Checkpoint::begin(checkpoints, system, options.until, &team, &mut shards));
     let (checkpoint, resumed) = match begun.transpose() {
         Ok(None) => (None, None),
-        Ok(Some(Begun::Finished(space))) => return *space,
-        Ok(Some(Begun::GoesOn(checkpoint, totals))) => (Some(checkpoint), totals),
+        Ok(Some(CheckpointStart::Finished(space))) => return *space,
+        Ok(Some(CheckpointStart::GoesOn(checkpoint, totals))) => (Some(checkpoint), totals),
         Err(trouble) => return Space::unknown(trouble.into(), system.width()),
     };
     let mut search = Search {
@@ -230,14 +230,14 @@ impl<S: System> Search<'_, S> {
     }
 
     /// Writes the last level that ended to where checkpoints are.
-    fn keep_level(&mut self) -> Result<(), Trouble> {
+    fn keep_level(&mut self) -> Result<(), ExternalFailure> {
         match &mut self.checkpoint {
             None => Ok(()),
             Some(checkpoint) => checkpoint.write(&self.team, self.shards.iter_mut().map(unlocked)),
         }
     }
 
-    fn run(&mut self) -> Result<End<S::Interrupt>, Trouble> {
+    fn run(&mut self) -> Result<End<S::Interrupt>, ExternalFailure> {
         while self.frontier > 0 {
             let worth_sharing = self.frontier >= WORTH_SHARING * self.team.processes() as u64;
             let end = if self.shards.len() > 1 && worth_sharing { self.level_together()? } else { self.level_alone()? };
@@ -257,7 +257,7 @@ impl<S: System> Search<'_, S> {
     }
 
     /// Expands a whole level on this thread.
-    fn level_alone(&mut self) -> Result<Option<End<S::Interrupt>>, Lost> {
+    fn level_alone(&mut self) -> Result<Option<End<S::Interrupt>>, LostProcess> {
         let most = if self.team.is_alone() { ROUND } else { SHARED_ROUND };
         let first = self.team.first();
         let mut outboxes = Vec::new();
@@ -305,7 +305,7 @@ impl<S: System> Search<'_, S> {
     }
 
     /// Expands a whole level with one thread a shard.
-    fn level_together(&mut self) -> Result<Option<End<S::Interrupt>>, Lost> {
+    fn level_together(&mut self) -> Result<Option<End<S::Interrupt>>, LostProcess> {
         let workers = self.shards.len();
         let barrier = Barrier::new(workers);
         // Row: sender, column: owner. Each is locked by one worker at a time, the barriers see to it.
@@ -415,7 +415,7 @@ impl<S: System> Search<'_, S> {
         transitions: u64,
         most: usize,
         portion: Portion,
-    ) -> Result<Round<S::Interrupt>, Lost> {
+    ) -> Result<Round<S::Interrupt>, LostProcess> {
         let budget = self.options.budget;
         summary.stopped = budget.is_stopped();
         summary.memory = budget.limits.memory;
@@ -491,7 +491,7 @@ impl<S: System> Search<'_, S> {
             .into_iter()
             .map(|shard| shard.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
             .collect();
-        let mut findings: Vec<Finding> = shards.iter().flat_map(|shard| shard.findings.iter().copied()).collect();
+        let mut findings: Vec<StateFinding> = shards.iter().flat_map(|shard| shard.findings.iter().copied()).collect();
         findings.sort();
         let mut space = Space {
             end,
@@ -520,7 +520,7 @@ impl<S: System> Search<'_, S> {
             space.end = End::Limit(lost.into());
             space.findings.clear();
         }
-        if let (Some(checkpoint), Some(checkpoints)) = (self.checkpoint, self.options.budget.beyond.checkpoints) {
+        if let (Some(checkpoint), Some(checkpoints)) = (self.checkpoint, self.options.budget.storage.checkpoints) {
             let interrupted_by = self.interrupted_by.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
             checkpoint.conclude(checkpoints, &space, self.options.until, &self.team, interrupted_by);
         }
@@ -542,7 +542,7 @@ struct Round<I> {
 }
 
 /// The findings of a space whose states are in order, in that order.
-fn in_order<I>(space: &Space<I>) -> Vec<Finding> {
+fn in_order<I>(space: &Space<I>) -> Vec<StateFinding> {
     let found = |id: StateId| {
         let from = space.findings.partition_point(|finding| finding.state < id);
         space.findings[from..].iter().take_while(move |finding| finding.state == id).copied()
@@ -558,12 +558,12 @@ fn in_order<I>(space: &Space<I>) -> Vec<Finding> {
 }
 
 /// Makes what each process knows of a space known to all.
-fn share<I>(space: &mut Space<I>, team: &Team, width: usize, until: Until) -> Result<(), Lost> {
+fn share<I>(space: &mut Space<I>, team: &Team, width: usize, until: Until) -> Result<(), LostProcess> {
     let Statistics { states, frontier, bytes, .. } = space.statistics;
     let told = team.tell(vec![states, frontier, bytes, u64::from(space.cut_off)])?;
     let sum = |number: usize| told.iter().filter_map(|words| words.get(number)).sum::<u64>();
     let stores: Vec<&Store> = space.shards.iter().collect();
-    let (findings, kept) = kept::collect(team, &stores, width, &space.findings, until)?;
+    let (findings, kept) = snapshot::collect(team, &stores, width, &space.findings, until)?;
     space.statistics = Statistics { states: sum(0), frontier: sum(1), bytes: sum(2), ..space.statistics };
     space.cut_off = sum(3) > 0;
     space.findings = findings;

@@ -1,8 +1,8 @@
 //! What one worker owns of a search: a part of the states, and what it found there.
 
-use crate::order::{Merged, label, parent_word};
+use crate::order::{MergedRecords, label, parent_word};
 use crate::room::Room;
-use crate::space::{Finding, StateId, join, split};
+use crate::space::{StateFinding, StateId, join, split};
 use crate::store::Store;
 use crate::system::{Sink, System};
 use std::time::Duration;
@@ -29,18 +29,18 @@ pub(crate) struct Shard<S: System> {
     pub expanded: usize,
     /// States from this index on belong to the next level.
     pub level_end: usize,
-    order: Option<Order>,
+    order: Option<StateOrder>,
     scratch: S::Scratch,
     pub sink: Sink,
     /// Why the search cannot go on, and the state that says so.
     interrupt: Option<(usize, S::Interrupt)>,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<StateFinding>,
     pub cut_off: bool,
 }
 
 /// What a shard knows of the order of states (`order.rs`).
 #[derive(Default)]
-struct Order {
+struct StateOrder {
     /// The ranks of the states of the current level, and the index of the first of them.
     ranks: Vec<u32>,
     level_start: usize,
@@ -48,7 +48,7 @@ struct Order {
     labels: Vec<u64>,
 }
 
-impl Order {
+impl StateOrder {
     fn rank(&self, index: usize) -> u32 {
         index.checked_sub(self.level_start).and_then(|place| self.ranks.get(place)).copied().unwrap_or(0)
     }
@@ -63,7 +63,7 @@ impl<S: System> Shard<S> {
             store: Store::new(system.width()),
             expanded: 0,
             level_end: 0,
-            order: in_order.then(Order::default),
+            order: in_order.then(StateOrder::default),
             scratch: system.scratch(),
             sink: Sink::new(system.width(), shards),
             interrupt: None,
@@ -99,7 +99,7 @@ impl<S: System> Shard<S> {
             }
         }
         self.cut_off |= self.sink.cut_off;
-        let found = self.sink.findings.drain(..).map(|(kind, state)| Finding { state: StateId(state), kind });
+        let found = self.sink.findings.drain(..).map(|(kind, state)| StateFinding { state: StateId(state), kind });
         self.findings.extend(found);
     }
 
@@ -110,7 +110,7 @@ impl<S: System> Shard<S> {
     /// Second half: takes what was sent here, by sender, as long as there is room.
     pub fn absorb(&mut self, outboxes: &[Vec<u64>], room: Option<&Room>) {
         let record = self.sink.record_words();
-        let merged = || Merged::new(outboxes.iter().map(Vec::as_slice), record);
+        let merged = || MergedRecords::new(outboxes.iter().map(Vec::as_slice), record);
         match (&mut self.order, room) {
             (None, None) => outboxes.iter().for_each(|outbox| self.store.absorb(outbox)),
             (None, Some(room)) => {

@@ -1,8 +1,8 @@
 //! What an exploration leaves behind: the states, how each was reached, and what was found.
 
-use crate::kept::Kept;
+use crate::files::StorageError;
 use crate::limits::Limit;
-use crate::storage::StorageError;
+use crate::snapshot::Snapshot;
 use crate::store::Store;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ impl StateId {
 
 /// What a system reported about a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
+pub struct StateFinding {
     pub state: StateId,
     /// The system's own number.
     pub kind: u32,
@@ -55,14 +55,14 @@ pub struct Space<I> {
     pub cut_off: bool,
     /// What was reported, in the order in which one worker finds it. After [`End::Found`] all are equally far from the start. The order
     /// of what several processes found, or was spilled or resumed, depends on how it was shared out.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<StateFinding>,
     pub statistics: Statistics,
     /// The states in the memory of this process.
     pub(crate) shards: Vec<Store>,
     /// The shards of the states in the order in which one worker finds them; empty if there is but one.
     pub(crate) turns: Vec<u8>,
     /// What is kept of a space that is not all in memory here; the rest is not asked for then.
-    pub(crate) kept: Option<Kept>,
+    pub(crate) kept: Option<Snapshot>,
 }
 
 impl<I> Space<I> {
@@ -75,7 +75,7 @@ impl<I> Space<I> {
             statistics: Statistics::default(),
             shards: Vec::new(),
             turns: Vec::new(),
-            kept: Some(Kept::new(width)),
+            kept: Some(Snapshot::new(width)),
         }
     }
 

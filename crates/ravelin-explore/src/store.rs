@@ -6,7 +6,7 @@
 //! table that has become too small grows in place, in one sweep from its end, without a look at the states. In all: the packed
 //! state, 4 bytes for the parent and 10.7 to 17.1 bytes of table (between 47 and 75 % full).
 
-use crate::order::{Merged, label};
+use crate::order::{MergedRecords, label};
 use crate::room::Room;
 
 /// Groups of insertions whose cache misses are made to overlap.
@@ -71,7 +71,7 @@ impl Store {
     }
 
     /// The same for records that are in order (`order.rs`); adds the labels of the new states.
-    pub fn absorb_in_order(&mut self, mut records: Merged, labels: &mut Vec<u64>) {
+    pub fn absorb_in_order(&mut self, mut records: MergedRecords, labels: &mut Vec<u64>) {
         let mut group: [&[u64]; GROUP] = [&[]; GROUP];
         loop {
             let mut len = 0;

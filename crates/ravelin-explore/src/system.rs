@@ -121,7 +121,7 @@ impl Sink {
     }
 
     /// Something about the state being expanded: the number is the system's own, and comes back in a
-    /// [`crate::Finding`].
+    /// [`crate::StateFinding`].
     #[inline]
     pub fn report(&mut self, kind: u32) {
         self.findings.push((kind, self.parent as u32));

@@ -3,7 +3,7 @@
 use crate::jumble;
 
 use jumble::{Jumble, Threads};
-use ravelin_explore::{Beyond, Budget, Checkpoints, End, Limit, Limits, Options, Space, Until, explore};
+use ravelin_explore::{Budget, Checkpoints, End, Limit, Limits, Options, Space, Storage, Until, explore};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -43,9 +43,9 @@ impl Drop for Place {
 /// One exploration of a run that keeps checkpoints of every level.
 fn kept(system: &Jumble, place: &Path, states: Option<u64>, workers: usize, until: Until) -> Space<u64> {
     let checkpoints = Checkpoints::new(place, Duration::ZERO, 42);
-    let beyond = Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() };
+    let beyond = Storage { checkpoints: Some(&checkpoints), ..Storage::default() };
     let limits = Limits { states, ..Limits::default() };
-    let budget = Budget { limits, workers, beyond, ..Budget::default() };
+    let budget = Budget { limits, workers, storage: beyond, ..Budget::default() };
     explore(system, &Options { budget, until, ..Options::default() })
 }
 
@@ -133,9 +133,9 @@ fn several_explorations_of_a_run_are_told_apart_by_their_order() {
     let place = Place::new();
     let run = |states| {
         let checkpoints = Checkpoints::new(&place.0, Duration::ZERO, 1);
-        let beyond = Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() };
+        let beyond = Storage { checkpoints: Some(&checkpoints), ..Storage::default() };
         let limits = Limits { states, ..Limits::default() };
-        let budget = Budget { limits, beyond, ..Budget::default() };
+        let budget = Budget { limits, storage: beyond, ..Budget::default() };
         let options = Options { budget, until: Until::Exhausted, ..Options::default() };
         let mut all = Vec::new();
         for system in &systems {
@@ -229,8 +229,8 @@ fn what_is_foreign_is_refused() {
         [(&system, Until::Exhausted, 43), (&system, Until::FirstFinding, 42), (&other, Until::Exhausted, 42)]
     {
         let checkpoints = Checkpoints::new(&place.0, Duration::ZERO, run);
-        let beyond = Beyond { checkpoints: Some(&checkpoints), ..Beyond::default() };
-        let budget = Budget { beyond, ..Budget::default() };
+        let beyond = Storage { checkpoints: Some(&checkpoints), ..Storage::default() };
+        let budget = Budget { storage: beyond, ..Budget::default() };
         let message = failed(explore(system, &Options { budget, until, ..Options::default() }));
         assert!(message.contains("belongs to another run"), "{message}");
     }
@@ -270,9 +270,9 @@ fn processes_write_parts_and_any_number_of_them_goes_on() {
                     scope.spawn(move || {
                         let checkpoints = Checkpoints::new(place, Duration::ZERO, 7);
                         let checkpoints = Some(&checkpoints);
-                        let beyond = Beyond { peers: Some(&peers), checkpoints, ..Beyond::default() };
+                        let beyond = Storage { peers: Some(&peers), checkpoints, ..Storage::default() };
                         let limits = Limits { states, ..Limits::default() };
-                        let budget = Budget { limits, workers, beyond, ..Budget::default() };
+                        let budget = Budget { limits, workers, storage: beyond, ..Budget::default() };
                         explore(system, &Options { budget, until, ..Options::default() })
                     })
                 };

@@ -3,7 +3,9 @@
 use crate::jumble;
 
 use jumble::{Jumble, Threads};
-use ravelin_explore::{Beyond, Budget, End, Limit, Limits, Lost, Options, Peers, Space, System, Until, explore};
+use ravelin_explore::{
+    Budget, End, Limit, Limits, LostProcess, Options, Peers, Space, Storage, System, Until, explore,
+};
 use std::time::Duration;
 
 fn together<S: System>(
@@ -17,9 +19,9 @@ fn together<S: System>(
             .enumerate()
             .map(|(number, peers)| {
                 scope.spawn(move || {
-                    let beyond = Beyond { peers: Some(&peers), ..Beyond::default() };
+                    let beyond = Storage { peers: Some(&peers), ..Storage::default() };
                     let options = options(number);
-                    explore(system, &Options { budget: Budget { beyond, ..options.budget }, ..options })
+                    explore(system, &Options { budget: Budget { storage: beyond, ..options.budget }, ..options })
                 })
             })
             .collect();
@@ -119,21 +121,21 @@ fn a_lost_process_is_said_and_not_waited_for() {
         fn number(&self) -> usize {
             0
         }
-        fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost> {
+        fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, LostProcess> {
             let left = self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
             // Until it is gone, the other process sends back what it gets.
-            if left == 0 { Err(Lost { process: 1 }) } else { Ok(outgoing) }
+            if left == 0 { Err(LostProcess { process: 1 }) } else { Ok(outgoing) }
         }
     }
     let system = Jumble::new(8, 60_000);
     for workers in [1, 2] {
         for exchanges in 0..6 {
             let peers = Cut(exchanges.into());
-            let beyond = Beyond { peers: Some(&peers), ..Beyond::default() };
-            let budget = Budget { beyond, workers, ..Budget::default() };
+            let beyond = Storage { peers: Some(&peers), ..Storage::default() };
+            let budget = Budget { storage: beyond, workers, ..Budget::default() };
             assert_eq!(
                 explore(&system, &Options { budget, ..Options::default() }).end,
-                End::Limit(Limit::Lost(Lost { process: 1 }))
+                End::Limit(Limit::Lost(LostProcess { process: 1 }))
             );
         }
     }

@@ -5,7 +5,7 @@
 //! characters first, because a panic here would hide the very error that was to be shown.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use ravelin_program::{Invalid, Source, Span};
+use ravelin_program::{Source, Span, ValidationError};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -71,8 +71,8 @@ impl Diagnostic {
     }
 }
 
-impl From<Invalid> for Diagnostic {
-    fn from(invalid: Invalid) -> Diagnostic {
+impl From<ValidationError> for Diagnostic {
+    fn from(invalid: ValidationError) -> Diagnostic {
         Diagnostic::error(invalid.span, invalid.message)
     }
 }

@@ -16,7 +16,7 @@ use ravelin_program::{
     Value,
 };
 use ravelin_semantics::operational::{Reference, State};
-use ravelin_semantics::rc20::{Limits, Reading, enumerate};
+use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate};
 use std::collections::BTreeSet;
 
 const MOST_STATES: usize = 100_000;
@@ -72,7 +72,7 @@ fn every_test_of_the_corpus_ends_as_it_says() {
             assert_eq!(violated, exists && allowed.contains(&model.name()), "{name} under {model}");
         }
         let Some(expected) = header(&text, "RC20").map(states) else { continue };
-        let all = enumerate(&program, Reading::Written, Limits::default()).expect("a small program");
+        let all = enumerate(&program, OrderReading::Written, GraphLimits::default()).expect("a small program");
         let ends = all.final_states(&program);
         let found = ends.iter().filter_map(|end| {
             shown(&program, &|atom| match *atom {

@@ -4,7 +4,7 @@
 use crate::corpus;
 use ravelin_frontend::{Severity, memorax, print, rav, render};
 use ravelin_program::{Instruction, Model, Program, Source, Value};
-use ravelin_semantics::operational::{Explored, Reference};
+use ravelin_semantics::operational::{Exploration, Reference};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn read(name: &str, text: &str) -> Program {
     parsed.program.unwrap_or_else(|| panic!("{name}:\n{shown}"))
 }
 
-fn explore(program: &Program, model: Model) -> Explored {
+fn explore(program: &Program, model: Model) -> Exploration {
     let reference = Reference::new(program, model, Some(2)).expect("a program that can be run");
     reference.explore(200_000).expect("few initial states")
 }
@@ -62,7 +62,7 @@ fn each_tuple_is_a_goal_of_its_own() {
 }
 
 /// Memory and registers of the final states, whatever the control locations are called.
-fn finals(explored: &Explored, registers: &[usize]) -> BTreeSet<(Vec<Value>, Vec<Vec<Value>>)> {
+fn finals(explored: &Exploration, registers: &[usize]) -> BTreeSet<(Vec<Value>, Vec<Vec<Value>>)> {
     let own = |state: &ravelin_semantics::operational::State| {
         let threads = state.threads.iter().zip(registers);
         threads.map(|(thread, &count)| thread.registers[..count].to_vec()).collect()

@@ -283,8 +283,8 @@ fn under_sc(program: &Program, like: &Program, most: usize) -> Option<(BTreeSet<
 
 /// Final states of all consistent execution graphs; `None` for programs with loops and where there are too many.
 fn under_rc20(program: &Program, like: &Program, most: usize) -> Option<BTreeSet<Outcome>> {
-    let limits = rc20::Limits { executions: most, states: most, values: 100 };
-    let found = rc20::enumerate(program, rc20::Reading::Written, limits).ok()?;
+    let limits = rc20::GraphLimits { executions: most, states: most, values: 100 };
+    let found = rc20::enumerate(program, rc20::OrderReading::Written, limits).ok()?;
     let observables = observables(program, like);
     let states = found.final_states(program);
     let outcomes = states.iter().map(|state| {

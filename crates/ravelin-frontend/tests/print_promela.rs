@@ -7,7 +7,7 @@ use crate::spin;
 
 use ravelin_frontend::print;
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Condition, Copies, Domain, Escape, Expr, Goal, GoalKind, Initial, Instruction,
+    Address, Arithmetic, BinaryOp, Condition, Copies, Domain, Escape, Expr, Goal, GoalKind, InitialValue, Instruction,
     Observable, Order, Program, ProgramBuilder, RmwOp, Span, ThreadId, Variable,
 };
 
@@ -118,7 +118,7 @@ fn store_buffering(first: i64, second: i64) -> Program {
 fn peterson(with_flag: bool) -> Program {
     let mut builder = ProgramBuilder::new("Peterson");
     let flag = builder.variable(Variable::array("flag", 2).with_domain(Domain::BOOL));
-    let turn = builder.variable(Variable::scalar("turn").with_initial(Initial::Any).with_domain(Domain::BOOL));
+    let turn = builder.variable(Variable::scalar("turn").with_initial(InitialValue::Any).with_domain(Domain::BOOL));
     let base = builder.base(flag);
     let mut at = Vec::new();
     for me in 0..2 {
@@ -221,7 +221,7 @@ fn escaping(escape: Escape) -> Program {
 fn locked_block() -> Program {
     let mut builder = ProgramBuilder::new("locked");
     let x = builder.variable(Variable::scalar("x"));
-    let y = builder.variable(Variable::scalar("y").with_initial(Initial::Value(1)));
+    let y = builder.variable(Variable::scalar("y").with_initial(InitialValue::Value(1)));
     let (at_x, at_y) = (Observable::Memory(builder.base(x)), Observable::Memory(builder.base(y)));
     for name in ["a", "b"] {
         let mut thread = builder.thread(name);

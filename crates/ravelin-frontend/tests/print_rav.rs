@@ -3,9 +3,9 @@
 use ravelin_frontend::print;
 use ravelin_frontend::rav::parse;
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Copies, Domain, Escape, Expr, Goal, GoalKind, Initial, Instruction, LocId, Location,
-    Observable, Order, Program, ProgramBuilder, RegId, RmwOp, Source, Span, Thread, ThreadId, Transition, UnaryOp,
-    Variable,
+    Address, Arithmetic, BinaryOp, Copies, Domain, Escape, Expr, Goal, GoalKind, InitialValue, Instruction, LocId,
+    Location, Observable, Order, Program, ProgramBuilder, RegId, RmwOp, Source, Span, Thread, ThreadId, Transition,
+    UnaryOp, Variable,
 };
 
 #[test]
@@ -55,7 +55,7 @@ fn structure_is_recovered_where_it_is_easy_and_is_a_goto_elsewhere() {
 fn every_instruction_comes_back() {
     let mut builder = ProgramBuilder::new("all");
     let x = builder.variable(Variable::scalar("x").with_domain(Domain::new(-3, 9, Escape::Block)));
-    let a = builder.variable(Variable::array("a", 3).with_initial(Initial::Any));
+    let a = builder.variable(Variable::array("a", 3).with_initial(InitialValue::Any));
     let base = builder.base(a);
     let mut thread = builder.thread("t");
     let (r, s) = (thread.register("r"), thread.register_with("s", Domain::new(0, 7, Escape::Wrap)));
@@ -167,7 +167,7 @@ fn no_keyword_is_ever_a_name() {
 fn addresses_stay_where_they_can_be_seen_and_move_where_they_cannot() {
     let program = |raw: bool| {
         let mut builder = ProgramBuilder::new("");
-        let x = builder.variable(Variable::scalar("x").with_initial(Initial::Value(4)));
+        let x = builder.variable(Variable::scalar("x").with_initial(InitialValue::Value(4)));
         builder.program.memory.variables[x.0].base = 5;
         let mut thread = builder.thread("t");
         let r = thread.register("r");

@@ -6,7 +6,7 @@
 use crate::corpus;
 use ravelin_frontend::{Language, Parsed, parse, print, rav, render, rocker};
 use ravelin_program::{Model, Program, Source};
-use ravelin_semantics::operational::{Explored, Reference, State};
+use ravelin_semantics::operational::{Exploration, Reference, State};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn read(name: &str, text: &str) -> (Program, Parsed) {
     (parsed.program.clone().expect("no errors"), parsed)
 }
 
-fn explore(program: &Program, model: Model) -> Explored {
+fn explore(program: &Program, model: Model) -> Exploration {
     let reference = Reference::new(program, model, None).expect("a program that the reference can run");
     let explored = reference.explore(100_000).expect("few initial states");
     assert!(explored.complete);
@@ -42,7 +42,7 @@ fn observe(program: &Program, state: &State, name: &str) -> i64 {
 }
 
 /// The final states as lines of the corpus would list them.
-fn finals(program: &Program, explored: &Explored, names: &[&str]) -> BTreeSet<String> {
+fn finals(program: &Program, explored: &Exploration, names: &[&str]) -> BTreeSet<String> {
     let show = |state| {
         let values = names.iter().map(|name| format!("{name}={}", observe(program, state, name)));
         values.collect::<Vec<_>>().join(" ")
@@ -99,7 +99,7 @@ fn printed_as_rav_a_program_does_the_same() {
         let again = again.program.unwrap_or_else(|| panic!("{file}:\n{printed}\n{shown}"));
         let (before, after) = (explore(&program, Model::Sc), explore(&again, Model::Sc));
         // Registers and cells keep their order and only locations may be numbered anew.
-        let values = |explored: &Explored| -> BTreeSet<_> {
+        let values = |explored: &Exploration| -> BTreeSet<_> {
             let registers =
                 |state: &State| state.threads.iter().map(|thread| thread.registers.clone()).collect::<Vec<_>>();
             explored.finals.iter().map(|state| (registers(state), state.memory.clone())).collect()

@@ -7,9 +7,9 @@
 //! paths both use this walk, so they agree on the ends.
 
 use crate::compile::Machine;
-use crate::expand::Moved;
-use crate::layout::Outgrown;
-use crate::step::Outcome;
+use crate::expand::MoveEffect;
+use crate::layout::Overflow;
+use crate::step::StepOutcome;
 use ravelin_program::{ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 
@@ -18,7 +18,7 @@ const MOST_STATES: usize = 256;
 
 /// One walk. Reused from state to state so that nothing is allocated.
 #[derive(Default)]
-pub(crate) struct Chain {
+pub(crate) struct FusedChain {
     words: usize,
     states: Vec<u64>,
     links: Vec<Link>,
@@ -32,9 +32,9 @@ struct Link {
     end: bool,
 }
 
-impl Chain {
-    pub fn new(words: usize) -> Chain {
-        Chain { words, next: vec![0; words], ..Chain::default() }
+impl FusedChain {
+    pub fn new(words: usize) -> FusedChain {
+        FusedChain { words, next: vec![0; words], ..FusedChain::default() }
     }
 
     fn state(&self, node: usize) -> &[u64] {
@@ -91,9 +91,9 @@ impl Machine {
         &self,
         thread: usize,
         start: &[u64],
-        chain: &mut Chain,
-        moved: &mut Moved,
-    ) -> Result<(), Outgrown> {
+        chain: &mut FusedChain,
+        moved: &mut MoveEffect,
+    ) -> Result<(), Overflow> {
         let code = &self.threads[thread];
         let location_of = |state: &[u64]| self.layout.locations[thread].get(state) as usize;
         chain.start(start);
@@ -116,9 +116,9 @@ impl Machine {
         thread: usize,
         location: usize,
         node: usize,
-        chain: &mut Chain,
-        moved: &mut Moved,
-    ) -> Result<bool, Outgrown> {
+        chain: &mut FusedChain,
+        moved: &mut MoveEffect,
+    ) -> Result<bool, Overflow> {
         let code = &self.threads[thread];
         let before = chain.links.len();
         let mut any = false;
@@ -130,15 +130,15 @@ impl Machine {
                 let outcome = self.take(thread, step, choice, &mut next);
                 chain.next = next;
                 match outcome {
-                    Outcome::Taken => {
+                    StepOutcome::Taken => {
                         any = true;
                         moved.visible |= step.back;
                         chain.add(node, index, choice, step.back);
                     }
-                    Outcome::Disabled => {}
-                    Outcome::Outgrown(outgrown) => return Err(outgrown),
+                    StepOutcome::Disabled => {}
+                    StepOutcome::Outgrown(outgrown) => return Err(outgrown),
                     // This is reported for the state.
-                    Outcome::CutOff | Outcome::AssertFailed | Outcome::Fault(_) => {
+                    StepOutcome::CutOff | StepOutcome::AssertFailed | StepOutcome::Fault(_) => {
                         chain.forget_after(before);
                         return Ok(false);
                     }

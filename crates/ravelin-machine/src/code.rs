@@ -12,11 +12,11 @@ pub(crate) enum Code {
     FieldConst(BinaryOp, Field, Value),
     ConstField(BinaryOp, Value, Field),
     FieldField(BinaryOp, Field, Field),
-    Stack { code: Box<[Op]>, depth: usize },
+    Stack { code: Box<[CodeOp]>, depth: usize },
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Op {
+pub(crate) enum CodeOp {
     Const(Value),
     Field(Field),
     Unary(UnaryOp),
@@ -80,7 +80,7 @@ impl Code {
         }
         let mut code = Vec::new();
         let depth = emit(left, field, &mut code).max(emit(right, field, &mut code) + 1);
-        code.push(Op::Binary(op));
+        code.push(CodeOp::Binary(op));
         Code::Stack { code: code.into_boxed_slice(), depth }
     }
 
@@ -125,15 +125,15 @@ pub(crate) fn modify(op: RmwOp, arithmetic: Arithmetic, read: Value, operand: Va
 }
 
 /// Adds the code of an expression, and returns the stack depth it needs.
-fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<Op>) -> usize {
+fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<CodeOp>) -> usize {
     match expr {
-        Expr::Const(value) => code.push(Op::Const(*value)),
-        Expr::Atom(atom) => code.push(Op::Field(field(atom))),
+        Expr::Const(value) => code.push(CodeOp::Const(*value)),
+        Expr::Atom(atom) => code.push(CodeOp::Field(field(atom))),
         Expr::Unary(op, arithmetic, operand) => {
             let depth = emit(operand, field, code);
             code.push(match arithmetic {
-                Arithmetic::Checked => Op::Unary(*op),
-                Arithmetic::Wrapping(domain) => Op::WrappingUnary(*op, *domain),
+                Arithmetic::Checked => CodeOp::Unary(*op),
+                Arithmetic::Wrapping(domain) => CodeOp::WrappingUnary(*op, *domain),
             });
             return depth;
         }
@@ -141,19 +141,19 @@ fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<O
             let left = emit(left, field, code);
             let jump = code.len();
             match op {
-                BinaryOp::And => code.push(Op::AndElse(0)),
-                BinaryOp::Or => code.push(Op::OrElse(0)),
+                BinaryOp::And => code.push(CodeOp::AndElse(0)),
+                BinaryOp::Or => code.push(CodeOp::OrElse(0)),
                 _ => {}
             }
             let right = emit(right, field, code);
             code.push(match arithmetic {
-                Arithmetic::Checked => Op::Binary(*op),
-                Arithmetic::Wrapping(domain) => Op::WrappingBinary(*op, *domain),
+                Arithmetic::Checked => CodeOp::Binary(*op),
+                Arithmetic::Wrapping(domain) => CodeOp::WrappingBinary(*op, *domain),
             });
             let end = code.len();
             match op {
-                BinaryOp::And => code[jump] = Op::AndElse(end),
-                BinaryOp::Or => code[jump] = Op::OrElse(end),
+                BinaryOp::And => code[jump] = CodeOp::AndElse(end),
+                BinaryOp::Or => code[jump] = CodeOp::OrElse(end),
                 _ => {}
             }
             return left.max(right + 1);
@@ -162,38 +162,38 @@ fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<O
     1
 }
 
-fn run(code: &[Op], state: &[u64], stack: &mut [Value]) -> Result<Value, Fault> {
+fn run(code: &[CodeOp], state: &[u64], stack: &mut [Value]) -> Result<Value, Fault> {
     let mut top = 0;
     let mut at = 0;
     while let Some(op) = code.get(at) {
         at += 1;
         match op {
-            Op::Const(value) => {
+            CodeOp::Const(value) => {
                 stack[top] = *value;
                 top += 1;
             }
-            Op::Field(field) => {
+            CodeOp::Field(field) => {
                 stack[top] = field.get(state);
                 top += 1;
             }
-            Op::Unary(op) => stack[top - 1] = op.apply(Arithmetic::Checked, stack[top - 1])?,
-            Op::Binary(op) => {
+            CodeOp::Unary(op) => stack[top - 1] = op.apply(Arithmetic::Checked, stack[top - 1])?,
+            CodeOp::Binary(op) => {
                 top -= 1;
                 stack[top - 1] = apply(*op, stack[top - 1], stack[top])?;
             }
-            Op::WrappingUnary(op, domain) => {
+            CodeOp::WrappingUnary(op, domain) => {
                 stack[top - 1] = op.apply(Arithmetic::Wrapping(*domain), stack[top - 1])?;
             }
-            Op::WrappingBinary(op, domain) => {
+            CodeOp::WrappingBinary(op, domain) => {
                 top -= 1;
                 stack[top - 1] = op.apply(Arithmetic::Wrapping(*domain), stack[top - 1], stack[top])?;
             }
-            Op::AndElse(target) if stack[top - 1] == 0 => at = *target,
-            Op::OrElse(target) if stack[top - 1] != 0 => {
+            CodeOp::AndElse(target) if stack[top - 1] == 0 => at = *target,
+            CodeOp::OrElse(target) if stack[top - 1] != 0 => {
                 stack[top - 1] = 1;
                 at = *target;
             }
-            Op::AndElse(_) | Op::OrElse(_) => {}
+            CodeOp::AndElse(_) | CodeOp::OrElse(_) => {}
         }
     }
     Ok(stack[0])

@@ -3,16 +3,16 @@
 use crate::access::{Future, futures, private_slots};
 use crate::code::Code;
 use crate::fuse;
-use crate::layout::{Field, Growth, Layout, Outgrown};
+use crate::layout::{Field, Growth, Layout, Overflow};
 use crate::liveness::live_registers;
-use crate::observe::{self, Observed};
+use crate::observe::{self, GoalFootprint};
 use crate::persistent;
 use crate::ranges::Ranges;
 use crate::settings::{Purpose, Settings};
 use crate::symmetry::Symmetry;
 use ravelin_program::{
-    Address, Arithmetic, Domain, Expr, Goal, HardwareProgram, Initial, Instruction, LocId, Model, Observable, Order,
-    Program, RegId, RmwOp, Value,
+    Address, Arithmetic, Domain, Expr, Goal, HardwareProgram, InitialValue, Instruction, LocId, Model, Observable,
+    Order, Program, RegId, RmwOp, Value,
 };
 use rustc_hash::FxHashMap;
 use thiserror::Error;
@@ -50,7 +50,7 @@ pub struct Machine {
     pub(crate) goals: Vec<CompiledGoal>,
     /// No goal can be violated unless some thread is at an observed location.
     pub(crate) goals_need_locations: bool,
-    pub(crate) observed: Observed,
+    pub(crate) observed: GoalFootprint,
     pub(crate) symmetry: Symmetry,
     /// By slot: the only thread that touches it, if there is only one.
     pub(crate) private: Vec<Option<usize>>,
@@ -60,7 +60,7 @@ pub struct Machine {
 pub(crate) struct ThreadCode {
     /// By location: where its transitions start; one more at the end.
     pub starts: Vec<usize>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<CompiledStep>,
     /// By location: all steps are local and may be taken at once.
     pub fusible: Vec<bool>,
     pub futures: Vec<Future>,
@@ -68,9 +68,9 @@ pub(crate) struct ThreadCode {
 }
 
 /// A compiled transition.
-pub(crate) struct Step {
+pub(crate) struct CompiledStep {
     pub to: Value,
-    pub op: Op,
+    pub op: StepOp,
     /// Registers dead at `to`, as masks to keep: (word, bits).
     pub forget: Vec<(u32, u64)>,
     /// Leads back in the control flow. The partial order reduction never takes such a step alone.
@@ -80,50 +80,50 @@ pub(crate) struct Step {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Op {
+pub(crate) enum StepOp {
     Nop,
     Assign {
-        target: Target,
+        target: RegisterTarget,
         value: Code,
     },
     Havoc {
-        target: Target,
+        target: RegisterTarget,
         lo: Value,
         hi: Value,
     },
     Assume(Code),
     Assert(Code),
     Load {
-        target: Target,
-        place: Place,
+        target: RegisterTarget,
+        place: CellTarget,
     },
     Store {
-        place: Place,
+        place: CellTarget,
         value: Code,
         marker: bool,
     },
     Rmw {
         op: RmwOp,
         arithmetic: Arithmetic,
-        place: Place,
+        place: CellTarget,
         operand: Code,
-        old: Option<Target>,
+        old: Option<RegisterTarget>,
     },
     CompareExchange {
-        place: Place,
+        place: CellTarget,
         expected: Code,
         new: Code,
         weak: bool,
-        old: Option<Target>,
-        ok: Option<Target>,
+        old: Option<RegisterTarget>,
+        ok: Option<RegisterTarget>,
     },
     Wait {
-        place: Place,
+        place: CellTarget,
         values: Vec<Code>,
-        old: Option<Target>,
+        old: Option<RegisterTarget>,
     },
     BlockingCas {
-        place: Place,
+        place: CellTarget,
         expected: Code,
         new: Code,
     },
@@ -134,18 +134,18 @@ pub(crate) enum Op {
     BusLock,
     BusUnlock,
     Locked {
-        body: Vec<Op>,
+        body: Vec<StepOp>,
         drains: bool,
     },
 }
 
-impl Op {
+impl StepOp {
     /// Cannot be taken while the thread has stores pending.
     pub fn waits_for_buffer(&self) -> bool {
         match self {
-            Op::Rmw { .. } | Op::CompareExchange { .. } | Op::BlockingCas { .. } => true,
-            Op::Drain | Op::BusLock | Op::BusUnlock => true,
-            Op::Locked { drains, .. } => *drains,
+            StepOp::Rmw { .. } | StepOp::CompareExchange { .. } | StepOp::BlockingCas { .. } => true,
+            StepOp::Drain | StepOp::BusLock | StepOp::BusUnlock => true,
+            StepOp::Locked { drains, .. } => *drains,
             _ => false,
         }
     }
@@ -153,7 +153,7 @@ impl Op {
 
 /// A register to write.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target {
+pub(crate) struct RegisterTarget {
     pub field: Field,
     pub domain: Domain,
     pub thread: usize,
@@ -162,7 +162,7 @@ pub(crate) struct Target {
 
 /// A cell to access.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum CellTarget {
     Slot(usize),
     /// With the array that must contain it: first address and length.
     Computed {
@@ -208,7 +208,7 @@ impl Machine {
             .variables
             .iter()
             .flat_map(|variable| variable.initial.iter().map(move |initial| (variable.domain, initial)))
-            .filter(|(_, initial)| **initial == Initial::Any)
+            .filter(|(_, initial)| **initial == InitialValue::Any)
             .try_fold(1u64, |product, (domain, _)| product.checked_mul(domain.size()?))
             .unwrap_or(u64::MAX);
         if initial > MOST_INITIAL_STATES {
@@ -219,7 +219,7 @@ impl Machine {
         let bus = program.threads.iter().flat_map(|thread| &thread.transitions);
         let bus = bus.into_iter().any(|transition| transition.instruction == Instruction::BusLock);
         let layout = Layout::new(&program, &ranges, &capacity, bus, growth);
-        let observed = Observed::new(&program, settings.purpose);
+        let observed = GoalFootprint::new(&program, settings.purpose);
         let futures: Vec<Vec<Future>> =
             (0..program.threads.len()).map(|thread| futures(&program, thread, &ranges, &layout)).collect();
         let private = private_slots(&program.threads, &futures, layout.cells.len());
@@ -252,14 +252,14 @@ impl Machine {
     }
 
     /// Emits every initial state, or returns what does not fit.
-    pub(crate) fn initial_states(&self, emit: &mut dyn FnMut(&[u64])) -> Result<(), Outgrown> {
+    pub(crate) fn initial_states(&self, emit: &mut dyn FnMut(&[u64])) -> Result<(), Overflow> {
         let mut state = vec![0; self.layout.words];
         for (thread, code) in self.program.threads.iter().enumerate() {
             self.layout.locations[thread].set(&mut state, code.initial.0 as Value);
             for (register, declared) in code.registers.iter().enumerate() {
                 let field = self.layout.registers[thread][register];
                 if !field.holds(declared.initial) {
-                    return Err(Outgrown::Register { thread, register });
+                    return Err(Overflow::Register { thread, register });
                 }
                 field.set(&mut state, declared.initial);
             }
@@ -268,12 +268,12 @@ impl Machine {
         for (slot, &address) in self.layout.addresses.iter().enumerate() {
             let field = self.layout.cells[slot];
             match self.program.memory.initial_at(address) {
-                Initial::Value(value) if field.holds(value) => field.set(&mut state, value),
-                Initial::Value(_) => return Err(Outgrown::Cell { slot }),
-                Initial::Any => {
+                InitialValue::Value(value) if field.holds(value) => field.set(&mut state, value),
+                InitialValue::Value(_) => return Err(Overflow::Cell { slot }),
+                InitialValue::Any => {
                     let domain = self.cell_domains[slot];
                     if !field.holds(domain.lo) || !field.holds(domain.hi) {
-                        return Err(Outgrown::Cell { slot });
+                        return Err(Overflow::Cell { slot });
                     }
                     field.set(&mut state, domain.lo);
                     open.push((field, domain));
@@ -358,7 +358,7 @@ impl Compile<'_> {
         &self,
         number: usize,
         futures: Vec<Future>,
-        observed: &Observed,
+        observed: &GoalFootprint,
         private: &[Option<usize>],
     ) -> ThreadCode {
         let thread = &self.program.threads[number];
@@ -369,7 +369,7 @@ impl Compile<'_> {
         for location in 0..thread.locations.len() {
             starts.push(steps.len());
             for (id, transition) in thread.outgoing(LocId(location)) {
-                steps.push(Step {
+                steps.push(CompiledStep {
                     to: transition.to.0 as Value,
                     op: self.op(number, &transition.instruction),
                     forget: self.forget(number, &live[transition.to.0], &live[location], &transition.instruction),
@@ -429,8 +429,8 @@ impl Compile<'_> {
         Code::new(expr, &mut |register: &RegId| self.layout.registers[thread][register.0])
     }
 
-    fn target(&self, thread: usize, register: RegId) -> Target {
-        Target {
+    fn target(&self, thread: usize, register: RegId) -> RegisterTarget {
+        RegisterTarget {
             field: self.layout.registers[thread][register.0],
             domain: self.program.threads[thread].registers[register.0].domain,
             thread,
@@ -438,7 +438,7 @@ impl Compile<'_> {
         }
     }
 
-    fn place(&self, thread: usize, address: &Address) -> Place {
+    fn place(&self, thread: usize, address: &Address) -> CellTarget {
         let within = address.within.map(|variable| {
             let variable = &self.program.memory.variables[variable.0];
             (variable.base, variable.cells() as Value)
@@ -450,38 +450,40 @@ impl Compile<'_> {
             && inside(constant)
             && let Some(slot) = self.layout.slot_of(constant)
         {
-            return Place::Slot(slot);
+            return CellTarget::Slot(slot);
         }
-        Place::Computed { address: self.code(thread, &address.expr), within }
+        CellTarget::Computed { address: self.code(thread, &address.expr), within }
     }
 
-    fn op(&self, thread: usize, instruction: &Instruction) -> Op {
+    fn op(&self, thread: usize, instruction: &Instruction) -> StepOp {
         let code = |expr: &Expr| self.code(thread, expr);
         let place = |address: &Address| self.place(thread, address);
         let target = |register: &Option<RegId>| register.map(|register| self.target(thread, register));
         let pso = self.settings.model == Model::Pso || self.settings.purpose == Purpose::Attacks(Model::Pso);
         let attacked = matches!(self.settings.purpose, Purpose::Attacks(_));
         match instruction {
-            Instruction::Nop => Op::Nop,
-            Instruction::Assign { reg, value } => Op::Assign { target: self.target(thread, *reg), value: code(value) },
-            Instruction::Havoc { reg, lo, hi } => Op::Havoc { target: self.target(thread, *reg), lo: *lo, hi: *hi },
-            Instruction::Assume(condition) => Op::Assume(code(condition)),
-            Instruction::Assert(condition) => Op::Assert(code(condition)),
+            Instruction::Nop => StepOp::Nop,
+            Instruction::Assign { reg, value } => {
+                StepOp::Assign { target: self.target(thread, *reg), value: code(value) }
+            }
+            Instruction::Havoc { reg, lo, hi } => StepOp::Havoc { target: self.target(thread, *reg), lo: *lo, hi: *hi },
+            Instruction::Assume(condition) => StepOp::Assume(code(condition)),
+            Instruction::Assert(condition) => StepOp::Assert(code(condition)),
             Instruction::Load { reg, address, .. } => {
-                Op::Load { target: self.target(thread, *reg), place: place(address) }
+                StepOp::Load { target: self.target(thread, *reg), place: place(address) }
             }
             Instruction::Store { address, value, order } => {
-                Op::Store { place: place(address), value: code(value), marker: pso && order.is_release() }
+                StepOp::Store { place: place(address), value: code(value), marker: pso && order.is_release() }
             }
-            Instruction::Unlock(address) => Op::Store { place: place(address), value: Code::Const(0), marker: pso },
-            Instruction::Rmw { op, arithmetic, address, operand, old, .. } => Op::Rmw {
+            Instruction::Unlock(address) => StepOp::Store { place: place(address), value: Code::Const(0), marker: pso },
+            Instruction::Rmw { op, arithmetic, address, operand, old, .. } => StepOp::Rmw {
                 op: *op,
                 arithmetic: *arithmetic,
                 place: place(address),
                 operand: code(operand),
                 old: target(old),
             },
-            Instruction::CompareExchange { address, expected, new, weak, old, ok, .. } => Op::CompareExchange {
+            Instruction::CompareExchange { address, expected, new, weak, old, ok, .. } => StepOp::CompareExchange {
                 place: place(address),
                 expected: code(expected),
                 new: code(new),
@@ -490,22 +492,22 @@ impl Compile<'_> {
                 ok: target(ok),
             },
             Instruction::Wait { address, values, old, .. } => {
-                Op::Wait { place: place(address), values: values.iter().map(code).collect(), old: target(old) }
+                StepOp::Wait { place: place(address), values: values.iter().map(code).collect(), old: target(old) }
             }
             Instruction::BlockingCas { address, expected, new, .. } => {
-                Op::BlockingCas { place: place(address), expected: code(expected), new: code(new) }
+                StepOp::BlockingCas { place: place(address), expected: code(expected), new: code(new) }
             }
             Instruction::Lock(address) => {
-                Op::BlockingCas { place: place(address), expected: Code::Const(0), new: Code::Const(1) }
+                StepOp::BlockingCas { place: place(address), expected: Code::Const(0), new: Code::Const(1) }
             }
-            Instruction::Fence(_) if self.settings.model == Model::Sc && !attacked => Op::Nop,
-            Instruction::Fence(Order::SeqCst) => Op::Drain,
-            Instruction::Fence(order) if pso && order.is_release() => Op::Marker,
-            Instruction::Fence(_) => Op::Nop,
-            Instruction::BusLock => Op::BusLock,
-            Instruction::BusUnlock => Op::BusUnlock,
+            Instruction::Fence(_) if self.settings.model == Model::Sc && !attacked => StepOp::Nop,
+            Instruction::Fence(Order::SeqCst) => StepOp::Drain,
+            Instruction::Fence(order) if pso && order.is_release() => StepOp::Marker,
+            Instruction::Fence(_) => StepOp::Nop,
+            Instruction::BusLock => StepOp::BusLock,
+            Instruction::BusUnlock => StepOp::BusUnlock,
             Instruction::Locked { body, drains } => {
-                Op::Locked { body: body.iter().map(|part| self.op(thread, part)).collect(), drains: *drains }
+                StepOp::Locked { body: body.iter().map(|part| self.op(thread, part)).collect(), drains: *drains }
             }
         }
     }

@@ -1,10 +1,10 @@
 //! All successors of a state, and the reports about it: the machine as a [`System`] for ravelin-explore.
 
-use crate::chain::Chain;
+use crate::chain::FusedChain;
 use crate::compile::Machine;
-use crate::layout::Outgrown;
+use crate::layout::Overflow;
 use crate::settings::Purpose;
-use crate::step::Outcome;
+use crate::step::StepOutcome;
 use ravelin_explore::{Sink, System};
 use ravelin_program::GoalKind;
 
@@ -13,7 +13,7 @@ const MOST_FUSED_STARTS: usize = 4096;
 
 /// What is reported about a state, as a number: goals first, then two per transition of each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Report {
+pub(crate) enum ReportNumber {
     Goal(usize),
     Assert { thread: usize, step: usize },
     Fault { thread: usize, step: usize },
@@ -29,30 +29,34 @@ impl Machine {
         self.goals.len() + 2 * self.threads[..thread].iter().map(|code| code.steps.len()).sum::<usize>()
     }
 
-    fn report_number(&self, report: Report) -> u32 {
+    fn report_number(&self, report: ReportNumber) -> u32 {
         match report {
-            Report::Goal(goal) => goal as u32,
-            Report::Assert { thread, step } => (self.step_base(thread) + 2 * step) as u32,
-            Report::Fault { thread, step } => (self.step_base(thread) + 2 * step + 1) as u32,
-            Report::Final => FINAL,
-            Report::Stuck => STUCK,
+            ReportNumber::Goal(goal) => goal as u32,
+            ReportNumber::Assert { thread, step } => (self.step_base(thread) + 2 * step) as u32,
+            ReportNumber::Fault { thread, step } => (self.step_base(thread) + 2 * step + 1) as u32,
+            ReportNumber::Final => FINAL,
+            ReportNumber::Stuck => STUCK,
         }
     }
 
-    pub(crate) fn report_of(&self, number: u32) -> Report {
+    pub(crate) fn report_of(&self, number: u32) -> ReportNumber {
         match number {
-            FINAL => return Report::Final,
-            STUCK => return Report::Stuck,
+            FINAL => return ReportNumber::Final,
+            STUCK => return ReportNumber::Stuck,
             _ => {}
         }
         let number = number as usize;
         if number < self.goals.len() {
-            return Report::Goal(number);
+            return ReportNumber::Goal(number);
         }
         let thread = (0..self.threads.len()).rev().find(|&thread| self.step_base(thread) <= number).unwrap_or(0);
         let offset = number - self.step_base(thread);
         let step = offset / 2;
-        if offset.is_multiple_of(2) { Report::Assert { thread, step } } else { Report::Fault { thread, step } }
+        if offset.is_multiple_of(2) {
+            ReportNumber::Assert { thread, step }
+        } else {
+            ReportNumber::Fault { thread, step }
+        }
     }
 
     /// Every thread is at its end, nothing is pending.
@@ -87,17 +91,17 @@ impl Machine {
 }
 
 /// Buffers of one worker.
-pub struct Scratch {
+pub struct ExpandScratch {
     next: Vec<u64>,
-    chain: Chain,
+    chain: FusedChain,
     /// Successors of the state, before they are emitted.
     found: Vec<u64>,
-    canonical: crate::symmetry::Scratch,
+    canonical: crate::symmetry::SymmetryScratch,
 }
 
 /// What happened while one thread was moved.
 #[derive(Default)]
-pub(crate) struct Moved {
+pub(crate) struct MoveEffect {
     /// A step back in the control flow was taken, or the change is visible to a goal.
     pub visible: bool,
     /// Something other than a plain step: a fault, a failed assertion, a full buffer.
@@ -107,19 +111,19 @@ pub(crate) struct Moved {
 }
 
 impl System for Machine {
-    type Scratch = Scratch;
-    type Interrupt = Outgrown;
+    type Scratch = ExpandScratch;
+    type Interrupt = Overflow;
 
     fn width(&self) -> usize {
         self.layout.words
     }
 
-    fn scratch(&self) -> Scratch {
-        Scratch {
+    fn scratch(&self) -> ExpandScratch {
+        ExpandScratch {
             next: vec![0; self.layout.words],
-            chain: Chain::new(self.layout.words),
+            chain: FusedChain::new(self.layout.words),
             found: Vec::new(),
-            canonical: crate::symmetry::Scratch::default(),
+            canonical: crate::symmetry::SymmetryScratch::default(),
         }
     }
 
@@ -128,11 +132,11 @@ impl System for Machine {
         debug_assert!(emitted.is_ok(), "`run` looks before it explores");
     }
 
-    fn expand(&self, state: &[u64], scratch: &mut Scratch, sink: &mut Sink) -> Result<(), Outgrown> {
+    fn expand(&self, state: &[u64], scratch: &mut ExpandScratch, sink: &mut Sink) -> Result<(), Overflow> {
         if self.purpose() == Purpose::Goals && self.may_violate(state) {
             for goal in 0..self.goals.len() {
                 if self.violates(goal, state) {
-                    sink.report(self.report_number(Report::Goal(goal)));
+                    sink.report(self.report_number(ReportNumber::Goal(goal)));
                 }
             }
         }
@@ -146,7 +150,7 @@ impl System for Machine {
         let mut any = false;
         for thread in 0..self.threads.len() {
             scratch.found.clear();
-            let mut moved = Moved::default();
+            let mut moved = MoveEffect::default();
             self.move_thread(thread, state, scratch, Some(sink), &mut moved)?;
             if self.buffer_len(thread, state) > 0 {
                 self.flush_thread(thread, state, scratch, &mut moved)?;
@@ -155,7 +159,7 @@ impl System for Machine {
             self.give_away(scratch, sink);
         }
         if self.purpose() == Purpose::Finals && !any {
-            let report = if self.is_final(state) { Report::Final } else { Report::Stuck };
+            let report = if self.is_final(state) { ReportNumber::Final } else { ReportNumber::Stuck };
             sink.report(self.report_number(report));
         }
         Ok(())
@@ -164,7 +168,7 @@ impl System for Machine {
 
 impl Machine {
     /// The initial states after the local steps of every thread; or what does not fit.
-    pub(crate) fn fused_initial_states(&self, emit: &mut dyn FnMut(&[u64])) -> Result<(), Outgrown> {
+    pub(crate) fn fused_initial_states(&self, emit: &mut dyn FnMut(&[u64])) -> Result<(), Overflow> {
         let mut scratch = self.scratch();
         let mut outgrown = Ok(());
         self.initial_states(&mut |state| {
@@ -176,12 +180,12 @@ impl Machine {
                 }
                 let starts = std::mem::take(&mut scratch.found);
                 for start in starts.chunks_exact(self.layout.words) {
-                    if let Err(what) = self.run_chain(thread, start, &mut scratch, &mut Moved::default()) {
+                    if let Err(what) = self.run_chain(thread, start, &mut scratch, &mut MoveEffect::default()) {
                         outgrown = Err(what);
                     }
                 }
             }
-            let Scratch { found, canonical, .. } = &mut scratch;
+            let ExpandScratch { found, canonical, .. } = &mut scratch;
             for state in found.chunks_exact_mut(self.layout.words) {
                 self.symmetry.canonicalise(state, canonical);
                 emit(state);
@@ -191,12 +195,12 @@ impl Machine {
     }
 
     /// Tries to expand the steps of one thread, or one pending store, instead of all.
-    fn expand_persistent(&self, state: &[u64], scratch: &mut Scratch, sink: &mut Sink) -> Result<bool, Outgrown> {
+    fn expand_persistent(&self, state: &[u64], scratch: &mut ExpandScratch, sink: &mut Sink) -> Result<bool, Overflow> {
         for thread in 0..self.threads.len() {
             let location = self.layout.locations[thread].get(state) as usize;
             if self.steps_are_independent(thread, location, state) {
                 scratch.found.clear();
-                let mut moved = Moved::default();
+                let mut moved = MoveEffect::default();
                 self.move_thread(thread, state, scratch, None, &mut moved)?;
                 if self.accept(&moved, scratch, sink) {
                     return Ok(true);
@@ -206,7 +210,7 @@ impl Machine {
                 let slot = self.layout.buffers[thread].entries[0].slot.get(state) as usize;
                 if self.slot_is_independent(thread, slot, true, state) {
                     scratch.found.clear();
-                    let mut moved = Moved::default();
+                    let mut moved = MoveEffect::default();
                     self.flush_entry(thread, 0, state, scratch, &mut moved)?;
                     if self.accept(&moved, scratch, sink) {
                         return Ok(true);
@@ -217,7 +221,7 @@ impl Machine {
         Ok(false)
     }
 
-    fn accept(&self, moved: &Moved, scratch: &mut Scratch, sink: &mut Sink) -> bool {
+    fn accept(&self, moved: &MoveEffect, scratch: &mut ExpandScratch, sink: &mut Sink) -> bool {
         let accepted = !scratch.found.is_empty() && !moved.visible && !moved.trouble;
         if accepted {
             self.give_away(scratch, sink);
@@ -230,10 +234,10 @@ impl Machine {
         &self,
         thread: usize,
         state: &[u64],
-        scratch: &mut Scratch,
+        scratch: &mut ExpandScratch,
         mut sink: Option<&mut Sink>,
-        moved: &mut Moved,
-    ) -> Result<(), Outgrown> {
+        moved: &mut MoveEffect,
+    ) -> Result<(), Overflow> {
         let code = &self.threads[thread];
         let location = self.layout.locations[thread].get(state) as usize;
         for index in code.starts[location]..code.starts[location + 1] {
@@ -244,7 +248,7 @@ impl Machine {
                 copy(state, &mut next);
                 let outcome = self.take(thread, step, choice, &mut next);
                 let result = match outcome {
-                    Outcome::Taken => match sink.as_deref_mut() {
+                    StepOutcome::Taken => match sink.as_deref_mut() {
                         // Nothing to fuse, and all threads are expanded anyway: it can be emitted at once.
                         Some(sink) if !code.fusible[step.to as usize] => {
                             self.symmetry.canonicalise(&mut next, &mut scratch.canonical);
@@ -257,9 +261,9 @@ impl Machine {
                             self.run_chain(thread, &next, scratch, moved)
                         }
                     },
-                    Outcome::Outgrown(outgrown) => Err(outgrown),
-                    Outcome::Disabled => Ok(()),
-                    Outcome::CutOff | Outcome::AssertFailed | Outcome::Fault(_) => {
+                    StepOutcome::Outgrown(outgrown) => Err(outgrown),
+                    StepOutcome::Disabled => Ok(()),
+                    StepOutcome::CutOff | StepOutcome::AssertFailed | StepOutcome::Fault(_) => {
                         moved.trouble = true;
                         if let Some(sink) = sink.as_deref_mut() {
                             self.report_trouble(thread, index, outcome, sink);
@@ -278,14 +282,14 @@ impl Machine {
         Ok(())
     }
 
-    fn report_trouble(&self, thread: usize, step: usize, outcome: Outcome, sink: &mut Sink) {
+    fn report_trouble(&self, thread: usize, step: usize, outcome: StepOutcome, sink: &mut Sink) {
         match outcome {
-            Outcome::CutOff => sink.cut_off(),
-            Outcome::AssertFailed if self.purpose() == Purpose::Goals => {
-                sink.report(self.report_number(Report::Assert { thread, step }));
+            StepOutcome::CutOff => sink.cut_off(),
+            StepOutcome::AssertFailed if self.purpose() == Purpose::Goals => {
+                sink.report(self.report_number(ReportNumber::Assert { thread, step }));
             }
-            Outcome::Fault(_) if self.purpose() == Purpose::Goals => {
-                sink.report(self.report_number(Report::Fault { thread, step }));
+            StepOutcome::Fault(_) if self.purpose() == Purpose::Goals => {
+                sink.report(self.report_number(ReportNumber::Fault { thread, step }));
             }
             _ => {}
         }
@@ -296,9 +300,9 @@ impl Machine {
         &self,
         thread: usize,
         state: &[u64],
-        scratch: &mut Scratch,
-        moved: &mut Moved,
-    ) -> Result<(), Outgrown> {
+        scratch: &mut ExpandScratch,
+        moved: &mut MoveEffect,
+    ) -> Result<(), Overflow> {
         let len = self.buffer_len(thread, state);
         if len == 0 || self.needs_bus(thread, state).is_err() {
             return Ok(());
@@ -316,9 +320,9 @@ impl Machine {
         thread: usize,
         entry: usize,
         state: &[u64],
-        scratch: &mut Scratch,
-        moved: &mut Moved,
-    ) -> Result<(), Outgrown> {
+        scratch: &mut ExpandScratch,
+        moved: &mut MoveEffect,
+    ) -> Result<(), Overflow> {
         let mut next = std::mem::take(&mut scratch.next);
         next.copy_from_slice(state);
         self.flush(thread, entry, &mut next);
@@ -332,12 +336,12 @@ impl Machine {
         &self,
         thread: usize,
         start: &[u64],
-        scratch: &mut Scratch,
-        moved: &mut Moved,
-    ) -> Result<(), Outgrown> {
+        scratch: &mut ExpandScratch,
+        moved: &mut MoveEffect,
+    ) -> Result<(), Overflow> {
         let code = &self.threads[thread];
         let location = self.layout.locations[thread].get(start) as usize;
-        let Scratch { chain, found, .. } = scratch;
+        let ExpandScratch { chain, found, .. } = scratch;
         if !code.fusible[location] {
             moved.visible |= code.observed_location[location];
             found.extend_from_slice(start);
@@ -351,11 +355,11 @@ impl Machine {
     }
 
     #[inline]
-    fn give_away(&self, scratch: &mut Scratch, sink: &mut Sink) {
+    fn give_away(&self, scratch: &mut ExpandScratch, sink: &mut Sink) {
         if scratch.found.is_empty() {
             return;
         }
-        let Scratch { found, canonical, .. } = scratch;
+        let ExpandScratch { found, canonical, .. } = scratch;
         for state in found.chunks_exact_mut(self.layout.words) {
             self.symmetry.canonicalise(state, canonical);
             sink.push(state);

@@ -12,7 +12,7 @@
 
 use crate::access::slots;
 use crate::layout::Layout;
-use crate::observe::Observed;
+use crate::observe::GoalFootprint;
 use crate::ranges::Ranges;
 use crate::settings::{Purpose, Settings};
 use ravelin_program::{Address, Instruction, LocId, Model, Order, Program};
@@ -25,7 +25,7 @@ pub(crate) fn fusible_locations(
     program: &Program,
     thread: usize,
     settings: Settings,
-    observed: &Observed,
+    observed: &GoalFootprint,
     layout: &Layout,
     ranges: &Ranges,
     private: &[Option<usize>],

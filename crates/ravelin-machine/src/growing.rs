@@ -3,34 +3,34 @@
 //! the rest. The time limit covers all attempts.
 
 use crate::compile::Machine;
-use crate::layout::{Growth, Outgrown};
+use crate::layout::{Growth, Overflow};
 use ravelin_explore::Options;
 use std::time::Instant;
 
 /// The result of one attempt.
-pub(crate) enum Attempt<T> {
+pub(crate) enum GrowthAttempt<T> {
     Done(T),
     /// Something did not fit into the layout of this machine.
-    Outgrown(Box<Machine>, Outgrown),
+    Outgrown(Box<Machine>, Overflow),
 }
 
 /// Builds machines and searches with them until everything fits.
 pub(crate) fn growing<T, E>(
     options: &Options,
     build: impl Fn(&Growth) -> Result<Machine, E>,
-    mut search: impl FnMut(Machine, &Options) -> Result<Attempt<T>, E>,
+    mut search: impl FnMut(Machine, &Options) -> Result<GrowthAttempt<T>, E>,
 ) -> Result<T, E> {
     let start = Instant::now();
     let mut growth = Growth::default();
     loop {
         let machine = build(&growth)?;
         let attempt = match machine.fused_initial_states(&mut |_| {}) {
-            Err(outgrown) => Attempt::Outgrown(Box::new(machine), outgrown),
+            Err(outgrown) => GrowthAttempt::Outgrown(Box::new(machine), outgrown),
             Ok(()) => search(machine, &Options { budget: options.budget.child(start, 0), ..*options })?,
         };
         match attempt {
-            Attempt::Done(found) => return Ok(found),
-            Attempt::Outgrown(machine, outgrown) => growth.grow(outgrown, &machine.program, &machine.layout),
+            GrowthAttempt::Done(found) => return Ok(found),
+            GrowthAttempt::Outgrown(machine, outgrown) => growth.grow(outgrown, &machine.program, &machine.layout),
         }
     }
 }

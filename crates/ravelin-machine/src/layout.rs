@@ -2,7 +2,7 @@
 //!
 //! A part whose values are known (a declared type, or an interval that inference found) gets room for exactly these. If
 //! inference gave up, the field starts with 8 bits. When a value does not fit, the exploration is restarted with twice
-//! as many ([`Outgrown`]). Unbounded counters therefore take only the bits that they need.
+//! as many ([`Overflow`]). Unbounded counters therefore take only the bits that they need.
 
 use crate::ranges::{Interval, Ranges};
 use ravelin_program::{Program, Value};
@@ -43,7 +43,7 @@ impl Field {
 
 /// Something that the layout has no room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outgrown {
+pub enum Overflow {
     Register { thread: usize, register: usize },
     Cell { slot: usize },
     Address(Value),
@@ -64,18 +64,18 @@ pub struct Growth {
 
 impl Growth {
     /// Makes room for what was outgrown, and for as much again.
-    pub(crate) fn grow(&mut self, outgrown: Outgrown, program: &Program, layout: &Layout) {
+    pub(crate) fn grow(&mut self, outgrown: Overflow, program: &Program, layout: &Layout) {
         let doubled = |bits: &mut u32| *bits = (*bits * 2).min(64);
         match outgrown {
-            Outgrown::Register { thread, register } => {
+            Overflow::Register { thread, register } => {
                 let name = program.threads[thread].registers[register].name.clone();
                 doubled(self.registers.entry(name).or_insert(FIRST_BITS));
             }
-            Outgrown::Cell { slot } => match program.memory.variable_at(layout.addresses[slot]) {
+            Overflow::Cell { slot } => match program.memory.variable_at(layout.addresses[slot]) {
                 Some(variable) => doubled(self.variables.entry(variable.name.clone()).or_insert(FIRST_BITS)),
                 None => doubled(self.cells.entry(layout.addresses[slot]).or_insert(FIRST_BITS)),
             },
-            Outgrown::Address(address) => self.extrapolate(address),
+            Overflow::Address(address) => self.extrapolate(address),
         }
     }
 

@@ -32,7 +32,7 @@ mod stops;
 mod symmetry;
 
 pub use compile::{BuildError, Machine};
-pub use layout::{Growth, Outgrown};
-pub use run::{Explored, Run, RunError, Snapshot, Unreadable, Violation, run};
+pub use layout::{Growth, Overflow};
+pub use run::{ExploredProgram, Run, RunError, UnpackedState, UnreadablePath, Violation, run};
 pub use settings::{Purpose, Reductions, Settings};
 pub use stops::may_stop;

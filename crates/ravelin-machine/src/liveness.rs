@@ -1,11 +1,11 @@
 //! Registers that will not be read again. Forgetting their values makes states equal that differ only in irrelevant
 //! values.
 
-use crate::observe::Observed;
+use crate::observe::GoalFootprint;
 use ravelin_program::Thread;
 
 /// By location: which registers are live, that is, read on some path before they are written, or observed.
-pub(crate) fn live_registers(thread: &Thread, number: usize, observed: &Observed) -> Vec<Vec<bool>> {
+pub(crate) fn live_registers(thread: &Thread, number: usize, observed: &GoalFootprint) -> Vec<Vec<bool>> {
     let always = &observed.registers[number];
     let mut live = vec![always.clone(); thread.locations.len()];
     loop {

@@ -6,7 +6,7 @@ use ravelin_program::{
 };
 
 #[derive(Clone, Debug)]
-pub(crate) struct Observed {
+pub(crate) struct GoalFootprint {
     /// By thread: locations that a `never` names.
     pub locations: Vec<Vec<bool>>,
     /// By thread: registers that any goal names.
@@ -20,10 +20,10 @@ pub(crate) struct Observed {
     pub arrival_is_harmless: bool,
 }
 
-impl Observed {
-    pub fn new(program: &Program, purpose: Purpose) -> Observed {
+impl GoalFootprint {
+    pub fn new(program: &Program, purpose: Purpose) -> GoalFootprint {
         let by_register = |value| program.threads.iter().map(|thread| vec![value; thread.registers.len()]).collect();
-        let mut observed = Observed {
+        let mut observed = GoalFootprint {
             locations: program.threads.iter().map(|thread| vec![false; thread.locations.len()]).collect(),
             registers: by_register(false),
             watched: by_register(false),

@@ -12,7 +12,7 @@
 //!
 //! Programs with a bus lock are not reduced: taking it disables every other thread's accesses.
 
-use crate::compile::{Machine, Op, Place};
+use crate::compile::{CellTarget, Machine, StepOp};
 use crate::settings::Purpose;
 use ravelin_program::{LocId, Model, Thread};
 
@@ -68,25 +68,32 @@ impl Machine {
             })
     }
 
-    fn op_is_independent(&self, thread: usize, op: &Op, state: &[u64]) -> bool {
+    fn op_is_independent(&self, thread: usize, op: &StepOp, state: &[u64]) -> bool {
         match op {
-            Op::Nop | Op::Assign { .. } | Op::Havoc { .. } | Op::Assume(_) | Op::Assert(_) | Op::Drain => true,
-            Op::Marker => true,
-            Op::Load { place, .. } | Op::Wait { place, .. } => self.place_is_independent(thread, place, false, state),
-            Op::Store { place, .. } if self.settings.model == Model::Sc => {
+            StepOp::Nop
+            | StepOp::Assign { .. }
+            | StepOp::Havoc { .. }
+            | StepOp::Assume(_)
+            | StepOp::Assert(_)
+            | StepOp::Drain => true,
+            StepOp::Marker => true,
+            StepOp::Load { place, .. } | StepOp::Wait { place, .. } => {
+                self.place_is_independent(thread, place, false, state)
+            }
+            StepOp::Store { place, .. } if self.settings.model == Model::Sc => {
                 self.place_is_independent(thread, place, true, state)
             }
             // No other thread sees the issue of a store, but a condition on memory waits for empty buffers.
-            Op::Store { .. } => !self.observed.memory(),
-            Op::Rmw { place, .. } | Op::CompareExchange { place, .. } | Op::BlockingCas { place, .. } => {
+            StepOp::Store { .. } => !self.observed.memory(),
+            StepOp::Rmw { place, .. } | StepOp::CompareExchange { place, .. } | StepOp::BlockingCas { place, .. } => {
                 self.place_is_independent(thread, place, true, state)
             }
             // Its addresses may depend on what it loads on the way.
-            Op::Locked { .. } | Op::BusLock | Op::BusUnlock => false,
+            StepOp::Locked { .. } | StepOp::BusLock | StepOp::BusUnlock => false,
         }
     }
 
-    fn place_is_independent(&self, thread: usize, place: &Place, writes: bool, state: &[u64]) -> bool {
+    fn place_is_independent(&self, thread: usize, place: &CellTarget, writes: bool, state: &[u64]) -> bool {
         let Ok(slot) = self.slot(place, state) else { return false };
         self.slot_is_independent(thread, slot, writes, state)
     }

@@ -6,7 +6,7 @@
 //! load gets any value that was ever stored.
 
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Domain, Expr, Initial, Instruction, Observable, Program, RmwOp, UnaryOp, Value,
+    Address, Arithmetic, BinaryOp, Domain, Expr, InitialValue, Instruction, Observable, Program, RmwOp, UnaryOp, Value,
 };
 use std::collections::BTreeMap;
 
@@ -73,8 +73,8 @@ impl Ranges {
         for variable in &program.memory.variables {
             for (cell, initial) in variable.initial.iter().enumerate() {
                 let interval = match initial {
-                    Initial::Value(value) => Interval::point(*value),
-                    Initial::Any => Interval { lo: variable.domain.lo, hi: variable.domain.hi },
+                    InitialValue::Value(value) => Interval::point(*value),
+                    InitialValue::Any => Interval { lo: variable.domain.lo, hi: variable.domain.hi },
                 };
                 cells.insert(variable.base + cell as Value, interval);
             }
@@ -324,9 +324,9 @@ pub(crate) fn binary(arithmetic: Arithmetic, op: BinaryOp, left: Interval, right
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ravelin_program::{Admitted, Escape, Model, Order, ProgramBuilder, RegId, VarId, Variable};
+    use ravelin_program::{Admission, Escape, Model, Order, ProgramBuilder, RegId, VarId, Variable};
     use ravelin_semantics::generate::{Config, Generator};
-    use ravelin_semantics::operational::{Entry, Reference, State};
+    use ravelin_semantics::operational::{PendingEntry, Reference, State};
     use ravelin_testing::{is_default_run, seeds};
 
     impl Interval {
@@ -535,7 +535,7 @@ mod tests {
             let fitted = fit(value, domain, otherwise);
             for _ in 0..8 {
                 let offered = random.within(value);
-                if let Ok(Admitted::Value(arrived)) = domain.admit(offered) {
+                if let Ok(Admission::Value(arrived)) = domain.admit(offered) {
                     admitted += 1;
                     assert!(
                         fitted.contains(arrived),
@@ -666,7 +666,7 @@ mod tests {
                 }
             }
             for entry in thread.buffer.entries() {
-                if let Entry::Store { address, value } = entry
+                if let PendingEntry::Store { address, value } = entry
                     && !range(address).contains(*value)
                 {
                     return Some(format!("{value} is about to be stored at {address}"));

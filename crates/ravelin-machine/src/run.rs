@@ -1,27 +1,27 @@
 //! Explores a program with a machine, and reads runs back from the packed states.
 
-use crate::chain::Chain;
+use crate::chain::FusedChain;
 use crate::compile::{BuildError, Machine};
-use crate::expand::{Moved, Report};
-use crate::growing::{Attempt, growing};
-use crate::layout::{Growth, Outgrown};
+use crate::expand::{MoveEffect, ReportNumber};
+use crate::growing::{GrowthAttempt, growing};
+use crate::layout::{Growth, Overflow};
 use crate::settings::{Purpose, Settings};
-use crate::step::Outcome;
-use crate::symmetry::Scratch;
+use crate::step::StepOutcome;
+use crate::symmetry::SymmetryScratch;
 use ravelin_explore::{End, Limit, Limits, Options, Space, StateId, Statistics, StorageError, System, explore};
 use ravelin_program::{Fault, LocId, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 use std::collections::BTreeSet;
 
 /// Explores a program.
-pub fn run(program: &Program, settings: Settings, options: &Options) -> Result<Explored, RunError> {
+pub fn run(program: &Program, settings: Settings, options: &Options) -> Result<ExploredProgram, RunError> {
     let build = |growth: &Growth| Ok(Machine::new(program, settings, growth)?);
     growing(options, build, |machine, left| {
         let space = explore(&machine, left);
         Ok(match space.end {
-            End::Interrupted(outgrown) => Attempt::Outgrown(Box::new(machine), outgrown),
+            End::Interrupted(outgrown) => GrowthAttempt::Outgrown(Box::new(machine), outgrown),
             End::Failed(error) => return Err(error.into()),
-            _ => Attempt::Done(Explored { machine, space, limits: options.budget.limits }),
+            _ => GrowthAttempt::Done(ExploredProgram { machine, space, limits: options.budget.limits }),
         })
     })
 }
@@ -36,9 +36,9 @@ pub enum RunError {
 }
 
 /// An explored program.
-pub struct Explored {
+pub struct ExploredProgram {
     pub(crate) machine: Machine,
-    space: Space<Outgrown>,
+    space: Space<Overflow>,
     limits: Limits,
 }
 
@@ -61,20 +61,20 @@ pub enum Violation {
 /// A run: from which initial state, and the actions. Transition ids are those of the lowered program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    pub start: Snapshot,
+    pub start: UnpackedState,
     pub actions: Vec<Action>,
 }
 
 /// A state, unpacked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Snapshot {
+pub struct UnpackedState {
     pub locations: Vec<LocId>,
     pub registers: Vec<Vec<Value>>,
     /// Address and value of every cell the machine knows.
     pub memory: Vec<(Value, Value)>,
 }
 
-impl Explored {
+impl ExploredProgram {
     pub fn statistics(&self) -> &Statistics {
         &self.space.statistics
     }
@@ -100,13 +100,13 @@ impl Explored {
 
     /// The first violation in breadth-first order, with the run that leads to it. `Err` says that the run could not be
     /// read back, which is a defect of the machine.
-    pub fn violation(&self) -> Option<Result<(Violation, Run), Unreadable>> {
+    pub fn violation(&self) -> Option<Result<(Violation, Run), UnreadablePath>> {
         let finding = self.space.findings.first()?;
         (self.machine.purpose() != Purpose::Finals).then(|| self.read_back(finding.state))
     }
 
-    /// As [`Explored::violation`], one for each goal, assertion and faulting step that was found violated.
-    pub fn violations(&self) -> Vec<Result<(Violation, Run), Unreadable>> {
+    /// As [`ExploredProgram::violation`], one for each goal, assertion and faulting step that was found violated.
+    pub fn violations(&self) -> Vec<Result<(Violation, Run), UnreadablePath>> {
         if self.machine.purpose() == Purpose::Finals {
             return Vec::new();
         }
@@ -115,20 +115,20 @@ impl Explored {
         first.map(|finding| self.read_back(finding.state)).collect()
     }
 
-    fn read_back(&self, state: StateId) -> Result<(Violation, Run), Unreadable> {
+    fn read_back(&self, state: StateId) -> Result<(Violation, Run), UnreadablePath> {
         let path = self.space.path(state);
         let (run, last) = self.machine.read_back(&path)?;
         // A report about a representative may apply to another thread in the run itself.
-        let violation = self.machine.violation_in(&last).ok_or(Unreadable { step: path.len() })?;
+        let violation = self.machine.violation_in(&last).ok_or(UnreadablePath { step: path.len() })?;
         Ok((violation, run))
     }
 
     /// The final states that were found, and those in which nothing can move although some thread is not at its end.
-    pub fn ends(&self) -> impl Iterator<Item = (bool, Snapshot)> + '_ {
+    pub fn ends(&self) -> impl Iterator<Item = (bool, UnpackedState)> + '_ {
         self.space.findings.iter().filter_map(|finding| {
             let is_final = match self.machine.report_of(finding.kind) {
-                Report::Final => true,
-                Report::Stuck => false,
+                ReportNumber::Final => true,
+                ReportNumber::Stuck => false,
                 _ => return None,
             };
             Some((is_final, self.machine.snapshot(self.space.state(finding.state))))
@@ -139,13 +139,13 @@ impl Explored {
 /// A stored path has a step that the machine cannot find again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("step {step} of the stored path cannot be found again")]
-pub struct Unreadable {
+pub struct UnreadablePath {
     pub step: usize,
 }
 
 impl Machine {
-    pub(crate) fn snapshot(&self, state: &[u64]) -> Snapshot {
-        Snapshot {
+    pub(crate) fn snapshot(&self, state: &[u64]) -> UnpackedState {
+        UnpackedState {
             locations: self.layout.locations.iter().map(|field| LocId(field.get(state) as usize)).collect(),
             registers: self
                 .layout
@@ -175,8 +175,8 @@ impl Machine {
                 let (thread, transition) = (ThreadId(number), TransitionId(index));
                 self.choices(&code.steps[index].op).find_map(|choice| {
                     match self.take(number, &code.steps[index], choice, &mut state.to_vec()) {
-                        Outcome::AssertFailed => Some(Violation::Assert { thread, transition }),
-                        Outcome::Fault(fault) => Some(Violation::Fault { thread, transition, fault }),
+                        StepOutcome::AssertFailed => Some(Violation::Assert { thread, transition }),
+                        StepOutcome::Fault(fault) => Some(Violation::Fault { thread, transition, fault }),
                         _ => None,
                     }
                 })
@@ -186,18 +186,18 @@ impl Machine {
 
     /// The actions along a path of stored states. Stored states may be representatives under symmetry; the run consists
     /// of states that really follow one another.
-    pub(crate) fn read_back(&self, path: &[&[u64]]) -> Result<(Run, Vec<u64>), Unreadable> {
-        let Some((first, rest)) = path.split_first() else { return Err(Unreadable { step: 0 }) };
-        let (start, mut state, mut actions) = self.find_start(first).ok_or(Unreadable { step: 0 })?;
+    pub(crate) fn read_back(&self, path: &[&[u64]]) -> Result<(Run, Vec<u64>), UnreadablePath> {
+        let Some((first, rest)) = path.split_first() else { return Err(UnreadablePath { step: 0 }) };
+        let (start, mut state, mut actions) = self.find_start(first).ok_or(UnreadablePath { step: 0 })?;
         for (step, target) in rest.iter().enumerate() {
-            let (next, more) = self.find_step(&state, target).ok_or(Unreadable { step: step + 1 })?;
+            let (next, more) = self.find_step(&state, target).ok_or(UnreadablePath { step: step + 1 })?;
             state = next;
             actions.extend(more);
         }
         Ok((Run { start, actions }, state))
     }
 
-    fn find_start(&self, target: &[u64]) -> Option<(Snapshot, Vec<u64>, Vec<Action>)> {
+    fn find_start(&self, target: &[u64]) -> Option<(UnpackedState, Vec<u64>, Vec<Action>)> {
         let mut starts = Vec::new();
         self.initial_states(&mut |state| starts.push(state.to_vec())).ok()?;
         starts.into_iter().find_map(|start| {
@@ -225,8 +225,8 @@ impl Machine {
 
     /// The ends of a walk through a thread's fused steps, each with its path.
     fn ends_of_walk(&self, thread: usize, state: &[u64]) -> Vec<(Vec<u64>, Vec<Action>)> {
-        let mut chain = Chain::new(self.layout.words);
-        match self.walk(thread, state, &mut chain, &mut Moved::default()) {
+        let mut chain = FusedChain::new(self.layout.words);
+        match self.walk(thread, state, &mut chain, &mut MoveEffect::default()) {
             Ok(()) => chain.ends().map(|(node, end)| (end.to_vec(), chain.actions(thread, node))).collect(),
             Err(_) => Vec::new(),
         }
@@ -245,7 +245,7 @@ impl Machine {
             for index in code.starts[location]..code.starts[location + 1] {
                 for choice in self.choices(&code.steps[index].op) {
                     let mut next = state.to_vec();
-                    if self.take(thread, &code.steps[index], choice, &mut next) == Outcome::Taken {
+                    if self.take(thread, &code.steps[index], choice, &mut next) == StepOutcome::Taken {
                         let action = Action::Step { thread: ThreadId(thread), transition: TransitionId(index), choice };
                         if let Some(found) = look(thread, action, &next) {
                             return Some(found);
@@ -273,7 +273,7 @@ impl Machine {
 
     fn represents(&self, state: &[u64], target: &[u64]) -> bool {
         let mut canonical = state.to_vec();
-        self.symmetry.canonicalise(&mut canonical, &mut Scratch::default());
+        self.symmetry.canonicalise(&mut canonical, &mut SymmetryScratch::default());
         canonical == target
     }
 }

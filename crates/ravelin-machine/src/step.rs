@@ -2,24 +2,24 @@
 //!
 //! Rule names are those of Lazy TSO Reachability, figure 2: LB and LM (loads), ST (issue), MEM (flush), F (fence).
 
-use crate::compile::{Machine, Op, Place, Step, Target};
-use crate::layout::Outgrown;
-use ravelin_program::{Admitted, Domain, Fault, Model, Value};
+use crate::compile::{CellTarget, CompiledStep, Machine, RegisterTarget, StepOp};
+use crate::layout::Overflow;
+use ravelin_program::{Admission, Domain, Fault, Model, Value};
 
 /// The result of an attempt to take a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum StepOutcome {
     Taken,
     Disabled,
     /// Disabled only because the store buffer is full.
     CutOff,
     AssertFailed,
     Fault(Fault),
-    Outgrown(Outgrown),
+    Outgrown(Overflow),
 }
 
 /// Why a step was not taken, propagated by `?`.
-pub(crate) type Attempt<T = ()> = Result<T, Outcome>;
+pub(crate) type Attempt<T = ()> = Result<T, StepOutcome>;
 
 /// Records which cells a step reads and writes. Under SC only: a buffered store is not logged.
 pub(crate) trait Log {
@@ -34,26 +34,26 @@ impl Log for () {
     fn write(&mut self, _: usize) {}
 }
 
-impl From<Fault> for Outcome {
-    fn from(fault: Fault) -> Outcome {
-        Outcome::Fault(fault)
+impl From<Fault> for StepOutcome {
+    fn from(fault: Fault) -> StepOutcome {
+        StepOutcome::Fault(fault)
     }
 }
 
 impl Machine {
     /// The values of `choice` to try for a step.
     #[inline]
-    pub(crate) fn choices(&self, op: &Op) -> std::ops::RangeInclusive<Value> {
+    pub(crate) fn choices(&self, op: &StepOp) -> std::ops::RangeInclusive<Value> {
         match op {
-            Op::Havoc { lo, hi, .. } => *lo..=*hi,
-            Op::CompareExchange { weak: true, .. } => 0..=1,
+            StepOp::Havoc { lo, hi, .. } => *lo..=*hi,
+            StepOp::CompareExchange { weak: true, .. } => 0..=1,
             _ => 0..=0,
         }
     }
 
     /// Takes a step of a thread in place. If it is not taken, the state is left inconsistent.
     #[inline]
-    pub(crate) fn take(&self, thread: usize, step: &Step, choice: Value, state: &mut [u64]) -> Outcome {
+    pub(crate) fn take(&self, thread: usize, step: &CompiledStep, choice: Value, state: &mut [u64]) -> StepOutcome {
         self.take_logged(thread, step, choice, state, &mut ())
     }
 
@@ -62,15 +62,15 @@ impl Machine {
     pub(crate) fn take_logged(
         &self,
         thread: usize,
-        step: &Step,
+        step: &CompiledStep,
         choice: Value,
         state: &mut [u64],
         log: &mut impl Log,
-    ) -> Outcome {
+    ) -> StepOutcome {
         match self.perform(thread, &step.op, choice, state, log) {
             Ok(()) => {
                 self.arrive(thread, step, state);
-                Outcome::Taken
+                StepOutcome::Taken
             }
             Err(outcome) => outcome,
         }
@@ -78,7 +78,7 @@ impl Machine {
 
     /// Moves the thread to where its step leads.
     #[inline]
-    pub(crate) fn arrive(&self, thread: usize, step: &Step, state: &mut [u64]) {
+    pub(crate) fn arrive(&self, thread: usize, step: &CompiledStep, state: &mut [u64]) {
         self.layout.locations[thread].set(state, step.to);
         for &(word, keep) in &step.forget {
             state[word as usize] &= keep;
@@ -88,40 +88,40 @@ impl Machine {
     pub(crate) fn perform(
         &self,
         thread: usize,
-        op: &Op,
+        op: &StepOp,
         choice: Value,
         state: &mut [u64],
         log: &mut impl Log,
     ) -> Attempt {
         match op {
-            Op::Nop => Ok(()),
-            Op::Assign { target, value } => {
+            StepOp::Nop => Ok(()),
+            StepOp::Assign { target, value } => {
                 let value = value.eval(state)?;
                 self.write_register(target, value, state)
             }
-            Op::Havoc { target, .. } => self.write_register(target, choice, state),
-            Op::Assume(condition) => {
+            StepOp::Havoc { target, .. } => self.write_register(target, choice, state),
+            StepOp::Assume(condition) => {
                 if condition.eval(state)? == 0 {
-                    Err(Outcome::Disabled)
+                    Err(StepOutcome::Disabled)
                 } else {
                     Ok(())
                 }
             }
-            Op::Assert(condition) => {
+            StepOp::Assert(condition) => {
                 if condition.eval(state)? == 0 {
-                    Err(Outcome::AssertFailed)
+                    Err(StepOutcome::AssertFailed)
                 } else {
                     Ok(())
                 }
             }
-            Op::Load { target, place } => {
+            StepOp::Load { target, place } => {
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
                 log.read(slot);
                 self.write_register(target, self.load(thread, slot, state), state)
             }
-            Op::Store { place, value, marker } => self.store(thread, place, value, *marker, state, log),
-            Op::Rmw { op, arithmetic, place, operand, old } => {
+            StepOp::Store { place, value, marker } => self.store(thread, place, value, *marker, state, log),
+            StepOp::Rmw { op, arithmetic, place, operand, old } => {
                 self.needs_empty_buffer(thread, state)?;
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
@@ -133,7 +133,7 @@ impl Machine {
                 self.write_cell(slot, written, state)?;
                 self.write_optional(old, read, state)
             }
-            Op::CompareExchange { place, expected, new, old, ok, .. } => {
+            StepOp::CompareExchange { place, expected, new, old, ok, .. } => {
                 self.needs_empty_buffer(thread, state)?;
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
@@ -142,7 +142,7 @@ impl Machine {
                 let read = self.layout.cells[slot].get(state);
                 if choice == 1 && read != expected {
                     // The other choice covers the failure that has a reason.
-                    return Err(Outcome::Disabled);
+                    return Err(StepOutcome::Disabled);
                 }
                 let succeeds = read == expected && choice == 0;
                 log.read(slot);
@@ -153,7 +153,7 @@ impl Machine {
                 self.write_optional(old, read, state)?;
                 self.write_optional(ok, Value::from(succeeds), state)
             }
-            Op::Wait { place, values, old } => {
+            StepOp::Wait { place, values, old } => {
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
                 let read = self.load(thread, slot, state);
@@ -163,52 +163,52 @@ impl Machine {
                     found |= value.eval(state)? == read;
                 }
                 if !found {
-                    return Err(Outcome::Disabled);
+                    return Err(StepOutcome::Disabled);
                 }
                 self.write_optional(old, read, state)
             }
-            Op::BlockingCas { place, expected, new } => {
+            StepOp::BlockingCas { place, expected, new } => {
                 self.needs_empty_buffer(thread, state)?;
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
                 let expected = expected.eval(state)?;
                 let new = new.eval(state)?;
                 if self.layout.cells[slot].get(state) != expected {
-                    return Err(Outcome::Disabled);
+                    return Err(StepOutcome::Disabled);
                 }
                 log.read(slot);
                 log.write(slot);
                 self.write_cell(slot, new, state)
             }
-            Op::Drain => self.needs_empty_buffer(thread, state),
-            Op::Marker => {
+            StepOp::Drain => self.needs_empty_buffer(thread, state),
+            StepOp::Marker => {
                 self.push_marker(thread, state);
                 Ok(())
             }
-            Op::BusLock => {
+            StepOp::BusLock => {
                 self.needs_empty_buffer(thread, state)?;
                 match self.layout.bus {
                     Some(bus) if bus.get(state) == 0 => bus.set(state, thread as Value + 1),
-                    _ => return Err(Outcome::Disabled),
+                    _ => return Err(StepOutcome::Disabled),
                 }
                 Ok(())
             }
-            Op::BusUnlock => match self.layout.bus {
+            StepOp::BusUnlock => match self.layout.bus {
                 Some(bus) if bus.get(state) == thread as Value + 1 => {
                     self.needs_empty_buffer(thread, state)?;
                     bus.set(state, 0);
                     Ok(())
                 }
-                _ => Err(Outcome::Fault(Fault::BusNotHeld)),
+                _ => Err(StepOutcome::Fault(Fault::BusNotHeld)),
             },
-            Op::Locked { body, drains } => {
+            StepOp::Locked { body, drains } => {
                 if *drains {
                     self.needs_empty_buffer(thread, state)?;
                 }
                 self.needs_bus(thread, state)?;
                 for part in body {
                     match part {
-                        Op::Store { place, value, .. } => {
+                        StepOp::Store { place, value, .. } => {
                             let slot = self.slot(place, state)?;
                             let value = value.eval(state)?;
                             log.write(slot);
@@ -226,7 +226,7 @@ impl Machine {
     fn store(
         &self,
         thread: usize,
-        place: &Place,
+        place: &CellTarget,
         value: &crate::code::Code,
         marker: bool,
         state: &mut [u64],
@@ -243,10 +243,10 @@ impl Machine {
         let value = value.eval(state)?;
         let value = admit(self.cell_domains[slot], value)?;
         if !self.layout.cells[slot].holds(value) {
-            return Err(Outcome::Outgrown(Outgrown::Cell { slot }));
+            return Err(StepOutcome::Outgrown(Overflow::Cell { slot }));
         }
         if self.pending(thread, state) >= self.settings.buffer {
-            return Err(Outcome::CutOff);
+            return Err(StepOutcome::CutOff);
         }
         if marker {
             self.push_marker(thread, state);
@@ -270,10 +270,10 @@ impl Machine {
     }
 
     /// The slot of a place in this state.
-    pub(crate) fn slot(&self, place: &Place, state: &[u64]) -> Attempt<usize> {
+    pub(crate) fn slot(&self, place: &CellTarget, state: &[u64]) -> Attempt<usize> {
         match place {
-            Place::Slot(slot) => Ok(*slot),
-            Place::Computed { address, within } => {
+            CellTarget::Slot(slot) => Ok(*slot),
+            CellTarget::Computed { address, within } => {
                 let address = address.eval(state)?;
                 if let Some((base, len)) = within
                     && !(*base..base + len).contains(&address)
@@ -281,7 +281,7 @@ impl Machine {
                     return Err(Fault::OutOfBounds { address, base: *base, len: *len }.into());
                 }
                 let slot = self.slot_by_address.get(&address);
-                slot.copied().ok_or(Outcome::Outgrown(Outgrown::Address(address)))
+                slot.copied().ok_or(StepOutcome::Outgrown(Overflow::Address(address)))
             }
         }
     }
@@ -290,37 +290,37 @@ impl Machine {
         let value = admit(self.cell_domains[slot], value)?;
         let field = self.layout.cells[slot];
         if !field.holds(value) {
-            return Err(Outcome::Outgrown(Outgrown::Cell { slot }));
+            return Err(StepOutcome::Outgrown(Overflow::Cell { slot }));
         }
         field.set(state, value);
         Ok(())
     }
 
     #[inline]
-    pub(crate) fn write_register(&self, target: &Target, value: Value, state: &mut [u64]) -> Attempt {
+    pub(crate) fn write_register(&self, target: &RegisterTarget, value: Value, state: &mut [u64]) -> Attempt {
         let value = admit(target.domain, value)?;
         if !target.field.holds(value) {
-            return Err(Outcome::Outgrown(Outgrown::Register { thread: target.thread, register: target.register }));
+            return Err(StepOutcome::Outgrown(Overflow::Register { thread: target.thread, register: target.register }));
         }
         target.field.set(state, value);
         Ok(())
     }
 
-    pub(crate) fn write_optional(&self, target: &Option<Target>, value: Value, state: &mut [u64]) -> Attempt {
+    pub(crate) fn write_optional(&self, target: &Option<RegisterTarget>, value: Value, state: &mut [u64]) -> Attempt {
         target.as_ref().map_or(Ok(()), |target| self.write_register(target, value, state))
     }
 
     /// F: waits until the thread's buffer is empty.
     #[inline]
     fn needs_empty_buffer(&self, thread: usize, state: &[u64]) -> Attempt {
-        if self.buffer_len(thread, state) == 0 { Ok(()) } else { Err(Outcome::Disabled) }
+        if self.buffer_len(thread, state) == 0 { Ok(()) } else { Err(StepOutcome::Disabled) }
     }
 
     /// No other thread holds the bus lock.
     #[inline]
     pub(crate) fn needs_bus(&self, thread: usize, state: &[u64]) -> Attempt {
         match self.layout.bus {
-            Some(bus) if bus.get(state) != 0 && bus.get(state) != thread as Value + 1 => Err(Outcome::Disabled),
+            Some(bus) if bus.get(state) != 0 && bus.get(state) != thread as Value + 1 => Err(StepOutcome::Disabled),
             _ => Ok(()),
         }
     }
@@ -443,7 +443,7 @@ impl Machine {
 
 pub(crate) fn admit(domain: Domain, value: Value) -> Attempt<Value> {
     match domain.admit(value)? {
-        Admitted::Value(value) => Ok(value),
-        Admitted::Blocked => Err(Outcome::Disabled),
+        Admission::Value(value) => Ok(value),
+        Admission::Blocked => Err(StepOutcome::Disabled),
     }
 }

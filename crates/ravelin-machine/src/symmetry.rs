@@ -31,7 +31,7 @@ struct Member {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scratch {
+pub(crate) struct SymmetryScratch {
     keys: Vec<Vec<Value>>,
     order: Vec<usize>,
 }
@@ -65,14 +65,14 @@ impl Symmetry {
 
     /// Replaces a state by the representative of its orbit.
     #[inline]
-    pub fn canonicalise(&self, state: &mut [u64], scratch: &mut Scratch) {
+    pub fn canonicalise(&self, state: &mut [u64], scratch: &mut SymmetryScratch) {
         for group in &self.groups {
             canonicalise(group, state, scratch);
         }
     }
 }
 
-fn canonicalise(group: &[Member], state: &mut [u64], scratch: &mut Scratch) {
+fn canonicalise(group: &[Member], state: &mut [u64], scratch: &mut SymmetryScratch) {
     scratch.keys.resize(scratch.keys.len().max(group.len()), Vec::new());
     scratch.order.clear();
     scratch.order.extend(0..group.len());

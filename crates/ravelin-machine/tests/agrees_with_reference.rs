@@ -2,7 +2,7 @@
 //! under every model, with every reduction on and off, with one worker and with several.
 
 use ravelin_explore::{Budget, Options, Until};
-use ravelin_machine::{Explored, Purpose, Reductions, Settings, Snapshot, Violation, run};
+use ravelin_machine::{ExploredProgram, Purpose, Reductions, Settings, UnpackedState, Violation, run};
 use ravelin_program::{
     Address, BinaryOp, Expr, Goal, GoalKind, Instruction, LocId, Model, Observable, Program, Span, ThreadId, VarId,
     Variable,
@@ -30,7 +30,7 @@ fn reductions() -> Vec<(&'static str, Reductions)> {
 /// The visible part of an end state: locations, registers that people see, and cells that are not 0.
 type Seen = (Vec<usize>, Vec<Vec<i64>>, Vec<(i64, i64)>);
 
-fn seen_by_machine(program: &Program, snapshot: &Snapshot) -> Seen {
+fn seen_by_machine(program: &Program, snapshot: &UnpackedState) -> Seen {
     let registers = program.threads.iter().zip(&snapshot.registers).map(|(thread, values)| {
         thread.registers.iter().zip(values).filter(|(register, _)| !register.hidden).map(|(_, value)| *value).collect()
     });
@@ -47,7 +47,7 @@ fn seen_by_reference(program: &Program, state: &State) -> Seen {
     (state.threads.iter().map(|local| local.location.0).collect(), registers.collect(), memory.collect())
 }
 
-fn explore(program: &Program, settings: Settings, workers: usize) -> Explored {
+fn explore(program: &Program, settings: Settings, workers: usize) -> ExploredProgram {
     let until = if settings.purpose == Purpose::Goals { Until::FirstFinding } else { Until::Exhausted };
     run(program, settings, &Options { budget: Budget::unlimited().workers(workers), until, ..Options::default() })
         .expect("a program that can be run")

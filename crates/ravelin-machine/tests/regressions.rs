@@ -2,7 +2,7 @@
 
 use ravelin_explore::{Budget, Options, Until};
 use ravelin_frontend::rav;
-use ravelin_machine::{Explored, Purpose, Reductions, Settings, Violation, run};
+use ravelin_machine::{ExploredProgram, Purpose, Reductions, Settings, Violation, run};
 use ravelin_program::{Model, Program, Source, ThreadId};
 use ravelin_semantics::operational::Reference;
 
@@ -11,7 +11,7 @@ fn program(text: &str) -> Program {
     parsed.program.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics))
 }
 
-fn explore(text: &str, model: Model, purpose: Purpose, reductions: Reductions) -> Explored {
+fn explore(text: &str, model: Model, purpose: Purpose, reductions: Reductions) -> ExploredProgram {
     let until = if purpose == Purpose::Goals { Until::FirstFinding } else { Until::Exhausted };
     let settings = Settings { model, buffer: 3, purpose, reductions };
     run(&program(text), settings, &Options { until, ..Options::default() }).expect("a program that can be run")

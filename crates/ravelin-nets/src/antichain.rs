@@ -4,28 +4,28 @@
 //! one with the shortest file, so only the files of the new marking's places need to be looked at. Which ones cover it? These have all
 //! its places, so the shortest list of those that have one of them will do.
 
-use crate::{Marking, TransitionId};
+use crate::{Marking, NetTransitionId};
 
-/// Index of an [`Entry`].
+/// Index of a [`MarkingEntry`].
 pub(crate) type EntryId = u32;
 
 /// A marking that was kept, and where it came from.
-pub(crate) struct Entry {
+pub(crate) struct MarkingEntry {
     pub marking: Marking,
-    pub origin: Origin,
+    pub origin: MarkingOrigin,
     /// A later one is smaller.
     pub covers_another: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum MarkingOrigin {
     Target,
     /// The transition leads from this marking into that one.
-    Fires(TransitionId, EntryId),
+    Fires(NetTransitionId, EntryId),
 }
 
 pub(crate) struct Antichain {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<MarkingEntry>,
     /// Those that cover no other.
     pub minimal: usize,
     pub bytes: usize,
@@ -50,7 +50,7 @@ impl Antichain {
     }
 
     /// Adds a marking unless it covers one that is there.
-    pub fn insert(&mut self, marking: Marking, origin: Origin) -> Option<EntryId> {
+    pub fn insert(&mut self, marking: Marking, origin: MarkingOrigin) -> Option<EntryId> {
         if self.has_smaller(&marking) {
             return None;
         }
@@ -65,8 +65,8 @@ impl Antichain {
             self.having[place as usize].push(id);
         }
         self.minimal += 1;
-        self.bytes += size_of::<Entry>() + 16 + marking.bytes() + 4 * marking.iter().len();
-        self.entries.push(Entry { marking, origin, covers_another: false });
+        self.bytes += size_of::<MarkingEntry>() + 16 + marking.bytes() + 4 * marking.iter().len();
+        self.entries.push(MarkingEntry { marking, origin, covers_another: false });
         Some(id)
     }
 

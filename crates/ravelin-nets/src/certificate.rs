@@ -5,8 +5,8 @@
 //! marked together; such a pair is a marking like any other, so a certificate lists the ones that are needed among the rest, and the
 //! checker need not know that there are two kinds. Places are named, not numbered.
 
-use crate::antichain::{Antichain, Origin};
-use crate::{Answer, Marking, Net, PlaceId, Verdict};
+use crate::antichain::{Antichain, MarkingOrigin};
+use crate::{CoverAnswer, CoverVerdict, Marking, Net, PlaceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,7 +15,7 @@ use thiserror::Error;
 pub const FORMAT: &str = "ravelin coverability certificate 1";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Certificate {
+pub struct NetCertificate {
     pub format: String,
     /// Names of the places that markings speak of by number.
     pub places: Vec<String>,
@@ -23,18 +23,20 @@ pub struct Certificate {
     pub markings: Vec<Vec<(u32, u32)>>,
 }
 
-/// What was checked.
+/// What a check of a certificate went through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
-    pub targets: usize,
-    pub markings: usize,
+pub struct CertificateSize {
+    /// What is excluded: targets of a net, cases of a goal, or whole nets.
+    pub claims: usize,
+    /// The markings or constraints that contain all ways to it.
+    pub constraints: usize,
     /// Steps backwards, each of which stays within the set.
     pub steps: usize,
 }
 
 /// Why a certificate proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Flaw {
+pub enum NetFlaw {
     #[error("this is not a `{FORMAT}`")]
     Format,
     #[error("it names a place `{0}` that the net does not have")]
@@ -50,8 +52,8 @@ pub enum Flaw {
 }
 
 /// The certificate of an answer that says *uncoverable*.
-pub fn certify(net: &Net, answer: &Answer) -> Option<Certificate> {
-    let pairs = answer.pairs.as_ref().filter(|_| answer.verdict == Verdict::Uncoverable)?;
+pub fn certify(net: &Net, answer: &CoverAnswer) -> Option<NetCertificate> {
+    let pairs = answer.pairs.as_ref().filter(|_| answer.verdict == CoverVerdict::Uncoverable)?;
     let mut set = Set::new(net);
     answer.minimal.iter().for_each(|marking| set.add(marking.clone()));
     // What was pruned needs a pair as its reason, and that pair its own reasons.
@@ -91,7 +93,7 @@ pub fn certify(net: &Net, answer: &Answer) -> Option<Certificate> {
     let number = |place: PlaceId| places.binary_search(&place).map_or(0, |at| at as u32);
     let markings =
         set.markings.iter().map(|marking| marking.iter().map(|(place, count)| (number(place), count)).collect());
-    Some(Certificate {
+    Some(NetCertificate {
         format: FORMAT.to_owned(),
         markings: markings.collect(),
         places: places.iter().map(|place| net.places[*place as usize].clone()).collect(),
@@ -99,41 +101,42 @@ pub fn certify(net: &Net, answer: &Answer) -> Option<Certificate> {
 }
 
 /// Checks that a certificate proves that no target of the net can be covered.
-pub fn check(net: &Net, certificate: &Certificate) -> Result<Checked, Flaw> {
+pub fn check(net: &Net, certificate: &NetCertificate) -> Result<CertificateSize, NetFlaw> {
     if certificate.format != FORMAT {
-        return Err(Flaw::Format);
+        return Err(NetFlaw::Format);
     }
     let numbers: FxHashMap<&str, PlaceId> =
         net.places.iter().enumerate().map(|(number, name)| (name.as_str(), number as PlaceId)).collect();
     let mut places = Vec::new();
     for name in &certificate.places {
-        places.push(*numbers.get(name.as_str()).ok_or_else(|| Flaw::UnknownPlace(name.clone()))?);
+        places.push(*numbers.get(name.as_str()).ok_or_else(|| NetFlaw::UnknownPlace(name.clone()))?);
     }
     let mut set = Set::new(net);
     for (number, tokens) in certificate.markings.iter().enumerate() {
         let known = |&(place, count): &(u32, u32)| places.get(place as usize).map(|place| (*place, count));
         let tokens: Option<Vec<(PlaceId, u32)>> = tokens.iter().map(known).collect();
-        let tokens = tokens.filter(|tokens| tokens.iter().all(|(_, count)| *count > 0)).ok_or(Flaw::Marking(number))?;
+        let tokens =
+            tokens.filter(|tokens| tokens.iter().all(|(_, count)| *count > 0)).ok_or(NetFlaw::Marking(number))?;
         set.add(Marking::new(tokens));
     }
     for (number, target) in net.targets.iter().enumerate() {
         if !set.contains_below(target) {
-            return Err(Flaw::TargetMissing(number));
+            return Err(NetFlaw::TargetMissing(number));
         }
     }
     let mut steps = 0;
     for number in 0..set.markings.len() {
         if net.is_initial(&set.markings[number]) {
-            return Err(Flaw::Initial(number));
+            return Err(NetFlaw::Initial(number));
         }
         for (transition, before) in set.predecessors(number) {
             steps += 1;
             if !set.contains_below(&before) {
-                return Err(Flaw::NotClosed { marking: number, transition });
+                return Err(NetFlaw::NotClosed { marking: number, transition });
             }
         }
     }
-    Ok(Checked { targets: net.targets.len(), markings: set.markings.len(), steps })
+    Ok(CertificateSize { claims: net.targets.len(), constraints: set.markings.len(), steps })
 }
 
 /// Markings, with a way to find one that another covers.
@@ -160,7 +163,7 @@ impl<'a> Set<'a> {
 
     fn add(&mut self, marking: Marking) {
         if self.known.insert(marking.clone()) {
-            self.least.insert(marking.clone(), Origin::Target);
+            self.least.insert(marking.clone(), MarkingOrigin::Target);
             self.markings.push(marking);
         }
     }

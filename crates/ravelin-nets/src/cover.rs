@@ -3,9 +3,9 @@
 //! Markings with fewer tokens come first: they cover more, so what they make superfluous is never expanded. Terminates on every net by
 //! Dickson's lemma; how long that takes is another matter (the problem is EXPSPACE-complete), so there are limits.
 
-use crate::antichain::{Antichain, EntryId, Origin};
+use crate::antichain::{Antichain, EntryId, MarkingOrigin};
 use crate::pairs::Pairs;
-use crate::{Marking, Net, TransitionId, fire};
+use crate::{Marking, Net, NetTransitionId, fire};
 use ravelin_explore::{Budget, Limit, Progress};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,16 +15,16 @@ use std::time::{Duration, Instant};
 const PATIENCE: u64 = 512;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CoverVerdict {
     /// Firing this from an initial marking leads to one that covers a target.
-    Coverable(Vec<TransitionId>),
+    Coverable(Vec<NetTransitionId>),
     Uncoverable,
     Unknown(Limit),
 }
 
 /// What a search took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct CoverCounts {
     /// Predecessors computed, and targets.
     pub generated: u64,
     /// Of these, with a pair of places that are never marked together.
@@ -39,9 +39,9 @@ pub struct Counts {
     pub elapsed: Duration,
 }
 
-pub struct Answer {
-    pub verdict: Verdict,
-    pub counts: Counts,
+pub struct CoverAnswer {
+    pub verdict: CoverVerdict,
+    pub counts: CoverCounts,
     /// If uncoverable, the least markings from which a target could be covered, as far as the pairs allow them.
     pub(crate) minimal: Vec<Marking>,
     pub(crate) pairs: Option<Pairs>,
@@ -49,7 +49,7 @@ pub struct Answer {
 
 /// Decides whether a target can be covered. The budget's states are the markings that are kept; there is one worker, and everything is in
 /// memory.
-pub fn cover(net: &Net, budget: Budget) -> Answer {
+pub fn cover(net: &Net, budget: Budget) -> CoverAnswer {
     let start = Instant::now();
     let mut late = None;
     let pairs = Pairs::new(net, &mut || {
@@ -57,11 +57,11 @@ pub fn cover(net: &Net, budget: Budget) -> Answer {
         late.is_some()
     });
     let Some(pairs) = pairs else {
-        let counts = Counts { elapsed: start.elapsed(), ..Counts::default() };
-        let verdict = Verdict::Unknown(late.unwrap_or(Limit::Stopped));
-        return Answer { verdict, counts, minimal: Vec::new(), pairs: None };
+        let counts = CoverCounts { elapsed: start.elapsed(), ..CoverCounts::default() };
+        let verdict = CoverVerdict::Unknown(late.unwrap_or(Limit::Stopped));
+        return CoverAnswer { verdict, counts, minimal: Vec::new(), pairs: None };
     };
-    let mut search = Search {
+    let mut search = CoverSearch {
         net,
         budget,
         start,
@@ -69,63 +69,63 @@ pub fn cover(net: &Net, budget: Budget) -> Answer {
         pairs,
         antichain: Antichain::new(net.places.len()),
         waiting: BinaryHeap::new(),
-        counts: Counts::default(),
+        counts: CoverCounts::default(),
         looked: 0,
     };
     let verdict = match search.run() {
-        End::Exhausted => Verdict::Uncoverable,
-        End::Limit(limit) => Verdict::Unknown(limit),
-        End::Reached(entry) => {
+        CoverEnd::Exhausted => CoverVerdict::Uncoverable,
+        CoverEnd::Limit(limit) => CoverVerdict::Unknown(limit),
+        CoverEnd::Reached(entry) => {
             let sequence = search.sequence(entry);
             debug_assert!(fire(net, &sequence).is_ok(), "a firing sequence can be fired");
-            Verdict::Coverable(sequence)
+            CoverVerdict::Coverable(sequence)
         }
     };
-    let Search { antichain, pairs, mut counts, .. } = search;
+    let CoverSearch { antichain, pairs, mut counts, .. } = search;
     counts.kept = antichain.entries.len() as u64;
     counts.minimal = antichain.minimal as u64;
     counts.bytes = antichain.bytes as u64;
     counts.elapsed = start.elapsed();
-    let proved = verdict == Verdict::Uncoverable;
+    let proved = verdict == CoverVerdict::Uncoverable;
     let minimal = antichain.minimal().filter(|_| proved).cloned().collect();
-    Answer { verdict, counts, minimal, pairs: Some(pairs) }
+    CoverAnswer { verdict, counts, minimal, pairs: Some(pairs) }
 }
 
 /// By place, the transitions that add tokens there and can be fired, as far as pairs tell.
-fn producers(net: &Net, pairs: &Pairs) -> Vec<Vec<TransitionId>> {
+fn producers(net: &Net, pairs: &Pairs) -> Vec<Vec<NetTransitionId>> {
     let mut producers = vec![Vec::new(); net.places.len()];
     for (number, transition) in net.transitions.iter().enumerate().filter(|(_, t)| pairs.allow(&t.takes)) {
         let given = transition.gives.places().chain(transition.sets.iter().copied());
         for place in given.filter(|place| transition.adds_to(*place)) {
-            producers[place as usize].push(number as TransitionId);
+            producers[place as usize].push(number as NetTransitionId);
         }
     }
     producers
 }
 
-enum End {
+enum CoverEnd {
     Exhausted,
     Reached(EntryId),
     Limit(Limit),
 }
 
-struct Search<'a> {
+struct CoverSearch<'a> {
     net: &'a Net,
     budget: Budget<'a>,
     start: Instant,
     pairs: Pairs,
-    producers: Vec<Vec<TransitionId>>,
+    producers: Vec<Vec<NetTransitionId>>,
     antichain: Antichain,
     /// Tokens, steps to the target, number; the least first.
     waiting: BinaryHeap<Reverse<(u64, u32, EntryId)>>,
-    counts: Counts,
+    counts: CoverCounts,
     looked: u64,
 }
 
-impl Search<'_> {
-    fn run(&mut self) -> End {
+impl CoverSearch<'_> {
+    fn run(&mut self) -> CoverEnd {
         for target in &self.net.targets {
-            if let Some(end) = self.add(target.clone(), Origin::Target, 0) {
+            if let Some(end) = self.add(target.clone(), MarkingOrigin::Target, 0) {
                 return end;
             }
         }
@@ -143,20 +143,20 @@ impl Search<'_> {
                         continue;
                     }
                     let Some(before) = self.net.before(transition, &marking) else { continue };
-                    if let Some(end) = self.add(before, Origin::Fires(transition, entry), depth + 1) {
+                    if let Some(end) = self.add(before, MarkingOrigin::Fires(transition, entry), depth + 1) {
                         return end;
                     }
                 }
             }
         }
-        End::Exhausted
+        CoverEnd::Exhausted
     }
 
     /// Adds a marking to the antichain and to those that wait. Tells if that ends the search.
-    fn add(&mut self, marking: Marking, origin: Origin, depth: u32) -> Option<End> {
+    fn add(&mut self, marking: Marking, origin: MarkingOrigin, depth: u32) -> Option<CoverEnd> {
         self.counts.generated += 1;
         if let Some(limit) = self.limit() {
-            return Some(End::Limit(limit));
+            return Some(CoverEnd::Limit(limit));
         }
         if !self.pairs.allow(&marking) {
             self.counts.pruned += 1;
@@ -166,7 +166,7 @@ impl Search<'_> {
         let entry = self.antichain.insert(marking, origin)?;
         self.counts.depth = self.counts.depth.max(u64::from(depth));
         if initial {
-            return Some(End::Reached(entry));
+            return Some(CoverEnd::Reached(entry));
         }
         self.waiting.push(Reverse((total, depth, entry)));
         None
@@ -193,10 +193,10 @@ impl Search<'_> {
     }
 
     /// The transitions from an entry to the target it leads to.
-    fn sequence(&self, from: EntryId) -> Vec<TransitionId> {
+    fn sequence(&self, from: EntryId) -> Vec<NetTransitionId> {
         let mut sequence = Vec::new();
         let mut at = from;
-        while let Origin::Fires(transition, into) = self.antichain.entries[at as usize].origin {
+        while let MarkingOrigin::Fires(transition, into) = self.antichain.entries[at as usize].origin {
             sequence.push(transition);
             at = into;
         }

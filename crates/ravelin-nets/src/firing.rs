@@ -1,13 +1,13 @@
 //! Firing a sequence of transitions, to see that it does what is claimed.
 
-use crate::{Initial, Net, TransitionId};
+use crate::{InitialTokens, Net, NetTransitionId};
 use thiserror::Error;
 
 /// Why a sequence is no witness.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unfireable {
     #[error("there is no transition {0}")]
-    Unknown(TransitionId),
+    Unknown(NetTransitionId),
     #[error("firing {number} of the sequence needs more tokens in `{place}`")]
     Tokens { number: usize, place: String },
     #[error("the marking at its end covers no target")]
@@ -16,10 +16,10 @@ pub enum Unfireable {
 
 /// Fires a sequence from an initial marking, with as many tokens as are needed where any number may be, and says which target is covered
 /// at its end.
-pub fn fire(net: &Net, sequence: &[TransitionId]) -> Result<usize, Unfireable> {
-    let unbounded = |place: u32| matches!(net.initial[place as usize], Initial::AtLeast(_));
-    let start = |initial: &Initial| match *initial {
-        Initial::Exactly(tokens) | Initial::AtLeast(tokens) => u64::from(tokens),
+pub fn fire(net: &Net, sequence: &[NetTransitionId]) -> Result<usize, Unfireable> {
+    let unbounded = |place: u32| matches!(net.initial[place as usize], InitialTokens::AtLeast(_));
+    let start = |initial: &InitialTokens| match *initial {
+        InitialTokens::Exactly(tokens) | InitialTokens::AtLeast(tokens) => u64::from(tokens),
     };
     let mut tokens: Vec<u64> = net.initial.iter().map(start).collect();
     for (number, &transition) in sequence.iter().enumerate() {

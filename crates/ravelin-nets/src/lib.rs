@@ -4,7 +4,7 @@
 //! *covered* by every marking that has at least as many tokens in each place. [`cover`] decides whether one that covers a target can
 //! be reached: backwards over minimal markings with an antichain (Abdulla, Čerāns, Jonsson and Tsay, *General decidability theorems
 //! for infinite-state systems*, LICS 1996), pruned by pairs of places that can be marked together (`pairs`). *Coverable* comes with a
-//! firing sequence that was replayed, *uncoverable* with a certificate ([`Certificate`]) that a page of code checks.
+//! firing sequence that was replayed, *uncoverable* with a certificate ([`NetCertificate`]) that a page of code checks.
 //!
 //! [`spec`] reads and writes the format of MIST, in which the coverability community exchanges nets.
 //!
@@ -29,9 +29,9 @@ mod net;
 mod pairs;
 pub mod spec;
 
-pub use certificate::{Certificate, Checked, FORMAT, Flaw, certify, check};
-pub use cover::{Answer, Counts, Verdict, cover};
+pub use certificate::{CertificateSize, FORMAT, NetCertificate, NetFlaw, certify, check};
+pub use cover::{CoverAnswer, CoverCounts, CoverVerdict, cover};
 pub use firing::{Unfireable, fire};
 pub use marking::{Marking, PlaceId};
-pub use net::{Initial, Net, Transition, TransitionId};
+pub use net::{InitialTokens, Net, NetTransition, NetTransitionId};
 pub use pairs::Pairs;

@@ -3,17 +3,17 @@
 use crate::{Marking, PlaceId};
 use std::collections::HashMap;
 
-/// Index of a [`Transition`].
-pub type TransitionId = u32;
+/// Index of a [`NetTransition`].
+pub type NetTransitionId = u32;
 
 /// A Petri net with its question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Net {
     /// Names of the places.
     pub places: Vec<String>,
-    pub transitions: Vec<Transition>,
+    pub transitions: Vec<NetTransition>,
     /// By place.
-    pub initial: Vec<Initial>,
+    pub initial: Vec<InitialTokens>,
     /// Is one of these covered by a reachable marking?
     pub targets: Vec<Marking>,
     /// Sets of places that hold one token together, at the start and for ever.
@@ -24,7 +24,7 @@ pub struct Net {
 
 /// Takes tokens, all at once, and then gives tokens. A place in both is only looked at, as far as they agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Transition {
+pub struct NetTransition {
     pub takes: Marking,
     pub gives: Marking,
     /// Places of different cells to which the cell's token goes, wherever it is: as many transitions of an ordinary net as the cells have
@@ -33,7 +33,7 @@ pub struct Transition {
     pub sets: Box<[PlaceId]>,
 }
 
-impl Transition {
+impl NetTransition {
     /// Tokens come to the place.
     pub fn adds_to(&self, place: PlaceId) -> bool {
         self.gives.count(place) > self.takes.count(place) || self.sets.contains(&place)
@@ -42,30 +42,30 @@ impl Transition {
 
 /// How many tokens a place starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Initial {
+pub enum InitialTokens {
     Exactly(u32),
     /// Any number from this on.
     AtLeast(u32),
 }
 
-impl Default for Initial {
-    fn default() -> Initial {
-        Initial::Exactly(0)
+impl Default for InitialTokens {
+    fn default() -> InitialTokens {
+        InitialTokens::Exactly(0)
     }
 }
 
-impl Initial {
+impl InitialTokens {
     /// Some start has so many tokens.
     pub fn allows(self, count: u32) -> bool {
         match self {
-            Initial::Exactly(tokens) => count <= tokens,
-            Initial::AtLeast(_) => true,
+            InitialTokens::Exactly(tokens) => count <= tokens,
+            InitialTokens::AtLeast(_) => true,
         }
     }
 }
 
 impl Net {
-    pub fn place(&mut self, name: impl Into<String>, initial: Initial) -> PlaceId {
+    pub fn place(&mut self, name: impl Into<String>, initial: InitialTokens) -> PlaceId {
         self.places.push(name.into());
         self.initial.push(initial);
         self.places.len() as PlaceId - 1
@@ -75,7 +75,7 @@ impl Net {
         &mut self,
         takes: impl IntoIterator<Item = (PlaceId, u32)>,
         gives: impl IntoIterator<Item = (PlaceId, u32)>,
-    ) -> TransitionId {
+    ) -> NetTransitionId {
         self.setting(takes, gives, [])
     }
 
@@ -85,17 +85,17 @@ impl Net {
         takes: impl IntoIterator<Item = (PlaceId, u32)>,
         gives: impl IntoIterator<Item = (PlaceId, u32)>,
         sets: impl IntoIterator<Item = PlaceId>,
-    ) -> TransitionId {
+    ) -> NetTransitionId {
         let sets = sets.into_iter().collect();
-        self.transitions.push(Transition { takes: Marking::new(takes), gives: Marking::new(gives), sets });
-        self.transitions.len() as TransitionId - 1
+        self.transitions.push(NetTransition { takes: Marking::new(takes), gives: Marking::new(gives), sets });
+        self.transitions.len() as NetTransitionId - 1
     }
 
     /// Declares that these places hold one token together. Transitions must keep it so.
     pub fn cell(&mut self, places: impl IntoIterator<Item = PlaceId>) {
         let places: Vec<PlaceId> = places.into_iter().collect();
         debug_assert_eq!(
-            places.iter().filter(|place| self.initial[**place as usize] == Initial::Exactly(1)).count(),
+            places.iter().filter(|place| self.initial[**place as usize] == InitialTokens::Exactly(1)).count(),
             1
         );
         self.cell_of.extend(places.iter().map(|place| (*place, self.cells.len())));
@@ -116,7 +116,7 @@ impl Net {
         for cell in &other.cells {
             self.cell(cell.iter().map(|place| place + first));
         }
-        self.transitions.extend(other.transitions.iter().map(|transition| Transition {
+        self.transitions.extend(other.transitions.iter().map(|transition| NetTransition {
             takes: moved(&transition.takes),
             gives: moved(&transition.gives),
             sets: transition.sets.iter().map(|place| place + first).collect(),
@@ -132,8 +132,8 @@ impl Net {
     /// The least marking from which the transition leads to one that covers `marking`; none if it sets a cell to something else.
     ///
     /// A count that does not fit demands less than it should: then nothing is lost, and a firing sequence is replayed in any case.
-    pub fn before(&self, transition: TransitionId, marking: &Marking) -> Option<Marking> {
-        let Transition { takes, gives, sets } = &self.transitions[transition as usize];
+    pub fn before(&self, transition: NetTransitionId, marking: &Marking) -> Option<Marking> {
+        let NetTransition { takes, gives, sets } = &self.transitions[transition as usize];
         let overwrites = |&(place, count): &(PlaceId, u32)| {
             let same_cell =
                 |set: &&PlaceId| self.cell_of.get(set).is_some_and(|cell| self.cell_of.get(&place) == Some(cell));
@@ -178,11 +178,12 @@ mod tests {
     #[test]
     fn one_step_back_is_the_least_marking() {
         let mut net = Net::default();
-        let [a, b, c] = ["a", "b", "c"].map(|name| net.place(name, Initial::Exactly(0)));
+        let [a, b, c] = ["a", "b", "c"].map(|name| net.place(name, InitialTokens::Exactly(0)));
         let t = net.transition([(a, 2), (b, 1)], [(b, 1), (c, 3)]);
         assert_eq!(net.before(t, &Marking::new([(c, 4)])), Some(Marking::new([(a, 2), (b, 1), (c, 1)])));
         assert_eq!(net.before(t, &Marking::new([(b, 3), (c, 1)])), Some(Marking::new([(a, 2), (b, 3)])));
-        let [zero, one] = [("x=0", 1), ("x=1", 0)].map(|(name, tokens)| net.place(name, Initial::Exactly(tokens)));
+        let [zero, one] =
+            [("x=0", 1), ("x=1", 0)].map(|(name, tokens)| net.place(name, InitialTokens::Exactly(tokens)));
         net.cell([zero, one]);
         let store = net.setting([(a, 1)], [], [one]);
         assert_eq!(net.before(store, &Marking::new([(one, 1), (c, 1)])), Some(Marking::new([(a, 1), (c, 1)])));

@@ -9,7 +9,7 @@
 //! Costs: the square of the number of places in bits, and some rounds over all transitions with as many bits each. Nets with more
 //! than [`MOST_PLACES`] places are only asked which places can be marked at all.
 
-use crate::{Initial, Marking, Net, PlaceId};
+use crate::{InitialTokens, Marking, Net, PlaceId};
 
 /// Places for which pairs are kept: 32 MiB of bits.
 const MOST_PLACES: usize = 1 << 14;
@@ -31,7 +31,7 @@ impl Pairs {
         let rows = (places <= MOST_PLACES).then(|| vec![0; words * places]);
         let mut pairs = Pairs { words, single: vec![0; words], rows };
         let starts = |count: u32| {
-            let allows = move |(_, initial): &(usize, &Initial)| initial.allows(count);
+            let allows = move |(_, initial): &(usize, &InitialTokens)| initial.allows(count);
             net.initial.iter().enumerate().filter(allows).map(|(place, _)| place)
         };
         let first: Vec<usize> = starts(1).collect();
@@ -159,9 +159,9 @@ mod tests {
     #[test]
     fn a_token_that_moves_is_at_one_place() {
         let mut net = Net::default();
-        let a = net.place("a", Initial::Exactly(1));
-        let b = net.place("b", Initial::Exactly(0));
-        let many = net.place("many", Initial::AtLeast(0));
+        let a = net.place("a", InitialTokens::Exactly(1));
+        let b = net.place("b", InitialTokens::Exactly(0));
+        let many = net.place("many", InitialTokens::AtLeast(0));
         net.transition([(a, 1)], [(b, 1)]);
         net.transition([(b, 1), (many, 1)], [(a, 1)]);
         let pairs = Pairs::new(&net, &mut || false).expect("in time");

@@ -3,7 +3,7 @@
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many nets, and from where.
 
 use ravelin_explore::Budget;
-use ravelin_nets::{Certificate, Initial, Marking, Net, Verdict, certify, check, cover, fire, spec};
+use ravelin_nets::{CoverVerdict, InitialTokens, Marking, Net, NetCertificate, certify, check, cover, fire, spec};
 use std::collections::HashSet;
 
 /// Tokens a place may have in the naive search.
@@ -29,10 +29,10 @@ fn random_net(seed: u64) -> Net {
     let places = 2 + random.below(4) as u32;
     for place in 0..places {
         let initial = match random.below(8) {
-            0 => Initial::AtLeast(0),
-            1 | 2 => Initial::Exactly(1),
-            3 => Initial::Exactly(2),
-            _ => Initial::Exactly(0),
+            0 => InitialTokens::AtLeast(0),
+            1 | 2 => InitialTokens::Exactly(1),
+            3 => InitialTokens::Exactly(2),
+            _ => InitialTokens::Exactly(0),
         };
         net.place(format!("p{place}"), initial);
     }
@@ -57,11 +57,11 @@ fn random_net(seed: u64) -> Net {
 /// What exploring all markings with at most `BOUND` tokens a place says: covered, not covered, or that some were cut off.
 fn naive(net: &Net) -> Option<bool> {
     let mut cut = false;
-    let tokens = |initial: &Initial| match *initial {
-        Initial::Exactly(tokens) => tokens,
-        Initial::AtLeast(_) => BOUND,
+    let tokens = |initial: &InitialTokens| match *initial {
+        InitialTokens::Exactly(tokens) => tokens,
+        InitialTokens::AtLeast(_) => BOUND,
     };
-    let unbounded: Vec<bool> = net.initial.iter().map(|initial| matches!(initial, Initial::AtLeast(_))).collect();
+    let unbounded: Vec<bool> = net.initial.iter().map(|initial| matches!(initial, InitialTokens::AtLeast(_))).collect();
     let start: Vec<u32> = net.initial.iter().map(tokens).collect();
     let mut seen = HashSet::from([start.clone()]);
     let mut waiting = vec![start];
@@ -100,22 +100,22 @@ fn soak(from: u64, to: u64) {
         let net = random_net(seed);
         let answer = cover(&net, Budget::default());
         match &answer.verdict {
-            Verdict::Coverable(sequence) => {
+            CoverVerdict::Coverable(sequence) => {
                 covered += 1;
                 assert!(fire(&net, sequence).is_ok(), "seed {seed}:");
                 // Markings are cut off downwards only, so the naive search never claims too much.
                 assert_ne!(naive(&net), Some(false), "seed {seed}: {}", spec::print(&net));
                 assert_eq!(certify(&net, &answer), None);
             }
-            Verdict::Uncoverable => {
+            CoverVerdict::Uncoverable => {
                 proved += 1;
                 assert_ne!(naive(&net), Some(true), "seed {seed}: {}", spec::print(&net));
                 let certificate = certify(&net, &answer).expect("a proof has a certificate");
                 let text = serde_json::to_string(&certificate).expect("can be written");
-                let read: Certificate = serde_json::from_str(&text).expect("can be read");
+                let read: NetCertificate = serde_json::from_str(&text).expect("can be read");
                 assert!(check(&net, &read).is_ok(), "seed {seed}: {:?}", check(&net, &read));
             }
-            Verdict::Unknown(limit) => panic!("seed {seed}: {limit}"),
+            CoverVerdict::Unknown(limit) => panic!("seed {seed}: {limit}"),
         }
         let printed = spec::print(&net);
         assert_eq!(spec::parse(&printed).as_ref(), Ok(&net), "seed {seed}: {printed}");
@@ -149,7 +149,7 @@ fn a_broken_certificate_is_found_out() {
     greedy.markings.push(Vec::new());
     assert!(check(&net, &greedy).is_err(), "the empty marking is initial");
     let mut unlocked = net.clone();
-    unlocked.initial[3] = Initial::Exactly(2);
+    unlocked.initial[3] = InitialTokens::Exactly(2);
     assert!(check(&unlocked, &certificate).is_err());
-    assert!(matches!(cover(&unlocked, Budget::default()).verdict, Verdict::Coverable(_)));
+    assert!(matches!(cover(&unlocked, Budget::default()).verdict, CoverVerdict::Coverable(_)));
 }

@@ -1,8 +1,8 @@
 //! Builds programs without a source text, for front ends, generators and tests.
 
 use crate::{
-    Address, Copies, Domain, Expr, Goal, Instruction, Invalid, LocId, Location, Order, Program, RegId, Register, Span,
-    Thread, ThreadId, Transition, Value, VarId, Variable, validate,
+    Address, Copies, Domain, Expr, Goal, Instruction, LocId, Location, Order, Program, RegId, Register, Span, Thread,
+    ThreadId, Transition, ValidationError, Value, VarId, Variable, validate,
 };
 
 /// Collects the parts of a program; [`ProgramBuilder::finish`] validates it.
@@ -53,7 +53,7 @@ impl ProgramBuilder {
         self.program.goals.push(goal);
     }
 
-    pub fn finish(self) -> Result<Program, Vec<Invalid>> {
+    pub fn finish(self) -> Result<Program, Vec<ValidationError>> {
         let errors = validate(&self.program);
         if errors.is_empty() { Ok(self.program) } else { Err(errors) }
     }

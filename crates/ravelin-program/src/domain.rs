@@ -23,7 +23,7 @@ pub enum Escape {
 
 /// The result of offering a value to a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admitted {
+pub enum Admission {
     Value(Value),
     Blocked,
 }
@@ -52,14 +52,14 @@ impl Domain {
     }
 
     /// Offers a value to the domain.
-    pub fn admit(&self, value: Value) -> Result<Admitted, Fault> {
+    pub fn admit(&self, value: Value) -> Result<Admission, Fault> {
         if self.contains(value) {
-            return Ok(Admitted::Value(value));
+            return Ok(Admission::Value(value));
         }
         match self.escape {
             Escape::Error => Err(Fault::OutOfDomain { value, lo: self.lo, hi: self.hi }),
-            Escape::Block => Ok(Admitted::Blocked),
-            Escape::Wrap => Ok(Admitted::Value(self.wrap(i128::from(value)))),
+            Escape::Block => Ok(Admission::Blocked),
+            Escape::Wrap => Ok(Admission::Value(self.wrap(i128::from(value)))),
         }
     }
 
@@ -98,11 +98,11 @@ mod tests {
     #[test]
     fn a_value_outside_wraps_blocks_or_is_a_fault() {
         let with = |escape| Domain::new(0, 2, escape);
-        assert_eq!(with(Escape::Wrap).admit(3), Ok(Admitted::Value(0)));
-        assert_eq!(with(Escape::Wrap).admit(-1), Ok(Admitted::Value(2)));
-        assert_eq!(with(Escape::Block).admit(3), Ok(Admitted::Blocked));
+        assert_eq!(with(Escape::Wrap).admit(3), Ok(Admission::Value(0)));
+        assert_eq!(with(Escape::Wrap).admit(-1), Ok(Admission::Value(2)));
+        assert_eq!(with(Escape::Block).admit(3), Ok(Admission::Blocked));
         assert_eq!(with(Escape::Error).admit(3), Err(Fault::OutOfDomain { value: 3, lo: 0, hi: 2 }));
-        assert_eq!(with(Escape::Error).admit(2), Ok(Admitted::Value(2)));
+        assert_eq!(with(Escape::Error).admit(2), Ok(Admission::Value(2)));
     }
 
     #[test]

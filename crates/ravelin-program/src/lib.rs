@@ -42,19 +42,19 @@ mod validate;
 
 pub use builder::{ProgramBuilder, ThreadBuilder};
 pub use display::{Show, default_failure, show_domain, show_expr};
-pub use domain::{Admitted, Arithmetic, Domain, Escape};
+pub use domain::{Admission, Arithmetic, Domain, Escape};
 pub use expr::{BinaryOp, Expr, UnaryOp};
 pub use fault::Fault;
 pub use goal::{Condition, Goal, GoalKind, Observable, Observation, is_count, is_total};
 pub use hardware::HardwareProgram;
 pub use instruction::{Access, Address, Instruction, Order, RmwOp};
-pub use memory::{Initial, Memory, VarId, Variable};
+pub use memory::{InitialValue, Memory, VarId, Variable};
 pub use model::{Model, SeqCstReading, UnknownModel};
 pub use program::Program;
-pub use repair::{Change, Edge, Site, Strength, repaired, strengthened};
+pub use repair::{Change, FenceStrength, Site, ThreadTransition, repaired, strengthened};
 pub use span::{Position, Source, Span};
 pub use thread::{Copies, LocId, Location, RegId, Register, Thread, ThreadId, Transition, TransitionId};
-pub use validate::{Invalid, validate};
+pub use validate::{ValidationError, validate};
 
 /// A value of a register or a memory cell; also an address.
 pub type Value = i64;

@@ -31,13 +31,13 @@ pub struct Variable {
     pub len: Option<usize>,
     pub domain: Domain,
     /// One per cell.
-    pub initial: Vec<Initial>,
+    pub initial: Vec<InitialValue>,
     pub span: Span,
 }
 
 /// What a cell holds at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Initial {
+pub enum InitialValue {
     Value(Value),
     /// Any value of the cell's domain.
     Any,
@@ -51,20 +51,20 @@ impl Variable {
             base: 0,
             len: None,
             domain: Domain::FULL,
-            initial: vec![Initial::Value(0)],
+            initial: vec![InitialValue::Value(0)],
             span: Span::NOWHERE,
         }
     }
 
     pub fn array(name: impl Into<String>, len: usize) -> Variable {
-        Variable { len: Some(len), initial: vec![Initial::Value(0); len], ..Variable::scalar(name) }
+        Variable { len: Some(len), initial: vec![InitialValue::Value(0); len], ..Variable::scalar(name) }
     }
 
     pub fn with_domain(self, domain: Domain) -> Variable {
         Variable { domain, ..self }
     }
 
-    pub fn with_initial(self, initial: Initial) -> Variable {
+    pub fn with_initial(self, initial: InitialValue) -> Variable {
         Variable { initial: vec![initial; self.cells()], ..self }
     }
 
@@ -90,9 +90,9 @@ impl Memory {
         self.variable_at(address).map_or(self.unnamed, |variable| variable.domain)
     }
 
-    pub fn initial_at(&self, address: Value) -> Initial {
+    pub fn initial_at(&self, address: Value) -> InitialValue {
         self.variable_at(address)
-            .map_or(Initial::Value(0), |variable| variable.initial[(address - variable.base) as usize])
+            .map_or(InitialValue::Value(0), |variable| variable.initial[(address - variable.base) as usize])
     }
 
     /// The name of an address for users: `x`, `flag[1]`, `mem[17]`.

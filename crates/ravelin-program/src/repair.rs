@@ -20,14 +20,14 @@ pub struct Site {
     pub name: String,
     pub change: Change,
     /// Sorted. All are transitions of `program` as it was read, not as it was lowered for hardware.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<ThreadTransition>,
     /// Where in the source text the change is made.
     pub position: Option<Position>,
 }
 
 /// A transition of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Edge {
+pub struct ThreadTransition {
     pub thread: ThreadId,
     pub transition: TransitionId,
 }
@@ -48,7 +48,7 @@ pub enum Change {
 
 /// The kind of fence. A change that is not a fence has only one form, and its strength has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Strength {
+pub enum FenceStrength {
     /// An acquire fence: loads before it come before everything that follows. Only useful under RC20.
     Acquire,
     /// A release fence. Stores before it reach memory before stores after it: useful under PSO and RC20.
@@ -59,23 +59,23 @@ pub enum Strength {
     Full,
 }
 
-impl Strength {
+impl FenceStrength {
     /// The order of the fence.
     pub fn order(self) -> Order {
         match self {
-            Strength::Acquire => Order::Acquire,
-            Strength::StoreStore => Order::Release,
-            Strength::AcqRel => Order::AcqRel,
-            Strength::Full => Order::SeqCst,
+            FenceStrength::Acquire => Order::Acquire,
+            FenceStrength::StoreStore => Order::Release,
+            FenceStrength::AcqRel => Order::AcqRel,
+            FenceStrength::Full => Order::SeqCst,
         }
     }
 
     /// The weakest fence that replaces two adjacent ones.
-    pub fn join(self, other: Strength) -> Strength {
+    pub fn join(self, other: FenceStrength) -> FenceStrength {
         match (self, other) {
             _ if self == other => self,
-            (Strength::Full, _) | (_, Strength::Full) => Strength::Full,
-            _ => Strength::AcqRel,
+            (FenceStrength::Full, _) | (_, FenceStrength::Full) => FenceStrength::Full,
+            _ => FenceStrength::AcqRel,
         }
     }
 }
@@ -91,7 +91,7 @@ impl Site {
 
 /// The program with the chosen changes. Transitions and locations keep their numbers; new ones come after them. If two
 /// fences are inserted after one transition, the one that comes later in `sites` is executed first.
-pub fn repaired(program: &Program, sites: &[Site], chosen: &[(usize, Strength)]) -> Program {
+pub fn repaired(program: &Program, sites: &[Site], chosen: &[(usize, FenceStrength)]) -> Program {
     let mut program = program.clone();
     for (number, site) in sites.iter().enumerate() {
         let strength = chosen.iter().find(|(of, _)| *of == number).map(|(_, strength)| *strength);
@@ -160,7 +160,7 @@ pub fn strengthened(instruction: &Instruction) -> Option<Instruction> {
 }
 
 /// One fence for all edges that lead to the same location.
-fn insert(program: &mut Program, site: &Site, strength: Strength, after_label: bool) {
+fn insert(program: &mut Program, site: &Site, strength: FenceStrength, after_label: bool) {
     let mut fences: Vec<(ThreadId, LocId, LocId)> = Vec::new();
     for edge in &site.edges {
         let thread = &mut program.threads[edge.thread.0];
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn fences_join() {
-        use Strength::{AcqRel, Acquire, Full, StoreStore};
+        use FenceStrength::{AcqRel, Acquire, Full, StoreStore};
         assert_eq!(Acquire.join(StoreStore), AcqRel);
         assert_eq!(AcqRel.join(Acquire), AcqRel);
         assert_eq!(StoreStore.join(StoreStore), StoreStore);

@@ -6,13 +6,13 @@ use thiserror::Error;
 /// One thing wrong with a program, and where it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
-pub struct Invalid {
+pub struct ValidationError {
     pub message: String,
     pub span: Span,
 }
 
 /// Everything wrong with a program; empty for a valid one.
-pub fn validate(program: &Program) -> Vec<Invalid> {
+pub fn validate(program: &Program) -> Vec<ValidationError> {
     let mut check = Check { errors: Vec::new() };
     check.memory(program);
     for (index, thread) in program.threads.iter().enumerate() {
@@ -28,12 +28,12 @@ pub fn validate(program: &Program) -> Vec<Invalid> {
 }
 
 struct Check {
-    errors: Vec<Invalid>,
+    errors: Vec<ValidationError>,
 }
 
 impl Check {
     fn error(&mut self, span: Span, message: String) {
-        self.errors.push(Invalid { message, span });
+        self.errors.push(ValidationError { message, span });
     }
 
     fn memory(&mut self, program: &Program) {
@@ -60,7 +60,7 @@ impl Check {
                 );
             }
             for initial in &variable.initial {
-                if let crate::Initial::Value(value) = initial
+                if let crate::InitialValue::Value(value) = initial
                     && !variable.domain.contains(*value)
                 {
                     self.error(

@@ -2,7 +2,7 @@
 
 use ravelin_program::{Expr, Instruction, Model, Order, Program, validate};
 use ravelin_semantics::generate::{Config, Generator, shrink};
-use ravelin_semantics::operational::{Explored, Reference};
+use ravelin_semantics::operational::{Exploration, Reference};
 use std::collections::HashSet;
 use std::mem::discriminant;
 
@@ -11,7 +11,7 @@ fn presets() -> [(&'static str, Generator); 3] {
         .map(|(name, config)| (name, Generator::new(config)))
 }
 
-fn explore(program: &Program, model: Model, limit: usize) -> Explored {
+fn explore(program: &Program, model: Model, limit: usize) -> Exploration {
     let reference = Reference::new(program, model, Some(4)).expect("generated programs are modelled");
     reference.explore(limit).expect("few initial states")
 }

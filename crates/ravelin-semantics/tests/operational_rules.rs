@@ -1,12 +1,12 @@
 //! The rules beyond plain loads and stores: locked instructions, the bus lock, domains, faults, goals, replay.
 
 use ravelin_program::{
-    Address, BinaryOp, Copies, Domain, Escape, Expr, Fault, Goal, GoalKind, Initial, Instruction, LocId, Model,
+    Address, BinaryOp, Copies, Domain, Escape, Expr, Fault, Goal, GoalKind, InitialValue, Instruction, LocId, Model,
     Observable, Order, Program, ProgramBuilder, RegId, RmwOp, Span, ThreadBuilder, ThreadId, TransitionId, Value,
     Variable,
 };
 use ravelin_semantics::Action;
-use ravelin_semantics::operational::{Explored, NotModelled, Reference, Refusal, State, TooMany};
+use ravelin_semantics::operational::{Exploration, NotModelled, Reference, Refusal, State, TooMany};
 
 const R: RegId = RegId(0);
 const S: RegId = RegId(1);
@@ -64,7 +64,7 @@ fn plain(threads: Vec<Vec<Instruction>>) -> Program {
     program(Variable::scalar("x"), Variable::scalar("y"), threads)
 }
 
-fn explore(program: &Program, model: Model) -> Explored {
+fn explore(program: &Program, model: Model) -> Exploration {
     let explored =
         Reference::new(program, model, None).expect("modelled").explore(100_000).expect("few initial states");
     assert!(explored.complete);
@@ -149,7 +149,7 @@ fn a_compare_exchange_succeeds_fails_or_fails_for_no_reason() {
     if let Instruction::CompareExchange { old, ok, .. } = &mut same {
         (*old, *ok) = (Some(R), Some(R));
     }
-    let x = Variable::scalar("x").with_initial(Initial::Value(7));
+    let x = Variable::scalar("x").with_initial(InitialValue::Value(7));
     let program = program(x, Variable::scalar("y"), vec![vec![same]]);
     assert_eq!(outcomes(&program, Model::Tso), [[1, 0]], "ok is written last");
 }
@@ -239,7 +239,7 @@ fn a_locked_block_happens_as_a_whole_or_not_at_all() {
 
 #[test]
 fn cells_that_start_with_any_value_give_several_initial_states() {
-    let any = |domain| Variable::scalar("x").with_domain(domain).with_initial(Initial::Any);
+    let any = |domain| Variable::scalar("x").with_domain(domain).with_initial(InitialValue::Any);
     let start = |x| program(x, Variable::scalar("y"), vec![vec![load(R, X)]]);
     let small = start(any(Domain::new(-1, 1, Escape::Error)));
     assert_eq!(outcomes(&small, Model::Sc), [[-1, 0], [0, 0], [1, 0]]);

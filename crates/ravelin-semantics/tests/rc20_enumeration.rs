@@ -3,17 +3,17 @@
 use crate::rc20_shorthand;
 
 use ravelin_program::{
-    Address, Admitted, BinaryOp, Copies, Domain, Escape, Expr, Fault, Initial, Instruction, LocId, Order, Program,
-    ProgramBuilder, ThreadId, Variable,
+    Address, Admission, BinaryOp, Copies, Domain, Escape, Expr, Fault, InitialValue, Instruction, LocId, Order,
+    Program, ProgramBuilder, ThreadId, Variable,
 };
 use ravelin_semantics::rc20::{
-    Enumeration, Failure, Limits, Reading, Refusal, Robustness, atomics_sc_consistent, enumerate, rc20_consistent,
-    robust, sc_consistent,
+    Enumeration, EnumerationRefusal, GraphLimits, GraphRobustness, OrderReading, ThreadFailure, atomics_sc_consistent,
+    enumerate, rc20_consistent, robust, sc_consistent,
 };
 use rc20_shorthand::{is_robust, program};
 
 fn all(program: &Program) -> Enumeration {
-    enumerate(program, Reading::Written, Limits::default()).expect("small enough")
+    enumerate(program, OrderReading::Written, GraphLimits::default()).expect("small enough")
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn every_graph_is_listed_once() {
         let sc = found.executions.iter().filter(|execution| sc_consistent(&execution.graph)).count();
         assert_eq!(sc, sc_graphs, "{text}");
         for execution in &found.executions {
-            assert!(execution.complete && rc20_consistent(&execution.graph, Reading::Written));
+            assert!(execution.complete && rc20_consistent(&execution.graph, OrderReading::Written));
         }
     }
 }
@@ -61,34 +61,34 @@ fn races_on_non_atomics() {
         ("locks", "LOCK l; W x 1 na; UNLOCK l | LOCK l; W x 2 na; UNLOCK l", false),
         ("locked on one side only", "LOCK l; W x 1 na; UNLOCK l | W x 2 na", true),
     ] {
-        assert_eq!(all(&program(text)).has_race(Reading::Written), racy, "{name}: {text}");
+        assert_eq!(all(&program(text)).has_race(OrderReading::Written), racy, "{name}: {text}");
     }
     let relaxed_wait = all(&program("W x 1 na; W y 1 rlx | WAIT y 1 rlx; R a x na"));
-    assert!(!relaxed_wait.has_race(Reading::ReleaseAcquire));
+    assert!(!relaxed_wait.has_race(OrderReading::ReleaseAcquire));
 }
 
 #[test]
 fn non_atomics_do_not_count_for_robustness() {
     let text = "W x 1 na; R a y na | W y 1 na; R b x na";
-    assert!(is_robust(text, Reading::Written) && all(&program(text)).has_race(Reading::Written));
+    assert!(is_robust(text, OrderReading::Written) && all(&program(text)).has_race(OrderReading::Written));
     let weak = all(&program(text)).executions.into_iter().find(|execution| !sc_consistent(&execution.graph));
     assert!(atomics_sc_consistent(&weak.expect("SB has a weak graph").graph));
     // They still carry program order between the atomic ones.
-    assert!(!is_robust("W x 1 rlx; W z 1 na; R a y rlx | W y 1 rlx; R b x rlx", Reading::Written));
+    assert!(!is_robust("W x 1 rlx; W z 1 na; R a y rlx | W y 1 rlx; R b x rlx", OrderReading::Written));
 }
 
 #[test]
 fn a_witness_is_consistent_and_not_sc() {
     let program = program("W x 1 rel; R a y acq; W x 2 rel | W y 1 rel; R b x acq; W y 2 rel");
-    let verdict = robust(&program, Reading::Written, Limits::default()).expect("small");
-    let Robustness::NotRobust(graph) = verdict else { panic!("example 3.1 is not robust") };
-    assert!(rc20_consistent(&graph, Reading::Written) && !sc_consistent(&graph));
+    let verdict = robust(&program, OrderReading::Written, GraphLimits::default()).expect("small");
+    let GraphRobustness::NotRobust(graph) = verdict else { panic!("example 3.1 is not robust") };
+    assert!(rc20_consistent(&graph, OrderReading::Written) && !sc_consistent(&graph));
 }
 
 #[test]
 fn assertions_and_assumptions() {
     let failing = all(&program("W x 1 rlx; W y 1 rlx | R a y rlx; ASSUME a 1; R b x rlx; ASSERT b 1"));
-    assert_eq!(failing.failures(), [(ThreadId(1), Failure::Assertion)]);
+    assert_eq!(failing.failures(), [(ThreadId(1), ThreadFailure::Assertion)]);
     let holding = all(&program("W x 1 rlx; W y 1 rel | R a y acq; ASSUME a 1; R b x rlx; ASSERT b 1"));
     assert_eq!(holding.failures(), []);
     // Complete, or stopped at the assumption.
@@ -143,10 +143,10 @@ fn faults_stop_the_thread_and_domains_may_block() {
         all(&builder.finish().expect("valid"))
     };
     let fault = Fault::OutOfDomain { value: 3, lo: 0, hi: 2 };
-    assert_eq!(with(Escape::Error).failures(), [(ThreadId(0), Failure::Fault(fault))]);
+    assert_eq!(with(Escape::Error).failures(), [(ThreadId(0), ThreadFailure::Fault(fault))]);
     assert!(!with(Escape::Block).executions[0].complete && with(Escape::Block).failures().is_empty());
     assert!(with(Escape::Wrap).executions[0].complete);
-    assert_eq!(Domain::new(0, 2, Escape::Wrap).admit(3), Ok(Admitted::Value(0)));
+    assert_eq!(Domain::new(0, 2, Escape::Wrap).admit(3), Ok(Admission::Value(0)));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_fault_needs_a_write_that_may_be_read() {
     // The register holds 0 and 1 only. Reading 2 is a fault, and 2 can be read only without synchronisation.
     let with = |order| {
         let mut builder = ProgramBuilder::new("p");
-        let x = builder.variable(Variable::scalar("x").with_initial(Initial::Value(2)));
+        let x = builder.variable(Variable::scalar("x").with_initial(InitialValue::Value(2)));
         let y = builder.variable(Variable::scalar("y"));
         let mut writer = builder.thread("writer");
         writer.store(x, 1.into(), Order::Relaxed);
@@ -175,7 +175,7 @@ fn a_fault_needs_a_write_that_may_be_read() {
 #[test]
 fn any_initial_value_is_tried() {
     let mut builder = ProgramBuilder::new("p");
-    let x = builder.variable(Variable::scalar("x").with_domain(Domain::BOOL).with_initial(Initial::Any));
+    let x = builder.variable(Variable::scalar("x").with_domain(Domain::BOOL).with_initial(InitialValue::Any));
     let mut thread = builder.thread("p");
     let r = thread.register("r");
     thread.load(r, x, Order::Relaxed);
@@ -187,7 +187,7 @@ fn any_initial_value_is_tried() {
 
 #[test]
 fn what_cannot_be_enumerated_is_refused() {
-    let refusal = |program: &Program, limits| enumerate(program, Reading::Written, limits).expect_err("refused");
+    let refusal = |program: &Program, limits| enumerate(program, OrderReading::Written, limits).expect_err("refused");
     let build = |instruction: Instruction, change: &dyn Fn(&mut Program)| {
         let mut builder = ProgramBuilder::new("p");
         let mut thread = builder.thread("p");
@@ -200,26 +200,30 @@ fn what_cannot_be_enumerated_is_refused() {
     let unchanged = &|_: &mut Program| ();
 
     let looping = build(Instruction::Nop, &|program| program.threads[0].transitions[0].to = LocId(0));
-    assert!(matches!(refusal(&looping, Limits::default()), Refusal::Loop { .. }));
+    assert!(matches!(refusal(&looping, GraphLimits::default()), EnumerationRefusal::Loop { .. }));
     let copies = build(Instruction::Nop, &|program| program.threads[0].copies = Copies::Any);
-    assert!(matches!(refusal(&copies, Limits::default()), Refusal::AnyCopies { .. }));
+    assert!(matches!(refusal(&copies, GraphLimits::default()), EnumerationRefusal::AnyCopies { .. }));
     for bus in [Instruction::BusLock, Instruction::BusUnlock, Instruction::Locked { body: vec![], drains: false }] {
-        assert!(matches!(refusal(&build(bus, unchanged), Limits::default()), Refusal::Unsupported { .. }));
+        assert!(matches!(
+            refusal(&build(bus, unchanged), GraphLimits::default()),
+            EnumerationRefusal::Unsupported { .. }
+        ));
     }
     let havoc = |lo, hi| Instruction::Havoc { reg: ravelin_program::RegId(0), lo, hi };
     let wide = build(havoc(i64::MIN, i64::MAX), unchanged);
-    assert!(matches!(refusal(&wide, Limits::default()), Refusal::TooManyValues { .. }));
+    assert!(matches!(refusal(&wide, GraphLimits::default()), EnumerationRefusal::TooManyValues { .. }));
     let three = build(havoc(0, 2), unchanged);
-    let few = Limits { executions: 2, ..Limits::default() };
-    assert_eq!(refusal(&three, few), Refusal::TooManyExecutions(2));
-    assert_eq!(refusal(&three, Limits { states: 2, ..few }), Refusal::TooManyStates(2));
+    let few = GraphLimits { executions: 2, ..GraphLimits::default() };
+    assert_eq!(refusal(&three, few), EnumerationRefusal::TooManyExecutions(2));
+    assert_eq!(refusal(&three, GraphLimits { states: 2, ..few }), EnumerationRefusal::TooManyStates(2));
     assert_eq!(
-        enumerate(&three, Reading::Written, Limits { executions: 3, states: 4, values: 3 }).map(|all| all.states),
+        enumerate(&three, OrderReading::Written, GraphLimits { executions: 3, states: 4, values: 3 })
+            .map(|all| all.states),
         Ok(4)
     );
 
     let mut builder = ProgramBuilder::new("any");
-    builder.variable(Variable::scalar("x").with_initial(Initial::Any));
+    builder.variable(Variable::scalar("x").with_initial(InitialValue::Any));
     let program = builder.finish().expect("valid");
-    assert!(matches!(refusal(&program, Limits::default()), Refusal::TooManyValues { .. }));
+    assert!(matches!(refusal(&program, GraphLimits::default()), EnumerationRefusal::TooManyValues { .. }));
 }

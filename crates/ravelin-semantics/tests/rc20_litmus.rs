@@ -2,13 +2,13 @@
 
 use crate::rc20_shorthand;
 
-use ravelin_semantics::rc20::Reading;
+use ravelin_semantics::rc20::OrderReading;
 use rc20_shorthand::{allowed, is_robust};
 
 /// Name, program, outcome, whether RC11 with RC20's release sequences allows it.
 type Row = (&'static str, &'static str, &'static str, bool);
 
-fn check(rows: &[Row], reading: Reading) {
+fn check(rows: &[Row], reading: OrderReading) {
     for (name, program, outcome, expected) in rows {
         assert_eq!(allowed(program, outcome, reading), *expected, "{name}: {program}: {outcome} under {reading:?}");
     }
@@ -26,7 +26,7 @@ fn relaxed_accesses() {
             ("2+2W", "W x 1 rlx; W y 2 rlx | W y 1 rlx; W x 2 rlx", "x=1 y=1", true),
             ("IRIW", "W x 1 rlx | W y 1 rlx | R a x rlx; R b y rlx | R c y rlx; R d x rlx", "a=1 b=0 c=1 d=0", true),
         ],
-        Reading::Written,
+        OrderReading::Written,
     );
 }
 
@@ -42,7 +42,7 @@ fn coherence_holds_for_every_order() {
             ("CoWW", "W x 1 *; W x 2 *", "x=1"),
             ("CoRW2", "W x 1 * | R a x *; W x 2 *", "a=1 x=1"),
         ] {
-            assert!(!allowed(&with(program), outcome, Reading::Written), "{name} {order}");
+            assert!(!allowed(&with(program), outcome, OrderReading::Written), "{name} {order}");
         }
     }
 }
@@ -60,9 +60,9 @@ fn release_and_acquire() {
         ("RWC", "W x 1 rel | R a x acq; R b y acq | W y 1 rel; R c x acq", "a=1 b=0 c=0", true),
         ("ISA2", "W x 1 rlx; W y 1 rel | R a y acq; W z 1 rel | R b z acq; R c x rlx", "a=1 b=1 c=0", false),
     ];
-    check(rows, Reading::Written);
+    check(rows, OrderReading::Written);
     // Taken as release/acquire the orders above do not matter, nor would stronger ones.
-    check(rows, Reading::ReleaseAcquire);
+    check(rows, OrderReading::ReleaseAcquire);
     check(
         &[
             ("MP, relaxed store", "W x 1 rlx; W y 1 rlx | R a y acq; R b x rlx", "a=1 b=0", true),
@@ -77,7 +77,7 @@ fn release_and_acquire() {
                 true,
             ),
         ],
-        Reading::Written,
+        OrderReading::Written,
     );
 }
 
@@ -103,7 +103,7 @@ fn release_sequences_run_through_rmws_only() {
             ),
             ("relaxed head", "W x 1 rlx; W y 1 rlx | ADD r y 1 rlx | R a y acq; R b x rlx", "a=2 b=0", true),
         ],
-        Reading::Written,
+        OrderReading::Written,
     );
 }
 
@@ -152,7 +152,7 @@ fn fences_of_release_and_acquire() {
                 true,
             ),
         ],
-        Reading::Written,
+        OrderReading::Written,
     );
 }
 
@@ -166,9 +166,9 @@ fn seq_cst() {
         ("R", "W x 1 rlx; F sc; W y 1 rlx | W y 2 rlx; F sc; R a x rlx", "a=0 y=2", false),
         ("IRIW", fenced_iriw, "a=1 b=0 c=1 d=0", false),
     ];
-    check(fences, Reading::Written);
-    check(fences, Reading::ReleaseAcquire);
-    check(fences, Reading::SeqCstAsReleaseAcquire);
+    check(fences, OrderReading::Written);
+    check(fences, OrderReading::ReleaseAcquire);
+    check(fences, OrderReading::SeqCstAsReleaseAcquire);
 
     let sb = "W x 1 sc; R a y sc | W y 1 sc; R b x sc";
     let iriw = "W x 1 sc | W y 1 sc | R a x sc; R b y sc | R c y sc; R d x sc";
@@ -192,9 +192,9 @@ fn seq_cst() {
                 true,
             ),
         ],
-        Reading::Written,
+        OrderReading::Written,
     );
-    for reading in [Reading::ReleaseAcquire, Reading::SeqCstAsReleaseAcquire] {
+    for reading in [OrderReading::ReleaseAcquire, OrderReading::SeqCstAsReleaseAcquire] {
         check(&[("SB", sb, "a=0 b=0", true), ("IRIW", iriw, "a=1 b=0 c=1 d=0", true)], reading);
     }
 }
@@ -222,8 +222,8 @@ fn robustness() {
         // Not seen in final states: the cycle runs through mo alone.
         ("2+2W with equal values", "W x 1 rel; W y 1 rel | W y 1 rel; W x 1 rel", false),
     ] {
-        assert_eq!(is_robust(program, Reading::Written), robust, "{name}: {program}");
+        assert_eq!(is_robust(program, OrderReading::Written), robust, "{name}: {program}");
     }
-    assert!(is_robust("W x 1 rlx; W y 1 rlx | R a y rlx; R b x rlx", Reading::ReleaseAcquire));
-    assert!(!is_robust("W x 1 sc; R a y sc | W y 1 sc; R b x sc", Reading::ReleaseAcquire));
+    assert!(is_robust("W x 1 rlx; W y 1 rlx | R a y rlx; R b x rlx", OrderReading::ReleaseAcquire));
+    assert!(!is_robust("W x 1 sc; R a y sc | W y 1 sc; R b x sc", OrderReading::ReleaseAcquire));
 }

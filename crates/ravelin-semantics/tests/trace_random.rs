@@ -6,7 +6,7 @@ use ravelin_program::{Instruction, Model, Program};
 use ravelin_semantics::Action;
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::{Reference, State};
-use ravelin_semantics::trace::{Arrow, Edge, Source, Trace, Undecided, find_violation};
+use ravelin_semantics::trace::{Arrow, Trace, TraceEdge, Undecided, ValueSource, find_violation};
 use std::collections::BTreeSet;
 use trace_shorthand::reference;
 
@@ -40,8 +40,8 @@ fn check_values(trace: &Trace, start: &State, end: &State) {
         for (position, access) in event.accesses.iter().enumerate() {
             let Some(read) = access.read else { continue };
             let written = match read.source {
-                Source::Initial => start.cell(access.address),
-                Source::Event(source) => {
+                ValueSource::Initial => start.cell(access.address),
+                ValueSource::Event(source) => {
                     // A block reads what it wrote last before.
                     let until = if source == index { position } else { trace.events[source].accesses.len() };
                     let mut writes = trace.events[source].accesses[..until].iter().rev();
@@ -69,18 +69,19 @@ fn check_cycle(trace: &Trace) {
     for (index, step) in cycle.iter().enumerate() {
         let goal = cycle[(index + 1) % cycle.len()].event;
         let goes_on = |arrow: &&Arrow, edge| arrow.edge == edge && arrow.address == step.address;
-        let continuing = if step.edge == Edge::Fr { Edge::Co } else { step.edge };
+        let continuing = if step.edge == TraceEdge::Fr { TraceEdge::Co } else { step.edge };
         let mut reached: BTreeSet<usize> =
             arrows.iter().filter(|arrow| arrow.from == step.event && goes_on(arrow, step.edge)).map(|a| a.to).collect();
         for _ in 0..trace.events.len() {
-            let more =
-                arrows.iter().filter(|a| reached.contains(&a.from) && step.edge != Edge::Rf && goes_on(a, continuing));
+            let more = arrows
+                .iter()
+                .filter(|a| reached.contains(&a.from) && step.edge != TraceEdge::Rf && goes_on(a, continuing));
             let more: Vec<usize> = more.map(|arrow| arrow.to).collect();
             reached.extend(more);
         }
         // An RMW overwrites what it reads itself; what overwrites the RMW comes after the same load by co.
-        let by_itself =
-            step.edge == Edge::Fr && arrows.iter().any(|a| a.from == step.event && a.to == goal && a.edge == Edge::Co);
+        let by_itself = step.edge == TraceEdge::Fr
+            && arrows.iter().any(|a| a.from == step.event && a.to == goal && a.edge == TraceEdge::Co);
         assert!(reached.contains(&goal) || by_itself, "{step:?} does not lead to {goal}");
     }
     let events: BTreeSet<usize> = cycle.iter().map(|step| step.event).collect();

@@ -5,17 +5,17 @@ use crate::trace_shorthand;
 use ravelin_program::{Address, BinaryOp, Expr, Instruction, Model, ThreadId, TransitionId};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::Refusal;
-use ravelin_semantics::trace::{Edge, NoTrace, Source, Step, Trace};
+use ravelin_semantics::trace::{CycleStep, NoTrace, Trace, TraceEdge, ValueSource};
 use trace_shorthand::*;
 
 /// Value and source of the first read of an event.
-fn read(trace: &Trace, event: usize) -> (i64, Source) {
+fn read(trace: &Trace, event: usize) -> (i64, ValueSource) {
     let read = trace.events[event].accesses.iter().find_map(|access| access.read).expect("it reads");
     (read.value, read.source)
 }
 
 /// The edges of some kinds: `0 fr(1) 2`.
-fn edges(trace: &Trace, kinds: &[Edge]) -> Vec<String> {
+fn edges(trace: &Trace, kinds: &[TraceEdge]) -> Vec<String> {
     let wanted = trace.edges().into_iter().filter(|arrow| kinds.contains(&arrow.edge));
     wanted
         .map(|arrow| match arrow.address {
@@ -33,17 +33,17 @@ fn an_early_load_has_the_pending_store_as_its_source() {
     run.extend([step(1, 0), flush(1, X), step(1, 1)]);
     let early = trace(&reference, &run);
     assert!(!early.is_computation() && early.pending == 2);
-    assert_eq!((read(&early, 1), read(&early, 3)), ((1, Source::Event(0)), (2, Source::Event(2))));
-    assert_eq!(read(&early, 5), (9, Source::Event(4)));
+    assert_eq!((read(&early, 1), read(&early, 3)), ((1, ValueSource::Event(0)), (2, ValueSource::Event(2))));
+    assert_eq!(read(&early, 5), (9, ValueSource::Event(4)));
     assert_eq!(early.memory_order[&X], [4]);
     // Nothing has overwritten what the early loads read: it is not even in memory.
-    assert_eq!(edges(&early, &[Edge::Rf, Edge::Co, Edge::Fr]), ["0 rf(1) 1", "2 rf(1) 3", "4 rf(1) 5"]);
+    assert_eq!(edges(&early, &[TraceEdge::Rf, TraceEdge::Co, TraceEdge::Fr]), ["0 rf(1) 1", "2 rf(1) 3", "4 rf(1) 5"]);
     run.extend([flush(0, X), flush(0, X)]);
     let whole = trace(&reference, &run);
     assert!(whole.is_computation());
     assert_eq!(whole.memory_order[&X], [4, 0, 2]);
-    assert_eq!(edges(&whole, &[Edge::Co, Edge::Fr]), ["0 co(1) 2", "1 fr(1) 2", "4 co(1) 0", "5 fr(1) 0"]);
-    assert_eq!(edges(&whole, &[Edge::Po]), ["0 po 1", "1 po 2", "2 po 3", "4 po 5"]);
+    assert_eq!(edges(&whole, &[TraceEdge::Co, TraceEdge::Fr]), ["0 co(1) 2", "1 fr(1) 2", "4 co(1) 0", "5 fr(1) 0"]);
+    assert_eq!(edges(&whole, &[TraceEdge::Po]), ["0 po 1", "1 po 2", "2 po 3", "4 po 5"]);
     assert_eq!(whole.cycle(), None);
 }
 
@@ -57,7 +57,7 @@ fn an_event_knows_its_actions() {
     assert_eq!(taken, [(ThreadId(0), TransitionId(0), 0), (ThreadId(0), TransitionId(2), 2)]);
     let write = trace.events[0].accesses[0].write.expect("a store");
     assert_eq!((write.value, write.reached), (1, Some(3)));
-    assert_eq!(read(&trace, 1), (0, Source::Initial));
+    assert_eq!(read(&trace, 1), (0, ValueSource::Initial));
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn pso_flushes_go_by_address() {
     assert_eq!((&trace.memory_order[&X][..], &trace.memory_order[&Y][..]), (&[0, 2][..], &[1][..]));
     assert_eq!(
         trace.cycle().expect("x = 1 was overtaken"),
-        [(0, Edge::Po, None), (1, Edge::Rf, Some(Y)), (3, Edge::Po, None), (4, Edge::Fr, Some(X))]
-            .map(|(event, edge, address)| Step { event, edge, address })
+        [(0, TraceEdge::Po, None), (1, TraceEdge::Rf, Some(Y)), (3, TraceEdge::Po, None), (4, TraceEdge::Fr, Some(X))]
+            .map(|(event, edge, address)| CycleStep { event, edge, address })
     );
 }
 
@@ -94,7 +94,7 @@ fn a_compare_exchange_that_fails_only_reads() {
     ] {
         let program = program(&[vec![compare_exchange(X, expected, 5, weak)]]);
         let trace = trace(&reference(&program, Model::Tso), &[action]);
-        assert_eq!(read(&trace, 0), (0, Source::Initial));
+        assert_eq!(read(&trace, 0), (0, ValueSource::Initial));
         assert_eq!(trace.events[0].accesses[0].write.map(|write| write.value), writes.then_some(5));
         assert_eq!(trace.memory_order.contains_key(&X), writes);
         assert!(trace.edges().is_empty());
@@ -112,10 +112,10 @@ fn addresses_in_a_locked_block_may_depend_on_its_loads() {
     let block = &trace.events[1];
     let addresses: Vec<_> = block.accesses.iter().map(|access| access.address).collect();
     assert_eq!(addresses, [X, Y, Y]);
-    assert_eq!(block.accesses[0].read.map(|read| (read.value, read.source)), Some((Y, Source::Event(0))));
+    assert_eq!(block.accesses[0].read.map(|read| (read.value, read.source)), Some((Y, ValueSource::Event(0))));
     assert_eq!(block.accesses[1].write.map(|write| write.value), Some(Y + 1));
-    assert_eq!(block.accesses[2].read.map(|read| (read.value, read.source)), Some((Y + 1, Source::Event(1))));
-    assert_eq!(edges(&trace, &Edge::ALL), ["0 po 1", "0 rf(1) 1"]);
+    assert_eq!(block.accesses[2].read.map(|read| (read.value, read.source)), Some((Y + 1, ValueSource::Event(1))));
+    assert_eq!(edges(&trace, &TraceEdge::ALL), ["0 po 1", "0 rf(1) 1"]);
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn everything_under_one_bus_lock_is_one_event() {
     let steps: Vec<Vec<usize>> =
         whole.events.iter().map(|event| event.steps.iter().map(|taken| taken.transition.0).collect()).collect();
     assert_eq!(steps, [vec![1, 2, 3], vec![6], vec![8]]);
-    assert_eq!(read(&whole, 0), (1, Source::Event(0)));
-    assert_eq!(edges(&whole, &Edge::ALL), ["0 po 1", "1 po 2"]);
+    assert_eq!(read(&whole, 0), (1, ValueSource::Event(0)));
+    assert_eq!(edges(&whole, &TraceEdge::ALL), ["0 po 1", "1 po 2"]);
 }
 
 #[test]

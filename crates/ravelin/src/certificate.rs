@@ -14,11 +14,11 @@ pub struct Certificate(Kind);
 #[derive(Debug)]
 enum Kind {
     /// No goal can be reached under tso.
-    LoadBuffers(load_buffers::Certificate),
+    LoadBuffers(load_buffers::ReachabilityCertificate),
     /// About any number of threads.
-    AnyNumber(any_number::Certificate),
+    AnyNumber(any_number::ParameterisedCertificate),
     /// No target of a net can be covered.
-    Net(ravelin_nets::Certificate),
+    Net(ravelin_nets::NetCertificate),
 }
 
 impl Certificate {
@@ -52,7 +52,7 @@ impl Certificate {
                 Ok(format!(
                     "no goal of {file} can be reached under tso: {} constraints contain {} cases of the goals, no initial state, \
                      and all {} steps back from them",
-                    checked.constraints, checked.goals, checked.steps
+                    checked.constraints, checked.claims, checked.steps
                 ))
             }
             Kind::AnyNumber(certificate) => {
@@ -64,7 +64,7 @@ impl Certificate {
                 Ok(format!(
                     "{claim} for every number of threads: {} markings of {} nets contain the targets, no initial marking, and \
                      all {} steps back",
-                    checked.markings, checked.nets, checked.steps
+                    checked.constraints, checked.claims, checked.steps
                 ))
             }
             Kind::Net(_) => Err("it is about a net, not about a program".to_owned()),
@@ -78,7 +78,7 @@ impl Certificate {
         Ok(format!(
             "no target of {} can be covered: {} markings are below {} targets, above no initial marking, and closed under all \
              {} steps back",
-            net.name, checked.markings, checked.targets, checked.steps
+            net.name, checked.constraints, checked.claims, checked.steps
         ))
     }
 }

@@ -7,7 +7,7 @@ use crate::setters::setters;
 use crate::stops::add_stops;
 use ravelin_analysis::c11::{self, C11Question, with_waits};
 use ravelin_analysis::parameterised::certificate::{self as any_number, Claim};
-use ravelin_analysis::robustness::{self as analysis, Engine, RobustnessQuestion, race_freedom};
+use ravelin_analysis::robustness::{self as analysis, RobustnessEngine, RobustnessQuestion, race_freedom};
 use ravelin_answer::{Answer, Property, Verdict};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, SeqCstReading};
@@ -32,7 +32,7 @@ pub fn check(program: &Program) -> Check<'_> {
         program,
         model: Model::Tso,
         property: Property::Robust,
-        engine: Engine::default(),
+        engine: RobustnessEngine::default(),
         all_attacks: false,
         races: true,
         seq_cst: SeqCstReading::default(),
@@ -49,7 +49,7 @@ pub struct Check<'a> {
     program: &'a Program,
     model: Model,
     property: Property,
-    engine: Engine,
+    engine: RobustnessEngine,
     all_attacks: bool,
     races: bool,
     seq_cst: SeqCstReading,
@@ -68,7 +68,7 @@ impl<'a> Check<'a> {
     }
 
     /// How attacks are searched (tso and pso).
-    pub fn engine(mut self, engine: Engine) -> Self {
+    pub fn engine(mut self, engine: RobustnessEngine) -> Self {
         self.engine = engine;
         self
     }
@@ -147,7 +147,8 @@ impl<'a> Check<'a> {
 /// A proof about any number of threads.
 pub(crate) fn certify_any_number(program: &Program, claim: Claim, budget: Budget) -> Result<Option<String>, Error> {
     let certificate = any_number::certify(&program.program, claim, budget)?;
-    let certificate = certificate.map(|found| any_number::Certificate { program: program.name().to_owned(), ..found });
+    let certificate =
+        certificate.map(|found| any_number::ParameterisedCertificate { program: program.name().to_owned(), ..found });
     Ok(certificate.and_then(|certificate| serde_json::to_string(&certificate).ok()))
 }
 

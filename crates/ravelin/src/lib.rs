@@ -75,8 +75,8 @@ pub use fence::{Fence, fence, read_cost, read_placement};
 pub use macros::__assert_robust;
 pub use program::{ParseError, Program, Reading, diagnostics};
 pub use ravelin_analysis::fences::{CostBy, Placement, Sets};
-pub use ravelin_analysis::reachability::Engine as ReachEngine;
-pub use ravelin_analysis::robustness::Engine as RobustnessEngine;
+pub use ravelin_analysis::reachability::ReachEngine;
+pub use ravelin_analysis::robustness::RobustnessEngine;
 /// Answers for viewing: pages, pictures and words.
 ///
 /// ```
@@ -108,7 +108,7 @@ pub use ravelin_serve as serve;
 
 pub use ravelin_answer as answer;
 pub use ravelin_answer::{Answer, Document, Verdict};
-pub use ravelin_explore::{Beyond, Budget, Checkpoints, Limits, Peers, Progress};
+pub use ravelin_explore::{Budget, Checkpoints, Limits, Peers, Progress, Storage};
 pub use ravelin_frontend::Language;
 pub use ravelin_frontend::sites::Repair;
 pub use ravelin_machine::Reductions;

@@ -1,7 +1,7 @@
 //! Programs as given by the user: a text in one of the languages, parsed and validated.
 
 use crate::error::Error;
-use ravelin_analysis::stops::Stops;
+use ravelin_analysis::stops::StopsAnswer;
 use ravelin_answer::{self as answer, OtherPlace};
 use ravelin_frontend::{Diagnostic, Expectation, Language, Parsed, Severity, render, trencher};
 use ravelin_program::{Model, Position, Source, Span};
@@ -19,7 +19,7 @@ pub struct Program {
     /// Warnings.
     diagnostics: Vec<Diagnostic>,
     /// Where threads can stop under SC, once that was searched for.
-    pub(crate) stops: OnceLock<Stops>,
+    pub(crate) stops: OnceLock<StopsAnswer>,
 }
 
 /// How a text becomes a program.

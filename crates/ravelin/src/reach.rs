@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::program::Program;
 use crate::setters::setters;
 use ravelin_analysis::parameterised::certificate::Claim;
-use ravelin_analysis::reachability::certificate::{Certificate, certify};
-use ravelin_analysis::reachability::{Engine, Question, answer};
+use ravelin_analysis::reachability::certificate::{ReachabilityCertificate, certify};
+use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion, answer};
 use ravelin_answer::Answer;
 use ravelin_explore::Budget;
 use ravelin_machine::Reductions;
@@ -25,8 +25,8 @@ use ravelin_program::Model;
 /// # Ok::<(), ravelin::Error>(())
 /// ```
 pub fn reach(program: &Program) -> Reach<'_> {
-    let Question { model, buffer, reductions, .. } = Question::new(Model::Tso);
-    Reach { program, model, engine: Engine::default(), buffer, reductions, budget: Budget::default() }
+    let ReachabilityQuestion { model, buffer, reductions, .. } = ReachabilityQuestion::new(Model::Tso);
+    Reach { program, model, engine: ReachEngine::default(), buffer, reductions, budget: Budget::default() }
 }
 
 /// The question what a program can reach; made by [`reach`].
@@ -35,7 +35,7 @@ pub fn reach(program: &Program) -> Reach<'_> {
 pub struct Reach<'a> {
     program: &'a Program,
     model: Model,
-    engine: Engine,
+    engine: ReachEngine,
     buffer: usize,
     reductions: Reductions,
     budget: Budget<'a>,
@@ -45,7 +45,7 @@ impl<'a> Reach<'a> {
     setters!(model, buffer, reductions, budget);
 
     /// The engine; by default several engines are tried.
-    pub fn engine(mut self, engine: Engine) -> Self {
+    pub fn engine(mut self, engine: ReachEngine) -> Self {
         self.engine = engine;
         self
     }
@@ -65,7 +65,7 @@ impl<'a> Reach<'a> {
             (false, Model::Tso) => {
                 let certificate = certify(&self.program.program, &self.question())?;
                 let name = self.program.name().to_owned();
-                let certificate = certificate.map(|found| Certificate { program: name, ..found });
+                let certificate = certificate.map(|found| ReachabilityCertificate { program: name, ..found });
                 Ok(certificate.and_then(|certificate| serde_json::to_string(&certificate).ok()))
             }
             (true, _) => unfit("with any number of threads there are proofs to write under sc only: use --model sc"),
@@ -73,8 +73,8 @@ impl<'a> Reach<'a> {
         }
     }
 
-    fn question(&self) -> Question<'a> {
+    fn question(&self) -> ReachabilityQuestion<'a> {
         let Reach { model, buffer, reductions, budget, .. } = *self;
-        Question { model, buffer, reductions, budget }
+        ReachabilityQuestion { model, buffer, reductions, budget }
     }
 }

@@ -3,10 +3,10 @@
 use crate::error::Error;
 use crate::program::Program;
 use crate::setters::setters;
-use ravelin_analysis::simulation::{Choice, Simulation, Standing};
+use ravelin_analysis::simulation::{Simulation, Standing, StepChoice};
 use ravelin_answer::{self as answer, Answer, InitialThread, Step};
 use ravelin_frontend::sites::{Repair, Request, sites};
-use ravelin_program::{Edge, Model, Site};
+use ravelin_program::{Model, Site, ThreadTransition};
 use ravelin_semantics::Action;
 use std::collections::{BTreeMap, HashMap};
 
@@ -91,7 +91,7 @@ impl<'a> Simulate<'a> {
 
     /// How often many random runs pass each place for a fence, by name.
     pub fn profile(self, runs: usize) -> Result<BTreeMap<String, u64>, Error> {
-        let mut taken: HashMap<Edge, u64> = HashMap::new();
+        let mut taken: HashMap<ThreadTransition, u64> = HashMap::new();
         for run in 0..runs {
             let seed = self.seed.wrapping_add(run as u64);
             let mut simulation = Simulation::new(&self.program.program, self.model, seed)?;
@@ -102,7 +102,7 @@ impl<'a> Simulate<'a> {
                 }
                 let choice = choices.swap_remove(simulation.draw(choices.len()));
                 if let Action::Step { thread, transition, .. } = choice.action {
-                    *taken.entry(Edge { thread, transition }).or_default() += 1;
+                    *taken.entry(ThreadTransition { thread, transition }).or_default() += 1;
                 }
                 simulation.take(choice);
             }
@@ -139,7 +139,7 @@ fn ended(standing: Standing) -> Option<String> {
 /// A walk whose steps are chosen; made by [`Simulate::walk`].
 pub struct Walk {
     simulation: Simulation,
-    choices: Vec<Choice>,
+    choices: Vec<StepChoice>,
     threads: Vec<InitialThread>,
 }
 

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::program::Program;
 use crate::setters::setters;
 use crate::stops::add_stops;
-use ravelin_analysis::reachability::Question;
+use ravelin_analysis::reachability::ReachabilityQuestion;
 use ravelin_answer::Answer;
 use ravelin_explore::Budget;
 use ravelin_machine::Reductions;
@@ -27,7 +27,7 @@ use std::time::Instant;
 /// # Ok::<(), ravelin::Error>(())
 /// ```
 pub fn states(program: &Program) -> States<'_> {
-    let Question { model, buffer, reductions, .. } = Question::new(Model::Tso);
+    let ReachabilityQuestion { model, buffer, reductions, .. } = ReachabilityQuestion::new(Model::Tso);
     States { program, model, buffer, reductions, stops: true, budget: Budget::default() }
 }
 
@@ -51,7 +51,7 @@ impl<'a> States<'a> {
         let start = Instant::now();
         let program = &self.program.program;
         let States { model, buffer, reductions, budget, .. } = self;
-        let question = Question { model, buffer, reductions, budget };
+        let question = ReachabilityQuestion { model, buffer, reductions, budget };
         let found = ravelin_analysis::states::states(program, &question)?;
         let mut answer = Answer::FinalStates(Box::new(final_states(self.program.name(), program, &found)));
         if self.stops {

@@ -16,7 +16,7 @@ const MOST_STATES: u64 = 1_000_000;
 pub(crate) fn add_stops(program: &Program, budget: Budget, start: Instant, answer: &mut Answer) -> Result<(), Error> {
     let states = answer.states();
     // Of several processes that find the same answer, one reports it.
-    let is_other = budget.beyond.peers.is_some_and(|peers| peers.number() != 0);
+    let is_other = budget.storage.peers.is_some_and(|peers| peers.number() != 0);
     if budget.spent(start, states).is_some() || is_other {
         return Ok(());
     }

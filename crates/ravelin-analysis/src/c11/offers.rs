@@ -6,7 +6,8 @@
 
 use crate::fences::{CostBy, Offer, offers_of};
 use ravelin_program::{
-    Change, Edge, Instruction, Model, Order, Program, Site, Strength, ThreadId, TransitionId, strengthened,
+    Change, FenceStrength, Instruction, Model, Order, Program, Site, ThreadId, ThreadTransition, TransitionId,
+    strengthened,
 };
 
 /// How much each kind of change weighs. All are at least 1.
@@ -43,9 +44,9 @@ pub fn c11_offers(
         let site = &sites[number];
         match site.change {
             Change::Insert { .. } => {
-                weighed.push((number, Strength::Full, weights.seq_cst));
+                weighed.push((number, FenceStrength::Full, weights.seq_cst));
                 if orders_matter && weights.weak_fences {
-                    let weak = [Strength::AcqRel, Strength::StoreStore, Strength::Acquire];
+                    let weak = [FenceStrength::AcqRel, FenceStrength::StoreStore, FenceStrength::Acquire];
                     weighed.extend(weak.map(|strength| (number, strength, weights.weak_fence)));
                 }
             }
@@ -53,12 +54,12 @@ pub fn c11_offers(
                 let full =
                     site.edges.iter().any(|edge| *instruction(program, edge) == Instruction::Fence(Order::SeqCst));
                 match full {
-                    true => weighed.push((number, Strength::Full, weights.seq_cst)),
-                    false if orders_matter => weighed.push((number, Strength::Full, weights.weak_fence)),
+                    true => weighed.push((number, FenceStrength::Full, weights.seq_cst)),
+                    false if orders_matter => weighed.push((number, FenceStrength::Full, weights.weak_fence)),
                     false => {}
                 }
             }
-            Change::Strengthen if orders_matter => weighed.push((number, Strength::Full, weights.order)),
+            Change::Strengthen if orders_matter => weighed.push((number, FenceStrength::Full, weights.order)),
             Change::Strengthen => {}
             // An exchange in place of a store is seq_cst, and what such an access means is a matter of reading.
             Change::Lock => {}
@@ -74,7 +75,7 @@ pub fn order_sites(program: &Program) -> Vec<Site> {
     for (number, thread) in program.threads.iter().enumerate() {
         for (id, transition) in thread.transitions.iter().enumerate() {
             if strengthened(&transition.instruction).is_some() {
-                let edge = Edge { thread: ThreadId(number), transition: TransitionId(id) };
+                let edge = ThreadTransition { thread: ThreadId(number), transition: TransitionId(id) };
                 let name = format!("{}:{id}", thread.name);
                 let position = program.source.position(transition.span);
                 sites.push(Site { name, change: Change::Strengthen, edges: vec![edge], position });
@@ -84,6 +85,6 @@ pub fn order_sites(program: &Program) -> Vec<Site> {
     sites
 }
 
-fn instruction<'a>(program: &'a Program, edge: &Edge) -> &'a Instruction {
+fn instruction<'a>(program: &'a Program, edge: &ThreadTransition) -> &'a Instruction {
     &program.threads[edge.thread.0].transitions[edge.transition.0].instruction
 }

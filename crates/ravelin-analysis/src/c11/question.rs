@@ -7,9 +7,9 @@
 use super::witness::{C11Race, C11Witness, race, stale};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Budget, Limit, Options, Statistics, Until};
-use ravelin_machine::monitor::{C11Settings, Found, FoundKind, MonitorError, monitor};
+use ravelin_machine::monitor::{C11Settings, MonitorError, MonitorFinding, MonitorFindingKind, monitor};
 use ravelin_program::{Copies, Instruction, Model, Order, Program, SeqCstReading};
-use ravelin_semantics::rc20::Reading;
+use ravelin_semantics::rc20::OrderReading;
 use std::time::Instant;
 
 /// What is asked, and how hard to try.
@@ -112,18 +112,18 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
 }
 
 /// How the axioms count the orders of a graph.
-pub(super) fn reading(model: Model, seq_cst: SeqCstReading) -> Reading {
+pub(super) fn reading(model: Model, seq_cst: SeqCstReading) -> OrderReading {
     match (model, seq_cst) {
-        (Model::Ra, _) => Reading::ReleaseAcquire,
-        (_, SeqCstReading::RelAcq) => Reading::SeqCstAsReleaseAcquire,
-        _ => Reading::Written,
+        (Model::Ra, _) => OrderReading::ReleaseAcquire,
+        (_, SeqCstReading::RelAcq) => OrderReading::SeqCstAsReleaseAcquire,
+        _ => OrderReading::Written,
     }
 }
 
-fn violation(program: &Program, reading: Reading, found: &Found) -> Result<C11Violation, InternalError> {
+fn violation(program: &Program, reading: OrderReading, found: &MonitorFinding) -> Result<C11Violation, InternalError> {
     match found.kind {
-        FoundKind::Stale => Ok(C11Violation::NotRobust(Box::new(stale(program, reading, found)?))),
-        FoundKind::Race => Ok(C11Violation::Race(Box::new(race(program, reading, found)?))),
+        MonitorFindingKind::Stale => Ok(C11Violation::NotRobust(Box::new(stale(program, reading, found)?))),
+        MonitorFindingKind::Race => Ok(C11Violation::Race(Box::new(race(program, reading, found)?))),
     }
 }
 

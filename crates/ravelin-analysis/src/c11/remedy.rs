@@ -6,11 +6,11 @@
 
 use super::question::{C11Answer, reading};
 use ravelin_program::Order;
-use ravelin_semantics::rc20::{Graph, Label, Reading, rc20_consistent};
+use ravelin_semantics::rc20::{Graph, Label, OrderReading, rc20_consistent};
 
 /// A set of changes, none of which can be left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Remedy {
+pub struct C11Remedy {
     /// Events of the graph, and the order that each gets.
     pub strengthen: Vec<(usize, Order)>,
     /// Events of the graph with a seq_cst fence right before them.
@@ -18,12 +18,12 @@ pub struct Remedy {
 }
 
 /// Changes that forbid the graph of an answer's witness, if there are any.
-pub fn remedy(answer: &C11Answer) -> Option<Remedy> {
+pub fn remedy(answer: &C11Answer) -> Option<C11Remedy> {
     // Where there are no seq_cst accesses, it does not matter how they are read.
     of_graph(&answer.witness()?.graph, reading(answer.model, answer.seq_cst.unwrap_or_default()))
 }
 
-fn of_graph(graph: &Graph, reading: Reading) -> Option<Remedy> {
+fn of_graph(graph: &Graph, reading: OrderReading) -> Option<C11Remedy> {
     let strengthen: Vec<(usize, Order)> =
         (0..graph.len()).filter_map(|event| Some((event, stronger(graph, event, reading)?))).collect();
     let follows = |event: &usize| {
@@ -32,9 +32,9 @@ fn of_graph(graph: &Graph, reading: Reading) -> Option<Remedy> {
     };
     let fences: Vec<usize> = (0..graph.len()).filter(follows).collect();
     let candidates = [
-        Remedy { strengthen: strengthen.clone(), fences: Vec::new() },
-        Remedy { strengthen: Vec::new(), fences: fences.clone() },
-        Remedy { strengthen, fences },
+        C11Remedy { strengthen: strengthen.clone(), fences: Vec::new() },
+        C11Remedy { strengthen: Vec::new(), fences: fences.clone() },
+        C11Remedy { strengthen, fences },
     ];
     let mut remedy = candidates.into_iter().find(|remedy| forbids(graph, reading, remedy))?;
     for number in (0..remedy.strengthen.len()).rev() {
@@ -54,7 +54,7 @@ fn of_graph(graph: &Graph, reading: Reading) -> Option<Remedy> {
     Some(remedy)
 }
 
-fn forbids(graph: &Graph, reading: Reading, remedy: &Remedy) -> bool {
+fn forbids(graph: &Graph, reading: OrderReading, remedy: &C11Remedy) -> bool {
     let mut changed = graph.clone();
     for &(event, stronger) in &remedy.strengthen {
         match &mut changed.events[event].label {
@@ -70,7 +70,7 @@ fn forbids(graph: &Graph, reading: Reading, remedy: &Remedy) -> bool {
 }
 
 /// The release/acquire order of an atomic access that is weaker.
-fn stronger(graph: &Graph, event: usize, reading: Reading) -> Option<Order> {
+fn stronger(graph: &Graph, event: usize, reading: OrderReading) -> Option<Order> {
     let event = &graph.events[event];
     let strong = match event.label {
         Label::Read { .. } => Order::Acquire,

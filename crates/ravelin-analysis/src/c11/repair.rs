@@ -1,7 +1,7 @@
 //! Repair: the cheapest stronger orders and fences that make a program robust, and free of data races.
 //!
 //! The loop is that of `fences/listing.rs`: take the cheapest offers that satisfy all clauses, ask whether the program with them is robust, and
-//! learn clauses from what is found (`sighting.rs`). Violations that were found before are looked at first, because following one run
+//! learn clauses from what is found (`violating_run.rs`). Violations that were found before are looked at first, because following one run
 //! is much cheaper than a search. Every clause holds for every set that makes the program robust, so the first cover that does is a
 //! cheapest one. A program with a data race is not robust; synchronisation may be what it lacks, so races are repaired like
 //! violations if they are asked for.
@@ -27,8 +27,8 @@
 //! ```
 
 use super::question::{C11Answer, C11Question, C11Violation, c11_robustness, reading};
-use super::sighting::{Changes, Sighting};
-use crate::fences::{Effort, End, FenceSet, Judged, Offer, Sets, list};
+use super::violating_run::{Changes, ViolatingRun};
+use crate::fences::{FenceSet, ListingEnd, Offer, SetVerdict, Sets, SynthesisEffort, list};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::Limit;
 use ravelin_program::{Model, Program, SeqCstReading, Site};
@@ -50,7 +50,7 @@ impl StrengthenQuestion<'_> {
 
 /// The answer.
 #[derive(Clone, Debug)]
-pub struct Strengthened {
+pub struct StrengthenAnswer {
     pub outcome: StrengthenOutcome,
     /// By cost. Empty unless the outcome is [`StrengthenOutcome::Found`] or a limit was met on the way to all sets.
     pub sets: Vec<FenceSet>,
@@ -58,7 +58,7 @@ pub struct Strengthened {
     pub truncated: bool,
     /// The reading of seq_cst accesses that the answer is about, as in [`C11Answer`].
     pub seq_cst: Option<SeqCstReading>,
-    pub effort: Effort,
+    pub effort: SynthesisEffort,
 }
 
 #[derive(Clone, Debug)]
@@ -82,22 +82,22 @@ pub fn strengthen(
     sites: &[Site],
     offers: &[Offer],
     question: &StrengthenQuestion,
-) -> Result<Strengthened, AnalysisError> {
+) -> Result<StrengthenAnswer, AnalysisError> {
     let mut judge = Judge::new(program, sites, offers, question);
     let (start, asked) = (judge.start, question.robust);
-    let mut sightings: Vec<Sighting> = Vec::new();
+    let mut sightings: Vec<ViolatingRun> = Vec::new();
     let late = || asked.budget.late(start);
     let listing = list(offers, question.sets, &late, &mut |set| {
         if let Some(sighting) = sightings.iter().find(|sighting| judge.changes.leave(sighting, &set.offers)) {
-            return Ok(Judged::Wrong(judge.changes.clauses(sighting, &set.offers)));
+            return Ok(SetVerdict::Wrong(judge.changes.clauses(sighting, &set.offers)));
         }
         let answer = judge.ask(&set.offers)?;
         let violation = match (answer.violation, answer.verdict) {
             (Some(violation), _) => violation,
-            (None, Verdict::Holds) => return Ok(Judged::Right(vec![set.offers.clone()])),
+            (None, Verdict::Holds) => return Ok(SetVerdict::Right(vec![set.offers.clone()])),
             (None, _) => {
                 let limit = answer.limit.map(|limit| asked.budget.limits.as_given(limit));
-                return Ok(Judged::End(StrengthenOutcome::Unknown { limit, unchecked: set.clone() }));
+                return Ok(SetVerdict::End(StrengthenOutcome::Unknown { limit, unchecked: set.clone() }));
             }
         };
         let sighting = judge.changes.sighting(&violation)?;
@@ -109,19 +109,23 @@ pub fn strengthen(
         sightings.push(sighting);
         if clauses.iter().any(Vec::is_empty) {
             let remains = judge.whatever_is_taken()?.unwrap_or(violation);
-            return Ok(Judged::End(StrengthenOutcome::NoSet(Box::new(remains))));
+            return Ok(SetVerdict::End(StrengthenOutcome::NoSet(Box::new(remains))));
         }
-        Ok(Judged::Wrong(clauses))
+        Ok(SetVerdict::Wrong(clauses))
     })?;
     let outcome = match listing.end {
-        End::NotNeeded => StrengthenOutcome::NotNeeded,
-        End::Found => StrengthenOutcome::Found,
-        End::Late(limit, unchecked) => StrengthenOutcome::Unknown { limit, unchecked },
-        End::Other(outcome) => outcome,
+        ListingEnd::NotNeeded => StrengthenOutcome::NotNeeded,
+        ListingEnd::Found => StrengthenOutcome::Found,
+        ListingEnd::Late(limit, unchecked) => StrengthenOutcome::Unknown { limit, unchecked },
+        ListingEnd::Other(outcome) => outcome,
     };
-    let effort =
-        Effort { queries: judge.queries, clauses: listing.clauses, states: judge.states, elapsed: start.elapsed() };
-    Ok(Strengthened { outcome, sets: listing.sets, truncated: listing.truncated, seq_cst: judge.seq_cst, effort })
+    let effort = SynthesisEffort {
+        queries: judge.queries,
+        clauses: listing.clauses,
+        states: judge.states,
+        elapsed: start.elapsed(),
+    };
+    Ok(StrengthenAnswer { outcome, sets: listing.sets, truncated: listing.truncated, seq_cst: judge.seq_cst, effort })
 }
 
 /// What goes wrong if one change of a set is left out: the reason why it is there.

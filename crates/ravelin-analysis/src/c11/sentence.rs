@@ -2,7 +2,7 @@
 
 use ravelin_answer::{Edge, EdgeKind};
 use ravelin_program::Program;
-use ravelin_semantics::rc20::{Event, Graph, Label};
+use ravelin_semantics::rc20::{Graph, GraphEvent, Label};
 
 /// "q may read 0 from `x` on line 4 although p has stored 1 there on line 2, since …".
 pub(super) fn of_stale(program: &Program, graph: &Graph, access: usize, cycle: &[Edge]) -> String {
@@ -64,11 +64,11 @@ impl Words<'_> {
         self.program.memory.name_of(address)
     }
 
-    fn thread(&self, event: &Event) -> String {
+    fn thread(&self, event: &GraphEvent) -> String {
         event.thread.map_or("the start".to_owned(), |thread| self.program.threads[thread.0].name.clone())
     }
 
-    fn line(&self, event: &Event) -> String {
+    fn line(&self, event: &GraphEvent) -> String {
         let position = self.program.source.position(event.span);
         position.map(|position| format!(" on line {}", position.line)).unwrap_or_default()
     }

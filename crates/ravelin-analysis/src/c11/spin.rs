@@ -113,9 +113,9 @@ fn leads_to_attempt(thread: &Thread, from: LocId, guard: LocId, attempt: &Instru
     false
 }
 
-type Rewritten = (SpinShape, Instruction, Vec<(RegId, Expr)>);
+type Rewrite = (SpinShape, Instruction, Vec<(RegId, Expr)>);
 
-fn rewriting(program: &Program, thread: &Thread, attempt: &Instruction, done: &Expr) -> Option<Rewritten> {
+fn rewriting(program: &Program, thread: &Thread, attempt: &Instruction, done: &Expr) -> Option<Rewrite> {
     match attempt {
         Instruction::Load { reg, address, order } if !mentions(&address.expr, *reg) => {
             let values = values_for(program, address, *reg, done)?;

@@ -12,12 +12,12 @@ use crate::InternalError;
 use crate::witness::{initial, narrate, start_of};
 use ravelin_answer::{Edge, Event, Initial, Step};
 use ravelin_machine::Run;
-use ravelin_machine::monitor::Found;
+use ravelin_machine::monitor::MonitorFinding;
 use ravelin_program::{Program, ThreadId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::rc20::{
-    Graph, Grown, Label, Reading, atomics_sc_consistent, races, rc20_consistent, sc_consistent,
+    Graph, GrowingGraph, Label, OrderReading, atomics_sc_consistent, races, rc20_consistent, sc_consistent,
 };
 
 /// A graph that the model allows and SC does not.
@@ -58,7 +58,11 @@ pub struct C11Race {
 }
 
 /// The witness that an access may be stale.
-pub(super) fn stale(program: &Program, reading: Reading, found: &Found) -> Result<C11Witness, InternalError> {
+pub(super) fn stale(
+    program: &Program,
+    reading: OrderReading,
+    found: &MonitorFinding,
+) -> Result<C11Witness, InternalError> {
     let internal = |what: String| InternalError(format!("a violation of robustness does not hold: {what}"));
     let (initial, steps) = replay(program, &found.run).map_err(internal)?;
     let (grown, made_by) = grow(program, &found.run).map_err(internal)?;
@@ -68,7 +72,7 @@ pub(super) fn stale(program: &Program, reading: Reading, found: &Found) -> Resul
         .into_iter()
         .find(violates)
         .ok_or_else(|| internal("no graph with the access is allowed by the model and not by SC".to_owned()))?;
-    let parts = Grown::newest(&graph, found.thread)
+    let parts = GrowingGraph::newest(&graph, found.thread)
         .and_then(|access| Some((access, cycle_through(&graph, access)?)))
         .and_then(|(access, cycle)| Some((access, cycle.first()?.to, cycle)));
     let (access, ignored, cycle) = parts.ok_or_else(|| internal("its graph has no cycle".to_owned()))?;
@@ -79,12 +83,12 @@ pub(super) fn stale(program: &Program, reading: Reading, found: &Found) -> Resul
 }
 
 /// The witness of a race.
-pub(super) fn race(program: &Program, reading: Reading, found: &Found) -> Result<C11Race, InternalError> {
+pub(super) fn race(program: &Program, reading: OrderReading, found: &MonitorFinding) -> Result<C11Race, InternalError> {
     let internal = |what: String| InternalError(format!("a data race does not hold: {what}"));
     let (initial, steps) = replay(program, &found.run).map_err(internal)?;
     let (grown, made_by) = grow(program, &found.run).map_err(internal)?;
     let racing = |graph: &Graph| {
-        let second = Grown::newest(graph, found.thread)?;
+        let second = GrowingGraph::newest(graph, found.thread)?;
         let pairs = races(graph, reading);
         let pair = pairs.iter().find(|&&(a, b)| a == second || b == second)?;
         Some((if pair.0 == second { pair.1 } else { pair.0 }, second))
@@ -115,9 +119,9 @@ fn replay(program: &Program, run: &Run) -> Result<(Initial, Vec<Step>), String> 
 }
 
 /// The graph of a run, and for each thread the steps that made its events.
-fn grow<'a>(program: &'a Program, run: &Run) -> Result<(Grown<'a>, Vec<Vec<usize>>), String> {
+fn grow<'a>(program: &'a Program, run: &Run) -> Result<(GrowingGraph<'a>, Vec<Vec<usize>>), String> {
     let memory: Vec<(Value, Value)> = run.start.memory.clone();
-    let mut grown = Grown::new(program, &memory);
+    let mut grown = GrowingGraph::new(program, &memory);
     let mut made_by = vec![Vec::new(); program.threads.len()];
     for (number, &action) in run.actions.iter().enumerate() {
         grown.follow(action).map_err(|error| format!("step {}: {error}", number + 1))?;

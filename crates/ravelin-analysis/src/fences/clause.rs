@@ -14,7 +14,7 @@ use super::Offer;
 use crate::parameterised::Instance;
 use crate::robustness::is_overtaking_load;
 use crate::witness::Computation;
-use ravelin_program::{Change, Edge, Instruction, Model, Order, Program, Site, Strength, ThreadId};
+use ravelin_program::{Change, FenceStrength, Instruction, Model, Order, Program, Site, ThreadId, ThreadTransition};
 use ravelin_semantics::Action;
 use std::collections::HashMap;
 
@@ -25,12 +25,12 @@ pub(super) struct Clauses<'a> {
     sites: &'a [Site],
     offers: &'a [Offer],
     /// The offers at the sites of an edge.
-    at: HashMap<Edge, Vec<usize>>,
+    at: HashMap<ThreadTransition, Vec<usize>>,
     holds_bus: bool,
 }
 
 /// A store of a thread in a run: when it was issued and when it reached memory, if it did.
-struct Stored {
+struct StoreTimes {
     issued: usize,
     reached: usize,
 }
@@ -38,11 +38,11 @@ struct Stored {
 /// What one thread did in a run.
 #[derive(Default)]
 struct Deeds {
-    stores: Vec<Stored>,
+    stores: Vec<StoreTimes>,
     /// When it loaded.
     loads: Vec<usize>,
     /// When it took which transition of the program. Transitions that were added to it are left out.
-    steps: Vec<(usize, Edge)>,
+    steps: Vec<(usize, ThreadTransition)>,
 }
 
 /// Never, as a time.
@@ -50,7 +50,7 @@ const NEVER: usize = usize::MAX;
 
 impl<'a> Clauses<'a> {
     pub fn new(program: &'a Program, model: Model, sites: &'a [Site], offers: &'a [Offer]) -> Clauses<'a> {
-        let mut at: HashMap<Edge, Vec<usize>> = HashMap::new();
+        let mut at: HashMap<ThreadTransition, Vec<usize>> = HashMap::new();
         for (number, offer) in offers.iter().enumerate() {
             for &edge in &sites[offer.site].edges {
                 at.entry(edge).or_default().push(number);
@@ -65,10 +65,10 @@ impl<'a> Clauses<'a> {
     pub fn of_run_of(&self, instance: Option<&Instance>, run: &Computation) -> Vec<usize> {
         let Some(instance) = instance else { return self.of_run(run) };
         let first = |thread: ThreadId| instance.by_thread[..thread.0].iter().sum::<usize>();
-        let copies = |edge: &Edge| {
+        let copies = |edge: &ThreadTransition| {
             let first = first(edge.thread);
             let numbers = first..first + instance.by_thread[edge.thread.0];
-            numbers.map(|thread| Edge { thread: ThreadId(thread), ..*edge }).collect::<Vec<_>>()
+            numbers.map(|thread| ThreadTransition { thread: ThreadId(thread), ..*edge }).collect::<Vec<_>>()
         };
         let of_copies = |site: &Site| Site { edges: site.edges.iter().flat_map(copies).collect(), ..site.clone() };
         let sites: Vec<Site> = self.sites.iter().map(of_copies).collect();
@@ -93,10 +93,11 @@ impl<'a> Clauses<'a> {
                         }
                         // The locked store waits for those before it, and the thread waits for it.
                         Change::Lock => {
-                            self.forbids(&deeds, Strength::Full, time) || self.forbids(&deeds, Strength::Full, next)
+                            self.forbids(&deeds, FenceStrength::Full, time)
+                                || self.forbids(&deeds, FenceStrength::Full, next)
                         }
                         // A release store waits for the stores before it; of no other order do these models take notice.
-                        Change::Strengthen => self.forbids(&deeds, Strength::StoreStore, time),
+                        Change::Strengthen => self.forbids(&deeds, FenceStrength::StoreStore, time),
                     };
                     if forbids {
                         clause.push(number);
@@ -118,9 +119,11 @@ impl<'a> Clauses<'a> {
             for &number in self.at.get(&edge).into_iter().flatten() {
                 let passed = match self.sites[self.offers[number].site].change {
                     Change::Insert { .. } => {
-                        (from..to).contains(&time) && self.offers[number].strength == Strength::Full
+                        (from..to).contains(&time) && self.offers[number].strength == FenceStrength::Full
                     }
-                    Change::Keep => (from + 1..to).contains(&time) && self.strength_of(edge) == Some(Strength::Full),
+                    Change::Keep => {
+                        (from + 1..to).contains(&time) && self.strength_of(edge) == Some(FenceStrength::Full)
+                    }
                     Change::Lock => (from..to).contains(&time),
                     Change::Strengthen => false,
                 };
@@ -135,25 +138,26 @@ impl<'a> Clauses<'a> {
     }
 
     /// A fence that the thread passes at that time, before its action of that time, is in the way of what it did.
-    fn forbids(&self, deeds: &Deeds, strength: Strength, time: usize) -> bool {
-        let pending = |store: &&Stored| store.issued < time && (store.reached > time || store.reached == NEVER);
+    fn forbids(&self, deeds: &Deeds, strength: FenceStrength, time: usize) -> bool {
+        let pending = |store: &&StoreTimes| store.issued < time && (store.reached > time || store.reached == NEVER);
         let overtaken_by_store =
-            |store: &Stored| deeds.stores.iter().any(|later| later.issued >= time && later.reached < store.reached);
-        let overtaken_by_load = |store: &Stored| deeds.loads.iter().any(|&load| load >= time && load < store.reached);
+            |store: &StoreTimes| deeds.stores.iter().any(|later| later.issued >= time && later.reached < store.reached);
+        let overtaken_by_load =
+            |store: &StoreTimes| deeds.loads.iter().any(|&load| load >= time && load < store.reached);
         let mut pending = deeds.stores.iter().filter(pending);
         match (strength, self.model) {
-            (Strength::StoreStore | Strength::AcqRel, Model::Pso) => pending.any(overtaken_by_store),
-            (Strength::Acquire | Strength::StoreStore | Strength::AcqRel, _) => false,
-            (Strength::Full, _) if self.holds_bus => pending.next().is_some(),
-            (Strength::Full, _) => pending.any(|store| overtaken_by_load(store) || overtaken_by_store(store)),
+            (FenceStrength::StoreStore | FenceStrength::AcqRel, Model::Pso) => pending.any(overtaken_by_store),
+            (FenceStrength::Acquire | FenceStrength::StoreStore | FenceStrength::AcqRel, _) => false,
+            (FenceStrength::Full, _) if self.holds_bus => pending.next().is_some(),
+            (FenceStrength::Full, _) => pending.any(|store| overtaken_by_load(store) || overtaken_by_store(store)),
         }
     }
 
     /// What a fence that stands in the program orders, if anything.
-    fn strength_of(&self, edge: Edge) -> Option<Strength> {
+    fn strength_of(&self, edge: ThreadTransition) -> Option<FenceStrength> {
         match self.program.threads[edge.thread.0].transitions[edge.transition.0].instruction {
-            Instruction::Fence(Order::SeqCst) => Some(Strength::Full),
-            Instruction::Fence(Order::Release | Order::AcqRel) => Some(Strength::StoreStore),
+            Instruction::Fence(Order::SeqCst) => Some(FenceStrength::Full),
+            Instruction::Fence(Order::Release | Order::AcqRel) => Some(FenceStrength::StoreStore),
             _ => None,
         }
     }
@@ -167,14 +171,14 @@ impl<'a> Clauses<'a> {
             match *action {
                 Action::Step { thread: of, transition, .. } if of == thread => {
                     if let Some(taken) = code.transitions.get(transition.0) {
-                        deeds.steps.push((time, Edge { thread, transition }));
+                        deeds.steps.push((time, ThreadTransition { thread, transition }));
                         if is_overtaking_load(&taken.instruction) {
                             deeds.loads.push(time);
                         }
                     }
                     if let Some(address) = issued {
                         pending.entry(*address).or_default().push(deeds.stores.len());
-                        deeds.stores.push(Stored { issued: time, reached: NEVER });
+                        deeds.stores.push(StoreTimes { issued: time, reached: NEVER });
                     }
                 }
                 Action::Flush { thread: of, address } if of == thread => {

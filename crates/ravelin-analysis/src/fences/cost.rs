@@ -2,7 +2,7 @@
 
 use super::cover::Cost;
 use super::loops::LoopDepths;
-use ravelin_program::{Change, Edge, Instruction, Order, Program, Site, Strength, TransitionId};
+use ravelin_program::{Change, FenceStrength, Instruction, Order, Program, Site, ThreadTransition, TransitionId};
 use std::collections::BTreeMap;
 
 /// Loops deeper than this cost no more, so that sums stay far below what a number can hold.
@@ -28,7 +28,7 @@ pub enum CostBy {
 pub struct Offer {
     /// Number of the site.
     pub site: usize,
-    pub strength: Strength,
+    pub strength: FenceStrength,
     pub cost: Cost,
 }
 
@@ -53,14 +53,14 @@ pub fn offers(program: &Program, sites: &[Site], allowed: &[usize], by: &CostBy,
         match site.change {
             Change::Insert { .. } => {
                 if !repeats_a_fence(program, sites, site) {
-                    weighed.push((number, Strength::Full, weights.full));
+                    weighed.push((number, FenceStrength::Full, weights.full));
                 }
-                weighed.extend(weights.store_store.map(|weight| (number, Strength::StoreStore, weight)));
+                weighed.extend(weights.store_store.map(|weight| (number, FenceStrength::StoreStore, weight)));
             }
-            Change::Keep if standing(program, site) == Strength::StoreStore => {
-                weighed.push((number, Strength::StoreStore, weights.store_store.unwrap_or(weights.full)));
+            Change::Keep if standing(program, site) == FenceStrength::StoreStore => {
+                weighed.push((number, FenceStrength::StoreStore, weights.store_store.unwrap_or(weights.full)));
             }
-            Change::Keep | Change::Lock => weighed.push((number, Strength::Full, weights.full)),
+            Change::Keep | Change::Lock => weighed.push((number, FenceStrength::Full, weights.full)),
             // Orders do nothing under TSO and PSO that a fence would not do.
             Change::Strengthen => {}
         }
@@ -73,10 +73,10 @@ pub(crate) fn offers_of(
     program: &Program,
     sites: &[Site],
     by: &CostBy,
-    weighed: impl IntoIterator<Item = (usize, Strength, u64)>,
+    weighed: impl IntoIterator<Item = (usize, FenceStrength, u64)>,
 ) -> Vec<Offer> {
     let depths = LoopDepths::of(program);
-    let offer = |(number, strength, weight): (usize, Strength, u64)| {
+    let offer = |(number, strength, weight): (usize, FenceStrength, u64)| {
         let site = &sites[number];
         let threads = site.threads() as u64;
         let looped = threads.saturating_mul(10u64.pow(depths.deepest(&site.edges).min(DEEPEST)));
@@ -93,27 +93,29 @@ pub(crate) fn offers_of(
 }
 
 /// What a fence that stands there is worth.
-fn standing(program: &Program, site: &Site) -> Strength {
-    let is_full = |edge: &Edge| {
+fn standing(program: &Program, site: &Site) -> FenceStrength {
+    let is_full = |edge: &ThreadTransition| {
         let transition = &program.threads[edge.thread.0].transitions[edge.transition.0];
         matches!(transition.instruction, Instruction::Fence(Order::SeqCst))
     };
-    if site.edges.iter().any(is_full) { Strength::Full } else { Strength::StoreStore }
+    if site.edges.iter().any(is_full) { FenceStrength::Full } else { FenceStrength::StoreStore }
 }
 
 /// All ways to a full fence that may be kept pass the site, and nothing else does: a full fence here would be the same again.
 fn repeats_a_fence(program: &Program, sites: &[Site], site: &Site) -> bool {
-    let kept = |edge: Edge| sites.iter().any(|other| other.change == Change::Keep && other.edges.contains(&edge));
+    let kept =
+        |edge: ThreadTransition| sites.iter().any(|other| other.change == Change::Keep && other.edges.contains(&edge));
     site.edges.iter().all(|edge| {
         let thread = &program.threads[edge.thread.0];
         let to = thread.transitions[edge.transition.0].to;
         let mut next = thread.outgoing(to);
         let fence = next.next().is_some_and(|(transition, next)| {
             matches!(next.instruction, Instruction::Fence(Order::SeqCst))
-                && kept(Edge { thread: edge.thread, transition })
+                && kept(ThreadTransition { thread: edge.thread, transition })
         });
         let all_ways = (0..thread.transitions.len()).map(TransitionId).all(|transition| {
-            thread.transitions[transition.0].to != to || site.edges.contains(&Edge { thread: edge.thread, transition })
+            thread.transitions[transition.0].to != to
+                || site.edges.contains(&ThreadTransition { thread: edge.thread, transition })
         });
         fence && next.next().is_none() && all_ways
     })

@@ -33,7 +33,7 @@ impl Cost {
 
 /// The search was told to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GivenUp;
+pub struct Cancellation;
 
 /// Nodes of a search between two looks at the clock.
 const BETWEEN_LOOKS: u64 = 256;
@@ -75,10 +75,10 @@ impl Covers {
     }
 
     /// A cheapest cover, sorted, if there is one at all. `give_up` is asked now and then; if it says so there is no answer.
-    pub fn cheapest(&self, give_up: &dyn Fn() -> bool) -> Result<Option<Vec<usize>>, GivenUp> {
-        let mut search = Search {
+    pub fn cheapest(&self, give_up: &dyn Fn() -> bool) -> Result<Option<Vec<usize>>, Cancellation> {
+        let mut search = HittingSearch {
             covers: self,
-            state: vec![State::Free; self.costs.len()],
+            state: vec![HittingState::Free; self.costs.len()],
             chosen: Vec::new(),
             cost: Cost::default(),
             best: None,
@@ -105,16 +105,16 @@ fn is_subset(small: &[usize], large: &[usize]) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum HittingState {
     Free,
     Taken,
     /// Covers with it have been looked at.
     Refused,
 }
 
-struct Search<'a> {
+struct HittingSearch<'a> {
     covers: &'a Covers,
-    state: Vec<State>,
+    state: Vec<HittingState>,
     chosen: Vec<usize>,
     cost: Cost,
     best: Option<(Cost, Vec<usize>)>,
@@ -122,14 +122,14 @@ struct Search<'a> {
     nodes: u64,
 }
 
-impl Search<'_> {
-    fn descend(&mut self) -> Result<(), GivenUp> {
+impl HittingSearch<'_> {
+    fn descend(&mut self) -> Result<(), Cancellation> {
         self.nodes += 1;
         if self.nodes.is_multiple_of(BETWEEN_LOOKS) && (self.give_up)() {
-            return Err(GivenUp);
+            return Err(Cancellation);
         }
         let covers = self.covers;
-        let taken = |offer: &usize| self.state[*offer] == State::Taken;
+        let taken = |offer: &usize| self.state[*offer] == HittingState::Taken;
         if covers.excluded.iter().any(|set| set.iter().all(taken)) {
             return Ok(());
         }
@@ -139,27 +139,27 @@ impl Search<'_> {
         {
             return Ok(());
         }
-        let free = |clause: &[usize]| clause.iter().filter(|offer| self.state[**offer] == State::Free).count();
+        let free = |clause: &[usize]| clause.iter().filter(|offer| self.state[**offer] == HittingState::Free).count();
         let Some(tightest) = open.iter().min_by_key(|clause| free(clause)) else {
             // Cheaper than the best, or it would have been cut off above.
             self.best = Some((self.cost, self.chosen.clone()));
             return Ok(());
         };
         let mut choices: Vec<usize> =
-            tightest.iter().copied().filter(|offer| self.state[*offer] == State::Free).collect();
+            tightest.iter().copied().filter(|offer| self.state[*offer] == HittingState::Free).collect();
         choices.sort_by_key(|&offer| (covers.costs[offer], offer));
         let before = self.cost;
         for &offer in &choices {
-            self.state[offer] = State::Taken;
+            self.state[offer] = HittingState::Taken;
             self.chosen.push(offer);
             self.cost = before + covers.costs[offer];
             self.descend()?;
             self.chosen.pop();
-            self.state[offer] = State::Refused;
+            self.state[offer] = HittingState::Refused;
         }
         self.cost = before;
         for &offer in &choices {
-            self.state[offer] = State::Free;
+            self.state[offer] = HittingState::Free;
         }
         Ok(())
     }
@@ -169,7 +169,7 @@ impl Search<'_> {
         let mut left: Vec<u128> = self.covers.costs.iter().map(|cost| cost.weight()).collect();
         let mut sum = 0u128;
         for clause in open {
-            let free = || clause.iter().copied().filter(|offer| self.state[*offer] == State::Free);
+            let free = || clause.iter().copied().filter(|offer| self.state[*offer] == HittingState::Free);
             // A clause without a choice costs more than anything; the branch ends when it is met.
             let Some(share) = free().map(|offer| left[offer]).min() else { continue };
             sum = sum.saturating_add(share);

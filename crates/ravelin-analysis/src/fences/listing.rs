@@ -8,7 +8,7 @@
 //! Who judges a set, and how clauses are learned, is left to others: `synthesis.rs` for TSO and PSO, `c11/repair.rs` for C11.
 
 use super::cost::Offer;
-use super::cover::{Covers, GivenUp};
+use super::cover::{Cancellation, Covers};
 use super::synthesis::{FenceSet, Sets};
 use crate::AnalysisError;
 use ravelin_explore::Limit;
@@ -17,7 +17,7 @@ use ravelin_explore::Limit;
 const MOST_SETS: usize = 1_000;
 
 /// What was found out about a set.
-pub(crate) enum Judged<E> {
+pub(crate) enum SetVerdict<E> {
     /// It serves the purpose. What contains one of these is not wanted any more; the set itself is among them.
     Right(Vec<Vec<usize>>),
     /// One of each of these must be taken, and none of them is in the set.
@@ -27,7 +27,7 @@ pub(crate) enum Judged<E> {
 }
 
 /// How the loop ended.
-pub(crate) enum End<E> {
+pub(crate) enum ListingEnd<E> {
     /// The empty set does.
     NotNeeded,
     /// All that were wanted are listed.
@@ -38,7 +38,7 @@ pub(crate) enum End<E> {
 }
 
 pub(crate) struct Listing<E> {
-    pub end: End<E>,
+    pub end: ListingEnd<E>,
     /// By cost.
     pub sets: Vec<FenceSet>,
     /// There are more.
@@ -51,7 +51,7 @@ pub(crate) fn list<E>(
     offers: &[Offer],
     wanted: Sets,
     late: &dyn Fn() -> Option<Limit>,
-    judge: &mut dyn FnMut(&FenceSet) -> Result<Judged<E>, AnalysisError>,
+    judge: &mut dyn FnMut(&FenceSet) -> Result<SetVerdict<E>, AnalysisError>,
 ) -> Result<Listing<E>, AnalysisError> {
     let mut covers = Covers::new(offers.iter().map(|offer| offer.cost).collect());
     let mut sets: Vec<FenceSet> = Vec::new();
@@ -59,37 +59,37 @@ pub(crate) fn list<E>(
     let end = loop {
         let cover = match covers.cheapest(&|| late().is_some()) {
             Ok(Some(cover)) => cover,
-            Ok(None) => break End::Found,
-            Err(GivenUp) => break End::Late(late(), sets.last().cloned().unwrap_or_default()),
+            Ok(None) => break ListingEnd::Found,
+            Err(Cancellation) => break ListingEnd::Late(late(), sets.last().cloned().unwrap_or_default()),
         };
         let set = FenceSet { cost: covers.cost(&cover), offers: cover };
         let dearer = sets.first().is_some_and(|cheapest| set.cost.main > cheapest.cost.main);
         if dearer && wanted == Sets::AllCheapest {
-            break End::Found;
+            break ListingEnd::Found;
         }
         if sets.len() == MOST_SETS {
             truncated = true;
-            break End::Found;
+            break ListingEnd::Found;
         }
         if let Some(limit) = late() {
-            break End::Late(Some(limit), set);
+            break ListingEnd::Late(Some(limit), set);
         }
         match judge(&set)? {
-            Judged::Right(_) if set.offers.is_empty() => break End::NotNeeded,
-            Judged::Right(excluded) => {
+            SetVerdict::Right(_) if set.offers.is_empty() => break ListingEnd::NotNeeded,
+            SetVerdict::Right(excluded) => {
                 excluded.into_iter().for_each(|set| covers.exclude(set));
                 sets.push(set);
                 if wanted == Sets::Cheapest {
-                    break End::Found;
+                    break ListingEnd::Found;
                 }
             }
-            Judged::Wrong(clauses) => {
+            SetVerdict::Wrong(clauses) => {
                 for clause in clauses {
                     debug_assert!(!clause.iter().any(|offer| set.offers.contains(offer)));
                     covers.require(clause);
                 }
             }
-            Judged::End(end) => break End::Other(end),
+            SetVerdict::End(end) => break ListingEnd::Other(end),
         }
     };
     Ok(Listing { end, sets, truncated, clauses: covers.clauses() })

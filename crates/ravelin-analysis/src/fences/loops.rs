@@ -3,7 +3,7 @@
 //! The transitions of a strongly connected component are in a loop. Without the locations by which the component is entered, what is still
 //! strongly connected is a loop inside it, and so on.
 
-use ravelin_program::{Edge, LocId, Program, Thread};
+use ravelin_program::{LocId, Program, Thread, ThreadTransition};
 
 /// Loop depths of all transitions of a program: 0 outside of loops.
 pub struct LoopDepths {
@@ -16,12 +16,12 @@ impl LoopDepths {
         LoopDepths { depths: program.threads.iter().map(depths_of).collect() }
     }
 
-    pub fn of_edge(&self, edge: Edge) -> u32 {
+    pub fn of_edge(&self, edge: ThreadTransition) -> u32 {
         self.depths[edge.thread.0][edge.transition.0]
     }
 
     /// The depth of the deepest of these edges.
-    pub fn deepest(&self, edges: &[Edge]) -> u32 {
+    pub fn deepest(&self, edges: &[ThreadTransition]) -> u32 {
         edges.iter().map(|&edge| self.of_edge(edge)).max().unwrap_or(0)
     }
 }
@@ -135,7 +135,7 @@ mod tests {
         thread.finish();
         let program = builder.finish().expect("valid");
         let depths = LoopDepths::of(&program);
-        let edge = |number| Edge { thread: ThreadId(0), transition: TransitionId(number) };
+        let edge = |number| ThreadTransition { thread: ThreadId(0), transition: TransitionId(number) };
         (0..edges.len()).map(|number| depths.of_edge(edge(number))).collect()
     }
 

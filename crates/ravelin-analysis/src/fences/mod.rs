@@ -20,9 +20,11 @@ mod synthesis;
 
 pub(crate) use cost::offers_of;
 pub use cost::{CostBy, Offer, Weights, offers};
-pub use cover::{Cost, Covers, GivenUp};
-pub(crate) use listing::{End, Judged, list};
+pub use cover::{Cancellation, Cost, Covers};
+pub(crate) use listing::{ListingEnd, SetVerdict, list};
 pub use loops::LoopDepths;
-pub use oracle::{Purpose, Trouble};
+pub use oracle::{SynthesisPurpose, Trouble};
 pub use placement::{Placement, UnknownSite, apart, automaton_sites};
-pub use synthesis::{Effort, FenceQuestion, FenceSet, Fences, Outcome, Sets, Why, fences, without};
+pub use synthesis::{
+    FenceAnswer, FenceQuestion, FenceSet, Sets, SynthesisEffort, SynthesisOutcome, UnknownReason, fences, without,
+};

@@ -3,7 +3,7 @@
 use super::clause::Clauses;
 use crate::c11::C11Violation;
 use crate::parameterised::Instance;
-use crate::reachability::{self, Question};
+use crate::reachability::{self, ReachabilityQuestion};
 use crate::robustness::{
     AttackFate, AttackWitness, RaceWitness, RobustnessQuestion, attacks_against, race_freedom, robustness,
 };
@@ -20,13 +20,13 @@ const MOST_AT_ONCE: usize = 1_000;
 
 /// What the fences are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum SynthesisPurpose {
     /// No computation has a trace that SC does not have.
     Robust,
     /// No SC run has a triangular race.
     RaceFree,
     /// No goal can be reached, no assertion fails, no fault happens.
-    Safe(reachability::Engine),
+    Safe(reachability::ReachEngine),
 }
 
 /// What is still wrong with a program.
@@ -55,7 +55,7 @@ impl Trouble {
 }
 
 /// What an analysis says.
-pub(super) enum Said {
+pub(super) enum OracleReply {
     /// Proved.
     Fine,
     /// Not empty.
@@ -67,38 +67,38 @@ pub(super) enum Said {
 }
 
 /// Asks, and counts.
-pub(super) struct Oracle<'a> {
+pub(super) struct FenceOracle<'a> {
     pub question: &'a FenceQuestion<'a>,
     pub start: Instant,
     pub queries: usize,
     pub states: u64,
 }
 
-impl Oracle<'_> {
+impl FenceOracle<'_> {
     /// Looks for what is wrong; for as much as one query can find.
-    pub fn ask(&mut self, program: &Program) -> Result<Said, AnalysisError> {
+    pub fn ask(&mut self, program: &Program) -> Result<OracleReply, AnalysisError> {
         self.query(program, true)
     }
 
     /// Looks for one thing that is wrong.
-    pub fn ask_for_one(&mut self, program: &Program) -> Result<Said, AnalysisError> {
+    pub fn ask_for_one(&mut self, program: &Program) -> Result<OracleReply, AnalysisError> {
         self.query(program, false)
     }
 
     /// Whether a goal can be reached under SC already.
-    pub fn ask_sc(&mut self, program: &Program) -> Result<Said, AnalysisError> {
-        self.reach(program, Model::Sc, reachability::Engine::Auto)
+    pub fn ask_sc(&mut self, program: &Program) -> Result<OracleReply, AnalysisError> {
+        self.reach(program, Model::Sc, reachability::ReachEngine::Auto)
     }
 
-    fn query(&mut self, program: &Program, all: bool) -> Result<Said, AnalysisError> {
+    fn query(&mut self, program: &Program, all: bool) -> Result<OracleReply, AnalysisError> {
         match self.question.purpose {
-            Purpose::Robust => self.robust(program, all),
-            Purpose::RaceFree => self.race_free(program),
-            Purpose::Safe(engine) => self.reach(program, self.question.model, engine),
+            SynthesisPurpose::Robust => self.robust(program, all),
+            SynthesisPurpose::RaceFree => self.race_free(program),
+            SynthesisPurpose::Safe(engine) => self.reach(program, self.question.model, engine),
         }
     }
 
-    fn robust(&mut self, program: &Program, all: bool) -> Result<Said, AnalysisError> {
+    fn robust(&mut self, program: &Program, all: bool) -> Result<OracleReply, AnalysisError> {
         self.queries += 1;
         // Every feasible attack gets a witness, which is replayed; where there are many attacks, most of them tell the same.
         let all = all && attacks_against(self.question.model, &HardwareProgram::new(program)).len() <= MOST_AT_ONCE;
@@ -114,36 +114,43 @@ impl Oracle<'_> {
             })
             .collect();
         Ok(match answer.verdict {
-            _ if !troubles.is_empty() => Said::Wrong(troubles),
-            Verdict::Holds => Said::Fine,
-            _ if answer.one_delaying_thread => Said::OneDelayingThread,
-            _ => Said::Unknown(answer.limit.map(|limit| self.question.budget.limits.as_given(limit))),
+            _ if !troubles.is_empty() => OracleReply::Wrong(troubles),
+            Verdict::Holds => OracleReply::Fine,
+            _ if answer.one_delaying_thread => OracleReply::OneDelayingThread,
+            _ => OracleReply::Unknown(answer.limit.map(|limit| self.question.budget.limits.as_given(limit))),
         })
     }
 
-    fn race_free(&mut self, program: &Program) -> Result<Said, AnalysisError> {
+    fn race_free(&mut self, program: &Program) -> Result<OracleReply, AnalysisError> {
         self.queries += 1;
         let answer = race_freedom(program, &self.robustness_question())?;
         self.states += answer.statistics.states;
         Ok(match (answer.verdict, answer.race) {
-            (_, Some(race)) => Said::Wrong(vec![Trouble::Race(Box::new(race))]),
-            (Verdict::Holds, None) => Said::Fine,
-            _ => Said::Unknown(answer.limit.map(|limit| self.question.budget.limits.as_given(limit))),
+            (_, Some(race)) => OracleReply::Wrong(vec![Trouble::Race(Box::new(race))]),
+            (Verdict::Holds, None) => OracleReply::Fine,
+            _ => OracleReply::Unknown(answer.limit.map(|limit| self.question.budget.limits.as_given(limit))),
         })
     }
 
-    fn reach(&mut self, program: &Program, model: Model, engine: reachability::Engine) -> Result<Said, AnalysisError> {
+    fn reach(
+        &mut self,
+        program: &Program,
+        model: Model,
+        engine: reachability::ReachEngine,
+    ) -> Result<OracleReply, AnalysisError> {
         self.queries += 1;
-        let question = Question { budget: self.left(), ..Question::new(model) };
+        let question = ReachabilityQuestion { budget: self.left(), ..ReachabilityQuestion::new(model) };
         let answer = reachability::answer(program, &question, engine)?;
         self.states += answer.reachability.statistics.states;
         Ok(match (answer.reachability.verdict, answer.reachability.witness) {
             (_, Some(witness)) => {
                 let instance = answer.any_number.and_then(|found| found.instance).map(Box::new);
-                Said::Wrong(vec![Trouble::Run(Box::new(witness), instance)])
+                OracleReply::Wrong(vec![Trouble::Run(Box::new(witness), instance)])
             }
-            (Verdict::Holds, None) => Said::Fine,
-            _ => Said::Unknown(answer.reachability.limit.map(|limit| self.question.budget.limits.as_given(limit))),
+            (Verdict::Holds, None) => OracleReply::Fine,
+            _ => {
+                OracleReply::Unknown(answer.reachability.limit.map(|limit| self.question.budget.limits.as_given(limit)))
+            }
         })
     }
 

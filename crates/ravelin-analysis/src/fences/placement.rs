@@ -2,7 +2,9 @@
 
 use super::loops::LoopDepths;
 use crate::robustness::{is_delayable, is_overtaking_load};
-use ravelin_program::{Change, Edge, Instruction, LocId, Order, Program, Site, Thread, ThreadId, TransitionId};
+use ravelin_program::{
+    Change, Instruction, LocId, Order, Program, Site, Thread, ThreadId, ThreadTransition, TransitionId,
+};
 use std::collections::BTreeSet;
 use thiserror::Error;
 
@@ -60,7 +62,7 @@ impl Placement {
     }
 
     fn allows(&self, program: &Program, depths: &LoopDepths, site: &Site) -> bool {
-        let transition = |edge: &Edge| &program.threads[edge.thread.0].transitions[edge.transition.0];
+        let transition = |edge: &ThreadTransition| &program.threads[edge.thread.0].transitions[edge.transition.0];
         match self {
             Placement::Listed(names) => names.contains(&site.name),
             _ if site.change == Change::Strengthen => true,
@@ -88,12 +90,12 @@ pub fn automaton_sites(program: &Program) -> Vec<Site> {
     for (number, thread) in program.threads.iter().enumerate() {
         let locked = inside_bus_lock(thread);
         for location in (0..thread.locations.len()).map(LocId).filter(|location| !locked[location.0]) {
-            let entering: Vec<Edge> = (0..thread.transitions.len())
+            let entering: Vec<ThreadTransition> = (0..thread.transitions.len())
                 .map(TransitionId)
                 .filter(|transition| thread.transitions[transition.0].to == location)
-                .map(|transition| Edge { thread: ThreadId(number), transition })
+                .map(|transition| ThreadTransition { thread: ThreadId(number), transition })
                 .collect();
-            let site = |name: String, edges: Vec<Edge>| Site {
+            let site = |name: String, edges: Vec<ThreadTransition>| Site {
                 name: format!("{}:{name}", thread.name),
                 change: Change::Insert { after_label: false },
                 edges,

@@ -3,11 +3,11 @@
 use super::clause::Clauses;
 use super::cost::Offer;
 use super::cover::Cost;
-use super::listing::{End, Judged, list};
-use super::oracle::{Oracle, Purpose, Said, Trouble};
+use super::listing::{ListingEnd, SetVerdict, list};
+use super::oracle::{FenceOracle, OracleReply, SynthesisPurpose, Trouble};
 use crate::AnalysisError;
 use ravelin_explore::{Budget, Limit};
-use ravelin_program::{Model, Program, Site, Strength, repaired};
+use ravelin_program::{FenceStrength, Model, Program, Site, repaired};
 use std::time::{Duration, Instant};
 
 /// Store-store fences of a set that are looked at for a full one in their place.
@@ -18,14 +18,14 @@ const MOST_EXCHANGED: usize = 10;
 pub struct FenceQuestion<'a> {
     /// TSO or PSO.
     pub model: Model,
-    pub purpose: Purpose,
+    pub purpose: SynthesisPurpose,
     pub sets: Sets,
     /// For all queries together, except for memory.
     pub budget: Budget<'a>,
 }
 
 impl FenceQuestion<'_> {
-    pub fn new(model: Model, purpose: Purpose) -> Self {
+    pub fn new(model: Model, purpose: SynthesisPurpose) -> Self {
         FenceQuestion { model, purpose, sets: Sets::Cheapest, budget: Budget::default() }
     }
 }
@@ -43,17 +43,17 @@ pub enum Sets {
 
 /// The answer.
 #[derive(Clone, Debug)]
-pub struct Fences {
-    pub outcome: Outcome,
+pub struct FenceAnswer {
+    pub outcome: SynthesisOutcome,
     /// By cost. Empty unless the outcome is [`Outcome::Found`] or a limit was met on the way to all sets.
     pub sets: Vec<FenceSet>,
     /// There are more; these are the cheapest of them.
     pub truncated: bool,
-    pub effort: Effort,
+    pub effort: SynthesisEffort,
 }
 
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum SynthesisOutcome {
     /// The program is right without.
     NotNeeded,
     /// Here they are, all that were asked for.
@@ -62,12 +62,12 @@ pub enum Outcome {
     WrongUnderSc(Box<Trouble>),
     /// This remains, whichever of the offered fences are taken.
     NoSet(Box<Trouble>),
-    Unknown(Why),
+    Unknown(UnknownReason),
 }
 
 /// Why there is no answer.
 #[derive(Clone, Debug)]
-pub struct Why {
+pub struct UnknownReason {
     pub limit: Option<Limit>,
     /// PSO, robustness: the set below stops whatever one thread can do by delaying stores; that several cannot do harm together is not proved.
     pub one_delaying_thread: bool,
@@ -85,8 +85,8 @@ pub struct FenceSet {
 
 impl FenceSet {
     /// The sites and kinds of fences, as [`repaired`] wants them: of two fences at one site, the one that does what both do.
-    pub fn choices(&self, offers: &[Offer]) -> Vec<(usize, Strength)> {
-        let mut choices: Vec<(usize, Strength)> = Vec::with_capacity(self.offers.len());
+    pub fn choices(&self, offers: &[Offer]) -> Vec<(usize, FenceStrength)> {
+        let mut choices: Vec<(usize, FenceStrength)> = Vec::with_capacity(self.offers.len());
         for offer in self.offers.iter().map(|&offer| &offers[offer]) {
             match choices.iter_mut().find(|(site, _)| *site == offer.site) {
                 Some((_, strength)) => *strength = strength.join(offer.strength),
@@ -104,7 +104,7 @@ impl FenceSet {
 
 /// What it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Effort {
+pub struct SynthesisEffort {
     /// Questions asked about the program with some of the fences.
     pub queries: usize,
     pub clauses: usize,
@@ -118,28 +118,32 @@ pub fn fences(
     sites: &[Site],
     offers: &[Offer],
     question: &FenceQuestion,
-) -> Result<Fences, AnalysisError> {
+) -> Result<FenceAnswer, AnalysisError> {
     let start = Instant::now();
-    let mut oracle = Oracle { question, start, queries: 0, states: 0 };
+    let mut oracle = FenceOracle { question, start, queries: 0, states: 0 };
     let clauses = Clauses::new(program, question.model, sites, offers);
     let mut knows_sc = false;
     let late = || question.budget.late(start);
     let listing = list(offers, question.sets, &late, &mut |set| {
         let unknown = |limit, one_delaying_thread| {
-            Judged::End(Outcome::Unknown(Why { limit, one_delaying_thread, unchecked: set.clone() }))
+            SetVerdict::End(SynthesisOutcome::Unknown(UnknownReason {
+                limit,
+                one_delaying_thread,
+                unchecked: set.clone(),
+            }))
         };
         let troubles = match oracle.ask(&repaired(program, sites, &set.choices(offers)))? {
-            Said::Fine => return Ok(Judged::Right(as_strong(&set.offers, offers))),
-            Said::Unknown(limit) => return Ok(unknown(limit, false)),
-            Said::OneDelayingThread => return Ok(unknown(None, true)),
-            Said::Wrong(troubles) => troubles,
+            OracleReply::Fine => return Ok(SetVerdict::Right(as_strong(&set.offers, offers))),
+            OracleReply::Unknown(limit) => return Ok(unknown(limit, false)),
+            OracleReply::OneDelayingThread => return Ok(unknown(None, true)),
+            OracleReply::Wrong(troubles) => troubles,
         };
-        if !knows_sc && matches!(question.purpose, Purpose::Safe(_)) {
+        if !knows_sc && matches!(question.purpose, SynthesisPurpose::Safe(_)) {
             knows_sc = true;
-            if let Said::Wrong(mut under_sc) = oracle.ask_sc(program)?
+            if let OracleReply::Wrong(mut under_sc) = oracle.ask_sc(program)?
                 && let Some(trouble) = under_sc.pop()
             {
-                return Ok(Judged::End(Outcome::WrongUnderSc(Box::new(trouble))));
+                return Ok(SetVerdict::End(SynthesisOutcome::WrongUnderSc(Box::new(trouble))));
             }
         }
         let mut learned = Vec::new();
@@ -150,28 +154,34 @@ pub fn fences(
                 return Err(crate::InternalError(what).into());
             }
             if clause.is_empty() {
-                return Ok(Judged::End(Outcome::NoSet(Box::new(trouble))));
+                return Ok(SetVerdict::End(SynthesisOutcome::NoSet(Box::new(trouble))));
             }
             learned.push(clause);
         }
-        Ok(Judged::Wrong(learned))
+        Ok(SetVerdict::Wrong(learned))
     })?;
     let outcome = match listing.end {
-        End::NotNeeded => Outcome::NotNeeded,
-        End::Found => Outcome::Found,
-        End::Late(limit, unchecked) => Outcome::Unknown(Why { limit, one_delaying_thread: false, unchecked }),
-        End::Other(outcome) => outcome,
+        ListingEnd::NotNeeded => SynthesisOutcome::NotNeeded,
+        ListingEnd::Found => SynthesisOutcome::Found,
+        ListingEnd::Late(limit, unchecked) => {
+            SynthesisOutcome::Unknown(UnknownReason { limit, one_delaying_thread: false, unchecked })
+        }
+        ListingEnd::Other(outcome) => outcome,
     };
-    let effort =
-        Effort { queries: oracle.queries, clauses: listing.clauses, states: oracle.states, elapsed: start.elapsed() };
-    Ok(Fences { outcome, sets: listing.sets, truncated: listing.truncated, effort })
+    let effort = SynthesisEffort {
+        queries: oracle.queries,
+        clauses: listing.clauses,
+        states: oracle.states,
+        elapsed: start.elapsed(),
+    };
+    Ok(FenceAnswer { outcome, sets: listing.sets, truncated: listing.truncated, effort })
 }
 
 /// The set, and those with a full fence in place of a store-store fence: they do nothing that the set does not do.
 fn as_strong(set: &[usize], offers: &[Offer]) -> Vec<Vec<usize>> {
     let mut all = vec![set.to_vec()];
-    for &weak in set.iter().filter(|&&offer| offers[offer].strength == Strength::StoreStore).take(MOST_EXCHANGED) {
-        let is_full = |offer: &Offer| offer.site == offers[weak].site && offer.strength == Strength::Full;
+    for &weak in set.iter().filter(|&&offer| offers[offer].strength == FenceStrength::StoreStore).take(MOST_EXCHANGED) {
+        let is_full = |offer: &Offer| offer.site == offers[weak].site && offer.strength == FenceStrength::Full;
         let Some(full) = offers.iter().position(is_full) else { continue };
         let exchanged: Vec<Vec<usize>> =
             all.iter().map(|set| set.iter().map(|&offer| if offer == weak { full } else { offer }).collect()).collect();
@@ -191,9 +201,9 @@ pub fn without(
 ) -> Result<Option<Trouble>, AnalysisError> {
     let rest: Vec<usize> = set.offers.iter().copied().filter(|&offer| offer != left_out).collect();
     let rest = FenceSet { offers: rest, cost: Cost::default() };
-    let mut oracle = Oracle { question, start: Instant::now(), queries: 0, states: 0 };
+    let mut oracle = FenceOracle { question, start: Instant::now(), queries: 0, states: 0 };
     match oracle.ask_for_one(&repaired(program, sites, &rest.choices(offers)))? {
-        Said::Wrong(mut troubles) => Ok(troubles.pop()),
+        OracleReply::Wrong(mut troubles) => Ok(troubles.pop()),
         _ => Ok(None),
     }
 }

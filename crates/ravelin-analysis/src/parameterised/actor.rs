@@ -7,8 +7,8 @@
 
 use super::memory::Arcs;
 use super::quiet::{Quiet, can_repeat};
-use crate::reachability::finite::{Effect, Finite, LocalState, Place};
-use ravelin_nets::{Initial, Net, PlaceId};
+use crate::reachability::finite::{ControlPoint, EdgeEffect, Finite, LocalState};
+use ravelin_nets::{InitialTokens, Net, PlaceId};
 use ravelin_program::{Copies, Thread};
 
 pub(super) struct Actor {
@@ -37,9 +37,9 @@ impl Actor {
         let starts = |stop: usize| quiet.starts.iter().any(|(start, _)| *start == stop);
         let decides = !any && quiet.starts.len() > 1;
         let initial = |stop: usize| match (any, starts(stop) && !decides) {
-            (true, true) => Initial::AtLeast(0),
-            (false, true) => Initial::Exactly(1),
-            (_, false) => Initial::Exactly(0),
+            (true, true) => InitialTokens::AtLeast(0),
+            (false, true) => InitialTokens::Exactly(1),
+            (_, false) => InitialTokens::Exactly(0),
         };
         let graph = &finite.threads[thread];
         let name = |state: &LocalState| format!("{role}{}", state_name(code, state));
@@ -47,7 +47,7 @@ impl Actor {
             .map(|stop| net.place(name(&graph.states[quiet.stops[stop] as usize]), initial(stop)))
             .collect();
         if decides {
-            let begin = net.place(format!("{role}{}:begin", code.name), Initial::Exactly(1));
+            let begin = net.place(format!("{role}{}:begin", code.name), InitialTokens::Exactly(1));
             for (number, (stop, _)) in quiet.starts.iter().enumerate() {
                 net.transition([(begin, 1)], [(places[*stop], 1)]);
                 begins(number);
@@ -61,7 +61,7 @@ impl Actor {
     pub fn mode(&self, finite: &Finite, net: &mut Net, role: &str) -> Vec<PlaceId> {
         let (code, graph) = (&finite.program.threads[self.thread], &finite.threads[self.thread]);
         let name = |stop: &u32| format!("{role}{}", state_name(code, &graph.states[*stop as usize]));
-        self.quiet.stops.iter().map(|stop| net.place(name(stop), Initial::Exactly(0))).collect()
+        self.quiet.stops.iter().map(|stop| net.place(name(stop), InitialTokens::Exactly(0))).collect()
     }
 
     /// Moves a token by a deed, from one mode to another.
@@ -86,8 +86,8 @@ impl Actor {
 /// `p#7(r=1)`: where a thread is, and its registers that are not 0.
 fn state_name(code: &Thread, state: &LocalState) -> String {
     let place = match state.place {
-        Place::At(location) => location.0.to_string(),
-        Place::Failed(failure) => match failure.fault {
+        ControlPoint::At(location) => location.0.to_string(),
+        ControlPoint::Failed(failure) => match failure.fault {
             Some(fault) => format!("{}!{fault}", failure.transition.0).replace(' ', "_"),
             None => format!("{}!", failure.transition.0),
         },
@@ -102,11 +102,11 @@ fn state_name(code: &Thread, state: &LocalState) -> String {
 }
 
 /// Steps that nobody notices, fences included: outside of an attack these do nothing.
-pub(super) fn is_private(effect: &Effect) -> bool {
-    matches!(effect, Effect::Local | Effect::Fence)
+pub(super) fn is_private(effect: &EdgeEffect) -> bool {
+    matches!(effect, EdgeEffect::Local | EdgeEffect::Fence)
 }
 
 /// Steps that nobody notices, but that tell whether stores may be pending.
-pub(super) fn is_local(effect: &Effect) -> bool {
-    matches!(effect, Effect::Local)
+pub(super) fn is_local(effect: &EdgeEffect) -> bool {
+    matches!(effect, EdgeEffect::Local)
 }

@@ -13,15 +13,15 @@
 //! The target: a cell is marked to which the store of the attack goes. One net is about all attacks of one thread.
 
 use super::actor::{Actor, is_local, is_private};
-use super::memory::{Arcs, Memory};
+use super::memory::{Arcs, MemoryPlaces};
 use super::quiet::Quiet;
-use crate::reachability::finite::{CellId, Effect, Finite, Pair, Place};
-use ravelin_nets::{Initial, Marking, Net, PlaceId};
+use crate::reachability::finite::{CellId, CellPair, ControlPoint, EdgeEffect, Finite};
+use ravelin_nets::{InitialTokens, Marking, Net, PlaceId};
 use ravelin_program::TransitionId;
 use rustc_hash::FxHashSet;
 
 /// The attacks of one thread that are looked for.
-pub(super) struct Target {
+pub(super) struct ThreadAttacks {
     pub thread: usize,
     /// Its stores and loads, as far as they are part of an attack that was not dismissed.
     pub stores: FxHashSet<TransitionId>,
@@ -41,15 +41,15 @@ pub(super) struct AttackNet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Move {
     /// A cell starts with a value.
-    Holds(Pair),
+    Holds(CellPair),
     /// A thread begins: by actor, the number of its start.
     Begins { actor: usize, start: usize },
     /// A deed of an actor.
-    Does { actor: usize, deed: usize, part: Part },
+    Does { actor: usize, deed: usize, part: AttackPhase },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum AttackPhase {
     Prefix,
     Issue,
     Delay,
@@ -59,18 +59,18 @@ pub(super) enum Part {
 }
 
 /// Builds the net.
-pub(super) fn attack_net(finite: &Finite, target: &Target) -> AttackNet {
+pub(super) fn attack_net(finite: &Finite, target: &ThreadAttacks) -> AttackNet {
     let mut net = Net::default();
-    let memory = Memory::new(finite, &mut net);
+    let memory = MemoryPlaces::new(finite, &mut net);
     let mut moves: Vec<Move> = memory.starts.iter().map(|pair| Move::Holds(*pair)).collect();
-    let calm = net.place("calm", Initial::Exactly(1));
+    let calm = net.place("calm", InitialTokens::Exactly(1));
     let marks = finite
         .cells
         .iter()
         .map(|cell| {
             let name = finite.program.memory.name_of(cell.address);
-            let mut place = |what: &str| net.place(format!("{name}:{what}"), Initial::Exactly(0));
-            Mark { accessed: place("accessed"), stored: place("stored"), attacked: place("attacked") }
+            let mut place = |what: &str| net.place(format!("{name}:{what}"), InitialTokens::Exactly(0));
+            PathMark { accessed: place("accessed"), stored: place("stored"), attacked: place("attacked") }
         })
         .collect();
     let mut actors = Vec::new();
@@ -99,7 +99,7 @@ pub(super) fn is_template(finite: &Finite, thread: usize) -> bool {
 }
 
 /// What is known of the happens-before path at a cell.
-struct Mark {
+struct PathMark {
     /// It was loaded or stored on the path.
     accessed: PlaceId,
     stored: PlaceId,
@@ -109,8 +109,8 @@ struct Mark {
 
 struct Builder<'a> {
     finite: &'a Finite,
-    memory: Memory,
-    marks: Vec<Mark>,
+    memory: MemoryPlaces,
+    marks: Vec<PathMark>,
     /// The attacked load was not yet done.
     calm: PlaceId,
     /// By cell: nothing is pending, and by value, it is. Empty for cells that the attacker does not store to.
@@ -120,7 +120,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn attacker(&mut self, actor: &Actor, target: &Target) {
+    fn attacker(&mut self, actor: &Actor, target: &ThreadAttacks) {
         self.pending = self.pending(actor);
         let (plain, delaying) = (&actor.places, actor.mode(self.finite, &mut self.net, "delaying:"));
         for (number, deed) in actor.quiet.deeds.iter().enumerate() {
@@ -132,26 +132,26 @@ impl Builder<'_> {
             let mut arcs = Arcs::default();
             actor.go(number, plain, plain, arcs.look(self.calm));
             self.memory.act(&deed.effect, &mut arcs);
-            self.add(arcs, does(Part::Prefix));
+            self.add(arcs, does(AttackPhase::Prefix));
             match &deed.effect {
-                Effect::Store(pair) => {
+                EdgeEffect::Store(pair) => {
                     if target.stores.contains(&transition) {
                         let mut arcs = Arcs::default();
                         actor.go(number, plain, &delaying, arcs.look(self.calm));
                         arcs.give(self.marks[pair.0 as usize].attacked).sets.extend(self.pending_place(*pair));
-                        self.add(arcs, does(Part::Issue));
+                        self.add(arcs, does(AttackPhase::Issue));
                     }
                     let mut arcs = Arcs::default();
                     actor.go(number, &delaying, &delaying, arcs.look(self.calm));
                     arcs.sets.extend(self.pending_place(*pair));
-                    self.add(arcs, does(Part::Delay));
+                    self.add(arcs, does(AttackPhase::Delay));
                 }
-                Effect::Load(reads) => {
+                EdgeEffect::Load(reads) => {
                     // Each cell is read from what is pending or, if nothing is, from memory.
                     for (mut arcs, from_memory) in self.loads(reads) {
                         let mut overtakes = arcs.clone();
                         actor.go(number, &delaying, &delaying, arcs.look(self.calm));
-                        self.add(arcs, does(Part::Delay));
+                        self.add(arcs, does(AttackPhase::Delay));
                         // W5: what overtakes has not read early.
                         if from_memory.is_empty() || !target.loads.contains(&transition) {
                             continue;
@@ -160,7 +160,7 @@ impl Builder<'_> {
                         for cell in from_memory {
                             overtakes.give(self.marks[cell as usize].accessed);
                         }
-                        self.add(overtakes, does(Part::Overtake));
+                        self.add(overtakes, does(AttackPhase::Overtake));
                     }
                 }
                 // Equation 6: what needs an empty buffer is gone.
@@ -179,7 +179,7 @@ impl Builder<'_> {
             let mut arcs = Arcs::default();
             actor.go(deed, plain, plain, arcs.look(self.calm));
             self.memory.act(&does.effect, &mut arcs);
-            self.add(arcs, part(Part::Prefix));
+            self.add(arcs, part(AttackPhase::Prefix));
             let (reads, writes) = accesses(&does.effect);
             // Lemma 3 (ii) and (iii): it reads what was stored on the path, or writes what was accessed there.
             let mut reasons: Vec<PlaceId> = writes.iter().map(|cell| self.marks[*cell as usize].accessed).collect();
@@ -188,17 +188,17 @@ impl Builder<'_> {
             for reason in reasons {
                 let mut arcs = Arcs::default();
                 actor.go(deed, plain, &joined, arcs.look(reason));
-                self.on_path(&does.effect, &reads, &writes, arcs, part(Part::Join));
+                self.on_path(&does.effect, &reads, &writes, arcs, part(AttackPhase::Join));
             }
             // Lemma 3 (i).
             let mut arcs = Arcs::default();
             actor.go(deed, &joined, &joined, &mut arcs);
-            self.on_path(&does.effect, &reads, &writes, arcs, part(Part::Path));
+            self.on_path(&does.effect, &reads, &writes, arcs, part(AttackPhase::Path));
         }
     }
 
     /// A step on the path marks what it accesses.
-    fn on_path(&mut self, effect: &Effect, reads: &[CellId], writes: &[CellId], mut arcs: Arcs, done: Move) {
+    fn on_path(&mut self, effect: &EdgeEffect, reads: &[CellId], writes: &[CellId], mut arcs: Arcs, done: Move) {
         self.memory.act(effect, &mut arcs);
         for cell in reads.iter().filter(|cell| !writes.contains(cell)) {
             arcs.give(self.marks[*cell as usize].accessed);
@@ -210,7 +210,7 @@ impl Builder<'_> {
     }
 
     /// The ways to read some cells while stores are pending: what is needed, and which cells are read from memory.
-    fn loads(&self, reads: &[Pair]) -> Vec<(Arcs, Vec<CellId>)> {
+    fn loads(&self, reads: &[CellPair]) -> Vec<(Arcs, Vec<CellId>)> {
         let mut ways = vec![(Arcs::default(), Vec::new())];
         for &(cell, value) in reads {
             let mut longer = Vec::new();
@@ -239,7 +239,7 @@ impl Builder<'_> {
             .quiet
             .deeds
             .iter()
-            .filter_map(|deed| if let Effect::Store((cell, _)) = deed.effect { Some(cell) } else { None })
+            .filter_map(|deed| if let EdgeEffect::Store((cell, _)) = deed.effect { Some(cell) } else { None })
             .collect();
         let mut pending = vec![Vec::new(); self.finite.cells.len()];
         for (number, cell) in self.finite.cells.iter().enumerate() {
@@ -247,16 +247,18 @@ impl Builder<'_> {
                 continue;
             }
             let name = self.finite.program.memory.name_of(cell.address);
-            let mut places = vec![self.net.place(format!("{name}:none_pending"), Initial::Exactly(1))];
+            let mut places = vec![self.net.place(format!("{name}:none_pending"), InitialTokens::Exactly(1))];
             let values = cell.values.iter();
-            places.extend(values.map(|value| self.net.place(format!("{name}:{value}_pending"), Initial::Exactly(0))));
+            places.extend(
+                values.map(|value| self.net.place(format!("{name}:{value}_pending"), InitialTokens::Exactly(0))),
+            );
             self.net.cell(places.iter().copied());
             pending[number] = places;
         }
         pending
     }
 
-    fn pending_place(&self, (cell, value): Pair) -> Option<PlaceId> {
+    fn pending_place(&self, (cell, value): CellPair) -> Option<PlaceId> {
         self.pending[cell as usize].get(value as usize + 1).copied()
     }
 
@@ -264,7 +266,7 @@ impl Builder<'_> {
     fn fails(&self, actor: &Actor, deed: usize) -> bool {
         let graph = &self.finite.threads[actor.thread];
         let edge = &graph.edges[actor.quiet.deeds[deed].edge];
-        matches!(graph.states[edge.to as usize].place, Place::Failed(_))
+        matches!(graph.states[edge.to as usize].place, ControlPoint::Failed(_))
     }
 
     fn add(&mut self, arcs: Arcs, done: Move) {
@@ -274,12 +276,12 @@ impl Builder<'_> {
 }
 
 /// The cells that a step reads, and those that it writes.
-fn accesses(effect: &Effect) -> (Vec<CellId>, Vec<CellId>) {
-    let cells = |pairs: &[Pair]| pairs.iter().map(|pair| pair.0).collect();
+fn accesses(effect: &EdgeEffect) -> (Vec<CellId>, Vec<CellId>) {
+    let cells = |pairs: &[CellPair]| pairs.iter().map(|pair| pair.0).collect();
     match effect {
-        Effect::Load(reads) => (cells(reads), Vec::new()),
-        Effect::Store(pair) => (Vec::new(), vec![pair.0]),
-        Effect::Atomic { reads, writes } => (cells(reads), cells(writes)),
-        Effect::Local | Effect::Fence | Effect::BusLock | Effect::BusUnlock => (Vec::new(), Vec::new()),
+        EdgeEffect::Load(reads) => (cells(reads), Vec::new()),
+        EdgeEffect::Store(pair) => (Vec::new(), vec![pair.0]),
+        EdgeEffect::Atomic { reads, writes } => (cells(reads), cells(writes)),
+        EdgeEffect::Local | EdgeEffect::Fence | EdgeEffect::BusLock | EdgeEffect::BusUnlock => (Vec::new(), Vec::new()),
     }
 }

@@ -6,13 +6,13 @@
 //!
 //! What is left to be believed: the finite view of the program and its translation into nets, which tests compare with instances.
 
-use super::attack::{Target, attack_net};
+use super::attack::{ThreadAttacks, attack_net};
 use super::system::system_net;
 use crate::AnalysisError;
 use crate::reachability::finite::Finite;
 use crate::robustness::attacks;
 use ravelin_explore::Budget;
-use ravelin_nets::{Certificate as NetCertificate, Flaw as NetFlaw, Net, Verdict, cover};
+use ravelin_nets::{CertificateSize, CoverVerdict, Net, NetCertificate, NetFlaw, cover};
 use ravelin_program::Program;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -22,7 +22,7 @@ use thiserror::Error;
 pub const FORMAT: &str = "ravelin any-number certificate 1";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Certificate {
+pub struct ParameterisedCertificate {
     pub format: String,
     /// The name of the program, for people.
     pub program: String,
@@ -48,17 +48,9 @@ pub struct Proof {
     pub net: NetCertificate,
 }
 
-/// What was checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
-    pub nets: usize,
-    pub markings: usize,
-    pub steps: usize,
-}
-
 /// Why a certificate proves nothing.
 #[derive(Clone, Debug, Error)]
-pub enum Flaw {
+pub enum ParameterisedFlaw {
     #[error("this is not a `{FORMAT}`")]
     Format,
     #[error("it has no proof about the attacks of `{0}`")]
@@ -72,33 +64,38 @@ pub enum Flaw {
 }
 
 /// A certificate; `None` if the claim is false, or if a limit was hit before it was proved.
-pub fn certify(program: &Program, claim: Claim, budget: Budget) -> Result<Option<Certificate>, AnalysisError> {
+pub fn certify(
+    program: &Program,
+    claim: Claim,
+    budget: Budget,
+) -> Result<Option<ParameterisedCertificate>, AnalysisError> {
     let start = Instant::now();
     let mut proofs = Vec::new();
     for (attacker, net) in nets(program, claim)? {
         let answer = cover(&net, budget.child(start, 0));
-        let certificate = ravelin_nets::certify(&net, &answer).filter(|_| answer.verdict == Verdict::Uncoverable);
+        let certificate = ravelin_nets::certify(&net, &answer).filter(|_| answer.verdict == CoverVerdict::Uncoverable);
         let Some(certificate) = certificate else { return Ok(None) };
         proofs.push(Proof { attacker, net: certificate });
     }
-    Ok(Some(Certificate { format: FORMAT.to_owned(), program: program.name.clone(), claim, proofs }))
+    Ok(Some(ParameterisedCertificate { format: FORMAT.to_owned(), program: program.name.clone(), claim, proofs }))
 }
 
-/// Checks that a certificate proves its claim.
-pub fn check(program: &Program, certificate: &Certificate) -> Result<Checked, Flaw> {
+/// Checks that a certificate proves its claim: one claim per net.
+pub fn check(program: &Program, certificate: &ParameterisedCertificate) -> Result<CertificateSize, ParameterisedFlaw> {
     if certificate.format != FORMAT {
-        return Err(Flaw::Format);
+        return Err(ParameterisedFlaw::Format);
     }
-    let mut checked = Checked::default();
+    let mut checked = CertificateSize::default();
     for (attacker, net) in nets(program, certificate.claim)? {
         let proof = certificate.proofs.iter().find(|proof| proof.attacker == attacker);
-        let proof = proof.ok_or_else(|| attacker.clone().map_or(Flaw::NoGoals, Flaw::Missing))?;
+        let proof =
+            proof.ok_or_else(|| attacker.clone().map_or(ParameterisedFlaw::NoGoals, ParameterisedFlaw::Missing))?;
         let found = ravelin_nets::check(&net, &proof.net).map_err(|flaw| {
             let of = attacker.map_or("goals".to_owned(), |attacker| format!("attacks of `{attacker}`"));
-            Flaw::Net { of, flaw }
+            ParameterisedFlaw::Net { of, flaw }
         })?;
-        checked.nets += 1;
-        checked.markings += found.markings;
+        checked.claims += 1;
+        checked.constraints += found.constraints;
         checked.steps += found.steps;
     }
     Ok(checked)
@@ -114,7 +111,7 @@ fn nets(program: &Program, claim: Claim) -> Result<Vec<(Option<String>, Net)>, A
             for (thread, code) in finite.program.threads.iter().enumerate() {
                 let of_thread = all.iter().filter(|attack| attack.thread.0 == thread);
                 let (stores, loads) = of_thread.map(|attack| (attack.store, attack.load)).unzip();
-                let target = Target { thread, stores, loads };
+                let target = ThreadAttacks { thread, stores, loads };
                 if !target.stores.is_empty() {
                     nets.push((Some(code.name.clone()), attack_net(&finite, &target).net));
                 }

@@ -15,34 +15,34 @@
 //! which loads read anything over-approximates it, and pairs of places of that net that are never marked together prune this search, too.
 
 use super::actor::{Actor, is_local};
-use super::goals::{Case, Watched, cases};
-use super::memory::{Arcs, Memory};
+use super::goals::{GoalCase, WatchedStates, cases};
+use super::memory::{Arcs, MemoryPlaces};
 use super::quiet::Quiet;
 use crate::reachability::backward::Semantics;
 use crate::reachability::dual::part::{Alphabet, Letter, Message, ThreadParts, is_subword};
-use crate::reachability::finite::{CellId, Effect, Finite, NotFinite, Pair};
+use crate::reachability::finite::{CellId, CellPair, EdgeEffect, Finite, NotFinite};
 use ravelin_machine::Violation;
 use ravelin_nets::{Net, Pairs, PlaceId};
 use ravelin_program::Copies;
 
 /// What one thread must be like: its number, its stop, its word. In this order constraints are sorted.
-type Listed = (u16, u32, Box<[Letter]>);
+type ListedThread = (u16, u32, Box<[Letter]>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Constraint {
-    threads: Vec<Listed>,
+pub(super) struct CrowdConstraint {
+    threads: Vec<ListedThread>,
     memory: Vec<Option<u16>>,
 }
 
 /// What constraints are filed under: a thread at a stop, or a cell with a value. 0 is for those that ask for nothing.
-type File = u32;
+type FileKey = u32;
 
 /// The semantics, for the search.
 pub(super) struct Crowd<'a> {
     finite: &'a Finite,
     threads: Vec<Member>,
     alphabet: Alphabet,
-    memory: Memory,
+    memory: MemoryPlaces,
     /// What can be the case at the same time; none if there was no time to find out.
     pairs: Option<Pairs>,
 }
@@ -64,11 +64,11 @@ impl<'a> Crowd<'a> {
     pub fn new(
         finite: &'a Finite,
         late: &mut dyn FnMut() -> bool,
-    ) -> Result<(Crowd<'a>, Vec<(Violation, Constraint)>), NotFinite> {
+    ) -> Result<(Crowd<'a>, Vec<(Violation, CrowdConstraint)>), NotFinite> {
         let cases = cases(finite)?;
-        let watched = Watched::new(finite);
+        let watched = WatchedStates::new(finite);
         let mut net = Net::default();
-        let memory = Memory::new(finite, &mut net);
+        let memory = MemoryPlaces::new(finite, &mut net);
         let mut member = |thread: usize| {
             let quiet = Quiet::new(&finite.threads[thread], is_local, &|state| watched.watches(thread, state));
             let mut into = vec![Vec::new(); quiet.stops.len()];
@@ -82,8 +82,8 @@ impl<'a> Crowd<'a> {
                     other.from == deed.from && other.effect == deed.effect
                 };
                 let writes = match &deed.effect {
-                    Effect::Store(_) => true,
-                    Effect::Atomic { writes, .. } => !writes.is_empty(),
+                    EdgeEffect::Store(_) => true,
+                    EdgeEffect::Atomic { writes, .. } => !writes.is_empty(),
                     _ => false,
                 };
                 if writes && !writing.iter().rev().take_while(|other| quiet.deeds[**other].from == deed.from).any(same)
@@ -100,7 +100,7 @@ impl<'a> Crowd<'a> {
             for (number, deed) in actor.quiet.deeds.iter().enumerate() {
                 let mut arcs = Arcs::default();
                 actor.go(number, &actor.places, &actor.places, &mut arcs);
-                if !matches!(deed.effect, Effect::Load(_)) {
+                if !matches!(deed.effect, EdgeEffect::Load(_)) {
                     memory.act(&deed.effect, &mut arcs);
                 }
                 net.setting(arcs.takes, arcs.gives, arcs.sets);
@@ -112,7 +112,7 @@ impl<'a> Crowd<'a> {
         Ok((crowd, starts))
     }
 
-    fn constraint(&self, case: &Case) -> Constraint {
+    fn constraint(&self, case: &GoalCase) -> CrowdConstraint {
         let mut memory = vec![None; self.finite.cells.len()];
         for &(cell, value) in &case.memory {
             // A cell with one value only is never mentioned elsewhere.
@@ -124,17 +124,17 @@ impl<'a> Crowd<'a> {
             let stop = self.threads[*thread].actor.quiet.stops.iter().position(|stop| stop == state);
             stop.map(|stop| (*thread as u16, stop as u32, Box::default()))
         };
-        self.tidy(Constraint { threads: case.threads.iter().filter_map(listed).collect(), memory })
+        self.tidy(CrowdConstraint { threads: case.threads.iter().filter_map(listed).collect(), memory })
     }
 
-    fn is_set(&self, (thread, stop, _): &Listed) -> bool {
+    fn is_set(&self, (thread, stop, _): &ListedThread) -> bool {
         let member = &self.threads[*thread as usize];
         member.any && member.actor.quiet.repeatable[*stop as usize]
     }
 
     /// Takes off what memory is known to tell, and threads that others stand for.
-    fn tidy(&self, mut constraint: Constraint) -> Constraint {
-        let Constraint { threads, memory } = &mut constraint;
+    fn tidy(&self, mut constraint: CrowdConstraint) -> CrowdConstraint {
+        let CrowdConstraint { threads, memory } = &mut constraint;
         for (_, _, word) in threads.iter_mut() {
             let told = |letter: &Letter| match self.alphabet.message(*letter) {
                 Message::Memory(pairs) => pairs.iter().all(|(cell, value)| memory[*cell as usize] == Some(*value)),
@@ -149,7 +149,7 @@ impl<'a> Crowd<'a> {
         let mut at = 0;
         while at < threads.len() {
             let small = &threads[at];
-            let stands_for = |(number, large): (usize, &Listed)| {
+            let stands_for = |(number, large): (usize, &ListedThread)| {
                 number != at
                     && (large.0, large.1) == (small.0, small.1)
                     && is_subword(&small.2, &large.2)
@@ -165,18 +165,18 @@ impl<'a> Crowd<'a> {
     }
 
     /// Adds a predecessor, unless it needs two of a thread of which there is one, or own messages that cannot be there.
-    fn add(&self, constraint: Constraint, found: &mut Vec<((), Constraint)>) {
+    fn add(&self, constraint: CrowdConstraint, found: &mut Vec<((), CrowdConstraint)>) {
         let constraint = self.tidy(constraint);
-        let one_of_one = |pair: &[Listed]| pair[0].0 != pair[1].0 || self.threads[pair[0].0 as usize].any;
+        let one_of_one = |pair: &[ListedThread]| pair[0].0 != pair[1].0 || self.threads[pair[0].0 as usize].any;
         if constraint.threads.windows(2).all(one_of_one) && self.can_be(&constraint) {
             found.push(((), constraint));
         }
     }
 
     /// No two things are asked for that are never the case together.
-    fn can_be(&self, constraint: &Constraint) -> bool {
+    fn can_be(&self, constraint: &CrowdConstraint) -> bool {
         let Some(pairs) = &self.pairs else { return true };
-        let place = |(thread, stop, _): &Listed| self.threads[*thread as usize].actor.places[*stop as usize];
+        let place = |(thread, stop, _): &ListedThread| self.threads[*thread as usize].actor.places[*stop as usize];
         let known = constraint.memory.iter().enumerate();
         let known = known.filter_map(|(cell, value)| self.memory.place((cell as CellId, (*value)?)));
         let held: Vec<PlaceId> = known.collect();
@@ -197,7 +197,7 @@ impl<'a> Crowd<'a> {
     }
 
     /// Memory sent the newest message of a listed thread.
-    fn propagation(&self, of: &Constraint, at: usize, found: &mut Vec<((), Constraint)>) {
+    fn propagation(&self, of: &CrowdConstraint, at: usize, found: &mut Vec<((), CrowdConstraint)>) {
         let Some((newest, rest)) = of.threads[at].2.split_last() else { return };
         let Message::Memory(pairs) = self.alphabet.message(*newest) else { return };
         let mut before = of.clone();
@@ -208,7 +208,7 @@ impl<'a> Crowd<'a> {
     }
 
     /// A listed thread did a deed.
-    fn step(&mut self, of: &Constraint, at: usize, deed: usize, found: &mut Vec<((), Constraint)>) {
+    fn step(&mut self, of: &CrowdConstraint, at: usize, deed: usize, found: &mut Vec<((), CrowdConstraint)>) {
         let (thread, _, ref word) = of.threads[at];
         let thread = thread as usize;
         let deed = &self.threads[thread].actor.quiet.deeds[deed];
@@ -216,10 +216,10 @@ impl<'a> Crowd<'a> {
         let mut before = of.clone();
         before.threads[at].1 = from as u32;
         match effect {
-            Effect::Local => self.keep(before, at, found),
-            Effect::Load(reads) => self.load(before, at, &reads, &mut Vec::new(), found),
-            Effect::Fence if word.is_empty() => self.keep(before, at, found),
-            Effect::Store(pair) if holds(&mut before.memory, pair) => {
+            EdgeEffect::Local => self.keep(before, at, found),
+            EdgeEffect::Load(reads) => self.load(before, at, &reads, &mut Vec::new(), found),
+            EdgeEffect::Fence if word.is_empty() => self.keep(before, at, found),
+            EdgeEffect::Store(pair) if holds(&mut before.memory, pair) => {
                 before.memory[pair.0 as usize] = None;
                 let own = self.own(word, pair.0);
                 if own.is_none() && !word.iter().any(|letter| self.alphabet.tells(*letter, pair.0)) {
@@ -229,14 +229,14 @@ impl<'a> Crowd<'a> {
                     self.keep(before, at, found);
                 }
             }
-            Effect::Atomic { reads, writes } if word.is_empty() && atomic(&mut before.memory, &reads, &writes) => {
+            EdgeEffect::Atomic { reads, writes } if word.is_empty() && atomic(&mut before.memory, &reads, &writes) => {
                 self.keep(before, at, found);
             }
             _ => {}
         }
     }
 
-    fn keep(&self, before: Constraint, at: usize, found: &mut Vec<((), Constraint)>) {
+    fn keep(&self, before: CrowdConstraint, at: usize, found: &mut Vec<((), CrowdConstraint)>) {
         let (thread, stop, word) = &before.threads[at];
         if self.is_possible(*thread as usize, *stop as usize, word) {
             self.add(before, found);
@@ -244,12 +244,14 @@ impl<'a> Crowd<'a> {
     }
 
     /// A thread that is not listed wrote what memory must hold.
-    fn newcomer(&self, of: &Constraint, thread: usize, deed: usize, found: &mut Vec<((), Constraint)>) {
+    fn newcomer(&self, of: &CrowdConstraint, thread: usize, deed: usize, found: &mut Vec<((), CrowdConstraint)>) {
         let deed = &self.threads[thread].actor.quiet.deeds[deed];
         let mut before = of.clone();
         match &deed.effect {
-            Effect::Store(pair) if of.memory[pair.0 as usize] == Some(pair.1) => before.memory[pair.0 as usize] = None,
-            Effect::Atomic { reads, writes } => {
+            EdgeEffect::Store(pair) if of.memory[pair.0 as usize] == Some(pair.1) => {
+                before.memory[pair.0 as usize] = None
+            }
+            EdgeEffect::Atomic { reads, writes } => {
                 let matters = writes.iter().any(|(cell, value)| of.memory[*cell as usize] == Some(*value));
                 if !matters || !atomic(&mut before.memory, reads, writes) {
                     return;
@@ -264,11 +266,11 @@ impl<'a> Crowd<'a> {
     /// A load: each cell from an own message, the others from the oldest message.
     fn load(
         &mut self,
-        before: Constraint,
+        before: CrowdConstraint,
         at: usize,
-        reads: &[Pair],
-        from_memory: &mut Vec<Pair>,
-        found: &mut Vec<((), Constraint)>,
+        reads: &[CellPair],
+        from_memory: &mut Vec<CellPair>,
+        found: &mut Vec<((), CrowdConstraint)>,
     ) {
         let (thread, stop, word) = &before.threads[at];
         let Some(((cell, value), rest)) = reads.split_first() else {
@@ -313,9 +315,10 @@ impl<'a> Crowd<'a> {
 
     /// Each thread of one constraint can be matched with another one of the other that needs as much: a matching that grows along
     /// augmenting paths.
-    fn matches(&self, small: &[Listed], large: &[Listed]) -> bool {
-        let needs_less =
-            |small: &Listed, large: &Listed| (small.0, small.1) == (large.0, large.1) && is_subword(&small.2, &large.2);
+    fn matches(&self, small: &[ListedThread], large: &[ListedThread]) -> bool {
+        let needs_less = |small: &ListedThread, large: &ListedThread| {
+            (small.0, small.1) == (large.0, large.1) && is_subword(&small.2, &large.2)
+        };
         // By thread of the larger constraint, the one of the smaller that it is matched with.
         let mut matched: Vec<Option<usize>> = vec![None; large.len()];
         small.iter().enumerate().all(|(number, listed)| {
@@ -354,10 +357,10 @@ fn augment(
 }
 
 impl Semantics for Crowd<'_> {
-    type Configuration = Constraint;
+    type Configuration = CrowdConstraint;
     type Step = ();
 
-    fn predecessors(&mut self, of: &Constraint, found: &mut Vec<((), Constraint)>) {
+    fn predecessors(&mut self, of: &CrowdConstraint, found: &mut Vec<((), CrowdConstraint)>) {
         for at in 0..of.threads.len() {
             // Of equal threads one is enough.
             if at > 0 && of.threads[at] == of.threads[at - 1] {
@@ -377,23 +380,23 @@ impl Semantics for Crowd<'_> {
         }
     }
 
-    fn is_initial(&self, constraint: &Constraint) -> bool {
-        let starts = |(thread, stop, word): &Listed| {
+    fn is_initial(&self, constraint: &CrowdConstraint) -> bool {
+        let starts = |(thread, stop, word): &ListedThread| {
             let mut starts = self.threads[*thread as usize].actor.quiet.starts.iter();
             word.is_empty() && starts.any(|(start, _)| *start == *stop as usize)
         };
-        let holds = |(value, cell): (&Option<u16>, &crate::reachability::finite::Cell)| {
+        let holds = |(value, cell): (&Option<u16>, &crate::reachability::finite::FiniteCell)| {
             value.is_none_or(|value| usize::from(value) < cell.initial)
         };
         constraint.threads.iter().all(starts) && constraint.memory.iter().zip(&self.finite.cells).all(holds)
     }
 
-    fn covers(&self, small: &Constraint, large: &Constraint) -> bool {
+    fn covers(&self, small: &CrowdConstraint, large: &CrowdConstraint) -> bool {
         small.memory.iter().zip(&large.memory).all(|(small, large)| small.is_none() || small == large)
             && self.matches(&small.threads, &large.threads)
     }
 
-    fn signature(&self, constraint: &Constraint) -> u128 {
+    fn signature(&self, constraint: &CrowdConstraint) -> u128 {
         let known = constraint.memory.iter().enumerate();
         let known = known.filter_map(|(cell, value)| value.map(|value| (cell * 11 + usize::from(value)) % 32));
         // Where threads are counted, the second one in a place is another member of the set, and so on.
@@ -410,32 +413,32 @@ impl Semantics for Crowd<'_> {
     }
 
     /// Constraints are filed under one thing that they ask for, so whatever is covered by one asks for it, too.
-    fn key(&self, constraint: &Constraint) -> u64 {
+    fn key(&self, constraint: &CrowdConstraint) -> u64 {
         u64::from(file(constraint))
     }
 
-    fn shape(&mut self, constraint: &Constraint) -> u32 {
+    fn shape(&mut self, constraint: &CrowdConstraint) -> u32 {
         file(constraint)
     }
 
-    fn key_in_shape(&self, constraint: &Constraint, shape: u32) -> Option<u64> {
+    fn key_in_shape(&self, constraint: &CrowdConstraint, shape: u32) -> Option<u64> {
         (shape == 0 || files(constraint).any(|file| file == shape)).then_some(u64::from(shape))
     }
 
-    fn bytes(&self, constraint: &Constraint) -> usize {
+    fn bytes(&self, constraint: &CrowdConstraint) -> usize {
         let words: usize = constraint.threads.iter().map(|(_, _, word)| 32 + 4 * word.len()).sum();
         words + 4 * constraint.memory.len()
     }
 }
 
 /// The file that a constraint is in: any will do as long as they are not all in the same.
-fn file(constraint: &Constraint) -> File {
+fn file(constraint: &CrowdConstraint) -> FileKey {
     files(constraint).max_by_key(|file| file.wrapping_mul(0x9E37_79B9)).unwrap_or(0)
 }
 
 /// The files that a constraint may be in. Threads with very many stops, and cells with very many values, share some, which is slower and not
 /// wrong.
-fn files(constraint: &Constraint) -> impl Iterator<Item = File> + '_ {
+fn files(constraint: &CrowdConstraint) -> impl Iterator<Item = FileKey> + '_ {
     let threads = constraint.threads.iter();
     let threads = threads.map(|(thread, stop, _)| 1 << 31 | (u32::from(*thread) & 0x7FF) << 20 | stop & 0xF_FFFF);
     let known = constraint.memory.iter().enumerate();
@@ -450,13 +453,13 @@ fn insert(word: &[Letter], place: usize, letter: Letter) -> Box<[Letter]> {
 }
 
 /// The cell holds the value; if nothing was known of it, now it is.
-fn holds(memory: &mut [Option<u16>], (cell, value): Pair) -> bool {
+fn holds(memory: &mut [Option<u16>], (cell, value): CellPair) -> bool {
     *memory[cell as usize].get_or_insert(value) == value
 }
 
 /// What memory must hold before a locked step, if it can have been taken.
-fn atomic(memory: &mut [Option<u16>], reads: &[Pair], writes: &[Pair]) -> bool {
-    let unwritten = |read: &&Pair| writes.iter().all(|write| write.0 != read.0);
+fn atomic(memory: &mut [Option<u16>], reads: &[CellPair], writes: &[CellPair]) -> bool {
+    let unwritten = |read: &&CellPair| writes.iter().all(|write| write.0 != read.0);
     if !writes.iter().chain(reads.iter().filter(unwritten)).all(|pair| holds(memory, *pair)) {
         return false;
     }

@@ -5,7 +5,9 @@
 //! form but tried: it is evaluated for all numbers of copies up to one more than any it names. Conditions about final states need every
 //! copy to be at its end, which is another kind of question, and are refused.
 
-use crate::reachability::finite::{CellId, Failure, Finite, LocalState, NotFinite, Pair, Place, StateId};
+use crate::reachability::finite::{
+    CellId, CellPair, ControlPoint, Finite, LocalFailure, LocalState, LocalStateId, NotFinite,
+};
 use ravelin_machine::Violation;
 use ravelin_program::{Condition, Copies, Expr, Goal, LocId, Observable, RegId, ThreadId, Value};
 use std::collections::HashSet;
@@ -17,22 +19,22 @@ const MOST_COPIES: Value = 64;
 
 /// What a violation needs, at least.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Case {
+pub(super) struct GoalCase {
     /// Threads and their local states. A template may be there several times.
-    pub threads: Vec<(usize, StateId)>,
-    pub memory: Vec<Pair>,
+    pub threads: Vec<(usize, LocalStateId)>,
+    pub memory: Vec<CellPair>,
 }
 
 /// Local states that a search must not pass over: goals speak of them.
-pub(super) struct Watched {
+pub(super) struct WatchedStates {
     /// By thread: all of its states.
     whole: Vec<bool>,
     locations: HashSet<(usize, LocId)>,
 }
 
-impl Watched {
-    pub fn new(finite: &Finite) -> Watched {
-        let mut watched = Watched { whole: vec![false; finite.threads.len()], locations: HashSet::new() };
+impl WatchedStates {
+    pub fn new(finite: &Finite) -> WatchedStates {
+        let mut watched = WatchedStates { whole: vec![false; finite.threads.len()], locations: HashSet::new() };
         for goal in &finite.program.goals {
             goal.condition.for_each_atom(&mut |atom| match *atom {
                 Observable::At(thread, location) if is_template(finite, thread.0) => {
@@ -47,29 +49,29 @@ impl Watched {
 
     pub fn watches(&self, thread: usize, state: &LocalState) -> bool {
         match state.place {
-            Place::Failed(_) => true,
-            Place::At(location) => self.whole[thread] || self.locations.contains(&(thread, location)),
+            ControlPoint::Failed(_) => true,
+            ControlPoint::At(location) => self.whole[thread] || self.locations.contains(&(thread, location)),
         }
     }
 }
 
 /// All cases of all goals, of assertions and of faults, with what is violated there.
-pub(super) fn cases(finite: &Finite) -> Result<Vec<(Violation, Case)>, NotFinite> {
+pub(super) fn cases(finite: &Finite) -> Result<Vec<(Violation, GoalCase)>, NotFinite> {
     let mut found = Vec::new();
     for (number, goal) in finite.program.goals.iter().enumerate() {
-        let mut splitting = Splitting::new(finite, goal)?;
+        let mut splitting = GoalSplit::new(finite, goal)?;
         splitting.split(0)?;
         found.extend(splitting.found.into_iter().map(|case| (Violation::Goal(number), case)));
     }
     for (thread, graph) in finite.threads.iter().enumerate() {
         for (number, state) in graph.states.iter().enumerate() {
-            let Place::Failed(Failure { transition, fault }) = state.place else { continue };
+            let ControlPoint::Failed(LocalFailure { transition, fault }) = state.place else { continue };
             let thread_id = ThreadId(thread);
             let violation = match fault {
                 Some(fault) => Violation::Fault { thread: thread_id, transition, fault },
                 None => Violation::Assert { thread: thread_id, transition },
             };
-            found.push((violation, Case { threads: vec![(thread, number as StateId)], memory: Vec::new() }));
+            found.push((violation, GoalCase { threads: vec![(thread, number as LocalStateId)], memory: Vec::new() }));
         }
     }
     Ok(found)
@@ -80,39 +82,39 @@ fn is_template(finite: &Finite, thread: usize) -> bool {
 }
 
 /// A part of a condition that is decided at once.
-enum Question {
+enum GoalAtom {
     /// A thread of which there is one, with the states that it can be in.
     Thread(usize),
     Cell(CellId),
 }
 
 /// A condition while it is split into cases.
-struct Splitting<'a> {
+struct GoalSplit<'a> {
     finite: &'a Finite,
     goal: &'a Goal,
-    questions: Vec<Question>,
+    questions: Vec<GoalAtom>,
     /// Templates and locations whose copies are counted.
     counters: Vec<(usize, LocId)>,
     /// Counts from here on look the same to the condition.
     many: Value,
-    case: Case,
+    case: GoalCase,
     seen: Vec<(Observable, Value)>,
-    found: Vec<Case>,
+    found: Vec<GoalCase>,
 }
 
-impl<'a> Splitting<'a> {
-    fn new(finite: &'a Finite, goal: &'a Goal) -> Result<Splitting<'a>, NotFinite> {
+impl<'a> GoalSplit<'a> {
+    fn new(finite: &'a Finite, goal: &'a Goal) -> Result<GoalSplit<'a>, NotFinite> {
         let line = finite.program.source.position(goal.span).map(|position| position.line);
         if goal.is_final() {
             return Err(NotFinite::FinalGoal { line });
         }
-        let mut splitting = Splitting {
+        let mut splitting = GoalSplit {
             finite,
             goal,
             questions: Vec::new(),
             counters: Vec::new(),
             many: largest(&goal.condition).saturating_add(1),
-            case: Case::default(),
+            case: GoalCase::default(),
             seen: Vec::new(),
             found: Vec::new(),
         };
@@ -131,8 +133,8 @@ impl<'a> Splitting<'a> {
         threads.dedup();
         cells.sort_unstable();
         cells.dedup();
-        splitting.questions.extend(threads.into_iter().map(Question::Thread));
-        splitting.questions.extend(cells.into_iter().map(Question::Cell));
+        splitting.questions.extend(threads.into_iter().map(GoalAtom::Thread));
+        splitting.questions.extend(cells.into_iter().map(GoalAtom::Cell));
         if splitting.many > MOST_COPIES && !splitting.counters.is_empty() {
             return Err(NotFinite::GoalCounts { line });
         }
@@ -144,18 +146,18 @@ impl<'a> Splitting<'a> {
         let before = self.seen.len();
         match self.questions.get(asked) {
             None => self.count()?,
-            Some(Question::Thread(thread)) => {
+            Some(GoalAtom::Thread(thread)) => {
                 let thread = *thread;
                 for (number, state) in finite.threads[thread].states.iter().enumerate() {
-                    let Place::At(location) = state.place else { continue };
+                    let ControlPoint::At(location) = state.place else { continue };
                     self.look(thread, state, location);
-                    self.case.threads.push((thread, number as StateId));
+                    self.case.threads.push((thread, number as LocalStateId));
                     self.split(asked + 1)?;
                     self.case.threads.pop();
                     self.seen.truncate(before);
                 }
             }
-            Some(Question::Cell(cell)) => {
+            Some(GoalAtom::Cell(cell)) => {
                 let cell = *cell;
                 let of = &finite.cells[cell as usize];
                 for (number, value) in of.values.iter().enumerate() {
@@ -172,7 +174,7 @@ impl<'a> Splitting<'a> {
 
     /// What the condition asks of a thread, in one of its states.
     fn look(&mut self, thread: usize, state: &LocalState, location: LocId) {
-        let Splitting { goal, seen, .. } = self;
+        let GoalSplit { goal, seen, .. } = self;
         goal.condition.for_each_atom(&mut |atom| match *atom {
             Observable::At(of, at) if of.0 == thread => seen.push((atom.clone(), Value::from(at == location))),
             Observable::Register(of, RegId(register)) if of.0 == thread => {
@@ -235,12 +237,18 @@ impl<'a> Splitting<'a> {
             return Ok(());
         };
         let states = self.finite.threads[thread].states.iter().enumerate();
-        let here = states.filter(|(_, state)| state.place == Place::At(location));
-        let here: Vec<StateId> = here.map(|(number, _)| number as StateId).collect();
+        let here = states.filter(|(_, state)| state.place == ControlPoint::At(location));
+        let here: Vec<LocalStateId> = here.map(|(number, _)| number as LocalStateId).collect();
         self.choose(counter, counts, &here, counts[counter])
     }
 
-    fn choose(&mut self, counter: usize, counts: &[Value], from: &[StateId], left: Value) -> Result<(), NotFinite> {
+    fn choose(
+        &mut self,
+        counter: usize,
+        counts: &[Value],
+        from: &[LocalStateId],
+        left: Value,
+    ) -> Result<(), NotFinite> {
         if left == 0 {
             return self.place(counter + 1, counts);
         }

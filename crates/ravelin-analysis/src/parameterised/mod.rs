@@ -25,4 +25,4 @@ mod system;
 pub use instances::Instance;
 pub use petri::petri_net_of_attacks;
 pub use reach::{reach_by_proof, reach_for_any_number};
-pub use robust::{AnyNumber, AskedNet, robust_by_nets, robust_for_any_number};
+pub use robust::{AnyNumber, NetReport, robust_by_nets, robust_for_any_number};

@@ -1,11 +1,11 @@
 //! A program's attacks as one Petri net, for other tools.
 
-use super::attack::{Target, attack_net};
+use super::attack::{ThreadAttacks, attack_net};
 use super::robust::targets;
 use crate::AnalysisError;
 use crate::reachability::finite::Finite;
 use crate::robustness::Attack;
-use ravelin_nets::{Initial, Marking, Net};
+use ravelin_nets::{InitialTokens, Marking, Net};
 use ravelin_program::Program;
 
 /// The net whose target can be covered exactly if the attack is feasible in some instance; without an attack, if the program is not robust.
@@ -14,7 +14,7 @@ pub fn petri_net_of_attacks(program: &Program, attack: Option<Attack>) -> Result
     let (finite, targets) = match attack {
         Some(Attack { thread, store, load }) => {
             let (stores, loads) = ([store].into_iter().collect(), [load].into_iter().collect());
-            (Finite::of_accesses(program)?, vec![Target { thread: thread.0, stores, loads }])
+            (Finite::of_accesses(program)?, vec![ThreadAttacks { thread: thread.0, stores, loads }])
         }
         None => {
             let (finite, _, targets) = targets(program)?;
@@ -29,7 +29,7 @@ pub fn petri_net_of_attacks(program: &Program, attack: Option<Attack>) -> Result
     }
     if net.targets.is_empty() {
         // Every attack was dismissed, or no access is ever reached: a place that nothing ever comes to says so.
-        let never = net.place("no_attack_is_left", Initial::Exactly(0));
+        let never = net.place("no_attack_is_left", InitialTokens::Exactly(0));
         net.targets.push(Marking::new([(never, 1)]));
     }
     Ok(net)

@@ -4,26 +4,26 @@
 //! do something that others notice, or where somebody looks (a goal that counts copies there). Which of several stops it goes to, it
 //! decides on arrival. Where a thread can do nothing more that matters it is not kept at all.
 
-use crate::reachability::finite::{Effect, LocalGraph, LocalState, Pair, StateId};
+use crate::reachability::finite::{CellPair, EdgeEffect, LocalGraph, LocalState, LocalStateId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A thread as others see it.
 pub(super) struct Quiet {
     /// The local states it stops in.
-    pub stops: Vec<StateId>,
+    pub stops: Vec<LocalStateId>,
     /// Where it may begin, with the local steps to there, as edges of the graph.
     pub starts: Vec<(usize, Vec<usize>)>,
-    pub deeds: Vec<Deed>,
+    pub deeds: Vec<VisibleMove>,
     /// By stop: a thread can get there only by deeds that another one could repeat right after it.
     pub repeatable: Vec<bool>,
 }
 
 /// A step that is not local, and the local ones after it.
-pub(super) struct Deed {
+pub(super) struct VisibleMove {
     pub from: usize,
     /// `None` if the thread does nothing more.
     pub to: Option<usize>,
-    pub effect: Effect,
+    pub effect: EdgeEffect,
     /// The edge of the graph.
     pub edge: usize,
     pub then: Vec<usize>,
@@ -31,20 +31,25 @@ pub(super) struct Deed {
 
 impl Quiet {
     /// `is_local` says which effects nobody notices, `is_watched` where somebody looks.
-    pub fn new(graph: &LocalGraph, is_local: fn(&Effect) -> bool, is_watched: &dyn Fn(&LocalState) -> bool) -> Quiet {
+    pub fn new(
+        graph: &LocalGraph,
+        is_local: fn(&EdgeEffect) -> bool,
+        is_watched: &dyn Fn(&LocalState) -> bool,
+    ) -> Quiet {
         let mut outgoing: Vec<Vec<usize>> = vec![Vec::new(); graph.states.len()];
         for (number, edge) in graph.edges.iter().enumerate() {
             outgoing[edge.from as usize].push(number);
         }
-        let is_stop = |state: StateId| {
+        let is_stop = |state: LocalStateId| {
             let acts = outgoing[state as usize].iter().any(|edge| !is_local(&graph.edges[*edge].effect));
             acts || is_watched(&graph.states[state as usize])
         };
-        let stops: Vec<StateId> = (0..graph.states.len() as StateId).filter(|state| is_stop(*state)).collect();
-        let numbers: FxHashMap<StateId, usize> =
+        let stops: Vec<LocalStateId> =
+            (0..graph.states.len() as LocalStateId).filter(|state| is_stop(*state)).collect();
+        let numbers: FxHashMap<LocalStateId, usize> =
             stops.iter().enumerate().map(|(number, state)| (*state, number)).collect();
         // The stops that local steps lead to, and the shortest ways.
-        let arrivals = |from: StateId| {
+        let arrivals = |from: LocalStateId| {
             let mut seen = FxHashSet::from_iter([from]);
             let mut waiting = vec![(from, Vec::new())];
             let mut found = Vec::new();
@@ -67,12 +72,12 @@ impl Quiet {
             found
         };
         let mut deeds = Vec::new();
-        let mut known: FxHashMap<StateId, Vec<(usize, Vec<usize>)>> = FxHashMap::default();
+        let mut known: FxHashMap<LocalStateId, Vec<(usize, Vec<usize>)>> = FxHashMap::default();
         for (number, edge) in graph.edges.iter().enumerate().filter(|(_, edge)| !is_local(&edge.effect)) {
             let arrivals = known.entry(edge.to).or_insert_with(|| arrivals(edge.to));
             let deed = |to: Option<usize>, then: &[usize]| {
                 let from = numbers[&edge.from];
-                Deed { from, to, effect: edge.effect.clone(), edge: number, then: then.to_vec() }
+                VisibleMove { from, to, effect: edge.effect.clone(), edge: number, then: then.to_vec() }
             };
             if arrivals.is_empty() {
                 deeds.push(deed(None, &[]));
@@ -85,7 +90,7 @@ impl Quiet {
 }
 
 /// The stops behind no deed that cannot be repeated.
-fn repeatable(stops: usize, deeds: &[Deed]) -> Vec<bool> {
+fn repeatable(stops: usize, deeds: &[VisibleMove]) -> Vec<bool> {
     let mut repeatable = vec![true; stops];
     loop {
         let mut changed = false;
@@ -103,13 +108,13 @@ fn repeatable(stops: usize, deeds: &[Deed]) -> Vec<bool> {
 }
 
 /// Another thread in the same place could do the same right after, and memory would be the same.
-pub(super) fn can_repeat(effect: &Effect) -> bool {
-    let unchanged = |reads: &[Pair], writes: &[Pair]| {
+pub(super) fn can_repeat(effect: &EdgeEffect) -> bool {
+    let unchanged = |reads: &[CellPair], writes: &[CellPair]| {
         writes.iter().all(|(cell, value)| reads.iter().all(|(of, read)| of != cell || read == value))
     };
     match effect {
-        Effect::Local | Effect::Load(_) | Effect::Store(_) | Effect::Fence => true,
-        Effect::Atomic { reads, writes } => unchanged(reads, writes),
-        Effect::BusLock | Effect::BusUnlock => false,
+        EdgeEffect::Local | EdgeEffect::Load(_) | EdgeEffect::Store(_) | EdgeEffect::Fence => true,
+        EdgeEffect::Atomic { reads, writes } => unchanged(reads, writes),
+        EdgeEffect::BusLock | EdgeEffect::BusUnlock => false,
     }
 }

@@ -6,12 +6,15 @@
 
 use super::crowd::Crowd;
 use super::instances::{Instance, of_size, size};
-use super::robust::{AnyNumber, AskedNet};
+use super::robust::{AnyNumber, NetReport};
 use super::run::system_run;
 use super::system::system_net;
-use crate::reachability::backward::{End, Search};
+use crate::reachability::backward::{BackwardEnd, BackwardSearch};
 use crate::reachability::finite::Finite;
-use crate::reachability::{Answer, Counts, Effort, Engine, Question, Reachability, answer, assertions};
+use crate::reachability::{
+    BackwardCounts, PortfolioAnswer, ReachEngine, ReachabilityAnswer, ReachabilityEffort, ReachabilityQuestion, answer,
+    assertions,
+};
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Budget, Limit, Statistics};
@@ -29,18 +32,27 @@ const SECOND_LOOK: u64 = 2_000_000;
 const MOST_COPIES: usize = 12;
 
 /// Asks whether a goal can be reached in some instance.
-pub fn reach_for_any_number(program: &Program, question: &Question, engine: Engine) -> Result<Answer, AnalysisError> {
+pub fn reach_for_any_number(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    engine: ReachEngine,
+) -> Result<PortfolioAnswer, AnalysisError> {
     ask(program, question, engine, true)
 }
 
 /// The same without a look at small instances first.
-pub fn reach_by_proof(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
-    ask(program, question, Engine::Auto, false)
+pub fn reach_by_proof(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
+    ask(program, question, ReachEngine::Auto, false)
 }
 
-fn ask(program: &Program, question: &Question, engine: Engine, looks_first: bool) -> Result<Answer, AnalysisError> {
+fn ask(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    engine: ReachEngine,
+    looks_first: bool,
+) -> Result<PortfolioAnswer, AnalysisError> {
     match (question.model, engine) {
-        (Model::Sc, _) | (Model::Tso, Engine::Auto | Engine::Dual) => {}
+        (Model::Sc, _) | (Model::Tso, ReachEngine::Auto | ReachEngine::Dual) => {}
         (Model::Tso, _) => return Err(AnalysisError::EngineNeedsNumber(engine.name())),
         (Model::Ra | Model::Rc20, _) => return Err(BuildError::NotHardware(question.model).into()),
         (Model::Pso, _) => {
@@ -49,7 +61,7 @@ fn ask(program: &Program, question: &Question, engine: Engine, looks_first: bool
             return Err(BuildError::AnyNumberOfCopies(name).into());
         }
     }
-    let mut asking = Asking { program, question, start: Instant::now(), found: AnyNumber::default(), states: 0 };
+    let mut asking = GoalInquiry { program, question, start: Instant::now(), found: AnyNumber::default(), states: 0 };
     if looks_first && let Some(answer) = asking.small_instances()? {
         return Ok(asking.finish(answer));
     }
@@ -60,23 +72,23 @@ fn ask(program: &Program, question: &Question, engine: Engine, looks_first: bool
     Ok(asking.finish(answer))
 }
 
-struct Asking<'a> {
+struct GoalInquiry<'a> {
     program: &'a Program,
-    question: &'a Question<'a>,
+    question: &'a ReachabilityQuestion<'a>,
     start: Instant,
     found: AnyNumber,
     states: u64,
 }
 
 /// An instance with a run to a violation that is known already, to be shown if no smaller one is found.
-struct Known {
+struct KnownViolation {
     copies: Vec<usize>,
     witness: Witness,
 }
 
-impl Asking<'_> {
+impl GoalInquiry<'_> {
     /// A quick look at what a few copies do. An instance that takes longer ends it.
-    fn small_instances(&mut self) -> Result<Option<Answer>, AnalysisError> {
+    fn small_instances(&mut self) -> Result<Option<PortfolioAnswer>, AnalysisError> {
         let least = self.program.threads.iter().filter(|thread| thread.copies == Copies::Any).count();
         for total in 0..=FIRST_SIZE.max(least) {
             for copies in of_size(self.program, total) {
@@ -92,12 +104,12 @@ impl Asking<'_> {
         Ok(None)
     }
 
-    fn by_net(&mut self) -> Result<Answer, AnalysisError> {
+    fn by_net(&mut self) -> Result<PortfolioAnswer, AnalysisError> {
         let finite = Finite::of_templates(self.program)?;
         let system = system_net(&finite)?;
         let covered = cover(&system.net, self.left());
-        self.found.nets.push(AskedNet::new(&finite, None, &system.net, &system.actors, &covered));
-        let counts = Counts {
+        self.found.nets.push(NetReport::new(&finite, None, &system.net, &system.actors, &covered));
+        let counts = BackwardCounts {
             generated: covered.counts.generated,
             kept: covered.counts.kept,
             minimal: covered.counts.minimal,
@@ -105,11 +117,13 @@ impl Asking<'_> {
             bytes: covered.counts.bytes,
         };
         match covered.verdict {
-            ravelin_nets::Verdict::Uncoverable => Ok(self.answer(Verdict::Holds, None, Engine::Cover, counts, None)),
-            ravelin_nets::Verdict::Unknown(limit) => {
-                Ok(self.answer(Verdict::Unknown, Some(limit), Engine::Cover, counts, None))
+            ravelin_nets::CoverVerdict::Uncoverable => {
+                Ok(self.answer(Verdict::Holds, None, ReachEngine::Cover, counts, None))
             }
-            ravelin_nets::Verdict::Coverable(sequence) => {
+            ravelin_nets::CoverVerdict::Unknown(limit) => {
+                Ok(self.answer(Verdict::Unknown, Some(limit), ReachEngine::Cover, counts, None))
+            }
+            ravelin_nets::CoverVerdict::Coverable(sequence) => {
                 let internal = |what: String| AnalysisError::from(InternalError(what));
                 let target = fire(&system.net, &sequence).map_err(|error| internal(error.to_string()))?;
                 let told = system_run(&finite, &system, &sequence, target);
@@ -118,35 +132,37 @@ impl Asking<'_> {
                 let instance = self.program.instance_of(&copies);
                 let witness = replay(&instance, Settings::new(Model::Sc), violation, &run)?;
                 let bound = size(self.program, &copies);
-                let known = Known { copies, witness };
-                self.smallest(Some(known), bound, Engine::Cover, counts)
+                let known = KnownViolation { copies, witness };
+                self.smallest(Some(known), bound, ReachEngine::Cover, counts)
             }
         }
     }
 
-    fn by_load_buffers(&mut self) -> Result<Answer, AnalysisError> {
+    fn by_load_buffers(&mut self) -> Result<PortfolioAnswer, AnalysisError> {
         let finite = Finite::of_templates(self.program)?;
         let mut late = || self.question.budget.late(self.start).is_some();
         let (crowd, goals) = Crowd::new(&finite, &mut late)?;
         let starts: Vec<_> = goals.into_iter().map(|(_, constraint)| constraint).enumerate().collect();
-        let mut search = Search::new(crowd);
+        let mut search = BackwardSearch::new(crowd);
         let end = search.run(starts, self.left());
         let counts = search.counts;
         match end {
-            End::Unreachable => Ok(self.answer(Verdict::Holds, None, Engine::Dual, counts, None)),
-            End::Limit(limit) => Ok(self.answer(Verdict::Unknown, Some(limit), Engine::Dual, counts, None)),
-            End::Reached(_) => self.smallest(None, MOST_COPIES, Engine::Dual, counts),
+            BackwardEnd::Unreachable => Ok(self.answer(Verdict::Holds, None, ReachEngine::Dual, counts, None)),
+            BackwardEnd::Limit(limit) => {
+                Ok(self.answer(Verdict::Unknown, Some(limit), ReachEngine::Dual, counts, None))
+            }
+            BackwardEnd::Reached(_) => self.smallest(None, MOST_COPIES, ReachEngine::Dual, counts),
         }
     }
 
     /// The smallest instance with a violation; there is one.
     fn smallest(
         &mut self,
-        known: Option<Known>,
+        known: Option<KnownViolation>,
         bound: usize,
-        engine: Engine,
-        counts: Counts,
-    ) -> Result<Answer, AnalysisError> {
+        engine: ReachEngine,
+        counts: BackwardCounts,
+    ) -> Result<PortfolioAnswer, AnalysisError> {
         let mut smallest = true;
         let mut limit = None;
         'sizes: for total in self.found.up_to.map_or(0, |total| total + 1)..=bound {
@@ -170,7 +186,7 @@ impl Asking<'_> {
                 self.found.up_to = Some(total);
             }
         }
-        let Some(Known { copies, witness }) = known else {
+        let Some(KnownViolation { copies, witness }) = known else {
             // Some instance reaches a goal, but none can be shown.
             return Ok(self.answer(Verdict::Unknown, limit, engine, counts, None));
         };
@@ -182,10 +198,10 @@ impl Asking<'_> {
         Ok(self.answer(Verdict::Violated, None, engine, counts, Some(witness)))
     }
 
-    fn explore(&mut self, copies: &[usize], states: u64) -> Result<(Answer, Instance), AnalysisError> {
+    fn explore(&mut self, copies: &[usize], states: u64) -> Result<(PortfolioAnswer, Instance), AnalysisError> {
         let instance = Instance::new(self.program, copies, true);
         let budget = self.left().at_most(states);
-        let answer = answer(&instance.program, &Question { budget, ..*self.question }, Engine::Auto)?;
+        let answer = answer(&instance.program, &ReachabilityQuestion { budget, ..*self.question }, ReachEngine::Auto)?;
         self.found.instances += 1;
         self.states += answer.reachability.statistics.states;
         Ok((answer, instance))
@@ -195,7 +211,7 @@ impl Asking<'_> {
         self.question.budget.child(self.start, self.states)
     }
 
-    fn violated(&mut self, answer: Answer, instance: Instance) -> Answer {
+    fn violated(&mut self, answer: PortfolioAnswer, instance: Instance) -> PortfolioAnswer {
         self.found.instance = Some(instance);
         answer
     }
@@ -204,11 +220,11 @@ impl Asking<'_> {
         &self,
         verdict: Verdict,
         limit: Option<Limit>,
-        engine: Engine,
-        counts: Counts,
+        engine: ReachEngine,
+        counts: BackwardCounts,
         witness: Option<Witness>,
-    ) -> Answer {
-        let reachability = Reachability {
+    ) -> PortfolioAnswer {
+        let reachability = ReachabilityAnswer {
             verdict,
             model: self.question.model,
             goals: self.program.goals.len() + assertions(self.program),
@@ -224,11 +240,17 @@ impl Asking<'_> {
             },
             words: 0,
         };
-        Answer { reachability, engine, effort: Effort::Constraints(counts), not_tried: None, any_number: None }
+        PortfolioAnswer {
+            reachability,
+            engine,
+            effort: ReachabilityEffort::Constraints(counts),
+            not_tried: None,
+            any_number: None,
+        }
     }
 
-    fn finish(self, mut answer: Answer) -> Answer {
+    fn finish(self, mut answer: PortfolioAnswer) -> PortfolioAnswer {
         answer.reachability.statistics.elapsed = self.start.elapsed();
-        Answer { any_number: Some(Box::new(self.found)), ..answer }
+        PortfolioAnswer { any_number: Some(Box::new(self.found)), ..answer }
     }
 }

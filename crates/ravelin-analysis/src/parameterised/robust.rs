@@ -6,17 +6,17 @@
 //! smallest one; its witness is replayed like any other. If all nets say no, the program is robust whatever the numbers.
 
 use super::actor::Actor;
-use super::attack::{AttackNet, Target, attack_net};
+use super::attack::{AttackNet, ThreadAttacks, attack_net};
 use super::instances::{Instance, of_size, size};
 use super::run::attack_run;
 use crate::reachability::finite::Finite;
 use crate::robustness::{
-    Attack, AttackFate, Explored, Facts, JudgedAttack, Robustness, RobustnessQuestion, attacks, build_witness,
-    robustness,
+    Attack, AttackFate, JudgedAttack, ProgramFacts, RobustnessAnswer, RobustnessEffort, RobustnessQuestion, attacks,
+    build_witness, robustness,
 };
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Budget, Limit};
-use ravelin_nets::{Answer, Counts, Net, cover};
+use ravelin_nets::{CoverAnswer, CoverCounts, Net, cover};
 use ravelin_program::{Copies, HardwareProgram, Model, Program, ThreadId};
 use std::time::Instant;
 
@@ -32,7 +32,7 @@ pub struct AnyNumber {
     /// Not robust: the instance that the witness is of.
     pub instance: Option<Instance>,
     /// The nets that were asked, one for each thread that could attack.
-    pub nets: Vec<AskedNet>,
+    pub nets: Vec<NetReport>,
     /// Instances that were explored, and up to which number of copies all of them.
     pub instances: usize,
     pub up_to: Option<usize>,
@@ -40,60 +40,68 @@ pub struct AnyNumber {
 
 /// A net and what it took to decide it.
 #[derive(Clone, Debug)]
-pub struct AskedNet {
+pub struct NetReport {
     /// The thread that attacks; none if the net is about goals.
     pub thread: Option<String>,
     pub places: usize,
     pub transitions: usize,
     /// Threads need not be counted.
     pub by_sets: bool,
-    pub counts: Counts,
+    pub counts: CoverCounts,
     /// Its target can be covered, so some instance has the fault; `None` if a limit was hit.
     pub coverable: Option<bool>,
 }
 
-impl AskedNet {
+impl NetReport {
     pub(super) fn new(
         finite: &Finite,
         thread: Option<String>,
         net: &Net,
         actors: &[Actor],
-        answer: &Answer,
-    ) -> AskedNet {
+        answer: &CoverAnswer,
+    ) -> NetReport {
         let crowds = actors.iter().filter(|actor| super::attack::is_template(finite, actor.thread));
-        AskedNet {
+        NetReport {
             thread,
             places: net.places.len(),
             transitions: net.transitions.len(),
             by_sets: crowds.flat_map(|actor| &actor.is_set).all(|set| *set),
             counts: answer.counts,
             coverable: match answer.verdict {
-                ravelin_nets::Verdict::Uncoverable => Some(false),
-                ravelin_nets::Verdict::Coverable(_) => Some(true),
-                ravelin_nets::Verdict::Unknown(_) => None,
+                ravelin_nets::CoverVerdict::Uncoverable => Some(false),
+                ravelin_nets::CoverVerdict::Coverable(_) => Some(true),
+                ravelin_nets::CoverVerdict::Unknown(_) => None,
             },
         }
     }
 }
 
 /// Asks whether every instance of a program is robust.
-pub fn robust_for_any_number(program: &Program, question: &RobustnessQuestion) -> Result<Robustness, AnalysisError> {
+pub fn robust_for_any_number(
+    program: &Program,
+    question: &RobustnessQuestion,
+) -> Result<RobustnessAnswer, AnalysisError> {
     ask(program, question, true)
 }
 
 /// The same without a look at small instances first; those are only asked for the smallest one, if there is a fault.
-pub fn robust_by_nets(program: &Program, question: &RobustnessQuestion) -> Result<Robustness, AnalysisError> {
+pub fn robust_by_nets(program: &Program, question: &RobustnessQuestion) -> Result<RobustnessAnswer, AnalysisError> {
     ask(program, question, false)
 }
 
-fn ask(program: &Program, question: &RobustnessQuestion, looks_first: bool) -> Result<Robustness, AnalysisError> {
+fn ask(program: &Program, question: &RobustnessQuestion, looks_first: bool) -> Result<RobustnessAnswer, AnalysisError> {
     if question.model != Model::Tso {
         let thread = program.threads.iter().find(|thread| thread.copies == Copies::Any);
         let name = thread.map_or_else(String::new, |thread| thread.name.clone());
         return Err(ravelin_machine::BuildError::AnyNumberOfCopies(name).into());
     }
-    let mut asking =
-        Asking { program, question, start: Instant::now(), found: AnyNumber::default(), explored: Explored::default() };
+    let mut asking = AttackInquiry {
+        program,
+        question,
+        start: Instant::now(),
+        found: AnyNumber::default(),
+        explored: RobustnessEffort::default(),
+    };
     if looks_first && let Some(answer) = asking.small_instances()? {
         return Ok(asking.finish(answer));
     }
@@ -102,17 +110,17 @@ fn ask(program: &Program, question: &RobustnessQuestion, looks_first: bool) -> R
 }
 
 /// The finite view of a program's accesses, and the attacks of each thread that are not dismissed.
-pub(super) fn targets(program: &Program) -> Result<(Finite, Vec<JudgedAttack>, Vec<Target>), AnalysisError> {
+pub(super) fn targets(program: &Program) -> Result<(Finite, Vec<JudgedAttack>, Vec<ThreadAttacks>), AnalysisError> {
     let finite = Finite::of_accesses(program)?;
     let judged = judge(program);
-    let mut targets: Vec<Target> = Vec::new();
+    let mut targets: Vec<ThreadAttacks> = Vec::new();
     for JudgedAttack { attack, fate } in &judged {
         if !matches!(fate, AttackFate::Open) {
             continue;
         }
         let thread = attack.thread.0;
         if targets.last().is_none_or(|target| target.thread != thread) {
-            targets.push(Target { thread, stores: Default::default(), loads: Default::default() });
+            targets.push(ThreadAttacks { thread, stores: Default::default(), loads: Default::default() });
         }
         if let Some(target) = targets.last_mut() {
             target.stores.insert(attack.store);
@@ -126,7 +134,7 @@ pub(super) fn targets(program: &Program) -> Result<(Finite, Vec<JudgedAttack>, V
 /// as for more: the others then include one like the attacker.
 fn judge(program: &Program) -> Vec<JudgedAttack> {
     let two = HardwareProgram::new(&program.instance(2));
-    let mut facts = Facts::new(&two);
+    let mut facts = ProgramFacts::new(&two);
     let copies = |thread: &ravelin_program::Thread| if thread.copies == Copies::Any { 2 } else { 1 };
     let first = |thread: usize| program.threads[..thread].iter().map(copies).sum::<usize>();
     let fate = |attack: Attack| {
@@ -138,17 +146,17 @@ fn judge(program: &Program) -> Vec<JudgedAttack> {
     attacks.map(|attack| JudgedAttack { attack, fate: fate(attack) }).collect()
 }
 
-struct Asking<'a> {
+struct AttackInquiry<'a> {
     program: &'a Program,
     question: &'a RobustnessQuestion<'a>,
     start: Instant,
     found: AnyNumber,
-    explored: Explored,
+    explored: RobustnessEffort,
 }
 
-impl Asking<'_> {
+impl AttackInquiry<'_> {
     /// A quick look at what a few copies do. An instance that takes longer ends it.
-    fn small_instances(&mut self) -> Result<Option<Robustness>, AnalysisError> {
+    fn small_instances(&mut self) -> Result<Option<RobustnessAnswer>, AnalysisError> {
         let least = self.program.threads.iter().filter(|thread| thread.copies == Copies::Any).count();
         for total in 0..=FIRST_SIZE.max(least) {
             for copies in of_size(self.program, total) {
@@ -164,7 +172,7 @@ impl Asking<'_> {
         Ok(None)
     }
 
-    fn nets(&mut self) -> Result<Robustness, AnalysisError> {
+    fn nets(&mut self) -> Result<RobustnessAnswer, AnalysisError> {
         let (finite, mut judged, targets) = targets(self.program)?;
         let mut limit = None;
         for target in &targets {
@@ -174,16 +182,16 @@ impl Asking<'_> {
             self.explored.bytes = self.explored.bytes.max(answer.counts.bytes);
             let thread = finite.program.threads[target.thread].name.clone();
             let helpers = &attack.actors[1..];
-            self.found.nets.push(AskedNet::new(&finite, Some(thread), &attack.net, helpers, &answer));
+            self.found.nets.push(NetReport::new(&finite, Some(thread), &attack.net, helpers, &answer));
             match answer.verdict {
-                ravelin_nets::Verdict::Uncoverable => {
+                ravelin_nets::CoverVerdict::Uncoverable => {
                     let of_target = judged.iter_mut().filter(|judged| judged.attack.thread.0 == target.thread);
                     for judged in of_target.filter(|judged| matches!(judged.fate, AttackFate::Open)) {
                         judged.fate = AttackFate::Infeasible;
                     }
                 }
-                ravelin_nets::Verdict::Coverable(sequence) => return self.smallest(&finite, &attack, &sequence),
-                ravelin_nets::Verdict::Unknown(reached) => {
+                ravelin_nets::CoverVerdict::Coverable(sequence) => return self.smallest(&finite, &attack, &sequence),
+                ravelin_nets::CoverVerdict::Unknown(reached) => {
                     limit = Some(self.question.budget.limits.as_given(reached));
                     break;
                 }
@@ -194,7 +202,12 @@ impl Asking<'_> {
     }
 
     /// The smallest instance with a fault, knowing one that need not be.
-    fn smallest(&mut self, finite: &Finite, attack: &AttackNet, sequence: &[u32]) -> Result<Robustness, AnalysisError> {
+    fn smallest(
+        &mut self,
+        finite: &Finite,
+        attack: &AttackNet,
+        sequence: &[u32],
+    ) -> Result<RobustnessAnswer, AnalysisError> {
         let internal = |what: &str| AnalysisError::from(InternalError(what.to_owned()));
         let known = attack_run(finite, attack, sequence).ok_or_else(|| internal("a firing sequence is no attack"))?;
         // Whatever is found below, the net's own word is replayed.
@@ -230,7 +243,7 @@ impl Asking<'_> {
         Ok(self.answer(Verdict::Violated, judged, None))
     }
 
-    fn explore(&mut self, copies: &[usize], states: u64) -> Result<(Robustness, Instance), AnalysisError> {
+    fn explore(&mut self, copies: &[usize], states: u64) -> Result<(RobustnessAnswer, Instance), AnalysisError> {
         let instance = Instance::new(self.program, copies, true);
         let budget = self.left().at_most(states);
         let answer = robustness(&instance.program, &RobustnessQuestion { budget, ..*self.question })?;
@@ -240,27 +253,27 @@ impl Asking<'_> {
         Ok((answer, instance))
     }
 
-    fn violated(&mut self, answer: Robustness, instance: Instance) -> Robustness {
+    fn violated(&mut self, answer: RobustnessAnswer, instance: Instance) -> RobustnessAnswer {
         self.found.instance = Some(instance);
         answer
     }
 
-    fn answer(&self, verdict: Verdict, attacks: Vec<JudgedAttack>, limit: Option<Limit>) -> Robustness {
-        Robustness {
+    fn answer(&self, verdict: Verdict, attacks: Vec<JudgedAttack>, limit: Option<Limit>) -> RobustnessAnswer {
+        RobustnessAnswer {
             verdict,
             model: Model::Tso,
             engine: self.question.engine,
             attacks,
             one_delaying_thread: false,
             limit,
-            explored: Explored::default(),
+            explored: RobustnessEffort::default(),
             any_number: None,
         }
     }
 
-    fn finish(self, answer: Robustness) -> Robustness {
-        let explored = Explored { elapsed: self.start.elapsed(), ..self.explored };
-        Robustness { explored, any_number: Some(Box::new(self.found)), ..answer }
+    fn finish(self, answer: RobustnessAnswer) -> RobustnessAnswer {
+        let explored = RobustnessEffort { elapsed: self.start.elapsed(), ..self.explored };
+        RobustnessAnswer { explored, any_number: Some(Box::new(self.found)), ..answer }
     }
 
     fn left(&self) -> Budget<'_> {

@@ -5,12 +5,12 @@
 //! which the fault can be seen; it need not be a small one.
 
 use super::actor::Actor;
-use super::attack::{AttackNet, Move, Part};
+use super::attack::{AttackNet, AttackPhase, Move};
 use super::system::SystemNet;
-use crate::reachability::finite::{Finite, Place};
+use crate::reachability::finite::{ControlPoint, Finite};
 use ravelin_machine::attack::{self as machine, AttackRun, AttackStep};
-use ravelin_machine::{Run, Snapshot, Violation};
-use ravelin_nets::TransitionId;
+use ravelin_machine::{Run, UnpackedState, Violation};
+use ravelin_nets::NetTransitionId;
 use ravelin_program::{ThreadId, TransitionId as Step, Value};
 use ravelin_semantics::Action;
 use std::collections::HashMap;
@@ -27,13 +27,13 @@ pub(super) struct InstanceRun {
 }
 
 /// Where copies are: in a mode (plain or joined), at a stop of an actor.
-type Spot = (usize, bool, usize);
+type CopyState = (usize, bool, usize);
 
 /// What a firing sequence of an attack's net does. `None` if it lacks a part of an attack.
-pub(super) fn attack_run(finite: &Finite, attack: &AttackNet, sequence: &[TransitionId]) -> Option<InstanceRun> {
+pub(super) fn attack_run(finite: &Finite, attack: &AttackNet, sequence: &[NetTransitionId]) -> Option<InstanceRun> {
     let moves: Vec<Move> = sequence.iter().map(|transition| attack.moves[*transition as usize]).collect();
     let told = tell(finite, &attack.actors, &moves, HashMap::new(), true)?;
-    let part_of = |wanted: Part| {
+    let part_of = |wanted: AttackPhase| {
         moves.iter().find_map(|step| match *step {
             Move::Does { actor, deed, part } if part == wanted => {
                 let actor = &attack.actors[actor];
@@ -47,8 +47,8 @@ pub(super) fn attack_run(finite: &Finite, attack: &AttackNet, sequence: &[Transi
     Some(InstanceRun {
         copies: told.copies,
         run,
-        store: part_of(Part::Issue)?,
-        load: part_of(Part::Overtake)?,
+        store: part_of(AttackPhase::Issue)?,
+        load: part_of(AttackPhase::Overtake)?,
         attacker,
     })
 }
@@ -57,12 +57,12 @@ pub(super) fn attack_run(finite: &Finite, attack: &AttackNet, sequence: &[Transi
 pub(super) fn system_run(
     finite: &Finite,
     system: &SystemNet,
-    sequence: &[TransitionId],
+    sequence: &[NetTransitionId],
     target: usize,
 ) -> Option<(Vec<usize>, Run, Violation)> {
     let moves: Vec<Move> = sequence.iter().map(|transition| system.moves[*transition as usize]).collect();
     let (violation, case) = system.cases.get(target)?;
-    let mut needed: HashMap<Spot, usize> = HashMap::new();
+    let mut needed: HashMap<CopyState, usize> = HashMap::new();
     for (thread, state) in &case.threads {
         let stop = system.actors[*thread].quiet.stops.iter().position(|stop| stop == state)?;
         *needed.entry((*thread, false, stop)).or_default() += 1;
@@ -87,10 +87,10 @@ pub(super) fn system_run(
 }
 
 /// A computation of an instance.
-struct Told {
+struct InstanceComputation {
     /// By thread of the program.
     copies: Vec<usize>,
-    start: Snapshot,
+    start: UnpackedState,
     steps: Vec<AttackStep>,
     /// Steps that were refused: the thread of the program, the transition, the thread of the instance.
     failed: Vec<(usize, Step, ThreadId)>,
@@ -102,9 +102,9 @@ fn tell(
     finite: &Finite,
     actors: &[Actor],
     moves: &[Move],
-    needed: HashMap<Spot, usize>,
+    needed: HashMap<CopyState, usize>,
     attacks: bool,
-) -> Option<Told> {
+) -> Option<InstanceComputation> {
     let (together, starts) = multiplicities(actors, moves, needed);
     let threads = finite.program.threads.len();
     let is_template = |thread: usize| super::attack::is_template(finite, thread);
@@ -151,15 +151,15 @@ fn tell(
             }
         }
     }
-    let start = Snapshot { locations: Vec::new(), registers: Vec::new(), memory };
-    Some(Told { copies, start, steps: teller.steps, failed: teller.failed })
+    let start = UnpackedState { locations: Vec::new(), registers: Vec::new(), memory };
+    Some(InstanceComputation { copies, start, steps: teller.steps, failed: teller.failed })
 }
 
 /// By move how often it is done in a row, and how many copies begin where.
 fn multiplicities(
     actors: &[Actor],
     moves: &[Move],
-    mut needed: HashMap<Spot, usize>,
+    mut needed: HashMap<CopyState, usize>,
 ) -> (Vec<usize>, HashMap<(usize, usize), usize>) {
     let mut together = vec![1; moves.len()];
     for (number, step) in moves.iter().enumerate().rev() {
@@ -181,19 +181,19 @@ fn multiplicities(
 }
 
 /// Whether the thread was in its second mode (joined, or delaying) before a part.
-fn before(part: Part) -> bool {
-    matches!(part, Part::Delay | Part::Overtake | Part::Path)
+fn before(part: AttackPhase) -> bool {
+    matches!(part, AttackPhase::Delay | AttackPhase::Overtake | AttackPhase::Path)
 }
 
-fn after(part: Part) -> bool {
-    part != Part::Prefix
+fn after(part: AttackPhase) -> bool {
+    part != AttackPhase::Prefix
 }
 
 struct Teller<'a> {
     finite: &'a Finite,
     actors: &'a [Actor],
     steps: Vec<AttackStep>,
-    at: HashMap<Spot, Vec<ThreadId>>,
+    at: HashMap<CopyState, Vec<ThreadId>>,
     failed: Vec<(usize, Step, ThreadId)>,
 }
 
@@ -201,25 +201,25 @@ impl Teller<'_> {
     /// A thread goes to the stop where it begins.
     fn begin(&mut self, actor: usize, stop: usize, way: &[usize], thread: ThreadId) {
         for &edge in way {
-            self.act(actor, thread, edge, machine::Part::Prefix, false);
+            self.act(actor, thread, edge, machine::WitnessPart::Prefix, false);
         }
         self.at.entry((actor, false, stop)).or_default().push(thread);
     }
 
-    fn does(&mut self, actor: usize, deed: usize, part: Part) -> Option<()> {
+    fn does(&mut self, actor: usize, deed: usize, part: AttackPhase) -> Option<()> {
         let actors = self.actors;
         let done = &actors[actor].quiet.deeds[deed];
         let thread = self.at.get_mut(&(actor, before(part), done.from))?.pop()?;
         let (first, rest, delayed) = match part {
-            Part::Prefix => (machine::Part::Prefix, machine::Part::Prefix, false),
-            Part::Issue => (machine::Part::Store, machine::Part::Delaying, true),
-            Part::Delay => (machine::Part::Delaying, machine::Part::Delaying, true),
-            Part::Overtake => (machine::Part::Load, machine::Part::Load, false),
-            Part::Join | Part::Path => (machine::Part::Path, machine::Part::Path, false),
+            AttackPhase::Prefix => (machine::WitnessPart::Prefix, machine::WitnessPart::Prefix, false),
+            AttackPhase::Issue => (machine::WitnessPart::Store, machine::WitnessPart::Delaying, true),
+            AttackPhase::Delay => (machine::WitnessPart::Delaying, machine::WitnessPart::Delaying, true),
+            AttackPhase::Overtake => (machine::WitnessPart::Load, machine::WitnessPart::Load, false),
+            AttackPhase::Join | AttackPhase::Path => (machine::WitnessPart::Path, machine::WitnessPart::Path, false),
         };
         self.act(actor, thread, done.edge, first, delayed);
         // After its load the attacker stands still.
-        if part == Part::Overtake {
+        if part == AttackPhase::Overtake {
             return Some(());
         }
         for &edge in &done.then {
@@ -231,10 +231,10 @@ impl Teller<'_> {
         Some(())
     }
 
-    fn act(&mut self, actor: usize, thread: ThreadId, edge: usize, part: machine::Part, delayed: bool) {
+    fn act(&mut self, actor: usize, thread: ThreadId, edge: usize, part: machine::WitnessPart, delayed: bool) {
         let graph = &self.finite.threads[self.actors[actor].thread];
         let edge = &graph.edges[edge];
-        if matches!(graph.states[edge.to as usize].place, Place::Failed(_)) {
+        if matches!(graph.states[edge.to as usize].place, ControlPoint::Failed(_)) {
             // The transition is refused: that is what the run shows, and no step of it.
             self.failed.push((self.actors[actor].thread, edge.transition, thread));
             return;

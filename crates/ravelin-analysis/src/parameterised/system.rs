@@ -2,9 +2,9 @@
 //! can be covered.
 
 use super::actor::{Actor, is_private};
-use super::attack::{Move, Part};
-use super::goals::{Case, Watched, cases};
-use super::memory::{Arcs, Memory};
+use super::attack::{AttackPhase, Move};
+use super::goals::{GoalCase, WatchedStates, cases};
+use super::memory::{Arcs, MemoryPlaces};
 use super::quiet::Quiet;
 use crate::reachability::finite::{Finite, NotFinite};
 use ravelin_machine::Violation;
@@ -16,15 +16,15 @@ pub(super) struct SystemNet {
     pub actors: Vec<Actor>,
     pub moves: Vec<Move>,
     /// By target.
-    pub cases: Vec<(Violation, Case)>,
+    pub cases: Vec<(Violation, GoalCase)>,
 }
 
 /// Builds the net.
 pub(super) fn system_net(finite: &Finite) -> Result<SystemNet, NotFinite> {
     let cases = cases(finite)?;
-    let watched = Watched::new(finite);
+    let watched = WatchedStates::new(finite);
     let mut net = Net::default();
-    let memory = Memory::new(finite, &mut net);
+    let memory = MemoryPlaces::new(finite, &mut net);
     let mut moves: Vec<Move> = memory.starts.iter().map(|pair| Move::Holds(*pair)).collect();
     let mut actors = Vec::new();
     for (thread, graph) in finite.threads.iter().enumerate() {
@@ -38,7 +38,7 @@ pub(super) fn system_net(finite: &Finite) -> Result<SystemNet, NotFinite> {
             actor.go(deed, &actor.places, &actor.places, &mut arcs);
             memory.act(&does.effect, &mut arcs);
             net.setting(arcs.takes, arcs.gives, arcs.sets);
-            moves.push(Move::Does { actor: number, deed, part: Part::Prefix });
+            moves.push(Move::Does { actor: number, deed, part: AttackPhase::Prefix });
         }
     }
     for (_, case) in &cases {

@@ -9,7 +9,7 @@
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, Verdict};
 use ravelin_explore::{Budget, Limit, Options, Statistics, Until};
-use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
+use ravelin_machine::{ExploredProgram, Purpose, Reductions, Settings, run};
 use ravelin_program::{Instruction, Model, Program};
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ const SHORTEST_EXTRA_STATES: u64 = 500_000;
 
 /// What is asked, and how hard to try.
 #[derive(Clone, Copy)]
-pub struct Question<'a> {
+pub struct ReachabilityQuestion<'a> {
     pub model: Model,
     /// Most pending stores of one thread under TSO and PSO.
     pub buffer: usize,
@@ -26,9 +26,14 @@ pub struct Question<'a> {
     pub budget: Budget<'a>,
 }
 
-impl Question<'_> {
+impl ReachabilityQuestion<'_> {
     pub fn new(model: Model) -> Self {
-        Question { model, buffer: Settings::new(model).buffer, reductions: Reductions::ALL, budget: Budget::default() }
+        ReachabilityQuestion {
+            model,
+            buffer: Settings::new(model).buffer,
+            reductions: Reductions::ALL,
+            budget: Budget::default(),
+        }
     }
 
     pub(crate) fn options(&self, until: Until) -> Options<'_> {
@@ -42,7 +47,7 @@ impl Question<'_> {
 
 /// The answer.
 #[derive(Clone, Debug)]
-pub struct Reachability {
+pub struct ReachabilityAnswer {
     pub verdict: Verdict,
     pub model: Model,
     /// How many goals and assertions the program has. Faults are looked for in any case.
@@ -59,7 +64,7 @@ pub struct Reachability {
 }
 
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen.
-pub fn reach(program: &Program, question: &Question) -> Result<Reachability, AnalysisError> {
+pub fn reach(program: &Program, question: &ReachabilityQuestion) -> Result<ReachabilityAnswer, AnalysisError> {
     let start = Instant::now();
     let settings = question.settings(Purpose::Goals);
     let explored = run(program, settings, &question.options(Until::FirstFinding))?;
@@ -77,7 +82,7 @@ pub fn reach(program: &Program, question: &Question) -> Result<Reachability, Ana
         (None, None, false) => Verdict::Holds,
         _ => Verdict::Unknown,
     };
-    Ok(Reachability {
+    Ok(ReachabilityAnswer {
         verdict,
         model: question.model,
         goals: program.goals.len() + assertions(program),
@@ -95,7 +100,11 @@ pub(crate) fn assertions(program: &Program) -> usize {
     transitions.filter(|transition| matches!(transition.instruction, Instruction::Assert(_))).count()
 }
 
-fn witness(program: &Program, settings: Settings, explored: &Explored) -> Result<Option<Witness>, AnalysisError> {
+fn witness(
+    program: &Program,
+    settings: Settings,
+    explored: &ExploredProgram,
+) -> Result<Option<Witness>, AnalysisError> {
     match explored.violation() {
         None => Ok(None),
         Some(found) => {
@@ -108,8 +117,8 @@ fn witness(program: &Program, settings: Settings, explored: &Explored) -> Result
 /// A shortest run to a violation, if one is found within reasonable limits.
 fn shortest(
     program: &Program,
-    question: &Question,
-    first: &Explored,
+    question: &ReachabilityQuestion,
+    first: &ExploredProgram,
     start: Instant,
 ) -> Result<Option<Witness>, AnalysisError> {
     let settings = Settings { reductions: Reductions::NONE, ..question.settings(Purpose::Goals) };

@@ -10,12 +10,12 @@ mod portfolio;
 mod pso;
 mod sb;
 
-pub use backward::Counts;
+pub use backward::BackwardCounts;
 pub(crate) use bounded::assertions;
-pub use bounded::{Question, Reachability, reach};
+pub use bounded::{ReachabilityAnswer, ReachabilityQuestion, reach};
 pub use dual::{Dual, dual};
 pub use finite::NotFinite;
-pub use lazy::{Lazy, Unsettled, lazy};
-pub use portfolio::{Answer, Effort, Engine, answer};
+pub use lazy::{Lazy, OpenCause, lazy};
+pub use portfolio::{PortfolioAnswer, ReachEngine, ReachabilityEffort, answer};
 pub use pso::pso;
 pub use sb::{Sb, sb};

@@ -5,10 +5,10 @@
 //! domains, and, if that takes long or the domains are not finite, to the lazy engine beside it; the first of the two to settle the
 //! question ends the other. Under PSO the bounded search is followed by the backward search for PSO.
 
-use super::backward::Counts;
-use super::bounded::{Question, Reachability, reach};
+use super::backward::BackwardCounts;
+use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, reach};
 use super::dual::dual;
-use super::lazy::{Lazy, Unsettled, lazy};
+use super::lazy::{Lazy, OpenCause, lazy};
 use super::pso::pso;
 use super::sb::sb;
 use crate::parameterised::{AnyNumber, reach_for_any_number};
@@ -29,7 +29,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// Who is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Engine {
+pub enum ReachEngine {
     #[default]
     Auto,
     /// All states, with bounded store buffers.
@@ -44,29 +44,30 @@ pub enum Engine {
     Cover,
 }
 
-impl Engine {
+impl ReachEngine {
     /// Those that can be chosen; `cover` is taken where it fits.
-    pub const CHOSEN: [Engine; 5] = [Engine::Auto, Engine::Bounded, Engine::Lazy, Engine::Sb, Engine::Dual];
+    pub const CHOSEN: [ReachEngine; 5] =
+        [ReachEngine::Auto, ReachEngine::Bounded, ReachEngine::Lazy, ReachEngine::Sb, ReachEngine::Dual];
 
     pub fn name(self) -> &'static str {
         match self {
-            Engine::Auto => "auto",
-            Engine::Bounded => "bounded",
-            Engine::Lazy => "lazy",
-            Engine::Sb => "sb",
-            Engine::Dual => "dual",
-            Engine::Cover => "cover",
+            ReachEngine::Auto => "auto",
+            ReachEngine::Bounded => "bounded",
+            ReachEngine::Lazy => "lazy",
+            ReachEngine::Sb => "sb",
+            ReachEngine::Dual => "dual",
+            ReachEngine::Cover => "cover",
         }
     }
 }
 
 /// An answer, who gave it, and what it took.
 #[derive(Clone, Debug)]
-pub struct Answer {
-    pub reachability: Reachability,
+pub struct PortfolioAnswer {
+    pub reachability: ReachabilityAnswer,
     /// Who settled the question, or tried last.
-    pub engine: Engine,
-    pub effort: Effort,
+    pub engine: ReachEngine,
+    pub effort: ReachabilityEffort,
     /// Why an engine that was asked could not try, as a sentence.
     pub not_tried: Option<String>,
     /// The question was about any number of threads. If the answer is *violated*, the run is one of an instance.
@@ -74,16 +75,20 @@ pub struct Answer {
 }
 
 #[derive(Clone, Debug)]
-pub enum Effort {
+pub enum ReachabilityEffort {
     /// States and transitions, as the statistics say.
     States,
     /// Constraints of a backward search.
-    Constraints(Counts),
+    Constraints(BackwardCounts),
     Rounds(Box<Lazy>),
 }
 
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen.
-pub fn answer(program: &Program, question: &Question, engine: Engine) -> Result<Answer, AnalysisError> {
+pub fn answer(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    engine: ReachEngine,
+) -> Result<PortfolioAnswer, AnalysisError> {
     if question.model.is_c11() {
         return Err(BuildError::NotHardware(question.model).into());
     }
@@ -91,29 +96,29 @@ pub fn answer(program: &Program, question: &Question, engine: Engine) -> Result<
         return reach_for_any_number(program, question, engine);
     }
     match (question.model, engine) {
-        (_, Engine::Cover) => bounded(program, question),
-        (Model::Sc | Model::Ra | Model::Rc20, _) | (_, Engine::Bounded) => bounded(program, question),
-        (Model::Tso, Engine::Dual) => by_dual(program, question),
-        (Model::Tso, Engine::Sb) => by_sb(program, question),
-        (Model::Tso, Engine::Lazy) => by_lazy(program, question),
-        (Model::Pso, Engine::Sb) => by_pso(program, question),
-        (Model::Pso, Engine::Dual | Engine::Lazy) => Err(AnalysisError::EngineIsForTso(engine.name())),
-        (Model::Tso, Engine::Auto) => auto(program, question),
-        (Model::Pso, Engine::Auto) => {
+        (_, ReachEngine::Cover) => bounded(program, question),
+        (Model::Sc | Model::Ra | Model::Rc20, _) | (_, ReachEngine::Bounded) => bounded(program, question),
+        (Model::Tso, ReachEngine::Dual) => by_dual(program, question),
+        (Model::Tso, ReachEngine::Sb) => by_sb(program, question),
+        (Model::Tso, ReachEngine::Lazy) => by_lazy(program, question),
+        (Model::Pso, ReachEngine::Sb) => by_pso(program, question),
+        (Model::Pso, ReachEngine::Dual | ReachEngine::Lazy) => Err(AnalysisError::EngineIsForTso(engine.name())),
+        (Model::Tso, ReachEngine::Auto) => auto(program, question),
+        (Model::Pso, ReachEngine::Auto) => {
             let start = Instant::now();
             let first = bounded(program, &first_look(question))?;
             if is_settled(&first) {
                 return Ok(first);
             }
             let budget = question.budget.child(start, first.reachability.statistics.states);
-            let left = Question { budget, ..*question };
+            let left = ReachabilityQuestion { budget, ..*question };
             unless_refused(by_pso(program, &left), program, &left).map(|answer| as_given(answer, question))
         }
     }
 }
 
 /// The bounded engine for a moment, then the others beside each other.
-fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
+fn auto(program: &Program, asked: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
     let start = Instant::now();
     let first = bounded(program, &first_look(asked))?;
     if is_settled(&first) || asked.budget.is_stopped() {
@@ -121,10 +126,10 @@ fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
     }
     let halt = AtomicBool::new(false);
     let budget = asked.budget.child(start, first.reachability.statistics.states).stop(&halt);
-    let question = Question { budget, ..*asked };
+    let question = ReachabilityQuestion { budget, ..*asked };
     let answer = std::thread::scope(|scope| {
         let (send, receive) = channel();
-        let begin = |engine: fn(&Program, &Question) -> Result<Answer, AnalysisError>| {
+        let begin = |engine: fn(&Program, &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError>| {
             let (send, question) = (send.clone(), &question);
             scope.spawn(move || {
                 // Nobody listens any more once somebody else has settled the question.
@@ -140,7 +145,7 @@ fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
                 Ok(Ok(answer)) => {
                     running -= 1;
                     let not_tried = last.not_tried.take();
-                    last = Answer { not_tried, ..answer };
+                    last = PortfolioAnswer { not_tried, ..answer };
                     if is_settled(&last) {
                         break;
                     }
@@ -174,68 +179,80 @@ fn auto(program: &Program, asked: &Question) -> Result<Answer, AnalysisError> {
 }
 
 /// With the limits as they were given, not what was left of them.
-fn as_given(mut answer: Answer, asked: &Question) -> Answer {
+fn as_given(mut answer: PortfolioAnswer, asked: &ReachabilityQuestion) -> PortfolioAnswer {
     answer.reachability.limit = answer.reachability.limit.map(|limit| asked.budget.limits.as_given(limit));
     answer
 }
 
 /// A question that takes a moment.
-fn first_look<'a>(question: &Question<'a>) -> Question<'a> {
-    Question { budget: question.budget.at_most(FIRST_LOOK), ..*question }
+fn first_look<'a>(question: &ReachabilityQuestion<'a>) -> ReachabilityQuestion<'a> {
+    ReachabilityQuestion { budget: question.budget.at_most(FIRST_LOOK), ..*question }
 }
 
-fn is_settled(answer: &Answer) -> bool {
+fn is_settled(answer: &PortfolioAnswer) -> bool {
     answer.reachability.verdict != Verdict::Unknown
 }
 
 /// Where an engine cannot try, the bounded one does what it can within the limits that were given.
 fn unless_refused(
-    tried: Result<Answer, AnalysisError>,
+    tried: Result<PortfolioAnswer, AnalysisError>,
     program: &Program,
-    question: &Question,
-) -> Result<Answer, AnalysisError> {
+    question: &ReachabilityQuestion,
+) -> Result<PortfolioAnswer, AnalysisError> {
     match tried {
         Err(error) if error.is_refusal() => {
-            Ok(Answer { not_tried: Some(error.to_string()), ..bounded(program, question)? })
+            Ok(PortfolioAnswer { not_tried: Some(error.to_string()), ..bounded(program, question)? })
         }
         tried => tried,
     }
 }
 
-fn bounded(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
+fn bounded(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
     let reachability = reach(program, question)?;
-    Ok(Answer { reachability, engine: Engine::Bounded, effort: Effort::States, not_tried: None, any_number: None })
+    Ok(PortfolioAnswer {
+        reachability,
+        engine: ReachEngine::Bounded,
+        effort: ReachabilityEffort::States,
+        not_tried: None,
+        any_number: None,
+    })
 }
 
-fn by_dual(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
+fn by_dual(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
     let found = dual(program, question)?;
-    Ok(backwards(found.reachability, found.counts, Engine::Dual))
+    Ok(backwards(found.reachability, found.counts, ReachEngine::Dual))
 }
 
-fn by_sb(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
+fn by_sb(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
     let found = sb(program, question)?;
-    Ok(backwards(found.reachability, found.counts, Engine::Sb))
+    Ok(backwards(found.reachability, found.counts, ReachEngine::Sb))
 }
 
-fn by_pso(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
+fn by_pso(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
     let found = pso(program, question)?;
-    Ok(backwards(found.reachability, found.counts, Engine::Sb))
+    Ok(backwards(found.reachability, found.counts, ReachEngine::Sb))
 }
 
-fn backwards(reachability: Reachability, counts: Counts, engine: Engine) -> Answer {
-    Answer { reachability, engine, effort: Effort::Constraints(counts), not_tried: None, any_number: None }
+fn backwards(reachability: ReachabilityAnswer, counts: BackwardCounts, engine: ReachEngine) -> PortfolioAnswer {
+    PortfolioAnswer {
+        reachability,
+        engine,
+        effort: ReachabilityEffort::Constraints(counts),
+        not_tried: None,
+        any_number: None,
+    }
 }
 
-fn by_lazy(program: &Program, question: &Question) -> Result<Answer, AnalysisError> {
+fn by_lazy(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
     let mut found = lazy(program, question)?;
-    let reachability = Reachability {
+    let reachability = ReachabilityAnswer {
         verdict: found.verdict,
         model: Model::Tso,
         goals: found.goals,
         buffer: None,
         cut_off: false,
         limit: match found.unsettled {
-            Some(Unsettled::Limit(limit)) => Some(limit),
+            Some(OpenCause::Limit(limit)) => Some(limit),
             _ => None,
         },
         witness: found.witness.take(),
@@ -248,6 +265,6 @@ fn by_lazy(program: &Program, question: &Question) -> Result<Answer, AnalysisErr
         },
         words: 0,
     };
-    let effort = Effort::Rounds(Box::new(found));
-    Ok(Answer { reachability, engine: Engine::Lazy, effort, not_tried: None, any_number: None })
+    let effort = ReachabilityEffort::Rounds(Box::new(found));
+    Ok(PortfolioAnswer { reachability, engine: ReachEngine::Lazy, effort, not_tried: None, any_number: None })
 }

@@ -3,15 +3,7 @@
 
 use ravelin_program::{HardwareProgram, Instruction, Model, Program, ThreadId, TransitionId};
 
-/// Transitions are those of the program after [`ravelin_program::HardwareProgram`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Attack {
-    pub thread: ThreadId,
-    /// The store that is delayed.
-    pub store: TransitionId,
-    /// What overtakes it: a load, or under PSO another store.
-    pub load: TransitionId,
-}
+pub use ravelin_machine::attack::Attack;
 
 /// May be delayed: a plain store. Locked instructions write memory at once.
 pub fn is_delayable(instruction: &Instruction) -> bool {

@@ -7,7 +7,7 @@
 //! delaying stores, and the answer is unknown.
 
 use super::attack::{Attack, attacks_against, count_attacks};
-use super::dismiss::{Facts, makes_delay_pointless};
+use super::dismiss::{ProgramFacts, makes_delay_pointless};
 use super::spread::{Share, ask_once_more, spread};
 use super::witness::{self, AttackWitness};
 use crate::parameterised::{AnyNumber, robust_for_any_number};
@@ -15,8 +15,8 @@ use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_answer::Reason;
 use ravelin_explore::{Budget, Limit, Options, Until};
 use ravelin_machine::BuildError;
-use ravelin_machine::attack::{self as machine, AttackRun, Extent, Fate, Hunt, Settled, Target, Unread, hunt, query};
-use ravelin_program::{HardwareProgram, Model, Program, ThreadId, TransitionId};
+use ravelin_machine::attack::{self as machine, AttackResult, AttackRun, Extent, Hunt, HuntStatistics, hunt, query};
+use ravelin_program::{HardwareProgram, Model, Program, ThreadId};
 use std::time::{Duration, Instant};
 
 /// Attacks that are listed. Each feasible one has a witness, which is large.
@@ -29,7 +29,7 @@ const NEAR: u64 = 1 << 18;
 
 /// How attacks are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Engine {
+pub enum RobustnessEngine {
     /// One SC space, shared by all attacks.
     #[default]
     Shared,
@@ -39,14 +39,15 @@ pub enum Engine {
     Single,
 }
 
-impl Engine {
-    pub const ALL: [Engine; 3] = [Engine::Shared, Engine::Attacks, Engine::Single];
+impl RobustnessEngine {
+    pub const ALL: [RobustnessEngine; 3] =
+        [RobustnessEngine::Shared, RobustnessEngine::Attacks, RobustnessEngine::Single];
 
     pub fn name(self) -> &'static str {
         match self {
-            Engine::Shared => "shared",
-            Engine::Attacks => "attacks",
-            Engine::Single => "single",
+            RobustnessEngine::Shared => "shared",
+            RobustnessEngine::Attacks => "attacks",
+            RobustnessEngine::Single => "single",
         }
     }
 }
@@ -56,7 +57,7 @@ impl Engine {
 pub struct RobustnessQuestion<'a> {
     /// TSO or PSO.
     pub model: Model,
-    pub engine: Engine,
+    pub engine: RobustnessEngine,
     /// Settle every attack, instead of stopping at the first feasible one.
     pub all: bool,
     pub budget: Budget<'a>,
@@ -64,7 +65,7 @@ pub struct RobustnessQuestion<'a> {
 
 impl RobustnessQuestion<'_> {
     pub fn new(model: Model) -> Self {
-        RobustnessQuestion { model, engine: Engine::Shared, all: false, budget: Budget::default() }
+        RobustnessQuestion { model, engine: RobustnessEngine::Shared, all: false, budget: Budget::default() }
     }
 
     pub(super) fn options(&self) -> Options<'_> {
@@ -74,15 +75,15 @@ impl RobustnessQuestion<'_> {
 
 /// The answer.
 #[derive(Clone, Debug)]
-pub struct Robustness {
+pub struct RobustnessAnswer {
     pub verdict: Verdict,
     pub model: Model,
-    pub engine: Engine,
+    pub engine: RobustnessEngine,
     pub attacks: Vec<JudgedAttack>,
     /// PSO: no thread can do harm by delaying stores alone, but more than one can delay some, and that together they cannot is not proved.
     pub one_delaying_thread: bool,
     pub limit: Option<Limit>,
-    pub explored: Explored,
+    pub explored: RobustnessEffort,
     /// The question was about any number of threads. If the answer is *not robust*, the attacks are those of an instance.
     pub any_number: Option<Box<AnyNumber>>,
 }
@@ -107,7 +108,7 @@ pub enum AttackFate {
 
 /// How much was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Explored {
+pub struct RobustnessEffort {
     /// States of all searches.
     pub states: u64,
     /// Of these (engine `shared`): of the SC space, of attackers that delay stores, of helpers on their path.
@@ -118,8 +119,8 @@ pub struct Explored {
     pub elapsed: Duration,
 }
 
-impl Explored {
-    fn add(&mut self, settled: &Settled) {
+impl RobustnessEffort {
+    fn add(&mut self, settled: &HuntStatistics) {
         self.states += settled.sc_states + settled.delaying_states + settled.helping_states;
         self.sc += settled.sc_states;
         self.delaying += settled.delaying_states;
@@ -128,7 +129,7 @@ impl Explored {
     }
 }
 
-impl Robustness {
+impl RobustnessAnswer {
     /// The witness of the first feasible attack.
     pub fn witness(&self) -> Option<&AttackWitness> {
         self.attacks.iter().find_map(|attack| match &attack.fate {
@@ -148,7 +149,7 @@ impl Robustness {
 }
 
 /// Asks whether a program is robust.
-pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Robustness, AnalysisError> {
+pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<RobustnessAnswer, AnalysisError> {
     if question.model.is_c11() {
         return Err(BuildError::NotHardware(question.model).into());
     }
@@ -161,7 +162,7 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
     if count > MOST_ATTACKS {
         return Err(AnalysisError::TooManyAttacks { count, limit: MOST_ATTACKS });
     }
-    let mut facts = Facts::new(&lowered);
+    let mut facts = ProgramFacts::new(&lowered);
     let mut judged: Vec<JudgedAttack> = attacks_against(question.model, &lowered)
         .into_iter()
         .map(|attack| {
@@ -169,77 +170,79 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
             JudgedAttack { attack, fate }
         })
         .collect();
-    let mut explored = Explored::default();
+    let mut explored = RobustnessEffort::default();
     let open: Vec<usize> = (0..judged.len()).filter(|&index| matches!(judged[index].fate, AttackFate::Open)).collect();
-    let targets: Vec<Target> = open.iter().map(|&index| target(judged[index].attack)).collect();
+    let attacks: Vec<Attack> = open.iter().map(|&index| judged[index].attack).collect();
     let mut limit = None;
-    let mut settle = |number: usize, fate: Fate| -> Result<(), AnalysisError> {
+    let mut settle = |number: usize, fate: AttackResult| -> Result<(), AnalysisError> {
         let judged = &mut judged[open[number]];
         judged.fate = match fate {
-            Fate::Open => AttackFate::Open,
-            Fate::Infeasible => AttackFate::Infeasible,
-            Fate::Feasible(run) => AttackFate::Feasible(feasible(program, question.model, judged.attack, &run)?),
+            AttackResult::Open => AttackFate::Open,
+            AttackResult::Infeasible => AttackFate::Infeasible,
+            AttackResult::Feasible(run) => {
+                AttackFate::Feasible(feasible(program, question.model, judged.attack, &run)?)
+            }
         };
         Ok(())
     };
-    if !targets.is_empty() {
+    if !attacks.is_empty() {
         match question.engine {
-            Engine::Shared => {
+            RobustnessEngine::Shared => {
                 let extent = if question.all { Extent::All } else { Extent::First };
-                let hunt = |first_stage, explored: &mut Explored| {
+                let hunt = |first_stage, explored: &mut RobustnessEffort| {
                     let budget = question.budget.child(start, explored.states);
                     let options = Options { budget, ..question.options() };
-                    let found = hunt(program, question.model, &targets, extent, &options, first_stage);
-                    let found = found.map_err(unread)?;
+                    let found = hunt(program, question.model, &attacks, extent, &options, first_stage);
+                    let found = found?;
                     explored.add(&found.settled);
                     Ok::<Hunt, AnalysisError>(found)
                 };
                 let mut found = hunt((!question.all).then_some(FIRST_STAGE), &mut explored)?;
                 if found.endless {
-                    found = match nearest(program, question, &targets, start, &mut explored)? {
+                    found = match nearest(program, question, &attacks, start, &mut explored)? {
                         Some(near) => near,
                         None => hunt(None, &mut explored)?,
                     };
                 }
-                let Hunt { fates, limit: reached, .. } = found;
+                let Hunt { results, limit: reached, .. } = found;
                 limit = reached.map(|reached| question.budget.limits.as_given(reached));
                 let mut shown = false;
-                for (number, fate) in fates.into_iter().enumerate() {
+                for (number, result) in results.into_iter().enumerate() {
                     // Replaying takes its time too; one witness is worth it in any case.
-                    let feasible = matches!(fate, Fate::Feasible(_));
+                    let feasible = matches!(result, AttackResult::Feasible(_));
                     let late = question.budget.late(start).filter(|_| feasible && shown);
                     limit = limit.or(late);
-                    settle(number, if late.is_some() { Fate::Open } else { fate })?;
+                    settle(number, if late.is_some() { AttackResult::Open } else { result })?;
                     shown |= feasible;
                 }
             }
-            Engine::Attacks => {
+            RobustnessEngine::Attacks => {
                 let mut shown = false;
-                let shares = spread(program, question, &targets, start, &mut explored);
+                let shares = spread(program, question, &attacks, start, &mut explored);
                 let shares = shares.map_err(|lost| limit = Some(lost.into())).unwrap_or_default();
                 // One that is known to be feasible is asked about before those that need more.
                 let first = shares.iter().position(|&share| share == Share::Feasible).filter(|_| !question.all);
                 let order = first.into_iter().chain((0..shares.len()).filter(|&number| Some(number) != first));
                 for number in order {
                     let found =
-                        ask_once_more(program, question, &targets[number], shares[number], start, &mut explored);
+                        ask_once_more(program, question, &attacks[number], shares[number], start, &mut explored);
                     let found = match found {
                         // A full disk must not lose what is found already; the others stay open.
                         Err(AnalysisError::Storage(_)) if shown => break,
                         found => found?,
                     };
                     let Some(found) = found else {
-                        settle(number, Fate::Infeasible)?;
+                        settle(number, AttackResult::Infeasible)?;
                         continue;
                     };
                     let feasible = found.found.is_some();
                     shown |= feasible;
                     let fate = match found {
-                        machine::Query { found: Some((_, run)), .. } => Fate::Feasible(Box::new(run)),
-                        machine::Query { limit: None, .. } => Fate::Infeasible,
+                        machine::Query { found: Some((_, run)), .. } => AttackResult::Feasible(Box::new(run)),
+                        machine::Query { limit: None, .. } => AttackResult::Infeasible,
                         machine::Query { limit: reached, .. } => {
                             limit = reached;
-                            Fate::Open
+                            AttackResult::Open
                         }
                     };
                     settle(number, fate)?;
@@ -248,23 +251,23 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
                     }
                 }
             }
-            Engine::Single => {
+            RobustnessEngine::Single => {
                 // One query says whether some attack is feasible. To settle all, the feasible ones are taken out one by one.
-                let mut left: Vec<usize> = (0..targets.len()).collect();
+                let mut left: Vec<usize> = (0..attacks.len()).collect();
                 while !left.is_empty() {
-                    let these: Vec<Target> = left.iter().map(|&number| targets[number]).collect();
+                    let these: Vec<Attack> = left.iter().map(|&number| attacks[number]).collect();
                     let found = match ask(program, question, &these, start, &mut explored) {
-                        Err(AnalysisError::Storage(_)) if left.len() < targets.len() => break,
+                        Err(AnalysisError::Storage(_)) if left.len() < attacks.len() => break,
                         found => found?,
                     };
                     match found.found {
-                        Some((target, run)) => {
-                            let Some(place) = left.iter().position(|&number| targets[number] == target) else {
+                        Some((attack, run)) => {
+                            let Some(place) = left.iter().position(|&number| attacks[number] == attack) else {
                                 return Err(
                                     InternalError("an attack was found that was not asked for".to_owned()).into()
                                 );
                             };
-                            settle(left.remove(place), Fate::Feasible(Box::new(run)))?;
+                            settle(left.remove(place), AttackResult::Feasible(Box::new(run)))?;
                             if !question.all {
                                 break;
                             }
@@ -273,7 +276,7 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
                             limit = found.limit;
                             if limit.is_none() {
                                 for &number in &left {
-                                    settle(number, Fate::Infeasible)?;
+                                    settle(number, AttackResult::Infeasible)?;
                                 }
                             }
                             break;
@@ -292,7 +295,7 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
         (false, false, false) => Verdict::Holds,
         _ => Verdict::Unknown,
     };
-    Ok(Robustness {
+    Ok(RobustnessAnswer {
         verdict,
         model: question.model,
         engine: question.engine,
@@ -309,20 +312,16 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
 fn nearest(
     program: &Program,
     question: &RobustnessQuestion,
-    targets: &[Target],
+    attacks: &[Attack],
     start: Instant,
-    explored: &mut Explored,
+    explored: &mut RobustnessEffort,
 ) -> Result<Option<Hunt>, AnalysisError> {
     let budget = question.budget.at_most(explored.states.saturating_add(NEAR)).in_memory();
     let question = RobustnessQuestion { budget, ..*question };
-    let Some((target, run)) = ask(program, &question, targets, start, explored)?.found else { return Ok(None) };
-    let run = Fate::Feasible(Box::new(run));
-    let fates = targets.iter().map(|&asked| if asked == target { run.clone() } else { Fate::Open }).collect();
-    Ok(Some(Hunt { fates, limit: None, endless: false, settled: Settled::default() }))
-}
-
-fn target(attack: Attack) -> Target {
-    Target { thread: attack.thread.0, store: attack.store.0, load: attack.load.0 }
+    let Some((attack, run)) = ask(program, &question, attacks, start, explored)?.found else { return Ok(None) };
+    let run = AttackResult::Feasible(Box::new(run));
+    let results = attacks.iter().map(|&asked| if asked == attack { run.clone() } else { AttackResult::Open }).collect();
+    Ok(Some(Hunt { results, limit: None, endless: false, settled: HuntStatistics::default() }))
 }
 
 /// How many threads can delay a store in a way that may matter.
@@ -350,28 +349,14 @@ fn feasible(
 pub(super) fn ask(
     program: &Program,
     question: &RobustnessQuestion,
-    targets: &[Target],
+    attacks: &[Attack],
     start: Instant,
-    explored: &mut Explored,
+    explored: &mut RobustnessEffort,
 ) -> Result<machine::Query, AnalysisError> {
     let options = Options { budget: question.budget.child(start, explored.states), ..question.options() };
-    let mut found = query(program, question.model, targets, &options).map_err(unread)?;
+    let mut found = query(program, question.model, attacks, &options)?;
     explored.states += found.statistics.states;
     explored.bytes = explored.bytes.max(found.statistics.bytes);
     found.limit = found.limit.map(|limit| question.budget.limits.as_given(limit));
     Ok(found)
-}
-
-pub(super) fn unread(error: Unread) -> AnalysisError {
-    match error {
-        Unread::Build(error) => error.into(),
-        Unread::Storage(error) => error.into(),
-        Unread::Path(unreadable) => InternalError(unreadable.to_string()).into(),
-    }
-}
-
-impl From<Target> for Attack {
-    fn from(target: Target) -> Attack {
-        Attack { thread: ThreadId(target.thread), store: TransitionId(target.store), load: TransitionId(target.load) }
-    }
 }

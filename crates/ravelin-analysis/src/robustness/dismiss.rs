@@ -16,7 +16,7 @@ pub(super) fn makes_delay_pointless(reason: Reason) -> bool {
 }
 
 /// What is known of a program without running it.
-pub struct Facts<'a> {
+pub struct ProgramFacts<'a> {
     program: &'a Program,
     footprints: Vec<Vec<Footprint>>,
     /// By thread: which locations can be reached from which.
@@ -25,7 +25,7 @@ pub struct Facts<'a> {
     unfenced: Vec<Reachable>,
     /// By thread and transition: another thread writes what it touches, accesses what it writes. Asked for once for each of many attacks.
     contests: Vec<Vec<Contest>>,
-    /// What [`Facts::leads_back`] said.
+    /// What [`ProgramFacts::leads_back`] said.
     ways_back: HashMap<Way, bool>,
 }
 
@@ -40,13 +40,13 @@ struct Contest {
 /// Thread, cells of what overtakes, whether it is a store, cells of the store.
 type Way = (usize, Vec<Cells>, bool, Vec<Cells>);
 
-impl<'a> Facts<'a> {
-    pub fn new(program: &'a HardwareProgram) -> Facts<'a> {
+impl<'a> ProgramFacts<'a> {
+    pub fn new(program: &'a HardwareProgram) -> ProgramFacts<'a> {
         let closure = |passes: fn(&Instruction) -> bool| {
             program.threads.iter().map(|thread| Reachable::new(thread, passes)).collect::<Vec<_>>()
         };
         let footprints = footprints(program);
-        Facts {
+        ProgramFacts {
             program,
             contests: contests(program, &footprints),
             footprints,

@@ -17,8 +17,10 @@ mod triangular;
 mod witness;
 
 pub use attack::{Attack, attacks, attacks_against, ends_attack, is_delayable, is_overtaking_load};
-pub use check::{AttackFate, Engine, Explored, JudgedAttack, Robustness, RobustnessQuestion, robustness};
-pub use dismiss::Facts;
+pub use check::{
+    AttackFate, JudgedAttack, RobustnessAnswer, RobustnessEffort, RobustnessEngine, RobustnessQuestion, robustness,
+};
+pub use dismiss::ProgramFacts;
 pub use instrument::{CannotInstrument, instrument};
 pub use name::{AttackNames, UnknownAttack, attack_name, find_attack};
 pub use triangular::{RaceFreedom, RaceWitness, race_freedom};

@@ -46,7 +46,7 @@ impl<'a> AttackNames<'a> {
             let thread = &program.threads[id.0];
             let transition = &thread.transitions[access.0];
             // Under PSO what overtakes may be a store.
-            let role = if is_delayable(&transition.instruction) { Role::Store } else { Role::Load };
+            let role = if is_delayable(&transition.instruction) { AttackRole::Store } else { AttackRole::Load };
             let position = program.source.position(transition.span);
             let place = Place { text: program.tell_transition(thread, transition), position };
             (access_name(program, thread, role, access), place)
@@ -67,9 +67,9 @@ pub fn find_attack(program: &HardwareProgram, text: &str) -> Result<Attack, Unkn
     };
     Ok(Attack {
         thread: id,
-        store: find_access(program, id, Role::Store, store)?,
-        load: find_access(program, id, Role::Load, load)
-            .or_else(|unknown| find_access(program, id, Role::Store, load).map_err(|_| unknown))?,
+        store: find_access(program, id, AttackRole::Store, store)?,
+        load: find_access(program, id, AttackRole::Load, load)
+            .or_else(|unknown| find_access(program, id, AttackRole::Store, load).map_err(|_| unknown))?,
     })
 }
 
@@ -81,63 +81,63 @@ pub enum UnknownAttack {
     #[error("there is no thread `{name}`; there are {}", threads.join(", "))]
     Thread { name: String, threads: Vec<String> },
     #[error("thread `{thread}` has {found} {role} at `{text}`; {}", listed(*role, choices))]
-    Access { thread: String, role: Role, text: String, found: Found, choices: Vec<Choice> },
+    Access { thread: String, role: AttackRole, text: String, found: NameMatch, choices: Vec<AccessCandidate> },
 }
 
 /// The part that an access has in an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum AttackRole {
     Store,
     Load,
 }
 
 /// How many accesses a text could mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum NameMatch {
     None,
     Several,
 }
 
 /// An access that could have been meant: its name, and what it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct AccessCandidate {
     pub name: String,
     pub text: String,
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for AttackRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Role::Store => "store",
-            Role::Load => "load",
+            AttackRole::Store => "store",
+            AttackRole::Load => "load",
         })
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for NameMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Found::None => "no",
-            Found::Several => "more than one",
+            NameMatch::None => "no",
+            NameMatch::Several => "more than one",
         })
     }
 }
 
-impl Role {
+impl AttackRole {
     fn has(self, instruction: &Instruction) -> bool {
         match self {
-            Role::Store => is_delayable(instruction),
-            Role::Load => is_overtaking_load(instruction),
+            AttackRole::Store => is_delayable(instruction),
+            AttackRole::Load => is_overtaking_load(instruction),
         }
     }
 }
 
-fn listed(role: Role, choices: &[Choice]) -> String {
+fn listed(role: AttackRole, choices: &[AccessCandidate]) -> String {
     let lines: Vec<String> = choices.iter().map(|choice| format!("\n  {}  {}", choice.name, choice.text)).collect();
     match role {
         _ if lines.is_empty() => format!("it has no {role} that could be part of an attack"),
-        Role::Store => format!("its stores are{}", lines.concat()),
-        Role::Load => format!("its loads are{}", lines.concat()),
+        AttackRole::Store => format!("its stores are{}", lines.concat()),
+        AttackRole::Load => format!("its loads are{}", lines.concat()),
     }
 }
 
@@ -160,11 +160,11 @@ impl Line {
     }
 }
 
-fn candidates(thread: &Thread, role: Role) -> impl Iterator<Item = TransitionId> + '_ {
+fn candidates(thread: &Thread, role: AttackRole) -> impl Iterator<Item = TransitionId> + '_ {
     (0..thread.transitions.len()).map(TransitionId).filter(move |id| role.has(&thread.transitions[id.0].instruction))
 }
 
-fn at_line(program: &Program, thread: &Thread, role: Role, wanted: Line) -> Vec<TransitionId> {
+fn at_line(program: &Program, thread: &Thread, role: AttackRole, wanted: Line) -> Vec<TransitionId> {
     let stands_there = |id: &TransitionId| {
         let position = program.source.position(thread.transitions[id.0].span);
         position
@@ -173,7 +173,7 @@ fn at_line(program: &Program, thread: &Thread, role: Role, wanted: Line) -> Vec<
     candidates(thread, role).filter(stands_there).collect()
 }
 
-fn at_label(thread: &Thread, role: Role, label: &str) -> Vec<TransitionId> {
+fn at_label(thread: &Thread, role: AttackRole, label: &str) -> Vec<TransitionId> {
     let starts_there = |id: &TransitionId| {
         let from = thread.transitions[id.0].from;
         thread.locations[from.0].labels.iter().any(|name| name == label)
@@ -181,7 +181,7 @@ fn at_label(thread: &Thread, role: Role, label: &str) -> Vec<TransitionId> {
     candidates(thread, role).filter(starts_there).collect()
 }
 
-fn access_name(program: &Program, thread: &Thread, role: Role, id: TransitionId) -> String {
+fn access_name(program: &Program, thread: &Thread, role: AttackRole, id: TransitionId) -> String {
     let transition = &thread.transitions[id.0];
     if let Some(position) = program.source.position(transition.span) {
         let line = Line { line: position.line, column: None };
@@ -202,7 +202,7 @@ fn access_name(program: &Program, thread: &Thread, role: Role, id: TransitionId)
     format!("#{}", id.0)
 }
 
-fn find_access(program: &Program, id: ThreadId, role: Role, text: &str) -> Result<TransitionId, UnknownAttack> {
+fn find_access(program: &Program, id: ThreadId, role: AttackRole, text: &str) -> Result<TransitionId, UnknownAttack> {
     let thread = &program.threads[id.0];
     let found = if let Some(number) = text.strip_prefix('#') {
         let number = number.parse().ok().map(TransitionId);
@@ -216,7 +216,7 @@ fn find_access(program: &Program, id: ThreadId, role: Role, text: &str) -> Resul
     match found.as_slice() {
         [only] => Ok(*only),
         several => {
-            let choice = |id: TransitionId| Choice {
+            let choice = |id: TransitionId| AccessCandidate {
                 name: access_name(program, thread, role, id),
                 text: program.tell_transition(thread, &thread.transitions[id.0]),
             };
@@ -224,7 +224,7 @@ fn find_access(program: &Program, id: ThreadId, role: Role, text: &str) -> Resul
                 [] => candidates(thread, role).map(choice).collect(),
                 several => several.iter().copied().map(choice).collect(),
             };
-            let found = if several.is_empty() { Found::None } else { Found::Several };
+            let found = if several.is_empty() { NameMatch::None } else { NameMatch::Several };
             Err(UnknownAttack::Access { thread: thread.name.clone(), role, text: text.to_owned(), found, choices })
         }
     }

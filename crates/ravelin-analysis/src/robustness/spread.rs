@@ -1,10 +1,10 @@
 //! Attacks spread over processes: a query that needs few states is answered by one process alone, and they answer different ones at the
 //! same time. What needs more is left to all of them together.
 
-use super::check::{Explored, RobustnessQuestion, ask};
+use super::check::{RobustnessEffort, RobustnessQuestion, ask};
 use crate::AnalysisError;
-use ravelin_explore::{Budget, Limits, Lost};
-use ravelin_machine::attack::Target;
+use ravelin_explore::{Budget, Limits, LostProcess};
+use ravelin_machine::attack::Attack;
 use ravelin_program::Program;
 use std::time::Instant;
 
@@ -30,27 +30,27 @@ fn alone<'a>(question: &RobustnessQuestion<'a>) -> RobustnessQuestion<'a> {
 pub(super) fn spread(
     program: &Program,
     question: &RobustnessQuestion,
-    targets: &[Target],
+    attacks: &[Attack],
     start: Instant,
-    explored: &mut Explored,
-) -> Result<Vec<Share>, Lost> {
+    explored: &mut RobustnessEffort,
+) -> Result<Vec<Share>, LostProcess> {
     // Checkpoints know explorations by their order, which must not depend on the number of processes.
-    let beyond = question.budget.beyond;
-    let in_order = beyond.checkpoints.is_some();
-    let several = beyond.peers.filter(|peers| peers.processes() > 1 && !in_order);
-    let Some(peers) = several else { return Ok(vec![Share::Open; targets.len()]) };
+    let storage = question.budget.storage;
+    let in_order = storage.checkpoints.is_some();
+    let several = storage.peers.filter(|peers| peers.processes() > 1 && !in_order);
+    let Some(peers) = several else { return Ok(vec![Share::Open; attacks.len()]) };
     let alone = alone(question);
-    let mut here = Explored::default();
+    let mut here = RobustnessEffort::default();
     let mut told = vec![0; 1];
-    for (number, target) in
-        targets.iter().enumerate().filter(|(number, _)| number % peers.processes() == peers.number())
+    for (number, attack) in
+        attacks.iter().enumerate().filter(|(number, _)| number % peers.processes() == peers.number())
     {
         // What cannot be answered here at all is found out by all together.
-        let mut one = Explored::default();
+        let mut one = RobustnessEffort::default();
         let left = question.budget.limits.states.map(|states| states.saturating_sub(here.states));
         let budget = left.map_or(alone.budget, |left| alone.budget.at_most(left));
         let question = RobustnessQuestion { budget, ..alone };
-        let answer = ask(program, &question, std::slice::from_ref(target), start, &mut one);
+        let answer = ask(program, &question, std::slice::from_ref(attack), start, &mut one);
         here.states += one.states;
         let share = match &answer {
             Ok(found) if found.found.is_some() => Share::Feasible,
@@ -63,7 +63,7 @@ pub(super) fn spread(
         }
     }
     told[0] = here.states;
-    let mut shares = vec![Share::Open; targets.len()];
+    let mut shares = vec![Share::Open; attacks.len()];
     for words in peers.tell(told)? {
         let Some((states, answers)) = words.split_first() else { continue };
         explored.states += states;
@@ -80,12 +80,12 @@ pub(super) fn spread(
 pub(super) fn ask_once_more(
     program: &Program,
     question: &RobustnessQuestion,
-    target: &Target,
+    attack: &Attack,
     share: Share,
     start: Instant,
-    explored: &mut Explored,
+    explored: &mut RobustnessEffort,
 ) -> Result<Option<ravelin_machine::attack::Query>, AnalysisError> {
-    let target = std::slice::from_ref(target);
+    let attack = std::slice::from_ref(attack);
     match share {
         Share::Infeasible => Ok(None),
         // It was answered within few states, which were counted there. Without other limits all processes come to the same run.
@@ -93,8 +93,8 @@ pub(super) fn ask_once_more(
             let alone = alone(question);
             let limits = Limits { states: alone.budget.limits.states, ..Limits::default() };
             let again = RobustnessQuestion { budget: Budget { limits, stop: None, ..alone.budget }, ..alone };
-            ask(program, &again, target, start, &mut Explored::default()).map(Some)
+            ask(program, &again, attack, start, &mut RobustnessEffort::default()).map(Some)
         }
-        Share::Open => ask(program, question, target, start, explored).map(Some),
+        Share::Open => ask(program, question, attack, start, explored).map(Some),
     }
 }

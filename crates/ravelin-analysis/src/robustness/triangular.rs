@@ -1,6 +1,6 @@
 //! The question: is a program free of triangular races? If so it is robust against TSO; if not, it may be robust all the same.
 
-use super::check::{RobustnessQuestion, unread};
+use super::check::RobustnessQuestion;
 use crate::witness::{RunGraph, initial, narrate, start_of};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_answer::{Initial, Place, Step};
@@ -54,7 +54,7 @@ pub fn race_freedom(program: &Program, question: &RobustnessQuestion) -> Result<
     if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
         return Err(BuildError::AnyNumberOfCopies(thread.name.clone()).into());
     }
-    let found = triangular_races(program, &question.options()).map_err(unread)?;
+    let found = triangular_races(program, &question.options())?;
     let race = found.race.map(|race| replay(program, &race)).transpose()?;
     let verdict = match (&race, found.limit) {
         (Some(_), _) => Verdict::Violated,
@@ -97,7 +97,7 @@ fn replay(program: &Program, race: &TriangularRace) -> Result<RaceWitness, Inter
     let trace = Trace::of(&reference, &start, &race.run.actions).map_err(|error| internal(error.to_string()))?;
     let accesses = |at: usize| {
         let events = trace.events.iter();
-        let in_event = |event: &ravelin_semantics::trace::Event| -> Vec<_> {
+        let in_event = |event: &ravelin_semantics::trace::TraceEvent| -> Vec<_> {
             let these = event.accesses.iter().filter(|access| event.steps[access.step].at == at);
             these.copied().collect()
         };

@@ -9,11 +9,11 @@ use super::attack::Attack;
 use crate::InternalError;
 use crate::witness::{Computation, RunGraph, initial, kind, narrate, start_of};
 use ravelin_answer::{CycleEvent, Initial, Part, Place, Step};
-use ravelin_machine::attack::{AttackRun, Part as Found};
+use ravelin_machine::attack::{AttackRun, WitnessPart as Found};
 use ravelin_program::{Model, Position, Program, ThreadId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Reference, State};
-use ravelin_semantics::trace::{Event, Source, Trace};
+use ravelin_semantics::trace::{Trace, TraceEvent, ValueSource};
 
 /// A computation that no SC computation has the trace of.
 #[derive(Clone, Debug)]
@@ -168,8 +168,8 @@ fn check_shape(attack: Attack, steps: &[Step], actions: &[Action], trace: &Trace
     let (Some(load_event), Some(store_event)) = (event_at(load), event_at(issue)) else {
         return Err("the attacked instructions have no event".to_owned());
     };
-    let early = |access: &ravelin_semantics::trace::Access| match access.read.map(|read| read.source) {
-        Some(Source::Event(source)) => {
+    let early = |access: &ravelin_semantics::trace::EventAccess| match access.read.map(|read| read.source) {
+        Some(ValueSource::Event(source)) => {
             trace.events[source].thread == attack.thread
                 && trace.events[source].accesses.iter().any(|write| {
                     write.address == access.address
@@ -217,7 +217,7 @@ struct Tell<'a> {
 }
 
 impl Tell<'_> {
-    fn of(&self, event: usize) -> &Event {
+    fn of(&self, event: usize) -> &TraceEvent {
         &self.trace.events[event]
     }
 

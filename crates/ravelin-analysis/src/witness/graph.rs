@@ -30,7 +30,7 @@ impl RunGraph {
     }
 
     /// A trace and a cycle of it, told. `program` is the one that the trace speaks of.
-    pub(crate) fn of_trace(program: &Program, trace: &Trace, cycle: &[trace::Step]) -> RunGraph {
+    pub(crate) fn of_trace(program: &Program, trace: &Trace, cycle: &[trace::CycleStep]) -> RunGraph {
         let cell = |address: Option<_>| address.map(|address| program.memory.name_of(address));
         let edges = trace.edges().into_iter().map(|arrow| Edge {
             from: arrow.from,
@@ -53,7 +53,7 @@ impl RunGraph {
     }
 }
 
-fn told(program: &Program, event: &trace::Event) -> Event {
+fn told(program: &Program, event: &trace::TraceEvent) -> Event {
     let thread = &program.threads[event.thread.0];
     let first = event.steps.first().map(|first| thread.transitions[first.transition.0].span);
     let mut steps: Vec<usize> = event.steps.iter().map(|step| step.at).collect();
@@ -78,11 +78,11 @@ fn told(program: &Program, event: &trace::Event) -> Event {
 }
 
 /// What the judge calls an edge.
-pub(crate) fn kind(edge: trace::Edge) -> EdgeKind {
+pub(crate) fn kind(edge: trace::TraceEdge) -> EdgeKind {
     match edge {
-        trace::Edge::Po => EdgeKind::Po,
-        trace::Edge::Rf => EdgeKind::Rf,
-        trace::Edge::Co => EdgeKind::Co,
-        trace::Edge::Fr => EdgeKind::Fr,
+        trace::TraceEdge::Po => EdgeKind::Po,
+        trace::TraceEdge::Rf => EdgeKind::Rf,
+        trace::TraceEdge::Co => EdgeKind::Co,
+        trace::TraceEdge::Fr => EdgeKind::Fr,
     }
 }

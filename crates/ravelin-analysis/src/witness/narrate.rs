@@ -3,7 +3,7 @@
 use ravelin_answer::{Access, BufferEntry, CellValue, RegisterValue, Step, StepKind, Storage};
 use ravelin_program::{Instruction, ThreadId, Value};
 use ravelin_semantics::Action;
-use ravelin_semantics::operational::{Entry, Reference, State};
+use ravelin_semantics::operational::{PendingEntry, Reference, State};
 
 /// Tells the step from one state to the next.
 pub fn narrate(reference: &Reference, before: &State, action: Action, after: &State) -> Step {
@@ -91,9 +91,9 @@ fn changed_registers(reference: &Reference, thread: ThreadId, before: &State, af
 
 fn buffers(reference: &Reference, state: &State) -> Vec<Vec<BufferEntry>> {
     let name = |address: Value| reference.program().memory.name_of(address);
-    let entry = |entry: &Entry| match *entry {
-        Entry::Store { address, value } => BufferEntry::Store(CellValue { cell: name(address), value }),
-        Entry::Marker => BufferEntry::Marker,
+    let entry = |entry: &PendingEntry| match *entry {
+        PendingEntry::Store { address, value } => BufferEntry::Store(CellValue { cell: name(address), value }),
+        PendingEntry::Marker => BufferEntry::Marker,
     };
     state.threads.iter().map(|thread| thread.buffer.entries().iter().map(entry).collect()).collect()
 }

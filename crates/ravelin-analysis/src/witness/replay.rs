@@ -5,10 +5,10 @@ use super::initial::initial;
 use super::narrate::narrate;
 use crate::InternalError;
 use ravelin_answer::{Initial, Step, Violation};
-use ravelin_machine::{Run, Settings, Snapshot, Violation as Violated};
+use ravelin_machine::{Run, Settings, UnpackedState, Violation as Violated};
 use ravelin_program::{Model, Program, ThreadId, Value};
 use ravelin_semantics::Action;
-use ravelin_semantics::operational::{Entry, Reference, State};
+use ravelin_semantics::operational::{PendingEntry, Reference, State};
 
 /// A run, replayed, and what it shows.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ fn issued(thread: ThreadId, before: &State, after: &State) -> Option<Value> {
     let entries = |state: &'_ State| -> Vec<Value> {
         let entries = state.threads[thread.0].buffer.entries().iter();
         entries
-            .filter_map(|entry| if let Entry::Store { address, .. } = entry { Some(*address) } else { None })
+            .filter_map(|entry| if let PendingEntry::Store { address, .. } = entry { Some(*address) } else { None })
             .collect()
     };
     let (old, new) = (entries(before), entries(after));
@@ -92,7 +92,7 @@ pub fn replay(program: &Program, settings: Settings, violation: Violated, run: &
 }
 
 /// The initial state that a machine's run starts from, or what is wrong with it.
-pub(crate) fn start_of(reference: &Reference, start: &Snapshot) -> Result<State, String> {
+pub(crate) fn start_of(reference: &Reference, start: &UnpackedState) -> Result<State, String> {
     let starts = reference.initial_states().map_err(|error| error.to_string())?;
     let same_memory = |state: &State| start.memory.iter().all(|(address, value)| state.cell(*address) == *value);
     starts.into_iter().find(same_memory).ok_or_else(|| "no such initial state".to_owned())

@@ -1,12 +1,12 @@
 //! What the random tests for any number of threads share: which programs, and how large instances.
 
-use ravelin_semantics::generate::{Config, Kind};
+use ravelin_semantics::generate::{Config, InstructionKind};
 
 /// Instances with up to so many copies are compared with the answer for any number.
 pub const MOST_COPIES: usize = 5;
 
 /// Small programs with finite domains, without instructions of these kinds; or with these kinds only.
-pub fn config(without: &[Kind], only: Option<&[Kind]>) -> Config {
+pub fn config(without: &[InstructionKind], only: Option<&[InstructionKind]>) -> Config {
     let mut config = Config {
         threads: 1..=2,
         instructions: 2..=4,

@@ -2,11 +2,11 @@
 //! and pages, by replaying the actions themselves.
 
 use ravelin_analysis::c11::{C11Question, c11_robustness};
-use ravelin_analysis::reachability::{self, Engine, Question};
+use ravelin_analysis::reachability::{self, ReachEngine, ReachabilityQuestion};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_program::{Model, Program, Source, Value as Number};
 use ravelin_semantics::Action;
-use ravelin_semantics::operational::{Entry, Reference, State};
+use ravelin_semantics::operational::{PendingEntry, Reference, State};
 use ravelin_semantics::rc20::Graph;
 use ravelin_semantics::trace::Trace;
 use serde_json::{Value, json};
@@ -34,7 +34,8 @@ fn read(file: &str) -> Program {
 /// The run of a witness of `reach`.
 pub fn reach(file: &str, model: Model) -> Judged {
     let program = read(file);
-    let answer = reachability::answer(&program, &Question::new(model), Engine::Auto).expect("an answer");
+    let answer =
+        reachability::answer(&program, &ReachabilityQuestion::new(model), ReachEngine::Auto).expect("an answer");
     let witness = answer.reachability.witness.expect("a witness");
     judged(&program, model, witness.computation.actions)
 }
@@ -130,9 +131,9 @@ impl Judged {
             if !self.actions.iter().any(|action| action.thread().0 == number) {
                 continue;
             }
-            let entry = |entry: &Entry| match *entry {
-                Entry::Store { address, value } => format!("{}={value}", name(address)),
-                Entry::Marker => "|".to_owned(),
+            let entry = |entry: &PendingEntry| match *entry {
+                PendingEntry::Store { address, value } => format!("{}={value}", name(address)),
+                PendingEntry::Marker => "|".to_owned(),
             };
             let buffer: Vec<String> = local.buffer.entries().iter().rev().map(entry).collect();
             let mut registers = json!({});

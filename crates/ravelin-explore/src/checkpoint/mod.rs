@@ -12,14 +12,14 @@ mod outcome;
 mod part;
 mod resume;
 
-use crate::peers::{Lost, Team};
+use crate::files::{StorageAction, StorageError};
+use crate::peers::{LostProcess, Team};
 use crate::search::Until;
 use crate::shard::Shard;
 use crate::space::{End, Space};
-use crate::storage::{StorageAction, StorageError};
 use crate::store::hash;
 use crate::system::System;
-use part::{Head, Header, PartWriter, Span};
+use part::{BlockHead, BlockSpan, CheckpointHeader, CheckpointWriter};
 use ravelin_output::file::is_unfinished;
 use std::fs;
 use std::io;
@@ -51,34 +51,34 @@ impl Checkpoints {
 }
 
 /// A stop that is not of the search's making.
-pub(crate) enum Trouble {
+pub(crate) enum ExternalFailure {
     Storage(StorageError),
-    Lost(Lost),
+    Lost(LostProcess),
 }
 
-impl From<StorageError> for Trouble {
+impl From<StorageError> for ExternalFailure {
     fn from(error: StorageError) -> Self {
-        Trouble::Storage(error)
+        ExternalFailure::Storage(error)
     }
 }
 
-impl From<Lost> for Trouble {
-    fn from(lost: Lost) -> Self {
-        Trouble::Lost(lost)
+impl From<LostProcess> for ExternalFailure {
+    fn from(lost: LostProcess) -> Self {
+        ExternalFailure::Lost(lost)
     }
 }
 
-impl<I> From<Trouble> for End<I> {
-    fn from(trouble: Trouble) -> Self {
+impl<I> From<ExternalFailure> for End<I> {
+    fn from(trouble: ExternalFailure) -> Self {
         match trouble {
-            Trouble::Storage(error) => End::Failed(error),
-            Trouble::Lost(lost) => End::Limit(lost.into()),
+            ExternalFailure::Storage(error) => End::Failed(error),
+            ExternalFailure::Lost(lost) => End::Limit(lost.into()),
         }
     }
 }
 
 /// How an exploration begins.
-pub(crate) enum Begun<I> {
+pub(crate) enum CheckpointStart<I> {
     /// It was finished before.
     Finished(Box<Space<I>>),
     GoesOn(Box<Checkpoint>, Option<Totals>),
@@ -96,15 +96,15 @@ pub(crate) struct Totals {
 pub(crate) struct Checkpoint {
     directory: PathBuf,
     every: Duration,
-    header: Header,
+    header: CheckpointHeader,
     generation: u64,
     /// None until the first block is written.
-    writer: Option<PartWriter>,
+    writer: Option<CheckpointWriter>,
     /// The generation that this one is to replace.
     replaces: bool,
     last: Instant,
     /// The end of the last level, and the findings of each shard by then.
-    boundary: Head,
+    boundary: BlockHead,
     found: Vec<usize>,
     /// By shard: findings that are written.
     found_written: Vec<usize>,
@@ -120,10 +120,10 @@ impl Checkpoint {
         until: Until,
         team: &Team,
         shards: &mut [Shard<S>],
-    ) -> Result<Begun<S::Interrupt>, Trouble> {
+    ) -> Result<CheckpointStart<S::Interrupt>, ExternalFailure> {
         let mut initial = 0u64;
         system.initial(&mut |state| initial = initial.wrapping_add(hash(state)));
-        let header = Header {
+        let header = CheckpointHeader {
             width: system.width() as u64,
             processes: team.processes() as u64,
             process: (team.first() / shards.len().max(1)) as u64,
@@ -154,19 +154,19 @@ impl Checkpoint {
             writer: None,
             replaces: false,
             last: Instant::now(),
-            boundary: Head::default(),
+            boundary: BlockHead::default(),
             found: vec![0; shards.len()],
             found_written: vec![0; shards.len()],
             depth_written: None,
         };
         match found {
-            resume::Found::Outcome(space) => Ok(Begun::Finished(space)),
-            resume::Found::Nothing => {
+            resume::SavedExploration::Outcome(space) => Ok(CheckpointStart::Finished(space)),
+            resume::SavedExploration::Nothing => {
                 checkpoint.forget(|sequence, _| sequence >= header.sequence);
                 team.tell(Vec::new())?;
-                Ok(Begun::GoesOn(Box::new(checkpoint), None))
+                Ok(CheckpointStart::GoesOn(Box::new(checkpoint), None))
             }
-            resume::Found::Parts(parts) => {
+            resume::SavedExploration::Parts(parts) => {
                 // What follows depends on how this one ends.
                 checkpoint.forget(|sequence, _| sequence > header.sequence);
                 team.tell(Vec::new())?;
@@ -180,7 +180,7 @@ impl Checkpoint {
                     checkpoint.generation += 1;
                     checkpoint.replaces = true;
                 }
-                Ok(Begun::GoesOn(Box::new(checkpoint), Some(totals)))
+                Ok(CheckpointStart::GoesOn(Box::new(checkpoint), Some(totals)))
             }
         }
     }
@@ -192,13 +192,13 @@ impl Checkpoint {
 
     /// Notes the end of a level; what is stored now is what a checkpoint of it would hold.
     pub fn note<'s, S: System + 's>(&mut self, totals: Totals, shards: impl Iterator<Item = &'s mut Shard<S>>) {
-        let mut boundary = Head { depth: totals.depth, transitions: totals.transitions, ..Head::default() };
+        let mut boundary = BlockHead { depth: totals.depth, transitions: totals.transitions, ..BlockHead::default() };
         self.found.clear();
         for shard in shards {
             boundary.cut_off |= shard.cut_off;
             self.found.push(shard.findings.len());
             let (to, expanded) = (shard.store.len() as u64, shard.expanded as u64);
-            boundary.shards.push(Span { from: 0, to, expanded });
+            boundary.shards.push(BlockSpan { from: 0, to, expanded });
         }
         self.boundary = boundary;
     }
@@ -208,7 +208,7 @@ impl Checkpoint {
         &mut self,
         team: &Team,
         shards: impl Iterator<Item = &'s mut Shard<S>>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ExternalFailure> {
         if self.depth_written == Some(self.boundary.depth) {
             return Ok(());
         }
@@ -235,7 +235,7 @@ impl Checkpoint {
             Some(writer) => writer,
             None => {
                 let path = part_path(&self.directory, self.header.sequence, self.generation, self.header.process);
-                PartWriter::open(&path, self.header, None)?
+                CheckpointWriter::open(&path, self.header, None)?
             }
         };
         let mut head = self.boundary.clone();

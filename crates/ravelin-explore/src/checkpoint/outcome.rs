@@ -1,10 +1,10 @@
 //! How an exploration ended, kept so that it need not be made again: the end, the statistics, what was found and the ways there.
 
-use super::part::Header;
-use crate::kept::{Kept, first_of_each_kind};
+use super::part::CheckpointHeader;
+use crate::files::{StorageAction, StorageError};
 use crate::search::Until;
-use crate::space::{End, Finding, Space, StateId, Statistics};
-use crate::storage::{StorageAction, StorageError};
+use crate::snapshot::{Snapshot, first_of_each_kind};
+use crate::space::{End, Space, StateFinding, StateId, Statistics};
 use crate::system::{Sink, System};
 use std::io;
 use std::path::Path;
@@ -17,14 +17,14 @@ const EXHAUSTED: u64 = 0;
 const FOUND: u64 = 1;
 const INTERRUPTED: u64 = 2;
 
-fn about(header: &Header) -> [u64; 5] {
+fn about(header: &CheckpointHeader) -> [u64; 5] {
     [header.width, header.until, header.initial, header.sequence, header.run]
 }
 
 /// Writes an outcome, in one piece or not at all. Ends that more time or memory would change are not written.
 pub(super) fn write<I>(
     path: &Path,
-    header: &Header,
+    header: &CheckpointHeader,
     space: &Space<I>,
     until: Until,
     interrupted_by: Option<Vec<u64>>,
@@ -61,7 +61,7 @@ pub(super) fn write<I>(
 /// Reads an outcome. `Ok(None)`: there is none.
 pub(super) fn read<S: System>(
     path: &Path,
-    header: &Header,
+    header: &CheckpointHeader,
     system: &S,
 ) -> Result<Option<Space<S::Interrupt>>, StorageError> {
     let wrong = |what: &str| {
@@ -114,12 +114,12 @@ impl<'a> Words<'a> {
         };
         let elapsed = Duration::from_nanos(elapsed);
         let statistics = Statistics { states, transitions, depth, frontier, bytes, elapsed, workers: workers as usize };
-        let mut kept = Kept::new(self.width);
+        let mut kept = Snapshot::new(self.width);
         let mut findings = Vec::new();
         for _ in 0..self.word()? {
             let (state, kind) = (StateId(self.word()? as u32), self.word()? as u32);
             kept.keep_state(state, self.take(self.width)?.to_vec());
-            findings.push(Finding { state, kind });
+            findings.push(StateFinding { state, kind });
         }
         for _ in 0..self.word()? {
             let (id, length) = (StateId(self.word()? as u32), self.word()? as usize);

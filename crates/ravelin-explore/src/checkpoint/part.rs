@@ -5,7 +5,7 @@
 //! the new findings (state and kind, 4 bytes each). The head has the sizes of all this, so a file that ends early is recognised
 //! as such, and what was not finished is cut off.
 
-use crate::storage::{StorageAction, StorageError};
+use crate::files::{StorageAction, StorageError};
 use crc32fast::Hasher;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -26,7 +26,7 @@ const BUFFER: usize = 1 << 16;
 
 /// Which exploration a file belongs to, and how it is shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct CheckpointHeader {
     pub width: u64,
     pub processes: u64,
     pub process: u64,
@@ -41,22 +41,23 @@ pub(super) struct Header {
     pub run: u64,
 }
 
-impl Header {
+impl CheckpointHeader {
     fn words(&self) -> [u64; HEADER] {
-        let Header { width, processes, process, workers, until, initial, sequence, run } = *self;
+        let CheckpointHeader { width, processes, process, workers, until, initial, sequence, run } = *self;
         [MAGIC, VERSION, width, processes, process, workers, until, initial, sequence, run]
     }
 
     /// Whether two files are parts of the same exploration, however it is shared out.
-    fn is_of_same(&self, other: &Header) -> bool {
-        let about = |header: &Header| (header.width, header.until, header.initial, header.sequence, header.run);
+    fn is_of_same(&self, other: &CheckpointHeader) -> bool {
+        let about =
+            |header: &CheckpointHeader| (header.width, header.until, header.initial, header.sequence, header.run);
         about(self) == about(other)
     }
 }
 
 /// What a block adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct BlockHead {
     /// Blocks before this one.
     pub number: u64,
     pub depth: u64,
@@ -64,19 +65,19 @@ pub(super) struct Head {
     pub transitions: u64,
     pub cut_off: bool,
     pub findings: u64,
-    pub shards: Vec<Span>,
+    pub shards: Vec<BlockSpan>,
 }
 
 /// The states of a shard that are in a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct BlockSpan {
     pub from: u64,
     pub to: u64,
     /// States before this one are expanded.
     pub expanded: u64,
 }
 
-impl Head {
+impl BlockHead {
     fn words(&self) -> Vec<u64> {
         let cut_off = u64::from(self.cut_off);
         let shards = self.shards.len() as u64;
@@ -98,30 +99,30 @@ impl Head {
 
 /// A block that is whole, and where its payload is.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
-    pub head: Head,
+pub(super) struct CheckpointBlock {
+    pub head: BlockHead,
     start: u64,
     end: u64,
 }
 
 /// A file with the blocks that are whole.
-pub(super) struct Part {
+pub(super) struct CheckpointFile {
     pub path: PathBuf,
-    pub header: Header,
-    pub blocks: Vec<Block>,
+    pub header: CheckpointHeader,
+    pub blocks: Vec<CheckpointBlock>,
 }
 
 fn wrong(path: &Path, what: impl Into<String>) -> StorageError {
     StorageError::new(StorageAction::Read, path, &io::Error::new(io::ErrorKind::InvalidData, what.into()))
 }
 
-impl Part {
+impl CheckpointFile {
     /// Reads and checks a file. `Ok(None)`: not even its header was finished.
-    pub fn read(path: &Path, expected: &Header) -> Result<Option<Part>, StorageError> {
+    pub fn read(path: &Path, expected: &CheckpointHeader) -> Result<Option<CheckpointFile>, StorageError> {
         let failed = |error: io::Error| StorageError::new(StorageAction::Read, path, &error);
         let file = File::open(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
-        let mut reader = Checked { reader: BufReader::with_capacity(BUFFER, file), crc: Hasher::new(), at: 0 };
+        let mut reader = ChecksumReader { reader: BufReader::with_capacity(BUFFER, file), crc: Hasher::new(), at: 0 };
         if length < (HEADER as u64 + 1) * 8 {
             return Ok(None);
         }
@@ -139,14 +140,14 @@ impl Part {
         let [_, _, width, processes, process, workers, until, initial, sequence, run] = words[..] else {
             return Ok(None);
         };
-        let header = Header { width, processes, process, workers, until, initial, sequence, run };
+        let header = CheckpointHeader { width, processes, process, workers, until, initial, sequence, run };
         if !header.is_of_same(expected) {
             return Err(wrong(path, "it belongs to another run"));
         }
         if workers == 0 || workers > MOST_SHARDS || process >= processes || processes > MOST_SHARDS {
             return Err(wrong(path, "its beginning is damaged"));
         }
-        let mut part = Part { path: path.to_owned(), header, blocks: Vec::new() };
+        let mut part = CheckpointFile { path: path.to_owned(), header, blocks: Vec::new() };
         // A block that fails is the last one, which was being written, or there is damage.
         while let Some(block) = part.next_block(&mut reader, length).map_err(failed)? {
             match block {
@@ -162,7 +163,7 @@ impl Part {
     }
 
     /// The next block if there is a whole one; where the one after it would begin if its payload is not what was written.
-    fn next_block(&self, reader: &mut Checked, length: u64) -> io::Result<Option<Result<Block, u64>>> {
+    fn next_block(&self, reader: &mut ChecksumReader, length: u64) -> io::Result<Option<Result<CheckpointBlock, u64>>> {
         let words = HEAD + SHARD * self.header.workers as usize;
         if reader.at + (words as u64 + 1) * 8 > length {
             return Ok(None);
@@ -170,9 +171,9 @@ impl Part {
         let words = reader.words(words)?;
         let [magic, number, depth, transitions, cut_off, findings, shards] = words[..HEAD] else { return Ok(None) };
         let spans = words[HEAD..].chunks_exact(SHARD);
-        let spans = spans.map(|span| Span { from: span[0], to: span[1], expanded: span[2] }).collect();
-        let head = Head { number, depth, transitions, cut_off: cut_off != 0, findings, shards: spans };
-        let continues = |(shard, span): (usize, &Span)| {
+        let spans = spans.map(|span| BlockSpan { from: span[0], to: span[1], expanded: span[2] }).collect();
+        let head = BlockHead { number, depth, transitions, cut_off: cut_off != 0, findings, shards: spans };
+        let continues = |(shard, span): (usize, &BlockSpan)| {
             let before = self.blocks.last().map_or(0, |block| block.head.shards[shard].to);
             span.from == before && span.expanded <= span.to
         };
@@ -190,21 +191,21 @@ impl Part {
         };
         reader.skip(end - start)?;
         let whole = reader.crc_matches()?;
-        Ok(Some(if whole { Ok(Block { head, start, end }) } else { Err(reader.at) }))
+        Ok(Some(if whole { Ok(CheckpointBlock { head, start, end }) } else { Err(reader.at) }))
     }
 
     /// Gives each state of a block, with its shard here and its parent, in the order of shards; and the findings.
     pub fn visit(
         &self,
-        block: &Block,
+        block: &CheckpointBlock,
         mut state: impl FnMut(usize, &[u64], u32),
         mut finding: impl FnMut(u32, u32),
     ) -> Result<(), StorageError> {
         let failed = |error: io::Error| StorageError::new(StorageAction::Read, &self.path, &error);
-        let open = |at: u64| -> io::Result<Checked> {
+        let open = |at: u64| -> io::Result<ChecksumReader> {
             let mut file = File::open(&self.path)?;
             file.seek(SeekFrom::Start(at))?;
-            Ok(Checked { reader: BufReader::with_capacity(BUFFER, file), crc: Hasher::new(), at })
+            Ok(ChecksumReader { reader: BufReader::with_capacity(BUFFER, file), crc: Hasher::new(), at })
         };
         let width = self.header.width as usize;
         let mut states = open(block.start).map_err(failed)?;
@@ -229,13 +230,13 @@ impl Part {
 }
 
 /// A reader that knows where it is and the checksum of what it read since the last one.
-struct Checked {
+struct ChecksumReader {
     reader: BufReader<File>,
     crc: Hasher,
     at: u64,
 }
 
-impl Checked {
+impl ChecksumReader {
     fn take<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.reader.read_exact(&mut bytes)?;
@@ -288,7 +289,7 @@ impl Checked {
 }
 
 /// Appends blocks to a file.
-pub(super) struct PartWriter {
+pub(super) struct CheckpointWriter {
     path: PathBuf,
     file: File,
     pub blocks: u64,
@@ -298,16 +299,20 @@ pub(super) struct PartWriter {
     crc: Hasher,
 }
 
-impl PartWriter {
+impl CheckpointWriter {
     /// A new file, or one that goes on after so many of its blocks.
-    pub fn open(path: &Path, header: Header, after: Option<(&Part, usize)>) -> Result<PartWriter, StorageError> {
+    pub fn open(
+        path: &Path,
+        header: CheckpointHeader,
+        after: Option<(&CheckpointFile, usize)>,
+    ) -> Result<CheckpointWriter, StorageError> {
         let failed = |action| move |error: io::Error| StorageError::new(action, path, &error);
         let file = match after {
             None => OpenOptions::new().write(true).create(true).truncate(true).open(path),
             Some(_) => OpenOptions::new().write(true).open(path),
         };
         let workers = header.workers as usize;
-        let mut writer = PartWriter {
+        let mut writer = CheckpointWriter {
             path: path.to_owned(),
             file: file.map_err(failed(StorageAction::Create))?,
             blocks: 0,
@@ -332,7 +337,7 @@ impl PartWriter {
     }
 
     /// Begins a block; its head says what has to follow.
-    pub fn begin(&mut self, head: &Head) -> Result<(), StorageError> {
+    pub fn begin(&mut self, head: &BlockHead) -> Result<(), StorageError> {
         self.words(&head.words());
         self.end_section()
     }
@@ -356,7 +361,7 @@ impl PartWriter {
     }
 
     /// Ends a block, and sees to it that it is on the disk if that is wanted.
-    pub fn end(&mut self, head: &Head, sync: bool) -> Result<(), StorageError> {
+    pub fn end(&mut self, head: &BlockHead, sync: bool) -> Result<(), StorageError> {
         self.end_section()?;
         if sync {
             self.file.sync_data().map_err(|error| StorageError::new(StorageAction::Write, &self.path, &error))?;

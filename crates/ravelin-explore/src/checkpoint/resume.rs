@@ -1,27 +1,27 @@
 //! Going on from a checkpoint: which parts are there, how many of their levels are whole, and the states back into the shards.
 
-use super::part::{Header, Part, PartWriter};
+use super::part::{CheckpointFile, CheckpointHeader, CheckpointWriter};
 use super::{Totals, outcome, outcome_path, parse_name, part_path};
+use crate::files::{StorageAction, StorageError};
 use crate::peers::Team;
 use crate::shard::Shard;
-use crate::space::{Finding, Space, StateId, join, split};
-use crate::storage::{StorageAction, StorageError};
+use crate::space::{Space, StateFinding, StateId, join, split};
 use crate::store::hash;
 use crate::system::{System, shard_of};
 use std::fs;
 use std::path::Path;
 
 /// What is there of an exploration.
-pub(super) enum Found<I> {
+pub(super) enum SavedExploration<I> {
     Nothing,
     Outcome(Box<Space<I>>),
-    Parts(Parts),
+    Parts(CheckpointFiles),
 }
 
 /// The parts of all processes that wrote them.
-pub(super) struct Parts {
+pub(super) struct CheckpointFiles {
     pub generation: u64,
-    parts: Vec<Part>,
+    parts: Vec<CheckpointFile>,
     /// Blocks that all of them have.
     blocks: usize,
 }
@@ -29,11 +29,11 @@ pub(super) struct Parts {
 /// Looks through the directory.
 pub(super) fn look<S: System>(
     directory: &Path,
-    header: &Header,
+    header: &CheckpointHeader,
     system: &S,
-) -> Result<Found<S::Interrupt>, StorageError> {
+) -> Result<SavedExploration<S::Interrupt>, StorageError> {
     if let Some(space) = outcome::read(&outcome_path(directory, header.sequence), header, system)? {
-        return Ok(Found::Outcome(Box::new(space)));
+        return Ok(SavedExploration::Outcome(Box::new(space)));
     }
     let failed = |error| StorageError::new(StorageAction::Read, directory, &error);
     let mut generations = Vec::new();
@@ -49,34 +49,34 @@ pub(super) fn look<S: System>(
     generations.dedup();
     // A generation that has no whole level yet was about to replace the one before.
     for &generation in generations.iter().rev() {
-        let parts = Parts::read(directory, generation, header)?;
+        let parts = CheckpointFiles::read(directory, generation, header)?;
         if parts.blocks > 0 {
-            return Ok(Found::Parts(parts));
+            return Ok(SavedExploration::Parts(parts));
         }
     }
-    Ok(Found::Nothing)
+    Ok(SavedExploration::Nothing)
 }
 
-impl<I> Found<I> {
+impl<I> SavedExploration<I> {
     /// What the processes compare.
     pub fn fingerprint(&self) -> Vec<u64> {
         match self {
-            Found::Nothing => vec![0],
-            Found::Outcome(space) => vec![1, space.statistics.states, space.findings.len() as u64],
-            Found::Parts(parts) => vec![2, parts.generation, parts.blocks as u64, parts.parts.len() as u64],
+            SavedExploration::Nothing => vec![0],
+            SavedExploration::Outcome(space) => vec![1, space.statistics.states, space.findings.len() as u64],
+            SavedExploration::Parts(parts) => vec![2, parts.generation, parts.blocks as u64, parts.parts.len() as u64],
         }
     }
 }
 
-impl Parts {
-    fn read(directory: &Path, generation: u64, header: &Header) -> Result<Parts, StorageError> {
-        let mut parts: Vec<Part> = Vec::new();
+impl CheckpointFiles {
+    fn read(directory: &Path, generation: u64, header: &CheckpointHeader) -> Result<CheckpointFiles, StorageError> {
+        let mut parts: Vec<CheckpointFile> = Vec::new();
         let mut processes = 1;
         while (parts.len() as u64) < processes {
             let path = part_path(directory, header.sequence, generation, parts.len() as u64);
-            let part = if path.exists() { Part::read(&path, header)? } else { None };
+            let part = if path.exists() { CheckpointFile::read(&path, header)? } else { None };
             let Some(part) = part.filter(|part| part.header.process == parts.len() as u64) else {
-                return Ok(Parts { generation, parts, blocks: 0 });
+                return Ok(CheckpointFiles { generation, parts, blocks: 0 });
             };
             processes = part.header.processes;
             parts.push(part);
@@ -84,11 +84,11 @@ impl Parts {
         let blocks = parts.iter().map(|part| part.blocks.len()).min().unwrap_or(0);
         // What all were written for must be the same level.
         let whole = (0..blocks).take_while(|&block| {
-            let level = |part: &Part| (part.blocks[block].head.depth, part.blocks[block].head.transitions);
+            let level = |part: &CheckpointFile| (part.blocks[block].head.depth, part.blocks[block].head.transitions);
             parts.iter().all(|part| level(part) == level(&parts[0]) && part.header.workers == parts[0].header.workers)
         });
         let blocks = whole.count();
-        Ok(Parts { generation, parts, blocks })
+        Ok(CheckpointFiles { generation, parts, blocks })
     }
 
     /// Shards of each process that wrote them.
@@ -96,14 +96,14 @@ impl Parts {
         self.parts[0].header.workers as usize
     }
 
-    pub fn is_shared_out_like(&self, header: &Header) -> bool {
+    pub fn is_shared_out_like(&self, header: &CheckpointHeader) -> bool {
         (self.parts[0].header.processes, self.parts[0].header.workers) == (header.processes, header.workers)
     }
 
     /// For the same process to go on.
-    pub fn writer(&self, header: &Header) -> Result<PartWriter, StorageError> {
+    pub fn writer(&self, header: &CheckpointHeader) -> Result<CheckpointWriter, StorageError> {
         let part = &self.parts[header.process as usize];
-        PartWriter::open(&part.path, *header, Some((part, self.blocks)))
+        CheckpointWriter::open(&part.path, *header, Some((part, self.blocks)))
     }
 
     /// Puts the states into the shards that own them now. States that are expanded come before those that are not.
@@ -144,7 +144,7 @@ impl Parts {
                         let state = StateId(ids.now(state));
                         let owner = split(state.0, new).0.checked_sub(here.start);
                         if let Some(shard) = owner.and_then(|local| shards.get_mut(local)) {
-                            shard.findings.push(Finding { state, kind });
+                            shard.findings.push(StateFinding { state, kind });
                         }
                     },
                 )?;
@@ -176,7 +176,7 @@ impl Parts {
         Ok(())
     }
 
-    /// By old shard and index: the new id. In the order in which [`Parts::fill`] puts states in.
+    /// By old shard and index: the new id. In the order in which [`CheckpointFiles::fill`] puts states in.
     fn move_ids(&self, old: usize, new: usize) -> Result<Vec<Vec<u32>>, StorageError> {
         let mut moved: Vec<Vec<u32>> = vec![Vec::new(); old];
         let mut lengths = vec![0; new];

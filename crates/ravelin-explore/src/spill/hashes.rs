@@ -5,7 +5,7 @@
 //! states. Short runs stay in memory as long as there is room; the others are files, with the first hash of every block in
 //! memory, so that a pass for few hashes reads only the blocks in which they would be.
 
-use crate::storage::{Directory, StorageError, WordFile};
+use crate::files::{Directory, StorageError, WordFile};
 
 /// Hashes of a block.
 const BLOCK: usize = 512;
@@ -16,22 +16,22 @@ const RATIO: u64 = 3;
 
 pub(super) struct Hashes {
     /// Each at least [`RATIO`] times as long as the next.
-    runs: Vec<Run>,
+    runs: Vec<HashRun>,
     /// Words that runs in memory may have in all.
     room: usize,
 }
 
 /// Ascending hashes.
-enum Run {
+enum HashRun {
     Memory(Vec<u64>),
     File(WordFile, Vec<u64>),
 }
 
-impl Run {
+impl HashRun {
     fn len(&self) -> u64 {
         match self {
-            Run::Memory(hashes) => hashes.len() as u64,
-            Run::File(file, _) => file.len(),
+            HashRun::Memory(hashes) => hashes.len() as u64,
+            HashRun::File(file, _) => file.len(),
         }
     }
 }
@@ -42,9 +42,9 @@ impl Hashes {
     }
 
     pub fn bytes(&self) -> usize {
-        let of_run = |run: &Run| match run {
-            Run::Memory(hashes) => hashes.capacity(),
-            Run::File(_, first) => first.capacity(),
+        let of_run = |run: &HashRun| match run {
+            HashRun::Memory(hashes) => hashes.capacity(),
+            HashRun::File(_, first) => first.capacity(),
         };
         self.runs.iter().map(of_run).sum::<usize>() * 8
     }
@@ -77,15 +77,15 @@ impl Hashes {
             self.runs.truncate(from);
             self.runs.push(merged);
         }
-        let in_memory = |runs: &[Run]| {
-            let words = |run: &Run| if let Run::Memory(hashes) = run { hashes.len() } else { 0 };
+        let in_memory = |runs: &[HashRun]| {
+            let words = |run: &HashRun| if let HashRun::Memory(hashes) = run { hashes.len() } else { 0 };
             runs.iter().map(words).sum::<usize>()
         };
         for index in 0..self.runs.len() {
             if in_memory(&self.runs) <= self.room {
                 break;
             }
-            if let Run::Memory(hashes) = &self.runs[index] {
+            if let HashRun::Memory(hashes) = &self.runs[index] {
                 let mut writer = RunWriter { memory: Vec::new(), file: None, first: Vec::new(), room: 0 };
                 hashes.iter().try_for_each(|&hash| writer.push(hash, directory))?;
                 self.runs[index] = writer.end()?;
@@ -94,7 +94,7 @@ impl Hashes {
         Ok(())
     }
 
-    fn merge(&self, runs: &[Run], directory: &Directory) -> Result<Run, StorageError> {
+    fn merge(&self, runs: &[HashRun], directory: &Directory) -> Result<HashRun, StorageError> {
         let mut cursors: Vec<Cursor> = runs.iter().map(Cursor::new).collect();
         for cursor in &mut cursors {
             cursor.load(0, BLOCKS_AHEAD)?;
@@ -163,15 +163,15 @@ impl RunWriter {
         Ok(())
     }
 
-    fn end(mut self) -> Result<Run, StorageError> {
+    fn end(mut self) -> Result<HashRun, StorageError> {
         let Some(mut file) = self.file else {
             self.memory.shrink_to_fit();
-            return Ok(Run::Memory(self.memory));
+            return Ok(HashRun::Memory(self.memory));
         };
         self.first.extend(self.memory.iter().step_by(BLOCK));
         file.append(&self.memory)?;
         file.flush()?;
-        Ok(Run::File(file, self.first))
+        Ok(HashRun::File(file, self.first))
     }
 }
 
@@ -192,7 +192,7 @@ impl Pass<'_> {
 
 /// A place in a run.
 struct Cursor<'a> {
-    run: &'a Run,
+    run: &'a HashRun,
     /// A part of the run if it is a file.
     words: Vec<u64>,
     /// The block that `words` begin with, and how many it has.
@@ -202,15 +202,15 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    fn new(run: &'a Run) -> Cursor<'a> {
+    fn new(run: &'a HashRun) -> Cursor<'a> {
         Cursor { run, words: Vec::new(), block: 0, blocks: 0, at: 0 }
     }
 
     #[inline]
     fn slice(&self) -> &[u64] {
         match self.run {
-            Run::Memory(hashes) => hashes,
-            Run::File(..) => &self.words,
+            HashRun::Memory(hashes) => hashes,
+            HashRun::File(..) => &self.words,
         }
     }
 
@@ -223,7 +223,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     fn advance(&mut self) -> Result<(), StorageError> {
         self.at += 1;
-        if self.at == self.words.len() && matches!(self.run, Run::File(..)) {
+        if self.at == self.words.len() && matches!(self.run, HashRun::File(..)) {
             self.load(self.block + self.blocks, BLOCKS_AHEAD)?;
         }
         Ok(())
@@ -232,7 +232,7 @@ impl<'a> Cursor<'a> {
     /// To the first hash that is not smaller.
     #[inline]
     fn seek(&mut self, hash: u64) -> Result<Option<u64>, StorageError> {
-        if let Run::File(_, first) = self.run
+        if let HashRun::File(_, first) = self.run
             && self.words.last().is_none_or(|&last| last < hash)
         {
             // The block before the first that begins with something larger, but not one that was passed.
@@ -249,13 +249,13 @@ impl<'a> Cursor<'a> {
         self.at = at;
         match self.peek() {
             // All hashes of the block are smaller: the next one begins with something larger.
-            None if matches!(self.run, Run::File(..)) => Ok(None),
+            None if matches!(self.run, HashRun::File(..)) => Ok(None),
             found => Ok(found),
         }
     }
 
     fn load(&mut self, block: usize, blocks: usize) -> Result<(), StorageError> {
-        let Run::File(file, first) = self.run else { return Ok(()) };
+        let HashRun::File(file, first) = self.run else { return Ok(()) };
         self.words.clear();
         self.at = 0;
         self.block = block.min(first.len());

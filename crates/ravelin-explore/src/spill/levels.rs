@@ -4,7 +4,7 @@
 //!
 //! Within a level states are ordered by hash. Where hashes collide a level can consist of several such stretches.
 
-use crate::storage::{Directory, StorageError, WordFile};
+use crate::files::{Directory, StorageError, WordFile};
 use crate::store::Store;
 
 pub(super) struct Levels {

@@ -18,12 +18,12 @@ mod shard;
 #[cfg(test)]
 mod tests;
 
-use crate::beyond::Beyond;
 use crate::budget::Budget;
+use crate::files::{Directory, StorageError};
 use crate::limits::Limit;
 use crate::search::{self as in_memory, Options};
 use crate::space::{End, Space};
-use crate::storage::{Directory, StorageError};
+use crate::storage::Storage;
 use crate::system::System;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,8 +55,8 @@ fn explore_tuned<S: System>(system: &S, options: &Options, directory: &Path, tun
         Err(error) => return Space::unknown(End::Failed(error), system.width()),
     };
     // Half, because memory that was used and is free again is not always given back before more is asked for.
-    let beyond = Beyond { spill: None, checkpoints: None, ..options.budget.beyond };
-    let budget = Budget { beyond, ..options.budget }.memory(memory / 2);
+    let beyond = Storage { spill: None, checkpoints: None, ..options.budget.storage };
+    let budget = Budget { storage: beyond, ..options.budget }.memory(memory / 2);
     let space = in_memory::explore(system, &Options { budget, ..*options });
     if !matches!(space.end, End::Limit(Limit::Memory(_))) {
         return space;

@@ -5,7 +5,7 @@
 //! records but one word for each, the upper half of its hash above its number. Hashes are spread evenly, so one scatter by the
 //! first bits leaves pieces that are sorted within the nearest cache.
 
-use crate::storage::{Directory, StorageError, WordFile};
+use crate::files::{Directory, StorageError, WordFile};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

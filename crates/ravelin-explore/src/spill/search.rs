@@ -2,14 +2,14 @@
 //! send to it; what is absorbed waits until the level is done.
 
 use super::levels::Levels;
-use super::shard::{Found, Making, Shard};
+use super::shard::{LevelFinding, Making, SpillShard};
 use super::{Halt, Tuning, Watch};
 use crate::barrier::Barrier;
-use crate::kept::{Kept, first_of_each_kind};
+use crate::files::{Directory, StorageError};
 use crate::limits::{Limit, Progress};
 use crate::search::{MOST_STATES, Options, Until};
-use crate::space::{End, Finding, Space, StateId, Statistics, split};
-use crate::storage::{Directory, StorageError};
+use crate::snapshot::{Snapshot, first_of_each_kind};
+use crate::space::{End, Space, StateFinding, StateId, Statistics, split};
 use crate::store::hash;
 use crate::system::{System, shard_of};
 use std::any::Any;
@@ -37,9 +37,10 @@ pub(super) fn explore<S: System>(
         let bytes = usize::try_from(memory).unwrap_or(usize::MAX) / shards;
         let mask = u64::MAX << tuning.unused_hash_bits;
         let making = Making { directory, bytes, mask, careful };
-        let made: Result<Vec<_>, _> = (0..shards).map(|shard| Shard::new(system, shard, shards, &making)).collect();
+        let made: Result<Vec<_>, _> =
+            (0..shards).map(|shard| SpillShard::new(system, shard, shards, &making)).collect();
         let mut search = match made {
-            Ok(made) => Search {
+            Ok(made) => SpillSearch {
                 system,
                 options,
                 directory,
@@ -61,12 +62,12 @@ pub(super) fn explore<S: System>(
     unreachable!("a careful search does not take hashes for states")
 }
 
-struct Search<'a, S: System> {
+struct SpillSearch<'a, S: System> {
     system: &'a S,
     options: &'a Options<'a>,
     directory: &'a Directory,
     watch: &'a Watch<'a>,
-    shards: Vec<Mutex<Shard<S>>>,
+    shards: Vec<Mutex<SpillShard<S>>>,
     /// The level that is expanded.
     level: usize,
     transitions: u64,
@@ -74,7 +75,7 @@ struct Search<'a, S: System> {
 
 type Halted<S> = Halt<<S as System>::Interrupt>;
 
-impl<S: System> Search<'_, S> {
+impl<S: System> SpillSearch<'_, S> {
     fn run(&mut self) -> Result<(), Halted<S>> {
         self.begin()?;
         loop {
@@ -109,7 +110,7 @@ impl<S: System> Search<'_, S> {
         Ok(())
     }
 
-    fn each(&mut self, count: impl Fn(&Shard<S>) -> u64) -> u64 {
+    fn each(&mut self, count: impl Fn(&SpillShard<S>) -> u64) -> u64 {
         self.shards.iter_mut().map(|shard| count(unlocked(shard))).sum()
     }
 
@@ -238,7 +239,7 @@ impl<S: System> Search<'_, S> {
         }
         let (directory, watch) = (self.directory, self.watch);
         let outcomes: Vec<Result<(), Halted<S>>> = std::thread::scope(|scope| {
-            let compare = |shard| scope.spawn(move || lock::<Shard<S>>(shard).compare(directory, watch));
+            let compare = |shard| scope.spawn(move || lock::<SpillShard<S>>(shard).compare(directory, watch));
             let running: Vec<_> = self.shards.iter().map(compare).collect();
             running.into_iter().map(|running| running.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
@@ -260,34 +261,34 @@ impl<S: System> Search<'_, S> {
             elapsed: self.watch.start.elapsed(),
             workers: self.shards.len(),
         };
-        let mut found: Vec<Found> =
+        let mut found: Vec<LevelFinding> =
             self.shards.iter_mut().flat_map(|shard| std::mem::take(&mut unlocked(shard).findings)).collect();
         found.sort_unstable();
         let cut_off = self.shards.iter_mut().any(|shard| unlocked(shard).cut_off);
         let (end, findings, kept) = match self.kept(&found) {
             Ok((findings, kept)) => (end, findings, kept),
-            Err(error) => (End::Failed(error), Vec::new(), Kept::new(self.system.width())),
+            Err(error) => (End::Failed(error), Vec::new(), Snapshot::new(self.system.width())),
         };
         Space { end, cut_off, findings, statistics, shards: Vec::new(), turns: Vec::new(), kept: Some(kept) }
     }
 
     /// The states of all findings, and the paths that are worth keeping, back in memory.
-    fn kept(&mut self, found: &[Found]) -> Result<(Vec<Finding>, Kept), StorageError> {
+    fn kept(&mut self, found: &[LevelFinding]) -> Result<(Vec<StateFinding>, Snapshot), StorageError> {
         let shards = self.shards.len();
         let levels: Vec<&Levels> = self.shards.iter_mut().map(|shard| &unlocked(shard).levels).collect();
         let read = |level: usize, place: u32| {
             let (shard, index) = split(place, shards);
             levels[shard].state(level, index as u64)
         };
-        let mut kept = Kept::new(self.system.width());
-        let mut findings: Vec<Finding> = Vec::with_capacity(found.len());
+        let mut kept = Snapshot::new(self.system.width());
+        let mut findings: Vec<StateFinding> = Vec::with_capacity(found.len());
         let mut places: Vec<(usize, u32)> = Vec::new();
-        for &Found { level, place, kind } in found {
+        for &LevelFinding { level, place, kind } in found {
             if places.last() != Some(&(level, place)) {
                 kept.keep_state(StateId(places.len() as u32), read(level, place)?.0);
                 places.push((level, place));
             }
-            findings.push(Finding { state: StateId(places.len() as u32 - 1), kind });
+            findings.push(StateFinding { state: StateId(places.len() as u32 - 1), kind });
         }
         for id in first_of_each_kind(&findings, self.options.until) {
             let (level, mut place) = places[id.0 as usize];

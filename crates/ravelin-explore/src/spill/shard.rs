@@ -5,12 +5,12 @@ use super::hashes::Hashes;
 use super::levels::Levels;
 use super::records::{Record, Records};
 use super::{Halt, Watch};
+use crate::files::{Directory, StorageError};
 use crate::space::join;
-use crate::storage::{Directory, StorageError};
 use crate::store::hash;
 use crate::system::{Sink, System};
 
-pub(super) struct Shard<S: System> {
+pub(super) struct SpillShard<S: System> {
     number: usize,
     shards: usize,
     width: usize,
@@ -35,13 +35,13 @@ pub(super) struct Shard<S: System> {
     scratch: S::Scratch,
     pub sink: Sink,
     pub interrupt: Option<S::Interrupt>,
-    pub findings: Vec<Found>,
+    pub findings: Vec<LevelFinding>,
     pub cut_off: bool,
 }
 
 /// A finding, by level and place in it, shards interleaved.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Found {
+pub(super) struct LevelFinding {
     pub level: usize,
     pub place: u32,
     pub kind: u32,
@@ -60,10 +60,10 @@ const LOOK: u64 = 1 << 10;
 /// States that are expanded between two looks at the size of the outboxes.
 const FEW: usize = 16;
 
-impl<S: System> Shard<S> {
-    pub fn new(system: &S, number: usize, shards: usize, making: &Making) -> Result<Shard<S>, StorageError> {
+impl<S: System> SpillShard<S> {
+    pub fn new(system: &S, number: usize, shards: usize, making: &Making) -> Result<SpillShard<S>, StorageError> {
         let (width, bytes) = (system.width(), making.bytes);
-        Ok(Shard {
+        Ok(SpillShard {
             number,
             shards,
             width,
@@ -116,7 +116,7 @@ impl<S: System> Shard<S> {
             }
         }
         self.cut_off |= self.sink.cut_off;
-        let found = self.sink.findings.drain(..).map(|(kind, place)| Found { level, place, kind });
+        let found = self.sink.findings.drain(..).map(|(kind, place)| LevelFinding { level, place, kind });
         self.findings.extend(found);
         Ok(())
     }

@@ -78,15 +78,15 @@ impl System for Jumble {
 }
 
 /// A directory that is removed, and must be empty by then.
-struct Place(PathBuf);
+struct TestDirectory(PathBuf);
 
-impl Place {
-    fn new() -> Place {
+impl TestDirectory {
+    fn new() -> TestDirectory {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let name = format!("spill-test-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir(&path).expect("a temporary directory");
-        Place(path)
+        TestDirectory(path)
     }
 
     fn is_empty(&self) -> bool {
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestDirectory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -116,7 +116,7 @@ fn is_path(system: &Jumble, path: &[&[u64]]) -> bool {
 
 #[test]
 fn the_same_space_whatever_the_memory_and_the_number_of_workers() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     for seed in 0..24 {
         let system = Jumble::new(seed, [50, 3_000, 10_000, 40_000][seed as usize / 3 % 4]);
         let expected = explore(&system, &Options { until: Until::Exhausted, ..Options::default() });
@@ -147,7 +147,7 @@ fn the_same_space_whatever_the_memory_and_the_number_of_workers() {
 
 #[test]
 fn findings_are_the_nearest_ones_and_the_paths_lead_to_them() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     for seed in 0..40 {
         let size = [500, 4_000][seed as usize % 2];
         let goals = (1..6).map(|goal| (goal * 7_919 + seed * 131) % size).collect();
@@ -178,7 +178,7 @@ fn findings_are_the_nearest_ones_and_the_paths_lead_to_them() {
 
 #[test]
 fn it_stops_when_it_should() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let system = Jumble::new(4, 60_000);
     let ended = |options: Options| spilled(&system, &options, Tuning::default(), &place.0);
     let within = |budget| Options { budget, until: Until::Exhausted, ..Options::default() };
@@ -208,7 +208,7 @@ fn it_stops_when_it_should() {
 
 #[test]
 fn a_full_disk_is_an_error_that_is_told_and_leaves_nothing_behind() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let system = Jumble::new(4, 60_000);
     let needs = {
         let space = spilled(&system, &options(0, 1, Until::Exhausted), Tuning::default(), &place.0);
@@ -227,7 +227,7 @@ fn a_full_disk_is_an_error_that_is_told_and_leaves_nothing_behind() {
 
 #[test]
 fn a_finding_is_not_lost_when_the_disk_is_full() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     // All states of the last level are goals, found while there is no room for what follows.
     let reached = |room| {
         let system = Jumble { goals: vec![0], ..Jumble::new(4, 60_000) };
@@ -239,7 +239,7 @@ fn a_finding_is_not_lost_when_the_disk_is_full() {
 
 #[test]
 fn a_place_where_nothing_can_be_written_is_named() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let file = place.0.join("file");
     std::fs::write(&file, "not a directory").expect("a temporary file");
     let space = spilled(&Jumble::new(1, 100), &options(0, 1, Until::Exhausted), Tuning::default(), &file.join("x"));
@@ -250,7 +250,7 @@ fn a_place_where_nothing_can_be_written_is_named() {
 
 #[test]
 fn what_else_is_in_the_directory_stays() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mine = place.0.join("ravelin-mine");
     std::fs::create_dir(&mine).expect("a directory");
     std::fs::write(mine.join("levels-0"), "mine").expect("a file");
@@ -278,7 +278,7 @@ fn a_panic_in_a_worker_ends_the_search_instead_of_hanging_it() {
             self.0.expand(state, scratch, sink)
         }
     }
-    let place = Place::new();
+    let place = TestDirectory::new();
     let caught = std::panic::catch_unwind(|| {
         let options = options(0, 2, Until::Exhausted);
         explore_tuned(&Panics(Jumble::new(5, 60_000)), &options, &place.0, Tuning::default()).statistics.states

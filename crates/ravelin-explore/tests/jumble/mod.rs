@@ -1,6 +1,6 @@
 //! A system with a space of any size that looks random, and threads that take the part of processes.
 
-use ravelin_explore::{Lost, Peers, Sink, System};
+use ravelin_explore::{LostProcess, Peers, Sink, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
@@ -102,7 +102,7 @@ impl Peers for Threads {
         self.number
     }
 
-    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, Lost> {
+    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, LostProcess> {
         *self.shared.messages[self.number].lock().unwrap() = outgoing;
         self.shared.barrier.wait();
         let incoming = self.shared.messages.iter().map(|sent| std::mem::take(&mut sent.lock().unwrap()[self.number]));

@@ -7,7 +7,7 @@
 use super::cursor::Name;
 use super::init::{Init, InitValue};
 use crate::Diagnostic;
-use ravelin_program::{Address, Domain, Expr, Initial, Span, Value, VarId, Variable};
+use ravelin_program::{Address, Domain, Expr, InitialValue, Span, Value, VarId, Variable};
 use std::collections::HashMap;
 
 /// What a name stands for.
@@ -47,7 +47,7 @@ impl Cells {
                 let address = declared.address + index as Value * declared.stride;
                 if let Some(VarId(found)) = cells.variable_at(address) {
                     let variable = &mut cells.variables[found];
-                    variable.initial[(address - variable.base) as usize] = Initial::Value(value);
+                    variable.initial[(address - variable.base) as usize] = InitialValue::Value(value);
                 }
             }
         }
@@ -116,7 +116,7 @@ impl Cells {
             base,
             len,
             domain: Domain::FULL,
-            initial: vec![Initial::Value(0); len.unwrap_or(1)],
+            initial: vec![InitialValue::Value(0); len.unwrap_or(1)],
             span,
         };
         match len {

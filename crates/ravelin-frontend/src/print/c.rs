@@ -19,8 +19,8 @@ mod step;
 use super::names::Names;
 use expression::Terms;
 use ravelin_program::{
-    Address, BinaryOp, Copies, Expr, Initial, Instruction, LocId, Order, Program, Thread, Transition, UnaryOp, Value,
-    Variable,
+    Address, BinaryOp, Copies, Expr, InitialValue, Instruction, LocId, Order, Program, Thread, Transition, UnaryOp,
+    Value, Variable,
 };
 use std::collections::BTreeSet;
 use step::Steps;
@@ -228,9 +228,9 @@ fn declarations(setting: &Setting, text: &mut String) {
     let threads = setting.program.threads.len().max(1);
     text.push_str(&format!("static unsigned long long seeds[{threads}];\n\n"));
     let kind = |storage: Storage| if storage == Storage::Atomic { "_Atomic long long" } else { "long long" };
-    let value = |initial: &Initial| match initial {
-        Initial::Value(value) => expression::constant(*value),
-        Initial::Any => "0".to_owned(),
+    let value = |initial: &InitialValue| match initial {
+        InitialValue::Value(value) => expression::constant(*value),
+        InitialValue::Any => "0".to_owned(),
     };
     if let Some((lo, cells)) = setting.flat {
         let storage = setting.storage.first().copied().unwrap_or(Storage::Atomic);
@@ -255,7 +255,7 @@ fn declarations(setting: &Setting, text: &mut String) {
     }
 }
 
-fn initial(variable: &Variable, value: &impl Fn(&Initial) -> String) -> String {
+fn initial(variable: &Variable, value: &impl Fn(&InitialValue) -> String) -> String {
     let values: Vec<String> = variable.initial.iter().map(value).collect();
     if values.iter().all(|value| value == "0") {
         String::new()
@@ -428,7 +428,7 @@ fn main_function(setting: &Setting, text: &mut String) {
     text.push_str("  if (count > 2) rounds = atol(arguments[2]);\n");
     text.push_str("  long patience = count > 3 ? atol(arguments[3]) : 1000;\n");
     for (index, variable) in setting.program.memory.variables.iter().enumerate() {
-        for (cell, _) in variable.initial.iter().enumerate().filter(|(_, initial)| **initial == Initial::Any) {
+        for (cell, _) in variable.initial.iter().enumerate().filter(|(_, initial)| **initial == InitialValue::Any) {
             let name = &setting.variables[index];
             let place = if variable.len.is_some() { format!("{name}[{cell}]") } else { name.clone() };
             let (lo, hi) = (expression::constant(variable.domain.lo), expression::constant(variable.domain.hi));

@@ -20,7 +20,7 @@ mod types;
 use super::names::Names;
 use code::Writer;
 use ravelin_program::{
-    Address, Arithmetic, Copies, Domain, Escape, Goal, GoalKind, Initial, Instruction, Observable, Order, Program,
+    Address, Arithmetic, Copies, Domain, Escape, Goal, GoalKind, InitialValue, Instruction, Observable, Order, Program,
     RegId, ThreadId, Value,
 };
 use std::collections::BTreeMap;
@@ -125,8 +125,8 @@ fn refuse(program: &Program) -> Result<(), Inexpressible> {
         fits(&variable.name, variable.domain)?;
         for initial in &variable.initial {
             match initial {
-                Initial::Value(value) => int(*value)?,
-                Initial::Any => return Err(Inexpressible::AnyInitial(variable.name.clone())),
+                InitialValue::Value(value) => int(*value)?,
+                InitialValue::Any => return Err(Inexpressible::AnyInitial(variable.name.clone())),
             };
         }
     }
@@ -272,8 +272,8 @@ fn initial(program: &Program, identifiers: &Identifiers, shown: &[Observable]) -
     let mut items = Vec::new();
     for (address, name) in &identifiers.cells {
         let value = match program.memory.initial_at(*address) {
-            Initial::Value(value) => value,
-            Initial::Any => 0,
+            InitialValue::Value(value) => value,
+            InitialValue::Any => 0,
         };
         let used = identifiers.plain.contains_key(address) || !shown.contains(&Observable::Memory(*address));
         if value != 0 || !used {

@@ -18,7 +18,7 @@ use super::names::Names;
 use expression::{Check, Compiler, MOST, Obstacle, Range, Term};
 use ranges::Ranges;
 use ravelin_program::{
-    Copies, GoalKind, HardwareProgram, Initial, Instruction, LocId, Observable, Program, Thread, Value,
+    Copies, GoalKind, HardwareProgram, InitialValue, Instruction, LocId, Observable, Program, Thread, Value,
 };
 use std::collections::BTreeMap;
 use step::{Setting, Step, cell, steps};
@@ -107,11 +107,11 @@ fn refuse(program: &Program) -> Result<(), Unsupported> {
     for variable in &program.memory.variables {
         for initial in &variable.initial {
             match initial {
-                Initial::Value(value) => look(*value),
-                Initial::Any if !Range::of(variable.domain).within(Range::INT) => {
+                InitialValue::Value(value) => look(*value),
+                InitialValue::Any if !Range::of(variable.domain).within(Range::INT) => {
                     return Err(Unsupported::WideInitial(variable.name.clone()));
                 }
-                Initial::Any => {}
+                InitialValue::Any => {}
             }
         }
     }
@@ -423,9 +423,9 @@ impl Writer<'_> {
         for address in self.program.memory.named_addresses() {
             let place = cell(&self.names.cells, self.origin, &Term::constant(address));
             match self.program.memory.initial_at(address) {
-                Initial::Value(0) => {}
-                Initial::Value(value) => self.line(2, &format!("{place} = {value};")),
-                Initial::Any => {
+                InitialValue::Value(0) => {}
+                InitialValue::Value(value) => self.line(2, &format!("{place} = {value};")),
+                InitialValue::Any => {
                     let domain = self.program.memory.domain_at(address);
                     let choose = format!("do :: {place} < {} -> {place} = {place} + 1 :: break od;", domain.hi);
                     self.line(2, &format!("{place} = {}; {choose}", domain.lo));

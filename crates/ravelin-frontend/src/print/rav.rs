@@ -22,7 +22,8 @@ mod legal;
 mod statement;
 
 use ravelin_program::{
-    Arithmetic, Copies, Domain, Escape, Expr, GoalKind, Initial, Program, Register, Variable, show_domain, show_expr,
+    Arithmetic, Copies, Domain, Escape, Expr, GoalKind, InitialValue, Program, Register, Variable, show_domain,
+    show_expr,
 };
 
 /// `.rav` text for any valid program.
@@ -121,12 +122,12 @@ fn declaration(variable: &Variable, default: Domain) -> String {
         (None, Some(domain)) => format!(": {domain}"),
         (Some(len), domain) => format!(": [{}; {len}]", domain.as_deref().unwrap_or("_")),
     };
-    let cell = |initial: &Initial| match initial {
-        Initial::Value(value) => value.to_string(),
-        Initial::Any => "any".to_owned(),
+    let cell = |initial: &InitialValue| match initial {
+        InitialValue::Value(value) => value.to_string(),
+        InitialValue::Any => "any".to_owned(),
     };
     let initial = match variable.initial.as_slice() {
-        all if all.iter().all(|&initial| initial == Initial::Value(0)) => String::new(),
+        all if all.iter().all(|&initial| initial == InitialValue::Value(0)) => String::new(),
         [first, rest @ ..] if rest.iter().all(|initial| initial == first) => format!(" = {}", cell(first)),
         all => format!(" = [{}]", all.iter().map(cell).collect::<Vec<_>>().join(", ")),
     };

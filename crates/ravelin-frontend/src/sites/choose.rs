@@ -9,20 +9,20 @@
 
 use super::edit::Place;
 use super::matching::Matched;
-use ravelin_program::{Edge, Instruction, LocId, Order, Program, Thread, ThreadId};
+use ravelin_program::{Instruction, LocId, Order, Program, Thread, ThreadId, ThreadTransition};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// An insertion that is worth offering.
 pub struct Chosen {
     pub place: usize,
-    pub edges: Vec<Edge>,
+    pub edges: Vec<ThreadTransition>,
     pub after_label: bool,
 }
 
 /// `existing`: fences that stand there may be taken away.
 /// `exchange`: a fence may be put right before one that is taken away.
 pub fn choose(program: &Program, places: &[Place], matched: &Matched, existing: bool, exchange: bool) -> Vec<Chosen> {
-    let mut edges: BTreeMap<usize, Vec<Edge>> = BTreeMap::new();
+    let mut edges: BTreeMap<usize, Vec<ThreadTransition>> = BTreeMap::new();
     for (edge, chain) in &matched.chains {
         for &place in chain {
             edges.entry(place).or_default().push(*edge);
@@ -32,7 +32,7 @@ pub fn choose(program: &Program, places: &[Place], matched: &Matched, existing: 
     let threads: Vec<Entered> = program.threads.iter().map(Entered::of).collect();
     let facts = Facts { program, threads, matched, at_start, existing, exchange };
 
-    let mut best: HashMap<Vec<Edge>, (bool, bool, bool, usize, usize)> = HashMap::new();
+    let mut best: HashMap<Vec<ThreadTransition>, (bool, bool, bool, usize, usize)> = HashMap::new();
     for (place, mut edges) in edges {
         edges.sort_unstable();
         edges.dedup();
@@ -86,7 +86,7 @@ impl Entered {
 
 impl Facts<'_> {
     /// The locations that the edges lead to, and how many edges lead to each.
-    fn targets(&self, edges: &[Edge]) -> BTreeMap<(ThreadId, LocId), usize> {
+    fn targets(&self, edges: &[ThreadTransition]) -> BTreeMap<(ThreadId, LocId), usize> {
         let mut targets = BTreeMap::new();
         for edge in edges {
             let to = self.program.threads[edge.thread.0].transitions[edge.transition.0].to;
@@ -96,7 +96,7 @@ impl Facts<'_> {
     }
 
     /// Whether labels stand before the fence; `None` if what is there cannot be said as a site.
-    fn after_label(&self, place: usize, edges: &[Edge]) -> Option<bool> {
+    fn after_label(&self, place: usize, edges: &[ThreadTransition]) -> Option<bool> {
         let targets = self.targets(edges);
         let before = |&(thread, to): &(ThreadId, LocId)| self.matched.labels.get(&(place, thread, to));
         let after_label = targets.keys().any(|target| before(target).is_some());
@@ -127,7 +127,7 @@ impl Facts<'_> {
     }
 
     /// A full fence stands directly before or after it anyway. One after it that may be exchanged for a weaker one does not count.
-    fn is_useless(&self, edges: &[Edge]) -> bool {
+    fn is_useless(&self, edges: &[ThreadTransition]) -> bool {
         let is_fence = |instruction: &Instruction| *instruction == Instruction::Fence(Order::SeqCst);
         let thread = |id: ThreadId| &self.program.threads[id.0];
         let follows =

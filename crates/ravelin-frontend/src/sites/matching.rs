@@ -8,7 +8,7 @@
 //! chain: no set of transitions passes it and nothing else, so it is refused. The cost is linear in the programs and in what is found.
 
 use ravelin_program::{
-    Edge, Instruction, LocId, Order, Program, RmwOp, Span, Thread, ThreadId, Transition, strengthened,
+    Instruction, LocId, Order, Program, RmwOp, Span, Thread, ThreadId, ThreadTransition, Transition, strengthened,
 };
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -19,7 +19,7 @@ const MAX_PASSED: usize = 4_000_000;
 #[derive(Debug, Default)]
 pub struct Matched {
     /// For each transition that passes fences, their places in order.
-    pub chains: Vec<(Edge, Vec<usize>)>,
+    pub chains: Vec<(ThreadTransition, Vec<usize>)>,
     /// The places that each thread passes before its first step.
     pub at_start: Vec<Vec<usize>>,
     /// The labels of a location of the original that stand before a fence.
@@ -135,7 +135,7 @@ impl<'a> Walk<'a, '_> {
                 continue;
             }
             let Some(chain) = self.chain(after.to) else { continue };
-            self.record(Edge { thread: self.thread, transition: id }, before.to, &chain);
+            self.record(ThreadTransition { thread: self.thread, transition: id }, before.to, &chain);
             self.arrive(before.to, chain);
         }
     }
@@ -175,7 +175,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn record(&mut self, edge: Edge, to: LocId, chain: &Chain<'a>) {
+    fn record(&mut self, edge: ThreadTransition, to: LocId, chain: &Chain<'a>) {
         if chain.places.is_empty() {
             return;
         }

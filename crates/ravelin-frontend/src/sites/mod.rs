@@ -38,8 +38,8 @@ use edit::{Cell, Owned, Piece, Place, write};
 use litmus_x86::Table;
 use matching::{Changes, Differ, Matched, compare};
 use ravelin_program::{
-    Change, Copies, Edge, Instruction, Order, Program, Site, Source, Span, Strength, ThreadId, TransitionId,
-    strengthened,
+    Change, Copies, FenceStrength, Instruction, Order, Program, Site, Source, Span, ThreadId, ThreadTransition,
+    TransitionId, strengthened,
 };
 use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
@@ -135,8 +135,8 @@ pub fn sites(source: &Source, language: Language, request: &Request) -> Result<S
 
 impl Sites {
     /// The whole text with the chosen changes. Fences that stand there and were not chosen are taken away.
-    pub fn text(&self, chosen: &[(usize, Strength)]) -> Result<String, NoText> {
-        let mut strengths: Vec<Option<Strength>> = vec![None; self.sites.len()];
+    pub fn text(&self, chosen: &[(usize, FenceStrength)]) -> Result<String, NoText> {
+        let mut strengths: Vec<Option<FenceStrength>> = vec![None; self.sites.len()];
         for &(number, strength) in chosen {
             let site = self.sites.get(number).ok_or(NoText::NoSuchSite(number))?;
             if strengths[number].replace(strength).is_some() {
@@ -156,14 +156,14 @@ impl Sites {
         }
         let pieces = pieces(&self.text, self.table.as_ref(), &added, &removed);
         let fence = |number: usize| {
-            let strength = strengths.get(number).copied().flatten().unwrap_or(Strength::Full);
+            let strength = strengths.get(number).copied().flatten().unwrap_or(FenceStrength::Full);
             self.words.of(strength).unwrap_or(&self.words.full)
         };
         Ok(write(&self.text, pieces, fence).text)
     }
 
     /// Whether the language of the text has such a fence.
-    pub fn offers(&self, strength: Strength) -> bool {
+    pub fn offers(&self, strength: FenceStrength) -> bool {
         self.words.of(strength).is_some()
     }
 }
@@ -188,12 +188,12 @@ impl Words {
         Words { full, store_store: Some(release), weak: Some([acquire, acq_rel]) }
     }
 
-    fn of(&self, strength: Strength) -> Option<&str> {
+    fn of(&self, strength: FenceStrength) -> Option<&str> {
         match strength {
-            Strength::Full => Some(&self.full),
-            Strength::StoreStore => self.store_store.as_deref(),
-            Strength::Acquire => self.weak.as_ref().map(|[acquire, _]| acquire.as_str()),
-            Strength::AcqRel => self.weak.as_ref().map(|[_, acq_rel]| acq_rel.as_str()),
+            FenceStrength::Full => Some(&self.full),
+            FenceStrength::StoreStore => self.store_store.as_deref(),
+            FenceStrength::Acquire => self.weak.as_ref().map(|[acquire, _]| acquire.as_str()),
+            FenceStrength::AcqRel => self.weak.as_ref().map(|[_, acq_rel]| acq_rel.as_str()),
         }
     }
 }
@@ -233,7 +233,7 @@ impl Outline {
 struct Draft {
     name: Option<String>,
     change: Change,
-    edges: Vec<Edge>,
+    edges: Vec<ThreadTransition>,
     place: Place,
 }
 
@@ -324,7 +324,7 @@ impl Finder<'_> {
     /// Accesses that are written differently, each by where its step starts.
     fn accesses(&self, known: &[(usize, Place)], change: Change, wanted: impl Fn(&Instruction) -> bool) -> Vec<Draft> {
         let mut steps = self.by_start(wanted);
-        let accesses: Vec<(u32, Vec<Edge>, &Place)> = known
+        let accesses: Vec<(u32, Vec<ThreadTransition>, &Place)> = known
             .iter()
             .filter_map(|(at, place)| {
                 let start = Span::new(*at, *at).start;
@@ -372,12 +372,12 @@ impl Finder<'_> {
     }
 
     /// The transitions with such an instruction, by where they are written.
-    fn by_start(&self, wanted: impl Fn(&Instruction) -> bool) -> BTreeMap<u32, Vec<Edge>> {
-        let mut found: BTreeMap<u32, Vec<Edge>> = BTreeMap::new();
+    fn by_start(&self, wanted: impl Fn(&Instruction) -> bool) -> BTreeMap<u32, Vec<ThreadTransition>> {
+        let mut found: BTreeMap<u32, Vec<ThreadTransition>> = BTreeMap::new();
         for (thread, of) in self.program.threads.iter().enumerate() {
             for (number, transition) in of.transitions.iter().enumerate() {
                 if wanted(&transition.instruction) && !transition.span.is_nowhere() {
-                    let edge = Edge { thread: ThreadId(thread), transition: TransitionId(number) };
+                    let edge = ThreadTransition { thread: ThreadId(thread), transition: TransitionId(number) };
                     found.entry(transition.span.start).or_default().push(edge);
                 }
             }
@@ -434,9 +434,9 @@ fn of_instance(program: &Program, copies: usize, drafts: &mut Vec<Draft>) {
         next += count;
     }
     for draft in drafts.iter_mut() {
-        let of_copies = |edge: &Edge| {
+        let of_copies = |edge: &ThreadTransition| {
             let transition = edge.transition;
-            first[edge.thread.0].clone().map(move |thread| Edge { thread: ThreadId(thread), transition })
+            first[edge.thread.0].clone().map(move |thread| ThreadTransition { thread: ThreadId(thread), transition })
         };
         draft.edges = draft.edges.iter().flat_map(of_copies).collect();
         draft.edges.sort_unstable();

@@ -9,7 +9,7 @@ use super::edit::{Part, Piece, Place, indentation, newline};
 use super::{Draft, Words};
 use crate::trencher::parser;
 use crate::trencher::syntax::{InstructionText, ThreadText};
-use ravelin_program::{Change, Edge, Instruction, LocId, Order, Program, ThreadId, TransitionId};
+use ravelin_program::{Change, Instruction, LocId, Order, Program, ThreadId, ThreadTransition, TransitionId};
 use std::collections::{HashMap, HashSet};
 
 pub fn words() -> Words {
@@ -130,7 +130,7 @@ impl Automaton<'_> {
                 self.written.transitions[last].to.span.start as usize
             }
         };
-        let edges = entering.iter().map(|&transition| Edge { thread: self.id, transition }).collect();
+        let edges = entering.iter().map(|&transition| ThreadTransition { thread: self.id, transition }).collect();
         let change = Change::Insert { after_label: true };
         self.draft(name, change, edges, Place { at, pieces, ..Place::default() });
     }
@@ -147,7 +147,7 @@ impl Automaton<'_> {
             self.line_behind(number, format!("transition {fresh} {to} "), 0),
         ];
         let name = if count > 1 { format!("{from}->{to}#{count}") } else { format!("{from}->{to}") };
-        let edges = vec![Edge { thread: self.id, transition: id }];
+        let edges = vec![ThreadTransition { thread: self.id, transition: id }];
         let place = Place { at: self.written.transitions[number].span.start as usize, pieces, ..Place::default() };
         self.draft(name, Change::Insert { after_label: false }, edges, place);
     }
@@ -161,7 +161,7 @@ impl Automaton<'_> {
             let end = written.span.end as usize;
             let pieces = vec![Piece::replace(end - "mfence".len()..end, "noop")];
             let name = format!("{}->{}:mfence", self.name(transition.from), self.name(transition.to));
-            let edges = vec![Edge { thread: self.id, transition: TransitionId(number) }];
+            let edges = vec![ThreadTransition { thread: self.id, transition: TransitionId(number) }];
             let place = Place { at: written.span.start as usize, pieces, ..Place::default() };
             self.draft(name, Change::Keep, edges, place);
         }
@@ -178,7 +178,7 @@ impl Automaton<'_> {
         Piece::new(end..end, order, vec![line.into(), Part::Fence])
     }
 
-    fn draft(&mut self, name: String, change: Change, mut edges: Vec<Edge>, place: Place) {
+    fn draft(&mut self, name: String, change: Change, mut edges: Vec<ThreadTransition>, place: Place) {
         edges.sort_unstable();
         let name = Some(format!("{}:{name}", self.thread.name));
         self.drafts.push(Draft { name, change, edges, place });

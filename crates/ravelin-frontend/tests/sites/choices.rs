@@ -4,7 +4,7 @@
 use super::same::check;
 use ravelin_frontend::sites::{NoSites, Repair, Request, Sites, sites};
 use ravelin_frontend::{Language, parse, print};
-use ravelin_program::{Change, Edge, Instruction, Order, Source, ThreadId, TransitionId, strengthened};
+use ravelin_program::{Change, Instruction, Order, Source, ThreadId, ThreadTransition, TransitionId, strengthened};
 use ravelin_semantics::generate::{Config, Generator};
 use std::collections::HashSet;
 use std::fs;
@@ -104,13 +104,13 @@ fn every_store_can_be_fenced(name: &str, found: &Sites) {
 /// Every access that is not as strong as it can be belongs to one site.
 fn every_order_can_be_stronger(name: &str, found: &Sites) {
     let sites = found.sites.iter().filter(|site| site.change == Change::Strengthen);
-    let mut edges: Vec<Edge> = sites.flat_map(|site| site.edges.iter().copied()).collect();
+    let mut edges: Vec<ThreadTransition> = sites.flat_map(|site| site.edges.iter().copied()).collect();
     edges.sort_unstable();
     let mut expected = Vec::new();
     for (number, thread) in found.program.threads.iter().enumerate() {
         for (id, transition) in thread.transitions.iter().enumerate() {
             if strengthened(&transition.instruction).is_some() {
-                expected.push(Edge { thread: ThreadId(number), transition: TransitionId(id) });
+                expected.push(ThreadTransition { thread: ThreadId(number), transition: TransitionId(id) });
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::same::check;
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{NoSites, NoText, Repair, Request, sites};
-use ravelin_program::{Change, Source, Strength};
+use ravelin_program::{Change, FenceStrength, Source};
 
 const FENCES: Request = Request { repair: Repair::Fence, existing: true, copies: None };
 const STRONGER: Request = Request { repair: Repair::Strengthen, existing: true, copies: None };
@@ -34,7 +34,7 @@ fn long_texts_have_all_their_sites() {
     ] {
         let found = sites(&Source::new("long", text), language, &FENCES).expect("a program");
         assert_eq!(found.sites.len(), expected, "{language:?}");
-        let all: Vec<(usize, Strength)> = (0..expected).map(|number| (number, Strength::Full)).collect();
+        let all: Vec<(usize, FenceStrength)> = (0..expected).map(|number| (number, FenceStrength::Full)).collect();
         let text = found.text(&all).expect("a text");
         assert!(sites(&Source::new("long", text), language, &FENCES).is_ok(), "{language:?}");
     }
@@ -81,9 +81,9 @@ fn odd_layouts_change_nothing_but_the_statements() {
     for text in texts {
         for request in [FENCES, LOCKS, STRONGER] {
             let found = check(text, text, Language::Rav, &request, 20);
-            let kept: Vec<(usize, Strength)> = (0..found.sites.len())
+            let kept: Vec<(usize, FenceStrength)> = (0..found.sites.len())
                 .filter(|&number| found.sites[number].change == Change::Keep)
-                .map(|number| (number, Strength::Full))
+                .map(|number| (number, FenceStrength::Full))
                 .collect();
             assert_eq!(found.text(&kept).as_deref(), Ok(text));
         }
@@ -114,14 +114,14 @@ fn odd_layouts_change_nothing_but_the_statements() {
 fn what_cannot_be_done_is_said() {
     let half = Source::new("half", "static x; thread t { x.store(1); }");
     let found = sites(&half, Language::Rav, &FENCES).expect("a program");
-    assert_eq!(found.text(&[(7, Strength::Full)]), Err(NoText::NoSuchSite(7)));
-    assert_eq!(found.text(&[(0, Strength::Full), (0, Strength::Full)]), Err(NoText::Twice("L1".to_owned())));
+    assert_eq!(found.text(&[(7, FenceStrength::Full)]), Err(NoText::NoSuchSite(7)));
+    assert_eq!(found.text(&[(0, FenceStrength::Full), (0, FenceStrength::Full)]), Err(NoText::Twice("L1".to_owned())));
     let wrong = sites(&Source::new("wrong", "thread t { x.store(1); }"), Language::Rav, &FENCES);
     assert!(matches!(wrong, Err(NoSites::Wrong(_))), "{wrong:?}");
     let txt = Source::new("t", "thread t initial a transition a b write 1 0 end");
     let found = sites(&txt, Language::Trencher, &FENCES).expect("a program");
-    assert!(!found.offers(Strength::StoreStore));
-    assert_eq!(found.text(&[(0, Strength::StoreStore)]), Err(NoText::NotOffered("t:b".to_owned())));
+    assert!(!found.offers(FenceStrength::StoreStore));
+    assert_eq!(found.text(&[(0, FenceStrength::StoreStore)]), Err(NoText::NotOffered("t:b".to_owned())));
     let x86 = Source::new("x", "X86 x\n{}\nP0;MOV [x],$1;");
     for (source, language) in [
         (&txt, Language::Trencher),

@@ -6,7 +6,8 @@
 use ravelin_frontend::sites::{Request, Sites, sites};
 use ravelin_frontend::{Language, parse, render};
 use ravelin_program::{
-    Change, Expr, Instruction, LocId, Observable, Order, Program, RmwOp, Source, Strength, Thread, Transition, repaired,
+    Change, Expr, FenceStrength, Instruction, LocId, Observable, Order, Program, RmwOp, Source, Thread, Transition,
+    repaired,
 };
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -18,7 +19,7 @@ pub fn check(name: &str, text: &str, language: Language, request: &Request, roun
     for site in &found.sites {
         assert!(!site.edges.is_empty() && site.edges.is_sorted(), "{name}: {}", site.name);
     }
-    let all = |number: usize| Some((number, Strength::Full));
+    let all = |number: usize| Some((number, FenceStrength::Full));
     check_choice(name, language, request, &found, &(0..found.sites.len()).filter_map(all).collect::<Vec<_>>());
     check_choice(name, language, request, &found, &[]);
     let mut random = 0x9e37_79b9_u64 + text.len() as u64;
@@ -26,11 +27,11 @@ pub fn check(name: &str, text: &str, language: Language, request: &Request, roun
         let mut chosen = Vec::new();
         for number in 0..found.sites.len() {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let kinds = [Strength::StoreStore, Strength::Acquire, Strength::AcqRel, Strength::Full];
+            let kinds = [FenceStrength::StoreStore, FenceStrength::Acquire, FenceStrength::AcqRel, FenceStrength::Full];
             let kind = kinds[(random >> 43) as usize & 3];
             let strength = match found.offers(kind) && (random >> 40) & 1 == 0 {
                 true => kind,
-                false => Strength::Full,
+                false => FenceStrength::Full,
             };
             if (random >> 41) & 3 == 0 {
                 chosen.push((number, strength));
@@ -41,7 +42,7 @@ pub fn check(name: &str, text: &str, language: Language, request: &Request, roun
     found
 }
 
-fn check_choice(name: &str, language: Language, request: &Request, found: &Sites, chosen: &[(usize, Strength)]) {
+fn check_choice(name: &str, language: Language, request: &Request, found: &Sites, chosen: &[(usize, FenceStrength)]) {
     let text = found.text(chosen).unwrap_or_else(|error| panic!("{name}: {error}"));
     let names: Vec<&str> = chosen.iter().map(|(number, _)| found.sites[*number].name.as_str()).collect();
     let parsed = parse(Source::new(name, text.clone()), language);

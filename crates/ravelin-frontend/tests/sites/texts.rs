@@ -4,7 +4,7 @@ use super::same::check;
 use expect_test::{Expect, expect};
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{Repair, Request, Sites};
-use ravelin_program::{Change, Strength};
+use ravelin_program::{Change, FenceStrength};
 
 const FENCES: Request = Request { repair: Repair::Fence, existing: false, copies: None };
 const EXISTING: Request = Request { repair: Repair::Fence, existing: true, copies: None };
@@ -14,7 +14,8 @@ const LOCKS: Request = Request { repair: Repair::Rmw, existing: false, copies: N
 /// The sites, the text with all of them, and the text with none.
 fn claim(text: &str, language: Language, request: &Request, all: Expect, none: Option<Expect>) -> Sites {
     let found = check("text", text, language, request, 20);
-    let chosen: Vec<(usize, Strength)> = (0..found.sites.len()).map(|number| (number, Strength::Full)).collect();
+    let chosen: Vec<(usize, FenceStrength)> =
+        (0..found.sites.len()).map(|number| (number, FenceStrength::Full)).collect();
     let sites = found.sites.iter().map(|site| {
         let change = match site.change {
             Change::Insert { after_label: true } => " after its label",
@@ -175,8 +176,8 @@ fn a_loop_is_entered_gone_round_and_left() {
         "#]],
         None,
     );
-    assert!(found.offers(Strength::StoreStore));
-    let text = found.text(&[(0, Strength::StoreStore)]).expect("a text");
+    assert!(found.offers(FenceStrength::StoreStore));
+    let text = found.text(&[(0, FenceStrength::StoreStore)]).expect("a text");
     assert!(text.contains("while { fence(release); x.load() == 1 } {\n"), "{text}");
 }
 
@@ -244,7 +245,7 @@ exists (0:rax=0 /\\ 1:rax=0)
         exists (0:rax=0 /\ 1:rax=0)
     "#]]),
     );
-    assert!(found.text(&[(0, Strength::StoreStore)]).expect("a text").contains(" sfence "));
+    assert!(found.text(&[(0, FenceStrength::StoreStore)]).expect("a text").contains(" sfence "));
 }
 
 #[test]
@@ -388,7 +389,7 @@ fn p {
         }
     "#]]),
     );
-    assert!(found.text(&[(0, Strength::StoreStore)]).expect("a text").contains("fence(rel);"));
+    assert!(found.text(&[(0, FenceStrength::StoreStore)]).expect("a text").contains("fence(rel);"));
 }
 
 #[test]
@@ -456,7 +457,7 @@ text
               either { nop or write: flag[my] := 0; goto L0 }
     "#]]),
     );
-    assert!(found.text(&[(0, Strength::StoreStore)]).expect("a text").contains("ssfence"));
+    assert!(found.text(&[(0, FenceStrength::StoreStore)]).expect("a text").contains("ssfence"));
     claim(
         text,
         Language::Memorax,
@@ -539,7 +540,7 @@ fn claim_orders(text: &str, language: Language, expected: Expect) {
     let stronger: Vec<usize> =
         (0..found.sites.len()).filter(|&number| found.sites[number].change == Change::Strengthen).collect();
     let names: Vec<&str> = stronger.iter().map(|&number| found.sites[number].name.as_str()).collect();
-    let chosen: Vec<(usize, Strength)> = stronger.iter().map(|&number| (number, Strength::Full)).collect();
+    let chosen: Vec<(usize, FenceStrength)> = stronger.iter().map(|&number| (number, FenceStrength::Full)).collect();
     expected.assert_eq(&format!("{}\n{}", names.join(", "), found.text(&chosen).expect("a text")));
 }
 

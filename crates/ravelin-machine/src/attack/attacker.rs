@@ -9,8 +9,8 @@
 
 use super::Attacks;
 use super::log::Accesses;
-use crate::compile::{Op, Place, Step, Target};
-use crate::step::{Attempt, Log, Outcome, admit};
+use crate::compile::{CellTarget, CompiledStep, RegisterTarget, StepOp};
+use crate::step::{Attempt, Log, StepOutcome, admit};
 use ravelin_program::Value;
 
 /// What happens to a store.
@@ -26,17 +26,17 @@ impl Attacks<'_> {
     pub(super) fn take_delaying(
         &self,
         thread: usize,
-        step: &Step,
+        step: &CompiledStep,
         choice: Value,
         pace: Pace,
         state: &mut [u64],
         log: &mut Accesses,
-    ) -> Outcome {
+    ) -> StepOutcome {
         log.clear();
         match self.perform_delaying(thread, &step.op, choice, pace, state, log) {
             Ok(()) => {
                 self.machine.arrive(thread, step, state);
-                Outcome::Taken
+                StepOutcome::Taken
             }
             Err(outcome) => outcome,
         }
@@ -45,7 +45,7 @@ impl Attacks<'_> {
     fn perform_delaying(
         &self,
         thread: usize,
-        op: &Op,
+        op: &StepOp,
         choice: Value,
         pace: Pace,
         state: &mut [u64],
@@ -53,14 +53,14 @@ impl Attacks<'_> {
     ) -> Attempt {
         let machine = self.machine;
         match op {
-            Op::Nop | Op::Assign { .. } | Op::Havoc { .. } | Op::Assume(_) | Op::Assert(_) => {
+            StepOp::Nop | StepOp::Assign { .. } | StepOp::Havoc { .. } | StepOp::Assume(_) | StepOp::Assert(_) => {
                 machine.perform(thread, op, choice, state, &mut ())
             }
-            Op::Load { target, place } => {
+            StepOp::Load { target, place } => {
                 machine.needs_bus(thread, state)?;
                 self.load(target, place, state, log)
             }
-            Op::Wait { place, values, old } => {
+            StepOp::Wait { place, values, old } => {
                 machine.needs_bus(thread, state)?;
                 let slot = machine.slot(place, state)?;
                 let read = self.read(slot, state, log);
@@ -69,21 +69,21 @@ impl Attacks<'_> {
                     found |= value.eval(state)? == read;
                 }
                 if !found {
-                    return Err(Outcome::Disabled);
+                    return Err(StepOutcome::Disabled);
                 }
                 machine.write_optional(old, read, state)
             }
-            Op::Locked { body, drains: false } => {
+            StepOp::Locked { body, drains: false } => {
                 machine.needs_bus(thread, state)?;
                 for part in body {
                     match part {
-                        Op::Load { target, place } => self.load(target, place, state, log)?,
+                        StepOp::Load { target, place } => self.load(target, place, state, log)?,
                         part => machine.perform(thread, part, 0, state, &mut ())?,
                     }
                 }
                 Ok(())
             }
-            Op::Store { place, value, marker } => {
+            StepOp::Store { place, value, marker } => {
                 let slot = machine.slot(place, state)?;
                 let value = value.eval(state)?;
                 if *marker {
@@ -91,21 +91,21 @@ impl Attacks<'_> {
                 }
                 self.store(thread, slot, value, pace, state, log)
             }
-            Op::Marker => {
+            StepOp::Marker => {
                 self.mark(state);
                 Ok(())
             }
-            Op::Drain
-            | Op::Rmw { .. }
-            | Op::CompareExchange { .. }
-            | Op::BlockingCas { .. }
-            | Op::BusLock
-            | Op::BusUnlock
-            | Op::Locked { .. } => Err(Outcome::Disabled),
+            StepOp::Drain
+            | StepOp::Rmw { .. }
+            | StepOp::CompareExchange { .. }
+            | StepOp::BlockingCas { .. }
+            | StepOp::BusLock
+            | StepOp::BusUnlock
+            | StepOp::Locked { .. } => Err(StepOutcome::Disabled),
         }
     }
 
-    fn load(&self, target: &Target, place: &Place, state: &mut [u64], log: &mut Accesses) -> Attempt {
+    fn load(&self, target: &RegisterTarget, place: &CellTarget, state: &mut [u64], log: &mut Accesses) -> Attempt {
         let slot = self.machine.slot(place, state)?;
         let read = self.read(slot, state, log);
         self.machine.write_register(target, read, state)
@@ -134,13 +134,13 @@ impl Attacks<'_> {
             // A private cell: the moment makes no difference.
             return match pace {
                 Pace::Delayed => self.machine.write_cell(slot, value, state),
-                Pace::Now => Err(Outcome::Disabled),
+                Pace::Now => Err(StepOutcome::Disabled),
             };
         };
         if pace == Pace::Now {
             let waits = delayed.present.get(state) == 1 || self.view.marked.is_none_or(|marked| marked.get(state) == 1);
             if waits {
-                return Err(Outcome::Disabled);
+                return Err(StepOutcome::Disabled);
             }
             self.machine.needs_bus(thread, state)?;
             log.write(slot);
@@ -148,7 +148,7 @@ impl Attacks<'_> {
         }
         let value = admit(self.machine.cell_domains[slot], value)?;
         if !delayed.value.holds(value) {
-            return Err(Outcome::Outgrown(crate::layout::Outgrown::Cell { slot }));
+            return Err(StepOutcome::Outgrown(crate::layout::Overflow::Cell { slot }));
         }
         delayed.present.set(state, 1);
         delayed.value.set(state, value);

@@ -12,8 +12,8 @@
 use super::Attacks;
 use super::log::Accesses;
 use super::view::{LOADED, NO_ACCESS, STORED};
-use crate::compile::{Op, Step};
-use crate::step::Outcome;
+use crate::compile::{CompiledStep, StepOp};
+use crate::step::StepOutcome;
 use ravelin_program::Value;
 
 impl Attacks<'_> {
@@ -21,16 +21,16 @@ impl Attacks<'_> {
     pub(super) fn take_helping(
         &self,
         thread: usize,
-        step: &Step,
+        step: &CompiledStep,
         choice: Value,
         state: &mut [u64],
         log: &mut Accesses,
-    ) -> Outcome {
+    ) -> StepOutcome {
         let joined = self.view.joined[thread].get(state) == 1;
         let in_block = self.holds_bus(thread, state);
         log.clear();
         let outcome = self.machine.take_logged(thread, step, choice, state, log);
-        if outcome != Outcome::Taken {
+        if outcome != StepOutcome::Taken {
             return outcome;
         }
         let joins = joined || log.iter().any(|(slot, writes)| self.reaches(slot, writes, state));
@@ -42,12 +42,12 @@ impl Attacks<'_> {
             for (slot, writes) in log.iter() {
                 self.view.raise(slot, level(writes), state);
             }
-            return Outcome::Taken;
+            return StepOutcome::Taken;
         }
-        let begins_block = matches!(step.op, Op::BusLock);
+        let begins_block = matches!(step.op, StepOp::BusLock);
         let stays_in_block = in_block && self.holds_bus(thread, state);
         if !begins_block && !stays_in_block {
-            return Outcome::Disabled;
+            return StepOutcome::Disabled;
         }
         for (slot, writes) in log.iter() {
             if let Some(tentative) = self.view.levels[slot].and_then(|level| level.tentative)
@@ -56,7 +56,7 @@ impl Attacks<'_> {
                 tentative.set(state, level(writes));
             }
         }
-        Outcome::Taken
+        StepOutcome::Taken
     }
 
     /// Lemma 3 (ii) and (iii).

@@ -1,15 +1,15 @@
 //! The attacks of one thread, from the SC states that are offered: the search of τ2 and the search of τ3.
 
 use super::attacker::Pace;
-use super::clock::{BETWEEN_LOOKS, Clock, Stop, Used};
-use super::read_back::{AttackRun, AttackStep, Part};
-use super::shared::{Extent, Fate};
+use super::clock::{BETWEEN_LOOKS, HuntClock, HuntStop, HuntUsage};
+use super::read_back::{AttackRun, AttackStep, WitnessPart};
+use super::shared::{AttackResult, Extent};
 use super::successors::{Successors, Trail, delaying};
-use super::view::View;
-use super::{Attacks, Target};
+use super::view::AttackFields;
+use super::{Attack, Attacks};
 use crate::compile::Machine;
-use crate::layout::Outgrown;
-use crate::run::Unreadable;
+use crate::layout::Overflow;
+use crate::run::UnreadablePath;
 use ravelin_explore::{Space, StateId, StateSet};
 use ravelin_program::Model;
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) struct Hunter<'a> {
     attacks: Attacks<'a>,
     thread: usize,
-    plans: Vec<Plan>,
+    plans: Vec<StorePlan>,
     /// By location: the attacker's accesses that can be reached from there before anything ends the attack.
     ahead: Vec<Vec<bool>>,
     /// τ2, within the current stage.
@@ -28,7 +28,7 @@ pub(super) struct Hunter<'a> {
     roots: Vec<(usize, StateId)>,
     /// τ3: dead ends.
     pub helping: StateSet,
-    /// Target and run, in the order of discovery.
+    /// Number of the attack and run, in the order of discovery.
     pub feasible: Vec<(usize, AttackRun)>,
     /// Bytes of these runs.
     run_bytes: usize,
@@ -44,13 +44,13 @@ pub(super) struct Hunter<'a> {
 }
 
 /// A store and the open attacks with it.
-struct Plan {
+struct StorePlan {
     store: usize,
-    /// By transition: the number of the target, while it is open.
+    /// By transition: the number of the attack, while it is open.
     open: Vec<Option<usize>>,
 }
 
-impl Plan {
+impl StorePlan {
     fn is_open(&self) -> bool {
         self.open.iter().any(Option::is_some)
     }
@@ -63,31 +63,36 @@ impl Plan {
 
 impl<'a> Hunter<'a> {
     /// One hunter per thread with open attacks.
-    pub fn of(machine: &'a Machine, model: Model, targets: &[Target], fates: &[Fate]) -> Vec<Mutex<Hunter<'a>>> {
+    pub fn of(
+        machine: &'a Machine,
+        model: Model,
+        attacks: &[Attack],
+        results: &[AttackResult],
+    ) -> Vec<Mutex<Hunter<'a>>> {
         let threads = 0..machine.threads.len();
         let hunters = threads.filter_map(|thread| {
-            let mut plans: Vec<Plan> = Vec::new();
-            let open = targets.iter().zip(fates).enumerate();
-            for (number, (target, _)) in
-                open.filter(|(_, (target, fate))| target.thread == thread && **fate == Fate::Open)
+            let mut plans: Vec<StorePlan> = Vec::new();
+            let open = attacks.iter().zip(results).enumerate();
+            for (number, (attack, _)) in
+                open.filter(|(_, (attack, result))| attack.thread.0 == thread && **result == AttackResult::Open)
             {
-                let plan = match plans.iter().position(|plan| plan.store == target.store) {
+                let plan = match plans.iter().position(|plan| plan.store == attack.store.0) {
                     Some(plan) => plan,
                     None => {
                         let steps = machine.threads[thread].steps.len();
-                        plans.push(Plan { store: target.store, open: vec![None; steps] });
+                        plans.push(StorePlan { store: attack.store.0, open: vec![None; steps] });
                         plans.len() - 1
                     }
                 };
-                plans[plan].open[target.load] = Some(number);
+                plans[plan].open[attack.load.0] = Some(number);
             }
             (!plans.is_empty()).then(|| Mutex::new(Hunter::new(machine, model, thread, plans)))
         });
         hunters.collect()
     }
 
-    fn new(machine: &'a Machine, model: Model, thread: usize, plans: Vec<Plan>) -> Hunter<'a> {
-        let view = View::new(machine, &[thread], plans.len(), model == Model::Pso);
+    fn new(machine: &'a Machine, model: Model, thread: usize, plans: Vec<StorePlan>) -> Hunter<'a> {
+        let view = AttackFields::new(machine, &[thread], plans.len(), model == Model::Pso);
         let words = view.words;
         Hunter {
             attacks: Attacks { machine, view },
@@ -111,20 +116,20 @@ impl<'a> Hunter<'a> {
     /// Offers the first `offered` SC states.
     pub fn search(
         &mut self,
-        space: &Space<Outgrown>,
+        space: &Space<Overflow>,
         offered: usize,
         extent: Extent,
-        clock: &Clock,
-        used: &Used,
+        clock: &HuntClock,
+        used: &HuntUsage,
         halt: &AtomicBool,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), HuntStop> {
         // Other searches may have used up the limit.
         self.until_look = 1;
         for (number, id) in space.ids().take(offered).enumerate() {
-            if !self.plans.iter().any(Plan::is_open) {
+            if !self.plans.iter().any(StorePlan::is_open) {
                 return Ok(());
             }
-            self.offer(id, &Round { space, clock, used, halt, extent, number })?;
+            self.offer(id, &HuntRound { space, clock, used, halt, extent, number })?;
             if self.is_done(extent) {
                 return Ok(());
             }
@@ -138,7 +143,7 @@ impl<'a> Hunter<'a> {
     }
 
     /// Tries every open store that can be issued in an SC state.
-    fn offer(&mut self, id: StateId, round: &Round) -> Result<(), Stop> {
+    fn offer(&mut self, id: StateId, round: &HuntRound) -> Result<(), HuntStop> {
         self.look(round)?;
         let state = round.space.state(id);
         for number in 0..self.plans.len() {
@@ -166,7 +171,7 @@ impl<'a> Hunter<'a> {
     }
 
     /// The states in which a store is delayed, from an SC state in which it can be issued.
-    fn starts(&self, number: usize, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+    fn starts(&self, number: usize, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         out.clear();
         let store = self.plans[number].store;
         let step = &self.attacks.machine.threads[self.thread].steps[store];
@@ -184,7 +189,7 @@ impl<'a> Hunter<'a> {
     }
 
     /// τ2, breadth first, from the states that are new.
-    fn search_delaying(&mut self, first: usize, round: &Round) -> Result<(), Stop> {
+    fn search_delaying(&mut self, first: usize, round: &HuntRound) -> Result<(), HuntStop> {
         let mut index = first;
         while index < self.delaying.len() && !self.is_done(round.extent) {
             self.look(round)?;
@@ -206,8 +211,8 @@ impl<'a> Hunter<'a> {
         index: usize,
         state: &[u64],
         out: &mut Successors,
-        round: &Round,
-    ) -> Result<(), Stop> {
+        round: &HuntRound,
+    ) -> Result<(), HuntStop> {
         out.clear();
         let number = self.attacks.view.store.get(state) as usize;
         let machine = self.attacks.machine;
@@ -221,13 +226,13 @@ impl<'a> Hunter<'a> {
                     }
                     let trail = delaying(self.thread, step_index, choice, pace);
                     if !out.log.is_empty()
-                        && let Some(target) = self.plans[number].open[step_index]
+                        && let Some(attack) = self.plans[number].open[step_index]
                         && let Some(path) = self.ask_helpers(out, round)?
                     {
                         self.found_at.get_or_insert(round.number);
                         let run = self.read_back(index, trail, &path, round.space)?;
                         self.run_bytes += run.steps.len() * size_of::<AttackStep>();
-                        self.feasible.push((target, run));
+                        self.feasible.push((attack, run));
                         self.plans[number].open[step_index] = None;
                         if self.is_done(round.extent) {
                             return Ok(());
@@ -245,7 +250,7 @@ impl<'a> Hunter<'a> {
     }
 
     /// During τ2 helpers run freely, once they can do something that they could not have done before.
-    fn run_helpers(&self, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+    fn run_helpers(&self, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         if self.attacks.helpers_may_move(self.thread, state) {
             for helper in (0..self.attacks.machine.threads.len()).filter(|&helper| helper != self.thread) {
                 self.attacks.run(helper, state, out)?;
@@ -256,7 +261,7 @@ impl<'a> Hunter<'a> {
 
     /// τ3: can the helpers close the cycle, after the attacker's action that led to `next`? Returns the states of the
     /// path if so.
-    fn ask_helpers(&mut self, from: &Successors, round: &Round) -> Result<Option<Vec<Vec<u64>>>, Stop> {
+    fn ask_helpers(&mut self, from: &Successors, round: &HuntRound) -> Result<Option<Vec<Vec<u64>>>, HuntStop> {
         let mut out = std::mem::replace(&mut self.second, Successors::new(0));
         let result = self.search_helping(from, &mut out, round);
         self.second = out;
@@ -267,8 +272,8 @@ impl<'a> Hunter<'a> {
         &mut self,
         from: &Successors,
         out: &mut Successors,
-        round: &Round,
-    ) -> Result<Option<Vec<Vec<u64>>>, Stop> {
+        round: &HuntRound,
+    ) -> Result<Option<Vec<Vec<u64>>>, HuntStop> {
         out.begin(&from.next);
         out.log.copy_from(&from.log);
         self.attacks.stop_attacker(self.thread, out);
@@ -305,20 +310,20 @@ impl<'a> Hunter<'a> {
         Ok(None)
     }
 
-    fn expand_helping(&self, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+    fn expand_helping(&self, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         for helper in (0..self.attacks.machine.threads.len()).filter(|&helper| helper != self.thread) {
             self.attacks.help(helper, state, out)?;
         }
         Ok(())
     }
 
-    fn look(&mut self, round: &Round) -> Result<(), Stop> {
+    fn look(&mut self, round: &HuntRound) -> Result<(), HuntStop> {
         self.until_look = self.until_look.saturating_sub(1);
         if self.until_look > 0 && self.states().saturating_sub(self.reported.0) <= self.allowance {
             return Ok(());
         }
         if round.halt.load(Ordering::Relaxed) {
-            return Err(Stop::Halted);
+            return Err(HuntStop::Halted);
         }
         self.report_to(round.used);
         self.until_look = BETWEEN_LOOKS;
@@ -327,7 +332,7 @@ impl<'a> Hunter<'a> {
     }
 
     /// Start states of the previous stage were states of its space; the new space contains them again.
-    pub fn begin_stage(&mut self, used: &Used) {
+    pub fn begin_stage(&mut self, used: &HuntUsage) {
         self.delaying = StateSet::new(self.attacks.view.words);
         self.roots.clear();
         self.reported = (0, 0);
@@ -339,7 +344,7 @@ impl<'a> Hunter<'a> {
     }
 
     /// Adds the usage since the last check to the account.
-    fn report_to(&mut self, used: &Used) {
+    fn report_to(&mut self, used: &HuntUsage) {
         let states = self.states();
         let bytes = (self.delaying.bytes() + self.helping.bytes() + self.run_bytes) as u64;
         used.states.fetch_add(states.wrapping_sub(self.reported.0), Ordering::Relaxed);
@@ -353,40 +358,43 @@ impl<'a> Hunter<'a> {
         index: usize,
         load: Trail,
         path: &[Vec<u64>],
-        space: &Space<Outgrown>,
-    ) -> Result<AttackRun, Stop> {
+        space: &Space<Overflow>,
+    ) -> Result<AttackRun, HuntStop> {
         let delaying = self.delaying.path(index);
         let root = self.delaying.state(delaying[0]);
-        let unread = |step: usize| Unreadable { step };
+        let unread = |step: usize| UnreadablePath { step };
         let mut steps = Vec::new();
-        let mut push = |part: Part, trail: &[Trail]| {
+        let mut push = |part: WitnessPart, trail: &[Trail]| {
             steps.extend(trail.iter().map(|&Trail { action, delayed }| AttackStep { part, action, delayed }));
         };
         let mut out = Successors::recording(self.attacks.view.words);
         let found = self.roots.binary_search_by_key(&delaying[0], |(index, _)| *index).map_err(|_| unread(0))?;
         let (_, id) = self.roots[found];
         let (run, _) = self.attacks.machine.read_back(&space.path(id))?;
-        push(Part::Prefix, &run.actions.iter().map(|&action| Trail { action, delayed: false }).collect::<Vec<_>>());
+        push(
+            WitnessPart::Prefix,
+            &run.actions.iter().map(|&action| Trail { action, delayed: false }).collect::<Vec<_>>(),
+        );
         self.starts(self.attacks.view.store.get(root) as usize, space.state(id), &mut out)?;
         let trail = out.trail_to(root).ok_or(unread(run.actions.len()))?;
-        push(Part::Store, &trail[..1]);
-        push(Part::Delaying, &trail[1..]);
+        push(WitnessPart::Store, &trail[..1]);
+        push(WitnessPart::Delaying, &trail[1..]);
         for (step, pair) in delaying.windows(2).enumerate() {
             let (from, to) = (self.delaying.state(pair[0]), self.delaying.state(pair[1]));
             self.step_delaying(from, &mut out)?;
-            push(Part::Delaying, &out.trail_to(to).ok_or(unread(step))?);
+            push(WitnessPart::Delaying, &out.trail_to(to).ok_or(unread(step))?);
         }
-        push(Part::Load, &[load]);
+        push(WitnessPart::Load, &[load]);
         for (step, pair) in path.windows(2).enumerate() {
             out.clear();
             self.expand_helping(&pair[0], &mut out)?;
-            push(Part::Path, &out.trail_to(&pair[1]).ok_or(unread(step))?);
+            push(WitnessPart::Path, &out.trail_to(&pair[1]).ok_or(unread(step))?);
         }
         Ok(AttackRun { start: run.start, steps })
     }
 
     /// All steps of τ2, without checking whether one is the attacked load.
-    fn step_delaying(&self, from: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+    fn step_delaying(&self, from: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         out.clear();
         for (index, step) in self.attacks.steps(self.thread, from) {
             for choice in self.attacks.machine.choices(&step.op) {
@@ -403,10 +411,10 @@ impl<'a> Hunter<'a> {
 }
 
 /// The surroundings of a search.
-pub(super) struct Round<'a> {
-    space: &'a Space<Outgrown>,
-    clock: &'a Clock<'a>,
-    used: &'a Used,
+pub(super) struct HuntRound<'a> {
+    space: &'a Space<Overflow>,
+    clock: &'a HuntClock<'a>,
+    used: &'a HuntUsage,
     halt: &'a AtomicBool,
     extent: Extent,
     /// The number of the SC state that is being offered.

@@ -7,13 +7,13 @@
 //! stores. It exists for comparison, and as the baseline that the faster search has to beat.
 
 use super::attacker::Pace;
-use super::read_back::{AttackRun, AttackStep, Part, Unread};
+use super::read_back::{AttackRun, AttackStep, ReadBackError, WitnessPart};
 use super::successors::{Successors, Trail, delaying};
-use super::view::View;
-use super::{Attacks, Target};
+use super::view::AttackFields;
+use super::{Attack, Attacks};
 use crate::compile::{BuildError, Machine};
-use crate::growing::{Attempt, growing};
-use crate::layout::{Growth, Outgrown};
+use crate::growing::{GrowthAttempt, growing};
+use crate::layout::{Growth, Overflow};
 use ravelin_explore::{End, Limit, Options, Sink, Statistics, System, Until, explore};
 use ravelin_program::{Model, Program};
 use ravelin_semantics::Action;
@@ -21,19 +21,19 @@ use ravelin_semantics::Action;
 /// The answer to one query.
 pub struct Query {
     /// The attack that was found feasible.
-    pub found: Option<(Target, AttackRun)>,
+    pub found: Option<(Attack, AttackRun)>,
     pub limit: Option<Limit>,
     pub statistics: Statistics,
 }
 
 /// Searches whether one of the attacks is feasible.
-pub fn query(program: &Program, model: Model, targets: &[Target], options: &Options) -> Result<Query, Unread> {
+pub fn query(program: &Program, model: Model, attacks: &[Attack], options: &Options) -> Result<Query, ReadBackError> {
     let build = |growth: &Growth| Ok(super::machine(program, model, growth)?);
     growing(options, build, |machine, left| {
-        let system = Instrumented::new(&machine, model, targets);
+        let system = Instrumented::new(&machine, model, attacks);
         let space = explore(&system, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
-            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(Box::new(machine), outgrown)),
+            End::Interrupted(outgrown) => return Ok(GrowthAttempt::Outgrown(Box::new(machine), outgrown)),
             End::Failed(error) => return Err(error.into()),
             End::Limit(limit) => Some(options.budget.limits.as_given(limit)),
             _ => None,
@@ -42,7 +42,7 @@ pub fn query(program: &Program, model: Model, targets: &[Target], options: &Opti
             Some(finding) => Some(system.read_back(&space.path(finding.state))?),
             None => None,
         };
-        Ok(Attempt::Done(Query { found, limit, statistics: space.statistics }))
+        Ok(GrowthAttempt::Done(Query { found, limit, statistics: space.statistics }))
     })
 }
 
@@ -55,21 +55,24 @@ struct Instrumented<'a> {
 }
 
 impl<'a> Instrumented<'a> {
-    fn new(machine: &'a Machine, model: Model, targets: &[Target]) -> Instrumented<'a> {
-        let mut stores: Vec<(usize, usize)> = targets.iter().map(|target| (target.thread, target.store)).collect();
+    fn new(machine: &'a Machine, model: Model, attacks: &[Attack]) -> Instrumented<'a> {
+        let mut stores: Vec<(usize, usize)> = attacks.iter().map(|attack| (attack.thread.0, attack.store.0)).collect();
         stores.sort_unstable();
         stores.dedup();
         let loads = stores
             .iter()
-            .map(|&store| targets.iter().filter(|t| (t.thread, t.store) == store).map(|target| target.load).collect())
+            .map(|&store| {
+                let with_it = attacks.iter().filter(|attack| (attack.thread.0, attack.store.0) == store);
+                with_it.map(|attack| attack.load.0).collect()
+            })
             .collect();
         let mut attackers: Vec<usize> = stores.iter().map(|&(thread, _)| thread).collect();
         attackers.dedup();
-        let view = View::new(machine, &attackers, stores.len(), model == Model::Pso);
+        let view = AttackFields::new(machine, &attackers, stores.len(), model == Model::Pso);
         Instrumented { attacks: Attacks { machine, view }, stores, loads }
     }
 
-    fn expand_into(&self, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+    fn expand_into(&self, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         let Attacks { machine, view } = &self.attacks;
         let number = view.store.get(state) as usize;
         let attacker = match (view.attacker, self.stores.get(number)) {
@@ -122,47 +125,50 @@ impl<'a> Instrumented<'a> {
         Ok(())
     }
 
-    fn read_back(&self, path: &[&[u64]]) -> Result<(Target, AttackRun), Unread> {
+    fn read_back(&self, path: &[&[u64]]) -> Result<(Attack, AttackRun), ReadBackError> {
         let Attacks { machine, view } = &self.attacks;
         let sc: Vec<&[u64]> =
             path.iter().take_while(|state| view.phase.get(state) == 0).map(|state| &state[..view.sc_words]).collect();
         let (run, _) = machine.read_back(&sc)?;
-        let mut steps: Vec<AttackStep> =
-            run.actions.iter().map(|&action| AttackStep { part: Part::Prefix, action, delayed: false }).collect();
+        let mut steps: Vec<AttackStep> = run
+            .actions
+            .iter()
+            .map(|&action| AttackStep { part: WitnessPart::Prefix, action, delayed: false })
+            .collect();
         let mut out = Successors::recording(view.words);
         for (step, pair) in path.windows(2).enumerate().skip(sc.len() - 1) {
             out.clear();
-            let unread = || Unread::Path(crate::run::Unreadable { step });
+            let unread = || ReadBackError::Path(crate::run::UnreadablePath { step });
             self.expand_into(pair[0], &mut out).map_err(|_| unread())?;
             let trail = out.trail_to(pair[1]).ok_or_else(unread)?;
             for (number, Trail { action, delayed }) in trail.into_iter().enumerate() {
                 let part = match (view.phase.get(pair[0]), view.phase.get(pair[1])) {
-                    (0, _) if number == 0 => Part::Store,
-                    (1, 2) => Part::Load,
-                    (2, _) => Part::Path,
-                    _ => Part::Delaying,
+                    (0, _) if number == 0 => WitnessPart::Store,
+                    (1, 2) => WitnessPart::Load,
+                    (2, _) => WitnessPart::Path,
+                    _ => WitnessPart::Delaying,
                 };
                 steps.push(AttackStep { part, action, delayed });
             }
         }
-        let transition = |part: Part| {
+        let transition = |part: WitnessPart| {
             steps.iter().find(|step| step.part == part).and_then(|step| match step.action {
-                Action::Step { thread, transition, .. } => Some((thread.0, transition.0)),
+                Action::Step { thread, transition, .. } => Some((thread, transition)),
                 Action::Flush { .. } => None,
             })
         };
-        match (transition(Part::Store), transition(Part::Load)) {
+        match (transition(WitnessPart::Store), transition(WitnessPart::Load)) {
             (Some((thread, store)), Some((_, load))) => {
-                Ok((Target { thread, store, load }, AttackRun { start: run.start, steps }))
+                Ok((Attack { thread, store, load }, AttackRun { start: run.start, steps }))
             }
-            _ => Err(Unread::Path(crate::run::Unreadable { step: path.len() })),
+            _ => Err(ReadBackError::Path(crate::run::UnreadablePath { step: path.len() })),
         }
     }
 }
 
 impl System for Instrumented<'_> {
     type Scratch = Successors;
-    type Interrupt = Outgrown;
+    type Interrupt = Overflow;
 
     fn width(&self) -> usize {
         self.attacks.view.words
@@ -176,7 +182,7 @@ impl System for Instrumented<'_> {
         self.attacks.initial_states(emit);
     }
 
-    fn expand(&self, state: &[u64], out: &mut Successors, sink: &mut Sink) -> Result<(), Outgrown> {
+    fn expand(&self, state: &[u64], out: &mut Successors, sink: &mut Sink) -> Result<(), Overflow> {
         if self.attacks.view.phase.get(state) == 2 && self.attacks.succeeds(state) {
             sink.report(0);
             return Ok(());
@@ -190,8 +196,8 @@ impl System for Instrumented<'_> {
     }
 }
 
-impl From<BuildError> for Unread {
-    fn from(error: BuildError) -> Unread {
-        Unread::Build(error)
+impl From<BuildError> for ReadBackError {
+    fn from(error: BuildError) -> ReadBackError {
+        ReadBackError::Build(error)
     }
 }

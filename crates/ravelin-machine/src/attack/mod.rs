@@ -3,7 +3,7 @@
 //!
 //! A witness is a computation τ1 · isu · τ2 · ld · τ3 · st · τ4. It is under SC up to the issue of the attacked store.
 //! Then the attacker delays its stores until it has done the attacked load, and then helpers build a happens-before
-//! path back to the store. None of this needs a store buffer. [`View`] defines what is kept beside an SC state,
+//! path back to the store. None of this needs a store buffer. [`AttackFields`] defines what is kept beside an SC state,
 //! `attacker` and `helper` how threads move.
 //!
 //! - `shared`: explores the SC space once for all attacks (`hunter` continues from its states, `clock` keeps the
@@ -30,28 +30,31 @@ mod view;
 pub use footprint::{Cells, Footprint, footprints};
 pub use instrumented::{Query, query};
 pub(crate) use log::Accesses;
-pub use read_back::{AttackRun, AttackStep, Part, Unread};
-pub use shared::{Extent, Fate, Hunt, Settled, hunt};
+pub use read_back::{AttackRun, AttackStep, ReadBackError, WitnessPart};
+pub use shared::{AttackResult, Extent, Hunt, HuntStatistics, hunt};
 pub use triangular::{TriangularRace, TriangularSearch, triangular_races};
 
 use crate::compile::{BuildError, Machine};
 use crate::layout::Growth;
 use crate::settings::{Purpose, Reductions, Settings};
-use ravelin_program::{Model, Program};
-use view::View;
+use ravelin_program::{Model, Program, ThreadId, TransitionId};
+use view::AttackFields;
 
-/// A thread, its store, and the access that overtakes it; all by number. Transitions are those of the lowered program.
+/// A thread, its store, and the access that overtakes it. Transitions are those of the program after
+/// [`ravelin_program::HardwareProgram`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Target {
-    pub thread: usize,
-    pub store: usize,
-    pub load: usize,
+pub struct Attack {
+    pub thread: ThreadId,
+    /// The store that is delayed.
+    pub store: TransitionId,
+    /// What overtakes it: a load, or under PSO another store.
+    pub load: TransitionId,
 }
 
 /// A machine and what attacks add to its states.
 pub(crate) struct Attacks<'a> {
     pub machine: &'a Machine,
-    pub view: View,
+    pub view: AttackFields,
 }
 
 /// A machine that runs under SC, without goals, with what attacks need.

@@ -1,14 +1,14 @@
 //! From the states of a successful attack back to the actions of its computation.
 
 use crate::compile::BuildError;
-use crate::run::{Snapshot, Unreadable};
+use crate::run::{UnpackedState, UnreadablePath};
 use ravelin_explore::StorageError;
 use ravelin_semantics::Action;
 
 /// The computation that an attack found, up to the moment when the delayed stores reach memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttackRun {
-    pub start: Snapshot,
+    pub start: UnpackedState,
     pub steps: Vec<AttackStep>,
 }
 
@@ -16,14 +16,14 @@ pub struct AttackRun {
 /// the order in which they were issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttackStep {
-    pub part: Part,
+    pub part: WitnessPart,
     pub action: Action,
     pub delayed: bool,
 }
 
 /// The parts of a witness: τ1 · isu · τ2 · ld · τ3; then come the delayed stores, τ4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum WitnessPart {
     /// τ1: an SC run.
     Prefix,
     /// The issue of the attacked store.
@@ -38,12 +38,12 @@ pub enum Part {
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unread {
+pub enum ReadBackError {
     #[error(transparent)]
     Build(BuildError),
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// A defect of the machine.
     #[error(transparent)]
-    Path(#[from] Unreadable),
+    Path(#[from] UnreadablePath),
 }

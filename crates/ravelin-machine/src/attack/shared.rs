@@ -22,12 +22,12 @@
 //! reads its own stores and counts may delay stores for ever. The first stage can therefore be limited (`first_stage`),
 //! after which a caller uses another engine.
 
-use super::Target;
-use super::clock::{Clock, Stop, Used};
+use super::Attack;
+use super::clock::{HuntClock, HuntStop, HuntUsage};
 use super::hunter::Hunter;
-use super::read_back::{AttackRun, Unread};
+use super::read_back::{AttackRun, ReadBackError};
 use crate::compile::Machine;
-use crate::layout::{Growth, Outgrown};
+use crate::layout::{Growth, Overflow};
 use ravelin_explore::{End, Limit, Options, Space};
 use ravelin_program::{Model, Program};
 use std::sync::Mutex;
@@ -49,17 +49,17 @@ pub enum Extent {
 
 /// The results of the attacks.
 pub struct Hunt {
-    /// In the order of the targets.
-    pub fates: Vec<Fate>,
+    /// In the order of the attacks.
+    pub results: Vec<AttackResult>,
     /// The limit that left attacks open.
     pub limit: Option<Limit>,
     /// The first stage took more states than permitted, and nothing is settled.
     pub endless: bool,
-    pub settled: Settled,
+    pub settled: HuntStatistics,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum AttackResult {
     Feasible(Box<AttackRun>),
     Infeasible,
     /// Not settled: a limit was reached, or another attack was feasible and that was enough.
@@ -68,7 +68,7 @@ pub enum Fate {
 
 /// What was explored.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Settled {
+pub struct HuntStatistics {
     pub sc_states: u64,
     pub delaying_states: u64,
     pub helping_states: u64,
@@ -81,24 +81,28 @@ pub struct Settled {
 pub fn hunt(
     program: &Program,
     model: Model,
-    targets: &[Target],
+    attacks: &[Attack],
     extent: Extent,
     options: &Options,
     first_stage: Option<u64>,
-) -> Result<Hunt, Unread> {
-    let clock = Clock::new(options, first_stage);
-    let mut hunt =
-        Hunt { fates: vec![Fate::Open; targets.len()], limit: None, endless: false, settled: Settled::default() };
+) -> Result<Hunt, ReadBackError> {
+    let clock = HuntClock::new(options, first_stage);
+    let mut hunt = Hunt {
+        results: vec![AttackResult::Open; attacks.len()],
+        limit: None,
+        endless: false,
+        settled: HuntStatistics::default(),
+    };
     hunt.settled.workers = options.budget.workers.max(1);
     let mut growth = Growth::default();
     loop {
         let machine = super::machine(program, model, &growth)?;
-        match stages(&machine, model, targets, extent, &clock, &mut hunt) {
+        match stages(&machine, model, attacks, extent, &clock, &mut hunt) {
             Ok(()) => break,
-            Err(Stop::Outgrown(outgrown)) => growth.grow(outgrown, &machine.program, &machine.layout),
-            Err(Stop::Unreadable(unreadable)) => return Err(unreadable.into()),
-            Err(Stop::Limit(_) | Stop::Halted) => break,
-            Err(Stop::Endless) => {
+            Err(HuntStop::Outgrown(outgrown)) => growth.grow(outgrown, &machine.program, &machine.layout),
+            Err(HuntStop::Unreadable(unreadable)) => return Err(unreadable.into()),
+            Err(HuntStop::Limit(_) | HuntStop::Halted) => break,
+            Err(HuntStop::Endless) => {
                 hunt.endless = true;
                 break;
             }
@@ -112,13 +116,13 @@ pub fn hunt(
 fn stages(
     machine: &Machine,
     model: Model,
-    targets: &[Target],
+    attacks: &[Attack],
     extent: Extent,
-    clock: &Clock,
+    clock: &HuntClock,
     hunt: &mut Hunt,
-) -> Result<(), Stop> {
+) -> Result<(), HuntStop> {
     machine.fused_initial_states(&mut |_| {})?;
-    let mut hunters: Vec<Mutex<Hunter>> = Hunter::of(machine, model, targets, &hunt.fates);
+    let mut hunters: Vec<Mutex<Hunter>> = Hunter::of(machine, model, attacks, &hunt.results);
     let mut size = FIRST_STAGE;
     loop {
         if hunters.is_empty() {
@@ -129,7 +133,7 @@ fn stages(
             return Err(outgrown.into());
         }
         let is_first_stage = size == FIRST_STAGE;
-        let used = Used { states: AtomicU64::new(0), bytes: AtomicU64::new(0), is_first_stage };
+        let used = HuntUsage { states: AtomicU64::new(0), bytes: AtomicU64::new(0), is_first_stage };
         used.states.fetch_add(space.statistics.states, Ordering::Relaxed);
         used.bytes.fetch_add(space.statistics.bytes, Ordering::Relaxed);
         for hunter in &mut hunters {
@@ -137,7 +141,7 @@ fn stages(
         }
         hunt.settled.sc_states = space.statistics.states;
         let limit = search_together(&hunters, &space, clock.offered(&space, size), extent, clock, &used);
-        if let Err(Stop::Endless) = limit {
+        if let Err(HuntStop::Endless) = limit {
             // What the other hunters found by then depends on how the work was shared.
             hunt.settled.delaying_states = used.states.load(Ordering::Relaxed) - space.statistics.states;
         }
@@ -157,8 +161,8 @@ fn stages(
             let hunter = hunter.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
             // The others may have found something on the way, which depends on how the work was shared.
             if extent == Extent::All || first.is_some_and(|(_, first)| first == index) {
-                for (target, run) in hunter.feasible.drain(..) {
-                    hunt.fates[target] = Fate::Feasible(Box::new(run));
+                for (attack, run) in hunter.feasible.drain(..) {
+                    hunt.results[attack] = AttackResult::Feasible(Box::new(run));
                 }
             }
         }
@@ -171,14 +175,14 @@ fn stages(
             _ => None,
         });
         if exhausted && limit.is_none() {
-            for fate in &mut hunt.fates {
-                if *fate == Fate::Open {
-                    *fate = Fate::Infeasible;
+            for result in &mut hunt.results {
+                if *result == AttackResult::Open {
+                    *result = AttackResult::Infeasible;
                 }
             }
             return Ok(());
         }
-        let all_settled = hunt.fates.iter().all(|fate| *fate != Fate::Open);
+        let all_settled = hunt.results.iter().all(|result| *result != AttackResult::Open);
         if hunt.limit.is_some() || all_settled {
             hunt.limit = hunt.limit.filter(|_| !all_settled);
             return Ok(());
@@ -190,15 +194,15 @@ fn stages(
 /// Offers the first `offered` states of the space to every hunter, on as many threads as there are workers.
 fn search_together(
     hunters: &[Mutex<Hunter>],
-    space: &Space<Outgrown>,
+    space: &Space<Overflow>,
     offered: usize,
     extent: Extent,
-    clock: &Clock,
-    used: &Used,
-) -> Result<Option<Limit>, Stop> {
+    clock: &HuntClock,
+    used: &HuntUsage,
+) -> Result<Option<Limit>, HuntStop> {
     let next = AtomicUsize::new(0);
     let halt = AtomicBool::new(false);
-    let results: Mutex<Vec<Result<(), Stop>>> = Mutex::new(Vec::new());
+    let results: Mutex<Vec<Result<(), HuntStop>>> = Mutex::new(Vec::new());
     let work = || {
         while let Some(hunter) = hunters.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut hunter = hunter.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -222,8 +226,8 @@ fn search_together(
     let mut limit = None;
     for result in results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
         match result {
-            Ok(()) | Err(Stop::Halted) => {}
-            Err(Stop::Limit(reached)) => limit = Some(reached),
+            Ok(()) | Err(HuntStop::Halted) => {}
+            Err(HuntStop::Limit(reached)) => limit = Some(reached),
             Err(stop) => return Err(stop),
         }
     }

@@ -4,11 +4,11 @@ use super::Attacks;
 use super::attacker::Pace;
 use super::log::Accesses;
 use super::view::{LOADED, STORED};
-use crate::chain::Chain;
-use crate::compile::Step;
-use crate::expand::Moved;
-use crate::layout::Outgrown;
-use crate::step::Outcome;
+use crate::chain::FusedChain;
+use crate::compile::CompiledStep;
+use crate::expand::MoveEffect;
+use crate::layout::Overflow;
+use crate::step::StepOutcome;
 use ravelin_program::{ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 
@@ -18,7 +18,7 @@ pub(super) struct Successors {
     states: Vec<u64>,
     /// For each successor the actions that lead to it, if requested.
     trails: Option<Vec<Vec<Trail>>>,
-    chain: Chain,
+    chain: FusedChain,
     /// The state under construction.
     pub next: Vec<u64>,
     pub log: Accesses,
@@ -30,7 +30,7 @@ impl Successors {
             words,
             states: Vec::new(),
             trails: None,
-            chain: Chain::new(words),
+            chain: FusedChain::new(words),
             next: vec![0; words],
             log: Accesses::default(),
         }
@@ -110,7 +110,7 @@ impl Attacks<'_> {
 
     /// Steps of a thread in a state, by index.
     #[inline]
-    pub(super) fn steps(&self, thread: usize, state: &[u64]) -> impl Iterator<Item = (usize, &Step)> {
+    pub(super) fn steps(&self, thread: usize, state: &[u64]) -> impl Iterator<Item = (usize, &CompiledStep)> {
         let code = &self.machine.threads[thread];
         let location = self.machine.layout.locations[thread].get(state) as usize;
         let range = code.starts[location]..code.starts[location + 1];
@@ -118,7 +118,7 @@ impl Attacks<'_> {
     }
 
     /// Collects `next` and the states that the thread's fused steps lead to.
-    pub(super) fn follow(&self, thread: usize, first: Trail, out: &mut Successors) -> Result<(), Outgrown> {
+    pub(super) fn follow(&self, thread: usize, first: Trail, out: &mut Successors) -> Result<(), Overflow> {
         let location = self.machine.layout.locations[thread].get(&out.next) as usize;
         if !self.machine.threads[thread].fusible[location] {
             out.states.extend_from_slice(&out.next);
@@ -127,7 +127,7 @@ impl Attacks<'_> {
             }
             return Ok(());
         }
-        self.machine.walk(thread, &out.next, &mut out.chain, &mut Moved::default())?;
+        self.machine.walk(thread, &out.next, &mut out.chain, &mut MoveEffect::default())?;
         for (node, end) in out.chain.ends() {
             out.states.extend_from_slice(end);
             if let Some(trails) = &mut out.trails {
@@ -142,13 +142,13 @@ impl Attacks<'_> {
     }
 
     /// All steps of a thread under SC, whichever thread attacks.
-    pub(super) fn run(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+    pub(super) fn run(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         for (index, step) in self.steps(thread, state) {
             for choice in self.machine.choices(&step.op) {
                 out.begin(state);
                 match self.machine.take(thread, step, choice, &mut out.next) {
-                    Outcome::Taken => self.follow(thread, plainly(thread, index, choice), out)?,
-                    Outcome::Outgrown(outgrown) => return Err(outgrown),
+                    StepOutcome::Taken => self.follow(thread, plainly(thread, index, choice), out)?,
+                    StepOutcome::Outgrown(outgrown) => return Err(outgrown),
                     _ => {}
                 }
             }
@@ -157,14 +157,14 @@ impl Attacks<'_> {
     }
 
     /// All steps of a helper that keep it on the happens-before path, or bring it there.
-    pub(super) fn help(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+    pub(super) fn help(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         for (index, step) in self.steps(thread, state) {
             for choice in self.machine.choices(&step.op) {
                 out.begin(state);
                 let Successors { next, log, .. } = out;
                 match self.take_helping(thread, step, choice, next, log) {
-                    Outcome::Taken => self.follow(thread, plainly(thread, index, choice), out)?,
-                    Outcome::Outgrown(outgrown) => return Err(outgrown),
+                    StepOutcome::Taken => self.follow(thread, plainly(thread, index, choice), out)?,
+                    StepOutcome::Outgrown(outgrown) => return Err(outgrown),
                     _ => {}
                 }
             }
@@ -177,25 +177,25 @@ impl Attacks<'_> {
     pub(super) fn delay(
         &self,
         thread: usize,
-        step: &Step,
+        step: &CompiledStep,
         choice: Value,
         pace: Pace,
         state: &[u64],
         out: &mut Successors,
-    ) -> Result<bool, Outgrown> {
+    ) -> Result<bool, Overflow> {
         out.begin(state);
         let Successors { next, log, .. } = out;
         match self.take_delaying(thread, step, choice, pace, next, log) {
-            Outcome::Taken => Ok(true),
-            Outcome::Outgrown(outgrown) => Err(outgrown),
+            StepOutcome::Taken => Ok(true),
+            StepOutcome::Outgrown(outgrown) => Err(outgrown),
             _ => Ok(false),
         }
     }
 
     /// The paces to try for a step.
-    pub(super) fn paces(&self, step: &Step) -> &'static [Pace] {
+    pub(super) fn paces(&self, step: &CompiledStep) -> &'static [Pace] {
         let may_overtake =
-            self.view.marked.is_some() && matches!(step.op, crate::compile::Op::Store { marker: false, .. });
+            self.view.marked.is_some() && matches!(step.op, crate::compile::StepOp::Store { marker: false, .. });
         if may_overtake { &[Pace::Delayed, Pace::Now] } else { &[Pace::Delayed] }
     }
 
@@ -203,18 +203,18 @@ impl Attacks<'_> {
     pub(super) fn start(
         &self,
         thread: usize,
-        step: &Step,
+        step: &CompiledStep,
         number: usize,
         state: &[u64],
         out: &mut Successors,
-    ) -> Result<bool, Outgrown> {
-        let crate::compile::Op::Store { place, .. } = &step.op else { return Ok(false) };
+    ) -> Result<bool, Overflow> {
+        let crate::compile::StepOp::Store { place, .. } = &step.op else { return Ok(false) };
         if !self.bus_is_free(state) {
             return Ok(false);
         }
         let slot = match self.machine.slot(place, state) {
             Ok(slot) => slot,
-            Err(Outcome::Outgrown(outgrown)) => return Err(outgrown),
+            Err(StepOutcome::Outgrown(outgrown)) => return Err(outgrown),
             Err(_) => return Ok(false),
         };
         // If no other thread accesses the cell, no path can lead back.

@@ -11,14 +11,14 @@
 //! well be taken before the load. Only a bus-locked block may take several steps until it comes to its store.
 
 use super::Attacks;
-use super::read_back::Unread;
+use super::read_back::ReadBackError;
 use super::successors::{Successors, Trail, plainly};
-use super::view::View;
-use crate::compile::{Machine, Op, Step};
-use crate::growing::{Attempt, growing};
-use crate::layout::{Growth, Outgrown};
-use crate::run::{Run, Unreadable};
-use crate::step::Outcome;
+use super::view::AttackFields;
+use crate::compile::{CompiledStep, Machine, StepOp};
+use crate::growing::{GrowthAttempt, growing};
+use crate::layout::{Growth, Overflow};
+use crate::run::{Run, UnreadablePath};
+use crate::step::StepOutcome;
 use ravelin_explore::{End, Limit, Options, Sink, Statistics, System, Until, explore};
 use ravelin_program::{Model, Program, Value};
 use ravelin_semantics::Action;
@@ -41,13 +41,13 @@ pub struct TriangularRace {
 }
 
 /// Searches for a triangular race.
-pub fn triangular_races(program: &Program, options: &Options) -> Result<TriangularSearch, Unread> {
+pub fn triangular_races(program: &Program, options: &Options) -> Result<TriangularSearch, ReadBackError> {
     let build = |growth: &Growth| Ok(super::machine(program, Model::Sc, growth)?);
     growing(options, build, |machine, left| {
         let system = Watch::new(&machine);
         let space = explore(&system, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
-            End::Interrupted(outgrown) => return Ok(Attempt::Outgrown(Box::new(machine), outgrown)),
+            End::Interrupted(outgrown) => return Ok(GrowthAttempt::Outgrown(Box::new(machine), outgrown)),
             End::Failed(error) => return Err(error.into()),
             End::Limit(limit) => Some(options.budget.limits.as_given(limit)),
             _ => None,
@@ -56,11 +56,11 @@ pub fn triangular_races(program: &Program, options: &Options) -> Result<Triangul
             Some(finding) => Some(system.read_back(&space.path(finding.state))?),
             None => None,
         };
-        Ok(Attempt::Done(TriangularSearch { race, limit, statistics: space.statistics }))
+        Ok(GrowthAttempt::Done(TriangularSearch { race, limit, statistics: space.statistics }))
     })
 }
 
-/// The fields of a [`View`] have another purpose here. `delayed` marks the cells stored to since the watch began (their
+/// The fields of [`AttackFields`] have another purpose here. `delayed` marks the cells stored to since the watch began (their
 /// values do not matter). `target` is the first of them (x), and from the load on its cell (y).
 struct Watch<'a> {
     attacks: Attacks<'a>,
@@ -71,7 +71,7 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn new(machine: &'a Machine) -> Watch<'a> {
         let threads: Vec<usize> = (0..machine.threads.len()).collect();
-        let view = View::new(machine, &threads, 1, false);
+        let view = AttackFields::new(machine, &threads, 1, false);
         let load_ahead = threads.iter().map(|&thread| loads_ahead(machine, thread)).collect();
         Watch { attacks: Attacks { machine, view }, load_ahead }
     }
@@ -83,7 +83,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn expand_into(&self, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+    fn expand_into(&self, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         let threads = 0..self.attacks.machine.threads.len();
         let watched = self.watched(state);
         match self.attacks.view.phase.get(state) {
@@ -109,9 +109,9 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    fn begin_watch(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+    fn begin_watch(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         for (index, step) in self.attacks.steps(thread, state) {
-            if !matches!(step.op, Op::Store { .. })
+            if !matches!(step.op, StepOp::Store { .. })
                 || !self.load_ahead[thread][step.to as usize]
                 || self.attacks.holds_bus(thread, state)
             {
@@ -132,7 +132,7 @@ impl<'a> Watch<'a> {
     }
 
     /// The watched thread continues; a load may be the one that races.
-    fn watch(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+    fn watch(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         let view = &self.attacks.view;
         for (index, step) in self.attacks.steps(thread, state) {
             if step.op.waits_for_buffer() {
@@ -168,7 +168,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Another thread's store to the loaded cell, or its way there within a bus-locked block.
-    fn race(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Outgrown> {
+    fn race(&self, thread: usize, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         let view = &self.attacks.view;
         let in_block = self.attacks.holds_bus(thread, state);
         for (index, step) in self.attacks.steps(thread, state) {
@@ -178,7 +178,8 @@ impl<'a> Watch<'a> {
                 }
                 let loaded = view.target.get(state) as usize;
                 let races = out.log.iter().any(|(slot, writes)| writes && slot == loaded);
-                let goes_on = matches!(step.op, Op::BusLock) || in_block && self.attacks.holds_bus(thread, &out.next);
+                let goes_on =
+                    matches!(step.op, StepOp::BusLock) || in_block && self.attacks.holds_bus(thread, &out.next);
                 if races {
                     view.phase.set(&mut out.next, RACE);
                     out.keep_as_it_is(plainly(thread, index, choice));
@@ -193,22 +194,22 @@ impl<'a> Watch<'a> {
     fn take(
         &self,
         thread: usize,
-        step: &Step,
+        step: &CompiledStep,
         choice: Value,
         state: &[u64],
         out: &mut Successors,
-    ) -> Result<bool, Outgrown> {
+    ) -> Result<bool, Overflow> {
         out.begin(state);
         out.log.clear();
         let Successors { next, log, .. } = out;
         match self.attacks.machine.take_logged(thread, step, choice, next, log) {
-            Outcome::Taken => Ok(true),
-            Outcome::Outgrown(outgrown) => Err(outgrown),
+            StepOutcome::Taken => Ok(true),
+            StepOutcome::Outgrown(outgrown) => Err(outgrown),
             _ => Ok(false),
         }
     }
 
-    fn read_back(&self, path: &[&[u64]]) -> Result<TriangularRace, Unread> {
+    fn read_back(&self, path: &[&[u64]]) -> Result<TriangularRace, ReadBackError> {
         let Attacks { machine, view } = &self.attacks;
         let sc: Vec<&[u64]> =
             path.iter().take_while(|state| view.phase.get(state) == 0).map(|state| &state[..view.sc_words]).collect();
@@ -217,7 +218,7 @@ impl<'a> Watch<'a> {
         let (mut store, mut load) = (0, 0);
         for (step, pair) in path.windows(2).enumerate().skip(sc.len() - 1) {
             out.clear();
-            let unread = || Unread::Path(Unreadable { step });
+            let unread = || ReadBackError::Path(UnreadablePath { step });
             self.expand_into(pair[0], &mut out).map_err(|_| unread())?;
             let trail = out.trail_to(pair[1]).ok_or_else(unread)?;
             match (view.phase.get(pair[0]), view.phase.get(pair[1])) {
@@ -237,7 +238,7 @@ const RACE: Value = 3;
 
 impl System for Watch<'_> {
     type Scratch = Successors;
-    type Interrupt = Outgrown;
+    type Interrupt = Overflow;
 
     fn width(&self) -> usize {
         self.attacks.view.words
@@ -251,7 +252,7 @@ impl System for Watch<'_> {
         self.attacks.initial_states(emit);
     }
 
-    fn expand(&self, state: &[u64], out: &mut Successors, sink: &mut Sink) -> Result<(), Outgrown> {
+    fn expand(&self, state: &[u64], out: &mut Successors, sink: &mut Sink) -> Result<(), Overflow> {
         if self.attacks.view.phase.get(state) == RACE {
             sink.report(0);
             return Ok(());
@@ -268,7 +269,8 @@ impl System for Watch<'_> {
 /// By location: whether a load can follow before a fence or locked instruction.
 fn loads_ahead(machine: &Machine, thread: usize) -> Vec<bool> {
     let code = &machine.threads[thread];
-    let reads = |op: &Op| matches!(op, Op::Load { .. } | Op::Wait { .. } | Op::Locked { drains: false, .. });
+    let reads =
+        |op: &StepOp| matches!(op, StepOp::Load { .. } | StepOp::Wait { .. } | StepOp::Locked { drains: false, .. });
     let ahead = super::hunter::accesses_ahead(machine, thread);
     ahead.iter().map(|ahead| ahead.iter().zip(&code.steps).any(|(ahead, step)| *ahead && reads(&step.op))).collect()
 }

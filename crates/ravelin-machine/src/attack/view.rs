@@ -17,7 +17,7 @@ pub(crate) const LOADED: Value = 1;
 pub(crate) const STORED: Value = 2;
 
 /// The fields after an SC state.
-pub(crate) struct View {
+pub(crate) struct AttackFields {
     /// Words of the SC state, and of the whole state.
     pub sc_words: usize,
     pub words: usize,
@@ -30,7 +30,7 @@ pub(crate) struct View {
     /// The slot of that store.
     pub target: Field,
     /// By slot: cells that an attacker may delay a store to.
-    pub delayed: Vec<Option<Delayed>>,
+    pub delayed: Vec<Option<DelayedFields>>,
     /// PSO: a marker was passed, so all stores to come are delayed.
     pub marked: Option<Field>,
     /// By slot: cells at which threads can meet.
@@ -41,7 +41,7 @@ pub(crate) struct View {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Delayed {
+pub(crate) struct DelayedFields {
     pub present: Field,
     pub value: Field,
 }
@@ -54,9 +54,9 @@ pub(crate) struct Level {
     pub tentative: Option<Field>,
 }
 
-impl View {
+impl AttackFields {
     /// For attacks by these threads, with at most `stores` distinguishable stores.
-    pub fn new(machine: &Machine, attackers: &[usize], stores: usize, pso: bool) -> View {
+    pub fn new(machine: &Machine, attackers: &[usize], stores: usize, pso: bool) -> AttackFields {
         let layout = &machine.layout;
         let slots = layout.cells.len();
         let bit = Interval { lo: 0, hi: 1 };
@@ -90,11 +90,11 @@ impl View {
                 (stored && machine.private[slot].is_none()).then(|| {
                     let cell = layout.cells[slot];
                     let width = Interval { lo: cell.lo, hi: cell.lo.wrapping_add(cell.mask as Value) };
-                    Delayed { present: packer.field(bit), value: packer.field(width) }
+                    DelayedFields { present: packer.field(bit), value: packer.field(width) }
                 })
             })
             .collect();
-        View {
+        AttackFields {
             sc_words: layout.words,
             words: packer.words(),
             phase,

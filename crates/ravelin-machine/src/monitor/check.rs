@@ -15,12 +15,12 @@
 //! it misses.
 
 use super::Monitor;
-use super::deed::{Deed, Mode};
+use super::effect::{AccessStrength, MonitorEffect};
 use super::plan::Class;
-use super::search::FoundKind;
-use crate::compile::{Op, Place, Step};
-use crate::layout::Outgrown;
-use crate::step::{Attempt, Outcome, admit};
+use super::search::MonitorFindingKind;
+use crate::compile::{CellTarget, CompiledStep, StepOp};
+use crate::layout::Overflow;
+use crate::step::{Attempt, StepOutcome, admit};
 use ravelin_program::Value;
 
 impl<const N: usize> Monitor<'_, N> {
@@ -31,20 +31,20 @@ impl<const N: usize> Monitor<'_, N> {
         thread: usize,
         index: usize,
         state: &[u64],
-    ) -> Result<Option<FoundKind>, Outgrown> {
+    ) -> Result<Option<MonitorFindingKind>, Overflow> {
         let step = &self.machine.threads[thread].steps[index];
         let place = match &step.op {
-            Op::Load { place, .. }
-            | Op::Store { place, .. }
-            | Op::Rmw { place, .. }
-            | Op::CompareExchange { place, .. }
-            | Op::Wait { place, .. }
-            | Op::BlockingCas { place, .. } => place,
+            StepOp::Load { place, .. }
+            | StepOp::Store { place, .. }
+            | StepOp::Rmw { place, .. }
+            | StepOp::CompareExchange { place, .. }
+            | StepOp::Wait { place, .. }
+            | StepOp::BlockingCas { place, .. } => place,
             _ => return Ok(None),
         };
         match self.asked_and_unknown(thread, index, step, place, state) {
             Ok(found) => Ok(found),
-            Err(Outcome::Outgrown(outgrown)) => Err(outgrown),
+            Err(StepOutcome::Outgrown(outgrown)) => Err(outgrown),
             // A step that fails, or that no value could let pass, is no access.
             Err(_) => Ok(None),
         }
@@ -54,10 +54,10 @@ impl<const N: usize> Monitor<'_, N> {
         &self,
         thread: usize,
         index: usize,
-        step: &Step,
-        place: &Place,
+        step: &CompiledStep,
+        place: &CellTarget,
         state: &[u64],
-    ) -> Attempt<Option<FoundKind>> {
+    ) -> Attempt<Option<MonitorFindingKind>> {
         let machine = self.machine;
         let slot = machine.slot(place, state)?;
         let Some(cell) = self.plan.cell_of[slot] else { return Ok(None) };
@@ -65,18 +65,21 @@ impl<const N: usize> Monitor<'_, N> {
         let Some((access, _, writes)) = self.plan.deeds[thread][index].accesses().next() else { return Ok(None) };
         // The latest write to a cell is in these sets, unless it is non-atomic. These sets are kept for such an access.
         let latest = if writes { &self.rows.access_sc } else { &self.rows.write_sc };
-        let found =
-            if !access.atomic || !latest[cell].contains(state, column) { FoundKind::Race } else { FoundKind::Stale };
+        let found = if !access.atomic || !latest[cell].contains(state, column) {
+            MonitorFindingKind::Race
+        } else {
+            MonitorFindingKind::Stale
+        };
         let looked_for = match found {
-            FoundKind::Race => self.races,
-            FoundKind::Stale => self.rows.thread_sc[thread].contains(state, column),
+            MonitorFindingKind::Race => self.races,
+            MonitorFindingKind::Stale => self.rows.thread_sc[thread].contains(state, column),
         };
         if !looked_for {
             return Ok(None);
         }
         let admits = |value: Value| admit(machine.cell_domains[slot], value).is_ok();
         let eval = |code: &crate::code::Code| -> Attempt<Value> { Ok(code.eval(state)?) };
-        let unknown_fact = |mode: Mode, fact: Option<usize>| {
+        let unknown_fact = |mode: AccessStrength, fact: Option<usize>| {
             let Some(fact) = fact else { return false };
             let known = match mode.fence_before {
                 true => self.behind_fence(thread, state).known,
@@ -84,8 +87,9 @@ impl<const N: usize> Monitor<'_, N> {
             };
             !known.contains(fact)
         };
-        let unknown =
-            |mode: Mode, squeezes: bool, class: Class| unknown_fact(mode, self.plan.fact(cell, squeezes, class));
+        let unknown = |mode: AccessStrength, squeezes: bool, class: Class| {
+            unknown_fact(mode, self.plan.fact(cell, squeezes, class))
+        };
         // A stale value other than this one: there may be a fact for it, or the fact about different values answers.
         let other_than = |expected: Value, admitted: Class| {
             let different = || {
@@ -95,14 +99,18 @@ impl<const N: usize> Monitor<'_, N> {
             self.plan.fact(cell, false, admitted.but(expected)).or_else(different)
         };
         let may_be_stale = match (&step.op, self.plan.deeds[thread][index]) {
-            (Op::Load { target, .. }, Deed::Read(mode)) => unknown(mode, false, Class::admitted(Some(target.domain))),
-            (Op::Store { value, .. }, Deed::Write(mode)) => unknown(mode, true, Class::ANY) && admits(eval(value)?),
-            (Op::Rmw { operand, old, op, .. }, Deed::Update(mode)) => {
+            (StepOp::Load { target, .. }, MonitorEffect::Read(mode)) => {
+                unknown(mode, false, Class::admitted(Some(target.domain)))
+            }
+            (StepOp::Store { value, .. }, MonitorEffect::Write(mode)) => {
+                unknown(mode, true, Class::ANY) && admits(eval(value)?)
+            }
+            (StepOp::Rmw { operand, old, op, .. }, MonitorEffect::Update(mode)) => {
                 let operand = eval(operand)?;
                 unknown(mode, true, Class::admitted(old.map(|old| old.domain)))
                     && (op.binary().is_some() || admits(operand))
             }
-            (Op::Wait { values, old, .. }, Deed::Read(mode)) => {
+            (StepOp::Wait { values, old, .. }, MonitorEffect::Read(mode)) => {
                 let admitted = Class::admitted(old.map(|old| old.domain));
                 let mut stale = false;
                 for value in values {
@@ -111,11 +119,11 @@ impl<const N: usize> Monitor<'_, N> {
                 }
                 stale
             }
-            (Op::BlockingCas { expected, new, .. }, Deed::Update(mode)) => {
+            (StepOp::BlockingCas { expected, new, .. }, MonitorEffect::Update(mode)) => {
                 let (expected, new) = (eval(expected)?, eval(new)?);
                 unknown(mode, true, Class::only(expected)) && admits(new)
             }
-            (Op::CompareExchange { expected, new, weak, old, .. }, Deed::Compare(success, failure)) => {
+            (StepOp::CompareExchange { expected, new, weak, old, .. }, MonitorEffect::Compare(success, failure)) => {
                 let admitted = Class::admitted(old.map(|old| old.domain));
                 let (expected, new) = (eval(expected)?, eval(new)?);
                 let failing =

@@ -19,11 +19,11 @@
 //! threads are not distinguished. The orders of steps are not reduced: whether a write is the *latest* one at an access
 //! depends on the order (example 3.1 of the paper).
 
-mod asked;
 mod check;
 mod columns;
-mod deed;
+mod effect;
 mod plan;
+mod questions;
 mod refusal;
 mod rows;
 mod search;
@@ -31,15 +31,15 @@ mod symmetry;
 mod update;
 mod view;
 
-pub use deed::C11Settings;
-pub use refusal::Refusal;
-pub use search::{Found, FoundKind, MonitorError, MonitorSearch, monitor};
+pub use effect::C11Settings;
+pub use refusal::MonitorRefusal;
+pub use search::{MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch, monitor};
 
 use crate::compile::Machine;
 use columns::Columns;
-use plan::{Class, Plan};
+use plan::{Class, MonitorPlan};
 use rows::Rows;
-use symmetry::Symmetry;
+use symmetry::MonitorSymmetry;
 
 /// By thread, cell, atomicity and whether it writes.
 type ByAccess<T> = Vec<Vec<[[T; 2]; 2]>>;
@@ -47,7 +47,7 @@ type ByAccess<T> = Vec<Vec<[[T; 2]; 2]>>;
 /// A machine with a monitor, whose sets have `N` words.
 pub(crate) struct Monitor<'a, const N: usize> {
     machine: &'a Machine,
-    plan: Plan,
+    plan: MonitorPlan,
     rows: Rows<N>,
     /// Whether to search for data races.
     races: bool,
@@ -61,11 +61,11 @@ pub(crate) struct Monitor<'a, const N: usize> {
     /// The column of an access's own mark, and the marks that it conflicts with.
     marks: ByAccess<Option<usize>>,
     conflicts: ByAccess<Columns<N>>,
-    symmetry: Symmetry,
+    symmetry: MonitorSymmetry,
 }
 
 impl<'a, const N: usize> Monitor<'a, N> {
-    fn new(machine: &'a Machine, plan: Plan, settings: C11Settings) -> Monitor<'a, N> {
+    fn new(machine: &'a Machine, plan: MonitorPlan, settings: C11Settings) -> Monitor<'a, N> {
         let rows = Rows::new(machine, &plan);
         let always = |fact: usize| plan.facts[fact].class == Class::ANY;
         let lost = (plan.cells.iter().zip(&rows.sc_columns))
@@ -87,14 +87,15 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let marks = by_access(machine, &plan, |thread, cell, atomic, writes| plan.mark(cell, thread, atomic, writes));
         let conflicts =
             by_access(machine, &plan, |thread, cell, atomic, writes| plan.conflicts(cell, thread, atomic, writes));
-        let symmetry = if settings.symmetry { Symmetry::find(machine, &plan, &rows) } else { Symmetry::default() };
+        let symmetry =
+            if settings.symmetry { MonitorSymmetry::find(machine, &plan, &rows) } else { MonitorSymmetry::default() };
         let facts = Columns::first(plan.facts.len());
         let own = plan.cells.iter().map(|cell| cell.facts.iter().copied().collect()).collect();
         Monitor { machine, plan, rows, races: settings.races, facts, own, lost, by_value, marks, conflicts, symmetry }
     }
 }
 
-fn by_access<T>(machine: &Machine, plan: &Plan, of: impl Fn(usize, usize, bool, bool) -> T) -> ByAccess<T> {
+fn by_access<T>(machine: &Machine, plan: &MonitorPlan, of: impl Fn(usize, usize, bool, bool) -> T) -> ByAccess<T> {
     let of = &of;
     let threads = 0..machine.threads.len();
     threads

@@ -20,33 +20,33 @@
 //! after that thread's last such access. One per cell would not be enough: two atomic writes may race with one
 //! non-atomic read although the later of them is known.
 
-use super::asked::{Asked, Values, asked};
 use super::columns::{Columns, MOST_COLUMNS};
-use super::deed::{C11Settings, Deed};
-use super::refusal::Refusal;
+use super::effect::{C11Settings, MonitorEffect};
+use super::questions::{CellQuestion, StaleValues, asked};
+use super::refusal::MonitorRefusal;
 use crate::access::slots;
 use crate::compile::Machine;
 use crate::ranges::{Interval, Ranges};
 use ravelin_program::{Domain, Escape, TransitionId, Value};
 
-pub(crate) struct Plan {
+pub(crate) struct MonitorPlan {
     /// By slot: its number among the tracked cells.
     pub cell_of: Vec<Option<usize>>,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<MonitorCell>,
     pub facts: Vec<Fact>,
     /// Columns after those of the facts.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<AccessMark>,
     /// Cells that have facts: the columns of the `_sc` sets.
     pub sc_columns: usize,
     /// By thread and step.
-    pub deeds: Vec<Vec<Deed>>,
+    pub deeds: Vec<Vec<MonitorEffect>>,
     /// By thread and step: the facts that it asks for.
     pub asked: Vec<Vec<Vec<usize>>>,
     /// Some access can lead to cells that are not known yet.
     pub leads_elsewhere: bool,
 }
 
-pub(crate) struct Cell {
+pub(crate) struct MonitorCell {
     pub slot: usize,
     /// Its column in the `_sc` sets, if it has facts.
     pub sc_column: Option<usize>,
@@ -117,14 +117,14 @@ impl Class {
 
 /// A thread's last access of a kind, which may happen before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct AccessMark {
     pub cell: usize,
     pub thread: usize,
     pub atomic: bool,
     pub writes: bool,
 }
 
-impl Mark {
+impl AccessMark {
     fn conflicts(&self, thread: usize, atomic: bool, writes: bool) -> bool {
         self.thread != thread && (self.writes || writes) && !(self.atomic && atomic)
     }
@@ -150,15 +150,15 @@ impl Touch {
     }
 }
 
-impl Plan {
-    pub fn new(machine: &Machine, settings: C11Settings) -> Result<Plan, Refusal> {
+impl MonitorPlan {
+    pub fn new(machine: &Machine, settings: C11Settings) -> Result<MonitorPlan, MonitorRefusal> {
         let program = &machine.program;
         let ranges = Ranges::infer(program);
-        let deeds: Vec<Vec<Deed>> = (program.threads.iter())
-            .map(|thread| thread.transitions.iter().map(|t| Deed::of(&t.instruction, settings)).collect())
+        let deeds: Vec<Vec<MonitorEffect>> = (program.threads.iter())
+            .map(|thread| thread.transitions.iter().map(|t| MonitorEffect::of(&t.instruction, settings)).collect())
             .collect();
         let (touches, leads_elsewhere) = touches(machine, &ranges, &deeds);
-        let mut plan = Plan {
+        let mut plan = MonitorPlan {
             cell_of: vec![None; touches.len()],
             cells: Vec::new(),
             facts: Vec::new(),
@@ -173,7 +173,7 @@ impl Plan {
             if shared && by_thread.iter().any(Touch::writes) {
                 plan.cell_of[slot] = Some(plan.cells.len());
                 let address = machine.layout.addresses[slot];
-                plan.cells.push(Cell {
+                plan.cells.push(MonitorCell {
                     slot,
                     sc_column: None,
                     facts: Vec::new(),
@@ -194,7 +194,7 @@ impl Plan {
             plan.add_marks(&touches);
         }
         if plan.columns() > MOST_COLUMNS {
-            return Err(Refusal::TooManyFacts { facts: plan.columns(), limit: MOST_COLUMNS });
+            return Err(MonitorRefusal::TooManyFacts { facts: plan.columns(), limit: MOST_COLUMNS });
         }
         for cell in &mut plan.cells {
             if !cell.facts.is_empty() {
@@ -216,13 +216,13 @@ impl Plan {
 
     /// The column of a thread's accesses of a kind.
     pub fn mark(&self, cell: usize, thread: usize, atomic: bool, writes: bool) -> Option<usize> {
-        let wanted = Mark { cell, thread, atomic, writes };
+        let wanted = AccessMark { cell, thread, atomic, writes };
         self.marks.iter().position(|mark| *mark == wanted).map(|mark| self.facts.len() + mark)
     }
 
     /// The marks that an access must know.
     pub fn conflicts<const N: usize>(&self, cell: usize, thread: usize, atomic: bool, writes: bool) -> Columns<N> {
-        let conflicting = |mark: &Mark| mark.cell == cell && mark.conflicts(thread, atomic, writes);
+        let conflicting = |mark: &AccessMark| mark.cell == cell && mark.conflicts(thread, atomic, writes);
         let columns = (self.marks.iter().enumerate()).filter(|(_, mark)| conflicting(mark));
         columns.map(|(mark, _)| self.facts.len() + mark).collect()
     }
@@ -244,10 +244,10 @@ impl Plan {
         touches: &[Vec<Touch>],
         thread: usize,
         transition: TransitionId,
-    ) -> Result<Vec<usize>, Refusal> {
+    ) -> Result<Vec<usize>, MonitorRefusal> {
         let program = &machine.program;
         let mut facts = Vec::new();
-        for Asked { address, squeezes, admitted, values } in asked(program, ranges, thread, transition) {
+        for CellQuestion { address, squeezes, admitted, values } in asked(program, ranges, thread, transition) {
             for slot in slots(program, thread, address, ranges, &machine.layout).iter() {
                 let Some(cell) = self.cell_of[slot] else { continue };
                 let others = || touches[slot].iter().enumerate().filter(|(other, _)| *other != thread);
@@ -256,20 +256,20 @@ impl Plan {
                     continue;
                 }
                 match &values {
-                    Values::All => facts.extend(self.add_fact(cell, squeezes, admitted)),
-                    Values::Only(Some(values)) => {
+                    StaleValues::All => facts.extend(self.add_fact(cell, squeezes, admitted)),
+                    StaleValues::Only(Some(values)) => {
                         let admitted = values.iter().filter(|&&value| admitted.contains(value));
                         facts.extend(admitted.filter_map(|&value| self.add_fact(cell, squeezes, Class::only(value))));
                     }
-                    Values::But(Some(values)) if values.len() <= 1 || admitted != Class::ANY => {
+                    StaleValues::But(Some(values)) if values.len() <= 1 || admitted != Class::ANY => {
                         facts.extend(values.iter().filter_map(|&v| self.add_fact(cell, squeezes, admitted.but(v))));
                     }
-                    Values::But(_) if admitted == Class::ANY && !squeezes => {
+                    StaleValues::But(_) if admitted == Class::ANY && !squeezes => {
                         facts.extend(self.add_fact(cell, false, Class::ANY));
                         facts.extend(self.add_different(cell));
                     }
-                    Values::Only(None) | Values::But(_) => {
-                        return Err(Refusal::TooManyValues { thread: program.threads[thread].name.clone() });
+                    StaleValues::Only(None) | StaleValues::But(_) => {
+                        return Err(MonitorRefusal::TooManyValues { thread: program.threads[thread].name.clone() });
                     }
                 }
             }
@@ -301,14 +301,14 @@ impl Plan {
     }
 
     fn add_marks(&mut self, touches: &[Vec<Touch>]) {
-        for (cell, Cell { slot, .. }) in self.cells.iter().enumerate() {
+        for (cell, MonitorCell { slot, .. }) in self.cells.iter().enumerate() {
             let can = |thread: usize, atomic: bool, writes: bool| {
                 touches[*slot][thread].kinds[usize::from(atomic)][usize::from(writes)]
             };
             let kinds = [(false, false), (false, true), (true, false), (true, true)];
             for thread in 0..touches[*slot].len() {
                 for (atomic, writes) in kinds {
-                    let mark = Mark { cell, thread, atomic, writes };
+                    let mark = AccessMark { cell, thread, atomic, writes };
                     let met = (0..touches[*slot].len())
                         .any(|other| kinds.iter().any(|&(a, w)| can(other, a, w) && mark.conflicts(other, a, w)));
                     if can(thread, atomic, writes) && met {
@@ -321,7 +321,7 @@ impl Plan {
 }
 
 /// By slot and thread; and whether unknown cells can be touched.
-fn touches(machine: &Machine, ranges: &Ranges, deeds: &[Vec<Deed>]) -> (Vec<Vec<Touch>>, bool) {
+fn touches(machine: &Machine, ranges: &Ranges, deeds: &[Vec<MonitorEffect>]) -> (Vec<Vec<Touch>>, bool) {
     let program = &machine.program;
     let mut touches = vec![vec![Touch::default(); program.threads.len()]; machine.layout.cells.len()];
     let mut leads_elsewhere = false;

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 /// Why a program cannot be monitored.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum MonitorRefusal {
     #[error("{0} is a hardware model; use ra or rc20")]
     Hardware(Model),
     #[error("thread `{thread}` uses {what}, which C11 does not have; write it with compare_exchange, lock or an RMW")]
@@ -27,7 +27,7 @@ pub enum Refusal {
 }
 
 /// Checks that need no compilation.
-pub(super) fn refuse(program: &Program) -> Result<(), Refusal> {
+pub(super) fn refuse(program: &Program) -> Result<(), MonitorRefusal> {
     for thread in &program.threads {
         for transition in &thread.transitions {
             let name = || thread.name.clone();
@@ -44,13 +44,13 @@ pub(super) fn refuse(program: &Program) -> Result<(), Refusal> {
                         }
                     };
                     if cells {
-                        return Err(Refusal::BlockingUpdate { thread: name(), span: transition.span });
+                        return Err(MonitorRefusal::BlockingUpdate { thread: name(), span: transition.span });
                     }
                     continue;
                 }
                 _ => continue,
             };
-            return Err(Refusal::NotC11 { thread: name(), what, span: transition.span });
+            return Err(MonitorRefusal::NotC11 { thread: name(), what, span: transition.span });
         }
     }
     Ok(())

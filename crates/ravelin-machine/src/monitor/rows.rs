@@ -4,8 +4,8 @@
 //! a shift and a mask, and "x leaves every set" is one mask over all words.
 
 use super::columns::Columns;
-use super::deed::Deed;
-use super::plan::Plan;
+use super::effect::MonitorEffect;
+use super::plan::MonitorPlan;
 use crate::access::slots;
 use crate::compile::Machine;
 use crate::layout::{Field, Packer};
@@ -19,26 +19,26 @@ const AT_ONCE: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<const N: usize> {
     /// 64 columns each except the last; without room after that.
-    spots: [Spot; N],
+    spots: [BitRange; N],
 }
 
 /// Some bits of one word.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Spot {
+pub(crate) struct BitRange {
     pub word: u32,
     pub shift: u32,
     pub mask: u64,
 }
 
-impl Spot {
-    fn new(packer: &mut Packer, bits: usize) -> Spot {
+impl BitRange {
+    fn new(packer: &mut Packer, bits: usize) -> BitRange {
         let values = match bits {
-            0 => return Spot::default(),
+            0 => return BitRange::default(),
             64.. => Interval::FULL,
             _ => Interval { lo: 0, hi: (1 << bits) - 1 },
         };
         let Field { word, shift, mask, .. } = packer.field(values);
-        Spot { word, shift, mask }
+        BitRange { word, shift, mask }
     }
 
     #[inline]
@@ -55,10 +55,10 @@ impl Spot {
 
 impl<const N: usize> Row<N> {
     fn new(packer: &mut Packer, columns: usize) -> Row<N> {
-        Row { spots: std::array::from_fn(|word| Spot::new(packer, columns.saturating_sub(64 * word).min(64))) }
+        Row { spots: std::array::from_fn(|word| BitRange::new(packer, columns.saturating_sub(64 * word).min(64))) }
     }
 
-    pub fn spots(&self) -> [Spot; N] {
+    pub fn spots(&self) -> [BitRange; N] {
         self.spots
     }
 
@@ -149,12 +149,12 @@ struct Live<const N: usize> {
 }
 
 impl<const N: usize> Rows<N> {
-    pub fn new(machine: &Machine, plan: &Plan) -> Rows<N> {
+    pub fn new(machine: &Machine, plan: &MonitorPlan) -> Rows<N> {
         let (threads, cells) = (machine.threads.len(), plan.cells.len());
         let mut packer = Packer::behind(machine.layout.words);
         let columns = plan.columns();
         let deeds = || plan.deeds.iter().flatten();
-        let fenced = if deeds().any(Deed::fences_seq_cst) { plan.facts.len() } else { 0 };
+        let fenced = if deeds().any(MonitorEffect::fences_seq_cst) { plan.facts.len() } else { 0 };
         let mut many =
             |count: usize, bits: usize| -> Vec<Row<N>> { (0..count).map(|_| Row::new(&mut packer, bits)).collect() };
         let (thread_sc, write_sc, access_sc) =
@@ -167,14 +167,14 @@ impl<const N: usize> Rows<N> {
         let acq = (plan.deeds.iter())
             .map(|deeds| {
                 let relaxed =
-                    deeds.iter().flat_map(Deed::accesses).any(|(m, reads, _)| reads && m.atomic && !m.acquire);
+                    deeds.iter().flat_map(MonitorEffect::accesses).any(|(m, reads, _)| reads && m.atomic && !m.acquire);
                 // With pending knowledge, or marks that hidden fences do not change, nothing changes: `acq` equals
                 // `cur` then, too.
-                (relaxed && deeds.iter().any(Deed::fences_acquire)).then(|| view(true))
+                (relaxed && deeds.iter().any(MonitorEffect::fences_acquire)).then(|| view(true))
             })
             .collect();
         let rel = (plan.deeds.iter())
-            .map(|deeds| view(deeds.iter().any(is_relaxed_write) && deeds.iter().any(Deed::fences_release)))
+            .map(|deeds| view(deeds.iter().any(is_relaxed_write) && deeds.iter().any(MonitorEffect::fences_release)))
             .collect();
         let msg = (0..cells).map(|_| view(true)).collect();
         let access_fenced = many(cells, fenced);
@@ -305,12 +305,12 @@ fn add(masks: &[u64], to: &mut [u64; AT_ONCE]) {
     }
 }
 
-fn is_relaxed_write(deed: &Deed) -> bool {
+fn is_relaxed_write(deed: &MonitorEffect) -> bool {
     deed.accesses().any(|(mode, _, writes)| writes && mode.atomic && !mode.release)
 }
 
 /// By thread and location: the rows that its own future needs, what it may ask for, and whether seq_cst fences follow.
-fn live<const N: usize>(machine: &Machine, plan: &Plan, rows: &Rows<N>) -> Vec<Vec<Live<N>>> {
+fn live<const N: usize>(machine: &Machine, plan: &MonitorPlan, rows: &Rows<N>) -> Vec<Vec<Live<N>>> {
     let program = &machine.program;
     let ranges = Ranges::infer(program);
     let every = Columns::EVERY;

@@ -2,16 +2,16 @@
 
 use super::Monitor;
 use super::columns::WIDTHS;
-use super::deed::C11Settings;
-use super::plan::Plan;
-use super::refusal::{Refusal, refuse};
+use super::effect::C11Settings;
+use super::plan::MonitorPlan;
+use super::refusal::{MonitorRefusal, refuse};
 use crate::attack::Accesses;
 use crate::compile::{BuildError, Machine};
-use crate::growing::{Attempt, growing};
-use crate::layout::{Growth, Outgrown};
-use crate::run::{Run, Unreadable};
+use crate::growing::{GrowthAttempt, growing};
+use crate::layout::{Growth, Overflow};
+use crate::run::{Run, UnreadablePath};
 use crate::settings::{Purpose, Reductions, Settings};
-use crate::step::Outcome;
+use crate::step::StepOutcome;
 use ravelin_explore::{End, Limit, Options, Sink, Statistics, StorageError, System, Until, explore};
 use ravelin_program::{Model, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
@@ -19,22 +19,22 @@ use ravelin_semantics::Action;
 /// The answer.
 #[derive(Debug)]
 pub struct MonitorSearch {
-    pub found: Option<Found>,
+    pub found: Option<MonitorFinding>,
     pub limit: Option<Limit>,
     pub statistics: Statistics,
 }
 
 /// An SC run, and the access after it that is stale or races. Transitions are those of the program as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct MonitorFinding {
     pub run: Run,
     pub thread: ThreadId,
     pub transition: TransitionId,
-    pub kind: FoundKind,
+    pub kind: MonitorFindingKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoundKind {
+pub enum MonitorFindingKind {
     /// The access may read, or be ordered before, a write that is SC-before it.
     Stale,
     /// The access races with an earlier one.
@@ -47,27 +47,31 @@ pub enum MonitorError {
     #[error(transparent)]
     Build(#[from] BuildError),
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] MonitorRefusal),
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// A defect of the machine.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    Unreadable(#[from] UnreadablePath),
 }
 
 /// Searches for an access that may be stale, or races.
 pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> Result<MonitorSearch, MonitorError> {
     if settings.model.is_hardware() {
-        return Err(Refusal::Hardware(settings.model).into());
+        return Err(MonitorRefusal::Hardware(settings.model).into());
     }
     refuse(program)?;
     let mut program = program.clone();
     program.goals.clear();
     let build = |growth: &Growth| Ok(Machine::new(&program, machine_settings(), growth)?);
     growing(options, build, |machine, left| {
-        let plan = Plan::new(&machine, settings)?;
+        let plan = MonitorPlan::new(&machine, settings)?;
         if plan.is_idle() {
-            return Ok(Attempt::Done(MonitorSearch { found: None, limit: None, statistics: Statistics::default() }));
+            return Ok(GrowthAttempt::Done(MonitorSearch {
+                found: None,
+                limit: None,
+                statistics: Statistics::default(),
+            }));
         }
         let searched = match plan.columns().div_ceil(64) {
             words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(&machine, plan, settings, left),
@@ -75,31 +79,31 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
             _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, left),
         };
         Ok(match searched? {
-            Searched::Done(search) => {
+            MonitorAttempt::Done(search) => {
                 let limit = search.limit.map(|limit| options.budget.limits.as_given(limit));
-                Attempt::Done(MonitorSearch { limit, ..search })
+                GrowthAttempt::Done(MonitorSearch { limit, ..search })
             }
-            Searched::Outgrown(outgrown) => Attempt::Outgrown(Box::new(machine), outgrown),
+            MonitorAttempt::Outgrown(outgrown) => GrowthAttempt::Outgrown(Box::new(machine), outgrown),
         })
     })
 }
 
-enum Searched {
+enum MonitorAttempt {
     Done(MonitorSearch),
-    Outgrown(Outgrown),
+    Outgrown(Overflow),
 }
 
 /// Explores with sets of `N` words, which are enough for the plan.
 fn search<const N: usize>(
     machine: &Machine,
-    plan: Plan,
+    plan: MonitorPlan,
     settings: C11Settings,
     options: &Options,
-) -> Result<Searched, MonitorError> {
+) -> Result<MonitorAttempt, MonitorError> {
     let monitor = Monitor::<N>::new(machine, plan, settings);
     let space = explore(&monitor, &Options { until: Until::LevelOfFirstFinding, ..*options });
     let limit = match space.end {
-        End::Interrupted(outgrown) => return Ok(Searched::Outgrown(outgrown)),
+        End::Interrupted(outgrown) => return Ok(MonitorAttempt::Outgrown(outgrown)),
         End::Failed(error) => return Err(error.into()),
         End::Limit(limit) => Some(limit),
         _ => None,
@@ -109,7 +113,7 @@ fn search<const N: usize>(
         Some(finding) => Some(monitor.read_back(&space.path(finding.state), kind_of(finding.kind))?),
         None => None,
     };
-    Ok(Searched::Done(MonitorSearch { found, limit, statistics: space.statistics }))
+    Ok(MonitorAttempt::Done(MonitorSearch { found, limit, statistics: space.statistics }))
 }
 
 fn machine_settings() -> Settings {
@@ -118,7 +122,7 @@ fn machine_settings() -> Settings {
 }
 
 /// Collects the successors of a state. Reused from state to state so that nothing is allocated.
-pub(crate) struct Scratch {
+pub(crate) struct MonitorScratch {
     words: usize,
     /// Intermediate states of fused steps, starting with the state after the first step.
     states: Vec<u64>,
@@ -138,9 +142,15 @@ struct Link {
 /// After this many intermediate states, all remaining ones are stored.
 const MOST_ON_THE_WAY: usize = 256;
 
-impl Scratch {
-    fn new(words: usize) -> Scratch {
-        Scratch { words, states: Vec::new(), links: Vec::new(), next: vec![0; words], accesses: Accesses::default() }
+impl MonitorScratch {
+    fn new(words: usize) -> MonitorScratch {
+        MonitorScratch {
+            words,
+            states: Vec::new(),
+            links: Vec::new(),
+            next: vec![0; words],
+            accesses: Accesses::default(),
+        }
     }
 
     #[inline]
@@ -182,10 +192,10 @@ impl<const N: usize> Monitor<'_, N> {
         &self,
         thread: usize,
         state: &[u64],
-        scratch: &mut Scratch,
-        mut emit: impl FnMut(&Scratch, &mut [u64], usize),
+        scratch: &mut MonitorScratch,
+        mut emit: impl FnMut(&MonitorScratch, &mut [u64], usize),
         mut report: impl FnMut(u32),
-    ) -> Result<(), Outgrown> {
+    ) -> Result<(), Overflow> {
         let code = &self.machine.threads[thread];
         let location = self.machine.layout.locations[thread].get(state) as usize;
         for index in code.starts[location]..code.starts[location + 1] {
@@ -201,7 +211,7 @@ impl<const N: usize> Monitor<'_, N> {
                 {
                     let writes = scratch.accesses.iter().any(|(_, writes)| writes);
                     if self.races(thread, index, slot, writes, &scratch.next) {
-                        report(self.number(thread, index, FoundKind::Race));
+                        report(self.number(thread, index, MonitorFindingKind::Race));
                     }
                 }
                 scratch.states.clear();
@@ -237,24 +247,24 @@ impl<const N: usize> Monitor<'_, N> {
         index: usize,
         choice: Value,
         state: &[u64],
-        scratch: &mut Scratch,
-    ) -> Result<bool, Outgrown> {
-        let Scratch { next, accesses, .. } = scratch;
+        scratch: &mut MonitorScratch,
+    ) -> Result<bool, Overflow> {
+        let MonitorScratch { next, accesses, .. } = scratch;
         next.copy_from_slice(state);
         accesses.clear();
         let step = &self.machine.threads[thread].steps[index];
         match self.machine.take_logged(thread, step, choice, next, accesses) {
-            Outcome::Taken => {
+            StepOutcome::Taken => {
                 self.update(thread, index, accesses, |slot| self.machine.layout.cells[slot].get(state), next);
                 Ok(true)
             }
-            Outcome::Outgrown(outgrown) => Err(outgrown),
+            StepOutcome::Outgrown(outgrown) => Err(outgrown),
             _ => Ok(false),
         }
     }
 
     /// Continues through the fused steps of a thread, as `chain.rs` does, with the sets.
-    fn walk(&self, thread: usize, scratch: &mut Scratch) -> Result<(), Outgrown> {
+    fn walk(&self, thread: usize, scratch: &mut MonitorScratch) -> Result<(), Overflow> {
         let code = &self.machine.threads[thread];
         let mut node = 0;
         while node < scratch.links.len() {
@@ -280,17 +290,17 @@ impl<const N: usize> Monitor<'_, N> {
 
     /// The run along a path of stored states. These are representatives; the run consists of states that really follow
     /// one another.
-    fn read_back(&self, path: &[&[u64]], kind: FoundKind) -> Result<Found, Unreadable> {
-        let Some((first, rest)) = path.split_first() else { return Err(Unreadable { step: 0 }) };
+    fn read_back(&self, path: &[&[u64]], kind: MonitorFindingKind) -> Result<MonitorFinding, UnreadablePath> {
+        let Some((first, rest)) = path.split_first() else { return Err(UnreadablePath { step: 0 }) };
         let (mut run, _) = self.machine.read_back(&[&first[..self.rows.sc_words]])?;
-        let mut scratch = Scratch::new(self.rows.words);
+        let mut scratch = MonitorScratch::new(self.rows.words);
         let threads = 0..self.machine.threads.len();
         let mut state = first.to_vec();
         for (step, target) in rest.iter().enumerate() {
-            let unreadable = Unreadable { step: step + 1 };
+            let unreadable = UnreadablePath { step: step + 1 };
             let mut reached = None;
             for thread in threads.clone() {
-                let look = |scratch: &Scratch, next: &mut [u64], node: usize| {
+                let look = |scratch: &MonitorScratch, next: &mut [u64], node: usize| {
                     let actual = next.to_vec();
                     self.symmetry.canonicalise(next);
                     if reached.is_none() && next == *target {
@@ -312,18 +322,18 @@ impl<const N: usize> Monitor<'_, N> {
                     shown = Some((ThreadId(thread), TransitionId(step)));
                 }
             };
-            let outgrown = |_| Unreadable { step: path.len() };
+            let outgrown = |_| UnreadablePath { step: path.len() };
             self.expand_thread(thread, &state, &mut scratch, |_, _, _| {}, report).map_err(outgrown)?;
         }
-        let (thread, transition) = shown.ok_or(Unreadable { step: path.len() })?;
-        Ok(Found { run, thread, transition, kind })
+        let (thread, transition) = shown.ok_or(UnreadablePath { step: path.len() })?;
+        Ok(MonitorFinding { run, thread, transition, kind })
     }
 
-    fn number(&self, thread: usize, step: usize, kind: FoundKind) -> u32 {
-        ((self.steps_before(thread) + step) * 2 + usize::from(kind == FoundKind::Race)) as u32
+    fn number(&self, thread: usize, step: usize, kind: MonitorFindingKind) -> u32 {
+        ((self.steps_before(thread) + step) * 2 + usize::from(kind == MonitorFindingKind::Race)) as u32
     }
 
-    fn reported(&self, thread: usize, number: u32) -> (usize, FoundKind) {
+    fn reported(&self, thread: usize, number: u32) -> (usize, MonitorFindingKind) {
         (number as usize / 2 - self.steps_before(thread), kind_of(number))
     }
 
@@ -332,20 +342,20 @@ impl<const N: usize> Monitor<'_, N> {
     }
 }
 
-fn kind_of(number: u32) -> FoundKind {
-    if number.is_multiple_of(2) { FoundKind::Stale } else { FoundKind::Race }
+fn kind_of(number: u32) -> MonitorFindingKind {
+    if number.is_multiple_of(2) { MonitorFindingKind::Stale } else { MonitorFindingKind::Race }
 }
 
 impl<const N: usize> System for Monitor<'_, N> {
-    type Scratch = Scratch;
-    type Interrupt = Outgrown;
+    type Scratch = MonitorScratch;
+    type Interrupt = Overflow;
 
     fn width(&self) -> usize {
         self.rows.words
     }
 
-    fn scratch(&self) -> Scratch {
-        Scratch::new(self.rows.words)
+    fn scratch(&self) -> MonitorScratch {
+        MonitorScratch::new(self.rows.words)
     }
 
     /// Fences before the first access do not matter: all views know everything then.
@@ -360,10 +370,10 @@ impl<const N: usize> System for Monitor<'_, N> {
         debug_assert!(emitted.is_ok(), "`monitor` looks before it explores");
     }
 
-    fn expand(&self, state: &[u64], scratch: &mut Scratch, sink: &mut Sink) -> Result<(), Outgrown> {
+    fn expand(&self, state: &[u64], scratch: &mut MonitorScratch, sink: &mut Sink) -> Result<(), Overflow> {
         let mut reports = Vec::new();
         for thread in 0..self.machine.threads.len() {
-            let emit = |_: &Scratch, next: &mut [u64], _: usize| {
+            let emit = |_: &MonitorScratch, next: &mut [u64], _: usize| {
                 self.symmetry.canonicalise(next);
                 sink.push(next);
             };

@@ -5,20 +5,20 @@
 //! monitor's rules identify threads by their rows only, so exchanging identical ones turns runs into runs. Marks of
 //! races name threads in their columns; with marks nothing is exchanged.
 
-use super::plan::Plan;
-use super::rows::{Rows, Spot};
+use super::plan::MonitorPlan;
+use super::rows::{BitRange, Rows};
 use crate::compile::Machine;
 use ravelin_program::Thread;
 
 #[derive(Default)]
-pub(crate) struct Symmetry {
-    groups: Vec<Vec<Vec<Spot>>>,
+pub(crate) struct MonitorSymmetry {
+    groups: Vec<Vec<Vec<BitRange>>>,
 }
 
-impl Symmetry {
-    pub fn find<const N: usize>(machine: &Machine, plan: &Plan, rows: &Rows<N>) -> Symmetry {
+impl MonitorSymmetry {
+    pub fn find<const N: usize>(machine: &Machine, plan: &MonitorPlan, rows: &Rows<N>) -> MonitorSymmetry {
         let threads = &machine.program.threads;
-        let mut symmetry = Symmetry::default();
+        let mut symmetry = MonitorSymmetry::default();
         if !plan.marks.is_empty() {
             return symmetry;
         }
@@ -61,10 +61,10 @@ impl Symmetry {
 }
 
 /// Everything in a state that belongs to a thread.
-fn parts<const N: usize>(machine: &Machine, rows: &Rows<N>, thread: usize) -> Vec<Spot> {
+fn parts<const N: usize>(machine: &Machine, rows: &Rows<N>, thread: usize) -> Vec<BitRange> {
     let layout = &machine.layout;
     let fields = std::iter::once(&layout.locations[thread]).chain(&layout.registers[thread]);
-    let fields = fields.map(|field| Spot { word: field.word, shift: field.shift, mask: field.mask });
+    let fields = fields.map(|field| BitRange { word: field.word, shift: field.shift, mask: field.mask });
     let views = [Some(rows.cur[thread]), rows.acq[thread], Some(rows.rel[thread])];
     let of_views = views.into_iter().flatten().flat_map(|view| [view.known, view.fenced]);
     let rows = std::iter::once(rows.thread_sc[thread]).chain(of_views).flat_map(|row| row.spots());
@@ -84,7 +84,7 @@ fn are_identical(one: &Thread, other: &Thread) -> bool {
 }
 
 #[inline]
-fn is_less(one: &[Spot], other: &[Spot], state: &[u64]) -> bool {
+fn is_less(one: &[BitRange], other: &[BitRange], state: &[u64]) -> bool {
     for (one, other) in one.iter().zip(other) {
         let (a, b) = (one.get(state), other.get(state));
         if a != b {
@@ -95,7 +95,7 @@ fn is_less(one: &[Spot], other: &[Spot], state: &[u64]) -> bool {
 }
 
 #[inline]
-fn exchange(one: &[Spot], other: &[Spot], state: &mut [u64]) {
+fn exchange(one: &[BitRange], other: &[BitRange], state: &mut [u64]) {
     for (one, other) in one.iter().zip(other) {
         let (a, b) = (one.get(state), other.get(state));
         one.set(state, b);

@@ -12,8 +12,8 @@
 
 use super::Monitor;
 use super::columns::Columns;
-use super::deed::{Deed, Mode};
-use super::view::View;
+use super::effect::{AccessStrength, MonitorEffect};
+use super::view::MonitorView;
 use crate::attack::Accesses;
 use ravelin_program::Value;
 
@@ -21,7 +21,7 @@ impl<const N: usize> Monitor<'_, N> {
     /// The sets of the initial state: every view knows every initial write.
     pub(super) fn start(&self, state: &mut [u64]) {
         let rows = &self.rows;
-        let all = View { known: Columns::first(self.plan.columns()), fenced: Columns::NONE };
+        let all = MonitorView { known: Columns::first(self.plan.columns()), fenced: Columns::NONE };
         for view in rows.cur.iter().chain(rows.acq.iter().flatten()).chain(&rows.rel).chain(&rows.msg) {
             view.set(state, all);
         }
@@ -42,16 +42,16 @@ impl<const N: usize> Monitor<'_, N> {
         next: &mut [u64],
     ) {
         let deed = self.plan.deeds[thread][step];
-        if let Deed::Fence { acquire, release, seq_cst } = deed {
+        if let MonitorEffect::Fence { acquire, release, seq_cst } = deed {
             return self.fence(thread, acquire, release, seq_cst, next);
         }
         let Some((slot, _)) = accesses.iter().next() else { return };
         let writes = accesses.iter().any(|(_, writes)| writes);
         let (mode, update) = match deed {
-            Deed::Nothing | Deed::Fence { .. } => return,
-            Deed::Read(mode) | Deed::Write(mode) => (mode, false),
-            Deed::Update(mode) => (mode, true),
-            Deed::Compare(success, failure) => (if writes { success } else { failure }, writes),
+            MonitorEffect::Nothing | MonitorEffect::Fence { .. } => return,
+            MonitorEffect::Read(mode) | MonitorEffect::Write(mode) => (mode, false),
+            MonitorEffect::Update(mode) => (mode, true),
+            MonitorEffect::Compare(success, failure) => (if writes { success } else { failure }, writes),
         };
         if mode.fence_before {
             self.hidden_fence(thread, next);
@@ -68,7 +68,7 @@ impl<const N: usize> Monitor<'_, N> {
         }
     }
 
-    fn read(&self, thread: usize, cell: usize, mode: Mode, state: &mut [u64]) {
+    fn read(&self, thread: usize, cell: usize, mode: AccessStrength, state: &mut [u64]) {
         let rows = &self.rows;
         let mark = self.renew_mark(thread, cell, mode, false, state);
         let own = self.own[cell] | mark;
@@ -86,7 +86,7 @@ impl<const N: usize> Monitor<'_, N> {
         }
     }
 
-    fn write(&self, thread: usize, cell: usize, mode: Mode, update: bool, old: Value, state: &mut [u64]) {
+    fn write(&self, thread: usize, cell: usize, mode: AccessStrength, update: bool, old: Value, state: &mut [u64]) {
         let (rows, plan) = (&self.rows, &self.plan);
         let mut cur = rows.cur[thread].get(state);
         if update {
@@ -131,8 +131,8 @@ impl<const N: usize> Monitor<'_, N> {
             acq.set(state, acq.get(state).learn(own | mark));
         }
         let mut message = match mode {
-            Mode { atomic: false, .. } => View::default(),
-            Mode { release: true, .. } => cur,
+            AccessStrength { atomic: false, .. } => MonitorView::default(),
+            AccessStrength { release: true, .. } => cur,
             _ => rows.rel[thread].get(state),
         };
         if update {
@@ -153,7 +153,7 @@ impl<const N: usize> Monitor<'_, N> {
 
     /// The message of a cell goes to `acq`. If the access acquires, it also goes to `cur`, which is returned and not
     /// yet stored.
-    fn acquire(&self, thread: usize, cell: usize, mode: Mode, state: &mut [u64]) -> View<N> {
+    fn acquire(&self, thread: usize, cell: usize, mode: AccessStrength, state: &mut [u64]) -> MonitorView<N> {
         let cur = self.rows.cur[thread].get(state);
         if !mode.atomic {
             return cur;
@@ -166,7 +166,14 @@ impl<const N: usize> Monitor<'_, N> {
     }
 
     /// A thread's access of a kind is new to every other view. Returns the mark for its own views.
-    fn renew_mark(&self, thread: usize, cell: usize, mode: Mode, writes: bool, state: &mut [u64]) -> Columns<N> {
+    fn renew_mark(
+        &self,
+        thread: usize,
+        cell: usize,
+        mode: AccessStrength,
+        writes: bool,
+        state: &mut [u64],
+    ) -> Columns<N> {
         match self.marks[thread][cell][usize::from(mode.atomic)][usize::from(writes)] {
             None => Columns::NONE,
             Some(mark) => {
@@ -209,7 +216,7 @@ impl<const N: usize> Monitor<'_, N> {
 
     /// What `cur` would be after a seq_cst fence.
     #[inline]
-    pub(super) fn behind_fence(&self, thread: usize, state: &[u64]) -> View<N> {
+    pub(super) fn behind_fence(&self, thread: usize, state: &[u64]) -> MonitorView<N> {
         let view = self.rows.acq[thread].unwrap_or(self.rows.cur[thread]);
         view.get(state).fence(self.facts)
     }

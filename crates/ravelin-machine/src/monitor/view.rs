@@ -14,13 +14,13 @@ use super::columns::Columns;
 use super::rows::ViewRows;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct View<const N: usize> {
+pub(crate) struct MonitorView<const N: usize> {
     pub known: Columns<N>,
     /// For known columns: fences knew it. For the others: it is pending.
     pub fenced: Columns<N>,
 }
 
-impl<const N: usize> View<N> {
+impl<const N: usize> MonitorView<N> {
     /// What seq_cst fences that happen before this view knew: `FK`.
     #[inline]
     pub fn fences_knew(self) -> Columns<N> {
@@ -28,34 +28,34 @@ impl<const N: usize> View<N> {
     }
 
     #[inline]
-    pub fn join(self, other: View<N>) -> View<N> {
+    pub fn join(self, other: MonitorView<N>) -> MonitorView<N> {
         let known = self.known | other.known;
         let pending = (self.fenced & !self.known | other.fenced & !other.known) & !known;
-        View { known, fenced: self.fences_knew() | other.fences_knew() | pending }
+        MonitorView { known, fenced: self.fences_knew() | other.fences_knew() | pending }
     }
 
     #[inline]
-    pub fn learn(self, facts: Columns<N>) -> View<N> {
+    pub fn learn(self, facts: Columns<N>) -> MonitorView<N> {
         let new = facts & !self.known;
-        View { known: self.known | facts, fenced: self.fenced & !new }
+        MonitorView { known: self.known | facts, fenced: self.fenced & !new }
     }
 
     #[inline]
-    pub fn expect(self, facts: Columns<N>) -> View<N> {
-        View { fenced: self.fenced | facts & !self.known, ..self }
+    pub fn expect(self, facts: Columns<N>) -> MonitorView<N> {
+        MonitorView { fenced: self.fenced | facts & !self.known, ..self }
     }
 
     /// After a seq_cst fence. Only facts take part, marks of races do not.
     #[inline]
-    pub fn fence(self, facts: Columns<N>) -> View<N> {
+    pub fn fence(self, facts: Columns<N>) -> MonitorView<N> {
         let known = self.known | self.fenced;
-        View { known, fenced: known & facts }
+        MonitorView { known, fenced: known & facts }
     }
 
     /// These columns of this view, all others of another.
     #[inline]
-    pub fn over(self, columns: Columns<N>, other: View<N>) -> View<N> {
-        View {
+    pub fn over(self, columns: Columns<N>, other: MonitorView<N>) -> MonitorView<N> {
+        MonitorView {
             known: self.known & columns | other.known & !columns,
             fenced: self.fenced & columns | other.fenced & !columns,
         }
@@ -64,12 +64,12 @@ impl<const N: usize> View<N> {
 
 impl<const N: usize> ViewRows<N> {
     #[inline]
-    pub fn get(&self, state: &[u64]) -> View<N> {
-        View { known: self.known.get(state), fenced: self.fenced.get(state) }
+    pub fn get(&self, state: &[u64]) -> MonitorView<N> {
+        MonitorView { known: self.known.get(state), fenced: self.fenced.get(state) }
     }
 
     #[inline]
-    pub fn set(&self, state: &mut [u64], view: View<N>) {
+    pub fn set(&self, state: &mut [u64], view: MonitorView<N>) {
         self.known.set(state, view.known);
         self.fenced.set(state, view.fenced);
     }

@@ -25,5 +25,5 @@
 mod parse;
 mod print;
 
-pub use parse::{Problem, parse};
+pub use parse::{SpecError, parse};
 pub use print::print;

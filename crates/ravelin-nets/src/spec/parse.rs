@@ -1,6 +1,6 @@
 //! Reading `.spec`.
 
-use crate::{Initial, Marking, Net, PlaceId};
+use crate::{InitialTokens, Marking, Net, PlaceId};
 use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
 
@@ -10,14 +10,14 @@ const MOST_TOKENS: u64 = 1 << 30;
 /// What is wrong with a text, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message}")]
-pub struct Problem {
+pub struct SpecError {
     pub line: usize,
     pub column: usize,
     pub message: String,
 }
 
 /// Reads a net.
-pub fn parse(text: &str) -> Result<Net, Problem> {
+pub fn parse(text: &str) -> Result<Net, SpecError> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, at: 0, net: Net::default(), numbers: HashMap::new() };
     parser.file()?;
@@ -41,7 +41,7 @@ struct Token<'a> {
 const SIGNS: [&str; 8] = [">=", "->", "=", "+", "-", "'", ",", ";"];
 const SECTIONS: [&str; 5] = ["vars", "rules", "init", "target", "invariants"];
 
-fn tokens(text: &str) -> Result<Vec<Token<'_>>, Problem> {
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, SpecError> {
     let mut tokens = Vec::new();
     let mut last_line = 1;
     for (number, line) in text.lines().enumerate() {
@@ -50,7 +50,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, Problem> {
         let mut rest = code.trim_start();
         while let Some(first) = rest.chars().next() {
             let column = code[..code.len() - rest.len()].chars().count() + 1;
-            let place = |message: String| Problem { line: number + 1, column, message };
+            let place = |message: String| SpecError { line: number + 1, column, message };
             let length_of =
                 |part: &str, in_word: fn(char) -> bool| part.find(|char| !in_word(char)).unwrap_or(part.len());
             let (word, length) = if first.is_ascii_digit() {
@@ -87,7 +87,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn file(&mut self) -> Result<(), Problem> {
+    fn file(&mut self) -> Result<(), SpecError> {
         self.section("vars")?;
         while let Word::Name(name) = self.word() {
             if SECTIONS.contains(&name) {
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
             if self.numbers.insert(name, self.net.places.len() as PlaceId).is_some() {
                 return Err(self.problem(format!("`{name}` is declared twice")));
             }
-            self.net.place(name, Initial::default());
+            self.net.place(name, InitialTokens::default());
             self.at += 1;
         }
         self.section("rules")?;
@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn rule(&mut self) -> Result<(), Problem> {
+    fn rule(&mut self) -> Result<(), SpecError> {
         let mut takes: BTreeMap<PlaceId, u32> = BTreeMap::new();
         if !self.eat("->") {
             loop {
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `a' = a + 1`.
-    fn change(&mut self) -> Result<(PlaceId, i64), Problem> {
+    fn change(&mut self) -> Result<(PlaceId, i64), SpecError> {
         let place = self.place()?;
         let name = self.net.places[place as usize].clone();
         self.expect("'", "after the place that a rule changes")?;
@@ -202,7 +202,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn init(&mut self) -> Result<(), Problem> {
+    fn init(&mut self) -> Result<(), SpecError> {
         let mut seen = vec![false; self.net.places.len()];
         loop {
             let place = self.place()?;
@@ -217,14 +217,14 @@ impl<'a> Parser<'a> {
             self.at += 1;
             let tokens = self.number()?;
             self.net.initial[place as usize] =
-                if from_on { Initial::AtLeast(tokens) } else { Initial::Exactly(tokens) };
+                if from_on { InitialTokens::AtLeast(tokens) } else { InitialTokens::Exactly(tokens) };
             if !self.eat(",") {
                 return Ok(());
             }
         }
     }
 
-    fn target(&mut self) -> Result<Marking, Problem> {
+    fn target(&mut self) -> Result<Marking, SpecError> {
         let mut tokens: BTreeMap<PlaceId, u32> = BTreeMap::new();
         loop {
             let place = self.place()?;
@@ -238,7 +238,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `>= 2` after a place.
-    fn least(&mut self, whose: &str, place: PlaceId) -> Result<u32, Problem> {
+    fn least(&mut self, whose: &str, place: PlaceId) -> Result<u32, SpecError> {
         match self.word() {
             Word::Sign(">=") => {
                 self.at += 1;
@@ -254,7 +254,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn number(&mut self) -> Result<u32, Problem> {
+    fn number(&mut self) -> Result<u32, SpecError> {
         match self.word() {
             Word::Number(number) => {
                 self.at += 1;
@@ -264,7 +264,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn place(&mut self) -> Result<PlaceId, Problem> {
+    fn place(&mut self) -> Result<PlaceId, SpecError> {
         match self.word() {
             Word::Name(name) if !SECTIONS.contains(&name) => match self.numbers.get(name) {
                 Some(place) => {
@@ -277,7 +277,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn section(&mut self, name: &'static str) -> Result<(), Problem> {
+    fn section(&mut self, name: &'static str) -> Result<(), SpecError> {
         if self.word() == Word::Name(name) {
             self.at += 1;
             return Ok(());
@@ -297,7 +297,7 @@ impl<'a> Parser<'a> {
         eaten
     }
 
-    fn expect(&mut self, sign: &'static str, place: &str) -> Result<(), Problem> {
+    fn expect(&mut self, sign: &'static str, place: &str) -> Result<(), SpecError> {
         if self.eat(sign) { Ok(()) } else { Err(self.problem(format!("`{sign}` was expected {place}"))) }
     }
 
@@ -305,8 +305,8 @@ impl<'a> Parser<'a> {
         self.tokens[self.at].word
     }
 
-    fn problem(&self, message: String) -> Problem {
+    fn problem(&self, message: String) -> SpecError {
         let Token { line, column, .. } = self.tokens[self.at];
-        Problem { line, column, message }
+        SpecError { line, column, message }
     }
 }

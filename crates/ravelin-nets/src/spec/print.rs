@@ -1,6 +1,6 @@
 //! Writing a net as `.spec`. Names that the format does not have become letters, digits and underscores.
 
-use crate::{Initial, Marking, Net, PlaceId, Transition};
+use crate::{InitialTokens, Marking, Net, NetTransition, PlaceId};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -34,9 +34,9 @@ pub fn print(net: &Net) -> String {
         text.push_str(";\n");
     }
     text.push_str("\ninit\n    ");
-    let start = |(place, initial): (usize, &Initial)| match initial {
-        Initial::Exactly(tokens) => format!("{} = {tokens}", names[place]),
-        Initial::AtLeast(tokens) => format!("{} >= {tokens}", names[place]),
+    let start = |(place, initial): (usize, &InitialTokens)| match initial {
+        InitialTokens::Exactly(tokens) => format!("{} = {tokens}", names[place]),
+        InitialTokens::AtLeast(tokens) => format!("{} >= {tokens}", names[place]),
     };
     text.push_str(&net.initial.iter().enumerate().map(start).collect::<Vec<_>>().join(", "));
     text.push_str("\n\ntarget\n");
@@ -51,7 +51,7 @@ pub fn print(net: &Net) -> String {
 }
 
 /// The ordinary transitions that one that sets cells stands for: one for each combination of what the cells held.
-fn ordinary(net: &Net, transition: &Transition) -> Vec<(Marking, Marking)> {
+fn ordinary(net: &Net, transition: &NetTransition) -> Vec<(Marking, Marking)> {
     let mut all = vec![(transition.takes.clone(), transition.gives.clone())];
     for &set in &transition.sets {
         let with = |(takes, gives): &(Marking, Marking)| {

@@ -1,7 +1,7 @@
 //! The code of a random thread: blocks between two locations, split into statements until they are single instructions.
 
 use super::random::Random;
-use super::{Config, Kind};
+use super::{Config, InstructionKind};
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, LocId, Order, RegId, RmwOp, ThreadBuilder,
     UnaryOp, Value, VarId,
@@ -9,7 +9,7 @@ use ravelin_program::{
 
 /// A variable to access.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct VariableChoice {
     pub id: VarId,
     pub base: Value,
     pub cells: usize,
@@ -20,8 +20,8 @@ pub(super) struct Body<'a, 'b> {
     pub random: &'a mut Random,
     pub config: &'a Config,
     /// The kinds of instructions and their weights.
-    pub kinds: &'a [(Kind, usize)],
-    pub places: &'a [Place],
+    pub kinds: &'a [(InstructionKind, usize)],
+    pub places: &'a [VariableChoice],
     /// How most operators compute.
     pub arithmetic: Arithmetic,
     pub loops: bool,
@@ -66,8 +66,8 @@ impl Body<'_, '_> {
             return self.thread.edge(from, instruction, to);
         }
         let has = |kind| self.kinds.iter().any(|&(other, weight)| other == kind && weight > 0);
-        let accesses = has(Kind::Load) && has(Kind::Store) && self.events >= 2;
-        let (locks, bus) = (has(Kind::Lock) && self.events >= 2, has(Kind::BusLock));
+        let accesses = has(InstructionKind::Load) && has(InstructionKind::Store) && self.events >= 2;
+        let (locks, bus) = (has(InstructionKind::Lock) && self.events >= 2, has(InstructionKind::BusLock));
         match self.random.below(14) {
             0 | 1 if self.config.branches => self.choose(from, to, size),
             2 | 3 if self.config.branches => self.branch(from, to, size),
@@ -152,7 +152,7 @@ impl Body<'_, '_> {
         self.events -= 2;
         let first = self.random.below(self.places.len());
         let second = (first + self.random.within(1..=self.places.len() - 1)) % self.places.len();
-        let at = |place: Place| Address { expr: Expr::Const(place.base), within: Some(place.id) };
+        let at = |place: VariableChoice| Address { expr: Expr::Const(place.base), within: Some(place.id) };
         let (first, second) = (at(self.places[first]), at(self.places[second]));
         let order = self.order(Order::fits_store);
         let store = Instruction::Store { address: first, value: self.value(), order };
@@ -172,7 +172,7 @@ impl Body<'_, '_> {
     }
 
     fn instruction(&mut self) -> Instruction {
-        let kind = self.random.weighted(self.kinds).unwrap_or(Kind::Nop);
+        let kind = self.random.weighted(self.kinds).unwrap_or(InstructionKind::Nop);
         let instruction = self.of_kind(kind);
         let events = match instruction {
             Instruction::Fence(_) => 1,
@@ -185,27 +185,27 @@ impl Body<'_, '_> {
         instruction
     }
 
-    fn of_kind(&mut self, kind: Kind) -> Instruction {
+    fn of_kind(&mut self, kind: InstructionKind) -> Instruction {
         match kind {
-            Kind::Nop => Instruction::Nop,
-            Kind::Assign => Instruction::Assign { reg: self.register(), value: self.value() },
-            Kind::Havoc => {
+            InstructionKind::Nop => Instruction::Nop,
+            InstructionKind::Assign => Instruction::Assign { reg: self.register(), value: self.value() },
+            InstructionKind::Havoc => {
                 let lo = self.random.below(2) as Value;
                 Instruction::Havoc { reg: self.register(), lo, hi: lo + self.random.below(3) as Value }
             }
-            Kind::Assume => Instruction::Assume(self.condition()),
-            Kind::Assert => Instruction::Assert(self.condition()),
-            Kind::Load => Instruction::Load {
+            InstructionKind::Assume => Instruction::Assume(self.condition()),
+            InstructionKind::Assert => Instruction::Assert(self.condition()),
+            InstructionKind::Load => Instruction::Load {
                 reg: self.register(),
                 address: self.address(),
                 order: self.access(Order::fits_load),
             },
-            Kind::Store => Instruction::Store {
+            InstructionKind::Store => Instruction::Store {
                 address: self.address(),
                 value: self.value(),
                 order: self.access(Order::fits_store),
             },
-            Kind::Rmw => Instruction::rmw(
+            InstructionKind::Rmw => Instruction::rmw(
                 self.random.pick(&RmwOp::ALL),
                 self.arithmetic(),
                 self.address(),
@@ -213,7 +213,7 @@ impl Body<'_, '_> {
                 self.order(|_| true),
                 self.maybe_register(),
             ),
-            Kind::CompareExchange => Instruction::CompareExchange {
+            InstructionKind::CompareExchange => Instruction::CompareExchange {
                 address: self.address(),
                 expected: self.value(),
                 new: self.value(),
@@ -223,28 +223,28 @@ impl Body<'_, '_> {
                 old: self.maybe_register(),
                 ok: self.maybe_register(),
             },
-            Kind::Fence => {
+            InstructionKind::Fence => {
                 let order = self.order(Order::fits_fence);
                 Instruction::Fence(if order.fits_fence() { order } else { Order::SeqCst })
             }
-            Kind::Wait => Instruction::Wait {
+            InstructionKind::Wait => Instruction::Wait {
                 address: self.address(),
                 values: (0..self.random.within(1..=2)).map(|_| self.value()).collect(),
                 order: self.order(Order::fits_load),
                 old: self.maybe_register(),
             },
-            Kind::BlockingCas => Instruction::BlockingCas {
+            InstructionKind::BlockingCas => Instruction::BlockingCas {
                 address: self.address(),
                 expected: self.value(),
                 new: self.value(),
                 order: self.order(|_| true),
             },
-            Kind::Lock if self.random.once_in(3) => Instruction::Lock(self.lock()),
-            Kind::Lock => Instruction::Unlock(self.lock()),
-            Kind::BusLock if self.random.once_in(3) => Instruction::BusLock,
-            Kind::BusLock if self.random.once_in(4) => Instruction::BusUnlock,
-            Kind::BusLock => Instruction::Nop,
-            Kind::Locked => {
+            InstructionKind::Lock if self.random.once_in(3) => Instruction::Lock(self.lock()),
+            InstructionKind::Lock => Instruction::Unlock(self.lock()),
+            InstructionKind::BusLock if self.random.once_in(3) => Instruction::BusLock,
+            InstructionKind::BusLock if self.random.once_in(4) => Instruction::BusUnlock,
+            InstructionKind::BusLock => Instruction::Nop,
+            InstructionKind::Locked => {
                 let body: Vec<Instruction> = (0..self.random.within(1..=3)).map(|_| self.locked_part()).collect();
                 let stores = body.iter().any(|part| matches!(part, Instruction::Store { .. }));
                 Instruction::Locked { body, drains: stores || self.random.once_in(2) }
@@ -253,8 +253,13 @@ impl Body<'_, '_> {
     }
 
     fn locked_part(&mut self) -> Instruction {
-        let kind = self.random.weighted(&[(Kind::Load, 4), (Kind::Store, 4), (Kind::Assign, 2), (Kind::Assume, 1)]);
-        self.of_kind(kind.unwrap_or(Kind::Nop))
+        let kind = self.random.weighted(&[
+            (InstructionKind::Load, 4),
+            (InstructionKind::Store, 4),
+            (InstructionKind::Assign, 2),
+            (InstructionKind::Assume, 1),
+        ]);
+        self.of_kind(kind.unwrap_or(InstructionKind::Nop))
     }
 
     /// An order for an atomic access or a fence, relaxed half of the time if that is allowed.

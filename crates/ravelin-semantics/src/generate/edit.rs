@@ -2,8 +2,8 @@
 
 use super::parts::{expressions_mut, orders_mut, registers_mut};
 use ravelin_program::{
-    Arithmetic, Condition, Domain, Expr, Initial, Instruction, LocId, Observable, Order, Program, RegId, RmwOp, Thread,
-    ThreadId, Value, VarId,
+    Arithmetic, Condition, Domain, Expr, InitialValue, Instruction, LocId, Observable, Order, Program, RegId, RmwOp,
+    Thread, ThreadId, Value, VarId,
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -116,12 +116,14 @@ pub(super) fn apply(program: &Program, edit: &Edit) -> Option<Program> {
         Edit::PlainDomain(variable) => {
             let variable = &mut edited.memory.variables[variable];
             // "Any value" of the full domain would be harder to explore, not simpler.
-            if variable.initial.contains(&Initial::Any) {
+            if variable.initial.contains(&InitialValue::Any) {
                 return None;
             }
             variable.domain = Domain::FULL;
         }
-        Edit::PlainInitial(variable, value) => edited.memory.variables[variable].initial.fill(Initial::Value(value)),
+        Edit::PlainInitial(variable, value) => {
+            edited.memory.variables[variable].initial.fill(InitialValue::Value(value))
+        }
         Edit::PlainMemory => edited.memory.unnamed = Domain::FULL,
         Edit::PlainArithmetic(thread, transition) => {
             edited.threads[thread].transitions[transition].instruction.compute_in(Arithmetic::Checked);

@@ -1,13 +1,13 @@
 //! Random goals: conjunctions over locations, registers and memory.
 
-use super::body::Place;
+use super::body::VariableChoice;
 use super::random::Random;
 use ravelin_program::{
     BinaryOp, Condition, Expr, Goal, GoalKind, LocId, Observable, Program, RegId, Span, ThreadId, Value,
 };
 
 /// Adds a goal. The locations it names get labels, so that the program can be printed.
-pub(super) fn add(random: &mut Random, program: &mut Program, places: &[Place]) {
+pub(super) fn add(random: &mut Random, program: &mut Program, places: &[VariableChoice]) {
     let kind = random.pick(&[
         GoalKind::Never,
         GoalKind::Never,
@@ -24,7 +24,7 @@ pub(super) fn add(random: &mut Random, program: &mut Program, places: &[Place]) 
     program.goals.push(Goal { kind, condition, span: Span::NOWHERE });
 }
 
-fn literal(random: &mut Random, program: &mut Program, places: &[Place]) -> Condition {
+fn literal(random: &mut Random, program: &mut Program, places: &[VariableChoice]) -> Condition {
     let thread = ThreadId(random.below(program.threads.len()));
     let code = &mut program.threads[thread.0];
     let op = random.pick(&[BinaryOp::Eq, BinaryOp::Eq, BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt]);

@@ -23,10 +23,10 @@ mod shrink;
 
 pub use shrink::shrink;
 
-use body::{Body, Place};
+use body::{Body, VariableChoice};
 use random::Random;
 use ravelin_program::{
-    Arithmetic, Domain, Escape, Initial, LocId, Order, Program, ProgramBuilder, ThreadBuilder, Variable,
+    Arithmetic, Domain, Escape, InitialValue, LocId, Order, Program, ProgramBuilder, ThreadBuilder, Variable,
 };
 use std::ops::RangeInclusive;
 
@@ -59,13 +59,13 @@ pub struct Config {
     /// The orders of atomic accesses and fences.
     pub orders: Vec<Order>,
     /// The kinds of instructions and their weights.
-    pub kinds: Vec<(Kind, usize)>,
+    pub kinds: Vec<(InstructionKind, usize)>,
     pub goals: RangeInclusive<usize>,
 }
 
 /// A kind of instruction, or of a bracket of two instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum InstructionKind {
     Nop,
     Assign,
     Havoc,
@@ -106,21 +106,21 @@ impl Config {
             non_atomic: true,
             orders: Order::ATOMIC.to_vec(),
             kinds: vec![
-                (Kind::Nop, 1),
-                (Kind::Assign, 4),
-                (Kind::Havoc, 2),
-                (Kind::Assume, 1),
-                (Kind::Assert, 2),
-                (Kind::Load, 20),
-                (Kind::Store, 20),
-                (Kind::Rmw, 5),
-                (Kind::CompareExchange, 5),
-                (Kind::Fence, 4),
-                (Kind::Wait, 1),
-                (Kind::BlockingCas, 1),
-                (Kind::Lock, 2),
-                (Kind::BusLock, 1),
-                (Kind::Locked, 3),
+                (InstructionKind::Nop, 1),
+                (InstructionKind::Assign, 4),
+                (InstructionKind::Havoc, 2),
+                (InstructionKind::Assume, 1),
+                (InstructionKind::Assert, 2),
+                (InstructionKind::Load, 20),
+                (InstructionKind::Store, 20),
+                (InstructionKind::Rmw, 5),
+                (InstructionKind::CompareExchange, 5),
+                (InstructionKind::Fence, 4),
+                (InstructionKind::Wait, 1),
+                (InstructionKind::BlockingCas, 1),
+                (InstructionKind::Lock, 2),
+                (InstructionKind::BusLock, 1),
+                (InstructionKind::Locked, 3),
             ],
             goals: 0..=2,
         }
@@ -142,7 +142,7 @@ impl Config {
             any_initial: false,
             ..Config::loop_free()
         };
-        config.kinds.retain(|(kind, _)| !matches!(kind, Kind::BusLock | Kind::Locked));
+        config.kinds.retain(|(kind, _)| !matches!(kind, InstructionKind::BusLock | InstructionKind::Locked));
         config
     }
 }
@@ -217,20 +217,26 @@ impl Generator {
 
     /// The instructions of one program. Half of the programs have only loads, stores and possibly fences, since a weak
     /// behaviour needs several of these in a row.
-    fn kinds(&self, random: &mut Random) -> Vec<(Kind, usize)> {
+    fn kinds(&self, random: &mut Random) -> Vec<(InstructionKind, usize)> {
         let mut kinds = self.config.kinds.clone();
         if random.once_in(2) {
             let fences = random.once_in(2);
             kinds.retain(|(kind, _)| match kind {
-                Kind::Load | Kind::Store => true,
-                Kind::Fence => fences,
+                InstructionKind::Load | InstructionKind::Store => true,
+                InstructionKind::Fence => fences,
                 _ => false,
             });
         }
         if kinds.is_empty() { self.config.kinds.clone() } else { kinds }
     }
 
-    fn variables(&self, random: &mut Random, builder: &mut ProgramBuilder, small: bool, all: bool) -> Vec<Place> {
+    fn variables(
+        &self,
+        random: &mut Random,
+        builder: &mut ProgramBuilder,
+        small: bool,
+        all: bool,
+    ) -> Vec<VariableChoice> {
         let count = random.within(self.config.variables.clone()).max(1);
         let mut places = Vec::new();
         for index in 0..count {
@@ -243,11 +249,11 @@ impl Generator {
             let domain = variable.domain;
             let any = self.config.any_initial && !domain.is_full() && random.once_in(6);
             let start = if random.once_in(4) { 1.min(domain.hi) } else { 0.max(domain.lo) };
-            variable = variable.with_initial(if any { Initial::Any } else { Initial::Value(start) });
+            variable = variable.with_initial(if any { InitialValue::Any } else { InitialValue::Value(start) });
             let cells = variable.cells();
             let is_array = variable.len.is_some();
             let id = builder.variable(variable);
-            places.push(Place { id, base: builder.base(id), cells, is_array });
+            places.push(VariableChoice { id, base: builder.base(id), cells, is_array });
         }
         places
     }

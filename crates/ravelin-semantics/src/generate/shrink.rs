@@ -4,7 +4,9 @@
 //! weighs less. The process ends because weights are natural numbers, at a program that no single edit makes lighter.
 
 use super::edit::{apply, edits};
-use ravelin_program::{Arithmetic, Domain, Escape, Expr, Initial, Instruction, Order, Program, RmwOp, Value, validate};
+use ravelin_program::{
+    Arithmetic, Domain, Escape, Expr, InitialValue, Instruction, Order, Program, RmwOp, Value, validate,
+};
 
 /// A program at most as large as `program` on which `fails` still returns true, provided it does on `program`.
 ///
@@ -35,8 +37,8 @@ fn weight(program: &Program) -> usize {
     let mut sum = domain_weight(memory.unnamed);
     for variable in &memory.variables {
         let starts = variable.initial.iter().map(|initial| match initial {
-            Initial::Value(value) => value_weight(*value),
-            Initial::Any => 8,
+            InitialValue::Value(value) => value_weight(*value),
+            InitialValue::Any => 8,
         });
         sum += 10 + domain_weight(variable.domain) + starts.sum::<usize>();
     }

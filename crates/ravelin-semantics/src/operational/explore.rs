@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// What can happen next in a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Steps {
+pub struct EnabledSteps {
     /// By thread; for each first flushes by address, then transitions by number and choice.
     pub next: Vec<(Action, State)>,
     /// Transitions that would make the program fault. They have no successor.
@@ -23,7 +23,7 @@ pub struct Steps {
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Explored {
+pub struct Exploration {
     /// How many states were seen.
     pub states: usize,
     pub finals: BTreeSet<State>,
@@ -42,8 +42,8 @@ pub struct Explored {
 
 impl Reference {
     /// Everything that can happen next.
-    pub fn steps(&self, state: &State) -> Steps {
-        let mut steps = Steps::default();
+    pub fn steps(&self, state: &State) -> EnabledSteps {
+        let mut steps = EnabledSteps::default();
         for (index, thread) in self.program.threads.iter().enumerate() {
             let id = ThreadId(index);
             for address in state.threads[index].buffer.flushable(self.model) {
@@ -58,7 +58,7 @@ impl Reference {
         steps
     }
 
-    fn attempt(&self, state: &State, action: Action, steps: &mut Steps) {
+    fn attempt(&self, state: &State, action: Action, steps: &mut EnabledSteps) {
         let refusal = match self.apply(state, action) {
             Ok(next) => return steps.next.push((action, next)),
             Err(refusal) => refusal,
@@ -77,7 +77,7 @@ impl Reference {
 
     /// Visits every reachable state once, with its steps, breadth-first; at most `limit` of them. Returns their number,
     /// or `None` if there are more.
-    pub fn visit(&self, limit: usize, visit: &mut dyn FnMut(&State, &Steps)) -> Result<Option<usize>, TooMany> {
+    pub fn visit(&self, limit: usize, visit: &mut dyn FnMut(&State, &EnabledSteps)) -> Result<Option<usize>, TooMany> {
         let mut waiting: VecDeque<State> = self.initial_states()?.into();
         let mut seen: HashSet<State> = waiting.iter().cloned().collect();
         let mut visited = 0;
@@ -99,8 +99,8 @@ impl Reference {
     }
 
     /// Visits every reachable state, at most `limit` of them.
-    pub fn explore(&self, limit: usize) -> Result<Explored, TooMany> {
-        let mut found = Explored::default();
+    pub fn explore(&self, limit: usize) -> Result<Exploration, TooMany> {
+        let mut found = Exploration::default();
         let ended = self.visit(limit, &mut |state, steps| {
             found.states += 1;
             if self.is_final(state) {

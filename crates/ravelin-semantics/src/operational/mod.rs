@@ -37,13 +37,13 @@ mod refusal;
 mod state;
 mod step;
 
-pub use explore::{Explored, Steps};
+pub use explore::{EnabledSteps, Exploration};
 pub use refusal::{NotModelled, Refusal, TooMany};
-pub use state::{Buffer, Entry, State, ThreadState};
+pub use state::{Buffer, PendingEntry, State, ThreadState};
 
 use crate::Action;
 use ravelin_program::{
-    Copies, GoalKind, HardwareProgram, Initial, Instruction, LocId, Model, Observable, Program, Value, validate,
+    Copies, GoalKind, HardwareProgram, InitialValue, Instruction, LocId, Model, Observable, Program, Value, validate,
 };
 use std::collections::BTreeMap;
 
@@ -120,8 +120,8 @@ impl Reference {
         let mut memories: Vec<BTreeMap<Value, Value>> = vec![BTreeMap::new()];
         for address in self.program.memory.named_addresses() {
             let (lo, hi) = match self.program.memory.initial_at(address) {
-                Initial::Value(value) => (value, value),
-                Initial::Any => {
+                InitialValue::Value(value) => (value, value),
+                InitialValue::Any => {
                     let domain = self.program.memory.domain_at(address);
                     (domain.lo, domain.hi)
                 }

@@ -30,11 +30,11 @@ pub struct ThreadState {
 /// The stores that a thread has issued and that have not reached memory, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Buffer {
-    entries: Vec<Entry>,
+    entries: Vec<PendingEntry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Entry {
+pub enum PendingEntry {
     Store {
         address: Value,
         value: Value,
@@ -65,19 +65,19 @@ impl Buffer {
         self.entries.is_empty()
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[PendingEntry] {
         &self.entries
     }
 
     /// The number of pending stores.
     pub fn pending(&self) -> usize {
-        self.entries.iter().filter(|entry| **entry != Entry::Marker).count()
+        self.entries.iter().filter(|entry| **entry != PendingEntry::Marker).count()
     }
 
     /// The value of the newest pending store to an address.
     pub fn newest(&self, address: Value) -> Option<Value> {
         self.entries.iter().rev().find_map(|entry| match *entry {
-            Entry::Store { address: to, value } if to == address => Some(value),
+            PendingEntry::Store { address: to, value } if to == address => Some(value),
             _ => None,
         })
     }
@@ -85,8 +85,8 @@ impl Buffer {
     /// The addresses whose oldest pending store may reach memory next.
     pub fn flushable(&self, model: Model) -> BTreeSet<Value> {
         let stores = self.entries.iter().map_while(|entry| match *entry {
-            Entry::Store { address, .. } => Some(address),
-            Entry::Marker => None,
+            PendingEntry::Store { address, .. } => Some(address),
+            PendingEntry::Marker => None,
         });
         match model {
             Model::Sc | Model::Ra | Model::Rc20 => BTreeSet::new(),
@@ -97,21 +97,22 @@ impl Buffer {
 
     /// Rule ST: a store joins the buffer.
     pub(super) fn issue(&mut self, model: Model, address: Value, value: Value) {
-        self.entries.push(Entry::Store { address, value });
+        self.entries.push(PendingEntry::Store { address, value });
         if model == Model::Pso {
-            let group = self.entries.iter().rposition(|entry| *entry == Entry::Marker).map_or(0, |marker| marker + 1);
+            let group =
+                self.entries.iter().rposition(|entry| *entry == PendingEntry::Marker).map_or(0, |marker| marker + 1);
             // A stable sort, so stores to one address stay in sequence.
             self.entries[group..].sort_by_key(|entry| match *entry {
-                Entry::Store { address, .. } => Some(address),
-                Entry::Marker => None,
+                PendingEntry::Store { address, .. } => Some(address),
+                PendingEntry::Marker => None,
             });
         }
     }
 
     /// Orders all stores pending now before all later ones.
     pub(super) fn mark(&mut self) {
-        if matches!(self.entries.last(), Some(Entry::Store { .. })) {
-            self.entries.push(Entry::Marker);
+        if matches!(self.entries.last(), Some(PendingEntry::Store { .. })) {
+            self.entries.push(PendingEntry::Marker);
         }
     }
 
@@ -121,11 +122,11 @@ impl Buffer {
             return None;
         }
         let (index, value) = self.entries.iter().enumerate().find_map(|(index, entry)| match *entry {
-            Entry::Store { address: to, value } if to == address => Some((index, value)),
+            PendingEntry::Store { address: to, value } if to == address => Some((index, value)),
             _ => None,
         })?;
         self.entries.remove(index);
-        if self.entries.first() == Some(&Entry::Marker) {
+        if self.entries.first() == Some(&PendingEntry::Marker) {
             self.entries.remove(0);
         }
         Some(value)

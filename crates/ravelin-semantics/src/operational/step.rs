@@ -9,14 +9,14 @@
 //! | rule | Table 1 (robustness), Fig. 2 (lazy) | here |
 //! | --- | --- | --- |
 //! | LB, LM | own newest pending store, else memory | [`State::visible`] |
-//! | ST | a store is enqueued; under SC followed at once by MEM | `Draft::store` |
+//! | ST | a store is enqueued; under SC followed at once by MEM | `StateDraft::store` |
 //! | MEM | the oldest pending store reaches memory | `flush` |
-//! | F | a fence needs an empty buffer | `Draft::drained` |
-//! | ARW | an atomic read-write needs an empty buffer and acts on memory | `Draft::write` |
+//! | F | a fence needs an empty buffer | `StateDraft::drained` |
+//! | ARW | an atomic read-write needs an empty buffer and acts on memory | `StateDraft::write` |
 
 use super::{Reference, Refusal, State};
 use ravelin_program::{
-    Address, Admitted, Domain, Expr, Fault, Instruction, LocId, Model, Order, RegId, ThreadId, TransitionId, Value,
+    Address, Admission, Domain, Expr, Fault, Instruction, LocId, Model, Order, RegId, ThreadId, TransitionId, Value,
 };
 
 /// A thread takes a transition.
@@ -32,7 +32,7 @@ pub(super) fn step(
     if state.threads[thread.0].location != transition.from {
         return Err(Refusal::NotThere);
     }
-    let mut draft = Draft { reference, thread, state: state.clone() };
+    let mut draft = StateDraft { reference, thread, state: state.clone() };
     draft.execute(&transition.instruction, choice)?;
     draft.finish(transition.to)
 }
@@ -42,7 +42,7 @@ pub(super) fn flush(reference: &Reference, state: &State, thread: ThreadId, addr
     if thread.0 >= state.threads.len() {
         return Err(Refusal::NoSuchThread(thread));
     }
-    let mut draft = Draft { reference, thread, state: state.clone() };
+    let mut draft = StateDraft { reference, thread, state: state.clone() };
     draft.bus_not_with_others()?;
     let buffer = &mut draft.state.threads[thread.0].buffer;
     let value = buffer.flush(reference.model, address).ok_or(Refusal::NothingToFlush { address })?;
@@ -51,13 +51,13 @@ pub(super) fn flush(reference: &Reference, state: &State, thread: ThreadId, addr
 }
 
 /// The next state under construction. A refusal discards it, so parts of a step that were already done do no harm.
-struct Draft<'a> {
+struct StateDraft<'a> {
     reference: &'a Reference,
     thread: ThreadId,
     state: State,
 }
 
-impl Draft<'_> {
+impl StateDraft<'_> {
     fn finish(mut self, location: LocId) -> Result<State, Refusal> {
         self.state.threads[self.thread.0].location = location;
         Ok(self.state)
@@ -270,8 +270,8 @@ impl Draft<'_> {
 
     fn admit(&self, domain: Domain, value: Value) -> Result<Value, Refusal> {
         match domain.admit(value)? {
-            Admitted::Value(value) => Ok(value),
-            Admitted::Blocked => Err(Refusal::Blocked { value }),
+            Admission::Value(value) => Ok(value),
+            Admission::Blocked => Err(Refusal::Blocked { value }),
         }
     }
 

@@ -5,11 +5,11 @@
 //! unchanged. A chain of rs, sw or hb that ends at one of them runs backwards through po and rf only. An RMW that reads
 //! its immediate predecessor still does. A graph that fails an axiom may therefore be abandoned while it grows.
 
-use super::{Graph, Reading, Relation, Relations};
+use super::{Graph, OrderReading, Relation, Relations};
 use ravelin_program::Order;
 
 /// The model allows the graph: [`coherent`], [`atomic`], [`causal`] and [`psc_acyclic`].
-pub fn rc20_consistent(graph: &Graph, reading: Reading) -> bool {
+pub fn rc20_consistent(graph: &Graph, reading: OrderReading) -> bool {
     let relations = Relations::of(graph, reading);
     causal(&relations) && atomic(&relations) && coherent(&relations) && psc_acyclic(graph, &relations, reading)
 }
@@ -31,7 +31,7 @@ pub fn causal(relations: &Relations) -> bool {
 }
 
 /// RC11's axiom for seq_cst accesses and fences: psc_base ∪ psc_F is acyclic.
-pub fn psc_acyclic(graph: &Graph, relations: &Relations, reading: Reading) -> bool {
+pub fn psc_acyclic(graph: &Graph, relations: &Relations, reading: OrderReading) -> bool {
     let size = graph.len();
     let Relations { po, mo, fr, eco, hb, .. } = relations;
     let address = |event: usize| graph.events[event].label.address();
@@ -61,7 +61,7 @@ pub fn atomics_sc_consistent(graph: &Graph) -> bool {
 }
 
 /// Pairs of accesses that race, each pair once with the smaller event first.
-pub fn races(graph: &Graph, reading: Reading) -> Vec<(usize, usize)> {
+pub fn races(graph: &Graph, reading: OrderReading) -> Vec<(usize, usize)> {
     let hb = Relations::of(graph, reading).hb;
     let race = |a: usize, b: usize| {
         let (first, second) = (&graph.events[a], &graph.events[b]);

@@ -5,7 +5,7 @@ use ravelin_program::Order;
 
 /// How the written memory orders are interpreted. Non-atomic accesses and fences are always taken as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reading {
+pub enum OrderReading {
     /// Every order as written: RC20, and RC11's psc axiom for seq_cst fences and accesses.
     Written,
     /// Atomic loads acquire, stores release, and RMWs do both, whatever is written.
@@ -14,14 +14,14 @@ pub enum Reading {
     SeqCstAsReleaseAcquire,
 }
 
-impl Reading {
+impl OrderReading {
     /// The effective order of a label.
     pub fn order(self, label: &Label) -> Order {
         let written = label.order();
         let weakened = match self {
-            Reading::Written => false,
-            Reading::ReleaseAcquire => written != Order::NonAtomic,
-            Reading::SeqCstAsReleaseAcquire => written == Order::SeqCst,
+            OrderReading::Written => false,
+            OrderReading::ReleaseAcquire => written != Order::NonAtomic,
+            OrderReading::SeqCstAsReleaseAcquire => written == Order::SeqCst,
         };
         match label {
             _ if !weakened => written,
@@ -52,7 +52,7 @@ pub struct Relations {
 }
 
 impl Relations {
-    pub fn of(graph: &Graph, reading: Reading) -> Relations {
+    pub fn of(graph: &Graph, reading: OrderReading) -> Relations {
         let size = graph.len();
         let label = |event: usize| &graph.events[event].label;
         let order = |event: usize| reading.order(label(event));

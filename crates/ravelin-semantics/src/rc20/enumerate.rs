@@ -1,7 +1,7 @@
 //! Questions about a program's graphs: all executions, final states, robustness.
 
-use super::search::{Search, State, initial_value};
-use super::{Failure, Graph, Reading, ThreadState, atomics_sc_consistent, races};
+use super::search::{GraphSearch, GraphState, initial_value};
+use super::{Graph, GraphThread, OrderReading, ThreadFailure, atomics_sc_consistent, races};
 use ravelin_program::{Program, Span, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ pub struct Enumeration {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execution {
     pub graph: Graph,
-    pub threads: Vec<ThreadState>,
+    pub threads: Vec<GraphThread>,
     /// Every thread is at its end.
     pub complete: bool,
 }
@@ -39,37 +39,37 @@ pub struct FinalState {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Robustness {
+pub enum GraphRobustness {
     /// Every consistent graph is SC-consistent.
     Robust,
     /// A consistent graph that is not, while its prefix without the last added event still is.
     NotRobust(Box<Graph>),
 }
 
-impl Robustness {
+impl GraphRobustness {
     pub fn is_robust(&self) -> bool {
-        matches!(self, Robustness::Robust)
+        matches!(self, GraphRobustness::Robust)
     }
 }
 
 /// Limits of the enumeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct GraphLimits {
     pub executions: usize,
     pub states: usize,
     /// The most values of one `havoc`, and the most initial memories of a program whose cells start with any value.
     pub values: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { executions: 100_000, states: 1_000_000, values: 1_000 }
+impl Default for GraphLimits {
+    fn default() -> GraphLimits {
+        GraphLimits { executions: 100_000, states: 1_000_000, values: 1_000 }
     }
 }
 
 /// Why a program's graphs are not enumerated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum EnumerationRefusal {
     #[error("thread `{thread}` has a loop; only the graphs of loop-free programs can be enumerated")]
     Loop { thread: String },
     #[error("thread `{thread}` stands for any number of copies; fix their number first")]
@@ -85,8 +85,12 @@ pub enum Refusal {
 }
 
 /// All executions that cannot continue.
-pub fn enumerate(program: &Program, reading: Reading, limits: Limits) -> Result<Enumeration, Refusal> {
-    let search = Search::new(program, reading, limits)?;
+pub fn enumerate(
+    program: &Program,
+    reading: OrderReading,
+    limits: GraphLimits,
+) -> Result<Enumeration, EnumerationRefusal> {
+    let search = GraphSearch::new(program, reading, limits)?;
     let mut executions = Vec::new();
     let states = search.run(|state| {
         if search.can_go_on(state) {
@@ -95,14 +99,14 @@ pub fn enumerate(program: &Program, reading: Reading, limits: Limits) -> Result<
         if executions.len() == limits.executions {
             return ControlFlow::Break(());
         }
-        let State { graph, threads } = state.clone();
+        let GraphState { graph, threads } = state.clone();
         let complete = (threads.iter().zip(&program.threads)).all(|(state, thread)| thread.is_end(state.location));
         executions.push(Execution { graph, threads, complete });
         ControlFlow::Continue(())
     })?;
     match states {
         Some(states) => Ok(Enumeration { executions, states }),
-        None => Err(Refusal::TooManyExecutions(limits.executions)),
+        None => Err(EnumerationRefusal::TooManyExecutions(limits.executions)),
     }
 }
 
@@ -110,16 +114,20 @@ pub fn enumerate(program: &Program, reading: Reading, limits: Limits) -> Result<
 ///
 /// A program with a data race has no meaning in C11; check [`Enumeration::has_race`] first. For such a program the
 /// answer treats non-atomic accesses as relaxed ones that are not watched.
-pub fn robust(program: &Program, reading: Reading, limits: Limits) -> Result<Robustness, Refusal> {
+pub fn robust(
+    program: &Program,
+    reading: OrderReading,
+    limits: GraphLimits,
+) -> Result<GraphRobustness, EnumerationRefusal> {
     let mut witness = None;
-    Search::new(program, reading, limits)?.run(|state| {
+    GraphSearch::new(program, reading, limits)?.run(|state| {
         if atomics_sc_consistent(&state.graph) {
             return ControlFlow::Continue(());
         }
         witness = Some(Box::new(state.graph.clone()));
         ControlFlow::Break(())
     })?;
-    Ok(witness.map_or(Robustness::Robust, Robustness::NotRobust))
+    Ok(witness.map_or(GraphRobustness::Robust, GraphRobustness::NotRobust))
 }
 
 impl Enumeration {
@@ -129,12 +137,12 @@ impl Enumeration {
     }
 
     /// Some execution has a data race.
-    pub fn has_race(&self, reading: Reading) -> bool {
+    pub fn has_race(&self, reading: OrderReading) -> bool {
         self.executions.iter().any(|execution| !races(&execution.graph, reading).is_empty())
     }
 
     /// What can go wrong, and in which thread.
-    pub fn failures(&self) -> Vec<(ThreadId, Failure)> {
+    pub fn failures(&self) -> Vec<(ThreadId, ThreadFailure)> {
         let mut failures = Vec::new();
         for execution in &self.executions {
             for (index, thread) in execution.threads.iter().enumerate() {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct Graph {
     /// Initial writes first, in order of addresses; then the threads' events, each thread's together and in program
     /// order.
-    pub events: Vec<Event>,
+    pub events: Vec<GraphEvent>,
     /// For each event that reads, the write it reads.
     pub sources: Vec<Option<usize>>,
     /// For each address, its writes in modification order, the initial one first.
@@ -20,7 +20,7 @@ pub struct Graph {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Event {
+pub struct GraphEvent {
     /// `None` for an initial write.
     pub thread: Option<ThreadId>,
     pub label: Label,
@@ -86,7 +86,7 @@ impl Label {
     }
 }
 
-impl Event {
+impl GraphEvent {
     pub fn is_initial(&self) -> bool {
         self.thread.is_none()
     }
@@ -143,8 +143,8 @@ impl Graph {
     pub fn initialise(&mut self, address: Value, value: Value) {
         debug_assert!(!self.writes.contains_key(&address));
         let label = Label::Write { address, value, order: Order::NonAtomic };
-        let event = Event { thread: None, label, transition: None, span: Span::NOWHERE };
-        let before = |other: &Event| other.is_initial() && other.label.address() < Some(address);
+        let event = GraphEvent { thread: None, label, transition: None, span: Span::NOWHERE };
+        let before = |other: &GraphEvent| other.is_initial() && other.label.address() < Some(address);
         let index = self.events.partition_point(before);
         self.insert(index, event, None);
         self.writes.insert(address, vec![index]);
@@ -152,7 +152,7 @@ impl Graph {
 
     /// Adds the next event of a thread. It reads `source` if it reads, and becomes number `position` in the
     /// modification order of its address if it writes. The address has an initial write.
-    pub fn extend(&mut self, event: Event, source: Option<usize>, position: Option<usize>) {
+    pub fn extend(&mut self, event: GraphEvent, source: Option<usize>, position: Option<usize>) {
         debug_assert!(event.thread.is_some());
         debug_assert_eq!(event.label.reads(), source.is_some());
         debug_assert_eq!(event.label.writes(), position.is_some());
@@ -166,13 +166,13 @@ impl Graph {
 
     /// Adds a fence to an event's thread, right before the event.
     pub fn add_fence(&mut self, before: usize, order: Order) {
-        let Event { thread, span, .. } = self.events[before];
+        let GraphEvent { thread, span, .. } = self.events[before];
         debug_assert!(thread.is_some());
-        self.insert(before, Event { thread, label: Label::Fence { order }, transition: None, span }, None);
+        self.insert(before, GraphEvent { thread, label: Label::Fence { order }, transition: None, span }, None);
     }
 
     /// Makes room at an index and renumbers the events after it.
-    fn insert(&mut self, index: usize, event: Event, source: Option<usize>) {
+    fn insert(&mut self, index: usize, event: GraphEvent, source: Option<usize>) {
         let moved = |event: &mut usize| *event += usize::from(*event >= index);
         self.events.insert(index, event);
         self.sources.insert(index, source);
@@ -185,8 +185,8 @@ impl Graph {
 mod tests {
     use super::*;
 
-    fn event(thread: usize, label: Label) -> Event {
-        Event { thread: Some(ThreadId(thread)), label, transition: None, span: Span::NOWHERE }
+    fn event(thread: usize, label: Label) -> GraphEvent {
+        GraphEvent { thread: Some(ThreadId(thread)), label, transition: None, span: Span::NOWHERE }
     }
 
     fn write(value: Value) -> Label {

@@ -4,18 +4,18 @@
 //! because only the events of the run are added.
 
 use super::search::initial_value;
-use super::thread::{Local, Outcome};
-use super::{Event, Graph, Label, ThreadState};
+use super::thread::{Local, TransitionOutcome};
+use super::{Graph, GraphEvent, GraphThread, Label};
 use crate::Action;
 use ravelin_program::{Instruction, Program, ThreadId, TransitionId, Value};
 use thiserror::Error;
 
 /// A graph and the threads after its events.
 #[derive(Clone, Debug)]
-pub struct Grown<'a> {
+pub struct GrowingGraph<'a> {
     program: &'a Program,
     graph: Graph,
-    threads: Vec<ThreadState>,
+    threads: Vec<GraphThread>,
 }
 
 /// A step that cannot be taken at its place in the run.
@@ -26,30 +26,30 @@ pub struct NoSuchStep {
     pub why: String,
 }
 
-impl<'a> Grown<'a> {
+impl<'a> GrowingGraph<'a> {
     /// The graph of no steps. `memory` contains the values of cells that may start with any value.
-    pub fn new(program: &'a Program, memory: &[(Value, Value)]) -> Grown<'a> {
+    pub fn new(program: &'a Program, memory: &[(Value, Value)]) -> GrowingGraph<'a> {
         let mut graph = Graph::default();
         for &(address, value) in memory {
-            if program.memory.initial_at(address) == ravelin_program::Initial::Any {
+            if program.memory.initial_at(address) == ravelin_program::InitialValue::Any {
                 graph.initialise(address, value);
             }
         }
         let threads = (program.threads.iter())
-            .map(|thread| ThreadState {
+            .map(|thread| GraphThread {
                 location: thread.initial,
                 registers: thread.registers.iter().map(|register| register.initial).collect(),
                 failure: None,
             })
             .collect();
-        Grown { program, graph, threads }
+        GrowingGraph { program, graph, threads }
     }
 
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    pub fn threads(&self) -> &[ThreadState] {
+    pub fn threads(&self) -> &[GraphThread] {
         &self.threads
     }
 
@@ -79,13 +79,13 @@ impl<'a> Grown<'a> {
         let address = self.local(thread).read_address(&chosen).map_err(|fault| refused(&fault.to_string()))?;
         let source = address.map(|address| self.latest(address));
         let outcomes = self.local(thread).outcomes(&chosen, self.value(source));
-        let fails = |outcome: &Outcome| matches!(outcome.label, Some(Label::Read { .. }));
+        let fails = |outcome: &TransitionOutcome| matches!(outcome.label, Some(Label::Read { .. }));
         let compares = matches!(chosen, Instruction::CompareExchange { .. });
         let outcome = match (compares, choice) {
             (true, 1) => outcomes.into_iter().find(fails),
             _ => outcomes.into_iter().next(),
         };
-        let Some(Outcome { label, registers }) = outcome else { return Err(refused("it is blocked")) };
+        let Some(TransitionOutcome { label, registers }) = outcome else { return Err(refused("it is blocked")) };
         let registers = registers.map_err(|failure| refused(&failure.to_string()))?;
         if let Some(label) = label {
             let position = label.address().filter(|_| label.writes()).map(|address| {
@@ -96,7 +96,7 @@ impl<'a> Grown<'a> {
             let source = label.address().filter(|_| label.reads()).map(|address| self.latest(address));
             self.graph.extend(self.event(thread, transition, label), source, position);
         }
-        self.threads[thread.0] = ThreadState { location: step.to, registers, failure: None };
+        self.threads[thread.0] = GraphThread { location: step.to, registers, failure: None };
         Ok(())
     }
 
@@ -145,9 +145,9 @@ impl<'a> Grown<'a> {
         Local { program: self.program, thread: &self.program.threads[thread.0], registers }
     }
 
-    fn event(&self, thread: ThreadId, transition: TransitionId, label: Label) -> Event {
+    fn event(&self, thread: ThreadId, transition: TransitionId, label: Label) -> GraphEvent {
         let span = self.program.threads[thread.0].transitions[transition.0].span;
-        Event { thread: Some(thread), label, transition: Some(transition), span }
+        GraphEvent { thread: Some(thread), label, transition: Some(transition), span }
     }
 
     /// The latest write of an address, after adding the initial one if needed.
@@ -166,7 +166,7 @@ impl<'a> Grown<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rc20::{Reading, rc20_consistent, sc_consistent};
+    use crate::rc20::{OrderReading, rc20_consistent, sc_consistent};
     use ravelin_program::{Expr, Order, ProgramBuilder, Variable};
 
     /// Store buffering: after p and q's store, q's load may read 0, which no SC run does.
@@ -187,14 +187,14 @@ mod tests {
             transition: TransitionId(transition),
             choice: 0,
         };
-        let mut grown = Grown::new(&program, &[]);
+        let mut grown = GrowingGraph::new(&program, &[]);
         for action in [step(0, 0), step(0, 1), step(1, 0)] {
             grown.follow(action).expect("an SC run");
         }
         assert!(sc_consistent(grown.graph()));
         let ends = grown.extensions(ThreadId(1), TransitionId(1));
         let judged: Vec<_> =
-            ends.iter().map(|graph| (rc20_consistent(graph, Reading::Written), sc_consistent(graph))).collect();
+            ends.iter().map(|graph| (rc20_consistent(graph, OrderReading::Written), sc_consistent(graph))).collect();
         assert_eq!(judged, [(true, true), (true, false)], "1 is read, or 0");
         assert!(grown.follow(step(0, 0)).is_err(), "it is over");
     }

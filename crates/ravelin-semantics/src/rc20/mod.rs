@@ -8,7 +8,7 @@
 //!
 //! | notion | function |
 //! | --- | --- |
-//! | events R, W, RMW (one event), F; initial writes (paper, section 2.1) | [`Event`], [`Label`] |
+//! | events R, W, RMW (one event), F; initial writes (paper, section 2.1) | [`GraphEvent`], [`Label`] |
 //! | po, rf, mo | [`Graph::po`], [`Graph::rf`], [`Graph::mo`] |
 //! | fr = (rf⁻¹; mo) \ id | [`Relations::of`], field `fr` |
 //! | eco = (rf ∪ mo ∪ fr)⁺ | field `eco` |
@@ -23,10 +23,10 @@
 //! | SC-consistent: po ∪ rf ∪ mo ∪ fr acyclic (paper, definition 2.1) | [`sc_consistent`], and of the atomic events alone [`atomics_sc_consistent`] |
 //! | race: conflicting accesses of two threads, one non-atomic, unordered by hb | [`races`] |
 //! | the graphs that a program induces (paper, section 2.1) | [`enumerate`] |
-//! | the graph of a run, and its extensions by one more step | [`Grown`] |
+//! | the graph of a run, and its extensions by one more step | [`GrowingGraph`] |
 //! | robust: every consistent graph is SC-consistent (paper, section 2.2) | [`robust`] |
 //!
-//! A [`Reading`] determines how the written orders are interpreted. With [`Reading::Written`] and without seq_cst
+//! An [`OrderReading`] determines how the written orders are interpreted. With [`OrderReading::Written`] and without seq_cst
 //! accesses the model is RC20, with RC11's treatment of seq_cst fences. With seq_cst accesses it is RC11 except for
 //! release sequences: a later relaxed store by the same thread does not continue one. [`Reading::ReleaseAcquire`] is
 //! the release/acquire model of the paper's section 2.
@@ -69,9 +69,11 @@ mod thread;
 pub use consistency::{
     atomic, atomics_sc_consistent, causal, coherent, psc_acyclic, races, rc20_consistent, sc_consistent,
 };
-pub use derived::{Reading, Relations};
-pub use enumerate::{Enumeration, Execution, FinalState, Limits, Refusal, Robustness, enumerate, robust};
-pub use graph::{Event, Graph, Label};
-pub use grow::{Grown, NoSuchStep};
+pub use derived::{OrderReading, Relations};
+pub use enumerate::{
+    Enumeration, EnumerationRefusal, Execution, FinalState, GraphLimits, GraphRobustness, enumerate, robust,
+};
+pub use graph::{Graph, GraphEvent, Label};
+pub use grow::{GrowingGraph, NoSuchStep};
 pub use relation::Relation;
-pub use thread::{Failure, ThreadState};
+pub use thread::{GraphThread, ThreadFailure};

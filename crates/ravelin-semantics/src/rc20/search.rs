@@ -8,41 +8,51 @@
 //!
 //! Cost: the number of consistent graphs of all prefixes, each with a few products of Boolean matrices.
 
-use super::thread::{Local, Outcome};
-use super::{Event, Failure, Graph, Label, Limits, Reading, Refusal, ThreadState, rc20_consistent};
-use ravelin_program::{Copies, Initial, Instruction, Program, Thread, ThreadId, Transition, TransitionId, Value};
+use super::thread::{Local, TransitionOutcome};
+use super::{
+    EnumerationRefusal, Graph, GraphEvent, GraphLimits, GraphThread, Label, OrderReading, ThreadFailure,
+    rc20_consistent,
+};
+use ravelin_program::{Copies, InitialValue, Instruction, Program, Thread, ThreadId, Transition, TransitionId, Value};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct State {
+pub(super) struct GraphState {
     pub graph: Graph,
-    pub threads: Vec<ThreadState>,
+    pub threads: Vec<GraphThread>,
 }
 
-pub(super) struct Search<'a> {
+pub(super) struct GraphSearch<'a> {
     program: &'a Program,
-    reading: Reading,
-    limits: Limits,
-    initial: Vec<State>,
+    reading: OrderReading,
+    limits: GraphLimits,
+    initial: Vec<GraphState>,
 }
 
-impl<'a> Search<'a> {
-    pub fn new(program: &'a Program, reading: Reading, limits: Limits) -> Result<Search<'a>, Refusal> {
+impl<'a> GraphSearch<'a> {
+    pub fn new(
+        program: &'a Program,
+        reading: OrderReading,
+        limits: GraphLimits,
+    ) -> Result<GraphSearch<'a>, EnumerationRefusal> {
         for thread in &program.threads {
             refuse_thread(thread, limits)?;
         }
-        let threads: Vec<ThreadState> = program.threads.iter().map(start).collect();
+        let threads: Vec<GraphThread> = program.threads.iter().map(start).collect();
         let initial = initial_graphs(program, limits)?
             .into_iter()
-            .map(|graph| State { graph, threads: threads.clone() })
+            .map(|graph| GraphState { graph, threads: threads.clone() })
             .collect();
-        Ok(Search { program, reading, limits, initial })
+        Ok(GraphSearch { program, reading, limits, initial })
     }
 
     /// Calls `visit` with every reachable state and returns their number, or `None` if `visit` breaks off.
-    pub fn run(&self, mut visit: impl FnMut(&State) -> ControlFlow<()>) -> Result<Option<usize>, Refusal> {
-        let mut seen: HashSet<State> = self.initial.iter().cloned().collect();
+    pub fn run(
+        &self,
+        mut visit: impl FnMut(&GraphState) -> ControlFlow<()>,
+    ) -> Result<Option<usize>, EnumerationRefusal> {
+        let mut seen: HashSet<GraphState> = self.initial.iter().cloned().collect();
         let mut pending = self.initial.clone();
         while let Some(state) = pending.pop() {
             if visit(&state).is_break() {
@@ -50,7 +60,7 @@ impl<'a> Search<'a> {
             }
             for next in self.successors(&state) {
                 if seen.len() > self.limits.states {
-                    return Err(Refusal::TooManyStates(self.limits.states));
+                    return Err(EnumerationRefusal::TooManyStates(self.limits.states));
                 }
                 if seen.insert(next.clone()) {
                     pending.push(next);
@@ -62,7 +72,7 @@ impl<'a> Search<'a> {
 
     /// A thread that can only take local steps goes first and alone: its steps commute with everything and it has to
     /// take one before the execution ends.
-    fn successors(&self, state: &State) -> Vec<State> {
+    fn successors(&self, state: &GraphState) -> Vec<GraphState> {
         let threads = || (0..self.program.threads.len()).map(ThreadId);
         for thread in threads().filter(|&thread| self.is_within_itself(state, thread)) {
             let next = self.thread_successors(state, thread);
@@ -73,21 +83,21 @@ impl<'a> Search<'a> {
         threads().flat_map(|thread| self.thread_successors(state, thread)).collect()
     }
 
-    fn is_within_itself(&self, state: &State, thread: ThreadId) -> bool {
+    fn is_within_itself(&self, state: &GraphState, thread: ThreadId) -> bool {
         let location = state.threads[thread.0].location;
         self.program.threads[thread.0].outgoing(location).all(|(_, transition)| transition.instruction.is_local())
     }
 
-    fn thread_successors(&self, state: &State, thread: ThreadId) -> Vec<State> {
+    fn thread_successors(&self, state: &GraphState, thread: ThreadId) -> Vec<GraphState> {
         let mut successors = Vec::new();
         if state.threads[thread.0].failure.is_some() {
             return successors;
         }
         for (id, transition) in self.program.threads[thread.0].outgoing(state.threads[thread.0].location) {
-            let step = Step { thread, id, transition };
+            let step = GraphStep { thread, id, transition };
             let local = self.local(state, thread);
             match local.read_address(&transition.instruction) {
-                Err(fault) => successors.push(failed(state, thread, Failure::Fault(fault))),
+                Err(fault) => successors.push(failed(state, thread, ThreadFailure::Fault(fault))),
                 Ok(None) => {
                     for outcome in local.outcomes(&transition.instruction, 0) {
                         self.follow(state, step, outcome, None, &mut successors);
@@ -108,7 +118,14 @@ impl<'a> Search<'a> {
     }
 
     /// Adds the states that an outcome leads to, one per position in mo if it writes.
-    fn follow(&self, state: &State, step: Step, outcome: Outcome, source: Option<usize>, successors: &mut Vec<State>) {
+    fn follow(
+        &self,
+        state: &GraphState,
+        step: GraphStep,
+        outcome: TransitionOutcome,
+        source: Option<usize>,
+        successors: &mut Vec<GraphState>,
+    ) {
         let graphs = match outcome.label {
             None => vec![state.graph.clone()],
             Some(label) => self.extensions(&state.graph, step, label, source),
@@ -116,8 +133,8 @@ impl<'a> Search<'a> {
         match outcome.registers {
             Ok(registers) => {
                 let mut threads = state.threads.clone();
-                threads[step.thread.0] = ThreadState { location: step.transition.to, registers, failure: None };
-                successors.extend(graphs.into_iter().map(|graph| State { graph, threads: threads.clone() }));
+                threads[step.thread.0] = GraphThread { location: step.transition.to, registers, failure: None };
+                successors.extend(graphs.into_iter().map(|graph| GraphState { graph, threads: threads.clone() }));
             }
             Err(failure) if !graphs.is_empty() => successors.push(failed(state, step.thread, failure)),
             Err(_) => {}
@@ -125,7 +142,7 @@ impl<'a> Search<'a> {
     }
 
     /// The consistent graphs with one more event.
-    fn extensions(&self, graph: &Graph, step: Step, label: Label, source: Option<usize>) -> Vec<Graph> {
+    fn extensions(&self, graph: &Graph, step: GraphStep, label: Label, source: Option<usize>) -> Vec<Graph> {
         let mut graph = graph.clone();
         let mut positions = vec![None];
         if let Some(address) = label.address().filter(|_| label.writes()) {
@@ -138,7 +155,8 @@ impl<'a> Search<'a> {
                 None => (1..=writes.len()).map(Some).collect(),
             };
         }
-        let event = Event { thread: Some(step.thread), label, transition: Some(step.id), span: step.transition.span };
+        let event =
+            GraphEvent { thread: Some(step.thread), label, transition: Some(step.id), span: step.transition.span };
         let extended = positions.into_iter().map(|position| {
             let mut extended = graph.clone();
             extended.extend(event.clone(), source, position);
@@ -148,9 +166,9 @@ impl<'a> Search<'a> {
     }
 
     /// Some thread can take a step by reading the latest write.
-    pub fn can_go_on(&self, state: &State) -> bool {
+    pub fn can_go_on(&self, state: &GraphState) -> bool {
         (0..self.program.threads.len()).map(ThreadId).any(|thread| {
-            let ThreadState { location, failure, .. } = state.threads[thread.0];
+            let GraphThread { location, failure, .. } = state.threads[thread.0];
             let local = self.local(state, thread);
             failure.is_none()
                 && self.program.threads[thread.0].outgoing(location).any(|(_, transition)| {
@@ -166,7 +184,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    fn local<'s>(&self, state: &'s State, thread: ThreadId) -> Local<'s>
+    fn local<'s>(&self, state: &'s GraphState, thread: ThreadId) -> Local<'s>
     where
         'a: 's,
     {
@@ -174,7 +192,7 @@ impl<'a> Search<'a> {
         Local { program: self.program, thread: &self.program.threads[thread.0], registers }
     }
 
-    fn with_initial_write(&self, state: &State, address: Value) -> State {
+    fn with_initial_write(&self, state: &GraphState, address: Value) -> GraphState {
         let mut state = state.clone();
         self.add_initial_write(&mut state.graph, address);
         state
@@ -188,19 +206,19 @@ impl<'a> Search<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Step<'a> {
+struct GraphStep<'a> {
     thread: ThreadId,
     id: TransitionId,
     transition: &'a Transition,
 }
 
-fn refuse_thread(thread: &Thread, limits: Limits) -> Result<(), Refusal> {
+fn refuse_thread(thread: &Thread, limits: GraphLimits) -> Result<(), EnumerationRefusal> {
     let name = || thread.name.clone();
     if thread.copies == Copies::Any {
-        return Err(Refusal::AnyCopies { thread: name() });
+        return Err(EnumerationRefusal::AnyCopies { thread: name() });
     }
     if !thread.is_acyclic() {
-        return Err(Refusal::Loop { thread: name() });
+        return Err(EnumerationRefusal::Loop { thread: name() });
     }
     for transition in &thread.transitions {
         let what = match &transition.instruction {
@@ -208,21 +226,21 @@ fn refuse_thread(thread: &Thread, limits: Limits) -> Result<(), Refusal> {
             Instruction::Locked { .. } => "a locked block",
             Instruction::Havoc { lo, hi, .. } if i128::from(*hi) - i128::from(*lo) >= i128::from(limits.values) => {
                 let what = format!("a havoc of thread `{}`", thread.name);
-                return Err(Refusal::TooManyValues { what, limit: limits.values });
+                return Err(EnumerationRefusal::TooManyValues { what, limit: limits.values });
             }
             _ => continue,
         };
-        return Err(Refusal::Unsupported { thread: name(), what, span: transition.span });
+        return Err(EnumerationRefusal::Unsupported { thread: name(), what, span: transition.span });
     }
     Ok(())
 }
 
-fn start(thread: &Thread) -> ThreadState {
+fn start(thread: &Thread) -> GraphThread {
     let registers = thread.registers.iter().map(|register| register.initial).collect();
-    ThreadState { location: thread.initial, registers, failure: None }
+    GraphThread { location: thread.initial, registers, failure: None }
 }
 
-fn failed(state: &State, thread: ThreadId, failure: Failure) -> State {
+fn failed(state: &GraphState, thread: ThreadId, failure: ThreadFailure) -> GraphState {
     let mut next = state.clone();
     next.threads[thread.0].failure = Some(failure);
     next
@@ -230,16 +248,19 @@ fn failed(state: &State, thread: ThreadId, failure: Failure) -> State {
 
 /// One graph per initial memory. Cells that may start with any value are initialised here and all others at their first
 /// access, so that large arrays cost nothing.
-fn initial_graphs(program: &Program, limits: Limits) -> Result<Vec<Graph>, Refusal> {
+fn initial_graphs(program: &Program, limits: GraphLimits) -> Result<Vec<Graph>, EnumerationRefusal> {
     let mut graphs = vec![Graph::default()];
     for address in program.memory.named_addresses() {
-        if program.memory.initial_at(address) != Initial::Any {
+        if program.memory.initial_at(address) != InitialValue::Any {
             continue;
         }
         let domain = program.memory.domain_at(address);
         let count = domain.size().and_then(|size| size.checked_mul(graphs.len() as u64));
         if count.is_none_or(|count| count > limits.values) {
-            return Err(Refusal::TooManyValues { what: "the initial memory".to_owned(), limit: limits.values });
+            return Err(EnumerationRefusal::TooManyValues {
+                what: "the initial memory".to_owned(),
+                limit: limits.values,
+            });
         }
         graphs = graphs
             .iter()
@@ -259,7 +280,7 @@ fn initial_graphs(program: &Program, limits: Limits) -> Result<Vec<Graph>, Refus
 /// this only gives a default.
 pub(super) fn initial_value(program: &Program, address: Value) -> Value {
     match program.memory.initial_at(address) {
-        Initial::Value(value) => value,
-        Initial::Any => 0,
+        InitialValue::Value(value) => value,
+        InitialValue::Any => 0,
     }
 }

@@ -5,19 +5,19 @@
 //! fails stops the thread at its location.
 
 use super::Label;
-use ravelin_program::{Address, Admitted, Expr, Fault, Instruction, LocId, Order, Program, RegId, Thread, Value};
+use ravelin_program::{Address, Admission, Expr, Fault, Instruction, LocId, Order, Program, RegId, Thread, Value};
 use thiserror::Error;
 
 /// The location of a thread, its registers, and the failure that stopped it, if any.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ThreadState {
+pub struct GraphThread {
     pub location: LocId,
     pub registers: Vec<Value>,
-    pub failure: Option<Failure>,
+    pub failure: Option<ThreadFailure>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
-pub enum Failure {
+pub enum ThreadFailure {
     #[error("an assertion fails")]
     Assertion,
     #[error(transparent)]
@@ -26,11 +26,11 @@ pub enum Failure {
 
 /// What taking a transition may lead to.
 #[derive(Clone, Debug)]
-pub(super) struct Outcome {
+pub(super) struct TransitionOutcome {
     /// The event, if there is one. For a failure, the event whose read led to it, which is not added to the graph.
     pub label: Option<Label>,
     /// The registers afterwards.
-    pub registers: Result<Vec<Value>, Failure>,
+    pub registers: Result<Vec<Value>, ThreadFailure>,
 }
 
 /// A thread about to execute an instruction.
@@ -56,13 +56,14 @@ impl Local<'_> {
     }
 
     /// All outcomes of the instruction if it reads `read`; instructions that do not read ignore it. None if it blocks.
-    pub fn outcomes(&self, instruction: &Instruction, read: Value) -> Vec<Outcome> {
-        self.attempt(instruction, read)
-            .unwrap_or_else(|fault| vec![Outcome { label: None, registers: Err(Failure::Fault(fault)) }])
+    pub fn outcomes(&self, instruction: &Instruction, read: Value) -> Vec<TransitionOutcome> {
+        self.attempt(instruction, read).unwrap_or_else(|fault| {
+            vec![TransitionOutcome { label: None, registers: Err(ThreadFailure::Fault(fault)) }]
+        })
     }
 
-    fn attempt(&self, instruction: &Instruction, read: Value) -> Result<Vec<Outcome>, Fault> {
-        let one = |outcome: Option<Outcome>| Ok(outcome.into_iter().collect());
+    fn attempt(&self, instruction: &Instruction, read: Value) -> Result<Vec<TransitionOutcome>, Fault> {
+        let one = |outcome: Option<TransitionOutcome>| Ok(outcome.into_iter().collect());
         match instruction {
             Instruction::Nop => one(self.outcome(None, &[])),
             Instruction::Assign { reg, value } => one(self.outcome(None, &[(Some(*reg), self.eval(value)?)])),
@@ -75,7 +76,7 @@ impl Local<'_> {
             }
             Instruction::Assert(condition) => {
                 let holds = self.eval(condition)? != 0;
-                let failed = Outcome { label: None, registers: Err(Failure::Assertion) };
+                let failed = TransitionOutcome { label: None, registers: Err(ThreadFailure::Assertion) };
                 one(if holds { self.outcome(None, &[]) } else { Some(failed) })
             }
             Instruction::Load { reg, address, order } => {
@@ -145,10 +146,10 @@ impl Local<'_> {
         }
     }
 
-    fn store(&self, address: Value, value: Value, order: Order) -> Result<Option<Outcome>, Fault> {
+    fn store(&self, address: Value, value: Value, order: Order) -> Result<Option<TransitionOutcome>, Fault> {
         Ok(match self.program.memory.domain_at(address).admit(value)? {
-            Admitted::Value(value) => self.outcome(Some(Label::Write { address, value, order }), &[]),
-            Admitted::Blocked => None,
+            Admission::Value(value) => self.outcome(Some(Label::Write { address, value, order }), &[]),
+            Admission::Blocked => None,
         })
     }
 
@@ -161,26 +162,26 @@ impl Local<'_> {
         written: Result<Value, Fault>,
         order: Order,
         registers: &[(Option<RegId>, Value)],
-    ) -> Option<Outcome> {
+    ) -> Option<TransitionOutcome> {
         let label = |written| Some(Label::Rmw { address, read, written, order });
         match written.and_then(|value| self.program.memory.domain_at(address).admit(value)) {
-            Ok(Admitted::Value(written)) => self.outcome(label(written), registers),
-            Ok(Admitted::Blocked) => None,
-            Err(fault) => Some(Outcome { label: label(read), registers: Err(Failure::Fault(fault)) }),
+            Ok(Admission::Value(written)) => self.outcome(label(written), registers),
+            Ok(Admission::Blocked) => None,
+            Err(fault) => Some(TransitionOutcome { label: label(read), registers: Err(ThreadFailure::Fault(fault)) }),
         }
     }
 
     /// The outcome that assigns the registers; `None` if a domain blocks one of the values.
-    fn outcome(&self, label: Option<Label>, assigned: &[(Option<RegId>, Value)]) -> Option<Outcome> {
+    fn outcome(&self, label: Option<Label>, assigned: &[(Option<RegId>, Value)]) -> Option<TransitionOutcome> {
         let mut registers = self.registers.to_vec();
         for &(register, value) in assigned {
             let Some(register) = register else { continue };
             match self.thread.registers[register.0].domain.admit(value) {
-                Ok(Admitted::Value(value)) => registers[register.0] = value,
-                Ok(Admitted::Blocked) => return None,
-                Err(fault) => return Some(Outcome { label, registers: Err(Failure::Fault(fault)) }),
+                Ok(Admission::Value(value)) => registers[register.0] = value,
+                Ok(Admission::Blocked) => return None,
+                Err(fault) => return Some(TransitionOutcome { label, registers: Err(ThreadFailure::Fault(fault)) }),
             }
         }
-        Some(Outcome { label, registers: Ok(registers) })
+        Some(TransitionOutcome { label, registers: Ok(registers) })
     }
 }

@@ -5,7 +5,7 @@
 //! newest store in memory. (The paper corrects the source of an early load at the flush, which is equivalent.)
 
 use super::touch::touches;
-use super::{Access, Event, NoTrace, Read, Source, Taken, Trace, Write};
+use super::{EventAccess, EventStep, NoTrace, Read, Trace, TraceEvent, ValueSource, Write};
 use crate::Action;
 use crate::operational::{Reference, Refusal, State};
 use ravelin_program::{Instruction, ThreadId, TransitionId, Value};
@@ -73,14 +73,14 @@ impl Build {
             return Ok(());
         }
         let event = self.event(thread, before.bus == Some(thread));
-        self.trace.events[event].steps.push(Taken { transition, at });
+        self.trace.events[event].steps.push(EventStep { transition, at });
         let step = self.trace.events[event].steps.len() - 1;
         for touch in touches {
             let address = touch.address;
             let read = touch.read.map(|value| Read { value, source: self.source(thread, address) });
             let reached = (!touch.buffered).then_some(at);
             let write = touch.written.map(|value| Write { value, reached });
-            self.trace.events[event].accesses.push(Access { address, read, write, step });
+            self.trace.events[event].accesses.push(EventAccess { address, read, write, step });
             if write.is_some() {
                 let access = self.trace.events[event].accesses.len() - 1;
                 match touch.buffered {
@@ -109,7 +109,7 @@ impl Build {
             return open;
         }
         let event = self.trace.events.len();
-        self.trace.events.push(Event { thread, steps: Vec::new(), accesses: Vec::new() });
+        self.trace.events.push(TraceEvent { thread, steps: Vec::new(), accesses: Vec::new() });
         self.trace.program_order[thread.0].push(event);
         if holds_bus {
             self.open = Some(event);
@@ -118,10 +118,10 @@ impl Build {
     }
 
     /// What a load reads now.
-    fn source(&self, thread: ThreadId, address: Value) -> Source {
+    fn source(&self, thread: ThreadId, address: Value) -> ValueSource {
         let early = self.pending[thread.0].get(&address).and_then(VecDeque::back).map(|&(event, _)| event);
         let newest = || self.trace.memory_order.get(&address).and_then(|stores| stores.last()).copied();
-        early.or_else(newest).map_or(Source::Initial, Source::Event)
+        early.or_else(newest).map_or(ValueSource::Initial, ValueSource::Event)
     }
 
     fn reach_memory(&mut self, event: usize, address: Value) {

@@ -7,14 +7,14 @@
 //!
 //! Cost of a cycle: a breadth-first search from each event, over at most n² edges.
 
-use super::{Source, Trace};
+use super::{Trace, ValueSource};
 use ravelin_program::Value;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 
 /// The kinds of edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Edge {
+pub enum TraceEdge {
     /// Program order.
     Po,
     /// From a store to a load that reads it.
@@ -25,20 +25,20 @@ pub enum Edge {
     Fr,
 }
 
-impl Edge {
-    pub const ALL: [Edge; 4] = [Edge::Po, Edge::Rf, Edge::Co, Edge::Fr];
+impl TraceEdge {
+    pub const ALL: [TraceEdge; 4] = [TraceEdge::Po, TraceEdge::Rf, TraceEdge::Co, TraceEdge::Fr];
 
     pub fn name(self) -> &'static str {
         match self {
-            Edge::Po => "po",
-            Edge::Rf => "rf",
-            Edge::Co => "co",
-            Edge::Fr => "fr",
+            TraceEdge::Po => "po",
+            TraceEdge::Rf => "rf",
+            TraceEdge::Co => "co",
+            TraceEdge::Fr => "fr",
         }
     }
 }
 
-impl fmt::Display for Edge {
+impl fmt::Display for TraceEdge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -48,7 +48,7 @@ impl fmt::Display for Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Arrow {
     pub from: usize,
-    pub edge: Edge,
+    pub edge: TraceEdge,
     /// The cell of the edge; none for program order.
     pub address: Option<Value>,
     pub to: usize,
@@ -56,9 +56,9 @@ pub struct Arrow {
 
 /// A step of a cycle: the edge leads from this event to that of the next step, and from the last to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Step {
+pub struct CycleStep {
     pub event: usize,
-    pub edge: Edge,
+    pub edge: TraceEdge,
     pub address: Option<Value>,
 }
 
@@ -73,7 +73,7 @@ impl Trace {
     /// The choice among several is deterministic. The cycle starts with program order, at the first possible event.
     /// Every cycle has such an edge: the others follow the order in which memory was accessed, except where a load
     /// reads a store of its own thread early, which is program order too.
-    pub fn cycle(&self) -> Option<Vec<Step>> {
+    pub fn cycle(&self) -> Option<Vec<CycleStep>> {
         let mut outgoing: Vec<Vec<Arrow>> = vec![Vec::new(); self.events.len()];
         for arrow in self.arrows(usize::MAX) {
             outgoing[arrow.from].push(arrow);
@@ -88,11 +88,16 @@ impl Trace {
             }
         }
         let mut cycle = shortest?;
-        let programmed = cycle.iter().enumerate().filter(|(_, arrow)| arrow.edge == Edge::Po);
+        let programmed = cycle.iter().enumerate().filter(|(_, arrow)| arrow.edge == TraceEdge::Po);
         if let Some((first, _)) = programmed.min_by_key(|(_, arrow)| arrow.from) {
             cycle.rotate_left(first);
         }
-        Some(cycle.iter().map(|arrow| Step { event: arrow.from, edge: arrow.edge, address: arrow.address }).collect())
+        Some(
+            cycle
+                .iter()
+                .map(|arrow| CycleStep { event: arrow.from, edge: arrow.edge, address: arrow.address })
+                .collect(),
+        )
     }
 
     /// All edges that skip fewer than `reach` events of their order.
@@ -105,12 +110,12 @@ impl Trace {
         };
         for events in &self.program_order {
             for (index, &event) in events.iter().enumerate() {
-                add(event, Edge::Po, None, &events[index + 1..]);
+                add(event, TraceEdge::Po, None, &events[index + 1..]);
             }
         }
         for (&address, stores) in &self.memory_order {
             for (index, &store) in stores.iter().enumerate() {
-                add(store, Edge::Co, Some(address), &stores[index + 1..]);
+                add(store, TraceEdge::Co, Some(address), &stores[index + 1..]);
             }
         }
         for (event, node) in self.events.iter().enumerate() {
@@ -118,14 +123,14 @@ impl Trace {
                 let Some(read) = access.read else { continue };
                 let stores = self.memory_order.get(&access.address).map_or(&[][..], Vec::as_slice);
                 let overwritten_by = match read.source {
-                    Source::Initial => 0,
-                    Source::Event(source) => {
-                        add(source, Edge::Rf, Some(access.address), &[event]);
+                    ValueSource::Initial => 0,
+                    ValueSource::Event(source) => {
+                        add(source, TraceEdge::Rf, Some(access.address), &[event]);
                         // A source that is pending has nothing after it yet.
                         stores.iter().position(|&store| store == source).map_or(stores.len(), |index| index + 1)
                     }
                 };
-                add(event, Edge::Fr, Some(access.address), &stores[overwritten_by..]);
+                add(event, TraceEdge::Fr, Some(access.address), &stores[overwritten_by..]);
             }
         }
         arrows.into_iter().collect()

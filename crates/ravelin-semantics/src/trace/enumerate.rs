@@ -24,7 +24,7 @@ use thiserror::Error;
 
 /// A computation with a cyclic trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
+pub struct CyclicComputation {
     /// The initial state it starts from.
     pub start: State,
     /// It ends with empty store buffers.
@@ -42,11 +42,11 @@ pub enum Undecided {
 
 /// Searches for a computation with a cyclic trace under the reference's model. `None` if there is none. For a reference
 /// without a bound on pending stores, the program is then robust against the model.
-pub fn find_violation(reference: &Reference, limit: usize) -> Result<Option<Violation>, Undecided> {
-    Search::new(reference, limit, true).run(|state, past| (state.clone(), past.prospect()))
+pub fn find_violation(reference: &Reference, limit: usize) -> Result<Option<CyclicComputation>, Undecided> {
+    TraceSearch::new(reference, limit, true).run(|state, past| (state.clone(), past.prospect()))
 }
 
-struct Search<'a> {
+struct TraceSearch<'a> {
     reference: &'a Reference,
     limit: usize,
     /// For each thread, whether its undisturbed steps go first.
@@ -54,24 +54,24 @@ struct Search<'a> {
     /// Issues of stores are such steps.
     issues_early: bool,
     /// How each configuration was reached.
-    origins: Vec<Origin>,
+    origins: Vec<TraceOrigin>,
     /// States from which store buffers cannot be emptied.
     hopeless: HashSet<State>,
     visited: usize,
 }
 
-enum Origin {
+enum TraceOrigin {
     Start(State),
     After { earlier: usize, action: Action },
 }
 
-impl<'a> Search<'a> {
-    fn new(reference: &'a Reference, limit: usize, reduced: bool) -> Search<'a> {
+impl<'a> TraceSearch<'a> {
+    fn new(reference: &'a Reference, limit: usize, reduced: bool) -> TraceSearch<'a> {
         let program = reference.program();
         let takes_bus = |thread: &ravelin_program::Thread| {
             thread.transitions.iter().any(|transition| transition.instruction == Instruction::BusLock)
         };
-        Search {
+        TraceSearch {
             reference,
             limit,
             preferred: program.threads.iter().map(|thread| reduced && thread.is_acyclic()).collect(),
@@ -85,13 +85,13 @@ impl<'a> Search<'a> {
     }
 
     /// Follows one of the runs with the same key.
-    fn run<K: Eq + Hash>(mut self, key: impl Fn(&State, &Past) -> K) -> Result<Option<Violation>, Undecided> {
+    fn run<K: Eq + Hash>(mut self, key: impl Fn(&State, &Past) -> K) -> Result<Option<CyclicComputation>, Undecided> {
         let mut seen = HashSet::new();
         let mut waiting = VecDeque::new();
         for state in self.reference.initial_states()? {
             let past = Past::new(state.threads.len());
             seen.insert(key(&state, &past));
-            self.origins.push(Origin::Start(state.clone()));
+            self.origins.push(TraceOrigin::Start(state.clone()));
             waiting.push_back((self.origins.len() - 1, state, past));
         }
         while let Some((configuration, state, past)) = waiting.pop_front() {
@@ -105,7 +105,7 @@ impl<'a> Search<'a> {
                         return Ok(Some(self.violation(configuration, action, rest)));
                     }
                 } else if seen.insert(key(&next, &grown)) {
-                    self.origins.push(Origin::After { earlier: configuration, action });
+                    self.origins.push(TraceOrigin::After { earlier: configuration, action });
                     waiting.push_back((self.origins.len() - 1, next, grown));
                 }
             }
@@ -178,20 +178,20 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    fn violation(&self, configuration: usize, last: Action, rest: Vec<Action>) -> Violation {
+    fn violation(&self, configuration: usize, last: Action, rest: Vec<Action>) -> CyclicComputation {
         let mut run: Vec<Action> = rest.into_iter().rev().chain([last]).collect();
         let mut at = configuration;
         let start = loop {
             match &self.origins[at] {
-                Origin::Start(state) => break state.clone(),
-                Origin::After { earlier, action } => {
+                TraceOrigin::Start(state) => break state.clone(),
+                TraceOrigin::After { earlier, action } => {
                     run.push(*action);
                     at = *earlier;
                 }
             }
         };
         run.reverse();
-        Violation { start, run }
+        CyclicComputation { start, run }
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
         for seed in 0..400 {
             for model in [Model::Tso, Model::Pso] {
                 let reference = Reference::new(&generator.program(seed), model, None).expect("modelled");
-                let plain = Search::new(&reference, 3_000, false).run(|state, past| (state.clone(), past.clone()));
+                let plain = TraceSearch::new(&reference, 3_000, false).run(|state, past| (state.clone(), past.clone()));
                 let Ok(plain) = plain else { continue };
                 let quick = find_violation(&reference, 3_000).expect("it visits fewer");
                 assert_eq!(quick.is_some(), plain.is_some(), "seed {seed} under {model}");

@@ -45,8 +45,8 @@ mod enumerate;
 mod past;
 mod touch;
 
-pub use cycle::{Arrow, Edge, Step};
-pub use enumerate::{Undecided, Violation, find_violation};
+pub use cycle::{Arrow, CycleStep, TraceEdge};
+pub use enumerate::{CyclicComputation, Undecided, find_violation};
 
 use crate::operational::Refusal;
 use ravelin_program::{ThreadId, TransitionId, Value};
@@ -56,7 +56,7 @@ use thiserror::Error;
 /// The trace of one run. Events are numbered in the order in which they began, so those of a thread in program order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    pub events: Vec<Event>,
+    pub events: Vec<TraceEvent>,
     /// For each thread its events, in program order.
     pub program_order: Vec<Vec<usize>>,
     /// For each address the events that stored to it, in the order in which they reached memory. An event that stored
@@ -75,17 +75,17 @@ impl Trace {
 
 /// What one thread did in memory in one atomic step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct TraceEvent {
     pub thread: ThreadId,
     /// The steps that make it up: one, or all steps between two instructions for the bus lock that access memory.
-    pub steps: Vec<Taken>,
+    pub steps: Vec<EventStep>,
     /// In the order in which they were made.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<EventAccess>,
 }
 
 /// A step of the run that belongs to an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct EventStep {
     /// In [`crate::operational::Reference::program`].
     pub transition: TransitionId,
     /// Which action of the run it was.
@@ -94,11 +94,11 @@ pub struct Taken {
 
 /// A load, a store, or a read-modify-write, which is both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct EventAccess {
     pub address: Value,
     pub read: Option<Read>,
     pub write: Option<Write>,
-    /// Which of the event's [`Event::steps`] made it.
+    /// Which of the event's [`TraceEvent::steps`] made it.
     pub step: usize,
 }
 
@@ -106,12 +106,12 @@ pub struct Access {
 pub struct Read {
     /// The value of the cell, before the register's domain was applied.
     pub value: Value,
-    pub source: Source,
+    pub source: ValueSource,
 }
 
 /// Where a value that was read came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueSource {
     /// No thread had stored to the address.
     Initial,
     /// An event that stored it; the reading event itself if that is a block that stored before.

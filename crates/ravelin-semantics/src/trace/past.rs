@@ -10,7 +10,7 @@
 //! [`Past::prospect`] contains exactly that. Two runs that agree on it and on the state can be continued with the same
 //! actions, and then both close a cycle or neither does.
 
-use super::touch::{Touch, touches};
+use super::touch::{CellAccess, touches};
 use crate::Action;
 use crate::operational::{Reference, Refusal, State};
 use ravelin_program::{Instruction, ThreadId, Value};
@@ -117,7 +117,7 @@ impl Past {
         event
     }
 
-    fn access(&mut self, event: usize, thread: ThreadId, touch: &Touch) {
+    fn access(&mut self, event: usize, thread: ThreadId, touch: &CellAccess) {
         let address = touch.address;
         if touch.read.is_some() {
             let early = self.pending[thread.0].get_mut(&address).and_then(VecDeque::back_mut);

@@ -5,11 +5,11 @@
 //! on a load of the same block.
 
 use crate::operational::{Reference, Refusal, State};
-use ravelin_program::{Address, Admitted, Domain, Expr, Instruction, ThreadId, TransitionId, Value};
+use ravelin_program::{Address, Admission, Domain, Expr, Instruction, ThreadId, TransitionId, Value};
 use std::collections::BTreeMap;
 
 /// A load, a store, or a read-modify-write, which is both.
-pub(super) struct Touch {
+pub(super) struct CellAccess {
     pub address: Value,
     pub read: Option<Value>,
     pub written: Option<Value>,
@@ -23,14 +23,14 @@ pub(super) fn touches(
     before: &State,
     (thread, transition, choice): (ThreadId, TransitionId, Value),
     after: &State,
-) -> Result<Vec<Touch>, Refusal> {
+) -> Result<Vec<CellAccess>, Refusal> {
     let registers = &before.threads[thread.0].registers;
     let instruction = &reference.program().threads[thread.0].transitions[transition.0].instruction;
     let touch = |address: &Address, reads: bool, writes: bool, buffered: bool| {
         let address = eval(registers, &address.expr)?;
         let read = reads.then(|| before.visible(thread, address));
         let written = writes.then(|| after.visible(thread, address));
-        Ok(vec![Touch { address, read, written, buffered }])
+        Ok(vec![CellAccess { address, read, written, buffered }])
     };
     match instruction {
         Instruction::Load { address, .. } | Instruction::Wait { address, .. } => touch(address, true, false, false),
@@ -57,7 +57,12 @@ pub(super) fn touches(
     }
 }
 
-fn block(reference: &Reference, before: &State, thread: ThreadId, body: &[Instruction]) -> Result<Vec<Touch>, Refusal> {
+fn block(
+    reference: &Reference,
+    before: &State,
+    thread: ThreadId,
+    body: &[Instruction],
+) -> Result<Vec<CellAccess>, Refusal> {
     let program = reference.program();
     let domain_of = |register: usize| program.threads[thread.0].registers[register].domain;
     let mut registers = before.threads[thread.0].registers.clone();
@@ -73,14 +78,14 @@ fn block(reference: &Reference, before: &State, thread: ThreadId, body: &[Instru
                 let found = written_here.get(&address).copied();
                 let found = found.unwrap_or_else(|| before.visible(thread, address));
                 registers[reg.0] = admit(domain_of(reg.0), found)?;
-                touches.push(Touch { address, read: Some(found), written: None, buffered: false });
+                touches.push(CellAccess { address, read: Some(found), written: None, buffered: false });
             }
             Instruction::Store { address, value, .. } => {
                 let address = eval(&registers, &address.expr)?;
                 let value = eval(&registers, value)?;
                 let value = admit(program.memory.domain_at(address), value)?;
                 written_here.insert(address, value);
-                touches.push(Touch { address, read: None, written: Some(value), buffered: false });
+                touches.push(CellAccess { address, read: None, written: Some(value), buffered: false });
             }
             // The step was taken, so its assumptions hold; nothing else may occur in a block.
             _ => {}
@@ -95,7 +100,7 @@ fn eval(registers: &[Value], expr: &Expr) -> Result<Value, Refusal> {
 
 fn admit(domain: Domain, value: Value) -> Result<Value, Refusal> {
     match domain.admit(value)? {
-        Admitted::Value(value) => Ok(value),
-        Admitted::Blocked => Err(Refusal::Blocked { value }),
+        Admission::Value(value) => Ok(value),
+        Admission::Blocked => Err(Refusal::Blocked { value }),
     }
 }

@@ -8,7 +8,7 @@
 // Every test program uses a part of this.
 
 use ravelin_program::{Expr, Instruction, Order, Program, ProgramBuilder, RegId, RmwOp, ThreadBuilder, Variable};
-use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
+use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, robust};
 
 pub fn program(text: &str) -> Program {
     let mut builder = ProgramBuilder::new(text);
@@ -38,9 +38,9 @@ pub fn program(text: &str) -> Program {
 
 /// Whether a complete execution ends with these values: `a=1 b=0 x=2`, of registers (the first of that name) and
 /// variables.
-pub fn allowed(text: &str, outcome: &str, reading: Reading) -> bool {
+pub fn allowed(text: &str, outcome: &str, reading: OrderReading) -> bool {
     let program = program(text);
-    let all = enumerate(&program, reading, Limits::default()).expect("small enough");
+    let all = enumerate(&program, reading, GraphLimits::default()).expect("small enough");
     all.final_states(&program).iter().any(|state| {
         outcome.split_whitespace().all(|claim| {
             let (name, value) = claim.split_once('=').expect("name=value");
@@ -55,8 +55,8 @@ pub fn allowed(text: &str, outcome: &str, reading: Reading) -> bool {
     })
 }
 
-pub fn is_robust(text: &str, reading: Reading) -> bool {
-    robust(&program(text), reading, Limits::default()).expect("small enough").is_robust()
+pub fn is_robust(text: &str, reading: OrderReading) -> bool {
+    robust(&program(text), reading, GraphLimits::default()).expect("small enough").is_robust()
 }
 
 fn variable_of<'a>(line: &[&'a str]) -> Option<&'a str> {

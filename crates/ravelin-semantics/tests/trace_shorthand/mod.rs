@@ -6,7 +6,7 @@ use ravelin_program::{
 use ravelin_program::{ThreadId, TransitionId};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Reference, State};
-use ravelin_semantics::trace::{Trace, Violation, find_violation};
+use ravelin_semantics::trace::{CyclicComputation, Trace, find_violation};
 
 pub const X: Value = 1;
 pub const Y: Value = 2;
@@ -89,7 +89,7 @@ pub fn start(reference: &Reference) -> State {
     reference.initial_states().expect("few")[0].clone()
 }
 
-pub fn violation(program: &Program, model: Model) -> Option<Violation> {
+pub fn violation(program: &Program, model: Model) -> Option<CyclicComputation> {
     find_violation(&reference(program, model), 100_000).expect("small enough")
 }
 

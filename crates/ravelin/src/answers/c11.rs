@@ -42,7 +42,7 @@ pub(super) fn violation(violation: &C11Violation) -> TroubleKind {
     }
 }
 
-fn stale(witness: &analysis::C11Witness, remedy: Option<analysis::Remedy>) -> C11Witness {
+fn stale(witness: &analysis::C11Witness, remedy: Option<analysis::C11Remedy>) -> C11Witness {
     let remedy = remedy.map(|remedy| {
         let strengthen = remedy.strengthen.iter();
         let strengthen = strengthen.map(|(event, order)| Strengthen { event: *event, order: order.name().to_owned() });

@@ -4,23 +4,23 @@ use super::c11::violation;
 use super::reach::witness;
 use super::robust::{attack_witness, race};
 use super::threads::instance;
-use ravelin_analysis::fences::{self as analysis, Offer, Outcome, Purpose, Sets};
+use ravelin_analysis::fences::{self as analysis, Offer, Sets, SynthesisOutcome, SynthesisPurpose};
 use ravelin_answer::{
     Change, ChangeKind, FenceEffort, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown,
     NeededFence, PlaceCost, Trouble, TroubleKind, WantedSets,
 };
-use ravelin_program::{self as program, HardwareProgram, Model, Program, SeqCstReading, Site, Strength, repaired};
+use ravelin_program::{self as program, FenceStrength, HardwareProgram, Model, Program, SeqCstReading, Site, repaired};
 
 /// A program, the possible changes, and the result.
 pub(crate) struct Repaired<'a> {
     pub file: &'a str,
     pub program: &'a Program,
     pub model: Model,
-    pub purpose: Purpose,
+    pub purpose: SynthesisPurpose,
     pub wanted: Sets,
     pub sites: &'a [Site],
     pub offers: &'a [Offer],
-    pub found: &'a analysis::Fences,
+    pub found: &'a analysis::FenceAnswer,
     /// The reading of seq_cst accesses that an answer under rc20 uses.
     pub seq_cst: Option<SeqCstReading>,
     /// Fences of the first set, by number of the offer, and what goes wrong without each; `None` if a limit was hit
@@ -32,11 +32,11 @@ pub(crate) struct Repaired<'a> {
 pub(crate) fn fences(repaired: &Repaired) -> Fences {
     let found = repaired.found;
     let (outcome, trouble, why) = match &found.outcome {
-        Outcome::NotNeeded => (FenceOutcome::NotNeeded, None, None),
-        Outcome::Found => (FenceOutcome::Found, None, None),
-        Outcome::WrongUnderSc(trouble) => (FenceOutcome::WrongUnderSc, Some(trouble), None),
-        Outcome::NoSet(trouble) => (FenceOutcome::NoSet, Some(trouble), None),
-        Outcome::Unknown(why) => (FenceOutcome::Unknown, None, Some(why)),
+        SynthesisOutcome::NotNeeded => (FenceOutcome::NotNeeded, None, None),
+        SynthesisOutcome::Found => (FenceOutcome::Found, None, None),
+        SynthesisOutcome::WrongUnderSc(trouble) => (FenceOutcome::WrongUnderSc, Some(trouble), None),
+        SynthesisOutcome::NoSet(trouble) => (FenceOutcome::NoSet, Some(trouble), None),
+        SynthesisOutcome::Unknown(why) => (FenceOutcome::Unknown, None, Some(why)),
     };
     let needed = repaired.needed.iter().map(|(offer, trouble)| {
         let first = found.sets.first().map_or(&[][..], |set| &set.offers);
@@ -51,9 +51,9 @@ pub(crate) fn fences(repaired: &Repaired) -> Fences {
         file: repaired.file.to_owned(),
         model: repaired.model,
         purpose: match repaired.purpose {
-            Purpose::Robust => FencePurpose::Robustness,
-            Purpose::RaceFree => FencePurpose::Trf,
-            Purpose::Safe(_) => FencePurpose::Safety,
+            SynthesisPurpose::Robust => FencePurpose::Robustness,
+            SynthesisPurpose::RaceFree => FencePurpose::Trf,
+            SynthesisPurpose::Safe(_) => FencePurpose::Safety,
         },
         wanted: match repaired.wanted {
             Sets::Cheapest => WantedSets::Cheapest,
@@ -146,12 +146,12 @@ impl Repaired<'_> {
     }
 }
 
-fn inserted(strength: Strength) -> ChangeKind {
+fn inserted(strength: FenceStrength) -> ChangeKind {
     match strength {
-        Strength::Full => ChangeKind::InsertFence,
-        Strength::StoreStore => ChangeKind::InsertStoreStoreFence,
-        Strength::Acquire => ChangeKind::InsertAcquireFence,
-        Strength::AcqRel => ChangeKind::InsertAcqRelFence,
+        FenceStrength::Full => ChangeKind::InsertFence,
+        FenceStrength::StoreStore => ChangeKind::InsertStoreStoreFence,
+        FenceStrength::Acquire => ChangeKind::InsertAcquireFence,
+        FenceStrength::AcqRel => ChangeKind::InsertAcqRelFence,
     }
 }
 

@@ -1,27 +1,27 @@
 //! Reachability.
 
 use super::threads::any_number;
-use ravelin_analysis::reachability::{Answer, Effort, Engine};
+use ravelin_analysis::reachability::{PortfolioAnswer, ReachEngine, ReachabilityEffort};
 use ravelin_analysis::witness::Witness;
 use ravelin_answer::{ReachEffort, Reachability, RunWitness, Statistics};
 
 /// The answer to `reach`.
-pub fn reachability(file: &str, found: &Answer) -> Reachability {
+pub fn reachability(file: &str, found: &PortfolioAnswer) -> Reachability {
     let reached = &found.reachability;
     let effort = match &found.effort {
-        Effort::States => None,
-        Effort::Constraints(counts) => {
+        ReachabilityEffort::States => None,
+        ReachabilityEffort::Constraints(counts) => {
             let (generated, kept, minimal) = (counts.generated, counts.kept, counts.minimal);
             Some(ReachEffort::Constraints { generated, kept, minimal })
         }
-        Effort::Rounds(lazy) => Some(ReachEffort::Rounds {
+        ReachabilityEffort::Rounds(lazy) => Some(ReachEffort::Rounds {
             rounds: lazy.rounds,
             paths: lazy.paths,
             sc_states: lazy.sc_states,
             oracle_states: lazy.oracle_states,
         }),
     };
-    let state_bytes = (found.engine == Engine::Bounded).then_some(reached.words as u64 * 8);
+    let state_bytes = (found.engine == ReachEngine::Bounded).then_some(reached.words as u64 * 8);
     Reachability {
         file: file.to_owned(),
         model: reached.model,

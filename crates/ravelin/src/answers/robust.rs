@@ -10,7 +10,7 @@ use ravelin_answer::{
 use ravelin_program::{HardwareProgram, Model, Program};
 
 /// The answer to `check`.
-pub fn robustness(file: &str, program: &Program, found: &analysis::Robustness) -> Robustness {
+pub fn robustness(file: &str, program: &Program, found: &analysis::RobustnessAnswer) -> Robustness {
     // Attacks refer to the program after the x86 mapping. They refer to an instance if one of any number of threads is
     // not robust.
     let instance = found.any_number.as_ref().and_then(|found| found.instance.as_ref());

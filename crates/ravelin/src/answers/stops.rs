@@ -4,7 +4,7 @@ use ravelin_analysis::stops as analysis;
 use ravelin_answer::{Stop, Stops, Violation};
 
 /// The stops, which accompany every answer.
-pub fn stops(found: &analysis::Stops) -> Stops {
+pub fn stops(found: &analysis::StopsAnswer) -> Stops {
     let told = |stop: &Violation| Stop { violation: stop.clone(), message: sentence(stop) };
     Stops { found: found.found.iter().map(told).collect(), limit: found.limit.map(Into::into), copies: found.copies }
 }

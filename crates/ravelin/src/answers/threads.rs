@@ -1,6 +1,6 @@
 //! Any number of threads.
 
-use ravelin_analysis::parameterised::{self, AskedNet};
+use ravelin_analysis::parameterised::{self, NetReport};
 use ravelin_answer::{AnyNumber, Copies, Instance, NetSearch};
 
 pub(super) fn any_number(found: &parameterised::AnyNumber) -> AnyNumber {
@@ -17,7 +17,7 @@ pub(super) fn instance(found: &parameterised::Instance) -> Instance {
     Instance { copies: copies.collect(), smallest: found.smallest }
 }
 
-fn net(net: &AskedNet) -> NetSearch {
+fn net(net: &NetReport) -> NetSearch {
     NetSearch {
         attacker: net.thread.clone(),
         places: net.places,

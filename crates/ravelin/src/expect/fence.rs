@@ -3,8 +3,8 @@
 use super::table::Table;
 use crate::error::Error;
 use crate::fence::{Fence, Plan};
-use ravelin_analysis::fences::{Outcome, Purpose, Sets};
-use ravelin_analysis::reachability::Engine;
+use ravelin_analysis::fences::{Sets, SynthesisOutcome, SynthesisPurpose};
+use ravelin_analysis::reachability::ReachEngine;
 use ravelin_frontend::Expectation;
 use ravelin_frontend::sites::Repair;
 use ravelin_program::Model;
@@ -16,7 +16,7 @@ pub fn expected(
     tables: &[Table],
     path: &Path,
     model: Model,
-    engine: Engine,
+    engine: ReachEngine,
     copies: Option<usize>,
 ) -> Result<(Vec<(Plan, String)>, usize), String> {
     let mut expected = Vec::new();
@@ -26,15 +26,17 @@ pub fn expected(
     }
     for table in tables {
         for answer in table.answers(path, "fence", model.name()) {
-            expected.push((Plan::new(Purpose::Robust, copies), answer));
+            expected.push((Plan::new(SynthesisPurpose::Robust, copies), answer));
         }
         for (question, verdict) in table.questions(path) {
             let number = verdict.split_whitespace().next().unwrap_or_default().to_owned();
             match question {
-                "fences" if model == Model::Tso => expected.push((Plan::new(Purpose::Robust, copies), number)),
-                "trf-fences" if model == Model::Tso => expected.push((Plan::new(Purpose::RaceFree, copies), number)),
+                "fences" if model == Model::Tso => expected.push((Plan::new(SynthesisPurpose::Robust, copies), number)),
+                "trf-fences" if model == Model::Tso => {
+                    expected.push((Plan::new(SynthesisPurpose::RaceFree, copies), number))
+                }
                 question if locks_writes(question, model) => {
-                    let plan = Plan { repair: Repair::Rmw, ..Plan::new(Purpose::Safe(engine), copies) };
+                    let plan = Plan { repair: Repair::Rmw, ..Plan::new(SynthesisPurpose::Safe(engine), copies) };
                     // `1 sync set(s) L10 P0 L21 P1`: two writes to be locked.
                     expected.push((plan, (verdict.split_whitespace().skip(3).count() / 2).to_string()));
                 }
@@ -59,12 +61,12 @@ pub fn answer(question: &Fence) -> Result<String, Error> {
     let sets = answer.sets.len().max(1);
     let plural = |number: usize| if number == 1 { "" } else { "s" };
     Ok(match answer.outcome {
-        Outcome::NotNeeded | Outcome::Found if question.plan.sets == Sets::AllMinimal => {
+        SynthesisOutcome::NotNeeded | SynthesisOutcome::Found if question.plan.sets == Sets::AllMinimal => {
             format!("{fences} fence{}, {sets} minimal set{}", plural(fences), plural(sets))
         }
-        Outcome::NotNeeded | Outcome::Found => fences.to_string(),
-        Outcome::WrongUnderSc(_) => "wrong under sc".to_owned(),
-        Outcome::NoSet(_) => "no set".to_owned(),
-        Outcome::Unknown(_) => "unknown".to_owned(),
+        SynthesisOutcome::NotNeeded | SynthesisOutcome::Found => fences.to_string(),
+        SynthesisOutcome::WrongUnderSc(_) => "wrong under sc".to_owned(),
+        SynthesisOutcome::NoSet(_) => "no set".to_owned(),
+        SynthesisOutcome::Unknown(_) => "unknown".to_owned(),
     })
 }

@@ -24,7 +24,7 @@ pub enum Command {
     /// The answers of [`crate::reach`].
     Reach {
         /// The engine.
-        engine: reachability::Engine,
+        engine: reachability::ReachEngine,
         /// The most pending stores of one thread.
         buffer: usize,
         /// The reductions in use.
@@ -40,7 +40,7 @@ pub enum Command {
     /// The answers of [`crate::check`].
     Check {
         /// How attacks are searched.
-        engine: robustness::Engine,
+        engine: robustness::RobustnessEngine,
         /// How seq_cst accesses are read.
         seq_cst: SeqCstReading,
         /// Whether to search for data races.
@@ -49,7 +49,7 @@ pub enum Command {
     /// The answers of [`crate::fence`].
     Fence {
         /// The engine for safety.
-        engine: reachability::Engine,
+        engine: reachability::ReachEngine,
     },
 }
 
@@ -140,7 +140,7 @@ impl OfModel<'_> {
         self.compared.errors.push(format!("{}: {error}", self.program.name()));
     }
 
-    fn reach(&mut self, engine: reachability::Engine, usual: usize, reductions: Reductions) -> Result<(), Error> {
+    fn reach(&mut self, engine: reachability::ReachEngine, usual: usize, reductions: Reductions) -> Result<(), Error> {
         let headers = self.headers.iter().filter(|expected| !expected.pending);
         let headers = headers.map(|expected| (buffer_option(expected), expected.answer.clone()));
         let rows = self.comparing.tables.iter();
@@ -148,7 +148,7 @@ impl OfModel<'_> {
         let all: Vec<_> = headers.chain(rows.map(|answer| (None, answer))).collect();
         for (buffer, expected) in all {
             // An expectation about a bound refers to the engine that has one.
-            let engine = if buffer.is_some() { reachability::Engine::Bounded } else { engine };
+            let engine = if buffer.is_some() { reachability::ReachEngine::Bounded } else { engine };
             let question = crate::reach(self.program).model(self.model).engine(engine).reductions(reductions);
             let question = question.buffer(buffer.unwrap_or(usual)).budget(self.comparing.budget);
             match question.run() {
@@ -172,7 +172,7 @@ impl OfModel<'_> {
             return Ok(());
         }
         let budget = self.comparing.budget;
-        let question = reachability::Question { model: self.model, buffer, reductions, budget };
+        let question = reachability::ReachabilityQuestion { model: self.model, buffer, reductions, budget };
         let answer = ravelin_analysis::states::states(&self.program.program, &question)?;
         for expected in headers {
             self.add("states", expected, summary(&answer));
@@ -188,7 +188,12 @@ impl OfModel<'_> {
         Ok(())
     }
 
-    fn check(&mut self, engine: robustness::Engine, seq_cst: SeqCstReading, races: bool) -> Result<(), Error> {
+    fn check(
+        &mut self,
+        engine: robustness::RobustnessEngine,
+        seq_cst: SeqCstReading,
+        races: bool,
+    ) -> Result<(), Error> {
         let (expected, pending) = check::expected(&self.headers, self.comparing.tables, self.path, self.model);
         self.compared.pending += pending;
         // A property that is expected several times is checked once.
@@ -209,7 +214,7 @@ impl OfModel<'_> {
         Ok(())
     }
 
-    fn fence(&mut self, engine: reachability::Engine) -> Result<(), Error> {
+    fn fence(&mut self, engine: reachability::ReachEngine) -> Result<(), Error> {
         let copies = self.program.reading.copies;
         let expected = fence::expected(&self.headers, self.comparing.tables, self.path, self.model, engine, copies);
         let (expected, pending) = expected.map_err(Error::Question)?;

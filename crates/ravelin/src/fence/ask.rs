@@ -2,9 +2,12 @@
 
 use super::plan::{Plan, Task};
 use ravelin_analysis::c11::{
-    C11Question, StrengthenOutcome, StrengthenQuestion, Strengthened, c11_robustness, strengthen, strengthen_without,
+    C11Question, StrengthenAnswer, StrengthenOutcome, StrengthenQuestion, c11_robustness, strengthen,
+    strengthen_without,
 };
-use ravelin_analysis::fences::{FenceQuestion, Fences, Outcome, Purpose, Trouble, Why, fences, without};
+use ravelin_analysis::fences::{
+    FenceAnswer, FenceQuestion, SynthesisOutcome, SynthesisPurpose, Trouble, UnknownReason, fences, without,
+};
 use ravelin_analysis::reachability::{self, answer};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
@@ -18,7 +21,7 @@ pub(crate) enum Question<'a> {
 
 /// The answer, the reading of seq_cst accesses that it uses, and why each fence is needed.
 pub(crate) struct Found {
-    pub answer: Fences,
+    pub answer: FenceAnswer,
     pub seq_cst: Option<SeqCstReading>,
     /// By number of the offer.
     pub needed: Vec<(usize, Option<Trouble>)>,
@@ -64,10 +67,11 @@ impl<'a> Question<'a> {
         let FenceQuestion { model, purpose, budget, .. } = *question;
         let robust = RobustnessQuestion { budget, ..RobustnessQuestion::new(model) };
         Ok(match purpose {
-            Purpose::Robust => (robustness(program, &robust)?.verdict, "robust"),
-            Purpose::RaceFree => (race_freedom(program, &robust)?.verdict, "free of triangular races"),
-            Purpose::Safe(engine) => {
-                let reach = reachability::Question { budget, ..reachability::Question::new(model) };
+            SynthesisPurpose::Robust => (robustness(program, &robust)?.verdict, "robust"),
+            SynthesisPurpose::RaceFree => (race_freedom(program, &robust)?.verdict, "free of triangular races"),
+            SynthesisPurpose::Safe(engine) => {
+                let reach =
+                    reachability::ReachabilityQuestion { budget, ..reachability::ReachabilityQuestion::new(model) };
                 (answer(program, &reach, engine)?.reachability.verdict, "safe")
             }
         })
@@ -75,14 +79,14 @@ impl<'a> Question<'a> {
 }
 
 /// Converts an answer about orders and fences to one about fences.
-fn told(found: Strengthened) -> (Fences, Option<SeqCstReading>) {
+fn told(found: StrengthenAnswer) -> (FenceAnswer, Option<SeqCstReading>) {
     let outcome = match found.outcome {
-        StrengthenOutcome::NotNeeded => Outcome::NotNeeded,
-        StrengthenOutcome::Found => Outcome::Found,
-        StrengthenOutcome::NoSet(violation) => Outcome::NoSet(Box::new(Trouble::C11(violation))),
+        StrengthenOutcome::NotNeeded => SynthesisOutcome::NotNeeded,
+        StrengthenOutcome::Found => SynthesisOutcome::Found,
+        StrengthenOutcome::NoSet(violation) => SynthesisOutcome::NoSet(Box::new(Trouble::C11(violation))),
         StrengthenOutcome::Unknown { limit, unchecked } => {
-            Outcome::Unknown(Why { limit, one_delaying_thread: false, unchecked })
+            SynthesisOutcome::Unknown(UnknownReason { limit, one_delaying_thread: false, unchecked })
         }
     };
-    (Fences { outcome, sets: found.sets, truncated: found.truncated, effort: found.effort }, found.seq_cst)
+    (FenceAnswer { outcome, sets: found.sets, truncated: found.truncated, effort: found.effort }, found.seq_cst)
 }

@@ -14,12 +14,12 @@ use crate::program::Program;
 use crate::setters::setters;
 use crate::stops::add_stops;
 use ask::{Found, Question};
-use ravelin_analysis::fences::{CostBy, Offer, Outcome, Placement, Purpose, Sets};
-use ravelin_analysis::reachability::Engine;
+use ravelin_analysis::fences::{CostBy, Offer, Placement, Sets, SynthesisOutcome, SynthesisPurpose};
+use ravelin_analysis::reachability::ReachEngine;
 use ravelin_answer::{Answer, FencePurpose};
 use ravelin_explore::Budget;
 use ravelin_frontend::sites::Repair;
-use ravelin_program::{Model, SeqCstReading, Site, Strength};
+use ravelin_program::{FenceStrength, Model, SeqCstReading, Site};
 use std::time::Instant;
 
 /// Asks for the cheapest fences that make a program robust, or the minimal sets that make it safe.
@@ -41,7 +41,7 @@ pub fn fence(program: &Program) -> Fence<'_> {
     Fence {
         program,
         model: Model::Tso,
-        plan: Plan::new(Purpose::Robust, program.reading.copies),
+        plan: Plan::new(SynthesisPurpose::Robust, program.reading.copies),
         seq_cst: SeqCstReading::default(),
         races: true,
         explain: false,
@@ -70,17 +70,17 @@ impl<'a> Fence<'a> {
     /// The purpose of the fences; by default robustness.
     pub fn purpose(mut self, purpose: FencePurpose) -> Self {
         self.plan.purpose = match (purpose, self.plan.purpose) {
-            (FencePurpose::Robustness, _) => Purpose::Robust,
-            (FencePurpose::Trf, _) => Purpose::RaceFree,
-            (FencePurpose::Safety, Purpose::Safe(engine)) => Purpose::Safe(engine),
-            (FencePurpose::Safety, _) => Purpose::Safe(Engine::default()),
+            (FencePurpose::Robustness, _) => SynthesisPurpose::Robust,
+            (FencePurpose::Trf, _) => SynthesisPurpose::RaceFree,
+            (FencePurpose::Safety, SynthesisPurpose::Safe(engine)) => SynthesisPurpose::Safe(engine),
+            (FencePurpose::Safety, _) => SynthesisPurpose::Safe(ReachEngine::default()),
         };
         self
     }
 
     /// The engine for safety, for [`FencePurpose::Safety`].
-    pub fn engine(mut self, engine: Engine) -> Self {
-        if let Purpose::Safe(asked) = &mut self.plan.purpose {
+    pub fn engine(mut self, engine: ReachEngine) -> Self {
+        if let SynthesisPurpose::Safe(asked) = &mut self.plan.purpose {
             *asked = engine;
         }
         self
@@ -141,7 +141,9 @@ impl<'a> Fence<'a> {
         let program = &self.program.program;
         let question = self.question();
         let (task, Found { answer: found, seq_cst, needed }) = self.find()?;
-        if let (Some(reason), Outcome::NoSet(_) | Outcome::WrongUnderSc(_)) = (&task.not_expressible, &found.outcome) {
+        if let (Some(reason), SynthesisOutcome::NoSet(_) | SynthesisOutcome::WrongUnderSc(_)) =
+            (&task.not_expressible, &found.outcome)
+        {
             return Err(Error::Question(reason.to_string()));
         }
         let mut answer = answers::fences(&Repaired {
@@ -175,7 +177,7 @@ impl<'a> Fence<'a> {
     /// The places where fences may go, and their costs.
     pub fn places(self) -> Result<Answer, Error> {
         let task = self.task()?;
-        let allowed = task.offers.iter().filter(|offer| offer.strength == Strength::Full);
+        let allowed = task.offers.iter().filter(|offer| offer.strength == FenceStrength::Full);
         let places: Vec<(&Site, u64)> = allowed.map(|offer| (&task.sites[offer.site], offer.cost.main)).collect();
         Ok(Answer::FencePlaces(answers::places(self.program.name(), &self.program.program, &places)))
     }
@@ -200,10 +202,10 @@ impl<'a> Fence<'a> {
 }
 
 /// The changes to make, if that is known: the first of the sets.
-fn chosen(found: &ravelin_analysis::fences::Fences, offers: &[Offer]) -> Option<Vec<(usize, Strength)>> {
+fn chosen(found: &ravelin_analysis::fences::FenceAnswer, offers: &[Offer]) -> Option<Vec<(usize, FenceStrength)>> {
     match found.outcome {
-        Outcome::NotNeeded => Some(Vec::new()),
-        Outcome::Found => found.sets.first().map(|set| set.choices(offers)),
+        SynthesisOutcome::NotNeeded => Some(Vec::new()),
+        SynthesisOutcome::Found => found.sets.first().map(|set| set.choices(offers)),
         _ => None,
     }
 }

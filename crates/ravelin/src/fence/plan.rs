@@ -3,16 +3,16 @@
 use super::lists;
 use crate::error::Error;
 use ravelin_analysis::c11::{C11Weights, c11_offers};
-use ravelin_analysis::fences::{CostBy, Offer, Placement, Purpose, Sets, UnknownSite, Weights, apart, offers};
-use ravelin_analysis::reachability::Engine;
+use ravelin_analysis::fences::{CostBy, Offer, Placement, Sets, SynthesisPurpose, UnknownSite, Weights, apart, offers};
+use ravelin_analysis::reachability::ReachEngine;
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{NoSites, NoText, Repair, Request, Sites as SourceSites, sites};
-use ravelin_program::{Change, Edge, Instruction, Model, Order, Program, Site, Strength};
+use ravelin_program::{Change, FenceStrength, Instruction, Model, Order, Program, Site, ThreadTransition};
 
 /// The parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    pub purpose: Purpose,
+    pub purpose: SynthesisPurpose,
     pub sets: Sets,
     pub cost: CostBy,
     pub placement: Placement,
@@ -42,8 +42,8 @@ pub(crate) struct Task {
 
 impl Task {
     /// The text with these changes.
-    pub fn text(&self, choices: &[(usize, Strength)]) -> Result<String, NoText> {
-        let untouched = self.untouched.iter().map(|&site| (site, Strength::Full));
+    pub fn text(&self, choices: &[(usize, FenceStrength)]) -> Result<String, NoText> {
+        let untouched = self.untouched.iter().map(|&site| (site, FenceStrength::Full));
         match &self.source {
             Some(source) => source.text(&choices.iter().copied().chain(untouched).collect::<Vec<_>>()),
             None => Ok(self.unchanged.clone()),
@@ -53,7 +53,7 @@ impl Task {
 
 impl Plan {
     /// The defaults of the command line.
-    pub fn new(purpose: Purpose, copies: Option<usize>) -> Plan {
+    pub fn new(purpose: SynthesisPurpose, copies: Option<usize>) -> Plan {
         Plan {
             purpose,
             sets: Sets::Cheapest,
@@ -68,13 +68,17 @@ impl Plan {
     }
 
     /// From the options of an expectation, or the option that is not understood.
-    pub fn from_options(options: &[(String, String)], engine: Engine, copies: Option<usize>) -> Result<Plan, String> {
-        let mut plan = Plan::new(Purpose::Robust, copies);
+    pub fn from_options(
+        options: &[(String, String)],
+        engine: ReachEngine,
+        copies: Option<usize>,
+    ) -> Result<Plan, String> {
+        let mut plan = Plan::new(SynthesisPurpose::Robust, copies);
         for (key, value) in options {
             match (key.as_str(), value.as_str()) {
-                ("for", "robustness") => plan.purpose = Purpose::Robust,
-                ("for", "safety") => plan.purpose = Purpose::Safe(engine),
-                ("property", "trf") => plan.purpose = Purpose::RaceFree,
+                ("for", "robustness") => plan.purpose = SynthesisPurpose::Robust,
+                ("for", "safety") => plan.purpose = SynthesisPurpose::Safe(engine),
+                ("property", "trf") => plan.purpose = SynthesisPurpose::RaceFree,
                 ("sets", "all") => plan.sets = Sets::AllMinimal,
                 ("copies", "apart") => plan.apart = true,
                 ("repair", "rmw") => plan.repair = Repair::Rmw,
@@ -125,7 +129,7 @@ impl Plan {
             }
             Model::Pso => {
                 let (full, store) = self.weights.unwrap_or((2, 1));
-                let has_store_store = source.as_ref().is_some_and(|source| source.offers(Strength::StoreStore));
+                let has_store_store = source.as_ref().is_some_and(|source| source.offers(FenceStrength::StoreStore));
                 let weights = Weights { full, store_store: has_store_store.then_some(store) };
                 offers(program, &all, &allowed, &self.cost, weights)
             }
@@ -137,7 +141,7 @@ impl Plan {
 
 /// An existing fence without effect under this model; it may be there for the compiler, or for another model.
 fn is_untouched(program: &Program, site: &Site, model: Model) -> bool {
-    let does_something = |edge: &Edge| {
+    let does_something = |edge: &ThreadTransition| {
         let transition = &program.threads[edge.thread.0].transitions[edge.transition.0];
         match transition.instruction {
             Instruction::Fence(Order::SeqCst) => true,

@@ -5,7 +5,7 @@
 //! covered by one that is there, and see whether an initial configuration is among them. Here a configuration is a *constraint*:
 //! it stands for all states that satisfy it, so memory cells, and whole threads, may be left open until a step needs them.
 //!
-//! What a semantics must say is in [`Semantics`]; the search ([`Search`]) keeps the antichain, breadth-first, so that the way
+//! What a semantics must say is in [`Semantics`]; the search ([`BackwardSearch`]) keeps the antichain, breadth-first, so that the way
 //! from the first initial constraint to the goal is one of the shortest. It knows no memory model.
 //!
 //! The antichain is indexed by a key (the control state) and a signature (a set of at most 128 things that covering preserves),
@@ -15,10 +15,17 @@
 mod antichain;
 mod search;
 
-pub use antichain::{Antichain, Entry, EntryId, Origin};
-pub use search::{Counts, End, Search};
+pub use antichain::{ConstraintAntichain, ConstraintEntry, ConstraintId, ConstraintOrigin};
+pub use search::{BackwardCounts, BackwardEnd, BackwardSearch};
 
 use ravelin_explore::Limit;
+
+/// A step that others can see, together with the silent ones before it: an edge in the graph of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VisibleStep {
+    pub thread: u16,
+    pub edge: u32,
+}
 
 /// What the search needs to know of a memory model.
 pub trait Semantics {

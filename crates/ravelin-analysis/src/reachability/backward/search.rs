@@ -1,7 +1,7 @@
 //! The search itself: breadth-first from the goal, within limits.
 
 use super::Semantics;
-use super::antichain::{Antichain, EntryId, Origin};
+use super::antichain::{ConstraintAntichain, ConstraintId, ConstraintOrigin};
 use ravelin_explore::{Budget, Limit, Progress};
 use std::time::Instant;
 
@@ -9,17 +9,17 @@ use std::time::Instant;
 const PATIENCE: u64 = 512;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum BackwardEnd {
     /// No initial state leads to the goal.
     Unreachable,
     /// This constraint has an initial state.
-    Reached(EntryId),
+    Reached(ConstraintId),
     Limit(Limit),
 }
 
 /// What a search took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct BackwardCounts {
     /// Predecessors computed, and goals.
     pub generated: u64,
     /// Of these, not covered when they were found.
@@ -31,27 +31,27 @@ pub struct Counts {
 }
 
 /// A search, before and after it ran.
-pub struct Search<M: Semantics> {
+pub struct BackwardSearch<M: Semantics> {
     pub semantics: M,
-    pub antichain: Antichain<M>,
-    pub counts: Counts,
+    pub antichain: ConstraintAntichain<M>,
+    pub counts: BackwardCounts,
 }
 
-impl<M: Semantics> Search<M> {
-    pub fn new(semantics: M) -> Search<M> {
-        Search { semantics, antichain: Antichain::default(), counts: Counts::default() }
+impl<M: Semantics> BackwardSearch<M> {
+    pub fn new(semantics: M) -> BackwardSearch<M> {
+        BackwardSearch { semantics, antichain: ConstraintAntichain::default(), counts: BackwardCounts::default() }
     }
 
     /// Searches backwards from the goals, each with its number. The budget's states are the constraints that are kept.
-    pub fn run(&mut self, goals: impl IntoIterator<Item = (usize, M::Configuration)>, budget: Budget) -> End {
+    pub fn run(&mut self, goals: impl IntoIterator<Item = (usize, M::Configuration)>, budget: Budget) -> BackwardEnd {
         let start = Instant::now();
         let mut looked = 0;
         for (goal, configuration) in goals {
-            if let Some(reached) = self.add(configuration, Origin::Goal(goal), 0) {
-                return self.finish(End::Reached(reached));
+            if let Some(reached) = self.add(configuration, ConstraintOrigin::Goal(goal), 0) {
+                return self.finish(BackwardEnd::Reached(reached));
             }
             if let Some(limit) = self.limit(0, budget, start, &mut looked) {
-                return self.finish(End::Limit(limit));
+                return self.finish(BackwardEnd::Limit(limit));
             }
         }
         let mut next = 0;
@@ -66,33 +66,38 @@ impl<M: Semantics> Search<M> {
             self.semantics.predecessors(&entry.configuration, &mut found);
             let exhausted = self.semantics.exhausted();
             for (step, configuration) in found.drain(..) {
-                let origin = Origin::Step { step, into: next as EntryId - 1 };
+                let origin = ConstraintOrigin::Step { step, into: next as ConstraintId - 1 };
                 if let Some(reached) = self.add(configuration, origin, depth) {
-                    return self.finish(End::Reached(reached));
+                    return self.finish(BackwardEnd::Reached(reached));
                 }
                 if let Some(limit) = self.limit(next, budget, start, &mut looked) {
-                    return self.finish(End::Limit(limit));
+                    return self.finish(BackwardEnd::Limit(limit));
                 }
             }
             if let Some(limit) = exhausted {
-                return self.finish(End::Limit(limit));
+                return self.finish(BackwardEnd::Limit(limit));
             }
         }
-        self.finish(End::Unreachable)
+        self.finish(BackwardEnd::Unreachable)
     }
 
     /// The entries from a constraint to the goal it leads to.
-    pub fn path(&self, from: EntryId) -> Vec<EntryId> {
+    pub fn path(&self, from: ConstraintId) -> Vec<ConstraintId> {
         let mut path = vec![from];
         let mut at = from;
-        while let Origin::Step { into, .. } = self.antichain.entries[at as usize].origin {
+        while let ConstraintOrigin::Step { into, .. } = self.antichain.entries[at as usize].origin {
             path.push(into);
             at = into;
         }
         path
     }
 
-    fn add(&mut self, configuration: M::Configuration, origin: Origin<M::Step>, depth: u32) -> Option<EntryId> {
+    fn add(
+        &mut self,
+        configuration: M::Configuration,
+        origin: ConstraintOrigin<M::Step>,
+        depth: u32,
+    ) -> Option<ConstraintId> {
         self.counts.generated += 1;
         let id = self.antichain.insert(&mut self.semantics, configuration, origin, depth)?;
         self.counts.depth = u64::from(depth);
@@ -119,7 +124,7 @@ impl<M: Semantics> Search<M> {
         budget.check(start, entries).or_else(|| budget.limits.check_memory(bytes))
     }
 
-    fn finish(&mut self, end: End) -> End {
+    fn finish(&mut self, end: BackwardEnd) -> BackwardEnd {
         self.counts.kept = self.antichain.entries.len() as u64;
         self.counts.minimal = self.antichain.minimal as u64;
         self.counts.bytes = (self.antichain.bytes + self.semantics.shared_bytes()) as u64;

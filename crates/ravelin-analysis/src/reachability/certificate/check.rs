@@ -1,26 +1,18 @@
 //! Checking a certificate against a program.
 
-use super::data::{Certificate, Constraint, FORMAT, MessageData};
+use super::data::{ConstraintData, FORMAT, MessageData, ReachabilityCertificate};
 use super::make::{goals, local_state};
-use super::plain::{Message, Plain, Steps};
+use super::plain::{Plain, PlainMessage, PlainSteps};
 use crate::AnalysisError;
-use crate::reachability::finite::{Finite, Pair, StateId};
+use crate::reachability::finite::{CellPair, Finite, LocalStateId};
+use ravelin_nets::CertificateSize;
 use ravelin_program::{Program, Value};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-/// What was checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checked {
-    pub goals: usize,
-    pub constraints: usize,
-    /// Steps backwards, each of which stays within the constraints.
-    pub steps: usize,
-}
-
 /// Why a certificate proves nothing.
 #[derive(Clone, Debug, Error)]
-pub enum Flaw {
+pub enum ReachabilityFlaw {
     #[error("this is not a `{FORMAT}`")]
     Format,
     #[error("constraint {0} names threads, local states, cells or messages that this program does not have")]
@@ -38,19 +30,19 @@ pub enum Flaw {
 }
 
 /// Checks that a certificate proves that no goal of the program can be reached under TSO.
-pub fn check(program: &Program, certificate: &Certificate) -> Result<Checked, Flaw> {
+pub fn check(program: &Program, certificate: &ReachabilityCertificate) -> Result<CertificateSize, ReachabilityFlaw> {
     if certificate.format != FORMAT {
-        return Err(Flaw::Format);
+        return Err(ReachabilityFlaw::Format);
     }
     let finite = Finite::new(program).map_err(AnalysisError::from)?;
-    let mut steps = Steps::new(&finite);
+    let mut steps = PlainSteps::new(&finite);
     let constraints = read(&finite, &mut steps, certificate)?;
     let goals = goals(&finite, &mut steps)?;
     let mut index: FxHashMap<Vec<u32>, Vec<usize>> = FxHashMap::default();
     for (number, constraint) in constraints.iter().enumerate() {
         index.entry(constraint.controls.clone()).or_default().push(number);
     }
-    let holds = |steps: &Steps, state: &Plain| {
+    let holds = |steps: &PlainSteps, state: &Plain| {
         // Every control that covers this one, thread by thread.
         let mut controls: Vec<Vec<u32>> = vec![Vec::new()];
         for (thread, control) in state.controls.iter().enumerate() {
@@ -69,51 +61,55 @@ pub fn check(program: &Program, certificate: &Certificate) -> Result<Checked, Fl
     };
     for (number, goal) in goals.iter().enumerate() {
         if !holds(&steps, goal) {
-            return Err(Flaw::GoalMissing(number));
+            return Err(ReachabilityFlaw::GoalMissing(number));
         }
     }
     let mut count = 0;
     for (number, constraint) in constraints.iter().enumerate() {
         if steps.is_initial(constraint) {
-            return Err(Flaw::Initial(number));
+            return Err(ReachabilityFlaw::Initial(number));
         }
         let mut before = Vec::new();
         if !steps.predecessors(constraint, &mut before) {
-            return Err(Flaw::TooManyMessages);
+            return Err(ReachabilityFlaw::TooManyMessages);
         }
         count += before.len();
         if !before.iter().all(|state| holds(&steps, state)) {
-            return Err(Flaw::NotClosed(number));
+            return Err(ReachabilityFlaw::NotClosed(number));
         }
     }
-    Ok(Checked { goals: goals.len(), constraints: constraints.len(), steps: count })
+    Ok(CertificateSize { claims: goals.len(), constraints: constraints.len(), steps: count })
 }
 
 /// Translates a certificate into the numbers of this program.
-fn read(finite: &Finite, steps: &mut Steps, certificate: &Certificate) -> Result<Vec<Plain>, Flaw> {
+fn read(
+    finite: &Finite,
+    steps: &mut PlainSteps,
+    certificate: &ReachabilityCertificate,
+) -> Result<Vec<Plain>, ReachabilityFlaw> {
     let mut letters = Vec::new();
     for message in &certificate.messages {
         let message = match message {
             MessageData::Memory(pairs) => {
-                pairs.iter().map(|told| pair(finite, *told)).collect::<Option<Vec<_>>>().map(Message::Memory)
+                pairs.iter().map(|told| pair(finite, *told)).collect::<Option<Vec<_>>>().map(PlainMessage::Memory)
             }
-            MessageData::Own(told) => pair(finite, *told).map(Message::Own),
+            MessageData::Own(told) => pair(finite, *told).map(PlainMessage::Own),
         };
-        let letter = message.ok_or(Flaw::OtherProgram(0)).map(|message| steps.letter(message))?;
-        letters.push(letter.ok_or(Flaw::TooManyMessages)?);
+        let letter = message.ok_or(ReachabilityFlaw::OtherProgram(0)).map(|message| steps.letter(message))?;
+        letters.push(letter.ok_or(ReachabilityFlaw::TooManyMessages)?);
     }
     if certificate.controls.len() != finite.threads.len() {
-        return Err(Flaw::OtherProgram(0));
+        return Err(ReachabilityFlaw::OtherProgram(0));
     }
     let mut controls: Vec<Vec<u32>> = Vec::new();
     for (thread, sets) in certificate.controls.iter().enumerate() {
         let states = finite.threads[thread].states.iter().enumerate();
-        let numbers: FxHashMap<_, StateId> =
-            states.map(|(number, state)| (local_state(finite, state), number as StateId)).collect();
+        let numbers: FxHashMap<_, LocalStateId> =
+            states.map(|(number, state)| (local_state(finite, state), number as LocalStateId)).collect();
         let mut known = Vec::new();
         for set in sets {
-            let set: Option<Vec<StateId>> = set.iter().map(|state| numbers.get(state).copied()).collect();
-            let mut set = set.filter(|set| !set.is_empty()).ok_or(Flaw::OtherProgram(0))?;
+            let set: Option<Vec<LocalStateId>> = set.iter().map(|state| numbers.get(state).copied()).collect();
+            let mut set = set.filter(|set| !set.is_empty()).ok_or(ReachabilityFlaw::OtherProgram(0))?;
             set.sort_unstable();
             set.dedup();
             known.push(steps.control(thread, set));
@@ -123,12 +119,12 @@ fn read(finite: &Finite, steps: &mut Steps, certificate: &Certificate) -> Result
     let constraints = certificate.constraints.iter().enumerate();
     constraints
         .map(|(number, constraint)| {
-            translate(finite, &letters, &controls, constraint).ok_or(Flaw::OtherProgram(number))
+            translate(finite, &letters, &controls, constraint).ok_or(ReachabilityFlaw::OtherProgram(number))
         })
         .collect()
 }
 
-fn translate(finite: &Finite, letters: &[u16], controls: &[Vec<u32>], constraint: &Constraint) -> Option<Plain> {
+fn translate(finite: &Finite, letters: &[u16], controls: &[Vec<u32>], constraint: &ConstraintData) -> Option<Plain> {
     if constraint.threads.len() != finite.threads.len() {
         return None;
     }
@@ -145,7 +141,7 @@ fn translate(finite: &Finite, letters: &[u16], controls: &[Vec<u32>], constraint
     Some(plain)
 }
 
-fn pair(finite: &Finite, (address, value): (Value, Value)) -> Option<Pair> {
+fn pair(finite: &Finite, (address, value): (Value, Value)) -> Option<CellPair> {
     let cell = finite.find_cell(address)?;
     Some((cell, finite.cells[cell as usize].find(value)?))
 }

@@ -8,7 +8,7 @@ use ravelin_program::Value;
 pub const FORMAT: &str = "ravelin load-buffer certificate 1";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Certificate {
+pub struct ReachabilityCertificate {
     pub format: String,
     /// The name of the program, for people.
     pub program: String,
@@ -16,7 +16,7 @@ pub struct Certificate {
     pub messages: Vec<MessageData>,
     /// By thread: the sets of local states that constraints speak of by number.
     pub controls: Vec<Vec<Vec<LocalStateData>>>,
-    pub constraints: Vec<Constraint>,
+    pub constraints: Vec<ConstraintData>,
 }
 
 /// Addresses with values.
@@ -45,7 +45,7 @@ pub struct LocalStateData {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Constraint {
+pub struct ConstraintData {
     pub threads: Vec<ThreadConstraint>,
     /// Addresses with the values they hold; other cells hold anything.
     pub memory: Vec<(Value, Value)>,

@@ -1,23 +1,26 @@
 //! Making a certificate: the unreduced search, and its antichain written down.
 
-use super::data::{Certificate, Constraint, FORMAT, LocalStateData, MessageData, ThreadConstraint};
-use super::plain::{Message, Plain, Steps};
+use super::data::{ConstraintData, FORMAT, LocalStateData, MessageData, ReachabilityCertificate, ThreadConstraint};
+use super::plain::{Plain, PlainMessage, PlainSteps};
 use crate::AnalysisError;
-use crate::reachability::Question;
-use crate::reachability::backward::{End, Search, Semantics};
+use crate::reachability::ReachabilityQuestion;
+use crate::reachability::backward::{BackwardEnd, BackwardSearch, Semantics};
 use crate::reachability::dual::goal::goal_cases;
-use crate::reachability::finite::{Finite, LocalState, Pair, Place};
+use crate::reachability::finite::{CellPair, ControlPoint, Finite, LocalState};
 use ravelin_program::{Program, Value};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
 /// A certificate that no goal can be reached under TSO; `None` if one can, or if a limit was hit before that was proved.
-pub fn certify(program: &Program, question: &Question) -> Result<Option<Certificate>, AnalysisError> {
+pub fn certify(
+    program: &Program,
+    question: &ReachabilityQuestion,
+) -> Result<Option<ReachabilityCertificate>, AnalysisError> {
     let finite = Finite::new(program)?;
-    let mut steps = Steps::new(&finite);
+    let mut steps = PlainSteps::new(&finite);
     let goals: Vec<(usize, Plain)> = goals(&finite, &mut steps)?.into_iter().enumerate().collect();
-    let mut search = Search::new(Unreduced { steps, shapes: Vec::new(), numbered: true });
-    if search.run(goals, question.budget) != End::Unreachable || !search.semantics.numbered {
+    let mut search = BackwardSearch::new(Unreduced { steps, shapes: Vec::new(), numbered: true });
+    if search.run(goals, question.budget) != BackwardEnd::Unreachable || !search.semantics.numbered {
         return Ok(None);
     }
     let kept = search.antichain.entries.iter().filter(|entry| !entry.covered).map(|entry| &entry.configuration);
@@ -25,7 +28,7 @@ pub fn certify(program: &Program, question: &Question) -> Result<Option<Certific
 }
 
 /// The goals as constraints.
-pub(super) fn goals(finite: &Finite, steps: &mut Steps) -> Result<Vec<Plain>, AnalysisError> {
+pub(super) fn goals(finite: &Finite, steps: &mut PlainSteps) -> Result<Vec<Plain>, AnalysisError> {
     let (threads, cases) = goal_cases(finite)?;
     let cases = cases.into_iter().map(|case| {
         let states = |(thread, control): (usize, u32)| {
@@ -43,7 +46,7 @@ pub(super) fn goals(finite: &Finite, steps: &mut Steps) -> Result<Vec<Plain>, An
 
 /// The single steps, for the search.
 struct Unreduced<'a> {
-    steps: Steps<'a>,
+    steps: PlainSteps<'a>,
     shapes: Vec<Vec<Option<u32>>>,
     /// No message was left without a number.
     numbered: bool,
@@ -114,9 +117,9 @@ fn hash(controls: &[u32]) -> u64 {
     hasher.finish()
 }
 
-fn write<'a>(steps: &Steps, name: &str, constraints: impl Iterator<Item = &'a Plain>) -> Certificate {
+fn write<'a>(steps: &PlainSteps, name: &str, constraints: impl Iterator<Item = &'a Plain>) -> ReachabilityCertificate {
     let finite = steps.finite;
-    let told = |(cell, value): &Pair| pair(finite, *cell as usize, *value);
+    let told = |(cell, value): &CellPair| pair(finite, *cell as usize, *value);
     let mut numbers: Vec<FxHashMap<u32, usize>> = vec![FxHashMap::default(); finite.threads.len()];
     let mut controls: Vec<Vec<Vec<LocalStateData>>> = vec![Vec::new(); finite.threads.len()];
     let mut written = Vec::new();
@@ -134,13 +137,13 @@ fn write<'a>(steps: &Steps, name: &str, constraints: impl Iterator<Item = &'a Pl
         let threads = threads.collect();
         let memory = constraint.memory.iter().enumerate();
         let memory = memory.filter_map(|(cell, value)| value.map(|value| pair(finite, cell, value)));
-        written.push(Constraint { threads, memory: memory.collect() });
+        written.push(ConstraintData { threads, memory: memory.collect() });
     }
-    let message = |message: &Message| match message {
-        Message::Memory(pairs) => MessageData::Memory(pairs.iter().map(told).collect()),
-        Message::Own(pair) => MessageData::Own(told(pair)),
+    let message = |message: &PlainMessage| match message {
+        PlainMessage::Memory(pairs) => MessageData::Memory(pairs.iter().map(told).collect()),
+        PlainMessage::Own(pair) => MessageData::Own(told(pair)),
     };
-    Certificate {
+    ReachabilityCertificate {
         format: FORMAT.to_owned(),
         program: name.to_owned(),
         messages: steps.messages.iter().map(message).collect(),
@@ -157,8 +160,10 @@ fn pair(finite: &Finite, cell: usize, value: u16) -> (Value, Value) {
 /// A local state in the words of a certificate.
 pub(super) fn local_state(finite: &Finite, state: &LocalState) -> LocalStateData {
     let (location, failure) = match state.place {
-        Place::At(location) => (Some(location.0), None),
-        Place::Failed(failure) => (None, Some((failure.transition.0, failure.fault.map(|fault| fault.to_string())))),
+        ControlPoint::At(location) => (Some(location.0), None),
+        ControlPoint::Failed(failure) => {
+            (None, Some((failure.transition.0, failure.fault.map(|fault| fault.to_string()))))
+        }
     };
     LocalStateData {
         location,

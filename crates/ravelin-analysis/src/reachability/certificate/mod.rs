@@ -17,6 +17,6 @@ mod data;
 mod make;
 mod plain;
 
-pub use check::{Checked, Flaw, check};
-pub use data::{Certificate, Constraint, LocalStateData, MessageData, ThreadConstraint};
+pub use check::{ReachabilityFlaw, check};
+pub use data::{ConstraintData, LocalStateData, MessageData, ReachabilityCertificate, ThreadConstraint};
 pub use make::certify;

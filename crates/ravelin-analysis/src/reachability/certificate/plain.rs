@@ -2,16 +2,16 @@
 //!
 //! What a constraint means is said at the head of `dual`. This file shares no code with that engine.
 
-use crate::reachability::finite::{CellId, Effect, Finite, Pair, StateId};
+use crate::reachability::finite::{CellId, CellPair, EdgeEffect, Finite, LocalStateId};
 use rustc_hash::FxHashMap;
 
 /// A message in a word, by number.
 pub(super) type Letter = u16;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Message {
-    Memory(Vec<Pair>),
-    Own(Pair),
+pub(super) enum PlainMessage {
+    Memory(Vec<CellPair>),
+    Own(CellPair),
 }
 
 /// A constraint on states.
@@ -25,18 +25,18 @@ pub(super) struct Plain {
 }
 
 /// A program with the messages and the sets of local states that constraints speak of.
-pub(super) struct Steps<'a> {
+pub(super) struct PlainSteps<'a> {
     pub finite: &'a Finite,
-    pub messages: Vec<Message>,
-    numbers: FxHashMap<Message, Letter>,
+    pub messages: Vec<PlainMessage>,
+    numbers: FxHashMap<PlainMessage, Letter>,
     /// By thread.
-    pub sets: Vec<Vec<Vec<StateId>>>,
+    pub sets: Vec<Vec<Vec<LocalStateId>>>,
     /// By thread and local state, the edges that lead there.
     incoming: Vec<Vec<Vec<usize>>>,
 }
 
-impl<'a> Steps<'a> {
-    pub fn new(finite: &'a Finite) -> Steps<'a> {
+impl<'a> PlainSteps<'a> {
+    pub fn new(finite: &'a Finite) -> PlainSteps<'a> {
         let incoming = |graph: &crate::reachability::finite::LocalGraph| {
             let mut incoming = vec![Vec::new(); graph.states.len()];
             for (number, edge) in graph.edges.iter().enumerate() {
@@ -44,7 +44,7 @@ impl<'a> Steps<'a> {
             }
             incoming
         };
-        Steps {
+        PlainSteps {
             finite,
             messages: Vec::new(),
             numbers: FxHashMap::default(),
@@ -54,7 +54,7 @@ impl<'a> Steps<'a> {
     }
 
     /// `None` if there are too many messages to number.
-    pub fn letter(&mut self, message: Message) -> Option<Letter> {
+    pub fn letter(&mut self, message: PlainMessage) -> Option<Letter> {
         if let Some(letter) = self.numbers.get(&message) {
             return Some(*letter);
         }
@@ -65,7 +65,7 @@ impl<'a> Steps<'a> {
     }
 
     /// The control that stands for these local states, which are sorted.
-    pub fn control(&mut self, thread: usize, states: Vec<StateId>) -> u32 {
+    pub fn control(&mut self, thread: usize, states: Vec<LocalStateId>) -> u32 {
         if let [single] = states[..] {
             return single;
         }
@@ -76,12 +76,12 @@ impl<'a> Steps<'a> {
         (self.finite.threads[thread].states.len() + known) as u32
     }
 
-    pub fn set(&self, thread: usize, control: u32) -> Option<&[StateId]> {
+    pub fn set(&self, thread: usize, control: u32) -> Option<&[LocalStateId]> {
         let set = (control as usize).checked_sub(self.finite.threads[thread].states.len())?;
         Some(&self.sets[thread][set])
     }
 
-    pub fn states(&self, thread: usize, control: &'a u32) -> &[StateId] {
+    pub fn states(&self, thread: usize, control: &'a u32) -> &[LocalStateId] {
         self.set(thread, *control).unwrap_or(std::slice::from_ref(control))
     }
 
@@ -126,7 +126,8 @@ impl<'a> Steps<'a> {
             if !others_hold {
                 self.propagation(of, thread, found);
             }
-            let targets = self.set(thread, of.controls[thread]).map_or(vec![of.controls[thread]], <[StateId]>::to_vec);
+            let targets =
+                self.set(thread, of.controls[thread]).map_or(vec![of.controls[thread]], <[LocalStateId]>::to_vec);
             for target in targets {
                 for index in 0..self.incoming[thread][target as usize].len() {
                     let edge = self.incoming[thread][target as usize][index];
@@ -150,7 +151,7 @@ impl<'a> Steps<'a> {
     /// Memory sends the newest message of a buffer.
     fn propagation(&self, of: &Plain, thread: usize, found: &mut Vec<Plain>) {
         let Some((newest, rest)) = of.words[thread].split_last() else { return };
-        let Message::Memory(pairs) = &self.messages[*newest as usize] else { return };
+        let PlainMessage::Memory(pairs) = &self.messages[*newest as usize] else { return };
         let mut before = of.clone();
         before.words[thread] = rest.to_vec();
         if pairs.iter().all(|pair| holds(&mut before.memory, *pair)) {
@@ -165,11 +166,11 @@ impl<'a> Steps<'a> {
         before.controls[thread] = edge.from;
         let empty = of.words[thread].is_empty();
         match &edge.effect {
-            Effect::Local => found.push(before),
-            Effect::Load(reads) => return self.load(before, thread, reads, &mut Vec::new(), found),
-            Effect::Fence if empty => found.push(before),
-            Effect::BusLock | Effect::BusUnlock if empty && !others_hold => found.push(before),
-            Effect::Store(pair) if !others_hold && holds(&mut before.memory, *pair) => {
+            EdgeEffect::Local => found.push(before),
+            EdgeEffect::Load(reads) => return self.load(before, thread, reads, &mut Vec::new(), found),
+            EdgeEffect::Fence if empty => found.push(before),
+            EdgeEffect::BusLock | EdgeEffect::BusUnlock if empty && !others_hold => found.push(before),
+            EdgeEffect::Store(pair) if !others_hold && holds(&mut before.memory, *pair) => {
                 before.memory[pair.0 as usize] = None;
                 let own = self.own(&of.words[thread], pair.0);
                 if own.is_none() && !of.words[thread].iter().any(|letter| self.tells(*letter, pair.0)) {
@@ -179,7 +180,7 @@ impl<'a> Steps<'a> {
                     found.push(before);
                 }
             }
-            Effect::Atomic { reads, writes } if empty && !others_hold => {
+            EdgeEffect::Atomic { reads, writes } if empty && !others_hold => {
                 let written = |cell: CellId| writes.iter().any(|write| write.0 == cell);
                 let mut after = writes.iter().chain(reads.iter().filter(|read| !written(read.0)));
                 if after.all(|pair| holds(&mut before.memory, *pair)) {
@@ -198,8 +199,8 @@ impl<'a> Steps<'a> {
         &mut self,
         before: Plain,
         thread: usize,
-        reads: &[Pair],
-        from_memory: &mut Vec<Pair>,
+        reads: &[CellPair],
+        from_memory: &mut Vec<CellPair>,
         found: &mut Vec<Plain>,
     ) -> bool {
         let word = &before.words[thread];
@@ -208,7 +209,7 @@ impl<'a> Steps<'a> {
                 found.push(before);
                 return true;
             }
-            let Some(letter) = self.letter(Message::Memory(from_memory.clone())) else { return false };
+            let Some(letter) = self.letter(PlainMessage::Memory(from_memory.clone())) else { return false };
             let mut longer = before.clone();
             longer.words[thread].insert(0, letter);
             found.push(if word.first() == Some(&letter) { before } else { longer });
@@ -218,7 +219,7 @@ impl<'a> Steps<'a> {
             return own != *value || self.load(before, thread, rest, from_memory, found);
         }
         let first = word.iter().position(|letter| self.tells(*letter, *cell)).unwrap_or(word.len());
-        let Some(letter) = self.letter(Message::Own((*cell, *value))) else { return false };
+        let Some(letter) = self.letter(PlainMessage::Own((*cell, *value))) else { return false };
         for place in 0..=first {
             let mut with_own = before.clone();
             with_own.words[thread].insert(place, letter);
@@ -235,18 +236,18 @@ impl<'a> Steps<'a> {
     /// Where the own message on a cell stands, and its value.
     fn own(&self, word: &[Letter], cell: CellId) -> Option<(usize, u16)> {
         word.iter().enumerate().find_map(|(place, letter)| match self.messages[*letter as usize] {
-            Message::Own((of, value)) if of == cell => Some((place, value)),
+            PlainMessage::Own((of, value)) if of == cell => Some((place, value)),
             _ => None,
         })
     }
 
     fn tells(&self, letter: Letter, cell: CellId) -> bool {
-        matches!(&self.messages[letter as usize], Message::Memory(pairs) if pairs.iter().any(|(of, _)| *of == cell))
+        matches!(&self.messages[letter as usize], PlainMessage::Memory(pairs) if pairs.iter().any(|(of, _)| *of == cell))
     }
 }
 
 /// The cell holds the value; if nothing was known of it, now it is.
-fn holds(memory: &mut [Option<u16>], (cell, value): Pair) -> bool {
+fn holds(memory: &mut [Option<u16>], (cell, value): CellPair) -> bool {
     *memory[cell as usize].get_or_insert(value) == value
 }
 

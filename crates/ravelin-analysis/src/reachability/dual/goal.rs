@@ -11,8 +11,8 @@
 
 use super::part::{Control, ThreadParts};
 use super::step::{Known, OPEN, known};
-use super::{Configuration, LoadBuffers};
-use crate::reachability::finite::{CellId, Finite, LocalState, NotFinite, Place, StateId};
+use super::{DualConfiguration, LoadBuffers};
+use crate::reachability::finite::{CellId, ControlPoint, Finite, LocalState, LocalStateId, NotFinite};
 use ravelin_machine::Violation;
 use ravelin_program::{BinaryOp, Condition, Expr, Goal, LocId, Observable, RegId, ThreadId, Value};
 use rustc_hash::FxHashMap;
@@ -33,7 +33,7 @@ pub(in crate::reachability) fn goal_cases(finite: &Finite) -> Result<(Vec<Thread
     let mut semantics = LoadBuffers::new(finite);
     let goals = semantics.goals()?;
     let threads = finite.threads.len();
-    let case = |(violation, configuration): (Violation, Configuration)| GoalCase {
+    let case = |(violation, configuration): (Violation, DualConfiguration)| GoalCase {
         controls: (0..threads).map(|thread| semantics.control(&configuration, thread)).collect(),
         memory: configuration.0[threads..].to_vec(),
         settled: match violation {
@@ -50,7 +50,7 @@ pub(in crate::reachability) fn goal_cases(finite: &Finite) -> Result<(Vec<Thread
 
 /// A part of a condition that is decided at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Question {
+enum ConditionAtom {
     Thread(usize),
     Cell(CellId),
 }
@@ -58,12 +58,12 @@ enum Question {
 /// How a thread looks to a condition, and the local states that look so.
 struct Look {
     seen: Vec<(Observable, Value)>,
-    members: Vec<StateId>,
+    members: Vec<LocalStateId>,
 }
 
 impl LoadBuffers<'_> {
     /// All goals: what is violated, and one of its minimal constraints. Silent steps are not taken yet.
-    pub(super) fn goals(&mut self) -> Result<Vec<(Violation, Configuration)>, NotFinite> {
+    pub(super) fn goals(&mut self) -> Result<Vec<(Violation, DualConfiguration)>, NotFinite> {
         let mut found = Vec::new();
         for (number, goal) in self.finite.program.goals.iter().enumerate() {
             let mut cases = Vec::new();
@@ -74,47 +74,48 @@ impl LoadBuffers<'_> {
         Ok(found)
     }
 
-    fn failures(&mut self, found: &mut Vec<(Violation, Configuration)>) {
+    fn failures(&mut self, found: &mut Vec<(Violation, DualConfiguration)>) {
         let finite = self.finite;
         for (thread, graph) in finite.threads.iter().enumerate() {
             for (number, state) in graph.states.iter().enumerate() {
-                let Place::Failed(failure) = state.place else { continue };
+                let ControlPoint::Failed(failure) = state.place else { continue };
                 let (id, transition) = (ThreadId(thread), failure.transition);
                 let violation = match failure.fault {
                     Some(fault) => Violation::Fault { thread: id, transition, fault },
                     None => Violation::Assert { thread: id, transition },
                 };
                 let mut threads = vec![None; finite.threads.len()];
-                threads[thread] = Some(vec![number as StateId]);
+                threads[thread] = Some(vec![number as LocalStateId]);
                 let open = vec![OPEN; finite.cells.len()];
                 found.extend(self.with_others(threads, open).into_iter().map(|case| (violation, case)));
             }
         }
     }
 
-    fn cases(&mut self, goal: &Goal, found: &mut Vec<Configuration>) -> Result<(), NotFinite> {
+    fn cases(&mut self, goal: &Goal, found: &mut Vec<DualConfiguration>) -> Result<(), NotFinite> {
         let finite = self.finite;
         let settled = goal.is_final() || goal.mentions_memory();
         let mut questions = Vec::new();
         goal.condition.for_each_atom(&mut |atom| {
             let question = match *atom {
-                Observable::At(thread, _) | Observable::Register(thread, _) => Question::Thread(thread.0),
+                Observable::At(thread, _) | Observable::Register(thread, _) => ConditionAtom::Thread(thread.0),
                 // The fixpoint makes a cell of every address that a goal speaks of.
-                Observable::Memory(address) => Question::Cell(finite.find_cell(address).unwrap_or(CellId::MAX)),
+                Observable::Memory(address) => ConditionAtom::Cell(finite.find_cell(address).unwrap_or(CellId::MAX)),
             };
             if !questions.contains(&question) {
                 questions.push(question);
             }
         });
         let looks: Vec<Vec<Look>> = (0..finite.threads.len()).map(|thread| self.looks(thread, goal, settled)).collect();
-        let mut case = Case { goal, looks: &looks, questions: &questions, seen: Vec::new(), found: Vec::new() };
+        let mut case =
+            ConditionSplit { goal, looks: &looks, questions: &questions, seen: Vec::new(), found: Vec::new() };
         case.split(finite, 0, &mut vec![None; finite.threads.len()], &mut vec![OPEN; finite.cells.len()])?;
         for (threads, memory) in case.found {
             let threads = threads.iter().zip(&looks).map(|(look, looks)| look.map(|look| looks[look].members.clone()));
-            let mut threads: Vec<Option<Vec<StateId>>> = threads.collect();
+            let mut threads: Vec<Option<Vec<LocalStateId>>> = threads.collect();
             if settled {
                 for (thread, members) in threads.iter_mut().enumerate().filter(|(_, members)| members.is_none()) {
-                    let all: Vec<StateId> = looks[thread].iter().flat_map(|look| look.members.clone()).collect();
+                    let all: Vec<LocalStateId> = looks[thread].iter().flat_map(|look| look.members.clone()).collect();
                     if all.is_empty() {
                         break;
                     }
@@ -146,7 +147,7 @@ impl LoadBuffers<'_> {
         let mut looks: Vec<Look> = Vec::new();
         let mut numbers: FxHashMap<(Vec<Value>, bool), usize> = FxHashMap::default();
         for (number, state) in graph.states.iter().enumerate() {
-            let Place::At(location) = state.place else { continue };
+            let ControlPoint::At(location) = state.place else { continue };
             if settled && (state.holds_bus || !state.stranded.is_empty()) || goal.is_final() && !code.is_end(location) {
                 continue;
             }
@@ -155,25 +156,25 @@ impl LoadBuffers<'_> {
             if look == looks.len() {
                 looks.push(Look { seen: atoms.iter().cloned().zip(values).collect(), members: Vec::new() });
             }
-            looks[look].members.push(number as StateId);
+            looks[look].members.push(number as LocalStateId);
         }
         looks
     }
 
     /// A case with every thread in it: those it says nothing of may be anywhere. At most one thread holds the bus lock.
-    fn with_others(&mut self, threads: Vec<Option<Vec<StateId>>>, memory: Vec<u32>) -> Vec<Configuration> {
+    fn with_others(&mut self, threads: Vec<Option<Vec<LocalStateId>>>, memory: Vec<u32>) -> Vec<DualConfiguration> {
         let mut rows: Vec<(Vec<u32>, bool)> = vec![(Vec::new(), false)];
         for (thread, members) in threads.into_iter().enumerate() {
             let states = &self.finite.threads[thread].states;
-            let mut sets: Vec<Vec<StateId>> = Vec::new();
+            let mut sets: Vec<Vec<LocalStateId>> = Vec::new();
             let members = members.unwrap_or_else(|| {
-                (0..states.len() as StateId)
-                    .filter(|state| matches!(states[*state as usize].place, Place::At(_)))
+                (0..states.len() as LocalStateId)
+                    .filter(|state| matches!(states[*state as usize].place, ControlPoint::At(_)))
                     .collect()
             });
             for holds in [false, true] {
                 let part = members.iter().copied().filter(|state| states[*state as usize].holds_bus == holds);
-                let part: Vec<StateId> = part.collect();
+                let part: Vec<LocalStateId> = part.collect();
                 if !part.is_empty() {
                     sets.push(part);
                 }
@@ -193,13 +194,13 @@ impl LoadBuffers<'_> {
         }
         let configuration = |(mut row, _): (Vec<u32>, bool)| {
             row.extend(&memory);
-            Configuration(row.into())
+            DualConfiguration(row.into())
         };
         rows.into_iter().map(configuration).collect()
     }
 }
 
-fn sorted(mut states: Vec<StateId>) -> Vec<StateId> {
+fn sorted(mut states: Vec<LocalStateId>) -> Vec<LocalStateId> {
     states.sort_unstable();
     states
 }
@@ -213,16 +214,16 @@ fn observe(state: &LocalState, location: LocId, atom: &Observable) -> Value {
 }
 
 /// A condition while it is split into cases.
-struct Case<'a> {
+struct ConditionSplit<'a> {
     goal: &'a Goal,
     looks: &'a [Vec<Look>],
-    questions: &'a [Question],
+    questions: &'a [ConditionAtom],
     seen: Vec<(Observable, Value)>,
     /// By thread the number of its look, and memory.
     found: Vec<(Vec<Option<usize>>, Vec<u32>)>,
 }
 
-impl Case<'_> {
+impl ConditionSplit<'_> {
     fn split(
         &mut self,
         finite: &Finite,
@@ -244,7 +245,7 @@ impl Case<'_> {
         let Some(question) = self.questions.get(asked) else { return Ok(()) };
         let before = self.seen.len();
         match *question {
-            Question::Thread(thread) => {
+            ConditionAtom::Thread(thread) => {
                 for look in 0..self.looks[thread].len() {
                     self.seen.extend(self.looks[thread][look].seen.iter().cloned());
                     threads[thread] = Some(look);
@@ -253,7 +254,7 @@ impl Case<'_> {
                 }
                 threads[thread] = None;
             }
-            Question::Cell(cell) => {
+            ConditionAtom::Cell(cell) => {
                 let Some(of) = finite.cells.get(cell as usize) else { return Ok(()) };
                 for (number, value) in of.values.iter().enumerate() {
                     self.seen.push((Observable::Memory(of.address), *value));

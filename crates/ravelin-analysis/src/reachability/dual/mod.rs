@@ -29,8 +29,10 @@ mod run;
 mod silent;
 pub(super) mod step;
 
-use super::backward::{Counts, End, EntryId, Origin, Search, Semantics};
-use super::bounded::{Question, Reachability, assertions, reach};
+use super::backward::{
+    BackwardCounts, BackwardEnd, BackwardSearch, ConstraintId, ConstraintOrigin, Semantics, VisibleStep,
+};
+use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, assertions, reach};
 use super::finite::{Finite, NotFinite};
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
@@ -51,14 +53,14 @@ const MOST_STARTS: usize = 1 << 21;
 /// The answer of the load-buffer engine.
 #[derive(Clone, Debug)]
 pub struct Dual {
-    pub reachability: Reachability,
-    pub counts: Counts,
+    pub reachability: ReachabilityAnswer,
+    pub counts: BackwardCounts,
 }
 
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen under TSO, with no bound on the buffers.
 ///
 /// The question's model is taken to be TSO, and its bound on buffers and reductions do not matter.
-pub fn dual(program: &Program, question: &Question) -> Result<Dual, AnalysisError> {
+pub fn dual(program: &Program, question: &ReachabilityQuestion) -> Result<Dual, AnalysisError> {
     let start = Instant::now();
     let finite = Finite::new(program)?;
     let budget = question.budget;
@@ -66,17 +68,19 @@ pub fn dual(program: &Program, question: &Question) -> Result<Dual, AnalysisErro
     let goals = semantics.goals()?;
     let starts = semantics.starts(&goals)?;
     let exhausted = semantics.exhausted;
-    let mut search = Search::new(semantics);
-    let end = exhausted.map_or_else(|| search.run(starts, budget), End::Limit);
+    let mut search = BackwardSearch::new(semantics);
+    let end = exhausted.map_or_else(|| search.run(starts, budget), BackwardEnd::Limit);
     let counts = search.counts;
     let (verdict, limit, witness) = match end {
-        End::Unreachable => (Verdict::Holds, None, None),
-        End::Reached(from) => (Verdict::Violated, None, Some(witness(program, question, &mut search, from, &goals)?)),
-        End::Limit(limit) => (Verdict::Unknown, Some(limit), None),
+        BackwardEnd::Unreachable => (Verdict::Holds, None, None),
+        BackwardEnd::Reached(from) => {
+            (Verdict::Violated, None, Some(witness(program, question, &mut search, from, &goals)?))
+        }
+        BackwardEnd::Limit(limit) => (Verdict::Unknown, Some(limit), None),
     };
     Ok(Dual {
         counts,
-        reachability: Reachability {
+        reachability: ReachabilityAnswer {
             verdict,
             model: Model::Tso,
             goals: program.goals.len() + assertions(program),
@@ -102,15 +106,16 @@ pub fn dual(program: &Program, question: &Question) -> Result<Dual, AnalysisErro
 /// engine looks for one with room for as many stores.
 fn witness(
     program: &Program,
-    question: &Question,
-    search: &mut Search<LoadBuffers<'_>>,
-    from: EntryId,
-    goals: &[(Violation, Configuration)],
+    question: &ReachabilityQuestion,
+    search: &mut BackwardSearch<LoadBuffers<'_>>,
+    from: ConstraintId,
+    goals: &[(Violation, DualConfiguration)],
 ) -> Result<Witness, AnalysisError> {
     // What was found is read back whatever the time.
     search.semantics.budget = Budget::unlimited();
     let path = search.path(from);
-    let Some(&Origin::Goal(goal)) = path.last().map(|last| &search.antichain.entries[*last as usize].origin) else {
+    let Some(&ConstraintOrigin::Goal(goal)) = path.last().map(|last| &search.antichain.entries[*last as usize].origin)
+    else {
         return Err(InternalError("a way that does not end in a goal".to_owned()).into());
     };
     let (violation, goal) = &goals[goal];
@@ -122,23 +127,16 @@ fn witness(
         Ok(witness) => return Ok(witness),
         Err(error) => error,
     };
-    let bounded = Question { model: Model::Tso, buffer: path.len().clamp(1, MOST_BUFFERED), ..*question };
+    let bounded = ReachabilityQuestion { model: Model::Tso, buffer: path.len().clamp(1, MOST_BUFFERED), ..*question };
     match reach(program, &bounded) {
-        Ok(Reachability { witness: Some(witness), .. }) => Ok(witness),
+        Ok(ReachabilityAnswer { witness: Some(witness), .. }) => Ok(witness),
         _ => Err(error.into()),
     }
 }
 
 /// A constraint: the part of each thread, then what each cell is known to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Configuration(Box<[u32]>);
-
-/// A step that others can see, together with the silent ones before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    thread: u16,
-    edge: u32,
-}
+pub struct DualConfiguration(Box<[u32]>);
 
 /// The semantics of one program.
 struct LoadBuffers<'a> {
@@ -174,7 +172,10 @@ impl<'a> LoadBuffers<'a> {
     }
 
     /// Where the search begins: the goals, each with its number, before the silent steps that lead into them.
-    fn starts(&mut self, goals: &[(Violation, Configuration)]) -> Result<Vec<(usize, Configuration)>, NotFinite> {
+    fn starts(
+        &mut self,
+        goals: &[(Violation, DualConfiguration)],
+    ) -> Result<Vec<(usize, DualConfiguration)>, NotFinite> {
         let mut starts = Vec::new();
         for (number, (_, goal)) in goals.iter().enumerate() {
             let before = self.before_silent_steps(goal).filter(|before| starts.len() + before.len() <= MOST_STARTS);
@@ -184,24 +185,24 @@ impl<'a> LoadBuffers<'a> {
         Ok(starts)
     }
 
-    fn part_of(&self, of: &Configuration, thread: usize) -> PartId {
+    fn part_of(&self, of: &DualConfiguration, thread: usize) -> PartId {
         of.0[thread]
     }
 
-    fn word(&self, of: &Configuration, thread: usize) -> &[part::Letter] {
+    fn word(&self, of: &DualConfiguration, thread: usize) -> &[part::Letter] {
         &self.threads[thread].part(of.0[thread]).word
     }
 
-    fn control(&self, of: &Configuration, thread: usize) -> part::Control {
+    fn control(&self, of: &DualConfiguration, thread: usize) -> part::Control {
         self.threads[thread].part(of.0[thread]).control
     }
 
-    fn holds_bus(&self, of: &Configuration, thread: usize) -> bool {
+    fn holds_bus(&self, of: &DualConfiguration, thread: usize) -> bool {
         self.finite.has_bus && self.threads[thread].holds_bus(self.control(of, thread))
     }
 
     /// The configurations from which silent steps of any threads lead into a goal; `None` if there are too many.
-    fn before_silent_steps(&mut self, goal: &Configuration) -> Option<Vec<Configuration>> {
+    fn before_silent_steps(&mut self, goal: &DualConfiguration) -> Option<Vec<DualConfiguration>> {
         let threads = self.threads.len();
         let memory = &goal.0[threads..];
         let holder = (0..threads).find(|thread| self.holds_bus(goal, *thread));
@@ -224,7 +225,7 @@ impl<'a> LoadBuffers<'a> {
             };
             rows = rows.iter().flat_map(longer).collect();
         }
-        Some(rows.into_iter().map(|row| Configuration([row.as_slice(), memory].concat().into())).collect())
+        Some(rows.into_iter().map(|row| DualConfiguration([row.as_slice(), memory].concat().into())).collect())
     }
 
     fn hash(controls: impl Iterator<Item = u32>) -> u64 {
@@ -235,10 +236,10 @@ impl<'a> LoadBuffers<'a> {
 }
 
 impl Semantics for LoadBuffers<'_> {
-    type Configuration = Configuration;
-    type Step = Step;
+    type Configuration = DualConfiguration;
+    type Step = VisibleStep;
 
-    fn predecessors(&mut self, of: &Configuration, found: &mut Vec<(Step, Configuration)>) {
+    fn predecessors(&mut self, of: &DualConfiguration, found: &mut Vec<(VisibleStep, DualConfiguration)>) {
         for thread in 0..self.threads.len() {
             let control = self.control(of, thread);
             for index in 0..self.threads[thread].loud_in(control).len() {
@@ -248,11 +249,11 @@ impl Semantics for LoadBuffers<'_> {
         }
     }
 
-    fn is_initial(&self, configuration: &Configuration) -> bool {
+    fn is_initial(&self, configuration: &DualConfiguration) -> bool {
         self.initial_memory(configuration).is_some()
     }
 
-    fn covers(&self, small: &Configuration, large: &Configuration) -> bool {
+    fn covers(&self, small: &DualConfiguration, large: &DualConfiguration) -> bool {
         let threads = self.threads.len();
         let (small_parts, small_memory) = small.0.split_at(threads);
         let (large_parts, large_memory) = large.0.split_at(threads);
@@ -260,7 +261,7 @@ impl Semantics for LoadBuffers<'_> {
             && (0..threads).all(|thread| self.threads[thread].covers(small_parts[thread], large_parts[thread]))
     }
 
-    fn signature(&self, configuration: &Configuration) -> u128 {
+    fn signature(&self, configuration: &DualConfiguration) -> u128 {
         let (parts, memory) = configuration.0.split_at(self.threads.len());
         let words = parts.iter().zip(&self.threads).fold(0, |mask, (part, thread)| mask | thread.part(*part).mask);
         let known = memory.iter().enumerate().filter(|(_, value)| **value != OPEN);
@@ -268,11 +269,11 @@ impl Semantics for LoadBuffers<'_> {
         u128::from(words) << 64 | u128::from(cells)
     }
 
-    fn key(&self, configuration: &Configuration) -> u64 {
+    fn key(&self, configuration: &DualConfiguration) -> u64 {
         Self::hash((0..self.threads.len()).map(|thread| self.control(configuration, thread)))
     }
 
-    fn shape(&mut self, configuration: &Configuration) -> u32 {
+    fn shape(&mut self, configuration: &DualConfiguration) -> u32 {
         let set = |thread: usize| {
             let control = self.control(configuration, thread);
             self.threads[thread].set_of(control).map(|_| control)
@@ -285,7 +286,7 @@ impl Semantics for LoadBuffers<'_> {
         }) as u32
     }
 
-    fn key_in_shape(&self, configuration: &Configuration, shape: u32) -> Option<u64> {
+    fn key_in_shape(&self, configuration: &DualConfiguration, shape: u32) -> Option<u64> {
         let shape = &self.shapes[shape as usize];
         for (thread, set) in shape.iter().enumerate() {
             let control = self.control(configuration, thread);
@@ -301,7 +302,7 @@ impl Semantics for LoadBuffers<'_> {
         Some(Self::hash(shape.iter().enumerate().map(control)))
     }
 
-    fn bytes(&self, configuration: &Configuration) -> usize {
+    fn bytes(&self, configuration: &DualConfiguration) -> usize {
         size_of_val(&*configuration.0)
     }
 
@@ -316,7 +317,7 @@ impl Semantics for LoadBuffers<'_> {
 
 impl LoadBuffers<'_> {
     /// What memory holds at the start of a run from a configuration, if it can start there.
-    fn initial_memory(&self, configuration: &Configuration) -> Option<Vec<u32>> {
+    fn initial_memory(&self, configuration: &DualConfiguration) -> Option<Vec<u32>> {
         let threads = self.threads.len();
         let mut memory = configuration.0[threads..].to_vec();
         for thread in 0..threads {

@@ -4,7 +4,7 @@
 //! some of them will read. Parts are hash-consed for each thread, so that configurations are small, equal parts are one number,
 //! and what depends on a part alone (its silent predecessors) is computed once.
 
-use crate::reachability::finite::{CellId, Effect, Finite, Pair, StateId};
+use crate::reachability::finite::{CellId, CellPair, EdgeEffect, Finite, LocalStateId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -18,9 +18,9 @@ pub type Control = u32;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Cells as memory held them at one moment: what one load, or one locked block of loads, takes.
-    Memory(Box<[Pair]>),
+    Memory(Box<[CellPair]>),
     /// The thread's own newest store to the cell.
-    Own(Pair),
+    Own(CellPair),
 }
 
 #[derive(Default)]
@@ -53,7 +53,7 @@ impl Alphabet {
     }
 }
 
-pub struct Part {
+pub struct ThreadPart {
     pub control: Control,
     pub word: Box<[Letter]>,
     /// A set of 64 that contains each letter's place.
@@ -63,8 +63,8 @@ pub struct Part {
 }
 
 /// Several local states, one of which the thread is in; nothing is known of its buffer.
-pub struct StateSet {
-    pub members: Vec<StateId>,
+pub struct LocalStateSet {
+    pub members: Vec<LocalStateId>,
     contains: Vec<bool>,
     pub holds_bus: bool,
     silent_in: Vec<u32>,
@@ -75,17 +75,17 @@ pub struct StateSet {
 pub struct ThreadParts {
     thread: usize,
     states: usize,
-    parts: Vec<Part>,
+    parts: Vec<ThreadPart>,
     /// Keys are the control, then the word.
     numbers: FxHashMap<Box<[u32]>, PartId>,
-    pub sets: Vec<StateSet>,
+    pub sets: Vec<LocalStateSet>,
     /// By local state, the edges that lead there.
     silent_in: Vec<Vec<u32>>,
     loud_in: Vec<Vec<u32>>,
     holds_bus: Vec<bool>,
-    pub initial: StateId,
+    pub initial: LocalStateId,
     /// By local state, sorted: the own stores that may be the newest of their cell in its load buffer.
-    own: Vec<Box<[Pair]>>,
+    own: Vec<Box<[CellPair]>>,
     scratch: Vec<u32>,
     /// What the parts take in memory, roughly.
     pub bytes: usize,
@@ -118,7 +118,7 @@ impl ThreadParts {
     }
 
     /// A control that stands for several local states, which agree on holding the bus lock.
-    pub fn set(&mut self, members: Vec<StateId>) -> Control {
+    pub fn set(&mut self, members: Vec<LocalStateId>) -> Control {
         if let [single] = members[..] {
             return single;
         }
@@ -130,7 +130,7 @@ impl ThreadParts {
             contains[*member as usize] = true;
         }
         let into = |edges: &[Vec<u32>]| members.iter().flat_map(|member| edges[*member as usize].clone()).collect();
-        self.sets.push(StateSet {
+        self.sets.push(LocalStateSet {
             contains,
             holds_bus: members.iter().any(|member| self.holds_bus[*member as usize]),
             silent_in: into(&self.silent_in),
@@ -140,7 +140,7 @@ impl ThreadParts {
         (self.states + self.sets.len() - 1) as Control
     }
 
-    pub fn set_of(&self, control: Control) -> Option<&StateSet> {
+    pub fn set_of(&self, control: Control) -> Option<&LocalStateSet> {
         (control as usize).checked_sub(self.states).map(|set| &self.sets[set])
     }
 
@@ -174,11 +174,11 @@ impl ThreadParts {
     }
 
     /// The pair may be the newest own store of its cell when the thread is in this state.
-    pub fn may_own(&self, state: StateId, pair: Pair) -> bool {
+    pub fn may_own(&self, state: LocalStateId, pair: CellPair) -> bool {
         self.own[state as usize].binary_search(&pair).is_ok()
     }
 
-    pub fn part(&self, part: PartId) -> &Part {
+    pub fn part(&self, part: PartId) -> &ThreadPart {
         &self.parts[part as usize]
     }
 
@@ -199,9 +199,9 @@ impl ThreadParts {
             1 << ((mixed + self.thread as u64 * 23) % 64)
         };
         let mask = word.iter().fold(0, |mask, letter| mask | place(letter));
-        self.parts.push(Part { control, word: word.into(), mask, closure: None });
+        self.parts.push(ThreadPart { control, word: word.into(), mask, closure: None });
         self.numbers.insert(self.scratch.as_slice().into(), part);
-        self.bytes += size_of::<Part>() + 64 + 8 * word.len();
+        self.bytes += size_of::<ThreadPart>() + 64 + 8 * word.len();
         part
     }
 
@@ -226,26 +226,26 @@ pub fn is_subword<T: PartialEq>(small: &[T], large: &[T]) -> bool {
 }
 
 /// For each local state, which own stores may be the newest of their cell in the load buffer there.
-fn own_stores(finite: &Finite, thread: usize) -> Vec<Box<[Pair]>> {
+fn own_stores(finite: &Finite, thread: usize) -> Vec<Box<[CellPair]>> {
     let graph = &finite.threads[thread];
     let mut out: Vec<Vec<u32>> = vec![Vec::new(); graph.states.len()];
     for (number, edge) in graph.edges.iter().enumerate() {
         out[edge.from as usize].push(number as u32);
     }
-    let mut own: Vec<Vec<Pair>> = vec![Vec::new(); graph.states.len()];
-    let mut waiting: Vec<StateId> = (0..graph.states.len() as StateId).collect();
+    let mut own: Vec<Vec<CellPair>> = vec![Vec::new(); graph.states.len()];
+    let mut waiting: Vec<LocalStateId> = (0..graph.states.len() as LocalStateId).collect();
     while let Some(state) = waiting.pop() {
         for &edge in &out[state as usize] {
             let edge = &graph.edges[edge as usize];
             let before = &own[state as usize];
-            let after: Vec<Pair> = match &edge.effect {
-                Effect::Local => before.clone(),
+            let after: Vec<CellPair> = match &edge.effect {
+                EdgeEffect::Local => before.clone(),
                 // What is read is what is there, if anything is.
-                Effect::Load(reads) => {
-                    let agrees = |own: &&Pair| reads.iter().all(|read| read.0 != own.0 || read.1 == own.1);
+                EdgeEffect::Load(reads) => {
+                    let agrees = |own: &&CellPair| reads.iter().all(|read| read.0 != own.0 || read.1 == own.1);
                     before.iter().filter(agrees).copied().collect()
                 }
-                Effect::Store(pair) => {
+                EdgeEffect::Store(pair) => {
                     before.iter().filter(|own| own.0 != pair.0).copied().chain(std::iter::once(*pair)).collect()
                 }
                 _ => Vec::new(),

@@ -10,34 +10,34 @@
 
 use super::part::{Letter, Message, PartId};
 use super::step::OPEN;
-use super::{Configuration, LoadBuffers};
+use super::{DualConfiguration, LoadBuffers};
 use crate::InternalError;
-use crate::reachability::backward::{EntryId, Origin, Search};
-use crate::reachability::finite::{Edge, Effect, Place};
-use ravelin_machine::{Run, Snapshot, Violation};
-use ravelin_program::{Initial, Instruction, Model, Program, ThreadId};
+use crate::reachability::backward::{BackwardSearch, ConstraintId, ConstraintOrigin};
+use crate::reachability::finite::{ControlPoint, EdgeEffect, LocalEdge};
+use ravelin_machine::{Run, UnpackedState, Violation};
+use ravelin_program::{InitialValue, Instruction, Model, Program, ThreadId};
 use ravelin_semantics::Action;
-use ravelin_semantics::operational::{Entry, Reference, Refusal, State};
+use ravelin_semantics::operational::{PendingEntry, Reference, Refusal, State};
 use rustc_hash::FxHashMap;
 
 /// A run of the load-buffer semantics.
 struct LoadBufferRun {
     /// By thread, what it does, in its order.
     steps: Vec<Vec<ThreadStep>>,
-    events: Vec<Event>,
+    events: Vec<LoadBufferEvent>,
     /// By thread, how many messages its loads have used up.
     used: Vec<usize>,
 }
 
 struct ThreadStep {
-    edge: Edge,
+    edge: LocalEdge,
     /// It waits for the message of this number.
     message: Option<usize>,
     /// Not a step: what it would do is the violation.
     fails: bool,
 }
 
-enum Event {
+enum LoadBufferEvent {
     /// Memory sends the next message to a thread.
     Sent(usize),
     /// The thread's step of this number is done, as others see it.
@@ -46,19 +46,19 @@ enum Event {
 
 /// The TSO run from a constraint that has an initial state to the goal, and the program with the initial memory it needs.
 pub(super) fn tso_run(
-    search: &mut Search<LoadBuffers<'_>>,
-    from: EntryId,
-    goal: &Configuration,
+    search: &mut BackwardSearch<LoadBuffers<'_>>,
+    from: ConstraintId,
+    goal: &DualConfiguration,
     violation: Violation,
     program: &Program,
 ) -> Result<(Program, Run), InternalError> {
     let path = search.path(from);
-    let configurations: Vec<Configuration> =
+    let configurations: Vec<DualConfiguration> =
         path.iter().map(|id| search.antichain.entries[*id as usize].configuration.clone()).collect();
     let mut run = LoadBufferRun::new(search.semantics.threads.len());
     run.send_all(&search.semantics, &configurations[0]);
     for (index, id) in path.iter().enumerate() {
-        if let Origin::Step { step, .. } = search.antichain.entries[*id as usize].origin {
+        if let ConstraintOrigin::Step { step, .. } = search.antichain.entries[*id as usize].origin {
             let (before, after) = (&configurations[index], &configurations[index + 1]);
             run.step(&mut search.semantics, before, usize::from(step.thread), step.edge, after)?;
         }
@@ -70,20 +70,20 @@ pub(super) fn tso_run(
 }
 
 /// The program, with one initial value for each cell that may start with any.
-fn with_initial_memory(semantics: &LoadBuffers, start: &Configuration, program: &Program) -> Program {
+fn with_initial_memory(semantics: &LoadBuffers, start: &DualConfiguration, program: &Program) -> Program {
     let memory = semantics.initial_memory(start).unwrap_or_default();
     let finite = semantics.finite;
     let mut program = program.clone();
     for variable in &mut program.memory.variables {
         for (offset, initial) in
-            variable.initial.iter_mut().enumerate().filter(|(_, initial)| **initial == Initial::Any)
+            variable.initial.iter_mut().enumerate().filter(|(_, initial)| **initial == InitialValue::Any)
         {
             let address = variable.base + offset as ravelin_program::Value;
             let value = finite.find_cell(address).and_then(|cell| match memory.get(cell as usize) {
                 None | Some(&OPEN) => finite.cells[cell as usize].values.first(),
                 Some(value) => finite.cells[cell as usize].values.get(*value as usize - 1),
             });
-            *initial = Initial::Value(value.copied().unwrap_or(variable.domain.lo));
+            *initial = InitialValue::Value(value.copied().unwrap_or(variable.domain.lo));
         }
     }
     program
@@ -94,7 +94,7 @@ impl LoadBufferRun {
         LoadBufferRun { steps: (0..threads).map(|_| Vec::new()).collect(), events: Vec::new(), used: vec![0; threads] }
     }
 
-    fn send_all(&mut self, semantics: &LoadBuffers, start: &Configuration) {
+    fn send_all(&mut self, semantics: &LoadBuffers, start: &DualConfiguration) {
         for thread in 0..self.steps.len() {
             self.send(semantics, thread, semantics.word(start, thread));
         }
@@ -102,17 +102,17 @@ impl LoadBufferRun {
 
     fn send(&mut self, semantics: &LoadBuffers, thread: usize, letters: &[Letter]) {
         let sent = letters.iter().filter(|letter| matches!(semantics.alphabet.message(**letter), Message::Memory(_)));
-        self.events.extend(sent.map(|_| Event::Sent(thread)));
+        self.events.extend(sent.map(|_| LoadBufferEvent::Sent(thread)));
     }
 
     /// One step of the search, forwards: messages, silent steps, the step itself, messages.
     fn step(
         &mut self,
         semantics: &mut LoadBuffers,
-        before: &Configuration,
+        before: &DualConfiguration,
         thread: usize,
         edge: u32,
-        after: &Configuration,
+        after: &DualConfiguration,
     ) -> Result<(), InternalError> {
         let mut left = None;
         semantics.step_back(after, thread, edge, &mut |draft, _, configuration| {
@@ -136,7 +136,7 @@ impl LoadBufferRun {
         }
         self.go(semantics, thread, &way);
         let edge = semantics.finite.threads[thread].edges[edge as usize].clone();
-        self.events.push(Event::Loud(thread, self.steps[thread].len()));
+        self.events.push(LoadBufferEvent::Loud(thread, self.steps[thread].len()));
         self.push(semantics, thread, edge, None);
         for (other, left) in left.iter().enumerate() {
             let late = semantics.word(after, other)[*left..].to_vec();
@@ -149,8 +149,8 @@ impl LoadBufferRun {
     fn arrive(
         &mut self,
         semantics: &mut LoadBuffers,
-        last: &Configuration,
-        goal: &Configuration,
+        last: &DualConfiguration,
+        goal: &DualConfiguration,
     ) -> Result<(), InternalError> {
         for thread in 0..self.steps.len() {
             let (start, way) = silent_way(semantics, thread, semantics.part_of(goal, thread), last)?;
@@ -172,7 +172,7 @@ impl LoadBufferRun {
                 word(from).iter().any(is_own)
             };
             let message = match &edge.effect {
-                Effect::Load(reads) => reads.iter().any(|(cell, _)| !owns(*cell)).then_some(self.used[thread]),
+                EdgeEffect::Load(reads) => reads.iter().any(|(cell, _)| !owns(*cell)).then_some(self.used[thread]),
                 _ => None,
             };
             let messages = |part: PartId| {
@@ -184,9 +184,9 @@ impl LoadBufferRun {
         }
     }
 
-    fn push(&mut self, semantics: &LoadBuffers, thread: usize, edge: Edge, message: Option<usize>) {
+    fn push(&mut self, semantics: &LoadBuffers, thread: usize, edge: LocalEdge, message: Option<usize>) {
         let place = semantics.finite.threads[thread].states[edge.to as usize].place;
-        let fails = matches!(place, Place::Failed(_));
+        let fails = matches!(place, ControlPoint::Failed(_));
         self.steps[thread].push(ThreadStep { edge, message, fails });
     }
 
@@ -195,7 +195,7 @@ impl LoadBufferRun {
         let reference = Reference::new(program, Model::Tso, None).map_err(|error| internal(error.to_string()))?;
         let starts = reference.initial_states().map_err(|error| internal(error.to_string()))?;
         let state = starts.into_iter().next().ok_or_else(|| internal("no initial state".to_owned()))?;
-        let start = Snapshot {
+        let start = UnpackedState {
             locations: state.threads.iter().map(|thread| thread.location).collect(),
             registers: state.threads.iter().map(|thread| thread.registers.clone()).collect(),
             memory: state.memory.iter().map(|(address, value)| (*address, *value)).collect(),
@@ -227,7 +227,7 @@ fn silent_way(
     semantics: &mut LoadBuffers,
     thread: usize,
     part: PartId,
-    before: &Configuration,
+    before: &DualConfiguration,
 ) -> Result<SilentWay, InternalError> {
     let mut next: FxHashMap<PartId, (u32, PartId)> = FxHashMap::default();
     let found = semantics.silent_search(thread, part, &mut |from, edge, into| {
@@ -273,13 +273,13 @@ enum Stop {
 }
 
 impl Schedule<'_> {
-    fn run(&mut self, events: &[Event]) -> Result<(), Stop> {
+    fn run(&mut self, events: &[LoadBufferEvent]) -> Result<(), Stop> {
         self.look()?;
         self.advance()?;
         for event in events {
             match *event {
-                Event::Sent(thread) => self.arrived[thread] += 1,
-                Event::Loud(thread, number) => self.loud(thread, number)?,
+                LoadBufferEvent::Sent(thread) => self.arrived[thread] += 1,
+                LoadBufferEvent::Loud(thread, number) => self.loud(thread, number)?,
             }
             self.advance()?;
         }
@@ -295,7 +295,7 @@ impl Schedule<'_> {
     fn advance(&mut self) -> Result<(), Stop> {
         for thread in 0..self.steps.len() {
             while let Some(step) = self.steps[thread].get(self.at[thread]) {
-                let free = step.edge.effect.is_silent() || matches!(step.edge.effect, Effect::Store(_));
+                let free = step.edge.effect.is_silent() || matches!(step.edge.effect, EdgeEffect::Store(_));
                 if !free || step.fails || step.message.is_some_and(|message| message >= self.arrived[thread]) {
                     break;
                 }
@@ -316,7 +316,7 @@ impl Schedule<'_> {
     fn loud(&mut self, thread: usize, number: usize) -> Result<(), Stop> {
         self.advance()?;
         let edge = &self.steps[thread][number].edge;
-        if let Effect::Store(_) = edge.effect {
+        if let EdgeEffect::Store(_) = edge.effect {
             let code = &self.reference.program().threads[thread];
             let stores = self.steps[thread][..=number].iter().filter(|step| {
                 let instruction = &code.transitions[step.edge.transition.0].instruction;
@@ -344,7 +344,7 @@ impl Schedule<'_> {
     }
 
     fn flushed_state(&self, thread: usize) -> Result<(Action, State), String> {
-        let Some(Entry::Store { address, .. }) = self.state.threads[thread].buffer.entries().first() else {
+        let Some(PendingEntry::Store { address, .. }) = self.state.threads[thread].buffer.entries().first() else {
             return Err("a store was not issued in time".to_owned());
         };
         let action = Action::Flush { thread: ThreadId(thread), address: *address };

@@ -7,7 +7,7 @@
 
 use super::LoadBuffers;
 use super::part::{Letter, Message, PartId};
-use crate::reachability::finite::{Effect, Pair, StateId};
+use crate::reachability::finite::{CellPair, EdgeEffect, LocalStateId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -86,7 +86,7 @@ impl LoadBuffers<'_> {
         let edge = &finite.threads[thread].edges[edge as usize];
         let word: Vec<Letter> = self.threads[thread].part(into).word.to_vec();
         match &edge.effect {
-            Effect::Load(reads) => self.load(thread, edge.from, reads, &mut Vec::new(), word, found),
+            EdgeEffect::Load(reads) => self.load(thread, edge.from, reads, &mut Vec::new(), word, found),
             _ => self.keep_if_possible(thread, edge.from, &word, found),
         }
     }
@@ -96,9 +96,9 @@ impl LoadBuffers<'_> {
     fn load(
         &mut self,
         thread: usize,
-        from: StateId,
-        reads: &[Pair],
-        from_memory: &mut Vec<Pair>,
+        from: LocalStateId,
+        reads: &[CellPair],
+        from_memory: &mut Vec<CellPair>,
         word: Vec<Letter>,
         found: &mut Vec<PartId>,
     ) {
@@ -138,14 +138,14 @@ impl LoadBuffers<'_> {
         }
     }
 
-    fn keep_if_possible(&mut self, thread: usize, state: StateId, word: &[Letter], found: &mut Vec<PartId>) {
+    fn keep_if_possible(&mut self, thread: usize, state: LocalStateId, word: &[Letter], found: &mut Vec<PartId>) {
         if self.is_possible(thread, state, word) {
             found.push(self.threads[thread].intern(state, word));
         }
     }
 
     /// Every own message that the word needs may be in the buffer in this state.
-    pub(super) fn is_possible(&self, thread: usize, state: StateId, word: &[Letter]) -> bool {
+    pub(super) fn is_possible(&self, thread: usize, state: LocalStateId, word: &[Letter]) -> bool {
         word.iter().all(|letter| match self.alphabet.message(*letter) {
             Message::Own(pair) => self.threads[thread].may_own(state, *pair),
             Message::Memory(_) => true,

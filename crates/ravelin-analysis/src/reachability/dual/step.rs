@@ -15,8 +15,8 @@
 //! given back.
 
 use super::part::{Letter, Message, PartId};
-use super::{Configuration, LoadBuffers, Step};
-use crate::reachability::finite::{CellId, Effect, Pair};
+use super::{DualConfiguration, LoadBuffers, VisibleStep};
+use crate::reachability::finite::{CellId, CellPair, EdgeEffect};
 
 /// What a cell is known to hold: `OPEN`, or the number of the value plus one.
 pub(in crate::reachability) type Known = u32;
@@ -27,16 +27,16 @@ pub(in crate::reachability) fn known(value: u16) -> Known {
 }
 
 /// Which suffixes of other threads' buffers may be taken off after a step.
-enum Taken<'a> {
+enum SuffixRemoval<'a> {
     /// None.
     Nothing,
     /// Those that begin with a message on one of these cells.
-    Telling(&'a [Pair]),
+    Telling(&'a [CellPair]),
     Any,
 }
 
 /// A step in the making.
-pub(super) struct Draft {
+pub(super) struct DualDraft {
     pub memory: Vec<Known>,
     /// By thread, how much of its word is left.
     pub left: Vec<usize>,
@@ -47,29 +47,29 @@ impl LoadBuffers<'_> {
     /// and the configuration.
     pub(super) fn step_back(
         &mut self,
-        of: &Configuration,
+        of: &DualConfiguration,
         thread: usize,
         edge: u32,
-        emit: &mut dyn FnMut(&Draft, Step, Configuration),
+        emit: &mut dyn FnMut(&DualDraft, VisibleStep, DualConfiguration),
     ) {
         let finite = self.finite;
         let effect = &finite.threads[thread].edges[edge as usize].effect;
         let threads = self.threads.len();
         let others_hold = (0..threads).any(|other| other != thread && self.holds_bus(of, other));
         let holds = self.holds_bus(of, thread);
-        let mut draft = Draft {
+        let mut draft = DualDraft {
             memory: of.0[threads..].to_vec(),
             left: (0..threads).map(|other| self.word(of, other).len()).collect(),
         };
         let taken = match effect {
-            Effect::Store(pair) => {
+            EdgeEffect::Store(pair) => {
                 if others_hold || !require(&mut draft.memory, *pair) || !self.take_own(of, thread, *pair, &mut draft) {
                     return;
                 }
-                if holds { Taken::Nothing } else { Taken::Telling(std::slice::from_ref(pair)) }
+                if holds { SuffixRemoval::Nothing } else { SuffixRemoval::Telling(std::slice::from_ref(pair)) }
             }
-            Effect::Atomic { reads, writes } => {
-                let unwritten = |read: &&Pair| !writes.iter().any(|write| write.0 == read.0);
+            EdgeEffect::Atomic { reads, writes } => {
+                let unwritten = |read: &&CellPair| !writes.iter().any(|write| write.0 == read.0);
                 let mut after = writes.iter().chain(reads.iter().filter(unwritten));
                 if others_hold
                     || !after.all(|pair| require(&mut draft.memory, *pair))
@@ -77,26 +77,26 @@ impl LoadBuffers<'_> {
                 {
                     return;
                 }
-                if holds { Taken::Nothing } else { Taken::Telling(writes) }
+                if holds { SuffixRemoval::Nothing } else { SuffixRemoval::Telling(writes) }
             }
-            Effect::Fence | Effect::BusLock => {
+            EdgeEffect::Fence | EdgeEffect::BusLock => {
                 let blocked = match effect {
-                    Effect::BusLock => others_hold,
+                    EdgeEffect::BusLock => others_hold,
                     // Its loads after the fence must wait for the bus.
                     _ => others_hold && draft.left[thread] > 0,
                 };
                 if blocked || !self.take(of, thread, 0, &mut draft) {
                     return;
                 }
-                Taken::Nothing
+                SuffixRemoval::Nothing
             }
-            Effect::BusUnlock => {
+            EdgeEffect::BusUnlock => {
                 if others_hold || !self.take(of, thread, 0, &mut draft) {
                     return;
                 }
-                Taken::Any
+                SuffixRemoval::Any
             }
-            Effect::Local | Effect::Load(_) => return,
+            EdgeEffect::Local | EdgeEffect::Load(_) => return,
         };
         self.take_others(of, thread, 0, &taken, draft, &mut |this, draft| this.emit(of, thread, edge, draft, emit));
     }
@@ -104,26 +104,26 @@ impl LoadBuffers<'_> {
     /// Takes messages off the other threads' buffers, in every way.
     fn take_others(
         &mut self,
-        of: &Configuration,
+        of: &DualConfiguration,
         thread: usize,
         other: usize,
-        taken: &Taken,
-        draft: Draft,
-        done: &mut dyn FnMut(&mut Self, Draft),
+        taken: &SuffixRemoval,
+        draft: DualDraft,
+        done: &mut dyn FnMut(&mut Self, DualDraft),
     ) {
-        if other == self.threads.len() || matches!(taken, Taken::Nothing) {
+        if other == self.threads.len() || matches!(taken, SuffixRemoval::Nothing) {
             return done(self, draft);
         }
         if other != thread {
             for start in 0..draft.left[other] {
                 let first = self.word(of, other)[start];
                 let begins = match taken {
-                    Taken::Nothing => false,
-                    Taken::Telling(pairs) => pairs.iter().any(|pair| self.alphabet.tells(first, pair.0)),
-                    Taken::Any => matches!(self.alphabet.message(first), Message::Memory(_)),
+                    SuffixRemoval::Nothing => false,
+                    SuffixRemoval::Telling(pairs) => pairs.iter().any(|pair| self.alphabet.tells(first, pair.0)),
+                    SuffixRemoval::Any => matches!(self.alphabet.message(first), Message::Memory(_)),
                 };
                 if begins {
-                    let mut draft = Draft { memory: draft.memory.clone(), left: draft.left.clone() };
+                    let mut draft = DualDraft { memory: draft.memory.clone(), left: draft.left.clone() };
                     if self.take(of, other, start, &mut draft) {
                         self.take_others(of, thread, other + 1, taken, draft, done);
                     }
@@ -136,19 +136,19 @@ impl LoadBuffers<'_> {
     /// Finishes a step: memory before it, then the silent steps before it.
     fn emit(
         &mut self,
-        of: &Configuration,
+        of: &DualConfiguration,
         thread: usize,
         edge: u32,
-        draft: Draft,
-        emit: &mut dyn FnMut(&Draft, Step, Configuration),
+        draft: DualDraft,
+        emit: &mut dyn FnMut(&DualDraft, VisibleStep, DualConfiguration),
     ) {
         let finite = self.finite;
         let number = edge;
         let edge = &finite.threads[thread].edges[edge as usize];
         let mut memory = draft.memory.clone();
         match &edge.effect {
-            Effect::Store((cell, _)) => memory[*cell as usize] = OPEN,
-            Effect::Atomic { reads, writes } => {
+            EdgeEffect::Store((cell, _)) => memory[*cell as usize] = OPEN,
+            EdgeEffect::Atomic { reads, writes } => {
                 for (cell, _) in writes {
                     memory[*cell as usize] = OPEN;
                 }
@@ -187,7 +187,7 @@ impl LoadBuffers<'_> {
             let mut row = row.clone();
             let left = self.threads[thread].part(part).word.len();
             row[thread] = self.shorten(thread, part, left, may_take, &memory);
-            emit(&draft, Step { thread: thread as u16, edge: number }, Configuration(row.into()));
+            emit(&draft, VisibleStep { thread: thread as u16, edge: number }, DualConfiguration(row.into()));
         }
     }
 
@@ -218,7 +218,7 @@ impl LoadBuffers<'_> {
     }
 
     /// Takes off what has to go before the thread's own store.
-    fn take_own(&self, of: &Configuration, thread: usize, (cell, value): Pair, draft: &mut Draft) -> bool {
+    fn take_own(&self, of: &DualConfiguration, thread: usize, (cell, value): CellPair, draft: &mut DualDraft) -> bool {
         let word = self.word(of, thread);
         let own = word.iter().position(|letter| self.is_own(*letter, cell));
         if let Some(own) = own {
@@ -241,7 +241,7 @@ impl LoadBuffers<'_> {
     }
 
     /// Takes the messages from `start` on off a thread's buffer: memory holds what they tell.
-    fn take(&self, of: &Configuration, thread: usize, start: usize, draft: &mut Draft) -> bool {
+    fn take(&self, of: &DualConfiguration, thread: usize, start: usize, draft: &mut DualDraft) -> bool {
         let told = self.word(of, thread)[start..].iter().all(|letter| match self.alphabet.message(*letter) {
             Message::Memory(pairs) => pairs.iter().all(|pair| require(&mut draft.memory, *pair)),
             Message::Own(_) => false,
@@ -252,7 +252,7 @@ impl LoadBuffers<'_> {
 }
 
 /// The cell is known to hold the value, from now on at the latest.
-pub(in crate::reachability) fn require(memory: &mut [Known], (cell, value): Pair) -> bool {
+pub(in crate::reachability) fn require(memory: &mut [Known], (cell, value): CellPair) -> bool {
     let found = &mut memory[cell as usize];
     if *found == OPEN {
         *found = known(value);

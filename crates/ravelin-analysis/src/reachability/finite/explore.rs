@@ -6,11 +6,14 @@
 
 use super::refusal::{self, line_of};
 use super::rounds::most_stores;
-use super::steps::{Before, End, Outcome, Values, outcomes};
-use super::{Cell, CellId, Edge, Effect, Failure, Finite, LocalGraph, LocalState, NotFinite, Pair, Place, StateId};
+use super::steps::{CellValues, LocalEnd, LocalOutcome, StartState, outcomes};
+use super::{
+    CellId, CellPair, ControlPoint, EdgeEffect, Finite, FiniteCell, LocalEdge, LocalFailure, LocalGraph, LocalState,
+    LocalStateId, NotFinite,
+};
 use super::{ValueId, liveness::live_registers};
 use ravelin_program::{
-    Copies, HardwareProgram, Initial, Instruction, LocId, Observable, Program, ThreadId, TransitionId, Value,
+    Copies, HardwareProgram, InitialValue, Instruction, LocId, Observable, Program, ThreadId, TransitionId, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -23,14 +26,14 @@ const MOST_EDGES: usize = 1 << 20;
 
 /// What to see.
 #[derive(Clone, Copy)]
-pub(super) struct View {
+pub(super) struct ViewFocus {
     /// Threads may have any number of copies.
     pub any_number: bool,
     /// Accesses to cells that only ever hold one value are kept.
     pub constant_cells: bool,
 }
 
-pub(super) fn finite(program: &Program, view: View) -> Result<Finite, NotFinite> {
+pub(super) fn finite(program: &Program, view: ViewFocus) -> Result<Finite, NotFinite> {
     let program = HardwareProgram::new(program);
     refuse_at_once(&program, view)?;
     let mut fixpoint = Fixpoint::new(&program)?;
@@ -50,7 +53,7 @@ pub(super) fn finite(program: &Program, view: View) -> Result<Finite, NotFinite>
     Ok(Finite { cells: memory.cells, threads, has_bus, program })
 }
 
-fn refuse_at_once(program: &Program, view: View) -> Result<(), NotFinite> {
+fn refuse_at_once(program: &Program, view: ViewFocus) -> Result<(), NotFinite> {
     for thread in &program.threads {
         if thread.copies == Copies::Any && !view.any_number {
             return Err(NotFinite::AnyNumberOfCopies(thread.name.clone()));
@@ -90,51 +93,51 @@ fn register_refusal(program: &Program, thread: &ravelin_program::Thread, registe
 /// One transition of a local state to be run.
 struct Work {
     thread: usize,
-    state: StateId,
+    state: LocalStateId,
     transition: TransitionId,
-    only: Option<Pair>,
+    only: Option<CellPair>,
 }
 
 struct Fixpoint<'a> {
     program: &'a Program,
-    memory: Memory<'a>,
-    threads: Vec<Growing>,
+    memory: CellTable<'a>,
+    threads: Vec<GraphDraft>,
     work: Vec<Work>,
     has_bus: bool,
 }
 
 /// The cells so far.
-struct Memory<'a> {
+struct CellTable<'a> {
     program: &'a Program,
-    cells: Vec<Cell>,
+    cells: Vec<FiniteCell>,
     by_address: FxHashMap<Value, CellId>,
     by_value: Vec<FxHashMap<Value, ValueId>>,
     /// By cell, how many of its values were stored before this round.
     visible: Vec<usize>,
     /// The others, of all cells.
-    fresh: Vec<Pair>,
+    fresh: Vec<CellPair>,
     /// Cells whose set of values the last step looked at, whether or not it could be taken.
     read: Vec<CellId>,
 }
 
 /// A graph while it grows.
-struct Growing {
+struct GraphDraft {
     states: Vec<LocalState>,
-    by_state: FxHashMap<LocalState, StateId>,
-    edges: FxHashSet<Edge>,
+    by_state: FxHashMap<LocalState, LocalStateId>,
+    edges: FxHashSet<LocalEdge>,
     live: Vec<Vec<bool>>,
     /// By register, the values seen.
     values: Vec<FxHashSet<Value>>,
     /// By cell, who reads it.
-    readers: FxHashMap<CellId, FxHashSet<(StateId, TransitionId)>>,
-    initial: StateId,
+    readers: FxHashMap<CellId, FxHashSet<(LocalStateId, TransitionId)>>,
+    initial: LocalStateId,
 }
 
 impl<'a> Fixpoint<'a> {
     fn new(program: &'a Program) -> Result<Fixpoint<'a>, NotFinite> {
         let transitions = || program.threads.iter().flat_map(|thread| &thread.transitions);
         let has_bus = transitions().any(|transition| transition.instruction == Instruction::BusLock);
-        let memory = Memory {
+        let memory = CellTable {
             program,
             cells: Vec::new(),
             by_address: FxHashMap::default(),
@@ -156,7 +159,7 @@ impl<'a> Fixpoint<'a> {
             }
         }
         for (index, thread) in program.threads.iter().enumerate() {
-            fixpoint.threads.push(Growing {
+            fixpoint.threads.push(GraphDraft {
                 states: Vec::new(),
                 by_state: FxHashMap::default(),
                 edges: FxHashSet::default(),
@@ -166,7 +169,7 @@ impl<'a> Fixpoint<'a> {
                 initial: 0,
             });
             let registers = thread.registers.iter().map(|register| register.initial).collect();
-            let place = Place::At(thread.initial);
+            let place = ControlPoint::At(thread.initial);
             let start = LocalState { place, registers, holds_bus: false, stranded: Box::default() };
             let initial = fixpoint.state(index, start)?;
             fixpoint.threads[index].initial = initial;
@@ -180,7 +183,7 @@ impl<'a> Fixpoint<'a> {
         let step = &code.transitions[transition.0];
         let before = self.threads[thread].states[state as usize].clone();
         let found = outcomes(
-            &Before {
+            &StartState {
                 program: self.program,
                 thread: ThreadId(thread),
                 registers: &before.registers,
@@ -194,24 +197,27 @@ impl<'a> Fixpoint<'a> {
         for cell in std::mem::take(&mut self.memory.read) {
             self.threads[thread].readers.entry(cell).or_default().insert((state, transition));
         }
-        for Outcome { effect, end, choice } in found {
+        for LocalOutcome { effect, end, choice } in found {
             let after = match end {
-                End::Goes { registers, holds_bus } => {
-                    LocalState { place: Place::At(step.to), registers, holds_bus, stranded: before.stranded.clone() }
-                }
-                End::Fails(fault) => LocalState {
-                    place: Place::Failed(Failure { transition, fault }),
+                LocalEnd::Goes { registers, holds_bus } => LocalState {
+                    place: ControlPoint::At(step.to),
+                    registers,
+                    holds_bus,
+                    stranded: before.stranded.clone(),
+                },
+                LocalEnd::Fails(fault) => LocalState {
+                    place: ControlPoint::Failed(LocalFailure { transition, fault }),
                     registers: vec![0; code.registers.len()].into(),
                     holds_bus: before.holds_bus,
                     stranded: Box::default(),
                 },
             };
-            if let Effect::Store(pair) = effect {
+            if let EdgeEffect::Store(pair) = effect {
                 let strands = self.has_bus && !before.holds_bus;
                 if strands {
                     let stranded = with(&before.stranded, pair);
                     let to = self.state(thread, LocalState { stranded: stranded.clone(), ..after.clone() })?;
-                    let edge = Edge { from: state, to, effect: Effect::Local, transition, choice };
+                    let edge = LocalEdge { from: state, to, effect: EdgeEffect::Local, transition, choice };
                     self.threads[thread].edges.insert(edge);
                 }
                 if !before.stranded.is_empty() {
@@ -219,7 +225,7 @@ impl<'a> Fixpoint<'a> {
                 }
             }
             let to = self.state(thread, after)?;
-            self.threads[thread].edges.insert(Edge { from: state, to, effect, transition, choice });
+            self.threads[thread].edges.insert(LocalEdge { from: state, to, effect, transition, choice });
         }
         if self.threads.iter().map(|thread| thread.edges.len()).sum::<usize>() > MOST_EDGES {
             return Err(self.too_large());
@@ -261,10 +267,10 @@ impl<'a> Fixpoint<'a> {
     }
 
     /// The number of a local state; a new one is put to work.
-    fn state(&mut self, thread: usize, mut state: LocalState) -> Result<StateId, NotFinite> {
+    fn state(&mut self, thread: usize, mut state: LocalState) -> Result<LocalStateId, NotFinite> {
         let graph = &mut self.threads[thread];
         let code = &self.program.threads[thread];
-        if let Place::At(LocId(location)) = state.place {
+        if let ControlPoint::At(LocId(location)) = state.place {
             for (value, live) in state.registers.iter_mut().zip(&graph.live[location]) {
                 if !live {
                     *value = 0;
@@ -283,10 +289,10 @@ impl<'a> Fixpoint<'a> {
         if graph.states.len() == MOST_LOCAL_STATES {
             return Err(NotFinite::LocalStates { thread: code.name.clone(), limit: MOST_LOCAL_STATES });
         }
-        let id = graph.states.len() as StateId;
+        let id = graph.states.len() as LocalStateId;
         graph.states.push(state.clone());
         graph.by_state.insert(state.clone(), id);
-        if let Place::At(location) = state.place {
+        if let ControlPoint::At(location) = state.place {
             let outgoing = code.outgoing(location);
             self.work.extend(outgoing.map(|(transition, _)| Work { thread, state: id, transition, only: None }));
         }
@@ -295,14 +301,14 @@ impl<'a> Fixpoint<'a> {
 }
 
 /// The newest stranded stores after one more.
-fn with(stranded: &[Pair], pair: Pair) -> Box<[Pair]> {
-    let mut all: Vec<Pair> = stranded.iter().copied().filter(|(cell, _)| *cell != pair.0).collect();
+fn with(stranded: &[CellPair], pair: CellPair) -> Box<[CellPair]> {
+    let mut all: Vec<CellPair> = stranded.iter().copied().filter(|(cell, _)| *cell != pair.0).collect();
     all.push(pair);
     all.sort_unstable();
     all.into()
 }
 
-impl Values for Memory<'_> {
+impl CellValues for CellTable<'_> {
     fn cell(&mut self, address: Value) -> Result<CellId, NotFinite> {
         if let Some(cell) = self.by_address.get(&address) {
             return Ok(*cell);
@@ -311,13 +317,13 @@ impl Values for Memory<'_> {
             return Err(NotFinite::Addresses { limit: MOST_CELLS });
         }
         let cell = self.cells.len() as CellId;
-        self.cells.push(Cell { address, values: Vec::new(), initial: 0 });
+        self.cells.push(FiniteCell { address, values: Vec::new(), initial: 0 });
         self.by_address.insert(address, cell);
         self.by_value.push(FxHashMap::default());
         self.visible.push(0);
         let (lo, hi) = match self.program.memory.initial_at(address) {
-            Initial::Value(value) => (value, value),
-            Initial::Any => {
+            InitialValue::Value(value) => (value, value),
+            InitialValue::Any => {
                 let domain = self.program.memory.domain_at(address);
                 (domain.lo, domain.hi)
             }
@@ -369,21 +375,24 @@ impl Values for Memory<'_> {
     }
 }
 
-impl Growing {
-    fn finish(self, cells: &[Cell], view: View) -> LocalGraph {
-        let constant = |(cell, _): &Pair| cells[*cell as usize].values.len() == 1 && !view.constant_cells;
-        let telling = |pairs: &[Pair]| pairs.iter().copied().filter(|pair| !constant(pair)).collect::<Box<[Pair]>>();
-        let tidy = |effect: &Effect| match effect {
-            Effect::Load(reads) => match telling(reads) {
-                reads if reads.is_empty() => Effect::Local,
-                reads => Effect::Load(reads),
+impl GraphDraft {
+    fn finish(self, cells: &[FiniteCell], view: ViewFocus) -> LocalGraph {
+        let constant = |(cell, _): &CellPair| cells[*cell as usize].values.len() == 1 && !view.constant_cells;
+        let telling =
+            |pairs: &[CellPair]| pairs.iter().copied().filter(|pair| !constant(pair)).collect::<Box<[CellPair]>>();
+        let tidy = |effect: &EdgeEffect| match effect {
+            EdgeEffect::Load(reads) => match telling(reads) {
+                reads if reads.is_empty() => EdgeEffect::Local,
+                reads => EdgeEffect::Load(reads),
             },
-            Effect::Store(pair) if constant(pair) => Effect::Local,
-            Effect::Atomic { reads, writes } => Effect::Atomic { reads: telling(reads), writes: telling(writes) },
+            EdgeEffect::Store(pair) if constant(pair) => EdgeEffect::Local,
+            EdgeEffect::Atomic { reads, writes } => {
+                EdgeEffect::Atomic { reads: telling(reads), writes: telling(writes) }
+            }
             effect => effect.clone(),
         };
-        let mut edges: Vec<Edge> =
-            self.edges.iter().map(|edge| Edge { effect: tidy(&edge.effect), ..edge.clone() }).collect();
+        let mut edges: Vec<LocalEdge> =
+            self.edges.iter().map(|edge| LocalEdge { effect: tidy(&edge.effect), ..edge.clone() }).collect();
         edges.sort_unstable();
         edges.dedup();
         LocalGraph { states: self.states, edges, initial: self.initial }

@@ -28,21 +28,21 @@ pub use refusal::NotFinite;
 
 use ravelin_program::{Fault, HardwareProgram, LocId, Program, TransitionId, Value};
 
-/// Index of a [`Cell`].
+/// Index of a [`FiniteCell`].
 pub type CellId = u16;
-/// Index into [`Cell::values`].
+/// Index into [`FiniteCell::values`].
 pub type ValueId = u16;
 /// Index of a [`LocalState`] in its thread's graph.
-pub type StateId = u32;
+pub type LocalStateId = u32;
 /// A cell with a value it holds, or gets.
-pub type Pair = (CellId, ValueId);
+pub type CellPair = (CellId, ValueId);
 
 /// The finite view.
 #[derive(Clone, Debug)]
 pub struct Finite {
     /// After the x86 mapping; transitions are those of [`ravelin_semantics::Action`].
     pub program: HardwareProgram,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<FiniteCell>,
     pub threads: Vec<LocalGraph>,
     /// Some thread may take the bus lock.
     pub has_bus: bool,
@@ -50,7 +50,7 @@ pub struct Finite {
 
 /// A memory cell that some thread may access, or a goal speaks of.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct FiniteCell {
     pub address: Value,
     /// Everything it can hold, and everything that may be pending for it.
     pub values: Vec<Value>,
@@ -62,30 +62,30 @@ pub struct Cell {
 #[derive(Clone, Debug)]
 pub struct LocalGraph {
     pub states: Vec<LocalState>,
-    pub edges: Vec<Edge>,
-    pub initial: StateId,
+    pub edges: Vec<LocalEdge>,
+    pub initial: LocalStateId,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LocalState {
-    pub place: Place,
+    pub place: ControlPoint,
     /// All registers; those that are not live are 0.
     pub registers: Box<[Value]>,
     pub holds_bus: bool,
     /// Not empty: some stores of the thread will never reach memory (somebody else holds the bus lock until the end of the
     /// run), and these are the newest ones for each cell. Sorted by cell.
-    pub stranded: Box<[Pair]>,
+    pub stranded: Box<[CellPair]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum ControlPoint {
     At(LocId),
-    Failed(Failure),
+    Failed(LocalFailure),
 }
 
 /// An assertion that fails, or a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Failure {
+pub struct LocalFailure {
     pub transition: TransitionId,
     /// `None` for an assertion.
     pub fault: Option<Fault>,
@@ -93,10 +93,10 @@ pub struct Failure {
 
 /// A step of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Edge {
-    pub from: StateId,
-    pub to: StateId,
-    pub effect: Effect,
+pub struct LocalEdge {
+    pub from: LocalStateId,
+    pub to: LocalStateId,
+    pub effect: EdgeEffect,
     /// What it is in the program. An edge to a failed place is the refusal of this transition.
     pub transition: TransitionId,
     pub choice: Value,
@@ -104,17 +104,17 @@ pub struct Edge {
 
 /// What an edge does beyond the thread's own registers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Effect {
+pub enum EdgeEffect {
     Local,
     /// Reads these cells at one moment, each as the thread sees it: its own newest pending store, else memory. Sorted by cell.
-    Load(Box<[Pair]>),
-    Store(Pair),
+    Load(Box<[CellPair]>),
+    Store(CellPair),
     /// Needs an empty store buffer.
     Fence,
     /// Needs an empty store buffer and the bus free of others; reads and then writes memory. Both sorted by cell.
     Atomic {
-        reads: Box<[Pair]>,
-        writes: Box<[Pair]>,
+        reads: Box<[CellPair]>,
+        writes: Box<[CellPair]>,
     },
     /// Needs an empty store buffer and the bus free.
     BusLock,
@@ -122,28 +122,28 @@ pub enum Effect {
     BusUnlock,
 }
 
-impl Effect {
+impl EdgeEffect {
     /// Concerns nobody but the thread and what it has seen of memory.
     pub fn is_silent(&self) -> bool {
-        matches!(self, Effect::Local | Effect::Load(_))
+        matches!(self, EdgeEffect::Local | EdgeEffect::Load(_))
     }
 }
 
 impl Finite {
     /// The finite view of a program, or what keeps it from being finite.
     pub fn new(program: &Program) -> Result<Finite, NotFinite> {
-        explore::finite(program, explore::View { any_number: false, constant_cells: false })
+        explore::finite(program, explore::ViewFocus { any_number: false, constant_cells: false })
     }
 
     /// The finite view of a program with any number of copies of some threads, which are one graph each.
     pub fn of_templates(program: &Program) -> Result<Finite, NotFinite> {
-        explore::finite(program, explore::View { any_number: true, constant_cells: false })
+        explore::finite(program, explore::ViewFocus { any_number: true, constant_cells: false })
     }
 
     /// The same with every access: those to cells that only ever hold one value, too. They tell nobody anything, and yet they are
     /// ordered by happens-before.
     pub fn of_accesses(program: &Program) -> Result<Finite, NotFinite> {
-        explore::finite(program, explore::View { any_number: true, constant_cells: true })
+        explore::finite(program, explore::ViewFocus { any_number: true, constant_cells: true })
     }
 
     pub fn find_cell(&self, address: Value) -> Option<CellId> {
@@ -151,7 +151,7 @@ impl Finite {
     }
 }
 
-impl Cell {
+impl FiniteCell {
     pub fn find(&self, value: Value) -> Option<ValueId> {
         self.values.iter().position(|known| *known == value).map(|value| value as ValueId)
     }

@@ -4,13 +4,13 @@
 //! read before a fault decides which reads the edge to the failed place needs. An instruction is run once for each
 //! combination of values that its reads may find.
 
-use super::{CellId, Effect, Pair, ValueId};
+use super::{CellId, CellPair, EdgeEffect, ValueId};
 use ravelin_program::{
-    Address, Admitted, Domain, Expr, Fault, Instruction, Order, Program, RegId, ThreadId, Value, VarId,
+    Address, Admission, Domain, Expr, Fault, Instruction, Order, Program, RegId, ThreadId, Value, VarId,
 };
 
 /// Memory as the steps see it; it learns of cells and values on the way.
-pub(super) trait Values {
+pub(super) trait CellValues {
     fn cell(&mut self, address: Value) -> Result<CellId, super::NotFinite>;
     fn address(&self, cell: CellId) -> Value;
     /// By number, the values that may be stored in the cell.
@@ -23,24 +23,24 @@ pub(super) trait Values {
 }
 
 /// The thread before the instruction.
-pub(super) struct Before<'a> {
+pub(super) struct StartState<'a> {
     pub program: &'a Program,
     pub thread: ThreadId,
     pub registers: &'a [Value],
     pub holds_bus: bool,
-    pub stranded: &'a [Pair],
+    pub stranded: &'a [CellPair],
     /// A single read of this cell finds this value only: the others were looked at before.
-    pub only: Option<Pair>,
+    pub only: Option<CellPair>,
 }
 
 /// One way for the instruction to go.
-pub(super) struct Outcome {
-    pub effect: Effect,
-    pub end: End,
+pub(super) struct LocalOutcome {
+    pub effect: EdgeEffect,
+    pub end: LocalEnd,
     pub choice: Value,
 }
 
-pub(super) enum End {
+pub(super) enum LocalEnd {
     Goes { registers: Box<[Value]>, holds_bus: bool },
     Fails(Option<Fault>),
 }
@@ -67,10 +67,10 @@ impl From<super::NotFinite> for Stop {
 
 /// All ways for an instruction to go, or why there is no finite view.
 pub(super) fn outcomes(
-    before: &Before,
+    before: &StartState,
     instruction: &Instruction,
-    values: &mut dyn Values,
-) -> Result<Vec<Outcome>, super::NotFinite> {
+    values: &mut dyn CellValues,
+) -> Result<Vec<LocalOutcome>, super::NotFinite> {
     let choices = match *instruction {
         Instruction::Havoc { lo, hi, .. } => lo..=hi,
         Instruction::CompareExchange { weak: true, .. } => 0..=1,
@@ -94,14 +94,14 @@ pub(super) fn outcomes(
             };
             let result = attempt.execute(instruction, choice);
             let end = match result {
-                Ok(()) => Some(End::Goes { registers: attempt.registers.clone(), holds_bus: attempt.holds_bus }),
-                Err(Stop::Failed(fault)) => Some(End::Fails(fault)),
+                Ok(()) => Some(LocalEnd::Goes { registers: attempt.registers.clone(), holds_bus: attempt.holds_bus }),
+                Err(Stop::Failed(fault)) => Some(LocalEnd::Fails(fault)),
                 Err(Stop::Blocked) => None,
                 Err(Stop::NotFinite(refusal)) => return Err(refusal),
             };
             if let Some(end) = end {
-                let effect = attempt.effect(matches!(end, End::Fails(_)));
-                found.push(Outcome { effect, end, choice });
+                let effect = attempt.effect(matches!(end, LocalEnd::Fails(_)));
+                found.push(LocalOutcome { effect, end, choice });
             }
             while script.last().is_some_and(|(taken, of)| taken + 1 == *of) {
                 script.pop();
@@ -128,39 +128,39 @@ enum Kind {
 
 /// The instruction while it runs.
 struct Attempt<'a, 'b> {
-    before: &'a Before<'a>,
-    values: &'b mut dyn Values,
+    before: &'a StartState<'a>,
+    values: &'b mut dyn CellValues,
     registers: Box<[Value]>,
     holds_bus: bool,
     /// From memory, or as the thread sees it.
-    reads: Vec<Pair>,
-    writes: Vec<Pair>,
+    reads: Vec<CellPair>,
+    writes: Vec<CellPair>,
     kind: Kind,
     script: &'b mut Vec<(usize, usize)>,
     decided: usize,
 }
 
 impl Attempt<'_, '_> {
-    fn effect(&self, fails: bool) -> Effect {
-        let sorted = |pairs: &[Pair]| {
+    fn effect(&self, fails: bool) -> EdgeEffect {
+        let sorted = |pairs: &[CellPair]| {
             let mut pairs = pairs.to_vec();
             pairs.sort_unstable();
             pairs.into_boxed_slice()
         };
         match self.kind {
-            Kind::Store if fails => Effect::Local,
-            Kind::Local => Effect::Local,
-            Kind::Load if self.reads.is_empty() => Effect::Local,
-            Kind::Load => Effect::Load(sorted(&self.reads)),
-            Kind::Store => Effect::Store(self.writes[0]),
-            Kind::Fence => Effect::Fence,
+            Kind::Store if fails => EdgeEffect::Local,
+            Kind::Local => EdgeEffect::Local,
+            Kind::Load if self.reads.is_empty() => EdgeEffect::Local,
+            Kind::Load => EdgeEffect::Load(sorted(&self.reads)),
+            Kind::Store => EdgeEffect::Store(self.writes[0]),
+            Kind::Fence => EdgeEffect::Fence,
             // A failing step writes nothing.
             Kind::Atomic => {
                 let writes = if fails { &[] } else { self.writes.as_slice() };
-                Effect::Atomic { reads: sorted(&self.reads), writes: sorted(writes) }
+                EdgeEffect::Atomic { reads: sorted(&self.reads), writes: sorted(writes) }
             }
-            Kind::BusLock => Effect::BusLock,
-            Kind::BusUnlock => Effect::BusUnlock,
+            Kind::BusLock => EdgeEffect::BusLock,
+            Kind::BusUnlock => EdgeEffect::BusUnlock,
         }
     }
 
@@ -300,7 +300,7 @@ impl Attempt<'_, '_> {
 
     /// What the step wrote itself, what it read before, what is stranded, or any value that the cell may hold.
     fn read(&mut self, cell: CellId) -> Result<Value, Stop> {
-        let known = [&self.writes, &self.reads, self.before.stranded as &[Pair]]
+        let known = [&self.writes, &self.reads, self.before.stranded as &[CellPair]]
             .into_iter()
             .find_map(|pairs| pairs.iter().rev().find(|(of, _)| *of == cell));
         if let Some((_, value)) = known {
@@ -361,7 +361,7 @@ impl Attempt<'_, '_> {
 
 fn admit(domain: Domain, value: Value) -> Result<Value, Stop> {
     match domain.admit(value)? {
-        Admitted::Value(value) => Ok(value),
-        Admitted::Blocked => Err(Stop::Blocked),
+        Admission::Value(value) => Ok(value),
+        Admission::Blocked => Err(Stop::Blocked),
     }
 }

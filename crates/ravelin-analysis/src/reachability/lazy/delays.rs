@@ -10,14 +10,14 @@ use ravelin_program::{Thread, TransitionId};
 use std::collections::HashSet;
 
 /// The stores that a thread holds back, oldest first, by the transitions that issued them.
-pub(super) type Pending = Vec<TransitionId>;
+pub(super) type DelayedStores = Vec<TransitionId>;
 
 /// What one thread may do while it holds stores back.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Delays {
     /// A transition, with the stores that may be pending before it. A store that stands here with nothing pending may be held
     /// back itself.
-    allowed: HashSet<(Pending, TransitionId)>,
+    allowed: HashSet<(DelayedStores, TransitionId)>,
 }
 
 impl Delays {
@@ -35,7 +35,7 @@ impl Delays {
         let is_store = |id: &TransitionId| is_delayable(&thread.transitions[id.0].instruction);
         let mut added = 0;
         for first in (0..path.len()).filter(|&first| is_store(&path[first])) {
-            let mut pending = Pending::new();
+            let mut pending = DelayedStores::new();
             for transition in &path[first..] {
                 added += usize::from(self.allowed.insert((pending.clone(), *transition)));
                 if is_store(transition) {

@@ -8,7 +8,7 @@
 //! In programs that use the bus lock each emulated load is a locked step, because it waits while somebody else holds the bus, also if
 //! it then reads its own store.
 
-use super::extend::{Chain, Effect};
+use super::extend::{InstructionChain, OriginalEffect};
 use ravelin_program::{
     Address, BinaryOp, Domain, Escape, Expr, Instruction, Memory, Order, Program, RegId, Register, Span, Thread,
     TransitionId, Value,
@@ -29,7 +29,7 @@ pub(super) struct Auxiliary<'a> {
 
 /// Where a load gets its value from.
 #[derive(Clone, Copy)]
-enum Place {
+enum LoadSource {
     Slot(usize),
     Memory,
 }
@@ -75,7 +75,7 @@ impl<'a> Auxiliary<'a> {
     }
 
     /// Rule ST: a store goes to a slot. One chain for each domain that its cell may have.
-    pub fn hold_back(&mut self, slot: usize, instruction: &Instruction) -> Vec<Chain> {
+    pub fn hold_back(&mut self, slot: usize, instruction: &Instruction) -> Vec<InstructionChain> {
         let zero = Expr::Const(0);
         let (address, value) = match instruction {
             Instruction::Store { address, value, .. } => (address, value),
@@ -86,12 +86,12 @@ impl<'a> Auxiliary<'a> {
         if let Some(constant) = self.constant(address) {
             if !in_bounds(memory, address, constant) {
                 // It faults, and so does this.
-                return vec![vec![(instruction.clone(), Effect::Takes)]];
+                return vec![vec![(instruction.clone(), OriginalEffect::Takes)]];
             }
             let domain = memory.domain_at(constant);
             return vec![self.keep_value(slot, domain, value)];
         }
-        let mut start = Chain::new();
+        let mut start = InstructionChain::new();
         let target = self.addresses[slot];
         let cases = match address.within {
             Some(variable) => {
@@ -99,12 +99,12 @@ impl<'a> Auxiliary<'a> {
                 let last = variable.base + (variable.cells() as Value - 1);
                 let domain = variable.domain;
                 let check = self.check(Domain::new(variable.base, last, Escape::Error));
-                start.push((assign(check, address.expr.clone()), Effect::Nothing));
-                start.push((assign(target, Expr::Atom(check)), Effect::Nothing));
+                start.push((assign(check, address.expr.clone()), OriginalEffect::Nothing));
+                start.push((assign(target, Expr::Atom(check)), OriginalEffect::Nothing));
                 vec![(None, domain)]
             }
             None => {
-                start.push((assign(target, address.expr.clone()), Effect::Nothing));
+                start.push((assign(target, address.expr.clone()), OriginalEffect::Nothing));
                 domains_at(memory, target)
             }
         };
@@ -112,21 +112,24 @@ impl<'a> Auxiliary<'a> {
             .into_iter()
             .map(|(condition, domain)| {
                 let mut chain = start.clone();
-                chain.extend(condition.map(|condition| (Instruction::Assume(condition), Effect::Nothing)));
+                chain.extend(condition.map(|condition| (Instruction::Assume(condition), OriginalEffect::Nothing)));
                 chain.extend(self.keep_value(slot, domain, value));
                 chain
             })
             .collect()
     }
 
-    fn keep_value(&mut self, slot: usize, domain: Domain, value: &Expr) -> Chain {
+    fn keep_value(&mut self, slot: usize, domain: Domain, value: &Expr) -> InstructionChain {
         let target = self.values[slot];
         let fits = value.constant().is_some_and(|constant| domain.contains(constant));
         if domain.is_full() || fits {
-            return vec![(assign(target, value.clone()), Effect::Takes)];
+            return vec![(assign(target, value.clone()), OriginalEffect::Takes)];
         }
         let check = self.check(domain);
-        vec![(assign(check, value.clone()), Effect::Nothing), (assign(target, Expr::Atom(check)), Effect::Takes)]
+        vec![
+            (assign(check, value.clone()), OriginalEffect::Nothing),
+            (assign(target, Expr::Atom(check)), OriginalEffect::Takes),
+        ]
     }
 
     /// The plain store of what is in a slot.
@@ -148,7 +151,7 @@ impl<'a> Auxiliary<'a> {
     }
 
     /// An instruction that is not a store, with these stores held back; one chain for each place that it may read from.
-    pub fn emulate(&mut self, pending: &[TransitionId], instruction: &Instruction) -> Vec<Chain> {
+    pub fn emulate(&mut self, pending: &[TransitionId], instruction: &Instruction) -> Vec<InstructionChain> {
         match instruction {
             Instruction::Load { reg, address, .. } => {
                 let places = self.places(pending, address);
@@ -168,51 +171,59 @@ impl<'a> Auxiliary<'a> {
                 }
                 bodies
                     .into_iter()
-                    .map(|body| vec![(Instruction::Locked { body, drains: false }, Effect::Takes)])
+                    .map(|body| vec![(Instruction::Locked { body, drains: false }, OriginalEffect::Takes)])
                     .collect()
             }
-            Instruction::Fence(_) => vec![vec![(Instruction::Nop, Effect::Takes)]],
-            _ => vec![vec![(instruction.clone(), Effect::Takes)]],
+            Instruction::Fence(_) => vec![vec![(Instruction::Nop, OriginalEffect::Takes)]],
+            _ => vec![vec![(instruction.clone(), OriginalEffect::Takes)]],
         }
     }
 
-    fn load(&self, guard: Option<Expr>, place: Place, reg: RegId, instruction: &Instruction) -> Chain {
+    fn load(&self, guard: Option<Expr>, place: LoadSource, reg: RegId, instruction: &Instruction) -> InstructionChain {
         let does = match place {
-            Place::Slot(slot) => assign(reg, Expr::Atom(self.values[slot])),
-            Place::Memory => instruction.clone(),
+            LoadSource::Slot(slot) => assign(reg, Expr::Atom(self.values[slot])),
+            LoadSource::Memory => instruction.clone(),
         };
-        let locked = self.bus && (guard.is_some() || matches!(place, Place::Slot(_)));
+        let locked = self.bus && (guard.is_some() || matches!(place, LoadSource::Slot(_)));
         let mut steps: Vec<Instruction> = guard.map(Instruction::Assume).into_iter().collect();
         steps.push(does);
-        if locked { vec![(Instruction::Locked { body: steps, drains: false }, Effect::Takes)] } else { in_turn(steps) }
+        if locked {
+            vec![(Instruction::Locked { body: steps, drains: false }, OriginalEffect::Takes)]
+        } else {
+            in_turn(steps)
+        }
     }
 
     fn wait(
         &mut self,
         guard: Option<Expr>,
-        place: Place,
+        place: LoadSource,
         address: &Address,
         values: &[Expr],
         old: Option<RegId>,
         instruction: &Instruction,
-    ) -> Chain {
-        let locked = self.bus && (guard.is_some() || matches!(place, Place::Slot(_)));
+    ) -> InstructionChain {
+        let locked = self.bus && (guard.is_some() || matches!(place, LoadSource::Slot(_)));
         let mut steps: Vec<Instruction> = guard.map(Instruction::Assume).into_iter().collect();
         let found = match place {
-            Place::Memory if !locked => {
+            LoadSource::Memory if !locked => {
                 steps.push(instruction.clone());
                 return in_turn(steps);
             }
-            Place::Memory => {
+            LoadSource::Memory => {
                 let reg = self.check(Domain::FULL);
                 steps.push(Instruction::Load { reg, address: address.clone(), order: Order::Relaxed });
                 reg
             }
-            Place::Slot(slot) => self.values[slot],
+            LoadSource::Slot(slot) => self.values[slot],
         };
         steps.push(Instruction::Assume(one_of(found, values)));
         steps.extend(old.map(|old| assign(old, Expr::Atom(found))));
-        if locked { vec![(Instruction::Locked { body: steps, drains: false }, Effect::Takes)] } else { in_turn(steps) }
+        if locked {
+            vec![(Instruction::Locked { body: steps, drains: false }, OriginalEffect::Takes)]
+        } else {
+            in_turn(steps)
+        }
     }
 
     fn locked_part(
@@ -227,8 +238,8 @@ impl<'a> Auxiliary<'a> {
                 .into_iter()
                 .map(|(guard, place)| {
                     let does = match place {
-                        Place::Slot(slot) => assign(*reg, Expr::Atom(self.values[slot])),
-                        Place::Memory => part.clone(),
+                        LoadSource::Slot(slot) => assign(*reg, Expr::Atom(self.values[slot])),
+                        LoadSource::Memory => part.clone(),
                     };
                     guard.map(Instruction::Assume).into_iter().chain([does]).collect()
                 })
@@ -240,7 +251,7 @@ impl<'a> Auxiliary<'a> {
     }
 
     /// Rules LB and LM: where a load may find its value, each with the condition under which it does.
-    fn places(&self, pending: &[TransitionId], address: &Address) -> Vec<(Option<Expr>, Place)> {
+    fn places(&self, pending: &[TransitionId], address: &Address) -> Vec<(Option<Expr>, LoadSource)> {
         let mut places = Vec::new();
         let mut not_newer: Option<Expr> = None;
         let and = |guard: &Option<Expr>, more: Expr| match guard {
@@ -253,18 +264,18 @@ impl<'a> Auxiliary<'a> {
             match (&held, constant) {
                 (Expr::Const(held), Some(loaded)) => {
                     if *held == loaded && in_bounds(&self.program.memory, address, loaded) {
-                        places.push((not_newer.clone(), Place::Slot(slot)));
+                        places.push((not_newer.clone(), LoadSource::Slot(slot)));
                         return places;
                     }
                 }
                 _ => {
                     let same = self.within_bounds(address, held.eq(address.expr.clone()));
-                    places.push((Some(and(&not_newer, same.clone())), Place::Slot(slot)));
+                    places.push((Some(and(&not_newer, same.clone())), LoadSource::Slot(slot)));
                     not_newer = Some(and(&not_newer, same.not()));
                 }
             }
         }
-        places.push((not_newer, Place::Memory));
+        places.push((not_newer, LoadSource::Memory));
         places
     }
 
@@ -299,9 +310,9 @@ fn assign(reg: RegId, value: Expr) -> Instruction {
 }
 
 /// One transition after the other; the last one takes the original's.
-fn in_turn(steps: Vec<Instruction>) -> Chain {
+fn in_turn(steps: Vec<Instruction>) -> InstructionChain {
     let last = steps.len() - 1;
-    let effect = |number: usize| if number == last { Effect::Takes } else { Effect::Nothing };
+    let effect = |number: usize| if number == last { OriginalEffect::Takes } else { OriginalEffect::Nothing };
     steps.into_iter().enumerate().map(|(number, step)| (step, effect(number))).collect()
 }
 

@@ -18,7 +18,7 @@
 //! loops*: the original's store buffer is what the extended one buffers, followed by what is held back. So if the extended
 //! program is robust and does not reach a goal under SC, then the original does not reach it under TSO.
 
-use super::delays::{Delays, Pending};
+use super::delays::{DelayedStores, Delays};
 use super::emulate::Auxiliary;
 use crate::robustness::{ends_attack, is_delayable};
 use ravelin_program::{
@@ -34,22 +34,22 @@ const STORED_IN_PLACE: usize = 6;
 const MOVED_ONE_BY_ONE: usize = 8;
 
 /// An extended program, and what its transitions mean in the original.
-pub(super) struct Extended {
+pub(super) struct ExtendedProgram {
     pub program: Program,
     /// By thread and transition.
-    pub origins: Vec<Vec<Origin>>,
+    pub origins: Vec<Vec<TransitionOrigin>>,
 }
 
 /// What a transition does in the original.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin {
+pub(super) struct TransitionOrigin {
     /// The transition that it belongs to; of a flush, the store that reaches memory.
     pub transition: TransitionId,
-    pub effect: Effect,
+    pub effect: OriginalEffect,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum OriginalEffect {
     /// A part of an instruction that is not done yet, or bookkeeping.
     Nothing,
     /// The original takes the transition. A store is issued and held back.
@@ -70,7 +70,7 @@ pub(super) enum Use {
 }
 
 /// Extends a lowered program. `delays` has one entry a thread.
-pub(super) fn extend(program: &Program, delays: &[Delays], purpose: Use) -> Extended {
+pub(super) fn extend(program: &Program, delays: &[Delays], purpose: Use) -> ExtendedProgram {
     let takes_bus = |thread: &Thread| thread.transitions.iter().any(|t| t.instruction == Instruction::BusLock);
     let bus = program.threads.iter().any(takes_bus);
     let looks_at_memory = |goal: &Goal| goal.kind == GoalKind::Never && goal.mentions_memory();
@@ -87,7 +87,7 @@ pub(super) fn extend(program: &Program, delays: &[Delays], purpose: Use) -> Exte
     if purpose == Use::Search {
         extended.goals = program.goals.iter().map(|goal| super::goals::lift(goal, &homes, &flags)).collect();
     }
-    Extended { program: extended, origins }
+    ExtendedProgram { program: extended, origins }
 }
 
 /// A location that the original does not have.
@@ -95,12 +95,12 @@ pub(super) fn extend(program: &Program, delays: &[Delays], purpose: Use) -> Exte
 enum Copy {
     Holding {
         at: LocId,
-        pending: Pending,
+        pending: DelayedStores,
         may_flush: bool,
     },
     /// On the way to a transition that is not allowed with all that was pending. The first `gone` slots are free again.
     Committed {
-        pending: Pending,
+        pending: DelayedStores,
         gone: usize,
         transition: TransitionId,
     },
@@ -114,7 +114,7 @@ struct Weave<'a> {
     locations: Vec<Location>,
     /// By location: where the thread is in the original.
     home: Vec<LocId>,
-    transitions: Vec<(Transition, Origin)>,
+    transitions: Vec<(Transition, TransitionOrigin)>,
     known: HashMap<Copy, LocId>,
     waiting: Vec<(Copy, LocId)>,
     /// Tells whether anything is held back; only if goals look at memory.
@@ -122,7 +122,7 @@ struct Weave<'a> {
 }
 
 /// Instructions one behind the other, with what each does.
-pub(super) type Chain = Vec<(Instruction, Effect)>;
+pub(super) type InstructionChain = Vec<(Instruction, OriginalEffect)>;
 
 impl<'a> Weave<'a> {
     fn new(
@@ -149,7 +149,7 @@ impl<'a> Weave<'a> {
         }
     }
 
-    fn finish(mut self) -> (Thread, Vec<Origin>, Vec<LocId>, Option<RegId>) {
+    fn finish(mut self) -> (Thread, Vec<TransitionOrigin>, Vec<LocId>, Option<RegId>) {
         for (id, transition) in self.thread.transitions.iter().enumerate() {
             self.take_with_nothing(transition.from, TransitionId(id));
         }
@@ -236,12 +236,12 @@ impl<'a> Weave<'a> {
             self.hold_back(from, &[], id);
             return;
         }
-        let effect = if is_delayable(&transition.instruction) { Effect::Stores } else { Effect::Takes };
+        let effect = if is_delayable(&transition.instruction) { OriginalEffect::Stores } else { OriginalEffect::Takes };
         self.chain(from, vec![(transition.instruction.clone(), effect)], transition.to, id);
     }
 
     /// A transition while stores are held back.
-    fn go_on(&mut self, from: LocId, pending: &Pending, gone: usize, id: TransitionId) {
+    fn go_on(&mut self, from: LocId, pending: &DelayedStores, gone: usize, id: TransitionId) {
         let instruction = &self.thread.transitions[id.0].instruction;
         if ends_attack(instruction) || !self.delays.allow(pending, id) {
             if self.purpose == Use::Oracle {
@@ -271,18 +271,18 @@ impl<'a> Weave<'a> {
         let raised = self.flag.filter(|_| pending.is_empty());
         for mut chain in self.auxiliary.hold_back(pending.len(), &transition.instruction) {
             if let Some(flag) = raised {
-                chain.insert(0, (Instruction::Assign { reg: flag, value: Expr::Const(1) }, Effect::Nothing));
+                chain.insert(0, (Instruction::Assign { reg: flag, value: Expr::Const(1) }, OriginalEffect::Nothing));
             }
             self.chain(from, chain, to, id);
         }
     }
 
     /// The oldest store held back becomes a plain one, on the way to a transition.
-    fn let_go(&mut self, from: LocId, pending: &Pending, gone: usize, id: TransitionId) {
+    fn let_go(&mut self, from: LocId, pending: &DelayedStores, gone: usize, id: TransitionId) {
         let oldest = pending[0];
         let store = self.auxiliary.store(oldest, gone);
         let rest = pending[1..].to_vec();
-        let mut chain: Chain = vec![(store, Effect::Flushes)];
+        let mut chain: InstructionChain = vec![(store, OriginalEffect::Flushes)];
         let mut gone = gone + 1;
         if rest.is_empty() {
             gone = 0;
@@ -303,7 +303,7 @@ impl<'a> Weave<'a> {
     }
 
     /// The oldest store reaches memory, and the thread stays where it is.
-    fn flush(&mut self, from: LocId, at: LocId, pending: &Pending) {
+    fn flush(&mut self, from: LocId, at: LocId, pending: &DelayedStores) {
         let rest = pending[1..].to_vec();
         let mut body = vec![self.auxiliary.store(pending[0], 0)];
         body.extend(self.auxiliary.moves(&rest, 1));
@@ -311,10 +311,10 @@ impl<'a> Weave<'a> {
             body.extend(self.flag.map(|flag| Instruction::Assign { reg: flag, value: Expr::Const(0) }));
         }
         let to = self.holding(at, rest, true);
-        self.chain(from, vec![(Instruction::Locked { body, drains: true }, Effect::Flushes)], to, pending[0]);
+        self.chain(from, vec![(Instruction::Locked { body, drains: true }, OriginalEffect::Flushes)], to, pending[0]);
     }
 
-    fn chain(&mut self, from: LocId, chain: Chain, to: LocId, of: TransitionId) {
+    fn chain(&mut self, from: LocId, chain: InstructionChain, to: LocId, of: TransitionId) {
         let mut at = from;
         let last = chain.len().saturating_sub(1);
         for (number, step) in chain.into_iter().enumerate() {
@@ -324,9 +324,10 @@ impl<'a> Weave<'a> {
         }
     }
 
-    fn add(&mut self, from: LocId, (instruction, effect): (Instruction, Effect), to: LocId, of: TransitionId) {
+    fn add(&mut self, from: LocId, (instruction, effect): (Instruction, OriginalEffect), to: LocId, of: TransitionId) {
         let span = self.thread.transitions[of.0].span;
-        self.transitions.push((Transition { from, to, instruction, span }, Origin { transition: of, effect }));
+        self.transitions
+            .push((Transition { from, to, instruction, span }, TransitionOrigin { transition: of, effect }));
     }
 
     fn fresh(&mut self, home: LocId) -> LocId {
@@ -335,11 +336,11 @@ impl<'a> Weave<'a> {
         LocId(self.locations.len() - 1)
     }
 
-    fn holding(&mut self, at: LocId, pending: Pending, may_flush: bool) -> LocId {
+    fn holding(&mut self, at: LocId, pending: DelayedStores, may_flush: bool) -> LocId {
         if pending.is_empty() { at } else { self.copy(Copy::Holding { at, pending, may_flush }, at) }
     }
 
-    fn committed(&mut self, pending: Pending, gone: usize, transition: TransitionId) -> LocId {
+    fn committed(&mut self, pending: DelayedStores, gone: usize, transition: TransitionId) -> LocId {
         let home = self.thread.transitions[transition.0].from;
         self.copy(Copy::Committed { pending, gone, transition }, home)
     }
@@ -356,11 +357,11 @@ impl<'a> Weave<'a> {
 }
 
 /// Assignments that move what is held back to other slots.
-fn moving(moves: Vec<Instruction>) -> Chain {
+fn moving(moves: Vec<Instruction>) -> InstructionChain {
     if moves.len() <= MOVED_ONE_BY_ONE {
-        moves.into_iter().map(|assign| (assign, Effect::Nothing)).collect()
+        moves.into_iter().map(|assign| (assign, OriginalEffect::Nothing)).collect()
     } else {
-        vec![(Instruction::Locked { body: moves, drains: false }, Effect::Nothing)]
+        vec![(Instruction::Locked { body: moves, drains: false }, OriginalEffect::Nothing)]
     }
 }
 

@@ -22,14 +22,14 @@ mod goals;
 mod oracle;
 mod rebuild;
 
-use super::bounded::{Question, assertions};
+use super::bounded::{ReachabilityQuestion, assertions};
 use crate::witness::Witness;
 use crate::{AnalysisError, InternalError, Verdict};
 use delays::Delays;
-use extend::{Extended, Use, extend};
+use extend::{ExtendedProgram, Use, extend};
 use oracle::{Advice, Oracle};
 use ravelin_explore::{Budget, Limit, Options, Until};
-use ravelin_machine::{Explored, Purpose, Reductions, Settings, run};
+use ravelin_machine::{ExploredProgram, Purpose, Reductions, Settings, run};
 use ravelin_program::{Copies, HardwareProgram, Instruction, Model, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ pub struct Lazy {
     /// How many goals and assertions the program has. Faults are looked for in any case.
     pub goals: usize,
     /// Why the answer is unknown.
-    pub unsettled: Option<Unsettled>,
+    pub unsettled: Option<OpenCause>,
     pub witness: Option<Witness>,
     /// SC searches, each of a program extended further.
     pub rounds: usize,
@@ -72,7 +72,7 @@ pub struct Lazy {
 
 /// What kept the question open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unsettled {
+pub enum OpenCause {
     Limit(Limit),
     /// The program is as good as robust, but it uses the bus lock, and a condition on several threads is judged also while one of
     /// them holds it and others have stores pending; no computation with empty buffers need show that state.
@@ -81,7 +81,7 @@ pub enum Unsettled {
 
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen under TSO, with buffers of any length. The
 /// question's model and bound on buffers are not looked at. With several workers, the oracle is asked while the SC search runs.
-pub fn lazy(program: &Program, question: &Question) -> Result<Lazy, AnalysisError> {
+pub fn lazy(program: &Program, question: &ReachabilityQuestion) -> Result<Lazy, AnalysisError> {
     if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
         return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
     }
@@ -92,16 +92,16 @@ pub fn lazy(program: &Program, question: &Question) -> Result<Lazy, AnalysisErro
 }
 
 /// How an inquiry ends.
-enum Settled {
+enum InquiryEnd {
     Holds,
     Violated(Box<Witness>),
-    Unknown(Unsettled),
+    Unknown(OpenCause),
 }
 
 struct Inquiry<'a> {
     program: &'a Program,
     base: &'a Program,
-    question: &'a Question<'a>,
+    question: &'a ReachabilityQuestion<'a>,
     oracle: Oracle<'a>,
     delays: Vec<Delays>,
     start: Instant,
@@ -112,7 +112,7 @@ struct Inquiry<'a> {
 }
 
 impl<'a> Inquiry<'a> {
-    fn new(program: &'a Program, base: &'a HardwareProgram, question: &'a Question<'a>) -> Inquiry<'a> {
+    fn new(program: &'a Program, base: &'a HardwareProgram, question: &'a ReachabilityQuestion<'a>) -> Inquiry<'a> {
         let locations = base.threads.iter().map(|thread| thread.locations.len()).sum();
         Inquiry {
             program,
@@ -142,7 +142,7 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn settle(&mut self) -> Result<Settled, AnalysisError> {
+    fn settle(&mut self) -> Result<InquiryEnd, AnalysisError> {
         loop {
             let extended = extend(self.base, &self.delays, Use::Search);
             self.lazy.locations = extended.program.threads.iter().map(|thread| thread.locations.len()).sum();
@@ -152,10 +152,10 @@ impl<'a> Inquiry<'a> {
             self.lazy.sc_states += explored.statistics().states;
             self.lazy.bytes = self.lazy.bytes.max(explored.statistics().bytes);
             if let Some(witness) = self.witness(&extended, &explored)? {
-                return Ok(Settled::Violated(Box::new(witness)));
+                return Ok(InquiryEnd::Violated(Box::new(witness)));
             }
             if let Some(limit) = explored.limit().filter(|limit| self.is_users(*limit)) {
-                return Ok(Settled::Unknown(Unsettled::Limit(limit)));
+                return Ok(InquiryEnd::Unknown(OpenCause::Limit(limit)));
             }
             if self.robust {
                 return Ok(self.settled_by_oracle());
@@ -169,7 +169,7 @@ impl<'a> Inquiry<'a> {
             self.lazy.paths += advice.paths.len();
             match (advice.paths.is_empty(), explored.limit(), advice.limit) {
                 (true, None, None) => return Ok(self.settled_by_oracle()),
-                (true, _, Some(limit)) => return Ok(Settled::Unknown(Unsettled::Limit(limit))),
+                (true, _, Some(limit)) => return Ok(InquiryEnd::Unknown(OpenCause::Limit(limit))),
                 // Only the SC search has not come to its end.
                 (true, Some(_), None) => (self.robust, self.stage) = (true, u64::MAX),
                 (false, ..) if added == 0 => {
@@ -180,13 +180,13 @@ impl<'a> Inquiry<'a> {
                 (false, None, _) => {}
             }
             if let Some(limit) = self.question.budget.spent(self.start, self.used()) {
-                return Ok(Settled::Unknown(Unsettled::Limit(limit)));
+                return Ok(InquiryEnd::Unknown(OpenCause::Limit(limit)));
             }
         }
     }
 
     /// The SC search, and the oracle's advice if there is a worker for it to spare.
-    fn round(&mut self, extended: &Extended) -> Result<(Explored, Option<Advice>), AnalysisError> {
+    fn round(&mut self, extended: &ExtendedProgram) -> Result<(ExploredProgram, Option<Advice>), AnalysisError> {
         let left = self.left();
         let stage = left.limits.states.map_or(self.stage, |states| states.min(self.stage));
         let search = left.states(stage);
@@ -243,7 +243,11 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn witness(&self, extended: &Extended, explored: &Explored) -> Result<Option<Witness>, AnalysisError> {
+    fn witness(
+        &self,
+        extended: &ExtendedProgram,
+        explored: &ExploredProgram,
+    ) -> Result<Option<Witness>, AnalysisError> {
         let Some(found) = explored.violation() else { return Ok(None) };
         let (violation, run) = found.map_err(|error| InternalError(error.to_string()))?;
         let witness = rebuild::witness(self.program, extended, violation, &run)?;
@@ -251,7 +255,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// A run from a search without reductions, if a small one finds it.
-    fn shorter(&self, extended: &Extended) -> Result<Option<Witness>, AnalysisError> {
+    fn shorter(&self, extended: &ExtendedProgram) -> Result<Option<Witness>, AnalysisError> {
         let budget = self.left().at_most(SHORTER_STATES).silent();
         let explored = run(&extended.program, settings(Reductions::NONE), &options(budget))?;
         let Some(found) = explored.violation() else { return Ok(None) };
@@ -260,34 +264,34 @@ impl<'a> Inquiry<'a> {
     }
 
     /// No goal is reached under SC, and the oracle has no advice.
-    fn settled_by_oracle(&self) -> Settled {
+    fn settled_by_oracle(&self) -> InquiryEnd {
         let mut transitions = self.base.threads.iter().flat_map(|thread| &thread.transitions);
         let bus = transitions.any(|transition| transition.instruction == Instruction::BusLock);
         if bus && self.base.goals.iter().any(goals::looks_across_threads) {
-            Settled::Unknown(Unsettled::BusLock)
+            InquiryEnd::Unknown(OpenCause::BusLock)
         } else {
-            Settled::Holds
+            InquiryEnd::Holds
         }
     }
 
-    fn answer(mut self, settled: Settled) -> Lazy {
+    fn answer(mut self, settled: InquiryEnd) -> Lazy {
         self.lazy.extended_threads = extend::extended_threads(&self.delays).count();
         self.lazy.elapsed = self.start.elapsed();
         match settled {
-            Settled::Holds => self.lazy.verdict = Verdict::Holds,
-            Settled::Violated(witness) => {
+            InquiryEnd::Holds => self.lazy.verdict = Verdict::Holds,
+            InquiryEnd::Violated(witness) => {
                 self.lazy.verdict = Verdict::Violated;
                 self.lazy.witness = Some(*witness);
             }
-            Settled::Unknown(why) => self.lazy.unsettled = Some(self.named(why)),
+            InquiryEnd::Unknown(why) => self.lazy.unsettled = Some(self.named(why)),
         }
         self.lazy
     }
 
     /// A limit as the user gave it, not what was left of it.
-    fn named(&self, why: Unsettled) -> Unsettled {
+    fn named(&self, why: OpenCause) -> OpenCause {
         match why {
-            Unsettled::Limit(limit) => Unsettled::Limit(self.question.budget.limits.as_given(limit)),
+            OpenCause::Limit(limit) => OpenCause::Limit(self.question.budget.limits.as_given(limit)),
             other => other,
         }
     }

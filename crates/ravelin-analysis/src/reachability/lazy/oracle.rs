@@ -10,11 +10,11 @@
 //! finds nothing, one attack is enough.
 
 use super::delays::Delays;
-use super::extend::{Effect, Extended, Use, extend};
-use crate::robustness::{Attack, Facts, attacks, ends_attack, is_delayable, is_overtaking_load};
+use super::extend::{ExtendedProgram, OriginalEffect, Use, extend};
+use crate::robustness::{Attack, ProgramFacts, attacks, ends_attack, is_delayable, is_overtaking_load};
 use crate::{AnalysisError, InternalError};
 use ravelin_explore::{Limit, Options};
-use ravelin_machine::attack::{AttackRun, Extent, Fate, Part, Target, Unread, hunt};
+use ravelin_machine::attack::{AttackResult, AttackRun, Extent, WitnessPart, hunt};
 use ravelin_program::{HardwareProgram, LocId, Model, Program, Thread, ThreadId, TransitionId};
 use ravelin_semantics::Action;
 use std::collections::HashSet;
@@ -49,7 +49,7 @@ pub(super) struct Advice {
 
 impl<'a> Oracle<'a> {
     pub fn new(program: &'a HardwareProgram) -> Oracle<'a> {
-        let mut facts = Facts::new(program);
+        let mut facts = ProgramFacts::new(program);
         let contested = attacks(program).into_iter().filter(|attack| facts.dismiss(*attack, Model::Tso).is_none());
         Oracle { program, contested: contested.collect(), states: FIRST_STATES }
     }
@@ -58,37 +58,37 @@ impl<'a> Oracle<'a> {
     pub fn ask(&mut self, delays: &[Delays], options: &Options) -> Result<Advice, AnalysisError> {
         let start = Instant::now();
         let extended = &extend(self.program, delays, Use::Oracle);
-        let targets = self.targets(extended);
+        let attacks = self.attacks(extended);
         let mut advice = Advice { paths: Vec::new(), limit: None, states: 0 };
-        if targets.is_empty() {
+        if attacks.is_empty() {
             return Ok(advice);
         }
         let all = options.budget.at_most(self.states);
         self.states *= 2;
-        self.search(extended, &targets, Extent::All, &Options { budget: all, ..*options }, &mut advice)?;
+        self.search(extended, &attacks, Extent::All, &Options { budget: all, ..*options }, &mut advice)?;
         let only_ours = options.budget.limits.states != all.limits.states;
         let more = matches!(advice.limit, Some(Limit::States(_))) && only_ours;
         if advice.paths.is_empty() && more {
             let budget = options.budget.child(start, advice.states);
-            self.search(extended, &targets, Extent::First, &Options { budget, ..*options }, &mut advice)?;
+            self.search(extended, &attacks, Extent::First, &Options { budget, ..*options }, &mut advice)?;
         }
         Ok(advice)
     }
 
     fn search(
         &self,
-        extended: &Extended,
-        targets: &[Target],
+        extended: &ExtendedProgram,
+        attacks: &[Attack],
         extent: Extent,
         options: &Options,
         advice: &mut Advice,
     ) -> Result<(), AnalysisError> {
-        let found = hunt(&extended.program, Model::Tso, targets, extent, options, None).map_err(unread)?;
+        let found = hunt(&extended.program, Model::Tso, attacks, extent, options, None)?;
         advice.limit = found.limit;
         advice.states += found.settled.sc_states + found.settled.delaying_states + found.settled.helping_states;
-        for (target, fate) in targets.iter().zip(&found.fates) {
-            if let Fate::Feasible(run) = fate {
-                for path in self.paths(extended, *target, run)? {
+        for (attack, result) in attacks.iter().zip(&found.results) {
+            if let AttackResult::Feasible(run) = result {
+                for path in self.paths(extended, *attack, run)? {
                     if !advice.paths.contains(&path) {
                         advice.paths.push(path);
                     }
@@ -99,17 +99,17 @@ impl<'a> Oracle<'a> {
     }
 
     /// The attacks on the extended program that may be feasible.
-    fn targets(&self, extended: &Extended) -> Vec<Target> {
-        let mut targets = Vec::new();
+    fn attacks(&self, extended: &ExtendedProgram) -> Vec<Attack> {
+        let mut attacks = Vec::new();
         for (number, thread) in extended.program.threads.iter().enumerate() {
             let origins = &extended.origins[number];
             let those = |is: &dyn Fn(usize) -> bool| (0..origins.len()).filter(|&id| is(id)).collect::<Vec<_>>();
             let plain = |id: usize| {
-                matches!(origins[id].effect, Effect::Stores | Effect::Flushes)
+                matches!(origins[id].effect, OriginalEffect::Stores | OriginalEffect::Flushes)
                     && is_delayable(&thread.transitions[id].instruction)
             };
             let loads = those(&|id| {
-                origins[id].effect == Effect::Takes && is_overtaking_load(&thread.transitions[id].instruction)
+                origins[id].effect == OriginalEffect::Takes && is_overtaking_load(&thread.transitions[id].instruction)
             });
             for store in those(&plain) {
                 let contested = |load: usize| {
@@ -122,51 +122,55 @@ impl<'a> Oracle<'a> {
                 }
                 let ahead = unfenced(thread, thread.transitions[store].to);
                 let loads = loads.into_iter().filter(|&load| ahead[thread.transitions[load].from.0]);
-                targets.extend(loads.map(|load| Target { thread: number, store, load }));
+                attacks.extend(loads.map(|load| Attack {
+                    thread: ThreadId(number),
+                    store: TransitionId(store),
+                    load: TransitionId(load),
+                }));
             }
         }
-        targets
+        attacks
     }
 
     /// What the attacker did from the issue of the delayed store to the load. If that store is part of a loop, also the path from the
     /// first store that no fence kept it from delaying: otherwise a goal that needs many rounds of the loop to be pending would take
     /// as many rounds here.
-    fn paths(&self, extended: &Extended, target: Target, run: &AttackRun) -> Result<Vec<Path>, AnalysisError> {
+    fn paths(&self, extended: &ExtendedProgram, attack: Attack, run: &AttackRun) -> Result<Vec<Path>, AnalysisError> {
         let internal = |what: &str| AnalysisError::from(InternalError(format!("an attack cannot be read: {what}")));
-        let thread = &self.program.threads[target.thread];
-        let origins = &extended.origins[target.thread];
+        let thread = &self.program.threads[attack.thread.0];
+        let origins = &extended.origins[attack.thread.0];
         let mut taken: Vec<TransitionId> = Vec::new();
         // Where in `taken` the stores that are held back were issued.
         let mut held = std::collections::VecDeque::new();
         let (mut delayed, mut drained) = (None, 0);
         for step in &run.steps {
             let Action::Step { thread: by, transition, .. } = step.action else { continue };
-            if by.0 != target.thread || step.part == Part::Path {
+            if by != attack.thread || step.part == WitnessPart::Path {
                 continue;
             }
             let origin = origins[transition.0];
             let instruction = &thread.transitions[origin.transition.0].instruction;
             let issued = match origin.effect {
-                Effect::Nothing => continue,
-                Effect::Flushes => held.pop_front(),
-                Effect::Takes | Effect::Stores => {
+                OriginalEffect::Nothing => continue,
+                OriginalEffect::Flushes => held.pop_front(),
+                OriginalEffect::Takes | OriginalEffect::Stores => {
                     if ends_attack(instruction) {
                         drained = taken.len() + 1;
                     }
                     taken.push(origin.transition);
                     let issued = taken.len() - 1;
-                    if origin.effect == Effect::Takes && is_delayable(instruction) {
+                    if origin.effect == OriginalEffect::Takes && is_delayable(instruction) {
                         held.push_back(issued);
                     }
                     Some(issued)
                 }
             };
-            if step.part == Part::Store {
+            if step.part == WitnessPart::Store {
                 delayed = Some(issued.ok_or_else(|| internal("it delays a store that was not issued"))?);
             }
         }
         let from = delayed.ok_or_else(|| internal("it delays nothing"))?;
-        let path = |from: usize| Path { thread: ThreadId(target.thread), transitions: taken[from..].to_vec() };
+        let path = |from: usize| Path { thread: attack.thread, transitions: taken[from..].to_vec() };
         let mut paths = vec![path(from)];
         let earliest = (drained..from).find(|&at| is_delayable(&thread.transitions[taken[at].0].instruction));
         if let Some(earliest) = earliest
@@ -203,12 +207,4 @@ fn unfenced(thread: &Thread, from: LocId) -> Vec<bool> {
 fn in_cycle(thread: &Thread, id: TransitionId) -> bool {
     let transition = &thread.transitions[id.0];
     unfenced(thread, transition.to)[transition.from.0]
-}
-
-fn unread(error: Unread) -> AnalysisError {
-    match error {
-        Unread::Build(error) => error.into(),
-        Unread::Storage(error) => error.into(),
-        Unread::Path(unreadable) => InternalError(unreadable.to_string()).into(),
-    }
 }

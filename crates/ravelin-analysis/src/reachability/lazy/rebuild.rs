@@ -4,18 +4,18 @@
 //! writes it; every other step is the original's own. The run is replayed on the reference semantics, so a mistake
 //! in the extension is an internal error and never an answer.
 
-use super::extend::{Effect, Extended};
+use super::extend::{ExtendedProgram, OriginalEffect};
 use crate::InternalError;
 use crate::witness::{Witness, replay, start_of};
 use ravelin_machine::{Purpose, Reductions, Run, Settings, Violation};
 use ravelin_program::{Model, Program, ThreadId, Value};
 use ravelin_semantics::Action;
-use ravelin_semantics::operational::{Entry, Reference, State};
+use ravelin_semantics::operational::{PendingEntry, Reference, State};
 
 /// `program` is the original as it was given.
 pub(super) fn witness(
     program: &Program,
-    extended: &Extended,
+    extended: &ExtendedProgram,
     violation: Violation,
     run: &Run,
 ) -> Result<Witness, InternalError> {
@@ -30,13 +30,13 @@ pub(super) fn witness(
         let origin = extended.origins[thread.0][transition.0];
         let step = Action::Step { thread, transition: origin.transition, choice };
         match origin.effect {
-            Effect::Nothing => {}
-            Effect::Takes => original.take(step).map_err(internal)?,
-            Effect::Stores => {
+            OriginalEffect::Nothing => {}
+            OriginalEffect::Takes => original.take(step).map_err(internal)?,
+            OriginalEffect::Stores => {
                 original.take(step).map_err(internal)?;
                 original.flush(thread).map_err(internal)?;
             }
-            Effect::Flushes => original.flush(thread).map_err(internal)?,
+            OriginalEffect::Flushes => original.flush(thread).map_err(internal)?,
         }
     }
     let Original { state, actions, longest, .. } = original;
@@ -81,7 +81,7 @@ impl Original<'_> {
     fn flush(&mut self, thread: ThreadId) -> Result<(), String> {
         let oldest = self.state.threads[thread.0].buffer.entries().first().copied();
         let address: Value = match oldest {
-            Some(Entry::Store { address, .. }) => address,
+            Some(PendingEntry::Store { address, .. }) => address,
             _ => return Err("it writes a store that is not pending".to_owned()),
         };
         self.take(Action::Flush { thread, address })

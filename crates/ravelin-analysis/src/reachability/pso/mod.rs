@@ -16,18 +16,18 @@ mod part;
 mod silent;
 mod step;
 
-use super::backward::{End, Search, Semantics};
-use super::bounded::{Question, Reachability, reach};
+use super::backward::{BackwardEnd, BackwardSearch, Semantics, VisibleStep};
+use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, reach};
 use super::dual::goal::goal_cases;
 use super::dual::part::Control;
 use super::dual::step::OPEN;
-use super::finite::{Effect, Finite, Pair};
-use super::sb::{Controls, Sb, Step, conclude};
+use super::finite::{CellPair, EdgeEffect, Finite};
+use super::sb::{Controls, Sb, conclude};
 use crate::{AnalysisError, InternalError, Verdict};
-use part::{PartId, Parts, Shape, pending_stores};
+use part::{PartId, PsoParts, Shape, pending_stores};
 use ravelin_program::{Instruction, Model, Program};
 use std::time::Instant;
-use step::Draft;
+use step::PsoDraft;
 
 /// The longest buffers that the bounded engine takes.
 const MOST_BUFFERED: usize = 64;
@@ -35,20 +35,20 @@ const MOST_BUFFERED: usize = 64;
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen under PSO, with no bound on the buffers.
 ///
 /// The question's model is taken to be PSO, and its bound on buffers and reductions do not matter.
-pub fn pso(program: &Program, question: &Question) -> Result<Sb, AnalysisError> {
+pub fn pso(program: &Program, question: &ReachabilityQuestion) -> Result<Sb, AnalysisError> {
     let start = Instant::now();
     let finite = Finite::new(program)?;
     let (threads, cases) = goal_cases(&finite)?;
     let mut semantics = StoreBuffers {
         finite: &finite,
         controls: Controls::new(&finite, threads),
-        parts: finite.threads.iter().map(|_| Parts::default()).collect(),
+        parts: finite.threads.iter().map(|_| PsoParts::default()).collect(),
         pending: (0..finite.threads.len()).map(|thread| pending_stores(&finite, thread)).collect(),
     };
     let mut goals = Vec::new();
     for (number, case) in cases.into_iter().enumerate() {
         let shape = |control: Control| Shape { control, demands: Vec::new() };
-        let draft = Draft { shapes: case.controls.into_iter().map(shape).collect(), memory: case.memory };
+        let draft = PsoDraft { shapes: case.controls.into_iter().map(shape).collect(), memory: case.memory };
         let mut drafts = Vec::new();
         if case.settled {
             semantics.settled_goal(draft, &mut drafts);
@@ -58,7 +58,7 @@ pub fn pso(program: &Program, question: &Question) -> Result<Sb, AnalysisError> 
         goals.extend(drafts.into_iter().filter_map(|draft| Some((number, semantics.settle(draft)?))));
     }
     let is_exact = !semantics.has_store_store_fences();
-    let mut search = Search::new(semantics);
+    let mut search = BackwardSearch::new(semantics);
     let end = search.run(goals, question.budget);
     let mut answer = conclude(
         program,
@@ -66,21 +66,21 @@ pub fn pso(program: &Program, question: &Question) -> Result<Sb, AnalysisError> 
         search.counts,
         start,
         match end {
-            End::Unreachable => (Verdict::Holds, None, None),
-            End::Limit(limit) => (Verdict::Unknown, Some(limit), None),
-            End::Reached(_) => (Verdict::Violated, None, None),
+            BackwardEnd::Unreachable => (Verdict::Holds, None, None),
+            BackwardEnd::Limit(limit) => (Verdict::Unknown, Some(limit), None),
+            BackwardEnd::Reached(_) => (Verdict::Violated, None, None),
         },
     );
-    if matches!(end, End::Reached(_)) {
+    if matches!(end, BackwardEnd::Reached(_)) {
         let found = look_for_run(program, question, is_exact)?;
         if is_exact && found.verdict == Verdict::Holds {
             let told =
                 "the backward search finds a violation under PSO and the bounded engine proves that there is none";
             return Err(InternalError(told.to_owned()).into());
         }
-        let Reachability { verdict, buffer, cut_off, limit, witness, .. } = found;
+        let ReachabilityAnswer { verdict, buffer, cut_off, limit, witness, .. } = found;
         let buffer = buffer.filter(|_| verdict == Verdict::Unknown);
-        answer.reachability = Reachability { verdict, buffer, cut_off, limit, witness, ..answer.reachability };
+        answer.reachability = ReachabilityAnswer { verdict, buffer, cut_off, limit, witness, ..answer.reachability };
         answer.reachability.statistics.elapsed = start.elapsed();
     }
     Ok(answer)
@@ -88,10 +88,14 @@ pub fn pso(program: &Program, question: &Question) -> Result<Sb, AnalysisError> 
 
 /// The bounded engine's answer, with buffers as large as it takes to find a run or to see that there is none. Where there need not be
 /// one, buffers are not larger than the question's.
-fn look_for_run(program: &Program, question: &Question, is_exact: bool) -> Result<Reachability, AnalysisError> {
+fn look_for_run(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    is_exact: bool,
+) -> Result<ReachabilityAnswer, AnalysisError> {
     let mut buffer = 1;
     loop {
-        let found = reach(program, &Question { model: Model::Pso, buffer, ..*question })?;
+        let found = reach(program, &ReachabilityQuestion { model: Model::Pso, buffer, ..*question })?;
         let largest = if is_exact { MOST_BUFFERED } else { question.buffer };
         if found.verdict != Verdict::Unknown || found.limit.is_some() || buffer >= largest {
             return Ok(found);
@@ -102,9 +106,9 @@ fn look_for_run(program: &Program, question: &Question, is_exact: bool) -> Resul
 
 /// A constraint: the part of each thread, then what each cell is known to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Configuration(Box<[u32]>);
+struct PsoConfiguration(Box<[u32]>);
 
-impl Configuration {
+impl PsoConfiguration {
     fn part(&self, thread: usize) -> PartId {
         self.0[thread]
     }
@@ -114,13 +118,13 @@ impl Configuration {
 struct StoreBuffers<'a> {
     finite: &'a Finite,
     controls: Controls,
-    parts: Vec<Parts>,
+    parts: Vec<PsoParts>,
     /// By thread and local state, the stores that may be pending.
-    pending: Vec<Vec<Vec<Pair>>>,
+    pending: Vec<Vec<Vec<CellPair>>>,
 }
 
 impl StoreBuffers<'_> {
-    fn controls_of(&self, configuration: &Configuration) -> Vec<Control> {
+    fn controls_of(&self, configuration: &PsoConfiguration) -> Vec<Control> {
         (0..self.parts.len()).map(|thread| self.parts[thread].get(configuration.part(thread)).shape.control).collect()
     }
 
@@ -147,7 +151,7 @@ impl StoreBuffers<'_> {
                     Instruction::Unlock(_) => true,
                     _ => false,
                 };
-                let is_fence = edge.effect == Effect::Fence;
+                let is_fence = edge.effect == EdgeEffect::Fence;
                 orders && !is_fence && !pending[edge.from as usize].is_empty()
             })
         })
@@ -155,16 +159,16 @@ impl StoreBuffers<'_> {
 }
 
 impl Semantics for StoreBuffers<'_> {
-    type Configuration = Configuration;
-    type Step = Step;
+    type Configuration = PsoConfiguration;
+    type Step = VisibleStep;
 
-    fn predecessors(&mut self, of: &Configuration, found: &mut Vec<(Step, Configuration)>) {
+    fn predecessors(&mut self, of: &PsoConfiguration, found: &mut Vec<(VisibleStep, PsoConfiguration)>) {
         for thread in 0..self.parts.len() {
             self.steps_back(of, thread, found);
         }
     }
 
-    fn is_initial(&self, configuration: &Configuration) -> bool {
+    fn is_initial(&self, configuration: &PsoConfiguration) -> bool {
         let threads = self.parts.len();
         let memory = &configuration.0[threads..];
         let starts = |(cell, value): (usize, &u32)| *value as usize <= self.finite.cells[cell].initial;
@@ -172,7 +176,7 @@ impl Semantics for StoreBuffers<'_> {
             && memory.iter().enumerate().all(starts)
     }
 
-    fn covers(&self, small: &Configuration, large: &Configuration) -> bool {
+    fn covers(&self, small: &PsoConfiguration, large: &PsoConfiguration) -> bool {
         let threads = self.parts.len();
         let mut memory = small.0[threads..].iter().zip(&large.0[threads..]);
         memory.all(|(one, other)| *one == OPEN || one == other)
@@ -184,7 +188,7 @@ impl Semantics for StoreBuffers<'_> {
             })
     }
 
-    fn signature(&self, configuration: &Configuration) -> u128 {
+    fn signature(&self, configuration: &PsoConfiguration) -> u128 {
         let (parts, memory) = configuration.0.split_at(self.parts.len());
         let words = parts.iter().zip(&self.parts).fold(0u64, |mask, (part, parts)| mask | parts.get(*part).mask);
         let known = memory.iter().enumerate().filter(|(_, value)| **value != OPEN);
@@ -192,20 +196,20 @@ impl Semantics for StoreBuffers<'_> {
         u128::from(words) << 64 | u128::from(cells)
     }
 
-    fn key(&self, configuration: &Configuration) -> u64 {
+    fn key(&self, configuration: &PsoConfiguration) -> u64 {
         self.controls.key(self.controls_of(configuration).into_iter())
     }
 
-    fn shape(&mut self, configuration: &Configuration) -> u32 {
+    fn shape(&mut self, configuration: &PsoConfiguration) -> u32 {
         let controls = self.controls_of(configuration);
         self.controls.shape(&controls)
     }
 
-    fn key_in_shape(&self, configuration: &Configuration, shape: u32) -> Option<u64> {
+    fn key_in_shape(&self, configuration: &PsoConfiguration, shape: u32) -> Option<u64> {
         self.controls.key_in_shape(&self.controls_of(configuration), shape)
     }
 
-    fn bytes(&self, configuration: &Configuration) -> usize {
+    fn bytes(&self, configuration: &PsoConfiguration) -> usize {
         size_of_val(&*configuration.0)
     }
 }

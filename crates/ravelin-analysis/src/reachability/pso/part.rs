@@ -6,7 +6,7 @@
 //! pending beyond that does no harm: it can reach memory right before what is needed.
 
 use crate::reachability::dual::part::{Control, is_subword};
-use crate::reachability::finite::{CellId, Effect, Finite, Pair, ValueId};
+use crate::reachability::finite::{CellId, CellPair, EdgeEffect, Finite, ValueId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -57,7 +57,7 @@ impl Shape {
     }
 }
 
-pub struct Part {
+pub struct PsoPart {
     pub shape: Shape,
     /// A set of 64 that contains the place of each value asked for.
     pub mask: u64,
@@ -69,17 +69,17 @@ pub struct Part {
 
 /// The parts of one thread.
 #[derive(Default)]
-pub struct Parts {
-    all: Vec<Part>,
+pub struct PsoParts {
+    all: Vec<PsoPart>,
     numbers: FxHashMap<Shape, PartId>,
 }
 
-impl Parts {
-    pub fn get(&self, part: PartId) -> &Part {
+impl PsoParts {
+    pub fn get(&self, part: PartId) -> &PsoPart {
         &self.all[part as usize]
     }
 
-    pub fn get_mut(&mut self, part: PartId) -> &mut Part {
+    pub fn get_mut(&mut self, part: PartId) -> &mut PsoPart {
         &mut self.all[part as usize]
     }
 
@@ -93,7 +93,7 @@ impl Parts {
         let pairs = shape.demands.iter().flat_map(|demand| demand.word.iter().map(|value| (demand.cell, *value)));
         let mask = pairs.fold(0, |mask, (cell, value)| mask | place(cell, value));
         self.numbers.insert(shape.clone(), part);
-        self.all.push(Part { shape, mask, closure: None, starts: false });
+        self.all.push(PsoPart { shape, mask, closure: None, starts: false });
         part
     }
 
@@ -110,17 +110,17 @@ impl Parts {
 
 /// For each local state of a thread, sorted, the stores that may be pending there: a rough forward analysis that keeps buffers as
 /// sets (appendix B).
-pub fn pending_stores(finite: &Finite, thread: usize) -> Vec<Vec<Pair>> {
+pub fn pending_stores(finite: &Finite, thread: usize) -> Vec<Vec<CellPair>> {
     let graph = &finite.threads[thread];
-    let mut pending: Vec<Vec<Pair>> = vec![Vec::new(); graph.states.len()];
+    let mut pending: Vec<Vec<CellPair>> = vec![Vec::new(); graph.states.len()];
     loop {
         let mut changed = false;
         for edge in &graph.edges {
             let mut after = match &edge.effect {
-                Effect::Local | Effect::Load(_) | Effect::Store(_) => pending[edge.from as usize].clone(),
+                EdgeEffect::Local | EdgeEffect::Load(_) | EdgeEffect::Store(_) => pending[edge.from as usize].clone(),
                 _ => Vec::new(),
             };
-            if let Effect::Store(pair) = &edge.effect {
+            if let EdgeEffect::Store(pair) = &edge.effect {
                 after.push(*pair);
             }
             for pair in after {

@@ -6,7 +6,7 @@
 
 use super::StoreBuffers;
 use super::part::{PartId, Shape};
-use crate::reachability::finite::{Effect, Pair};
+use crate::reachability::finite::{CellPair, EdgeEffect};
 use std::rc::Rc;
 
 impl StoreBuffers<'_> {
@@ -27,9 +27,9 @@ impl StoreBuffers<'_> {
                 let mut shape = self.parts[thread].get(into).shape.clone();
                 shape.control = edge.from;
                 let happens = match &edge.effect {
-                    Effect::Local => true,
-                    Effect::Store((cell, value)) => store(&mut shape, *cell, *value),
-                    Effect::Load(reads) => reads.iter().all(|read| self.load_own(thread, &mut shape, *read)),
+                    EdgeEffect::Local => true,
+                    EdgeEffect::Store((cell, value)) => store(&mut shape, *cell, *value),
+                    EdgeEffect::Load(reads) => reads.iter().all(|read| self.load_own(thread, &mut shape, *read)),
                     _ => false,
                 };
                 if !happens || !self.is_possible(thread, &shape) {
@@ -59,7 +59,7 @@ impl StoreBuffers<'_> {
     }
 
     /// The thread reads its own newest pending store. `false` if it cannot.
-    pub(super) fn load_own(&self, thread: usize, shape: &mut Shape, (cell, value): Pair) -> bool {
+    pub(super) fn load_own(&self, thread: usize, shape: &mut Shape, (cell, value): CellPair) -> bool {
         if !self.controls.threads[thread].may_own(shape.control, (cell, value)) {
             return false;
         }

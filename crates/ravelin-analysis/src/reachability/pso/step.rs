@@ -10,9 +10,9 @@
 //! While a thread holds the bus lock nobody else does any of this, so what others' updates could give is asked where it was taken.
 
 use super::part::Shape;
-use super::{Configuration, Step, StoreBuffers};
+use super::{PsoConfiguration, StoreBuffers, VisibleStep};
 use crate::reachability::dual::step::{Known, OPEN, known, require};
-use crate::reachability::finite::{CellId, Effect, Pair};
+use crate::reachability::finite::{CellId, CellPair, EdgeEffect};
 
 /// Who may have made a cell hold what it is known to hold.
 #[derive(Clone, Copy)]
@@ -25,14 +25,19 @@ enum Giver {
 
 /// A constraint in the making.
 #[derive(Clone)]
-pub(super) struct Draft {
+pub(super) struct PsoDraft {
     pub shapes: Vec<Shape>,
     pub memory: Vec<Known>,
 }
 
 impl StoreBuffers<'_> {
     /// The predecessors of a constraint over a step of a thread that is not silent, after its silent steps.
-    pub(super) fn steps_back(&mut self, of: &Configuration, thread: usize, found: &mut Vec<(Step, Configuration)>) {
+    pub(super) fn steps_back(
+        &mut self,
+        of: &PsoConfiguration,
+        thread: usize,
+        found: &mut Vec<(VisibleStep, PsoConfiguration)>,
+    ) {
         let finite = self.finite;
         let draft = self.draft(of);
         let holder = self.holder(&draft);
@@ -48,11 +53,11 @@ impl StoreBuffers<'_> {
                 draft.shapes[thread].control = edge.from;
                 let mut drafts = Vec::new();
                 match &edge.effect {
-                    Effect::Load(reads) => self.load(draft, thread, reads, &mut Vec::new(), holder, &mut drafts),
-                    Effect::Local | Effect::Store(_) => {}
+                    EdgeEffect::Load(reads) => self.load(draft, thread, reads, &mut Vec::new(), holder, &mut drafts),
+                    EdgeEffect::Local | EdgeEffect::Store(_) => {}
                     effect => self.drained(draft, thread, effect, holder, &mut drafts),
                 }
-                let step = Step { thread: thread as u16, edge: number };
+                let step = VisibleStep { thread: thread as u16, edge: number };
                 for draft in drafts {
                     if let Some(configuration) = self.settle(draft) {
                         found.push((step, configuration));
@@ -65,12 +70,12 @@ impl StoreBuffers<'_> {
     /// A load of several cells at one moment, at least one of them from memory.
     fn load(
         &self,
-        draft: Draft,
+        draft: PsoDraft,
         thread: usize,
-        reads: &[Pair],
+        reads: &[CellPair],
         from_memory: &mut Vec<CellId>,
         holder: Option<usize>,
-        found: &mut Vec<Draft>,
+        found: &mut Vec<PsoDraft>,
     ) {
         let Some((&(cell, value), rest)) = reads.split_first() else {
             if from_memory.is_empty() {
@@ -95,13 +100,20 @@ impl StoreBuffers<'_> {
     }
 
     /// A step that needs the thread's buffers to be empty.
-    fn drained(&self, draft: Draft, thread: usize, effect: &Effect, holder: Option<usize>, found: &mut Vec<Draft>) {
+    fn drained(
+        &self,
+        draft: PsoDraft,
+        thread: usize,
+        effect: &EdgeEffect,
+        holder: Option<usize>,
+        found: &mut Vec<PsoDraft>,
+    ) {
         let mut draft = draft;
         if !draft.shapes[thread].is_drained() {
             return;
         }
-        let mut read: &[Pair] = &[];
-        if let Effect::Atomic { reads, writes } = effect {
+        let mut read: &[CellPair] = &[];
+        if let EdgeEffect::Atomic { reads, writes } = effect {
             if !writes.iter().all(|write| require(&mut draft.memory, *write)) {
                 return;
             }
@@ -112,7 +124,7 @@ impl StoreBuffers<'_> {
             read = reads;
         }
         let asks_others = |cell: CellId| match effect {
-            Effect::BusLock => true,
+            EdgeEffect::BusLock => true,
             _ if holder.is_some() => false,
             _ => read.iter().any(|read| read.0 == cell),
         };
@@ -126,7 +138,7 @@ impl StoreBuffers<'_> {
     }
 
     /// A goal that is judged where all buffers are empty.
-    pub(super) fn settled_goal(&self, mut draft: Draft, found: &mut Vec<Draft>) {
+    pub(super) fn settled_goal(&self, mut draft: PsoDraft, found: &mut Vec<PsoDraft>) {
         let known = draft.memory.iter().enumerate().filter(|(_, value)| **value != OPEN);
         let cells: Vec<CellId> = known.map(|(cell, _)| cell as CellId).collect();
         for shape in &mut draft.shapes {
@@ -137,7 +149,7 @@ impl StoreBuffers<'_> {
     }
 
     /// For each of the cells: nothing happened to it, or one of those asked has just updated it.
-    fn give(&self, draft: Draft, asked: &[(CellId, Giver)], found: &mut Vec<Draft>) {
+    fn give(&self, draft: PsoDraft, asked: &[(CellId, Giver)], found: &mut Vec<PsoDraft>) {
         let Some((&(cell, giver), rest)) = asked.split_first() else {
             found.push(draft);
             return;
@@ -163,7 +175,7 @@ impl StoreBuffers<'_> {
     }
 
     /// The constraint, made small, if it is possible.
-    pub(super) fn settle(&mut self, mut draft: Draft) -> Option<Configuration> {
+    pub(super) fn settle(&mut self, mut draft: PsoDraft) -> Option<PsoConfiguration> {
         let holder = self.holder(&draft);
         for thread in 0..draft.shapes.len() {
             // What is pending for an open cell may have reached memory, if it could.
@@ -184,16 +196,16 @@ impl StoreBuffers<'_> {
             row.push(part);
         }
         row.extend(draft.memory);
-        Some(Configuration(row.into()))
+        Some(PsoConfiguration(row.into()))
     }
 
-    fn holder(&self, draft: &Draft) -> Option<usize> {
+    fn holder(&self, draft: &PsoDraft) -> Option<usize> {
         (0..draft.shapes.len()).find(|thread| self.controls.threads[*thread].holds_bus(draft.shapes[*thread].control))
     }
 
-    fn draft(&self, of: &Configuration) -> Draft {
+    fn draft(&self, of: &PsoConfiguration) -> PsoDraft {
         let threads = self.parts.len();
-        Draft {
+        PsoDraft {
             shapes: (0..threads).map(|thread| self.parts[thread].get(of.part(thread)).shape.clone()).collect(),
             memory: of.0[threads..].to_vec(),
         }

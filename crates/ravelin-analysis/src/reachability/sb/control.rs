@@ -4,7 +4,7 @@
 //! member. Which threads are in which sets is a constraint's *shape*.
 
 use crate::reachability::dual::part::{Control, ThreadParts};
-use crate::reachability::finite::{CellId, Finite, StateId};
+use crate::reachability::finite::{CellId, Finite, LocalStateId};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -23,7 +23,7 @@ impl Controls {
         let may_pend = threads.iter().zip(&finite.threads).map(|(thread, graph)| {
             let pends = |state: usize, cell: usize| {
                 (0..finite.cells[cell].values.len())
-                    .any(|value| thread.may_own(state as StateId, (cell as CellId, value as u16)))
+                    .any(|value| thread.may_own(state as LocalStateId, (cell as CellId, value as u16)))
             };
             (0..graph.states.len())
                 .flat_map(|state| (0..cells).map(move |cell| (state, cell)))

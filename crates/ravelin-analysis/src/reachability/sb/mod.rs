@@ -22,41 +22,41 @@ mod word;
 
 pub(super) use control::Controls;
 
-use super::backward::{Counts, End, Search, Semantics};
-use super::bounded::{Question, Reachability, assertions};
+use super::backward::{BackwardCounts, BackwardEnd, BackwardSearch, Semantics, VisibleStep};
+use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, assertions};
 use super::dual::dual;
 use super::dual::goal::goal_cases;
 use super::dual::step::OPEN;
-use super::finite::{CellId, Finite, Pair};
+use super::finite::{CellId, CellPair, Finite};
 use crate::witness::Witness;
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Limit, Statistics};
 use ravelin_program::{Model, Program};
 use std::time::Instant;
-use word::{ANYONE, Configuration, Draft, Letter, Snapshots};
+use word::{ANYONE, Letter, MemorySnapshots, SbConfiguration, SbDraft};
 
 /// The answer of a backward search over buffers of stores.
 #[derive(Clone, Debug)]
 pub struct Sb {
-    pub reachability: Reachability,
-    pub counts: Counts,
+    pub reachability: ReachabilityAnswer,
+    pub counts: BackwardCounts,
 }
 
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen under TSO, with no bound on the buffers.
 ///
 /// The question's model is taken to be TSO, and its bound on buffers and reductions do not matter.
-pub fn sb(program: &Program, question: &Question) -> Result<Sb, AnalysisError> {
+pub fn sb(program: &Program, question: &ReachabilityQuestion) -> Result<Sb, AnalysisError> {
     let start = Instant::now();
     let finite = Finite::new(program)?;
     let (threads, cases) = goal_cases(&finite)?;
     let controls = Controls::new(&finite, threads);
-    let mut semantics = SingleBuffer { finite: &finite, controls, snapshots: Snapshots::default() };
+    let mut semantics = SingleBuffer { finite: &finite, controls, snapshots: MemorySnapshots::default() };
     let mut goals = Vec::new();
     for (number, case) in cases.iter().enumerate() {
         let told = case.memory.iter().enumerate().filter(|(_, known)| **known != OPEN);
-        let told: Vec<Pair> = told.map(|(cell, known)| (cell as CellId, (*known - 1) as u16)).collect();
+        let told: Vec<CellPair> = told.map(|(cell, known)| (cell as CellId, (*known - 1) as u16)).collect();
         let threads = finite.threads.len();
-        let draft = Draft {
+        let draft = SbDraft {
             controls: case.controls.clone(),
             pointers: vec![0; threads],
             word: vec![semantics.last_letter(&told)],
@@ -70,12 +70,12 @@ pub fn sb(program: &Program, question: &Question) -> Result<Sb, AnalysisError> {
         }
         goals.extend(before.into_iter().map(|goal| (number, goal)));
     }
-    let mut search = Search::new(semantics);
+    let mut search = BackwardSearch::new(semantics);
     let (verdict, limit, witness) = match search.run(goals, question.budget) {
-        End::Unreachable => (Verdict::Holds, None, None),
-        End::Limit(limit) => (Verdict::Unknown, Some(limit), None),
-        End::Reached(_) => {
-            let Reachability { verdict, limit, witness, .. } = dual(program, question)?.reachability;
+        BackwardEnd::Unreachable => (Verdict::Holds, None, None),
+        BackwardEnd::Limit(limit) => (Verdict::Unknown, Some(limit), None),
+        BackwardEnd::Reached(_) => {
+            let ReachabilityAnswer { verdict, limit, witness, .. } = dual(program, question)?.reachability;
             if verdict == Verdict::Holds {
                 let told =
                     "the single-buffer engine finds a violation and the load-buffer engine proves that there is none";
@@ -91,7 +91,7 @@ pub fn sb(program: &Program, question: &Question) -> Result<Sb, AnalysisError> {
 pub(super) fn conclude(
     program: &Program,
     model: Model,
-    counts: Counts,
+    counts: BackwardCounts,
     start: Instant,
     (verdict, limit, witness): (Verdict, Option<Limit>, Option<Witness>),
 ) -> Sb {
@@ -105,27 +105,29 @@ pub(super) fn conclude(
         workers: 1,
     };
     let goals = program.goals.len() + assertions(program);
-    let reachability =
-        Reachability { verdict, model, goals, buffer: None, cut_off: false, limit, witness, statistics, words: 0 };
+    let reachability = ReachabilityAnswer {
+        verdict,
+        model,
+        goals,
+        buffer: None,
+        cut_off: false,
+        limit,
+        witness,
+        statistics,
+        words: 0,
+    };
     Sb { reachability, counts }
-}
-
-/// A step that others can see, together with the silent ones before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    pub thread: u16,
-    pub edge: u32,
 }
 
 /// The semantics of one program.
 struct SingleBuffer<'a> {
     finite: &'a Finite,
     controls: Controls,
-    snapshots: Snapshots,
+    snapshots: MemorySnapshots,
 }
 
 impl SingleBuffer<'_> {
-    fn last_letter(&mut self, told: &[Pair]) -> Letter {
+    fn last_letter(&mut self, told: &[CellPair]) -> Letter {
         self.snapshots.letter(ANYONE, told)
     }
 
@@ -136,10 +138,10 @@ impl SingleBuffer<'_> {
 }
 
 impl Semantics for SingleBuffer<'_> {
-    type Configuration = Configuration;
-    type Step = Step;
+    type Configuration = SbConfiguration;
+    type Step = VisibleStep;
 
-    fn predecessors(&mut self, of: &Configuration, found: &mut Vec<(Step, Configuration)>) {
+    fn predecessors(&mut self, of: &SbConfiguration, found: &mut Vec<(VisibleStep, SbConfiguration)>) {
         let threads = self.controls.threads.len();
         for thread in 0..threads {
             let control = of.controls(threads)[thread];
@@ -151,40 +153,40 @@ impl Semantics for SingleBuffer<'_> {
     }
 
     /// Everything is said of the one message that is there, and nobody has stored anything.
-    fn is_initial(&self, configuration: &Configuration) -> bool {
+    fn is_initial(&self, configuration: &SbConfiguration) -> bool {
         let threads = self.controls.threads.len();
         let mut controls = self.controls.threads.iter().zip(configuration.controls(threads));
-        let starts = |(cell, value): &Pair| usize::from(*value) < self.finite.cells[*cell as usize].initial;
+        let starts = |(cell, value): &CellPair| usize::from(*value) < self.finite.cells[*cell as usize].initial;
         controls.all(|(thread, control)| thread.is_initial(*control))
             && configuration.marks.iter().all(|mark| !mark.own)
             && self.told(configuration.word(threads)).is_some_and(|told| told.iter().all(starts))
     }
 
-    fn covers(&self, small: &Configuration, large: &Configuration) -> bool {
+    fn covers(&self, small: &SbConfiguration, large: &SbConfiguration) -> bool {
         word::covers(&self.controls, &self.snapshots, small, large)
     }
 
-    fn signature(&self, configuration: &Configuration) -> u128 {
+    fn signature(&self, configuration: &SbConfiguration) -> u128 {
         let word = configuration.word(self.controls.threads.len());
         let told = word.iter().fold(0, |mask, letter| mask | self.snapshots.mask(*letter));
         let own = configuration.marks.iter().filter(|mark| mark.own);
         own.fold(told, |mask, mark| mask | 1 << (96 + (u32::from(mark.thread) * 7 + u32::from(mark.cell)) % 32))
     }
 
-    fn key(&self, configuration: &Configuration) -> u64 {
+    fn key(&self, configuration: &SbConfiguration) -> u64 {
         self.controls.key(configuration.controls(self.controls.threads.len()).iter().copied())
     }
 
-    fn shape(&mut self, configuration: &Configuration) -> u32 {
+    fn shape(&mut self, configuration: &SbConfiguration) -> u32 {
         let threads = self.controls.threads.len();
         self.controls.shape(configuration.controls(threads))
     }
 
-    fn key_in_shape(&self, configuration: &Configuration, shape: u32) -> Option<u64> {
+    fn key_in_shape(&self, configuration: &SbConfiguration, shape: u32) -> Option<u64> {
         self.controls.key_in_shape(configuration.controls(self.controls.threads.len()), shape)
     }
 
-    fn bytes(&self, configuration: &Configuration) -> usize {
+    fn bytes(&self, configuration: &SbConfiguration) -> usize {
         configuration.bytes()
     }
 }

@@ -5,15 +5,15 @@
 //! only where a load needs them, is the partial-order argument of appendix B. Backwards: after each such step, all ways over
 //! silent steps are gone at once, up to the states that the thread can have been in while others moved.
 
-use super::word::{Draft, Mark, covers};
-use super::{Configuration, SingleBuffer};
-use crate::reachability::finite::{Effect, Pair};
+use super::word::{SbDraft, WordMark, covers};
+use super::{SbConfiguration, SingleBuffer};
+use crate::reachability::finite::{CellPair, EdgeEffect};
 use rustc_hash::FxHashMap;
 
 impl SingleBuffer<'_> {
     /// Adds the minimal constraints from which silent steps of a thread lead into this one, itself included, where the thread
     /// may stay.
-    pub(super) fn silent_steps(&mut self, start: Configuration, thread: usize, found: &mut Vec<Configuration>) {
+    pub(super) fn silent_steps(&mut self, start: SbConfiguration, thread: usize, found: &mut Vec<SbConfiguration>) {
         let threads = self.controls.threads.len();
         let finite = self.finite;
         let mut minimal: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
@@ -30,10 +30,10 @@ impl SingleBuffer<'_> {
             for index in 0..self.controls.threads[thread].silent_in(control).len() {
                 let edge = self.controls.threads[thread].silent_in(control)[index];
                 let edge = &finite.threads[thread].edges[edge as usize];
-                let mut draft = Draft::of(&all[next - 1], threads);
+                let mut draft = SbDraft::of(&all[next - 1], threads);
                 draft.controls[thread] = edge.from;
                 match &edge.effect {
-                    Effect::Load(reads) => self.load(draft, thread, reads, &mut Vec::new(), &mut drafts),
+                    EdgeEffect::Load(reads) => self.load(draft, thread, reads, &mut Vec::new(), &mut drafts),
                     _ => drafts.push(draft),
                 }
                 for draft in std::mem::take(&mut drafts) {
@@ -43,7 +43,7 @@ impl SingleBuffer<'_> {
                         continue;
                     }
                     let group = minimal.entry(before.controls(threads)[thread]).or_default();
-                    let covered = |small: &Configuration, large: &Configuration| {
+                    let covered = |small: &SbConfiguration, large: &SbConfiguration| {
                         covers(&self.controls, &self.snapshots, small, large)
                     };
                     if group.iter().any(|known| covered(&all[*known], &before)) {
@@ -66,11 +66,11 @@ impl SingleBuffer<'_> {
     /// A load of several cells at one moment: each from the thread's newest own store, or all others from the message it points to.
     fn load(
         &mut self,
-        draft: Draft,
+        draft: SbDraft,
         thread: usize,
-        reads: &[Pair],
-        from_memory: &mut Vec<Pair>,
-        found: &mut Vec<Draft>,
+        reads: &[CellPair],
+        from_memory: &mut Vec<CellPair>,
+        found: &mut Vec<SbDraft>,
     ) {
         let Some((&(cell, value), rest)) = reads.split_first() else {
             return self.load_from_memory(draft, thread, from_memory, found);
@@ -90,7 +90,7 @@ impl SingleBuffer<'_> {
                 let mut draft = draft.clone();
                 draft.marks.retain(|mark| mark.own || mark.thread != thread as u16 || mark.cell != cell);
                 draft.insert(at, letter);
-                draft.marks.push(Mark { thread: thread as u16, cell, own: true, at: at as u16 });
+                draft.marks.push(WordMark { thread: thread as u16, cell, own: true, at: at as u16 });
                 draft.pointers[thread] = draft.pointers[thread].min(at as u32);
                 self.load(draft, thread, rest, from_memory, found);
             }
@@ -100,7 +100,7 @@ impl SingleBuffer<'_> {
         from_memory.pop();
     }
 
-    fn load_from_memory(&mut self, draft: Draft, thread: usize, pairs: &[Pair], found: &mut Vec<Draft>) {
+    fn load_from_memory(&mut self, draft: SbDraft, thread: usize, pairs: &[CellPair], found: &mut Vec<SbDraft>) {
         if pairs.is_empty() {
             found.push(draft);
             return;
@@ -123,14 +123,14 @@ impl SingleBuffer<'_> {
     }
 
     /// The thread points to this message, and its own newest stores to the cells that it loads there are not beyond it.
-    fn pointed(&self, mut draft: Draft, thread: usize, at: usize, pairs: &[Pair]) -> Draft {
+    fn pointed(&self, mut draft: SbDraft, thread: usize, at: usize, pairs: &[CellPair]) -> SbDraft {
         draft.pointers[thread] = at as u32;
         for (cell, _) in pairs {
             if !self.controls.may_pend(thread, draft.controls[thread], *cell) {
                 continue;
             }
             draft.marks.retain(|mark| mark.own || mark.thread != thread as u16 || mark.cell != *cell);
-            draft.marks.push(Mark { thread: thread as u16, cell: *cell, own: false, at: at as u16 });
+            draft.marks.push(WordMark { thread: thread as u16, cell: *cell, own: false, at: at as u16 });
         }
         draft
     }

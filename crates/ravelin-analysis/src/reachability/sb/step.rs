@@ -11,14 +11,14 @@
 //! Under the bus lock nobody but its holder may load, so messages for others go to none of the holder's messages; they can go to
 //! the last one when the lock is given back.
 
-use super::word::{Draft, Letter, Mark, Snapshot, contains, merge};
-use super::{Configuration, SingleBuffer, Step};
-use crate::reachability::finite::{Effect, Pair};
+use super::word::{Letter, MemorySnapshot, SbDraft, WordMark, contains, merge};
+use super::{SbConfiguration, SingleBuffer, VisibleStep};
+use crate::reachability::finite::{CellPair, EdgeEffect};
 
 /// A message that a step appends.
-struct Appended<'a> {
+struct AppendedMessage<'a> {
     thread: usize,
-    writes: &'a [Pair],
+    writes: &'a [CellPair],
     /// Not a locked step.
     is_store: bool,
     /// The thread holds the bus lock.
@@ -29,43 +29,43 @@ impl SingleBuffer<'_> {
     /// The predecessors of a constraint over one edge of a thread.
     pub(super) fn step_back(
         &mut self,
-        of: &Configuration,
+        of: &SbConfiguration,
         thread: usize,
         edge: u32,
-        found: &mut Vec<(Step, Configuration)>,
+        found: &mut Vec<(VisibleStep, SbConfiguration)>,
     ) {
         let finite = self.finite;
-        let step = Step { thread: thread as u16, edge };
+        let step = VisibleStep { thread: thread as u16, edge };
         let edge = &finite.threads[thread].edges[edge as usize];
-        let mut draft = Draft::of(of, finite.threads.len());
+        let mut draft = SbDraft::of(of, finite.threads.len());
         let holder = self.controls.holder(&draft.controls);
         let others_hold = holder.is_some_and(|holder| holder != thread);
         draft.controls[thread] = edge.from;
         let pointer = draft.pointers[thread] as usize;
         let mut drafts = Vec::new();
-        let appended = |writes, is_store| Appended { thread, writes, is_store, under_lock: holder.is_some() };
+        let appended = |writes, is_store| AppendedMessage { thread, writes, is_store, under_lock: holder.is_some() };
         match &edge.effect {
-            Effect::Store(_) | Effect::Atomic { .. } | Effect::BusLock if others_hold => return,
-            Effect::Store(pair) => {
+            EdgeEffect::Store(_) | EdgeEffect::Atomic { .. } | EdgeEffect::BusLock if others_hold => return,
+            EdgeEffect::Store(pair) => {
                 let mark = |own| draft.mark(thread, pair.0, own).unwrap_or(draft.last());
                 let start = mark(true).min(mark(false));
                 self.append(&draft, start, &appended(std::slice::from_ref(pair), true), &mut drafts);
             }
-            Effect::Atomic { reads, writes } if !writes.is_empty() => {
+            EdgeEffect::Atomic { reads, writes } if !writes.is_empty() => {
                 self.append(&draft, pointer, &appended(writes, false), &mut drafts);
                 drafts.retain_mut(|draft| self.read_last(draft, reads));
             }
-            Effect::Atomic { reads, .. } => {
+            EdgeEffect::Atomic { reads, .. } => {
                 drafts.extend(self.drain(draft, pointer));
                 drafts.retain_mut(|draft| self.read_last(draft, reads));
             }
             // Its loads after the fence must wait for the bus.
-            Effect::Fence if others_hold && pointer < draft.last() => return,
-            Effect::Fence | Effect::BusLock => drafts.extend(self.drain(draft, pointer)),
-            Effect::BusUnlock => {
+            EdgeEffect::Fence if others_hold && pointer < draft.last() => return,
+            EdgeEffect::Fence | EdgeEffect::BusLock => drafts.extend(self.drain(draft, pointer)),
+            EdgeEffect::BusUnlock => {
                 drafts.extend((0..=pointer).rev().filter_map(|start| self.drain(draft.clone(), start)));
             }
-            Effect::Local | Effect::Load(_) => return,
+            EdgeEffect::Local | EdgeEffect::Load(_) => return,
         }
         let mut before = Vec::new();
         for draft in drafts {
@@ -77,11 +77,11 @@ impl SingleBuffer<'_> {
     }
 
     /// The last message is the appended one, and the messages from `start` on at least go to it.
-    fn append(&mut self, draft: &Draft, start: usize, appended: &Appended, found: &mut Vec<Draft>) {
-        let Appended { thread, writes, is_store, under_lock } = *appended;
-        let is_written = |pair: &Pair| writes.iter().any(|write| write.0 == pair.0);
-        let may_go = |mark: &Mark| is_store && mark.thread == thread as u16 && mark.cell == writes[0].0;
-        let mut told: Vec<Pair> = writes.to_vec();
+    fn append(&mut self, draft: &SbDraft, start: usize, appended: &AppendedMessage, found: &mut Vec<SbDraft>) {
+        let AppendedMessage { thread, writes, is_store, under_lock } = *appended;
+        let is_written = |pair: &CellPair| writes.iter().any(|write| write.0 == pair.0);
+        let may_go = |mark: &WordMark| is_store && mark.thread == thread as u16 && mark.cell == writes[0].0;
+        let mut told: Vec<CellPair> = writes.to_vec();
         for at in (0..draft.word.len()).rev() {
             let snapshot = self.snapshots.get(draft.word[at]);
             let is_last = at == draft.last();
@@ -92,7 +92,7 @@ impl SingleBuffer<'_> {
             }
             let tells = snapshot.pairs.iter().any(is_written);
             if at == start || at < start && tells {
-                let before: Vec<Pair> = told.iter().copied().filter(|pair| !is_written(pair)).collect();
+                let before: Vec<CellPair> = told.iter().copied().filter(|pair| !is_written(pair)).collect();
                 let mut draft = draft.clone();
                 draft.marks.retain(|mark| (mark.at as usize) < at);
                 let letter = self.last_letter(&before);
@@ -103,7 +103,7 @@ impl SingleBuffer<'_> {
     }
 
     /// The messages from `start` on are one, the last.
-    fn drain(&mut self, mut draft: Draft, start: usize) -> Option<Draft> {
+    fn drain(&mut self, mut draft: SbDraft, start: usize) -> Option<SbDraft> {
         let own = draft.marks.iter().filter(|mark| mark.own && mark.at as usize >= start).count();
         if own > 1 {
             return None;
@@ -115,7 +115,7 @@ impl SingleBuffer<'_> {
     }
 
     /// The last message says this too. `false` if it cannot.
-    fn read_last(&mut self, draft: &mut Draft, reads: &[Pair]) -> bool {
+    fn read_last(&mut self, draft: &mut SbDraft, reads: &[CellPair]) -> bool {
         let last = draft.last();
         let mut told = self.snapshots.get(draft.word[last]).pairs.to_vec();
         let agrees = merge(&mut told, reads);
@@ -124,17 +124,17 @@ impl SingleBuffer<'_> {
     }
 
     /// What these messages say if they are one.
-    pub(super) fn told(&self, word: &[Letter]) -> Option<Vec<Pair>> {
+    pub(super) fn told(&self, word: &[Letter]) -> Option<Vec<CellPair>> {
         let mut told = Vec::new();
         word.iter().all(|letter| merge(&mut told, &self.snapshots.get(*letter).pairs)).then_some(told)
     }
 
     /// The constraint, made small, if the thread's marks are possible where it is.
-    pub(super) fn settle(&mut self, mut draft: Draft, thread: usize) -> Option<Configuration> {
+    pub(super) fn settle(&mut self, mut draft: SbDraft, thread: usize) -> Option<SbConfiguration> {
         let control = draft.controls[thread];
         let parts = &self.controls.threads[thread];
-        let is_possible = |mark: &Mark| {
-            let Snapshot { pairs, .. } = self.snapshots.get(draft.word[mark.at as usize]);
+        let is_possible = |mark: &WordMark| {
+            let MemorySnapshot { pairs, .. } = self.snapshots.get(draft.word[mark.at as usize]);
             pairs.iter().any(|pair| pair.0 == mark.cell && parts.may_own(control, *pair))
         };
         let mut own = draft.marks.iter().filter(|mark| mark.own && mark.thread == thread as u16);
@@ -150,7 +150,7 @@ impl SingleBuffer<'_> {
     }
 
     /// The message tells all of these, and is there when the thread loads.
-    pub(super) fn serves(&self, draft: &Draft, at: usize, thread: usize, pairs: &[Pair]) -> bool {
+    pub(super) fn serves(&self, draft: &SbDraft, at: usize, thread: usize, pairs: &[CellPair]) -> bool {
         let snapshot = self.snapshots.get(draft.word[at]);
         let may_load = if at == draft.last() {
             self.controls.holder(&draft.controls).is_none_or(|holder| holder == thread)

@@ -12,45 +12,45 @@
 
 use super::control::Controls;
 use crate::reachability::dual::part::Control;
-use crate::reachability::finite::{CellId, Pair};
+use crate::reachability::finite::{CellId, CellPair};
 use rustc_hash::FxHashMap;
 
-/// A message, by number in [`Snapshots`].
+/// A message, by number in [`MemorySnapshots`].
 pub type Letter = u32;
 
 /// Nobody in particular reads a message.
 pub const ANYONE: u16 = u16::MAX;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Snapshot {
+pub struct MemorySnapshot {
     /// Whose load it is for. Only told where the bus lock makes a difference.
     pub reader: u16,
     /// Sorted by cell.
-    pub pairs: Box<[Pair]>,
+    pub pairs: Box<[CellPair]>,
 }
 
 #[derive(Default)]
-pub struct Snapshots {
-    all: Vec<Snapshot>,
-    numbers: FxHashMap<Snapshot, Letter>,
+pub struct MemorySnapshots {
+    all: Vec<MemorySnapshot>,
+    numbers: FxHashMap<MemorySnapshot, Letter>,
     masks: Vec<u128>,
 }
 
-impl Snapshots {
-    pub fn letter(&mut self, reader: u16, pairs: &[Pair]) -> Letter {
-        let snapshot = Snapshot { reader, pairs: pairs.into() };
+impl MemorySnapshots {
+    pub fn letter(&mut self, reader: u16, pairs: &[CellPair]) -> Letter {
+        let snapshot = MemorySnapshot { reader, pairs: pairs.into() };
         if let Some(known) = self.numbers.get(&snapshot) {
             return *known;
         }
         let letter = self.all.len() as Letter;
-        let bit = |pair: &Pair| 1u128 << ((u32::from(pair.0) * 7 + u32::from(pair.1)) % 96);
+        let bit = |pair: &CellPair| 1u128 << ((u32::from(pair.0) * 7 + u32::from(pair.1)) % 96);
         self.masks.push(pairs.iter().fold(0, |mask, pair| mask | bit(pair)));
         self.numbers.insert(snapshot.clone(), letter);
         self.all.push(snapshot);
         letter
     }
 
-    pub fn get(&self, letter: Letter) -> &Snapshot {
+    pub fn get(&self, letter: Letter) -> &MemorySnapshot {
         &self.all[letter as usize]
     }
 
@@ -66,13 +66,13 @@ impl Snapshots {
     }
 }
 
-pub fn contains(more: &[Pair], less: &[Pair]) -> bool {
+pub fn contains(more: &[CellPair], less: &[CellPair]) -> bool {
     let mut rest = more.iter();
     less.iter().all(|pair| rest.any(|other| other == pair))
 }
 
 /// Adds what another snapshot says. `false` if they disagree.
-pub fn merge(into: &mut Vec<Pair>, pairs: &[Pair]) -> bool {
+pub fn merge(into: &mut Vec<CellPair>, pairs: &[CellPair]) -> bool {
     pairs.iter().all(|pair| match into.binary_search_by_key(&pair.0, |known| known.0) {
         Ok(at) => into[at] == *pair,
         Err(at) => {
@@ -83,7 +83,7 @@ pub fn merge(into: &mut Vec<Pair>, pairs: &[Pair]) -> bool {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mark {
+pub struct WordMark {
     pub thread: u16,
     pub cell: CellId,
     /// Otherwise a bound.
@@ -93,12 +93,12 @@ pub struct Mark {
 
 /// A constraint: the control and the pointer of each thread, then the word; and the marks, sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Configuration {
+pub struct SbConfiguration {
     row: Box<[u32]>,
-    pub marks: Box<[Mark]>,
+    pub marks: Box<[WordMark]>,
 }
 
-impl Configuration {
+impl SbConfiguration {
     pub fn controls(&self, threads: usize) -> &[Control] {
         &self.row[..threads]
     }
@@ -118,16 +118,16 @@ impl Configuration {
 
 /// A constraint in the making. The word is never empty.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct SbDraft {
     pub controls: Vec<Control>,
     pub pointers: Vec<u32>,
     pub word: Vec<Letter>,
-    pub marks: Vec<Mark>,
+    pub marks: Vec<WordMark>,
 }
 
-impl Draft {
-    pub fn of(configuration: &Configuration, threads: usize) -> Draft {
-        Draft {
+impl SbDraft {
+    pub fn of(configuration: &SbConfiguration, threads: usize) -> SbDraft {
+        SbDraft {
             controls: configuration.controls(threads).to_vec(),
             pointers: configuration.pointers(threads).to_vec(),
             word: configuration.word(threads).to_vec(),
@@ -135,9 +135,9 @@ impl Draft {
         }
     }
 
-    pub fn finish(mut self) -> Configuration {
+    pub fn finish(mut self) -> SbConfiguration {
         self.marks.sort_unstable();
-        Configuration { row: [self.controls, self.pointers, self.word].concat().into(), marks: self.marks.into() }
+        SbConfiguration { row: [self.controls, self.pointers, self.word].concat().into(), marks: self.marks.into() }
     }
 
     pub fn last(&self) -> usize {
@@ -184,7 +184,7 @@ impl Draft {
 
     /// Takes out messages that say no more than a neighbour that can stand for them. `may_wait` tells whose loads may happen at the
     /// last message.
-    pub fn shorten(&mut self, snapshots: &Snapshots, may_wait: impl Fn(u16) -> bool) {
+    pub fn shorten(&mut self, snapshots: &MemorySnapshots, may_wait: impl Fn(u16) -> bool) {
         let mut at = self.last();
         while at > 0 {
             at -= 1;
@@ -211,7 +211,12 @@ impl Draft {
 }
 
 /// Every state that satisfies `large` satisfies `small`: the latest way to send the words' messages is the best one.
-pub fn covers(controls: &Controls, snapshots: &Snapshots, small: &Configuration, large: &Configuration) -> bool {
+pub fn covers(
+    controls: &Controls,
+    snapshots: &MemorySnapshots,
+    small: &SbConfiguration,
+    large: &SbConfiguration,
+) -> bool {
     let threads = controls.threads.len();
     if !controls.cover(small.controls(threads), large.controls(threads)) {
         return false;
@@ -221,7 +226,7 @@ pub fn covers(controls: &Controls, snapshots: &Snapshots, small: &Configuration,
         return false;
     }
     let holder = controls.holder(small.controls(threads));
-    let own_at = |configuration: &Configuration, at: usize| {
+    let own_at = |configuration: &SbConfiguration, at: usize| {
         let found = configuration.marks.iter().find(|mark| mark.own && mark.at as usize == at);
         found.map(|mark| (mark.thread, mark.cell))
     };
@@ -258,7 +263,7 @@ pub fn covers(controls: &Controls, snapshots: &Snapshots, small: &Configuration,
     pointers.into_iter().all(|(one, other)| u32::from(goes_to[*one as usize]) >= *other)
         && bounds.into_iter().all(|bound| {
             let to = goes_to[bound.at as usize];
-            let same = |mark: &&Mark| mark.thread == bound.thread && mark.cell == bound.cell;
+            let same = |mark: &&WordMark| mark.thread == bound.thread && mark.cell == bound.cell;
             usize::from(to) == last || large.marks.iter().filter(same).any(|mark| mark.at <= to)
         })
 }

@@ -5,9 +5,9 @@
 //! empty store buffer is missing (6). Delayed stores wait for the bus lock like all locked blocks; since nobody else
 //! sees them they may as well happen once it is free.
 
-use super::layout::{Layout, Part, Place};
-use super::scratch::{Role, Scratch};
-use super::step::{Step, relocated, ways};
+use super::layout::{CompanionKind, CompanionLayout, ResolvedAddress};
+use super::scratch::{RegisterRole, ScratchRegisters};
+use super::step::{StepBuilder, relocated, ways};
 use super::{CannotInstrument, Copy, Twins};
 use crate::robustness::attack::{Attack, ends_attack};
 use ravelin_program::{Expr, Instruction, Program, Thread, TransitionId};
@@ -15,10 +15,14 @@ use ravelin_program::{Expr, Instruction, Program, Thread, TransitionId};
 /// The most ways to read of one locked block.
 const MOST_WAYS: usize = 1 << 10;
 
-pub(super) fn attacker(program: &Program, layout: &Layout, attack: Attack) -> Result<Thread, CannotInstrument> {
+pub(super) fn attacker(
+    program: &Program,
+    layout: &CompanionLayout,
+    attack: Attack,
+) -> Result<Thread, CannotInstrument> {
     let thread = &program.threads[attack.thread.0];
     let copied = attack_copy(thread, attack);
-    let mut scratch = Scratch::new(thread);
+    let mut scratch = ScratchRegisters::new(thread);
     let mut twins = Twins::new(thread);
     let mut end = None;
     while let Some((location, copy)) = twins.next() {
@@ -100,33 +104,44 @@ fn goes_on(thread: &Thread, attack: Attack, copied: &[TransitionId], id: Transit
 }
 
 /// A step outside any attack.
-pub(super) fn original(layout: &Layout, scratch: &mut Scratch, instruction: &Instruction) -> Vec<Instruction> {
+pub(super) fn original(
+    layout: &CompanionLayout,
+    scratch: &mut ScratchRegisters,
+    instruction: &Instruction,
+) -> Vec<Instruction> {
     if let Some(relocated) = relocated(layout, instruction) {
         return vec![relocated];
     }
     let ways = ways(instruction, scratch);
     let steps = ways.iter().filter_map(|way| {
-        let mut step = Step::new(layout, scratch, way);
-        step.follow(way, &mut |step, access, place| step.perform(access, place, Part::Cell));
+        let mut step = StepBuilder::new(layout, scratch, way);
+        step.follow(way, &mut |step, access, place| step.perform(access, place, CompanionKind::Cell));
         step.finish()
     });
     steps.collect()
 }
 
 /// A store that stays with the attacker (3); the first one is the attacked one, whose address is kept (1).
-fn delayed(layout: &Layout, scratch: &mut Scratch, instruction: &Instruction, first: bool) -> Vec<Instruction> {
+fn delayed(
+    layout: &CompanionLayout,
+    scratch: &mut ScratchRegisters,
+    instruction: &Instruction,
+    first: bool,
+) -> Vec<Instruction> {
     let ways = ways(instruction, scratch);
     let steps = ways.iter().filter_map(|way| {
-        let mut step = Step::new(layout, scratch, way);
+        let mut step = StepBuilder::new(layout, scratch, way);
         step.follow(way, &mut |step, access, place| {
-            step.perform(access, place, Part::Delayed);
-            if let Some(flag) = step.layout.part(place, Part::IsDelayed) {
+            step.perform(access, place, CompanionKind::Delayed);
+            if let Some(flag) = step.layout.part(place, CompanionKind::IsDelayed) {
                 step.store(flag, Expr::Const(1));
             }
             if let (true, Some(cell)) = (first, step.layout.attacked_cell()) {
                 match place {
-                    Place::Index(_, register) | Place::Anywhere(register) => step.store(cell, Expr::Atom(register)),
-                    Place::Fixed(_) => {}
+                    ResolvedAddress::Index(_, register) | ResolvedAddress::Anywhere(register) => {
+                        step.store(cell, Expr::Atom(register))
+                    }
+                    ResolvedAddress::Fixed(_) => {}
                 }
             }
         });
@@ -139,9 +154,9 @@ fn delayed(layout: &Layout, scratch: &mut Scratch, instruction: &Instruction, fi
 /// attacked one at least one reads memory (W5), and what is read there becomes level 1 (2).
 fn reading(
     program: &Program,
-    layout: &Layout,
+    layout: &CompanionLayout,
     thread: &Thread,
-    scratch: &mut Scratch,
+    scratch: &mut ScratchRegisters,
     instruction: &Instruction,
     attacked: bool,
 ) -> Result<Vec<Instruction>, CannotInstrument> {
@@ -165,8 +180,8 @@ fn reading(
 }
 
 fn reads(
-    layout: &Layout,
-    scratch: &mut Scratch,
+    layout: &CompanionLayout,
+    scratch: &mut ScratchRegisters,
     way: &[Instruction],
     early: usize,
     attacked: bool,
@@ -174,26 +189,26 @@ fn reads(
     let mut nth = 0;
     let mut possible = true;
     let mut loaded = Vec::new();
-    let mut step = Step::new(layout, scratch, way);
+    let mut step = StepBuilder::new(layout, scratch, way);
     step.follow(way, &mut |step, access, place| {
         let early = early >> nth & 1 == 1;
         nth += 1;
-        match step.layout.part(place, Part::IsDelayed) {
+        match step.layout.part(place, CompanionKind::IsDelayed) {
             Some(is_delayed) => {
-                let flag = step.fresh(Role::Flag);
+                let flag = step.fresh(RegisterRole::Flag);
                 step.load(flag, is_delayed);
                 step.assume(Expr::Atom(flag).eq(Expr::Const(early.into())));
             }
             None => possible &= !early,
         }
-        step.perform(access, place, if early { Part::Delayed } else { Part::Cell });
+        step.perform(access, place, if early { CompanionKind::Delayed } else { CompanionKind::Cell });
         if !early {
             loaded.push(place);
         }
     });
     if attacked {
         for place in loaded {
-            if let Some(level) = layout.part(place, Part::Level) {
+            if let Some(level) = layout.part(place, CompanionKind::Level) {
                 step.store(level, Expr::Const(1));
             }
         }

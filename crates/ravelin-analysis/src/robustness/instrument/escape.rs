@@ -10,7 +10,7 @@ use ravelin_program::{
 /// The program with blocking domains in place of those that could be left by an error.
 pub(super) fn blocking(program: &Program) -> Program {
     let mut result = program.clone();
-    let mut left = Left {
+    let mut left = EscapableDomains {
         program,
         cells: vec![false; program.memory.variables.len()],
         registers: program.threads.iter().map(|thread| vec![false; thread.registers.len()]).collect(),
@@ -38,7 +38,7 @@ pub(super) fn blocking(program: &Program) -> Program {
 }
 
 /// Which domains some instruction might leave.
-struct Left<'a> {
+struct EscapableDomains<'a> {
     program: &'a Program,
     cells: Vec<bool>,
     registers: Vec<Vec<bool>>,
@@ -50,7 +50,7 @@ type Range = (Value, Value);
 const BOOL: Range = (0, 1);
 const ANY: Range = (Value::MIN, Value::MAX);
 
-impl Left<'_> {
+impl EscapableDomains<'_> {
     fn instruction(&mut self, index: usize, thread: &Thread, instruction: &Instruction) {
         let value = |expr: &Expr| range(thread, expr);
         let set = |left: &mut Self, register: &Option<RegId>, range: Range| {

@@ -7,15 +7,15 @@
 //! step does not join by itself.
 
 use super::attacker::original;
-use super::layout::{Hit, Layout, Part, Place};
-use super::scratch::{Role, Scratch};
-use super::step::{Step, ways};
+use super::layout::{CompanionKind, CompanionLayout, Hit, ResolvedAddress};
+use super::scratch::{RegisterRole, ScratchRegisters};
+use super::step::{StepBuilder, ways};
 use super::{Copy, Twins};
 use ravelin_program::{BinaryOp, Expr, Instruction, RegId, Thread, ThreadId, Value};
 
-pub(super) fn helper(layout: &Layout, thread: &Thread, id: ThreadId) -> Thread {
+pub(super) fn helper(layout: &CompanionLayout, thread: &Thread, id: ThreadId) -> Thread {
     let promise = layout.promise(id);
-    let mut scratch = Scratch::new(thread);
+    let mut scratch = ScratchRegisters::new(thread);
     let mut twins = Twins::new(thread);
     while let Some((location, copy)) = twins.next() {
         let from = twins.twin(location, copy);
@@ -87,17 +87,22 @@ impl Kind {
 
 /// An access to one place.
 struct Touch {
-    place: Place,
+    place: ResolvedAddress,
     writes: bool,
     /// Holds the level before the step, if it is needed.
     level: Option<RegId>,
 }
 
-fn translated(layout: &Layout, scratch: &mut Scratch, way: &[Instruction], kind: Kind) -> Option<Instruction> {
+fn translated(
+    layout: &CompanionLayout,
+    scratch: &mut ScratchRegisters,
+    way: &[Instruction],
+    kind: Kind,
+) -> Option<Instruction> {
     let mut touches: Vec<Touch> = Vec::new();
-    let mut step = Step::new(layout, scratch, way);
+    let mut step = StepBuilder::new(layout, scratch, way);
     if let Some(happened) = kind.after_the_load() {
-        let flag = step.fresh(Role::Flag);
+        let flag = step.fresh(RegisterRole::Flag);
         step.load(flag, layout.hb_flag());
         step.assume(Expr::Atom(flag).eq(Expr::Const(happened.into())));
     }
@@ -111,7 +116,7 @@ fn translated(layout: &Layout, scratch: &mut Scratch, way: &[Instruction], kind:
         if ahead == 0 {
             possible = decide(step, &touches, kind);
         }
-        step.perform(access, place, Part::Cell);
+        step.perform(access, place, CompanionKind::Cell);
     });
     if !possible {
         return None;
@@ -126,7 +131,7 @@ fn translated(layout: &Layout, scratch: &mut Scratch, way: &[Instruction], kind:
 }
 
 /// Lets the step pass if it joins, or if it does not, as its kind wants it. Gives false if that can never be.
-fn decide(step: &mut Step, touches: &[Touch], kind: Kind) -> bool {
+fn decide(step: &mut StepBuilder, touches: &[Touch], kind: Kind) -> bool {
     let joins = touches.iter().filter_map(|touch| qualifies(step.layout, touch, kind)).reduce(Expr::or);
     match (kind, joins) {
         (Kind::Joins { .. }, None) => return false,
@@ -139,12 +144,12 @@ fn decide(step: &mut Step, touches: &[Touch], kind: Kind) -> bool {
 
 /// Notes an access, and reads the level of its place where that will be needed.
 fn touch(
-    step: &mut Step,
+    step: &mut StepBuilder,
     touches: &mut Vec<Touch>,
     way: &[Instruction],
     kind: Kind,
     access: &Instruction,
-    place: Place,
+    place: ResolvedAddress,
 ) {
     let writes = matches!(access, Instruction::Store { .. });
     if let Some(touch) = touches.iter_mut().find(|touch| touch.place == place) {
@@ -160,8 +165,8 @@ fn touch(
     };
     // Where the level becomes 2 whatever it was, it need not be read.
     let needed = kind != Kind::HasJoined || !stored_later;
-    let level = step.layout.part(place, Part::Level).filter(|_| needed).map(|level| {
-        let register = step.fresh(Role::Level);
+    let level = step.layout.part(place, CompanionKind::Level).filter(|_| needed).map(|level| {
+        let register = step.fresh(RegisterRole::Level);
         step.load(register, level);
         register
     });
@@ -170,7 +175,7 @@ fn touch(
 
 /// Lemma 3, (ii) and (iii), for an action of a thread that has not joined. What a promising thread has marked itself
 /// does not count.
-fn qualifies(layout: &Layout, touch: &Touch, kind: Kind) -> Option<Expr> {
+fn qualifies(layout: &CompanionLayout, touch: &Touch, kind: Kind) -> Option<Expr> {
     let level = Expr::Atom(touch.level?);
     let own = match kind {
         Kind::Joins { keeping } => keeping,
@@ -197,13 +202,13 @@ fn stored(promise: usize) -> Value {
 }
 
 /// Levels after the step. Two places may turn out to be one cell, so stores come last.
-fn raise(step: &mut Step, touches: &[Touch], kind: Kind) {
+fn raise(step: &mut StepBuilder, touches: &[Touch], kind: Kind) {
     let (load, store) = match kind {
         Kind::Promises(promise) => (loaded(promise), stored(promise)),
         _ => (1, 2),
     };
     for touch in touches.iter().filter(|touch| !touch.writes) {
-        if let (Some(level), Some(register)) = (step.layout.part(touch.place, Part::Level), touch.level) {
+        if let (Some(level), Some(register)) = (step.layout.part(touch.place, CompanionKind::Level), touch.level) {
             let level_before = Expr::Atom(register);
             let untouched = level_before.clone().eq(Expr::Const(0));
             let first = match load {
@@ -214,14 +219,14 @@ fn raise(step: &mut Step, touches: &[Touch], kind: Kind) {
         }
     }
     for touch in touches.iter().filter(|touch| touch.writes) {
-        if let Some(level) = step.layout.part(touch.place, Part::Level) {
+        if let Some(level) = step.layout.part(touch.place, CompanionKind::Level) {
             step.store(level, Expr::Const(store));
         }
     }
 }
 
 /// The cycle is closed if the attacked store's address was among those accessed.
-fn succeed(step: &mut Step, touches: &[Touch]) {
+fn succeed(step: &mut StepBuilder, touches: &[Touch]) {
     let mut conditions = Vec::new();
     let mut kept = None;
     for touch in touches {
@@ -230,7 +235,7 @@ fn succeed(step: &mut Step, touches: &[Touch]) {
             Hit::Always => return step.store(step.layout.success_flag(), Expr::Const(1)),
             Hit::Holds(register, value) => conditions.push(Expr::Atom(register).eq(Expr::Const(value))),
             Hit::Kept(value) => {
-                let kept = *kept.get_or_insert_with(|| step.fresh(Role::Flag));
+                let kept = *kept.get_or_insert_with(|| step.fresh(RegisterRole::Flag));
                 conditions.push(Expr::Atom(kept).eq(value));
             }
         }
@@ -239,7 +244,7 @@ fn succeed(step: &mut Step, touches: &[Touch]) {
     if let (Some(kept), Some(cell)) = (kept, step.layout.attacked_cell()) {
         step.load(kept, cell);
     }
-    let before = step.fresh(Role::Flag);
+    let before = step.fresh(RegisterRole::Flag);
     step.load(before, step.layout.success_flag());
     step.store(step.layout.success_flag(), Expr::Atom(before).or(hit));
 }

@@ -11,8 +11,8 @@ use super::arithmetic::between;
 use super::attacker::attack_copy;
 use crate::robustness::Attack;
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Domain, Expr, Initial, Instruction, Memory, Program, RegId, Span, ThreadId, Value,
-    VarId, Variable,
+    Address, Arithmetic, BinaryOp, Domain, Expr, InitialValue, Instruction, Memory, Program, RegId, Span, ThreadId,
+    Value, VarId, Variable,
 };
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ const SPREAD_HB: Value = 5;
 const SPREAD_SUCCESS: Value = 6;
 const SPREAD_ATTACKED: Value = 7;
 
-pub(super) struct Layout {
+pub(super) struct CompanionLayout {
     memory: Memory,
     /// The variables of the program, with a name for every constant address.
     originals: Vec<Variable>,
@@ -30,7 +30,7 @@ pub(super) struct Layout {
     companions: Companions,
     hb: Value,
     success: Value,
-    attacked: Attacked,
+    attacked: AttackedAddress,
     /// The helpers that can promise something, in the order of their marks.
     promising: Vec<ThreadId>,
     /// The domain of cells without a name where that must be seen to by the steps.
@@ -42,28 +42,28 @@ enum Companions {
     /// store.
     Named {
         parts: Vec<[Option<Value>; 4]>,
-        delayed: Stored,
-        levelled: Stored,
+        delayed: StoreTargets,
+        levelled: StoreTargets,
     },
     Spread,
 }
 
 impl Companions {
     fn none() -> Companions {
-        Companions::Named { parts: Vec::new(), delayed: Stored::default(), levelled: Stored::default() }
+        Companions::Named { parts: Vec::new(), delayed: StoreTargets::default(), levelled: StoreTargets::default() }
     }
 }
 
 /// Where something may store, in numbers of `originals` and in addresses.
 #[derive(Default)]
-struct Stored {
+struct StoreTargets {
     variables: BTreeSet<usize>,
     cells: BTreeSet<Value>,
     /// At an index that is computed.
     anywhere_in: BTreeSet<usize>,
 }
 
-impl Stored {
+impl StoreTargets {
     fn has(&self, variable: usize, address: Value) -> bool {
         self.cells.contains(&address) || self.anywhere_in.contains(&variable)
     }
@@ -71,7 +71,7 @@ impl Stored {
 
 /// A cell and its companions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum CompanionKind {
     Cell = 0,
     IsDelayed = 1,
     Delayed = 2,
@@ -80,7 +80,7 @@ pub(super) enum Part {
 
 /// Where an access goes, fixed before its step changes registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ResolvedAddress {
     /// An address of the original program, known beforehand.
     Fixed(Value),
     /// A cell of one of the variables; the register holds the index.
@@ -90,13 +90,13 @@ pub(super) enum Place {
 }
 
 /// An address of the original program as the layout sees it.
-pub(super) struct Located {
+pub(super) struct GuardedAddress {
     /// Must hold, or the original would fault.
     pub guard: Option<Expr>,
-    pub target: Target,
+    pub target: AddressTarget,
 }
 
-pub(super) enum Target {
+pub(super) enum AddressTarget {
     /// The access is never possible.
     Nowhere,
     Fixed(Value),
@@ -105,7 +105,7 @@ pub(super) enum Target {
 }
 
 /// What is known of the attacked store's address.
-enum Attacked {
+enum AttackedAddress {
     Fixed(Value),
     /// Its index in a variable is kept at an address.
     Index(usize, Value),
@@ -123,8 +123,8 @@ pub(super) enum Hit {
     Kept(Expr),
 }
 
-impl Layout {
-    pub fn of(program: &Program, attack: Attack) -> Result<Layout, CannotInstrument> {
+impl CompanionLayout {
+    pub fn of(program: &Program, attack: Attack) -> Result<CompanionLayout, CannotInstrument> {
         let accesses: Vec<&Address> = program
             .threads
             .iter()
@@ -135,14 +135,14 @@ impl Layout {
         let computed = |address: &&&Address| address.expr.has_atoms();
         let (originals, own) = originals(program, &accesses)?;
         let spread = accesses.iter().filter(computed).any(|address| address.within.is_none());
-        let mut layout = Layout {
+        let mut layout = CompanionLayout {
             memory: Memory { variables: Vec::new(), unnamed: program.memory.unnamed },
             originals,
             own,
             companions: if spread { Companions::Spread } else { Companions::none() },
             hb: SPREAD_HB,
             success: SPREAD_SUCCESS,
-            attacked: Attacked::Anywhere(SPREAD_ATTACKED),
+            attacked: AttackedAddress::Anywhere(SPREAD_ATTACKED),
             promising: promising(program, attack),
             unnamed: None,
         };
@@ -177,8 +177,8 @@ impl Layout {
     /// Where the attacked store's address is kept, if it is not known beforehand.
     pub fn attacked_cell(&self) -> Option<Address> {
         match self.attacked {
-            Attacked::Fixed(_) => None,
-            Attacked::Index(_, cell) | Attacked::Anywhere(cell) => Some(self.at(cell)),
+            AttackedAddress::Fixed(_) => None,
+            AttackedAddress::Index(_, cell) | AttackedAddress::Anywhere(cell) => Some(self.at(cell)),
         }
     }
 
@@ -197,93 +197,102 @@ impl Layout {
     }
 
     /// Reads an address of the original program.
-    pub fn locate(&self, address: &Address) -> Located {
-        let free = |target| Located { guard: None, target };
+    pub fn locate(&self, address: &Address) -> GuardedAddress {
+        let free = |target| GuardedAddress { guard: None, target };
         let variable = address.within.map(|variable| self.own[variable.0]);
         if !address.expr.has_atoms() {
             let inside = |value: &Value| variable.is_none_or(|variable| self.originals[variable].contains(*value));
             let constant = address.expr.constant().filter(inside);
-            return free(constant.map_or(Target::Nowhere, Target::Fixed));
+            return free(constant.map_or(AddressTarget::Nowhere, AddressTarget::Fixed));
         }
-        let spread = || Target::Anywhere(Expr::binary(BinaryOp::Mul, Expr::Const(STRIDE), address.expr.clone()));
+        let spread = || AddressTarget::Anywhere(Expr::binary(BinaryOp::Mul, Expr::Const(STRIDE), address.expr.clone()));
         let Some(number) = variable else { return free(spread()) };
         let variable = &self.originals[number];
         let (base, last) = (variable.base, variable.base + variable.cells() as Value - 1);
         if variable.len.is_none() {
-            return Located { guard: Some(address.expr.clone().eq(Expr::Const(base))), target: Target::Fixed(base) };
+            return GuardedAddress {
+                guard: Some(address.expr.clone().eq(Expr::Const(base))),
+                target: AddressTarget::Fixed(base),
+            };
         }
         let inside = between(address.expr.clone(), base, last);
         match (&self.companions, &address.expr) {
-            (Companions::Spread, _) => Located { guard: Some(inside), target: spread() },
+            (Companions::Spread, _) => GuardedAddress { guard: Some(inside), target: spread() },
             // As front ends write it.
             (Companions::Named { .. }, Expr::Binary(BinaryOp::Add, Arithmetic::Checked, left, index))
                 if **left == Expr::Const(base) =>
             {
                 let guard = Some(between((**index).clone(), 0, last - base));
-                Located { guard, target: Target::Index(number, (**index).clone()) }
+                GuardedAddress { guard, target: AddressTarget::Index(number, (**index).clone()) }
             }
             (Companions::Named { .. }, expr) => {
                 let index = Expr::binary(BinaryOp::Sub, expr.clone(), Expr::Const(base));
-                Located { guard: Some(inside), target: Target::Index(number, index) }
+                GuardedAddress { guard: Some(inside), target: AddressTarget::Index(number, index) }
             }
         }
     }
 
     /// The address of a part of a place; `None` if it has no such part because nothing would look at it.
-    pub fn part(&self, place: Place, part: Part) -> Option<Address> {
+    pub fn part(&self, place: ResolvedAddress, part: CompanionKind) -> Option<Address> {
         let offset = part as Value;
         match (&self.companions, place) {
-            (Companions::Spread, Place::Fixed(address)) => Some(self.at(address * STRIDE + offset)),
-            (Companions::Spread, Place::Anywhere(register)) => Some(Address::computed(match offset {
+            (Companions::Spread, ResolvedAddress::Fixed(address)) => Some(self.at(address * STRIDE + offset)),
+            (Companions::Spread, ResolvedAddress::Anywhere(register)) => Some(Address::computed(match offset {
                 0 => Expr::Atom(register),
                 offset => Expr::binary(BinaryOp::Add, Expr::Atom(register), Expr::Const(offset)),
             })),
-            (Companions::Named { parts, delayed, levelled }, Place::Fixed(address)) => {
+            (Companions::Named { parts, delayed, levelled }, ResolvedAddress::Fixed(address)) => {
                 let variable = self.originals.iter().position(|variable| variable.contains(address))?;
                 let looked_at = match part {
-                    Part::Cell => true,
-                    Part::IsDelayed | Part::Delayed => delayed.has(variable, address),
-                    Part::Level => levelled.has(variable, address),
+                    CompanionKind::Cell => true,
+                    CompanionKind::IsDelayed | CompanionKind::Delayed => delayed.has(variable, address),
+                    CompanionKind::Level => levelled.has(variable, address),
                 };
                 let base = parts[variable][part as usize].filter(|_| looked_at)?;
                 Some(self.at(base + (address - self.originals[variable].base)))
             }
-            (Companions::Named { parts, .. }, Place::Index(variable, register)) => {
+            (Companions::Named { parts, .. }, ResolvedAddress::Index(variable, register)) => {
                 let base = parts[variable][part as usize]?;
                 let expr = Expr::binary(BinaryOp::Add, Expr::Const(base), Expr::Atom(register));
                 Some(Address { expr, within: self.at(base).within })
             }
-            (Companions::Spread, Place::Index(..)) | (Companions::Named { .. }, Place::Anywhere(_)) => None,
+            (Companions::Spread, ResolvedAddress::Index(..))
+            | (Companions::Named { .. }, ResolvedAddress::Anywhere(_)) => None,
         }
     }
 
     /// Whether an access to a place is one to the attacked store's address.
-    pub fn hit(&self, place: Place) -> Hit {
+    pub fn hit(&self, place: ResolvedAddress) -> Hit {
         let always = |equal: bool| if equal { Hit::Always } else { Hit::Never };
         match (&self.attacked, place) {
-            (Attacked::Fixed(attacked), Place::Fixed(address)) => always(*attacked == address),
-            (Attacked::Fixed(attacked), Place::Index(variable, register)) => {
+            (AttackedAddress::Fixed(attacked), ResolvedAddress::Fixed(address)) => always(*attacked == address),
+            (AttackedAddress::Fixed(attacked), ResolvedAddress::Index(variable, register)) => {
                 let variable = &self.originals[variable];
                 match variable.contains(*attacked) {
                     true => Hit::Holds(register, attacked - variable.base),
                     false => Hit::Never,
                 }
             }
-            (Attacked::Fixed(attacked), Place::Anywhere(register)) => Hit::Holds(register, attacked * STRIDE),
-            (Attacked::Index(attacked, _), Place::Fixed(address)) => {
+            (AttackedAddress::Fixed(attacked), ResolvedAddress::Anywhere(register)) => {
+                Hit::Holds(register, attacked * STRIDE)
+            }
+            (AttackedAddress::Index(attacked, _), ResolvedAddress::Fixed(address)) => {
                 let variable = &self.originals[*attacked];
                 match variable.contains(address) {
                     true => Hit::Kept(Expr::Const(address - variable.base)),
                     false => Hit::Never,
                 }
             }
-            (Attacked::Index(attacked, _), Place::Index(variable, register)) => match *attacked == variable {
-                true => Hit::Kept(Expr::Atom(register)),
-                false => Hit::Never,
-            },
-            (Attacked::Anywhere(_), Place::Fixed(address)) => Hit::Kept(Expr::Const(address * STRIDE)),
-            (Attacked::Anywhere(_), Place::Anywhere(register)) => Hit::Kept(Expr::Atom(register)),
-            (Attacked::Index(..), Place::Anywhere(_)) | (Attacked::Anywhere(_), Place::Index(..)) => Hit::Never,
+            (AttackedAddress::Index(attacked, _), ResolvedAddress::Index(variable, register)) => {
+                match *attacked == variable {
+                    true => Hit::Kept(Expr::Atom(register)),
+                    false => Hit::Never,
+                }
+            }
+            (AttackedAddress::Anywhere(_), ResolvedAddress::Fixed(address)) => Hit::Kept(Expr::Const(address * STRIDE)),
+            (AttackedAddress::Anywhere(_), ResolvedAddress::Anywhere(register)) => Hit::Kept(Expr::Atom(register)),
+            (AttackedAddress::Index(..), ResolvedAddress::Anywhere(_))
+            | (AttackedAddress::Anywhere(_), ResolvedAddress::Index(..)) => Hit::Never,
         }
     }
 
@@ -308,7 +317,7 @@ impl Layout {
     }
 
     fn name(&mut self, program: &Program, attack: Attack, attacked: &Address) -> Result<(), CannotInstrument> {
-        let (mut delayed, mut levelled) = (Stored::default(), Stored::default());
+        let (mut delayed, mut levelled) = (StoreTargets::default(), StoreTargets::default());
         let copied = attack_copy(&program.threads[attack.thread.0], attack);
         // The store alone: there is no way to the load, and nothing will be delayed.
         for transition in copied.iter().filter(|_| copied.len() > 1) {
@@ -324,12 +333,12 @@ impl Layout {
         for (number, variable) in self.originals.iter().enumerate() {
             let mut own = [Some(variable.base), None, None, None];
             if delayed.variables.contains(&number) {
-                own[Part::IsDelayed as usize] = Some(room.companion(variable, "is_delayed", Domain::BOOL)?);
-                own[Part::Delayed as usize] = Some(room.companion(variable, "delayed", variable.domain)?);
+                own[CompanionKind::IsDelayed as usize] = Some(room.companion(variable, "is_delayed", Domain::BOOL)?);
+                own[CompanionKind::Delayed as usize] = Some(room.companion(variable, "delayed", variable.domain)?);
             }
             if levelled.variables.contains(&number) {
                 let levels = Domain { hi: self.top_level(), ..Domain::BOOL };
-                own[Part::Level as usize] = Some(room.companion(variable, "level", levels)?);
+                own[CompanionKind::Level as usize] = Some(room.companion(variable, "level", levels)?);
             }
             parts.push(own);
         }
@@ -337,33 +346,33 @@ impl Layout {
         self.hb = room.add("hb".to_owned(), Variable::scalar("").with_domain(Domain::BOOL))?;
         self.success = room.add("success".to_owned(), Variable::scalar("").with_domain(Domain::BOOL))?;
         self.attacked = match self.locate(attacked).target {
-            Target::Fixed(address) => Attacked::Fixed(address),
-            Target::Index(variable, _) => {
+            AddressTarget::Fixed(address) => AttackedAddress::Fixed(address),
+            AddressTarget::Index(variable, _) => {
                 let last = self.originals[variable].cells() as Value - 1;
                 let index = Variable::scalar("").with_domain(Domain { hi: last, ..Domain::BOOL });
-                Attacked::Index(variable, room.add("attacked_index".to_owned(), index)?)
+                AttackedAddress::Index(variable, room.add("attacked_index".to_owned(), index)?)
             }
             // The store is never executed; any address will do.
-            Target::Nowhere | Target::Anywhere(_) => Attacked::Fixed(self.hb),
+            AddressTarget::Nowhere | AddressTarget::Anywhere(_) => AttackedAddress::Fixed(self.hb),
         };
         self.memory.variables = [self.originals.clone(), room.added].concat();
         Ok(())
     }
 
     /// Notes what an instruction may store to.
-    fn stored(&self, instruction: &Instruction, stored: &mut Stored) {
+    fn stored(&self, instruction: &Instruction, stored: &mut StoreTargets) {
         for access in instruction.accesses().iter().filter(|access| access.writes) {
             match self.locate(access.address).target {
-                Target::Fixed(address) => {
+                AddressTarget::Fixed(address) => {
                     stored.cells.insert(address);
                     let inside = self.originals.iter().position(|variable| variable.contains(address));
                     stored.variables.extend(inside);
                 }
-                Target::Index(variable, _) => {
+                AddressTarget::Index(variable, _) => {
                     stored.anywhere_in.insert(variable);
                     stored.variables.insert(variable);
                 }
-                Target::Nowhere | Target::Anywhere(_) => {}
+                AddressTarget::Nowhere | AddressTarget::Anywhere(_) => {}
             }
         }
     }
@@ -387,7 +396,7 @@ impl Layout {
                     None => variable.name.clone(),
                     Some(_) => names.choose(format!("{}_{cell}", variable.name)),
                 };
-                let single = |name: String, part: Part, domain: Domain, initial: Initial| Variable {
+                let single = |name: String, part: CompanionKind, domain: Domain, initial: InitialValue| Variable {
                     name,
                     base: base + part as Value,
                     len: None,
@@ -397,11 +406,11 @@ impl Layout {
                 };
                 let [flag, delayed, level] =
                     ["is_delayed", "delayed", "level"].map(|part| names.choose(format!("{name}_{part}")));
-                let zero = Initial::Value(0);
-                cells.push(single(name, Part::Cell, variable.domain, variable.initial[cell]));
-                cells.push(single(flag, Part::IsDelayed, Domain::BOOL, zero));
-                cells.push(single(delayed, Part::Delayed, variable.domain, some_value(variable.domain)));
-                cells.push(single(level, Part::Level, levels, zero));
+                let zero = InitialValue::Value(0);
+                cells.push(single(name, CompanionKind::Cell, variable.domain, variable.initial[cell]));
+                cells.push(single(flag, CompanionKind::IsDelayed, Domain::BOOL, zero));
+                cells.push(single(delayed, CompanionKind::Delayed, variable.domain, some_value(variable.domain)));
+                cells.push(single(level, CompanionKind::Level, levels, zero));
             }
         }
         let flag = |name: &str, base, domain, names: &mut Names| Variable {
@@ -411,10 +420,10 @@ impl Layout {
         cells.push(flag("hb", SPREAD_HB, Domain::BOOL, &mut names));
         cells.push(flag("success", SPREAD_SUCCESS, Domain::BOOL, &mut names));
         self.attacked = match self.locate(attacked).target {
-            Target::Fixed(address) => Attacked::Fixed(address),
+            AddressTarget::Fixed(address) => AttackedAddress::Fixed(address),
             _ => {
                 cells.push(flag("attacked_address", SPREAD_ATTACKED, Domain::FULL, &mut names));
-                Attacked::Anywhere(SPREAD_ATTACKED)
+                AttackedAddress::Anywhere(SPREAD_ATTACKED)
             }
         };
         cells.sort_by_key(|variable| variable.base);
@@ -466,8 +475,8 @@ fn promising(program: &Program, attack: Attack) -> Vec<ThreadId> {
 }
 
 /// A value that a cell can start with when nobody will look at it.
-fn some_value(domain: Domain) -> Initial {
-    Initial::Value(if domain.contains(0) { 0 } else { domain.lo })
+fn some_value(domain: Domain) -> InitialValue {
+    InitialValue::Value(if domain.contains(0) { 0 } else { domain.lo })
 }
 
 struct Names(BTreeSet<String>);

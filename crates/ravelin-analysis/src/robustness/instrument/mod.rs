@@ -35,7 +35,7 @@ mod step;
 
 use super::attack::{Attack, is_delayable, is_overtaking_load};
 use super::name::attack_name;
-use layout::Layout;
+use layout::CompanionLayout;
 use ravelin_program::{
     Copies, Expr, Goal, GoalKind, HardwareProgram, Instruction, LocId, Location, Observable, Program, Span, Thread,
     ThreadId, Transition, Value,
@@ -90,7 +90,7 @@ pub fn instrument(program: &HardwareProgram, attack: Attack) -> Result<Program, 
     check(program, attack)?;
     let name = format!("{}, instrumented for the attack {}", program.name, attack_name(program, attack));
     let program = &escape::blocking(program);
-    let layout = Layout::of(program, attack)?;
+    let layout = CompanionLayout::of(program, attack)?;
     let mut instrumented = Program {
         name: name.trim_start_matches(", ").to_owned(),
         memory: layout.memory().clone(),

@@ -4,13 +4,13 @@
 use ravelin_program::{Domain, RegId, Register, Span, Thread};
 
 /// The registers of a thread, and those made for its steps, each with its role.
-pub(super) struct Scratch {
+pub(super) struct ScratchRegisters {
     registers: Vec<Register>,
-    made: Vec<(Role, RegId)>,
+    made: Vec<(RegisterRole, RegId)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum RegisterRole {
     /// What a read-modify-write or a wait has read.
     Found,
     /// The index of an array cell, or a spread address.
@@ -20,21 +20,21 @@ pub(super) enum Role {
     Flag,
 }
 
-impl Scratch {
-    pub fn new(thread: &Thread) -> Scratch {
-        Scratch { registers: thread.registers.clone(), made: Vec::new() }
+impl ScratchRegisters {
+    pub fn new(thread: &Thread) -> ScratchRegisters {
+        ScratchRegisters { registers: thread.registers.clone(), made: Vec::new() }
     }
 
     /// The register that a step uses as its `nth` of a role.
-    pub fn nth(&mut self, role: Role, nth: usize) -> RegId {
+    pub fn nth(&mut self, role: RegisterRole, nth: usize) -> RegId {
         if let Some((_, register)) = self.made.iter().filter(|(other, _)| *other == role).nth(nth) {
             return *register;
         }
         let base = match role {
-            Role::Found => "found",
-            Role::Place => "place",
-            Role::Level => "level",
-            Role::Flag => "flag",
+            RegisterRole::Found => "found",
+            RegisterRole::Place => "place",
+            RegisterRole::Level => "level",
+            RegisterRole::Flag => "flag",
         };
         let mut name = if nth == 0 { base.to_owned() } else { format!("{base}{}", nth + 1) };
         while self.registers.iter().any(|register| register.name == name) {
@@ -48,7 +48,7 @@ impl Scratch {
 
     /// The first register for what was read, if there is one yet.
     pub fn found(&self) -> Option<RegId> {
-        self.made.iter().find(|(role, _)| *role == Role::Found).map(|(_, register)| *register)
+        self.made.iter().find(|(role, _)| *role == RegisterRole::Found).map(|(_, register)| *register)
     }
 
     pub fn into_registers(self) -> Vec<Register> {

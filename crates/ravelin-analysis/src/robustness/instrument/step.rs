@@ -4,13 +4,13 @@
 //! and assumptions, one of which happens. A compare-exchange has two, most others one.
 
 use super::arithmetic::{between, defined, wrapped};
-use super::layout::{Layout, Part, Place, Target};
-use super::scratch::{Role, Scratch};
+use super::layout::{AddressTarget, CompanionKind, CompanionLayout, ResolvedAddress};
+use super::scratch::{RegisterRole, ScratchRegisters};
 use ravelin_program::{Address, BinaryOp, Escape, Expr, Instruction, Order, RegId};
 
 /// The ways an instruction can go. What it does not do to memory and registers (control, the bus lock, fences) is not
 /// in them.
-pub(super) fn ways(instruction: &Instruction, scratch: &mut Scratch) -> Vec<Vec<Instruction>> {
+pub(super) fn ways(instruction: &Instruction, scratch: &mut ScratchRegisters) -> Vec<Vec<Instruction>> {
     let load = |address: &Address, reg: RegId, order: Order| Instruction::Load { reg, address: address.clone(), order };
     let store =
         |address: &Address, value: Expr, order: Order| Instruction::Store { address: address.clone(), value, order };
@@ -19,7 +19,7 @@ pub(super) fn ways(instruction: &Instruction, scratch: &mut Scratch) -> Vec<Vec<
     match instruction {
         Instruction::Unlock(address) => vec![vec![store(address, Expr::Const(0), Order::Release)]],
         Instruction::Wait { address, values, order, old } => {
-            let found = scratch.nth(Role::Found, 0);
+            let found = scratch.nth(RegisterRole::Found, 0);
             let equal = values.iter().map(|value| read(found).eq(value.clone())).reduce(Expr::or);
             let mut way = vec![load(address, found, *order)];
             way.extend(equal.map(Instruction::Assume));
@@ -27,7 +27,7 @@ pub(super) fn ways(instruction: &Instruction, scratch: &mut Scratch) -> Vec<Vec<
             vec![way]
         }
         Instruction::Rmw { op, arithmetic, address, operand, order, old } => {
-            let found = scratch.nth(Role::Found, 0);
+            let found = scratch.nth(RegisterRole::Found, 0);
             let new = match op.binary() {
                 Some(op) => Expr::binary_in(*arithmetic, op, read(found), operand.clone()),
                 None => operand.clone(),
@@ -37,7 +37,7 @@ pub(super) fn ways(instruction: &Instruction, scratch: &mut Scratch) -> Vec<Vec<
             vec![way]
         }
         Instruction::CompareExchange { address, expected, new, success, failure, weak, old, ok } => {
-            let found = scratch.nth(Role::Found, 0);
+            let found = scratch.nth(RegisterRole::Found, 0);
             let equal = read(found).eq(expected.clone());
             let results = |ok_value| [set(old, read(found)), set(ok, Expr::Const(ok_value))].into_iter().flatten();
             let mut succeeds = vec![
@@ -54,7 +54,7 @@ pub(super) fn ways(instruction: &Instruction, scratch: &mut Scratch) -> Vec<Vec<
             vec![succeeds, fails]
         }
         Instruction::BlockingCas { address, expected, new, order } => {
-            let found = scratch.nth(Role::Found, 0);
+            let found = scratch.nth(RegisterRole::Found, 0);
             vec![vec![
                 load(address, found, reading(*order)),
                 Instruction::Assume(read(found).eq(expected.clone())),
@@ -62,7 +62,7 @@ pub(super) fn ways(instruction: &Instruction, scratch: &mut Scratch) -> Vec<Vec<
             ]]
         }
         Instruction::Lock(address) => {
-            let found = scratch.nth(Role::Found, 0);
+            let found = scratch.nth(RegisterRole::Found, 0);
             vec![vec![
                 load(address, found, Order::Acquire),
                 Instruction::Assume(read(found).eq(Expr::Const(0))),
@@ -84,16 +84,16 @@ fn writing(order: Order) -> Order {
 }
 
 /// The instruction itself in the new layout, without guards; `None` if it needs some and has to be taken apart.
-pub(super) fn relocated(layout: &Layout, instruction: &Instruction) -> Option<Instruction> {
+pub(super) fn relocated(layout: &CompanionLayout, instruction: &Instruction) -> Option<Instruction> {
     if instruction.expressions().into_iter().any(|expr| defined(expr).is_some()) {
         return None;
     }
     let at = |address: &Address| match layout.locate(address) {
         located if located.guard.is_some() => None,
         located => match located.target {
-            Target::Fixed(address) => layout.part(Place::Fixed(address), Part::Cell),
-            Target::Anywhere(expr) => layout.unnamed().is_none().then(|| Address::computed(expr)),
-            Target::Nowhere | Target::Index(..) => None,
+            AddressTarget::Fixed(address) => layout.part(ResolvedAddress::Fixed(address), CompanionKind::Cell),
+            AddressTarget::Anywhere(expr) => layout.unnamed().is_none().then(|| Address::computed(expr)),
+            AddressTarget::Nowhere | AddressTarget::Index(..) => None,
         },
     };
     let mut instruction = instruction.clone();
@@ -130,29 +130,33 @@ fn unfenced(order: Order) -> Order {
 }
 
 /// A step while it is made.
-pub(super) struct Step<'a> {
-    pub layout: &'a Layout,
-    scratch: &'a mut Scratch,
-    taken: Vec<Role>,
+pub(super) struct StepBuilder<'a> {
+    pub layout: &'a CompanionLayout,
+    scratch: &'a mut ScratchRegisters,
+    taken: Vec<RegisterRole>,
     used: Vec<RegId>,
     body: Vec<Instruction>,
     /// The registers that the way writes.
     written: Vec<RegId>,
-    places: Vec<(Address, Place)>,
+    places: Vec<(Address, ResolvedAddress)>,
     possible: bool,
 }
 
-impl<'a> Step<'a> {
+impl<'a> StepBuilder<'a> {
     /// A step that has done nothing yet and is about to follow this way.
-    pub fn new(layout: &'a Layout, scratch: &'a mut Scratch, way: &[Instruction]) -> Step<'a> {
+    pub fn new(layout: &'a CompanionLayout, scratch: &'a mut ScratchRegisters, way: &[Instruction]) -> StepBuilder<'a> {
         let written: Vec<RegId> = way.iter().flat_map(Instruction::written_registers).collect();
         let used = scratch.found().into_iter().filter(|found| written.contains(found)).collect();
         let (taken, body, places) = (Vec::new(), Vec::new(), Vec::new());
-        Step { layout, scratch, taken, used, body, written, places, possible: true }
+        StepBuilder { layout, scratch, taken, used, body, written, places, possible: true }
     }
 
     /// Follows the way; `access` does its loads and stores.
-    pub fn follow(&mut self, way: &[Instruction], access: &mut dyn FnMut(&mut Step<'a>, &Instruction, Place)) {
+    pub fn follow(
+        &mut self,
+        way: &[Instruction],
+        access: &mut dyn FnMut(&mut StepBuilder<'a>, &Instruction, ResolvedAddress),
+    ) {
         for part in way {
             let conditions: Vec<Expr> = part.expressions().into_iter().filter_map(defined).collect();
             conditions.into_iter().for_each(|condition| self.assume(condition));
@@ -182,7 +186,7 @@ impl<'a> Step<'a> {
     }
 
     /// A register that this step has not used yet.
-    pub fn fresh(&mut self, role: Role) -> RegId {
+    pub fn fresh(&mut self, role: RegisterRole) -> RegId {
         let nth = self.taken.iter().filter(|&&other| other == role).count();
         let register = self.scratch.nth(role, nth);
         self.taken.push(role);
@@ -191,7 +195,7 @@ impl<'a> Step<'a> {
     }
 
     /// Does a load or store as it stands, but to this part of the place.
-    pub fn perform(&mut self, access: &Instruction, place: Place, part: Part) {
+    pub fn perform(&mut self, access: &Instruction, place: ResolvedAddress, part: CompanionKind) {
         let Some(address) = self.layout.part(place, part) else {
             // Only a place that no access of the program has lacks a cell.
             self.possible = false;
@@ -208,8 +212,10 @@ impl<'a> Step<'a> {
     }
 
     /// A value as the domain of its cell lets it pass. Named cells see to that themselves.
-    fn admitted(&mut self, place: Place, value: &Expr) -> Expr {
-        let (Some(domain), Place::Anywhere(register)) = (self.layout.unnamed(), place) else { return value.clone() };
+    fn admitted(&mut self, place: ResolvedAddress, value: &Expr) -> Expr {
+        let (Some(domain), ResolvedAddress::Anywhere(register)) = (self.layout.unnamed(), place) else {
+            return value.clone();
+        };
         let named = self.layout.is_named(register);
         if domain.escape != Escape::Wrap {
             self.assume(named.or(between(value.clone(), domain.lo, domain.hi)));
@@ -238,7 +244,7 @@ impl<'a> Step<'a> {
     }
 
     /// Where an address leads now, which stays so when registers change.
-    fn place(&mut self, address: &Address) -> Place {
+    fn place(&mut self, address: &Address) -> ResolvedAddress {
         if let Some((_, place)) = self.places.iter().find(|(other, _)| other == address) {
             return *place;
         }
@@ -247,12 +253,12 @@ impl<'a> Step<'a> {
             self.assume(guard);
         }
         let place = match located.target {
-            Target::Fixed(address) => Place::Fixed(address),
-            Target::Index(variable, index) => Place::Index(variable, self.kept(index)),
-            Target::Anywhere(spread) => Place::Anywhere(self.kept(spread)),
-            Target::Nowhere => {
+            AddressTarget::Fixed(address) => ResolvedAddress::Fixed(address),
+            AddressTarget::Index(variable, index) => ResolvedAddress::Index(variable, self.kept(index)),
+            AddressTarget::Anywhere(spread) => ResolvedAddress::Anywhere(self.kept(spread)),
+            AddressTarget::Nowhere => {
                 self.possible = false;
-                Place::Fixed(0)
+                ResolvedAddress::Fixed(0)
             }
         };
         self.places.push((address.clone(), place));
@@ -264,7 +270,7 @@ impl<'a> Step<'a> {
         match expr {
             Expr::Atom(register) if !self.written.contains(&register) => register,
             value => {
-                let reg = self.fresh(Role::Place);
+                let reg = self.fresh(RegisterRole::Place);
                 self.body.push(Instruction::Assign { reg, value });
                 reg
             }

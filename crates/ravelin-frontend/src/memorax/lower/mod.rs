@@ -13,7 +13,7 @@ mod range;
 use super::ast::{Declaration, File, Name};
 use crate::Diagnostic;
 use process::ProcessLowering;
-use ravelin_program::{Domain, Escape, Initial, Memory, Program, Source, Value, VarId, Variable};
+use ravelin_program::{Domain, Escape, InitialValue, Memory, Program, Source, Value, VarId, Variable};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -111,7 +111,7 @@ impl Shared {
         if declaration.initial.is_none() && declaration.domain.is_none() {
             diagnostics.push(starts_with_any_integer(declaration));
         }
-        let initial = declaration.initial.map_or(Initial::Any, Initial::Value);
+        let initial = declaration.initial.map_or(InitialValue::Any, InitialValue::Value);
         let mut variable = Variable::scalar(name).with_domain(domain).with_initial(initial);
         // Addresses count from 1, as in `.rav`.
         variable.base = self.variables.len() as Value + 1;

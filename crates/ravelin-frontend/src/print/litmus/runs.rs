@@ -5,7 +5,9 @@
 
 use super::types::{Misfit, is_wide, misfit};
 use super::{Inexpressible, fixed};
-use ravelin_program::{Address, Domain, Expr, Initial, Instruction, LocId, Program, RegId, Thread, Transition, Value};
+use ravelin_program::{
+    Address, Domain, Expr, InitialValue, Instruction, LocId, Program, RegId, Thread, Transition, Value,
+};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// After so many states there is no answer.
@@ -121,7 +123,7 @@ impl Step<'_> {
     fn held(&self, address: &Address) -> BTreeSet<Value> {
         let Some(address) = fixed(self.program, address) else { return BTreeSet::new() };
         let mut held = self.state.cells.get(&address).cloned().unwrap_or_default();
-        if let Initial::Value(value) = self.program.memory.initial_at(address) {
+        if let InitialValue::Value(value) = self.program.memory.initial_at(address) {
             held.insert(value);
         }
         held

@@ -10,8 +10,8 @@
 use super::runs::{Found, search};
 use super::{Inexpressible, fixed};
 use ravelin_program::{
-    Address, Admitted, BinaryOp, Domain, Escape, Expr, Fault, Initial, Instruction, Program, RegId, Thread, UnaryOp,
-    Value,
+    Address, Admission, BinaryOp, Domain, Escape, Expr, Fault, InitialValue, Instruction, Program, RegId, Thread,
+    UnaryOp, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ impl Misfit {
 pub(super) fn misfit(domain: Domain, value: Value) -> Result<Value, Misfit> {
     match domain.admit(value) {
         Err(_) => Err(Misfit::Type),
-        Ok(Admitted::Value(value)) if is_int(value) => Ok(value),
+        Ok(Admission::Value(value)) if is_int(value) => Ok(value),
         // A type that blocks was refused before, unless it holds all values.
         Ok(_) => Err(Misfit::Int),
     }
@@ -180,8 +180,8 @@ impl Search<'_> {
         let address = fixed(self.program, address)?;
         match (self.cells.get(&address), self.program.memory.initial_at(address)) {
             (Some(values), _) => values.clone(),
-            (None, Initial::Value(value)) => one(value),
-            (None, Initial::Any) => None,
+            (None, InitialValue::Value(value)) => one(value),
+            (None, InitialValue::Any) => None,
         }
     }
 

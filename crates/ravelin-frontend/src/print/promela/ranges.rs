@@ -6,7 +6,7 @@
 
 use super::expression::{MOST, Range};
 use super::step::{Setting, Step, steps, variable_range};
-use ravelin_program::{Domain, Initial, Program, Value};
+use ravelin_program::{Domain, InitialValue, Program, Value};
 use std::collections::BTreeMap;
 
 /// Rounds before growing ranges are widened.
@@ -54,9 +54,9 @@ impl Ranges {
     }
 
     fn initial(program: &Program) -> Ranges {
-        let initial = |domain: Domain, initial: &Initial| match initial {
-            Initial::Value(value) => Range::exactly(*value),
-            Initial::Any => Range::of(domain),
+        let initial = |domain: Domain, initial: &InitialValue| match initial {
+            InitialValue::Value(value) => Range::exactly(*value),
+            InitialValue::Any => Range::of(domain),
         };
         Ranges {
             registers: program

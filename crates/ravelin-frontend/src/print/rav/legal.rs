@@ -3,8 +3,8 @@
 
 use crate::print::names::Names;
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Condition, Copies, Domain, Expr, Initial, Instruction, LocId, Location, Observable,
-    Program, RegId, Register, Span, Thread, ThreadId, Transition, Value, VarId, Variable,
+    Address, Arithmetic, BinaryOp, Condition, Copies, Domain, Expr, InitialValue, Instruction, LocId, Location,
+    Observable, Program, RegId, Register, Span, Thread, ThreadId, Transition, Value, VarId, Variable,
 };
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ fn lay_out(program: &mut Program, notes: &mut Vec<String>) {
         if raw && !(0..=MOST_PADDING).contains(&gap) {
             moves.to.push(None);
             let (name, base) = (&variable.name, variable.base);
-            if variable.domain != unnamed || variable.initial.iter().any(|&i| i != Initial::Value(0)) {
+            if variable.domain != unnamed || variable.initial.iter().any(|&i| i != InitialValue::Value(0)) {
                 notes.push(format!("the type and initial value of `{}` at address {base}.", name.escape_debug()));
             }
             continue;

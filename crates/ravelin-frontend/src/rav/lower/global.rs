@@ -5,7 +5,7 @@ use super::Mentioned;
 use super::constant::{Constants, Scope, constants, evaluate, twice};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
-use ravelin_program::{Arithmetic, Domain, Escape, Initial, Memory, Span, Value, VarId, Variable};
+use ravelin_program::{Arithmetic, Domain, Escape, InitialValue, Memory, Span, Value, VarId, Variable};
 use std::collections::{HashMap, HashSet};
 
 /// How many cells all variables together may have.
@@ -124,7 +124,7 @@ impl<'a> Globals<'a> {
                 cells -= len.take().unwrap_or(1);
             }
             self.names.insert(&name.text, id);
-            let initial = vec![Initial::Value(0); len.unwrap_or(1)];
+            let initial = vec![InitialValue::Value(0); len.unwrap_or(1)];
             self.variables.push(Variable {
                 name: name.text.clone(),
                 base: next,
@@ -170,7 +170,7 @@ impl<'a> Globals<'a> {
         domain: Domain,
         len: Option<usize>,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Option<Vec<Initial>> {
+    ) -> Option<Vec<InitialValue>> {
         let wrong_count = |found: i128, diagnostics: &mut Vec<Diagnostic>| {
             let message = format!("{found} initial values are given for {} cells", len.unwrap_or(1));
             diagnostics.push(Diagnostic::error(init.span, message));
@@ -185,7 +185,7 @@ impl<'a> Globals<'a> {
                 None
             }
             (InitKind::List(list), Some(len)) => {
-                let cells: Vec<Option<Initial>> =
+                let cells: Vec<Option<InitialValue>> =
                     list.iter().map(|cell| self.initial_cell(cell, domain, diagnostics)).collect();
                 if list.len() != len {
                     wrong_count(list.len() as i128, diagnostics);
@@ -208,9 +208,9 @@ impl<'a> Globals<'a> {
         }
     }
 
-    fn initial_cell(&self, init: &Init, domain: Domain, diagnostics: &mut Vec<Diagnostic>) -> Option<Initial> {
+    fn initial_cell(&self, init: &Init, domain: Domain, diagnostics: &mut Vec<Diagnostic>) -> Option<InitialValue> {
         let expr = match &init.kind {
-            InitKind::Any => return Some(Initial::Any),
+            InitKind::Any => return Some(InitialValue::Any),
             InitKind::Value(expr) => expr,
             InitKind::Error => return None,
             InitKind::List(_) | InitKind::Repeat(..) => {
@@ -225,7 +225,7 @@ impl<'a> Globals<'a> {
             diagnostics.push(Diagnostic::error(init.span, message));
             return None;
         }
-        Some(Initial::Value(value))
+        Some(InitialValue::Value(value))
     }
 
     /// The domain of a type and, for an array, the number of cells; `None` if an error was reported.

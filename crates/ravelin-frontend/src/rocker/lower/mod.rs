@@ -11,7 +11,7 @@ use super::ast::{File, Name, Number};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
 use ravelin_program::{
-    Arithmetic, Domain, Escape, Initial, Memory, Program, Source, Span, Thread, Value, VarId, Variable,
+    Arithmetic, Domain, Escape, InitialValue, Memory, Program, Source, Span, Thread, Value, VarId, Variable,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -95,7 +95,7 @@ impl<'a> Globals<'a> {
             variables.push(Variable {
                 base: address,
                 span: name.span,
-                ..variable.with_initial(Initial::Value(initial))
+                ..variable.with_initial(InitialValue::Value(initial))
             });
         }
         variables

@@ -14,17 +14,17 @@ use std::collections::BTreeSet;
 const MOST_VALUES: i128 = 1024;
 
 /// A question that an instruction asks about a cell.
-pub(super) struct Asked<'a> {
+pub(super) struct CellQuestion<'a> {
     pub address: &'a Address,
     /// It writes.
     pub squeezes: bool,
     /// Values that fit into a register.
     pub admitted: Class,
-    pub values: Values,
+    pub values: StaleValues,
 }
 
 /// Of these, the stale ones that matter; without a list there are too many to list.
-pub(super) enum Values {
+pub(super) enum StaleValues {
     All,
     /// For each of these by itself.
     Only(Option<Vec<Value>>),
@@ -37,49 +37,49 @@ pub(super) fn asked<'a>(
     ranges: &Ranges,
     thread: usize,
     transition: TransitionId,
-) -> Vec<Asked<'a>> {
+) -> Vec<CellQuestion<'a>> {
     let code = &program.threads[thread];
     let step = &code.transitions[transition.0];
     let admitted = |register: &Option<RegId>| Class::admitted(register.map(|reg| code.registers[reg.0].domain));
     let expected = |address: &Address, expr: &Expr| expected(program, ranges, thread, step.from, address, expr);
-    let one = |address, squeezes, admitted, values| vec![Asked { address, squeezes, admitted, values }];
+    let one = |address, squeezes, admitted, values| vec![CellQuestion { address, squeezes, admitted, values }];
     match &step.instruction {
         // Marks show whether it races, unless it is not possible under SC because its register does not admit the
         // current value.
         Instruction::Load { reg, order: Order::NonAtomic, .. } if admitted(&Some(*reg)) == Class::ANY => Vec::new(),
         Instruction::Store { order: Order::NonAtomic, .. } => Vec::new(),
-        Instruction::Load { reg, address, .. } => one(address, false, admitted(&Some(*reg)), Values::All),
+        Instruction::Load { reg, address, .. } => one(address, false, admitted(&Some(*reg)), StaleValues::All),
         Instruction::Wait { address, values, old, .. } => {
             let all: Option<Vec<Vec<Value>>> = values.iter().map(|expr| expected(address, expr)).collect();
-            one(address, false, admitted(old), Values::Only(all.map(|values| values.concat())))
+            one(address, false, admitted(old), StaleValues::Only(all.map(|values| values.concat())))
         }
         Instruction::Store { address, .. } | Instruction::Unlock(address) => {
-            one(address, true, Class::ANY, Values::All)
+            one(address, true, Class::ANY, StaleValues::All)
         }
-        Instruction::Rmw { address, old, .. } => one(address, true, admitted(old), Values::All),
+        Instruction::Rmw { address, old, .. } => one(address, true, admitted(old), StaleValues::All),
         Instruction::BlockingCas { address, expected: expr, .. } => {
-            one(address, true, Class::ANY, Values::Only(expected(address, expr)))
+            one(address, true, Class::ANY, StaleValues::Only(expected(address, expr)))
         }
-        Instruction::Lock(address) => one(address, true, Class::ANY, Values::Only(Some(vec![0]))),
+        Instruction::Lock(address) => one(address, true, Class::ANY, StaleValues::Only(Some(vec![0]))),
         Instruction::CompareExchange { address, expected: expr, old, weak, success, failure, .. } => {
-            let pass = || Asked {
+            let pass = || CellQuestion {
                 address,
                 squeezes: true,
                 admitted: admitted(old),
-                values: Values::Only(expected(address, expr)),
+                values: StaleValues::Only(expected(address, expr)),
             };
-            let fail = |values| Asked { address, squeezes: false, admitted: admitted(old), values };
+            let fail = |values| CellQuestion { address, squeezes: false, admitted: admitted(old), values };
             if *weak {
                 // An access that could succeed with a stale value could as well fail with it, unless only failing has
                 // the hidden fence.
                 let alone = *failure == Order::SeqCst && *success != Order::SeqCst;
-                return [fail(Values::All)].into_iter().chain(alone.then(pass)).collect();
+                return [fail(StaleValues::All)].into_iter().chain(alone.then(pass)).collect();
             }
             // A value that the cells cannot hold makes it always fail, like a load.
             let (wanted, cells) = (ranges.eval(thread, expr), ranges.load(program, thread, address));
             let foreign = wanted.lo < cells.lo || wanted.hi > cells.hi;
-            let always = foreign.then(|| fail(Values::All));
-            [pass(), fail(Values::But(expected(address, expr)))].into_iter().chain(always).collect()
+            let always = foreign.then(|| fail(StaleValues::All));
+            [pass(), fail(StaleValues::But(expected(address, expr)))].into_iter().chain(always).collect()
         }
         _ => Vec::new(),
     }

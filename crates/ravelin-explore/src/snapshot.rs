@@ -1,22 +1,22 @@
 //! What is kept of a space whose states are not all in this process's memory: the states that were reported, and the ways there.
 
-use crate::peers::{Lost, Team};
+use crate::peers::{LostProcess, Team};
 use crate::search::Until;
-use crate::space::{Finding, StateId, split};
+use crate::space::{StateFinding, StateId, split};
 use crate::store::Store;
 use std::collections::HashMap;
 
 /// States and paths by id; a path is the words of its states, one after the other.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct Snapshot {
     width: usize,
     states: HashMap<StateId, Vec<u64>>,
     paths: HashMap<StateId, Vec<u64>>,
 }
 
-impl Kept {
-    pub fn new(width: usize) -> Kept {
-        Kept { width: width.max(1), ..Kept::default() }
+impl Snapshot {
+    pub fn new(width: usize) -> Snapshot {
+        Snapshot { width: width.max(1), ..Snapshot::default() }
     }
 
     pub fn keep_state(&mut self, id: StateId, state: Vec<u64>) {
@@ -39,7 +39,7 @@ impl Kept {
 
 /// The findings whose paths are worth keeping: a shortest one of each kind. Where an exploration goes on after a finding, nobody asks
 /// for paths.
-pub(crate) fn first_of_each_kind(findings: &[Finding], until: Until) -> Vec<StateId> {
+pub(crate) fn first_of_each_kind(findings: &[StateFinding], until: Until) -> Vec<StateId> {
     let mut kinds = Vec::new();
     let mut chosen = Vec::new();
     for finding in findings.iter().filter(|_| until != Until::Exhausted) {
@@ -57,9 +57,9 @@ pub(crate) fn collect(
     team: &Team,
     stores: &[&Store],
     width: usize,
-    findings: &[Finding],
+    findings: &[StateFinding],
     until: Until,
-) -> Result<(Vec<Finding>, Kept), Lost> {
+) -> Result<(Vec<StateFinding>, Snapshot), LostProcess> {
     let here = |id: StateId| {
         let (shard, index) = split(id.0, team.shards());
         shard.checked_sub(team.first()).and_then(|local| stores.get(local)).map(|store| (*store, index))
@@ -71,12 +71,12 @@ pub(crate) fn collect(
             told.extend_from_slice(store.state(index));
         }
     }
-    let mut kept = Kept::new(width);
+    let mut kept = Snapshot::new(width);
     let mut all = Vec::new();
     for told in team.tell(told)? {
         for record in told.chunks_exact(width + 2) {
             let id = StateId(record[0] as u32);
-            all.push(Finding { state: id, kind: record[1] as u32 });
+            all.push(StateFinding { state: id, kind: record[1] as u32 });
             kept.keep_state(id, record[2..].to_vec());
         }
     }

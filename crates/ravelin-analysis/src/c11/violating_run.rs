@@ -1,6 +1,6 @@
 //! A violation that was seen once, looked for again in programs with other changes: which sets of offers leave it, and so what to learn.
 //!
-//! A sighting is the SC run up to an access, and the access. Changes keep the numbers of the program's transitions; the fences that are put
+//! A [`ViolatingRun`] is the SC run up to an access, and the access. Changes keep the numbers of the program's transitions; the fences that are put
 //! in are steps that a thread takes right behind the edge that they stand at. So the run can be followed in the program with any set of
 //! changes, and the axioms say whether the access may still be stale, or race.
 //!
@@ -19,7 +19,7 @@ use crate::fences::{FenceSet, Offer};
 use ravelin_program::{Program, Site, ThreadId, TransitionId, Value, repaired};
 use ravelin_semantics::Action;
 use ravelin_semantics::rc20::{
-    Event, Graph, Grown, Label, NoSuchStep, Reading, atomics_sc_consistent, races, rc20_consistent,
+    Graph, GraphEvent, GrowingGraph, Label, NoSuchStep, OrderReading, atomics_sc_consistent, races, rc20_consistent,
 };
 use std::collections::HashSet;
 
@@ -29,14 +29,14 @@ pub(super) struct Changes<'a> {
     pub program: &'a Program,
     pub sites: &'a [Site],
     pub offers: &'a [Offer],
-    pub reading: Reading,
+    pub reading: OrderReading,
     /// Races are violations.
     pub races: bool,
 }
 
 /// A run of the program, without what was put in, and the access after it.
 #[derive(Clone, Debug)]
-pub(super) struct Sighting {
+pub(super) struct ViolatingRun {
     /// What cells hold at first.
     memory: Vec<(Value, Value)>,
     steps: Vec<Action>,
@@ -52,12 +52,12 @@ impl Changes<'_> {
     }
 
     /// What was seen in the program with some changes.
-    pub fn sighting(&self, violation: &C11Violation) -> Result<Sighting, InternalError> {
+    pub fn sighting(&self, violation: &C11Violation) -> Result<ViolatingRun, InternalError> {
         let (actions, graph, access) = match violation {
             C11Violation::NotRobust(witness) => (&witness.actions, &witness.graph, witness.access),
             C11Violation::Race(race) => (&race.actions, &race.graph, race.second),
         };
-        let initial = |event: &Event| match event.label {
+        let initial = |event: &GraphEvent| match event.label {
             Label::Write { address, value, .. } if event.is_initial() => Some((address, value)),
             _ => None,
         };
@@ -65,10 +65,10 @@ impl Changes<'_> {
             Action::Step { thread, transition, .. } => transition.0 < self.program.threads[thread.0].transitions.len(),
             Action::Flush { .. } => false,
         };
-        let Event { thread: Some(thread), transition: Some(transition), .. } = graph.events[access] else {
+        let GraphEvent { thread: Some(thread), transition: Some(transition), .. } = graph.events[access] else {
             return Err(InternalError("a violation of robustness is no step of a thread".to_owned()));
         };
-        Ok(Sighting {
+        Ok(ViolatingRun {
             memory: graph.events.iter().filter_map(initial).collect(),
             steps: actions.iter().filter(own).copied().collect(),
             thread,
@@ -77,7 +77,7 @@ impl Changes<'_> {
     }
 
     /// The sighting is a violation of the program with these offers, too.
-    pub fn leave(&self, sighting: &Sighting, taken: &[usize]) -> bool {
+    pub fn leave(&self, sighting: &ViolatingRun, taken: &[usize]) -> bool {
         let program = self.made(taken);
         let Ok(grown) = self.follow(&program, sighting) else { return false };
         let violates = |graph: &Graph| {
@@ -91,7 +91,7 @@ impl Changes<'_> {
 
     /// Clauses that hold for every set of offers that makes the program robust and that a set which leaves the sighting does not
     /// satisfy. They have no offer in common. An empty one says that there is no such set.
-    pub fn clauses(&self, sighting: &Sighting, taken: &[usize]) -> Vec<Vec<usize>> {
+    pub fn clauses(&self, sighting: &ViolatingRun, taken: &[usize]) -> Vec<Vec<usize>> {
         let mut clauses: Vec<Vec<usize>> = Vec::new();
         let mut base = taken.to_vec();
         while clauses.is_empty() || self.leave(sighting, &base) {
@@ -106,7 +106,7 @@ impl Changes<'_> {
         clauses
     }
 
-    fn clause(&self, sighting: &Sighting, base: &[usize]) -> Vec<usize> {
+    fn clause(&self, sighting: &ViolatingRun, base: &[usize]) -> Vec<usize> {
         let mut open: Vec<usize> = (0..self.offers.len()).filter(|offer| !base.contains(offer)).collect();
         open.sort_by_key(|&offer| (self.offers[offer].cost, offer));
         // What the run does not pass leaves no trace in its graph.
@@ -135,7 +135,7 @@ impl Changes<'_> {
 
     /// Takes as many of the offers as leave the sighting, the first ones first; the others go to the clause. What can be taken together is
     /// tried together: that it makes no difference follows from the same argument as that of the clauses.
-    fn grow(&self, sighting: &Sighting, grown: &mut Vec<usize>, open: &[usize], clause: &mut Vec<usize>) {
+    fn grow(&self, sighting: &ViolatingRun, grown: &mut Vec<usize>, open: &[usize], clause: &mut Vec<usize>) {
         if open.is_empty() {
             return;
         }
@@ -155,8 +155,8 @@ impl Changes<'_> {
     }
 
     /// Follows the run in the program with changes.
-    fn follow<'p>(&self, program: &'p Program, sighting: &Sighting) -> Result<Grown<'p>, NoSuchStep> {
-        let mut grown = Grown::new(program, &sighting.memory);
+    fn follow<'p>(&self, program: &'p Program, sighting: &ViolatingRun) -> Result<GrowingGraph<'p>, NoSuchStep> {
+        let mut grown = GrowingGraph::new(program, &sighting.memory);
         for thread in (0..program.threads.len()).map(ThreadId) {
             self.pass_fences(program, &mut grown, thread)?;
         }
@@ -169,7 +169,7 @@ impl Changes<'_> {
 
     /// Takes the steps of a thread that were put in where it stands. They are fences, each the only way on. It makes no difference
     /// for the graph when they are taken, and one that nothing follows is in nobody's way.
-    fn pass_fences(&self, program: &Program, grown: &mut Grown<'_>, thread: ThreadId) -> Result<(), NoSuchStep> {
+    fn pass_fences(&self, program: &Program, grown: &mut GrowingGraph<'_>, thread: ThreadId) -> Result<(), NoSuchStep> {
         let locations = self.program.threads[thread.0].locations.len();
         loop {
             let location = grown.threads()[thread.0].location;
@@ -183,8 +183,8 @@ impl Changes<'_> {
 }
 
 /// The newest event of a thread races in a graph that the model has.
-fn has_race(graph: &Graph, thread: ThreadId, reading: Reading) -> bool {
-    let Some(newest) = Grown::newest(graph, thread) else { return false };
+fn has_race(graph: &Graph, thread: ThreadId, reading: OrderReading) -> bool {
+    let Some(newest) = GrowingGraph::newest(graph, thread) else { return false };
     let takes_part = |&(first, second): &(usize, usize)| first == newest || second == newest;
     rc20_consistent(graph, reading) && races(graph, reading).iter().any(takes_part)
 }

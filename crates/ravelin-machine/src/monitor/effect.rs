@@ -21,7 +21,7 @@ pub struct C11Settings {
 
 /// The effective strength of one access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mode {
+pub(crate) struct AccessStrength {
     pub atomic: bool,
     pub acquire: bool,
     pub release: bool,
@@ -32,49 +32,53 @@ pub(crate) struct Mode {
 
 /// What a transition does for the monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum MonitorEffect {
     Nothing,
     Fence {
         acquire: bool,
         release: bool,
         seq_cst: bool,
     },
-    Read(Mode),
-    Write(Mode),
+    Read(AccessStrength),
+    Write(AccessStrength),
     /// A read-modify-write that always writes.
-    Update(Mode),
+    Update(AccessStrength),
     /// A compare-exchange: an update with the first mode or a read with the second.
-    Compare(Mode, Mode),
+    Compare(AccessStrength, AccessStrength),
 }
 
-impl Deed {
+impl MonitorEffect {
     /// Instructions without a meaning in C11 are refused earlier; here they do nothing.
-    pub fn of(instruction: &Instruction, settings: C11Settings) -> Deed {
-        let mode = |order| Mode::of(order, settings);
+    pub fn of(instruction: &Instruction, settings: C11Settings) -> MonitorEffect {
+        let mode = |order| AccessStrength::of(order, settings);
         match instruction {
-            Instruction::Fence(order) => Deed::Fence {
+            Instruction::Fence(order) => MonitorEffect::Fence {
                 acquire: order.is_acquire(),
                 release: order.is_release(),
                 seq_cst: *order == Order::SeqCst,
             },
-            Instruction::Load { order, .. } | Instruction::Wait { order, .. } => Deed::Read(mode(*order)),
-            Instruction::Store { order, .. } => Deed::Write(mode(*order)),
-            Instruction::Unlock(_) => Deed::Write(mode(Order::Release)),
-            Instruction::Rmw { order, .. } | Instruction::BlockingCas { order, .. } => Deed::Update(mode(*order)),
-            Instruction::Lock(_) => Deed::Update(mode(Order::Acquire)),
-            Instruction::CompareExchange { success, failure, .. } => Deed::Compare(mode(*success), mode(*failure)),
-            _ => Deed::Nothing,
+            Instruction::Load { order, .. } | Instruction::Wait { order, .. } => MonitorEffect::Read(mode(*order)),
+            Instruction::Store { order, .. } => MonitorEffect::Write(mode(*order)),
+            Instruction::Unlock(_) => MonitorEffect::Write(mode(Order::Release)),
+            Instruction::Rmw { order, .. } | Instruction::BlockingCas { order, .. } => {
+                MonitorEffect::Update(mode(*order))
+            }
+            Instruction::Lock(_) => MonitorEffect::Update(mode(Order::Acquire)),
+            Instruction::CompareExchange { success, failure, .. } => {
+                MonitorEffect::Compare(mode(*success), mode(*failure))
+            }
+            _ => MonitorEffect::Nothing,
         }
     }
 
     /// The accesses it can be: with their mode, whether they read, and whether they write.
-    pub fn accesses(&self) -> impl Iterator<Item = (Mode, bool, bool)> {
+    pub fn accesses(&self) -> impl Iterator<Item = (AccessStrength, bool, bool)> {
         let (first, second) = match *self {
-            Deed::Nothing | Deed::Fence { .. } => (None, None),
-            Deed::Read(mode) => (Some((mode, true, false)), None),
-            Deed::Write(mode) => (Some((mode, false, true)), None),
-            Deed::Update(mode) => (Some((mode, true, true)), None),
-            Deed::Compare(success, failure) => (Some((success, true, true)), Some((failure, true, false))),
+            MonitorEffect::Nothing | MonitorEffect::Fence { .. } => (None, None),
+            MonitorEffect::Read(mode) => (Some((mode, true, false)), None),
+            MonitorEffect::Write(mode) => (Some((mode, false, true)), None),
+            MonitorEffect::Update(mode) => (Some((mode, true, true)), None),
+            MonitorEffect::Compare(success, failure) => (Some((success, true, true)), Some((failure, true, false))),
         };
         first.into_iter().chain(second)
     }
@@ -82,29 +86,35 @@ impl Deed {
     /// Acts as a seq_cst fence, including hidden ones.
     pub fn fences_seq_cst(&self) -> bool {
         match self {
-            Deed::Fence { seq_cst, .. } => *seq_cst,
+            MonitorEffect::Fence { seq_cst, .. } => *seq_cst,
             _ => self.accesses().any(|(mode, ..)| mode.has_hidden_fence()),
         }
     }
 
     /// Acts as an acquire fence, including hidden ones.
     pub fn fences_acquire(&self) -> bool {
-        matches!(self, Deed::Fence { acquire: true, .. }) || self.fences_seq_cst()
+        matches!(self, MonitorEffect::Fence { acquire: true, .. }) || self.fences_seq_cst()
     }
 
     /// Acts as a release fence, including hidden ones.
     pub fn fences_release(&self) -> bool {
-        matches!(self, Deed::Fence { release: true, .. }) || self.fences_seq_cst()
+        matches!(self, MonitorEffect::Fence { release: true, .. }) || self.fences_seq_cst()
     }
 }
 
-impl Mode {
-    fn of(order: Order, settings: C11Settings) -> Mode {
+impl AccessStrength {
+    fn of(order: Order, settings: C11Settings) -> AccessStrength {
         let atomic = order != Order::NonAtomic;
         if settings.model == Model::Ra {
-            return Mode { atomic, acquire: atomic, release: atomic, fence_before: false, fence_after: false };
+            return AccessStrength {
+                atomic,
+                acquire: atomic,
+                release: atomic,
+                fence_before: false,
+                fence_after: false,
+            };
         }
-        Mode {
+        AccessStrength {
             atomic,
             acquire: order.is_acquire(),
             release: order.is_release(),
