@@ -21,7 +21,7 @@ use crate::shard::{Portion, Shard, Summary};
 use crate::snapshot;
 use crate::space::{End, Space, StateFinding, StateId, Statistics};
 use crate::spill;
-use crate::store::{Store, hash};
+use crate::store::{StateStore, hash};
 use crate::system::{System, shard_of};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -299,7 +299,7 @@ impl<S: System> Search<'_, S> {
         }
     }
 
-    fn note_round(&mut self, round: &Round<S::Interrupt>) {
+    fn note_round(&mut self, round: &RoundResult<S::Interrupt>) {
         (self.states, self.transitions) = (round.states, round.transitions);
         (self.frontier, self.due) = (round.frontier, round.due);
     }
@@ -312,7 +312,7 @@ impl<S: System> Search<'_, S> {
         let exchange: Vec<Mutex<Vec<Vec<u64>>>> =
             (0..workers).map(|_| Mutex::new(vec![Vec::new(); self.team.shards()])).collect();
         let incoming: Vec<Mutex<Vec<u64>>> = (0..workers).map(|_| Mutex::new(Vec::new())).collect();
-        let round = Mutex::new(Ok(Round {
+        let round = Mutex::new(Ok(RoundResult {
             end: None,
             left: true,
             portion: self.portion(SHARED_ROUND, 0, self.states, self.transitions, self.frontier),
@@ -389,7 +389,7 @@ impl<S: System> Search<'_, S> {
                             {
                                 *round = this.settle(summary, last.transitions, SHARED_ROUND, last.portion);
                             }
-                            let goes_on = matches!(&*round, Ok(Round { end: None, left: true, .. }));
+                            let goes_on = matches!(&*round, Ok(RoundResult { end: None, left: true, .. }));
                             done.store(!goes_on || panicked, Ordering::Relaxed);
                         }
                         barrier.wait();
@@ -415,7 +415,7 @@ impl<S: System> Search<'_, S> {
         transitions: u64,
         most: usize,
         portion: Portion,
-    ) -> Result<Round<S::Interrupt>, LostProcess> {
+    ) -> Result<RoundResult<S::Interrupt>, LostProcess> {
         let budget = self.options.budget;
         summary.stopped = budget.is_stopped();
         summary.memory = budget.limits.memory;
@@ -428,7 +428,7 @@ impl<S: System> Search<'_, S> {
         let (left, states, frontier, due) = (summary.left > 0, summary.states, summary.frontier, summary.due);
         let below = if let Portion::Below(rank) = portion { rank } else { 0 };
         let portion = self.portion(most, below, states, transitions, frontier);
-        Ok(Round { end: self.judge(summary, transitions), left, portion, states, transitions, frontier, due })
+        Ok(RoundResult { end: self.judge(summary, transitions), left, portion, states, transitions, frontier, due })
     }
 
     /// Whether the exploration ends after this round, and why.
@@ -529,7 +529,7 @@ impl<S: System> Search<'_, S> {
 }
 
 /// What came of a round.
-struct Round<I> {
+struct RoundResult<I> {
     end: Option<End<I>>,
     /// There is more to expand in this level.
     left: bool,
@@ -562,7 +562,7 @@ fn share<I>(space: &mut Space<I>, team: &Team, width: usize, until: Until) -> Re
     let Statistics { states, frontier, bytes, .. } = space.statistics;
     let told = team.tell(vec![states, frontier, bytes, u64::from(space.cut_off)])?;
     let sum = |number: usize| told.iter().filter_map(|words| words.get(number)).sum::<u64>();
-    let stores: Vec<&Store> = space.shards.iter().collect();
+    let stores: Vec<&StateStore> = space.shards.iter().collect();
     let (findings, kept) = snapshot::collect(team, &stores, width, &space.findings, until)?;
     space.statistics = Statistics { states: sum(0), frontier: sum(1), bytes: sum(2), ..space.statistics };
     space.cut_off = sum(3) > 0;

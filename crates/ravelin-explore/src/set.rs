@@ -1,10 +1,10 @@
 //! A set of packed states with a parent for each, for searches that are too small or too peculiar for [`crate::explore`].
 
-use crate::store::{Store, hash};
+use crate::store::{StateStore, hash};
 
 /// Exact. States keep the order in which they were put in, so the set is also the queue of a breadth-first search.
 pub struct StateSet {
-    store: Store,
+    store: StateStore,
 }
 
 impl StateSet {
@@ -13,7 +13,7 @@ impl StateSet {
 
     /// `width`: words of a state.
     pub fn new(width: usize) -> StateSet {
-        StateSet { store: Store::new(width) }
+        StateSet { store: StateStore::new(width) }
     }
 
     pub fn len(&self) -> usize {

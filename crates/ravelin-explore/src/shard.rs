@@ -3,7 +3,7 @@
 use crate::order::{MergedRecords, label, parent_word};
 use crate::room::Room;
 use crate::space::{StateFinding, StateId, join, split};
-use crate::store::Store;
+use crate::store::StateStore;
 use crate::system::{Sink, System};
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) struct Shard<S: System> {
     number: usize,
     /// Shards of all processes.
     shards: usize,
-    pub store: Store,
+    pub store: StateStore,
     /// States before this index are expanded.
     pub expanded: usize,
     /// States from this index on belong to the next level.
@@ -60,7 +60,7 @@ impl<S: System> Shard<S> {
         Shard {
             number,
             shards,
-            store: Store::new(system.width()),
+            store: StateStore::new(system.width()),
             expanded: 0,
             level_end: 0,
             order: in_order.then(StateOrder::default),

@@ -3,7 +3,7 @@
 use crate::peers::{LostProcess, Team};
 use crate::search::Until;
 use crate::space::{StateFinding, StateId, split};
-use crate::store::Store;
+use crate::store::StateStore;
 use std::collections::HashMap;
 
 /// States and paths by id; a path is the words of its states, one after the other.
@@ -55,7 +55,7 @@ pub(crate) fn first_of_each_kind(findings: &[StateFinding], until: Until) -> Vec
 /// Collects findings, their states and the paths to them from all processes; afterwards all have the same.
 pub(crate) fn collect(
     team: &Team,
-    stores: &[&Store],
+    stores: &[&StateStore],
     width: usize,
     findings: &[StateFinding],
     until: Until,

@@ -3,7 +3,7 @@
 use crate::files::StorageError;
 use crate::limits::Limit;
 use crate::snapshot::Snapshot;
-use crate::store::Store;
+use crate::store::StateStore;
 use std::time::Duration;
 
 /// A stored state.
@@ -58,7 +58,7 @@ pub struct Space<I> {
     pub findings: Vec<StateFinding>,
     pub statistics: Statistics,
     /// The states in the memory of this process.
-    pub(crate) shards: Vec<Store>,
+    pub(crate) shards: Vec<StateStore>,
     /// The shards of the states in the order in which one worker finds them; empty if there is but one.
     pub(crate) turns: Vec<u8>,
     /// What is kept of a space that is not all in memory here; the rest is not asked for then.
@@ -109,7 +109,7 @@ impl<I> Space<I> {
     /// All stored states, in the order in which one worker finds them.
     pub fn ids(&self) -> impl Iterator<Item = StateId> + '_ {
         let shards = self.shards.len();
-        let alone = self.shards.first().filter(|_| self.turns.is_empty()).map_or(0, Store::len);
+        let alone = self.shards.first().filter(|_| self.turns.is_empty()).map_or(0, StateStore::len);
         let mut next = vec![0; shards];
         let ordered = self.turns.iter().map(move |&shard| {
             let shard = usize::from(shard);

@@ -19,7 +19,7 @@ const CACHED_TABLE: usize = 1 << 16;
 const NEAR: usize = 6;
 const FIRST_TABLE: usize = 64;
 
-pub(crate) struct Store {
+pub(crate) struct StateStore {
     width: usize,
     states_per_chunk: usize,
     states: Vec<Vec<u64>>,
@@ -29,10 +29,17 @@ pub(crate) struct Store {
     table: Vec<u64>,
 }
 
-impl Store {
-    pub fn new(width: usize) -> Store {
+impl StateStore {
+    pub fn new(width: usize) -> StateStore {
         let states_per_chunk = (CHUNK_WORDS / width.max(1)).max(1).next_power_of_two();
-        Store { width, states_per_chunk, states: Vec::new(), parents: Vec::new(), len: 0, table: vec![0; FIRST_TABLE] }
+        StateStore {
+            width,
+            states_per_chunk,
+            states: Vec::new(),
+            parents: Vec::new(),
+            len: 0,
+            table: vec![0; FIRST_TABLE],
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -143,7 +150,7 @@ impl Store {
         std::hint::black_box(seen);
     }
 
-    /// There must be room for one more, see [`Store::reserve`].
+    /// There must be room for one more, see [`StateStore::reserve`].
     #[inline]
     pub fn insert(&mut self, state: &[u64], hash: u64, parent: u32) {
         let tag = hash >> 32;
@@ -286,7 +293,7 @@ mod tests {
     #[test]
     fn holds_exactly_what_was_put_in_and_keeps_the_first_parent() {
         for width in [1, 2, 3, 7] {
-            let mut store = Store::new(width);
+            let mut store = StateStore::new(width);
             let mut expected = BTreeSet::new();
             let mut outbox = Vec::new();
             // A small range of values, so that most states come again and again.
@@ -307,7 +314,7 @@ mod tests {
 
     #[test]
     fn truncating_forgets_the_newest_only() {
-        let mut store = Store::new(1);
+        let mut store = StateStore::new(1);
         for value in 0..200_000u64 {
             store.absorb(&record(&[value], 0));
         }
@@ -325,7 +332,7 @@ mod tests {
     #[test]
     fn growing_loses_nothing() {
         for crowded in [false, true] {
-            let mut store = Store::new(1);
+            let mut store = StateStore::new(1);
             let mut kept = Vec::new();
             let mut value = 0u64;
             while kept.len() < 3_000 {
@@ -347,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_state_costs_at_most_24_bytes_more_than_itself() {
-        let mut store = Store::new(2);
+        let mut store = StateStore::new(2);
         for value in 0..600_000u64 {
             store.absorb(&record(&[value, value ^ 0xff], 0));
         }

@@ -21,11 +21,11 @@ const MOST_STATES: usize = 256;
 pub(crate) struct FusedChain {
     words: usize,
     states: Vec<u64>,
-    links: Vec<Link>,
+    links: Vec<ChainLink>,
     next: Vec<u64>,
 }
 
-struct Link {
+struct ChainLink {
     parent: usize,
     step: usize,
     choice: Value,
@@ -51,7 +51,7 @@ impl FusedChain {
         let mut actions = Vec::new();
         let mut at = node;
         while at != 0 {
-            let Link { parent, step, choice, .. } = self.links[at];
+            let ChainLink { parent, step, choice, .. } = self.links[at];
             let transition = TransitionId(step);
             actions.push(Action::Step { thread: ThreadId(thread), transition, choice });
             at = parent;
@@ -64,7 +64,7 @@ impl FusedChain {
         self.states.clear();
         self.links.clear();
         self.states.extend_from_slice(state);
-        self.links.push(Link { parent: 0, step: 0, choice: 0, end: false });
+        self.links.push(ChainLink { parent: 0, step: 0, choice: 0, end: false });
     }
 
     /// Adds `next`, or finds it among the existing states.
@@ -74,7 +74,7 @@ impl FusedChain {
             Some(node) => self.links[node].end |= end,
             None => {
                 self.states.extend_from_slice(&self.next);
-                self.links.push(Link { parent, step, choice, end });
+                self.links.push(ChainLink { parent, step, choice, end });
             }
         }
     }

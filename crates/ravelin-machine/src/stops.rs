@@ -12,19 +12,19 @@ use ravelin_program::{
 pub fn may_stop(program: &Program) -> bool {
     let ranges = Ranges::infer(program);
     program.threads.iter().enumerate().any(|(number, thread)| {
-        let look = Look { program, ranges: &ranges, thread: number };
+        let look = StopScan { program, ranges: &ranges, thread: number };
         releases_a_bus_it_may_not_hold(thread)
             || thread.transitions.iter().any(|transition| look.instruction(&transition.instruction))
     })
 }
 
-struct Look<'a> {
+struct StopScan<'a> {
     program: &'a Program,
     ranges: &'a Ranges,
     thread: usize,
 }
 
-impl Look<'_> {
+impl StopScan<'_> {
     fn instruction(&self, instruction: &Instruction) -> bool {
         let computes = |exprs: &[&Expr]| exprs.iter().any(|expr| self.faults(expr));
         let target = |reg: Option<RegId>, value: Interval| reg.is_some_and(|reg| self.refuses(reg, value));

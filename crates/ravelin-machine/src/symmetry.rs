@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Symmetry {
-    groups: Vec<Vec<Member>>,
+    groups: Vec<Vec<GroupMember>>,
 }
 
 /// A thread of a group: the fields that move with it.
 #[derive(Clone, Debug)]
-struct Member {
+struct GroupMember {
     fields: Vec<Field>,
     len: Option<Field>,
     /// Slot and value of each buffer entry.
@@ -49,7 +49,7 @@ impl Symmetry {
             }
             let mut group = Group { members: vec![first], owned: Vec::new() };
             for (second, taken) in grouped.iter().enumerate().skip(first + 1) {
-                if !taken && let Some(exchange) = Exchange::find(program, layout, ranges, first, second) {
+                if !taken && let Some(exchange) = ThreadExchange::find(program, layout, ranges, first, second) {
                     group.add(second, exchange, layout);
                 }
             }
@@ -72,7 +72,7 @@ impl Symmetry {
     }
 }
 
-fn canonicalise(group: &[Member], state: &mut [u64], scratch: &mut SymmetryScratch) {
+fn canonicalise(group: &[GroupMember], state: &mut [u64], scratch: &mut SymmetryScratch) {
     scratch.keys.resize(scratch.keys.len().max(group.len()), Vec::new());
     scratch.order.clear();
     scratch.order.extend(0..group.len());
@@ -127,7 +127,7 @@ struct Group {
 }
 
 impl Group {
-    fn add(&mut self, thread: usize, exchange: Exchange, layout: &Layout) {
+    fn add(&mut self, thread: usize, exchange: ThreadExchange, layout: &Layout) {
         let (mine, theirs): (Vec<usize>, Vec<usize>) = exchange.pairs.iter().copied().unzip();
         if self.owned.is_empty() {
             self.owned.push(mine.clone());
@@ -164,13 +164,13 @@ impl Group {
         })
     }
 
-    fn compile(&self, layout: &Layout) -> Vec<Member> {
+    fn compile(&self, layout: &Layout) -> Vec<GroupMember> {
         let member = |(&thread, owned): (&usize, &Vec<usize>)| {
             let mut fields = vec![layout.locations[thread]];
             fields.extend(&layout.registers[thread]);
             fields.extend(owned.iter().map(|&slot| layout.cells[slot]));
             let buffer = &layout.buffers[thread];
-            Member {
+            GroupMember {
                 fields,
                 len: buffer.len,
                 entries: buffer.entries.iter().map(|entry| (entry.slot, entry.value)).collect(),
@@ -182,12 +182,18 @@ impl Group {
 }
 
 /// How two threads are exchanged: pairs of cells (slots) that are exchanged with them.
-struct Exchange {
+struct ThreadExchange {
     pairs: Vec<(usize, usize)>,
 }
 
-impl Exchange {
-    fn find(program: &Program, layout: &Layout, ranges: &Ranges, first: usize, second: usize) -> Option<Exchange> {
+impl ThreadExchange {
+    fn find(
+        program: &Program,
+        layout: &Layout,
+        ranges: &Ranges,
+        first: usize,
+        second: usize,
+    ) -> Option<ThreadExchange> {
         let (a, b) = (&program.threads[first], &program.threads[second]);
         let mut renaming = Renaming::default();
         let same_shape = a.initial == b.initial
@@ -220,7 +226,7 @@ impl Exchange {
             return None;
         }
         let pairs = renaming.pairs.iter().map(|&(a, b)| Some((layout.slot_of(a)?, layout.slot_of(b)?)));
-        Some(Exchange { pairs: pairs.collect::<Option<Vec<_>>>()? })
+        Some(ThreadExchange { pairs: pairs.collect::<Option<Vec<_>>>()? })
     }
 }
 

@@ -13,7 +13,7 @@ pub struct ValidationError {
 
 /// Everything wrong with a program; empty for a valid one.
 pub fn validate(program: &Program) -> Vec<ValidationError> {
-    let mut check = Check { errors: Vec::new() };
+    let mut check = Validator { errors: Vec::new() };
     check.memory(program);
     for (index, thread) in program.threads.iter().enumerate() {
         if program.threads[..index].iter().any(|earlier| earlier.name == thread.name) {
@@ -27,11 +27,11 @@ pub fn validate(program: &Program) -> Vec<ValidationError> {
     check.errors
 }
 
-struct Check {
+struct Validator {
     errors: Vec<ValidationError>,
 }
 
-impl Check {
+impl Validator {
     fn error(&mut self, span: Span, message: String) {
         self.errors.push(ValidationError { message, span });
     }

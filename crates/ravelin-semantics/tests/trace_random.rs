@@ -6,7 +6,7 @@ use ravelin_program::{Instruction, Model, Program};
 use ravelin_semantics::Action;
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::{Reference, State};
-use ravelin_semantics::trace::{Arrow, Trace, TraceEdge, Undecided, ValueSource, find_violation};
+use ravelin_semantics::trace::{Arrow, EnumerationLimit, Trace, TraceEdge, ValueSource, find_violation};
 use std::collections::BTreeSet;
 use trace_shorthand::reference;
 
@@ -141,7 +141,7 @@ fn robust_programs_end_as_they_do_under_sc() {
                         assert_eq!(stuck, sc.stuck, "seed {seed} under {model}");
                     }
                 }
-                Err(Undecided::TooManyConfigurations { .. }) => verdicts[2] += 1,
+                Err(EnumerationLimit::TooManyConfigurations { .. }) => verdicts[2] += 1,
                 Err(other) => panic!("seed {seed}: {other}"),
             }
         }

@@ -27,7 +27,7 @@
 //! ```
 
 use super::question::{C11Answer, C11Question, C11Violation, c11_robustness, reading};
-use super::violating_run::{Changes, ViolatingRun};
+use super::violating_run::{ChangeableProgram, ViolatingRun};
 use crate::fences::{FenceSet, ListingEnd, Offer, SetVerdict, Sets, SynthesisEffort, list};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::Limit;
@@ -143,7 +143,7 @@ pub fn strengthen_without(
 
 /// Asks about programs with changes, and counts.
 struct Judge<'a> {
-    changes: Changes<'a>,
+    changes: ChangeableProgram<'a>,
     question: &'a C11Question<'a>,
     start: Instant,
     queries: usize,
@@ -160,7 +160,7 @@ impl<'a> Judge<'a> {
     ) -> Judge<'a> {
         let question = &question.robust;
         let reading = reading(question.model, question.seq_cst);
-        let changes = Changes { program, sites, offers, reading, races: question.races };
+        let changes = ChangeableProgram { program, sites, offers, reading, races: question.races };
         Judge { changes, question, start: Instant::now(), queries: 0, states: 0, seq_cst: None }
     }
 

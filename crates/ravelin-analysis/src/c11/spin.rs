@@ -53,7 +53,7 @@ pub fn with_waits(program: &Program) -> (Program, Vec<SpinLoop>) {
 }
 
 /// What to do with one loop.
-struct Rewriting {
+struct LoopRewrite {
     shape: SpinShape,
     /// The transitions into the guard.
     attempts: Vec<usize>,
@@ -63,13 +63,13 @@ struct Rewriting {
     out: LocId,
 }
 
-fn find(program: &Program, number: usize) -> Option<Rewriting> {
+fn find(program: &Program, number: usize) -> Option<LoopRewrite> {
     let thread = &program.threads[number];
     (0..thread.locations.len()).find_map(|guard| at_guard(program, thread, LocId(guard)))
 }
 
 /// Whether a location is the guard of a spin loop.
-fn at_guard(program: &Program, thread: &Thread, guard: LocId) -> Option<Rewriting> {
+fn at_guard(program: &Program, thread: &Thread, guard: LocId) -> Option<LoopRewrite> {
     if !thread.locations[guard.0].labels.is_empty() || guard == thread.initial {
         return None;
     }
@@ -89,7 +89,7 @@ fn at_guard(program: &Program, thread: &Thread, guard: LocId) -> Option<Rewritin
         if !are_opposite(again, done) || !leads_to_attempt(thread, stay.to, guard, attempt) || leave.to == guard {
             return None;
         }
-        rewriting(program, thread, attempt, done).map(|(shape, becomes, assigned)| Rewriting {
+        rewriting(program, thread, attempt, done).map(|(shape, becomes, assigned)| LoopRewrite {
             shape,
             attempts: attempts.clone(),
             becomes,
@@ -240,7 +240,7 @@ fn mentions(expr: &Expr, register: RegId) -> bool {
     found
 }
 
-fn apply(program: &mut Program, number: usize, found: Rewriting) -> SpinLoop {
+fn apply(program: &mut Program, number: usize, found: LoopRewrite) -> SpinLoop {
     let thread = &program.threads[number];
     let told = Transition {
         from: thread.initial,

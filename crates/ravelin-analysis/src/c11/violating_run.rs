@@ -25,7 +25,7 @@ use std::collections::HashSet;
 
 /// A program and what can be changed.
 #[derive(Clone, Copy)]
-pub(super) struct Changes<'a> {
+pub(super) struct ChangeableProgram<'a> {
     pub program: &'a Program,
     pub sites: &'a [Site],
     pub offers: &'a [Offer],
@@ -44,7 +44,7 @@ pub(super) struct ViolatingRun {
     transition: TransitionId,
 }
 
-impl Changes<'_> {
+impl ChangeableProgram<'_> {
     /// The program with some of the offers.
     pub fn made(&self, taken: &[usize]) -> Program {
         let set = FenceSet { offers: taken.to_vec(), cost: crate::fences::Cost::default() };

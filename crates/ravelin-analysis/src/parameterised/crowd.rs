@@ -40,7 +40,7 @@ type FileKey = u32;
 /// The semantics, for the search.
 pub(super) struct Crowd<'a> {
     finite: &'a Finite,
-    threads: Vec<Member>,
+    threads: Vec<CrowdMember>,
     alphabet: Alphabet,
     memory: MemoryPlaces,
     /// What can be the case at the same time; none if there was no time to find out.
@@ -48,7 +48,7 @@ pub(super) struct Crowd<'a> {
 }
 
 /// A thread, or a template.
-struct Member {
+struct CrowdMember {
     actor: Actor,
     any: bool,
     /// By stop, the deeds that lead there.
@@ -93,10 +93,10 @@ impl<'a> Crowd<'a> {
             }
             let any = finite.program.threads[thread].copies == Copies::Any;
             let actor = Actor::new(finite, &mut net, thread, quiet, "", false, &mut |_| {});
-            Member { actor, any, into, writing, parts: ThreadParts::new(finite, thread) }
+            CrowdMember { actor, any, into, writing, parts: ThreadParts::new(finite, thread) }
         };
-        let threads: Vec<Member> = (0..finite.threads.len()).map(&mut member).collect();
-        for Member { actor, .. } in &threads {
+        let threads: Vec<CrowdMember> = (0..finite.threads.len()).map(&mut member).collect();
+        for CrowdMember { actor, .. } in &threads {
             for (number, deed) in actor.quiet.deeds.iter().enumerate() {
                 let mut arcs = Arcs::default();
                 actor.go(number, &actor.places, &actor.places, &mut arcs);

@@ -194,7 +194,7 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
                     let options = Options { budget, ..question.options() };
                     let found = hunt(program, question.model, &attacks, extent, &options, first_stage);
                     let found = found?;
-                    explored.add(&found.settled);
+                    explored.add(&found.statistics);
                     Ok::<Hunt, AnalysisError>(found)
                 };
                 let mut found = hunt((!question.all).then_some(FIRST_STAGE), &mut explored)?;
@@ -321,7 +321,7 @@ fn nearest(
     let Some((attack, run)) = ask(program, &question, attacks, start, explored)?.found else { return Ok(None) };
     let run = AttackResult::Feasible(Box::new(run));
     let results = attacks.iter().map(|&asked| if asked == attack { run.clone() } else { AttackResult::Open }).collect();
-    Ok(Some(Hunt { results, limit: None, endless: false, settled: HuntStatistics::default() }))
+    Ok(Some(Hunt { results, limit: None, endless: false, statistics: HuntStatistics::default() }))
 }
 
 /// How many threads can delay a store in a way that may matter.

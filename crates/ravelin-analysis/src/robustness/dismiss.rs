@@ -5,7 +5,7 @@
 
 use super::attack::{Attack, ends_attack, is_delayable};
 use ravelin_answer::Reason;
-use ravelin_machine::attack::{Cells, Footprint, footprints};
+use ravelin_machine::attack::{AddressRange, Footprint, footprints};
 use ravelin_program::{HardwareProgram, Instruction, LocId, Model, Program, Thread};
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ struct Contest {
 }
 
 /// Thread, cells of what overtakes, whether it is a store, cells of the store.
-type Way = (usize, Vec<Cells>, bool, Vec<Cells>);
+type Way = (usize, Vec<AddressRange>, bool, Vec<AddressRange>);
 
 impl<'a> ProgramFacts<'a> {
     pub fn new(program: &'a HardwareProgram) -> ProgramFacts<'a> {
@@ -74,7 +74,7 @@ impl<'a> ProgramFacts<'a> {
         let stored = &self.footprints[thread][attack.store.0].writes;
         let overtaking = &self.footprints[thread][attack.load.0];
         let touched = if is_delayable(&load.instruction) { &overtaking.writes } else { &overtaking.reads };
-        let single = |cells: &[Cells]| match cells {
+        let single = |cells: &[AddressRange]| match cells {
             [only] => only.single(),
             _ => None,
         };
@@ -102,8 +102,8 @@ impl<'a> ProgramFacts<'a> {
 
     /// Whether helpers could build a happens-before path from an access to cells `from` to an access of `target`, if values did not
     /// matter: Lemma 3 as a fixpoint over control locations.
-    fn leads_back(&self, attacker: usize, from: &[Cells], from_store: bool, target: &[Cells]) -> bool {
-        let (mut loaded, mut stored): (Vec<Cells>, Vec<Cells>) =
+    fn leads_back(&self, attacker: usize, from: &[AddressRange], from_store: bool, target: &[AddressRange]) -> bool {
+        let (mut loaded, mut stored): (Vec<AddressRange>, Vec<AddressRange>) =
             if from_store { (Vec::new(), from.to_vec()) } else { (from.to_vec(), Vec::new()) };
         let threads = &self.program.threads;
         let mut joined: Vec<Vec<bool>> = threads.iter().map(|thread| vec![false; thread.transitions.len()]).collect();
@@ -146,7 +146,7 @@ impl<'a> ProgramFacts<'a> {
 /// For each access whether other threads come to its cells.
 fn contests(program: &Program, footprints: &[Vec<Footprint>]) -> Vec<Vec<Contest>> {
     // Cells occur again and again; each is looked for once.
-    let mut all: Vec<(usize, Cells, bool)> = Vec::new();
+    let mut all: Vec<(usize, AddressRange, bool)> = Vec::new();
     for (thread, transitions) in footprints.iter().enumerate() {
         for footprint in transitions {
             all.extend(footprint.reads.iter().map(|cells| (thread, *cells, false)));
@@ -155,13 +155,13 @@ fn contests(program: &Program, footprints: &[Vec<Footprint>]) -> Vec<Vec<Contest
     }
     all.sort_unstable();
     all.dedup();
-    let meets = |thread: usize, cells: &[Cells], reads: bool| {
+    let meets = |thread: usize, cells: &[AddressRange], reads: bool| {
         all.iter().any(|(other, theirs, writes)| {
             *other != thread && (*writes || reads) && cells.iter().any(|cells| cells.meets(theirs))
         })
     };
-    let mut known: HashMap<(usize, Vec<Cells>, bool), bool> = HashMap::new();
-    let mut ask = |thread: usize, cells: &[Cells], reads: bool| {
+    let mut known: HashMap<(usize, Vec<AddressRange>, bool), bool> = HashMap::new();
+    let mut ask = |thread: usize, cells: &[AddressRange], reads: bool| {
         *known.entry((thread, cells.to_vec(), reads)).or_insert_with(|| meets(thread, cells, reads))
     };
     let mut of = |thread: usize, index: usize| {
@@ -181,7 +181,7 @@ fn is_release_store(instruction: &Instruction) -> bool {
     }
 }
 
-fn meet(some: &[Cells], others: &[Cells]) -> bool {
+fn meet(some: &[AddressRange], others: &[AddressRange]) -> bool {
     some.iter().any(|cells| others.iter().any(|other| cells.meets(other)))
 }
 

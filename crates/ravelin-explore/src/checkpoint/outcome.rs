@@ -84,7 +84,7 @@ pub(super) fn read<S: System>(
     if *crc != u64::from(crc32fast::hash(&bytes[..words.len() * 8])) || bytes.len() % 8 != 0 {
         return Err(wrong("it is damaged"));
     }
-    let mut rest = Words { words: &words[2..], width: system.width() };
+    let mut rest = WordReader { words: &words[2..], width: system.width() };
     if rest.take(5) != Some(&about(header)) {
         return Err(wrong("it belongs to another run"));
     }
@@ -92,12 +92,12 @@ pub(super) fn read<S: System>(
 }
 
 /// Words that are read from the front.
-struct Words<'a> {
+struct WordReader<'a> {
     words: &'a [u64],
     width: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> WordReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u64]> {
         let (taken, rest) = self.words.split_at_checked(count)?;
         self.words = rest;

@@ -5,7 +5,7 @@
 //! Within a level states are ordered by hash. Where hashes collide a level can consist of several such stretches.
 
 use crate::files::{Directory, StorageError, WordFile};
-use crate::store::Store;
+use crate::store::StateStore;
 
 pub(super) struct Levels {
     width: usize,
@@ -83,7 +83,7 @@ impl Levels {
 
     /// All states, one range of hashes after the other.
     pub fn windows(&self, bytes: usize, hash: impl Fn(&[u64]) -> u64) -> Windows<'_, impl Fn(&[u64]) -> u64> {
-        // State, parent and table of a `Store` that has just grown, and the ranges are not quite equally full.
+        // State, parent and table of a `StateStore` that has just grown, and the ranges are not quite equally full.
         let states = (bytes / (self.width * 8 + 4 + 24)).max(64) as u64;
         let windows = self.len().div_ceil(states).next_power_of_two().max(1);
         Windows { levels: self, hash, next: self.stretches.clone(), width: u64::MAX / windows, end: 0, store: None }
@@ -99,7 +99,7 @@ pub(super) struct Windows<'a, H> {
     width: u64,
     /// Largest hash of the window.
     end: u64,
-    store: Option<Store>,
+    store: Option<StateStore>,
 }
 
 impl<H: Fn(&[u64]) -> u64> Windows<'_, H> {
@@ -125,9 +125,9 @@ impl<H: Fn(&[u64]) -> u64> Windows<'_, H> {
     }
 
     /// The states from a hash up to the end of the window.
-    fn load(&mut self, start: u64) -> Result<Store, StorageError> {
+    fn load(&mut self, start: u64) -> Result<StateStore, StorageError> {
         let record = self.levels.record();
-        let mut store = Store::new(self.levels.width);
+        let mut store = StateStore::new(self.levels.width);
         let mut words = Vec::new();
         for stretch in 0..self.next.len() {
             let end = self.levels.stretches.get(stretch + 1).copied().unwrap_or(self.levels.len());

@@ -85,7 +85,7 @@ impl<I> From<Limit> for Halt<I> {
 }
 
 /// What is looked at while a level ends, which can take long.
-struct Watch<'a> {
+struct LevelWatch<'a> {
     /// Its limit of states is no greater than the number of states that can be stored at all.
     budget: Budget<'a>,
     start: Instant,
@@ -93,8 +93,8 @@ struct Watch<'a> {
     stored: AtomicU64,
 }
 
-impl Watch<'_> {
-    /// As [`Watch::look`], after a shard stored some more.
+impl LevelWatch<'_> {
+    /// As [`LevelWatch::look`], after a shard stored some more.
     fn look_with(&self, more: u64) -> Result<(), Limit> {
         self.look(self.stored.fetch_add(more, Ordering::Relaxed) + more)
     }

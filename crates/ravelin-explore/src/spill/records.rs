@@ -27,7 +27,7 @@ pub(super) struct Records {
 
 /// One record.
 #[derive(Clone, Copy)]
-pub(super) struct Record<'a> {
+pub(super) struct SpillRecord<'a> {
     pub state: &'a [u64],
     pub hash: u64,
     pub parent: u64,
@@ -82,7 +82,7 @@ impl Records {
     }
 
     #[inline]
-    pub fn push(&mut self, record: Record, directory: &Directory) -> Result<(), StorageError> {
+    pub fn push(&mut self, record: SpillRecord, directory: &Directory) -> Result<(), StorageError> {
         let most = self.capacity * self.record_words();
         if self.buffer.len() == most {
             self.write_run(directory)?;
@@ -106,7 +106,7 @@ impl Records {
     pub fn drain<E: From<StorageError>>(
         &mut self,
         directory: &Directory,
-        visit: impl FnMut(Record) -> Result<(), E>,
+        visit: impl FnMut(SpillRecord) -> Result<(), E>,
     ) -> Result<(), E> {
         let drained = if self.runs.is_empty() {
             self.drain_buffer(visit)
@@ -137,10 +137,10 @@ impl Records {
         Ok(())
     }
 
-    fn drain_buffer<E>(&mut self, mut visit: impl FnMut(Record) -> Result<(), E>) -> Result<(), E> {
+    fn drain_buffer<E>(&mut self, mut visit: impl FnMut(SpillRecord) -> Result<(), E>) -> Result<(), E> {
         self.sort();
         let record = self.record_words();
-        let mut twins = Twins::new(self.width);
+        let mut twins = TwinStates::new(self.width);
         for keys in self.keys.chunks(GROUP) {
             // All of a group are fetched before the first is looked at.
             let touched = keys.iter().fold(0, |all, &key| all ^ self.buffer[number(key) * record]);
@@ -190,7 +190,10 @@ impl Records {
         }
     }
 
-    fn drain_runs<E: From<StorageError>>(&mut self, mut visit: impl FnMut(Record) -> Result<(), E>) -> Result<(), E> {
+    fn drain_runs<E: From<StorageError>>(
+        &mut self,
+        mut visit: impl FnMut(SpillRecord) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Some(file) = &self.file else { return Ok(()) };
         let record = self.record_words() as u64;
         let at_once = (self.reading / self.runs.len() / record as usize).max(FEWEST_READ) as u64 * record;
@@ -205,7 +208,7 @@ impl Records {
             }
             start = end;
         }
-        let mut twins = Twins::new(self.width);
+        let mut twins = TwinStates::new(self.width);
         while let Some(Reverse((hash, which))) = queue.pop() {
             let cursor = &mut cursors[which];
             twins.take(&cursor.words[cursor.at..][..record as usize], hash, &mut visit)?;
@@ -244,19 +247,24 @@ impl Cursor {
 }
 
 /// Neighbours that may be the same state: they come with the same tag, and leave ordered and without doubles.
-struct Twins {
+struct TwinStates {
     width: usize,
     tag: u64,
     records: Vec<u64>,
 }
 
-impl Twins {
-    fn new(width: usize) -> Twins {
-        Twins { width, tag: 0, records: Vec::new() }
+impl TwinStates {
+    fn new(width: usize) -> TwinStates {
+        TwinStates { width, tag: 0, records: Vec::new() }
     }
 
     #[inline]
-    fn take<E>(&mut self, record: &[u64], tag: u64, visit: &mut impl FnMut(Record) -> Result<(), E>) -> Result<(), E> {
+    fn take<E>(
+        &mut self,
+        record: &[u64],
+        tag: u64,
+        visit: &mut impl FnMut(SpillRecord) -> Result<(), E>,
+    ) -> Result<(), E> {
         if tag != self.tag {
             self.end(visit)?;
             self.tag = tag;
@@ -266,11 +274,11 @@ impl Twins {
     }
 
     #[inline]
-    fn end<E>(&mut self, visit: &mut impl FnMut(Record) -> Result<(), E>) -> Result<(), E> {
+    fn end<E>(&mut self, visit: &mut impl FnMut(SpillRecord) -> Result<(), E>) -> Result<(), E> {
         let (width, size) = (self.width, self.width + 2);
         let view = |record: &[u64]| -> Result<(), E> {
             let (state, rest) = record.split_at(width);
-            visit(Record { state, hash: rest[0], parent: rest[1] })
+            visit(SpillRecord { state, hash: rest[0], parent: rest[1] })
         };
         if self.records.len() <= size {
             self.records.chunks_exact(size).try_for_each(view)?;
@@ -310,7 +318,7 @@ mod tests {
                     // Few bits, so that different states have the same hash.
                     let hash = crate::store::hash(&state) & !0 << 50;
                     let parent = (step * 7) % 1_000;
-                    let record = Record { state: &state, hash, parent };
+                    let record = SpillRecord { state: &state, hash, parent };
                     if round == 0 {
                         records.push(record, &directory).expect("room");
                     } else {

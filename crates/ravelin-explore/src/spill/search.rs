@@ -2,8 +2,8 @@
 //! send to it; what is absorbed waits until the level is done.
 
 use super::levels::Levels;
-use super::shard::{LevelFinding, Making, SpillShard};
-use super::{Halt, Tuning, Watch};
+use super::shard::{LevelFinding, ShardSettings, SpillShard};
+use super::{Halt, LevelWatch, Tuning};
 use crate::barrier::Barrier;
 use crate::files::{Directory, StorageError};
 use crate::limits::{Limit, Progress};
@@ -31,12 +31,12 @@ pub(super) fn explore<S: System>(
     start: Instant,
     tuning: Tuning,
 ) -> Space<S::Interrupt> {
-    let watch = Watch { budget: options.budget.at_most(MOST_STATES), start, stored: AtomicU64::new(0) };
+    let watch = LevelWatch { budget: options.budget.at_most(MOST_STATES), start, stored: AtomicU64::new(0) };
     let shards = options.budget.workers.clamp(1, 64);
     for careful in [false, true] {
         let bytes = usize::try_from(memory).unwrap_or(usize::MAX) / shards;
         let mask = u64::MAX << tuning.unused_hash_bits;
-        let making = Making { directory, bytes, mask, careful };
+        let making = ShardSettings { directory, bytes, mask, careful };
         let made: Result<Vec<_>, _> =
             (0..shards).map(|shard| SpillShard::new(system, shard, shards, &making)).collect();
         let mut search = match made {
@@ -66,7 +66,7 @@ struct SpillSearch<'a, S: System> {
     system: &'a S,
     options: &'a Options<'a>,
     directory: &'a Directory,
-    watch: &'a Watch<'a>,
+    watch: &'a LevelWatch<'a>,
     shards: Vec<Mutex<SpillShard<S>>>,
     /// The level that is expanded.
     level: usize,
@@ -127,7 +127,7 @@ impl<S: System> SpillSearch<'_, S> {
     fn expand_level(&mut self) -> Result<(), Halted<S>> {
         let states = self.each(|shard| shard.unexpanded());
         let threads = if states >= WORTH_SHARING { self.shards.len() } else { 1 };
-        let meeting = Meeting::new(threads, self.shards.len(), self.transitions);
+        let meeting = LevelBarrier::new(threads, self.shards.len(), self.transitions);
         let this = &*self;
         if threads == 1 {
             this.work(0, 1, &meeting);
@@ -148,7 +148,7 @@ impl<S: System> SpillSearch<'_, S> {
     }
 
     /// What one thread does for a level, for every so manieth shard.
-    fn work(&self, first: usize, threads: usize, meeting: &Meeting<S::Interrupt>) {
+    fn work(&self, first: usize, threads: usize, meeting: &LevelBarrier<S::Interrupt>) {
         let own = || self.shards.iter().enumerate().skip(first).step_by(threads);
         loop {
             meeting.guarded(|| {
@@ -192,7 +192,7 @@ impl<S: System> SpillSearch<'_, S> {
     }
 
     /// After a round: whether states of the level are left. Findings, interrupts and limits halt the search.
-    fn settle_round(&self, meeting: &Meeting<S::Interrupt>) -> bool {
+    fn settle_round(&self, meeting: &LevelBarrier<S::Interrupt>) -> bool {
         let mut transitions = lock(&meeting.transitions);
         let (mut states, mut left, mut bytes, mut found, mut interrupt) = (0, 0, 0, false, None);
         for shard in &self.shards {
@@ -305,7 +305,7 @@ impl<S: System> SpillSearch<'_, S> {
 }
 
 /// Where the threads of a level meet.
-struct Meeting<I> {
+struct LevelBarrier<I> {
     barrier: Barrier,
     /// Row: sender, column: owner. Each is locked by one thread at a time, the barriers see to it.
     exchange: Vec<Vec<Mutex<Vec<u64>>>>,
@@ -315,9 +315,9 @@ struct Meeting<I> {
     done: AtomicBool,
 }
 
-impl<I> Meeting<I> {
-    fn new(threads: usize, shards: usize, transitions: u64) -> Meeting<I> {
-        Meeting {
+impl<I> LevelBarrier<I> {
+    fn new(threads: usize, shards: usize, transitions: u64) -> LevelBarrier<I> {
+        LevelBarrier {
             barrier: Barrier::new(threads),
             exchange: (0..shards).map(|_| (0..shards).map(|_| Mutex::new(Vec::new())).collect()).collect(),
             transitions: Mutex::new(transitions),

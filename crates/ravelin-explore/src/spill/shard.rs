@@ -3,8 +3,8 @@
 
 use super::hashes::Hashes;
 use super::levels::Levels;
-use super::records::{Record, Records};
-use super::{Halt, Watch};
+use super::records::{Records, SpillRecord};
+use super::{Halt, LevelWatch};
 use crate::files::{Directory, StorageError};
 use crate::space::join;
 use crate::store::hash;
@@ -48,7 +48,7 @@ pub(super) struct LevelFinding {
 }
 
 /// How a shard is made.
-pub(super) struct Making<'a> {
+pub(super) struct ShardSettings<'a> {
     pub directory: &'a Directory,
     pub bytes: usize,
     pub mask: u64,
@@ -61,7 +61,12 @@ const LOOK: u64 = 1 << 10;
 const FEW: usize = 16;
 
 impl<S: System> SpillShard<S> {
-    pub fn new(system: &S, number: usize, shards: usize, making: &Making) -> Result<SpillShard<S>, StorageError> {
+    pub fn new(
+        system: &S,
+        number: usize,
+        shards: usize,
+        making: &ShardSettings,
+    ) -> Result<SpillShard<S>, StorageError> {
         let (width, bytes) = (system.width(), making.bytes);
         Ok(SpillShard {
             number,
@@ -132,7 +137,7 @@ impl<S: System> SpillShard<S> {
     }
 
     /// When the level is expanded everywhere: those of the candidates that are new become the next level. How many they are.
-    pub fn end_level<I>(&mut self, directory: &Directory, watch: &Watch) -> Result<u64, Halt<I>> {
+    pub fn end_level<I>(&mut self, directory: &Directory, watch: &LevelWatch) -> Result<u64, Halt<I>> {
         self.levels.begin_level();
         self.expanded = 0;
         self.read.clear();
@@ -141,7 +146,7 @@ impl<S: System> SpillShard<S> {
         let mut writer = self.hashes.writer();
         let (levels, suspects) = (&mut self.levels, &mut self.suspects);
         let (mut seen, mut stored) = (0u64, 0);
-        self.candidates.drain(directory, |record: Record| {
+        self.candidates.drain(directory, |record: SpillRecord| {
             seen += 1;
             if seen.is_multiple_of(LOOK) {
                 watch.look_with(std::mem::take(&mut stored))?;
@@ -167,11 +172,11 @@ impl<S: System> SpillShard<S> {
     }
 
     /// Whether all suspects are visited states, as was taken for granted; if one is not, two states have the same hash.
-    pub fn compare<I>(&mut self, directory: &Directory, watch: &Watch) -> Result<(), Halt<I>> {
+    pub fn compare<I>(&mut self, directory: &Directory, watch: &LevelWatch) -> Result<(), Halt<I>> {
         let mask = self.mask;
         let mut windows = self.levels.windows(self.window, |state| hash(state) & mask);
         let mut seen = 0u64;
-        self.suspects.drain(directory, |suspect: Record| {
+        self.suspects.drain(directory, |suspect: SpillRecord| {
             seen += 1;
             if seen.is_multiple_of(1 << 14) {
                 watch.look(0)?;
@@ -181,11 +186,11 @@ impl<S: System> SpillShard<S> {
     }
 
     /// Suspects of this level that only have the hash of a visited state belong to it.
-    fn add_innocent<I>(&mut self, directory: &Directory, watch: &Watch) -> Result<(), Halt<I>> {
+    fn add_innocent<I>(&mut self, directory: &Directory, watch: &LevelWatch) -> Result<(), Halt<I>> {
         let mask = self.mask;
         let mut innocent = Records::new("innocent", self.width, self.window);
         let mut windows = self.levels.windows(self.window, |state| hash(state) & mask);
-        self.suspects.drain(directory, |suspect: Record| {
+        self.suspects.drain(directory, |suspect: SpillRecord| {
             watch.look(0)?;
             if !windows.contains(suspect.state, suspect.hash)? {
                 innocent.push(suspect, directory)?;
@@ -194,8 +199,9 @@ impl<S: System> SpillShard<S> {
         })?;
         drop(windows);
         self.levels.begin_stretch();
-        innocent
-            .drain(directory, |record: Record| Ok::<(), Halt<I>>(self.levels.push(record.state, record.parent)?))?;
+        innocent.drain(directory, |record: SpillRecord| {
+            Ok::<(), Halt<I>>(self.levels.push(record.state, record.parent)?)
+        })?;
         Ok(self.levels.flush()?)
     }
 }

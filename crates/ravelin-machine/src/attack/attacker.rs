@@ -8,7 +8,7 @@
 //! unless a release fence or store came in between: [`Pace::Now`].
 
 use super::Attacks;
-use super::log::Accesses;
+use super::log::AccessLog;
 use crate::compile::{CellTarget, CompiledStep, RegisterTarget, StepOp};
 use crate::step::{Attempt, Log, StepOutcome, admit};
 use ravelin_program::Value;
@@ -30,7 +30,7 @@ impl Attacks<'_> {
         choice: Value,
         pace: Pace,
         state: &mut [u64],
-        log: &mut Accesses,
+        log: &mut AccessLog,
     ) -> StepOutcome {
         log.clear();
         match self.perform_delaying(thread, &step.op, choice, pace, state, log) {
@@ -49,7 +49,7 @@ impl Attacks<'_> {
         choice: Value,
         pace: Pace,
         state: &mut [u64],
-        log: &mut Accesses,
+        log: &mut AccessLog,
     ) -> Attempt {
         let machine = self.machine;
         match op {
@@ -105,13 +105,13 @@ impl Attacks<'_> {
         }
     }
 
-    fn load(&self, target: &RegisterTarget, place: &CellTarget, state: &mut [u64], log: &mut Accesses) -> Attempt {
+    fn load(&self, target: &RegisterTarget, place: &CellTarget, state: &mut [u64], log: &mut AccessLog) -> Attempt {
         let slot = self.machine.slot(place, state)?;
         let read = self.read(slot, state, log);
         self.machine.write_register(target, read, state)
     }
 
-    fn read(&self, slot: usize, state: &[u64], log: &mut Accesses) -> Value {
+    fn read(&self, slot: usize, state: &[u64], log: &mut AccessLog) -> Value {
         match self.view.delayed_value(slot, state) {
             Some(value) => value,
             None => {
@@ -128,7 +128,7 @@ impl Attacks<'_> {
         value: Value,
         pace: Pace,
         state: &mut [u64],
-        log: &mut Accesses,
+        log: &mut AccessLog,
     ) -> Attempt {
         let Some(delayed) = self.view.delayed[slot] else {
             // A private cell: the moment makes no difference.

@@ -6,19 +6,19 @@ use ravelin_program::{Instruction, Program, Value};
 /// What an instruction may read and write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    pub reads: Vec<Cells>,
-    pub writes: Vec<Cells>,
+    pub reads: Vec<AddressRange>,
+    pub writes: Vec<AddressRange>,
 }
 
 /// Consecutive addresses, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Cells {
+pub struct AddressRange {
     pub first: Value,
     pub last: Value,
 }
 
-impl Cells {
-    pub fn meets(&self, other: &Cells) -> bool {
+impl AddressRange {
+    pub fn meets(&self, other: &AddressRange) -> bool {
         self.first <= other.last && other.first <= self.last
     }
 
@@ -35,7 +35,7 @@ pub fn footprints(program: &Program) -> Vec<Vec<Footprint>> {
         let mut footprint = Footprint::default();
         for access in instruction.accesses() {
             let Interval { lo, hi } = ranges.addresses(program, thread, access.address);
-            let cells = Cells { first: lo, last: hi };
+            let cells = AddressRange { first: lo, last: hi };
             footprint.reads.extend(access.reads.then_some(cells));
             footprint.writes.extend(access.writes.then_some(cells));
         }

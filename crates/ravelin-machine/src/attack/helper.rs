@@ -10,7 +10,7 @@
 //! block that ends without having joined is a dead end.
 
 use super::Attacks;
-use super::log::Accesses;
+use super::log::AccessLog;
 use super::view::{LOADED, NO_ACCESS, STORED};
 use crate::compile::{CompiledStep, StepOp};
 use crate::step::StepOutcome;
@@ -24,7 +24,7 @@ impl Attacks<'_> {
         step: &CompiledStep,
         choice: Value,
         state: &mut [u64],
-        log: &mut Accesses,
+        log: &mut AccessLog,
     ) -> StepOutcome {
         let joined = self.view.joined[thread].get(state) == 1;
         let in_block = self.holds_bus(thread, state);

@@ -30,7 +30,7 @@ pub struct Query {
 pub fn query(program: &Program, model: Model, attacks: &[Attack], options: &Options) -> Result<Query, ReadBackError> {
     let build = |growth: &Growth| Ok(super::machine(program, model, growth)?);
     growing(options, build, |machine, left| {
-        let system = Instrumented::new(&machine, model, attacks);
+        let system = InstrumentedSystem::new(&machine, model, attacks);
         let space = explore(&system, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
             End::Interrupted(outgrown) => return Ok(GrowthAttempt::Outgrown(Box::new(machine), outgrown)),
@@ -46,7 +46,7 @@ pub fn query(program: &Program, model: Model, attacks: &[Attack], options: &Opti
     })
 }
 
-struct Instrumented<'a> {
+struct InstrumentedSystem<'a> {
     attacks: Attacks<'a>,
     /// Thread and transition of each store that may be attacked.
     stores: Vec<(usize, usize)>,
@@ -54,8 +54,8 @@ struct Instrumented<'a> {
     loads: Vec<Vec<usize>>,
 }
 
-impl<'a> Instrumented<'a> {
-    fn new(machine: &'a Machine, model: Model, attacks: &[Attack]) -> Instrumented<'a> {
+impl<'a> InstrumentedSystem<'a> {
+    fn new(machine: &'a Machine, model: Model, attacks: &[Attack]) -> InstrumentedSystem<'a> {
         let mut stores: Vec<(usize, usize)> = attacks.iter().map(|attack| (attack.thread.0, attack.store.0)).collect();
         stores.sort_unstable();
         stores.dedup();
@@ -69,7 +69,7 @@ impl<'a> Instrumented<'a> {
         let mut attackers: Vec<usize> = stores.iter().map(|&(thread, _)| thread).collect();
         attackers.dedup();
         let view = AttackFields::new(machine, &attackers, stores.len(), model == Model::Pso);
-        Instrumented { attacks: Attacks { machine, view }, stores, loads }
+        InstrumentedSystem { attacks: Attacks { machine, view }, stores, loads }
     }
 
     fn expand_into(&self, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
@@ -166,7 +166,7 @@ impl<'a> Instrumented<'a> {
     }
 }
 
-impl System for Instrumented<'_> {
+impl System for InstrumentedSystem<'_> {
     type Scratch = Successors;
     type Interrupt = Overflow;
 

@@ -4,16 +4,16 @@ use crate::step::Log;
 
 /// Small: an action touches one cell, a locked block a few.
 #[derive(Default)]
-pub(crate) struct Accesses {
+pub(crate) struct AccessLog {
     touched: Vec<(usize, bool)>,
 }
 
-impl Accesses {
+impl AccessLog {
     pub fn clear(&mut self) {
         self.touched.clear();
     }
 
-    pub fn copy_from(&mut self, other: &Accesses) {
+    pub fn copy_from(&mut self, other: &AccessLog) {
         self.touched.clone_from(&other.touched);
     }
 
@@ -27,7 +27,7 @@ impl Accesses {
     }
 }
 
-impl Log for Accesses {
+impl Log for AccessLog {
     #[inline]
     fn read(&mut self, slot: usize) {
         self.touched.push((slot, false));

@@ -27,9 +27,9 @@ mod successors;
 mod triangular;
 mod view;
 
-pub use footprint::{Cells, Footprint, footprints};
+pub use footprint::{AddressRange, Footprint, footprints};
 pub use instrumented::{Query, query};
-pub(crate) use log::Accesses;
+pub(crate) use log::AccessLog;
 pub use read_back::{AttackRun, AttackStep, ReadBackError, WitnessPart};
 pub use shared::{AttackResult, Extent, Hunt, HuntStatistics, hunt};
 pub use triangular::{TriangularRace, TriangularSearch, triangular_races};

@@ -55,7 +55,7 @@ pub struct Hunt {
     pub limit: Option<Limit>,
     /// The first stage took more states than permitted, and nothing is settled.
     pub endless: bool,
-    pub settled: HuntStatistics,
+    pub statistics: HuntStatistics,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,9 +91,9 @@ pub fn hunt(
         results: vec![AttackResult::Open; attacks.len()],
         limit: None,
         endless: false,
-        settled: HuntStatistics::default(),
+        statistics: HuntStatistics::default(),
     };
-    hunt.settled.workers = options.budget.workers.max(1);
+    hunt.statistics.workers = options.budget.workers.max(1);
     let mut growth = Growth::default();
     loop {
         let machine = super::machine(program, model, &growth)?;
@@ -108,7 +108,7 @@ pub fn hunt(
             }
         }
     }
-    hunt.settled.elapsed = clock.start.elapsed();
+    hunt.statistics.elapsed = clock.start.elapsed();
     Ok(hunt)
 }
 
@@ -139,24 +139,24 @@ fn stages(
         for hunter in &mut hunters {
             hunter.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()).begin_stage(&used);
         }
-        hunt.settled.sc_states = space.statistics.states;
+        hunt.statistics.sc_states = space.statistics.states;
         let limit = search_together(&hunters, &space, clock.offered(&space, size), extent, clock, &used);
         if let Err(HuntStop::Endless) = limit {
             // What the other hunters found by then depends on how the work was shared.
-            hunt.settled.delaying_states = used.states.load(Ordering::Relaxed) - space.statistics.states;
+            hunt.statistics.delaying_states = used.states.load(Ordering::Relaxed) - space.statistics.states;
         }
         let limit = limit?;
         let mut first: Option<(usize, usize)> = None;
-        (hunt.settled.delaying_states, hunt.settled.helping_states) = (0, 0);
+        (hunt.statistics.delaying_states, hunt.statistics.helping_states) = (0, 0);
         for (index, hunter) in hunters.iter_mut().enumerate() {
             let hunter = hunter.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
-            hunt.settled.delaying_states += hunter.delaying.len() as u64;
-            hunt.settled.helping_states += hunter.helping.len() as u64;
+            hunt.statistics.delaying_states += hunter.delaying.len() as u64;
+            hunt.statistics.helping_states += hunter.helping.len() as u64;
             if let Some(found) = hunter.found_at {
                 first = first.min(Some((found, index))).or(Some((found, index)));
             }
         }
-        hunt.settled.bytes = hunt.settled.bytes.max(used.bytes.load(Ordering::Relaxed));
+        hunt.statistics.bytes = hunt.statistics.bytes.max(used.bytes.load(Ordering::Relaxed));
         for (index, hunter) in hunters.iter_mut().enumerate() {
             let hunter = hunter.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
             // The others may have found something on the way, which depends on how the work was shared.

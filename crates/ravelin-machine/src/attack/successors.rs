@@ -2,7 +2,7 @@
 
 use super::Attacks;
 use super::attacker::Pace;
-use super::log::Accesses;
+use super::log::AccessLog;
 use super::view::{LOADED, STORED};
 use crate::chain::FusedChain;
 use crate::compile::CompiledStep;
@@ -21,7 +21,7 @@ pub(super) struct Successors {
     chain: FusedChain,
     /// The state under construction.
     pub next: Vec<u64>,
-    pub log: Accesses,
+    pub log: AccessLog,
 }
 
 impl Successors {
@@ -32,7 +32,7 @@ impl Successors {
             trails: None,
             chain: FusedChain::new(words),
             next: vec![0; words],
-            log: Accesses::default(),
+            log: AccessLog::default(),
         }
     }
 

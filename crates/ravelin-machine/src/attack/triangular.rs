@@ -44,7 +44,7 @@ pub struct TriangularRace {
 pub fn triangular_races(program: &Program, options: &Options) -> Result<TriangularSearch, ReadBackError> {
     let build = |growth: &Growth| Ok(super::machine(program, Model::Sc, growth)?);
     growing(options, build, |machine, left| {
-        let system = Watch::new(&machine);
+        let system = RaceWatch::new(&machine);
         let space = explore(&system, &Options { until: Until::FirstFinding, ..*left });
         let limit = match space.end {
             End::Interrupted(outgrown) => return Ok(GrowthAttempt::Outgrown(Box::new(machine), outgrown)),
@@ -62,18 +62,18 @@ pub fn triangular_races(program: &Program, options: &Options) -> Result<Triangul
 
 /// The fields of [`AttackFields`] have another purpose here. `delayed` marks the cells stored to since the watch began (their
 /// values do not matter). `target` is the first of them (x), and from the load on its cell (y).
-struct Watch<'a> {
+struct RaceWatch<'a> {
     attacks: Attacks<'a>,
     /// By thread and location: a load can follow before a fence or locked instruction.
     load_ahead: Vec<Vec<bool>>,
 }
 
-impl<'a> Watch<'a> {
-    fn new(machine: &'a Machine) -> Watch<'a> {
+impl<'a> RaceWatch<'a> {
+    fn new(machine: &'a Machine) -> RaceWatch<'a> {
         let threads: Vec<usize> = (0..machine.threads.len()).collect();
         let view = AttackFields::new(machine, &threads, 1, false);
         let load_ahead = threads.iter().map(|&thread| loads_ahead(machine, thread)).collect();
-        Watch { attacks: Attacks { machine, view }, load_ahead }
+        RaceWatch { attacks: Attacks { machine, view }, load_ahead }
     }
 
     fn watched(&self, state: &[u64]) -> usize {
@@ -236,7 +236,7 @@ impl<'a> Watch<'a> {
 /// The phase of a state in which the race has happened.
 const RACE: Value = 3;
 
-impl System for Watch<'_> {
+impl System for RaceWatch<'_> {
     type Scratch = Successors;
     type Interrupt = Overflow;
 

@@ -132,7 +132,7 @@ impl AccessMark {
 
 /// What one thread may do to one cell.
 #[derive(Clone, Copy, Default)]
-struct Touch {
+struct CellUse {
     /// By atomicity and whether it writes.
     kinds: [[bool; 2]; 2],
     /// Writes without reading.
@@ -140,7 +140,7 @@ struct Touch {
     updates: bool,
 }
 
-impl Touch {
+impl CellUse {
     fn touches(&self) -> bool {
         self.kinds.iter().flatten().any(|kind| *kind)
     }
@@ -170,7 +170,7 @@ impl MonitorPlan {
         };
         for (slot, by_thread) in touches.iter().enumerate() {
             let shared = by_thread.iter().filter(|touch| touch.touches()).count() > 1;
-            if shared && by_thread.iter().any(Touch::writes) {
+            if shared && by_thread.iter().any(CellUse::writes) {
                 plan.cell_of[slot] = Some(plan.cells.len());
                 let address = machine.layout.addresses[slot];
                 plan.cells.push(MonitorCell {
@@ -241,7 +241,7 @@ impl MonitorPlan {
         &mut self,
         machine: &Machine,
         ranges: &Ranges,
-        touches: &[Vec<Touch>],
+        touches: &[Vec<CellUse>],
         thread: usize,
         transition: TransitionId,
     ) -> Result<Vec<usize>, MonitorRefusal> {
@@ -300,7 +300,7 @@ impl MonitorPlan {
         self.facts.len() - 1
     }
 
-    fn add_marks(&mut self, touches: &[Vec<Touch>]) {
+    fn add_marks(&mut self, touches: &[Vec<CellUse>]) {
         for (cell, MonitorCell { slot, .. }) in self.cells.iter().enumerate() {
             let can = |thread: usize, atomic: bool, writes: bool| {
                 touches[*slot][thread].kinds[usize::from(atomic)][usize::from(writes)]
@@ -321,9 +321,9 @@ impl MonitorPlan {
 }
 
 /// By slot and thread; and whether unknown cells can be touched.
-fn touches(machine: &Machine, ranges: &Ranges, deeds: &[Vec<MonitorEffect>]) -> (Vec<Vec<Touch>>, bool) {
+fn touches(machine: &Machine, ranges: &Ranges, deeds: &[Vec<MonitorEffect>]) -> (Vec<Vec<CellUse>>, bool) {
     let program = &machine.program;
-    let mut touches = vec![vec![Touch::default(); program.threads.len()]; machine.layout.cells.len()];
+    let mut touches = vec![vec![CellUse::default(); program.threads.len()]; machine.layout.cells.len()];
     let mut leads_elsewhere = false;
     for (number, thread) in program.threads.iter().enumerate() {
         for (transition, deed) in thread.transitions.iter().zip(&deeds[number]) {

@@ -17,7 +17,7 @@ const AT_ONCE: usize = 8;
 
 /// A set of columns. One without room is always empty.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row<const N: usize> {
+pub(crate) struct ColumnSet<const N: usize> {
     /// 64 columns each except the last; without room after that.
     spots: [BitRange; N],
 }
@@ -53,9 +53,11 @@ impl BitRange {
     }
 }
 
-impl<const N: usize> Row<N> {
-    fn new(packer: &mut Packer, columns: usize) -> Row<N> {
-        Row { spots: std::array::from_fn(|word| BitRange::new(packer, columns.saturating_sub(64 * word).min(64))) }
+impl<const N: usize> ColumnSet<N> {
+    fn new(packer: &mut Packer, columns: usize) -> ColumnSet<N> {
+        ColumnSet {
+            spots: std::array::from_fn(|word| BitRange::new(packer, columns.saturating_sub(64 * word).min(64))),
+        }
     }
 
     pub fn spots(&self) -> [BitRange; N] {
@@ -98,8 +100,8 @@ impl<const N: usize> Row<N> {
 /// What a view knows, and what seq_cst fences add to it: see `view.rs`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ViewRows<const N: usize> {
-    pub known: Row<N>,
-    pub fenced: Row<N>,
+    pub known: ColumnSet<N>,
+    pub fenced: ColumnSet<N>,
 }
 
 /// The sets of the monitor, by thread or by tracked cell.
@@ -108,9 +110,9 @@ pub(crate) struct Rows<const N: usize> {
     pub sc_words: usize,
     pub words: usize,
     /// `T_sc`, `W_sc`, `M_sc`.
-    pub thread_sc: Vec<Row<N>>,
-    pub write_sc: Vec<Row<N>>,
-    pub access_sc: Vec<Row<N>>,
+    pub thread_sc: Vec<ColumnSet<N>>,
+    pub write_sc: Vec<ColumnSet<N>>,
+    pub access_sc: Vec<ColumnSet<N>>,
     pub cur: Vec<ViewRows<N>>,
     /// Only for threads in which it can differ from `cur` and is used.
     pub acq: Vec<Option<ViewRows<N>>>,
@@ -119,8 +121,8 @@ pub(crate) struct Rows<const N: usize> {
     pub msg: Vec<ViewRows<N>>,
     /// `EM`, `EW`: what the fences before accesses of a cell knew, and those before the accesses that its latest write
     /// comes after.
-    pub access_fenced: Vec<Row<N>>,
-    pub write_fenced: Vec<Row<N>>,
+    pub access_fenced: Vec<ColumnSet<N>>,
+    pub write_fenced: Vec<ColumnSet<N>>,
     /// By cell with a fact about a different value: the last value that was overwritten.
     pub last_stale: Vec<Option<Field>>,
     /// By fact or mark: its bits in all words of the monitor.
@@ -128,19 +130,19 @@ pub(crate) struct Rows<const N: usize> {
     /// By cell: its bits in the `_sc` sets.
     pub sc_columns: Vec<Vec<u64>>,
     /// All rows that have columns of facts.
-    view_rows: Vec<Row<N>>,
+    view_rows: Vec<ColumnSet<N>>,
     /// By fact or mark: what is kept while it is not settled, including its cell's bits in the `_sc` sets.
     open: Vec<Vec<u64>>,
     has_fences: bool,
     /// The words when everything is settled.
     settled: Vec<u64>,
     /// By thread and location.
-    live: Vec<Vec<Live<N>>>,
+    live: Vec<Vec<LiveCells<N>>>,
 }
 
 /// What one thread may still do. Masks are over the words of the monitor.
 #[derive(Clone)]
-struct Live<const N: usize> {
+struct LiveCells<const N: usize> {
     rows: Vec<u64>,
     /// Facts and marks that the thread may ask for.
     asked: Columns<N>,
@@ -155,8 +157,9 @@ impl<const N: usize> Rows<N> {
         let columns = plan.columns();
         let deeds = || plan.deeds.iter().flatten();
         let fenced = if deeds().any(MonitorEffect::fences_seq_cst) { plan.facts.len() } else { 0 };
-        let mut many =
-            |count: usize, bits: usize| -> Vec<Row<N>> { (0..count).map(|_| Row::new(&mut packer, bits)).collect() };
+        let mut many = |count: usize, bits: usize| -> Vec<ColumnSet<N>> {
+            (0..count).map(|_| ColumnSet::new(&mut packer, bits)).collect()
+        };
         let (thread_sc, write_sc, access_sc) =
             (many(threads, plan.sc_columns), many(cells, plan.sc_columns), many(cells, plan.sc_columns));
         let mut view = |bits: bool| ViewRows {
@@ -206,7 +209,7 @@ impl<const N: usize> Rows<N> {
             settled: Vec::new(),
             live: Vec::new(),
         };
-        let of_views: Vec<Row<N>> =
+        let of_views: Vec<ColumnSet<N>> =
             rows.views().flat_map(|view| [view.known, view.fenced]).chain(rows.eco_rows()).collect();
         rows.columns = (0..columns).map(|column| rows.bits(of_views.iter(), Columns::one(column))).collect();
         for (cell, field) in rows.last_stale.iter().enumerate() {
@@ -214,11 +217,11 @@ impl<const N: usize> Rows<N> {
                 rows.columns[any][field.word as usize - rows.sc_words] |= field.mask << field.shift;
             }
         }
-        let of_sc: Vec<Row<N>> = rows.sc_rows().collect();
+        let of_sc: Vec<ColumnSet<N>> = rows.sc_rows().collect();
         rows.sc_columns = (plan.cells.iter())
             .map(|cell| rows.bits(of_sc.iter(), cell.sc_column.map_or(Columns::NONE, Columns::one)))
             .collect();
-        let known: Vec<Row<N>> = rows.views().map(|view| view.known).chain(of_sc).collect();
+        let known: Vec<ColumnSet<N>> = rows.views().map(|view| view.known).chain(of_sc).collect();
         rows.settled = rows.bits(known.iter(), Columns::EVERY);
         rows.view_rows = of_views;
         rows.open = rows.columns.clone();
@@ -233,16 +236,16 @@ impl<const N: usize> Rows<N> {
         self.cur.iter().chain(self.acq.iter().flatten()).chain(&self.rel).chain(&self.msg)
     }
 
-    fn eco_rows(&self) -> impl Iterator<Item = Row<N>> {
+    fn eco_rows(&self) -> impl Iterator<Item = ColumnSet<N>> {
         self.access_fenced.iter().chain(&self.write_fenced).copied()
     }
 
-    fn sc_rows(&self) -> impl Iterator<Item = Row<N>> {
+    fn sc_rows(&self) -> impl Iterator<Item = ColumnSet<N>> {
         self.thread_sc.iter().chain(&self.write_sc).chain(&self.access_sc).copied()
     }
 
     /// Some columns of some rows as a mask over the words of the monitor.
-    fn bits<'a>(&self, rows: impl Iterator<Item = &'a Row<N>>, columns: Columns<N>) -> Vec<u64> {
+    fn bits<'a>(&self, rows: impl Iterator<Item = &'a ColumnSet<N>>, columns: Columns<N>) -> Vec<u64> {
         let mut state = vec![0; self.words];
         rows.for_each(|row| row.add(&mut state, columns));
         state[self.sc_words..].to_vec()
@@ -310,12 +313,12 @@ fn is_relaxed_write(deed: &MonitorEffect) -> bool {
 }
 
 /// By thread and location: the rows that its own future needs, what it may ask for, and whether seq_cst fences follow.
-fn live<const N: usize>(machine: &Machine, plan: &MonitorPlan, rows: &Rows<N>) -> Vec<Vec<Live<N>>> {
+fn live<const N: usize>(machine: &Machine, plan: &MonitorPlan, rows: &Rows<N>) -> Vec<Vec<LiveCells<N>>> {
     let program = &machine.program;
     let ranges = Ranges::infer(program);
     let every = Columns::EVERY;
-    let unfenced: Vec<Row<N>> = rows.views().map(|view| view.known).chain(rows.sc_rows()).collect();
-    let everything: Vec<Row<N>> =
+    let unfenced: Vec<ColumnSet<N>> = rows.views().map(|view| view.known).chain(rows.sc_rows()).collect();
+    let everything: Vec<ColumnSet<N>> =
         unfenced.iter().copied().chain(rows.views().map(|view| view.fenced)).chain(rows.eco_rows()).collect();
     let mut plain = rows.bits(unfenced.iter(), every);
     let mut all = rows.bits(everything.iter(), every);
@@ -337,7 +340,7 @@ fn live<const N: usize>(machine: &Machine, plan: &MonitorPlan, rows: &Rows<N>) -
             let reachable = reachable(thread);
             (0..thread.locations.len())
                 .map(|location| {
-                    let mut needed: Vec<Row<N>> = Vec::new();
+                    let mut needed: Vec<ColumnSet<N>> = Vec::new();
                     let mut asked = Columns::NONE;
                     let mut fences = false;
                     for transition in (0..thread.transitions.len()).filter(|&t| reachable[location][t]) {
@@ -377,7 +380,7 @@ fn live<const N: usize>(machine: &Machine, plan: &MonitorPlan, rows: &Rows<N>) -
                             needed[field.word as usize - rows.sc_words] |= field.mask << field.shift;
                         }
                     }
-                    Live { rows: needed, asked, fenced }
+                    LiveCells { rows: needed, asked, fenced }
                 })
                 .collect()
         })

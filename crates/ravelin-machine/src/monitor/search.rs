@@ -5,7 +5,7 @@ use super::columns::WIDTHS;
 use super::effect::C11Settings;
 use super::plan::MonitorPlan;
 use super::refusal::{MonitorRefusal, refuse};
-use crate::attack::Accesses;
+use crate::attack::AccessLog;
 use crate::compile::{BuildError, Machine};
 use crate::growing::{GrowthAttempt, growing};
 use crate::layout::{Growth, Overflow};
@@ -126,13 +126,13 @@ pub(crate) struct MonitorScratch {
     words: usize,
     /// Intermediate states of fused steps, starting with the state after the first step.
     states: Vec<u64>,
-    links: Vec<Link>,
+    links: Vec<MonitorLink>,
     next: Vec<u64>,
-    accesses: Accesses,
+    accesses: AccessLog,
 }
 
 /// How an intermediate state was reached, and whether to store it.
-struct Link {
+struct MonitorLink {
     parent: usize,
     step: usize,
     choice: Value,
@@ -149,7 +149,7 @@ impl MonitorScratch {
             states: Vec::new(),
             links: Vec::new(),
             next: vec![0; words],
-            accesses: Accesses::default(),
+            accesses: AccessLog::default(),
         }
     }
 
@@ -164,7 +164,7 @@ impl MonitorScratch {
             Some(node) => self.links[node].end |= end,
             None => {
                 self.states.extend_from_slice(&self.next);
-                self.links.push(Link { parent, step, choice, end });
+                self.links.push(MonitorLink { parent, step, choice, end });
             }
         }
     }
@@ -174,7 +174,7 @@ impl MonitorScratch {
         let mut actions = Vec::new();
         let mut at = node;
         loop {
-            let Link { parent, step, choice, .. } = self.links[at];
+            let MonitorLink { parent, step, choice, .. } = self.links[at];
             actions.push(Action::Step { thread: ThreadId(thread), transition: TransitionId(step), choice });
             if at == 0 {
                 actions.reverse();
@@ -219,7 +219,7 @@ impl<const N: usize> Monitor<'_, N> {
                 let to = code.steps[index].to as usize;
                 if !code.fusible[to] {
                     let mut next = std::mem::take(&mut scratch.next);
-                    scratch.links.push(Link { parent: 0, step: index, choice, end: true });
+                    scratch.links.push(MonitorLink { parent: 0, step: index, choice, end: true });
                     self.rows.forget(self.machine, &mut next);
                     emit(scratch, &mut next, 0);
                     scratch.next = next;

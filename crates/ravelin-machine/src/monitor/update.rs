@@ -14,7 +14,7 @@ use super::Monitor;
 use super::columns::Columns;
 use super::effect::{AccessStrength, MonitorEffect};
 use super::view::MonitorView;
-use crate::attack::Accesses;
+use crate::attack::AccessLog;
 use ravelin_program::Value;
 
 impl<const N: usize> Monitor<'_, N> {
@@ -37,7 +37,7 @@ impl<const N: usize> Monitor<'_, N> {
         &self,
         thread: usize,
         step: usize,
-        accesses: &Accesses,
+        accesses: &AccessLog,
         overwritten: impl Fn(usize) -> Value,
         next: &mut [u64],
     ) {

@@ -4,7 +4,7 @@
 //! because only the events of the run are added.
 
 use super::search::initial_value;
-use super::thread::{Local, TransitionOutcome};
+use super::thread::{LocalThread, TransitionOutcome};
 use super::{Graph, GraphEvent, GraphThread, Label};
 use crate::Action;
 use ravelin_program::{Instruction, Program, ThreadId, TransitionId, Value};
@@ -140,9 +140,9 @@ impl<'a> GrowingGraph<'a> {
         extensions
     }
 
-    fn local(&self, thread: ThreadId) -> Local<'_> {
+    fn local(&self, thread: ThreadId) -> LocalThread<'_> {
         let registers = &self.threads[thread.0].registers;
-        Local { program: self.program, thread: &self.program.threads[thread.0], registers }
+        LocalThread { program: self.program, thread: &self.program.threads[thread.0], registers }
     }
 
     fn event(&self, thread: ThreadId, transition: TransitionId, label: Label) -> GraphEvent {

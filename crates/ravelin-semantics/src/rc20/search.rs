@@ -8,7 +8,7 @@
 //!
 //! Cost: the number of consistent graphs of all prefixes, each with a few products of Boolean matrices.
 
-use super::thread::{Local, TransitionOutcome};
+use super::thread::{LocalThread, TransitionOutcome};
 use super::{
     EnumerationRefusal, Graph, GraphEvent, GraphLimits, GraphThread, Label, OrderReading, ThreadFailure,
     rc20_consistent,
@@ -184,12 +184,12 @@ impl<'a> GraphSearch<'a> {
         })
     }
 
-    fn local<'s>(&self, state: &'s GraphState, thread: ThreadId) -> Local<'s>
+    fn local<'s>(&self, state: &'s GraphState, thread: ThreadId) -> LocalThread<'s>
     where
         'a: 's,
     {
         let registers = &state.threads[thread.0].registers;
-        Local { program: self.program, thread: &self.program.threads[thread.0], registers }
+        LocalThread { program: self.program, thread: &self.program.threads[thread.0], registers }
     }
 
     fn with_initial_write(&self, state: &GraphState, address: Value) -> GraphState {

@@ -35,13 +35,13 @@ pub(super) struct TransitionOutcome {
 
 /// A thread about to execute an instruction.
 #[derive(Clone, Copy)]
-pub(super) struct Local<'a> {
+pub(super) struct LocalThread<'a> {
     pub program: &'a Program,
     pub thread: &'a Thread,
     pub registers: &'a [Value],
 }
 
-impl Local<'_> {
+impl LocalThread<'_> {
     /// The address that the instruction reads, if it reads.
     pub fn read_address(&self, instruction: &Instruction) -> Result<Option<Value>, Fault> {
         match instruction {

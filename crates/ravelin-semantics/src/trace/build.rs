@@ -17,7 +17,7 @@ impl Trace {
         if start.threads.iter().any(|thread| !thread.buffer.is_empty()) {
             return Err(NoTrace::PendingAtStart);
         }
-        let mut build = Build::new(start.threads.len());
+        let mut build = TraceBuilder::new(start.threads.len());
         let mut state = start.clone();
         for (at, &action) in actions.iter().enumerate() {
             let refused = |refusal| NoTrace::NotARun { at, refusal };
@@ -36,7 +36,7 @@ impl Trace {
 }
 
 /// A trace under construction.
-struct Build {
+struct TraceBuilder {
     trace: Trace,
     /// For each thread and address the pending stores, oldest first: event, and number of the access in it.
     pending: Vec<BTreeMap<Value, VecDeque<(usize, usize)>>>,
@@ -44,15 +44,15 @@ struct Build {
     open: Option<usize>,
 }
 
-impl Build {
-    fn new(threads: usize) -> Build {
+impl TraceBuilder {
+    fn new(threads: usize) -> TraceBuilder {
         let trace = Trace {
             events: Vec::new(),
             program_order: vec![Vec::new(); threads],
             memory_order: BTreeMap::new(),
             pending: 0,
         };
-        Build { trace, pending: vec![BTreeMap::new(); threads], open: None }
+        TraceBuilder { trace, pending: vec![BTreeMap::new(); threads], open: None }
     }
 
     fn step(

@@ -33,7 +33,7 @@ pub struct CyclicComputation {
 
 /// Why a search gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Undecided {
+pub enum EnumerationLimit {
     #[error("no cyclic trace was found among the first {limit} configurations, and there are more")]
     TooManyConfigurations { limit: usize },
     #[error(transparent)]
@@ -42,7 +42,7 @@ pub enum Undecided {
 
 /// Searches for a computation with a cyclic trace under the reference's model. `None` if there is none. For a reference
 /// without a bound on pending stores, the program is then robust against the model.
-pub fn find_violation(reference: &Reference, limit: usize) -> Result<Option<CyclicComputation>, Undecided> {
+pub fn find_violation(reference: &Reference, limit: usize) -> Result<Option<CyclicComputation>, EnumerationLimit> {
     TraceSearch::new(reference, limit, true).run(|state, past| (state.clone(), past.prospect()))
 }
 
@@ -85,7 +85,10 @@ impl<'a> TraceSearch<'a> {
     }
 
     /// Follows one of the runs with the same key.
-    fn run<K: Eq + Hash>(mut self, key: impl Fn(&State, &Past) -> K) -> Result<Option<CyclicComputation>, Undecided> {
+    fn run<K: Eq + Hash>(
+        mut self,
+        key: impl Fn(&State, &Past) -> K,
+    ) -> Result<Option<CyclicComputation>, EnumerationLimit> {
         let mut seen = HashSet::new();
         let mut waiting = VecDeque::new();
         for state in self.reference.initial_states()? {
@@ -113,9 +116,9 @@ impl<'a> TraceSearch<'a> {
         Ok(None)
     }
 
-    fn count(&mut self) -> Result<(), Undecided> {
+    fn count(&mut self) -> Result<(), EnumerationLimit> {
         if self.visited == self.limit {
-            return Err(Undecided::TooManyConfigurations { limit: self.limit });
+            return Err(EnumerationLimit::TooManyConfigurations { limit: self.limit });
         }
         self.visited += 1;
         Ok(())
@@ -149,7 +152,7 @@ impl<'a> TraceSearch<'a> {
     }
 
     /// A shortest way to empty store buffers.
-    fn empty_buffers(&mut self, state: &State) -> Result<Option<Vec<Action>>, Undecided> {
+    fn empty_buffers(&mut self, state: &State) -> Result<Option<Vec<Action>>, EnumerationLimit> {
         let mut origins: HashMap<State, Option<(State, Action)>> = HashMap::from([(state.clone(), None)]);
         let mut waiting = VecDeque::from([state.clone()]);
         while let Some(state) = waiting.pop_front() {

@@ -46,7 +46,7 @@ mod past;
 mod touch;
 
 pub use cycle::{Arrow, CycleStep, TraceEdge};
-pub use enumerate::{CyclicComputation, Undecided, find_violation};
+pub use enumerate::{CyclicComputation, EnumerationLimit, find_violation};
 
 use crate::operational::Refusal;
 use ravelin_program::{ThreadId, TransitionId, Value};

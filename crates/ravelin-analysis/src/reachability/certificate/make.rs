@@ -19,7 +19,7 @@ pub fn certify(
     let finite = Finite::new(program)?;
     let mut steps = PlainSteps::new(&finite);
     let goals: Vec<(usize, Plain)> = goals(&finite, &mut steps)?.into_iter().enumerate().collect();
-    let mut search = BackwardSearch::new(Unreduced { steps, shapes: Vec::new(), numbered: true });
+    let mut search = BackwardSearch::new(SingleSteps { steps, shapes: Vec::new(), numbered: true });
     if search.run(goals, question.budget) != BackwardEnd::Unreachable || !search.semantics.numbered {
         return Ok(None);
     }
@@ -45,14 +45,14 @@ pub(super) fn goals(finite: &Finite, steps: &mut PlainSteps) -> Result<Vec<Plain
 }
 
 /// The single steps, for the search.
-struct Unreduced<'a> {
+struct SingleSteps<'a> {
     steps: PlainSteps<'a>,
     shapes: Vec<Vec<Option<u32>>>,
     /// No message was left without a number.
     numbered: bool,
 }
 
-impl Semantics for Unreduced<'_> {
+impl Semantics for SingleSteps<'_> {
     type Configuration = Plain;
     type Step = ();
 

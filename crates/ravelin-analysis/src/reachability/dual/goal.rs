@@ -56,7 +56,7 @@ enum ConditionAtom {
 }
 
 /// How a thread looks to a condition, and the local states that look so.
-struct Look {
+struct ThreadView {
     seen: Vec<(Observable, Value)>,
     members: Vec<LocalStateId>,
 }
@@ -106,7 +106,8 @@ impl LoadBuffers<'_> {
                 questions.push(question);
             }
         });
-        let looks: Vec<Vec<Look>> = (0..finite.threads.len()).map(|thread| self.looks(thread, goal, settled)).collect();
+        let looks: Vec<Vec<ThreadView>> =
+            (0..finite.threads.len()).map(|thread| self.looks(thread, goal, settled)).collect();
         let mut case =
             ConditionSplit { goal, looks: &looks, questions: &questions, seen: Vec::new(), found: Vec::new() };
         case.split(finite, 0, &mut vec![None; finite.threads.len()], &mut vec![OPEN; finite.cells.len()])?;
@@ -131,7 +132,7 @@ impl LoadBuffers<'_> {
     }
 
     /// The ways in which a thread can look to a goal's condition, where the goal is judged.
-    fn looks(&self, thread: usize, goal: &Goal, settled: bool) -> Vec<Look> {
+    fn looks(&self, thread: usize, goal: &Goal, settled: bool) -> Vec<ThreadView> {
         let graph = &self.finite.threads[thread];
         let code = &self.finite.program.threads[thread];
         let mut atoms: Vec<Observable> = Vec::new();
@@ -144,7 +145,7 @@ impl LoadBuffers<'_> {
                 atoms.push(atom.clone());
             }
         });
-        let mut looks: Vec<Look> = Vec::new();
+        let mut looks: Vec<ThreadView> = Vec::new();
         let mut numbers: FxHashMap<(Vec<Value>, bool), usize> = FxHashMap::default();
         for (number, state) in graph.states.iter().enumerate() {
             let ControlPoint::At(location) = state.place else { continue };
@@ -154,7 +155,7 @@ impl LoadBuffers<'_> {
             let values: Vec<Value> = atoms.iter().map(|atom| observe(state, location, atom)).collect();
             let look = *numbers.entry((values.clone(), state.holds_bus)).or_insert(looks.len());
             if look == looks.len() {
-                looks.push(Look { seen: atoms.iter().cloned().zip(values).collect(), members: Vec::new() });
+                looks.push(ThreadView { seen: atoms.iter().cloned().zip(values).collect(), members: Vec::new() });
             }
             looks[look].members.push(number as LocalStateId);
         }
@@ -216,7 +217,7 @@ fn observe(state: &LocalState, location: LocId, atom: &Observable) -> Value {
 /// A condition while it is split into cases.
 struct ConditionSplit<'a> {
     goal: &'a Goal,
-    looks: &'a [Vec<Look>],
+    looks: &'a [Vec<ThreadView>],
     questions: &'a [ConditionAtom],
     seen: Vec<(Observable, Value)>,
     /// By thread the number of its look, and memory.

@@ -201,7 +201,7 @@ impl LoadBufferRun {
             memory: state.memory.iter().map(|(address, value)| (*address, *value)).collect(),
         };
         let threads = self.steps.len();
-        let mut schedule = Schedule {
+        let mut schedule = TsoSchedule {
             reference: &reference,
             steps: &self.steps,
             violation,
@@ -212,8 +212,8 @@ impl LoadBufferRun {
             flushed: vec![0; threads],
         };
         match schedule.run(&self.events) {
-            Ok(()) | Err(Stop::Shown) => {}
-            Err(Stop::Wrong(what)) => return Err(internal(what)),
+            Ok(()) | Err(ScheduleStop::Shown) => {}
+            Err(ScheduleStop::Wrong(what)) => return Err(internal(what)),
         }
         Ok(Run { start, actions: schedule.actions })
     }
@@ -254,7 +254,7 @@ fn silent_way(
 }
 
 /// The TSO run while it is made.
-struct Schedule<'a> {
+struct TsoSchedule<'a> {
     reference: &'a Reference,
     steps: &'a [Vec<ThreadStep>],
     violation: Violation,
@@ -266,14 +266,14 @@ struct Schedule<'a> {
     flushed: Vec<usize>,
 }
 
-enum Stop {
+enum ScheduleStop {
     /// The violation shows.
     Shown,
     Wrong(String),
 }
 
-impl Schedule<'_> {
-    fn run(&mut self, events: &[LoadBufferEvent]) -> Result<(), Stop> {
+impl TsoSchedule<'_> {
+    fn run(&mut self, events: &[LoadBufferEvent]) -> Result<(), ScheduleStop> {
         self.look()?;
         self.advance()?;
         for event in events {
@@ -288,11 +288,11 @@ impl Schedule<'_> {
                 self.take_flush(thread, next)?;
             }
         }
-        Err(Stop::Wrong("it does not show the violation".to_owned()))
+        Err(ScheduleStop::Wrong("it does not show the violation".to_owned()))
     }
 
     /// Every thread does what it can: local steps, issuing stores, and loads whose time has come.
-    fn advance(&mut self) -> Result<(), Stop> {
+    fn advance(&mut self) -> Result<(), ScheduleStop> {
         for thread in 0..self.steps.len() {
             while let Some(step) = self.steps[thread].get(self.at[thread]) {
                 let free = step.edge.effect.is_silent() || matches!(step.edge.effect, EdgeEffect::Store(_));
@@ -305,7 +305,7 @@ impl Schedule<'_> {
                 match self.reference.apply(&self.state, action) {
                     Ok(next) => self.take(action, next)?,
                     Err(Refusal::BusHeld { .. }) => break,
-                    Err(refusal) => return Err(Stop::Wrong(refusal.to_string())),
+                    Err(refusal) => return Err(ScheduleStop::Wrong(refusal.to_string())),
                 }
                 self.at[thread] += 1;
             }
@@ -313,7 +313,7 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    fn loud(&mut self, thread: usize, number: usize) -> Result<(), Stop> {
+    fn loud(&mut self, thread: usize, number: usize) -> Result<(), ScheduleStop> {
         self.advance()?;
         let edge = &self.steps[thread][number].edge;
         if let EdgeEffect::Store(_) = edge.effect {
@@ -333,13 +333,14 @@ impl Schedule<'_> {
         }
         self.look()?;
         let action = Action::Step { thread: ThreadId(thread), transition: edge.transition, choice: edge.choice };
-        let next = self.reference.apply(&self.state, action).map_err(|refusal| Stop::Wrong(refusal.to_string()))?;
+        let next =
+            self.reference.apply(&self.state, action).map_err(|refusal| ScheduleStop::Wrong(refusal.to_string()))?;
         self.at[thread] = number + 1;
         self.take(action, next)
     }
 
-    fn flush(&mut self, thread: usize) -> Result<(), Stop> {
-        let next = self.flushed_state(thread).map_err(Stop::Wrong)?;
+    fn flush(&mut self, thread: usize) -> Result<(), ScheduleStop> {
+        let next = self.flushed_state(thread).map_err(ScheduleStop::Wrong)?;
         self.take_flush(thread, next)
     }
 
@@ -352,19 +353,19 @@ impl Schedule<'_> {
         Ok((action, next))
     }
 
-    fn take_flush(&mut self, thread: usize, (action, next): (Action, State)) -> Result<(), Stop> {
+    fn take_flush(&mut self, thread: usize, (action, next): (Action, State)) -> Result<(), ScheduleStop> {
         self.flushed[thread] += 1;
         self.take(action, next)
     }
 
-    fn take(&mut self, action: Action, next: State) -> Result<(), Stop> {
+    fn take(&mut self, action: Action, next: State) -> Result<(), ScheduleStop> {
         self.actions.push(action);
         self.state = next;
         self.look()
     }
 
     /// Whether the violation shows.
-    fn look(&self) -> Result<(), Stop> {
+    fn look(&self) -> Result<(), ScheduleStop> {
         let shown = match self.violation {
             Violation::Goal(goal) => self.reference.violated_goals(&self.state).contains(&goal),
             Violation::Assert { thread, transition } => {
@@ -374,7 +375,7 @@ impl Schedule<'_> {
                 self.is_near(thread) && self.reference.steps(&self.state).faults.contains(&(thread, transition, fault))
             }
         };
-        if shown { Err(Stop::Shown) } else { Ok(()) }
+        if shown { Err(ScheduleStop::Shown) } else { Ok(()) }
     }
 
     /// The thread's next step in this run is the one that fails, or the one before it was just taken.

@@ -46,22 +46,22 @@ pub(super) enum LocalEnd {
 }
 
 /// Why an instruction does not go on in the usual way.
-enum Stop {
+enum InstructionStop {
     /// It cannot be taken.
     Blocked,
     Failed(Option<Fault>),
     NotFinite(super::NotFinite),
 }
 
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Stop {
-        Stop::Failed(Some(fault))
+impl From<Fault> for InstructionStop {
+    fn from(fault: Fault) -> InstructionStop {
+        InstructionStop::Failed(Some(fault))
     }
 }
 
-impl From<super::NotFinite> for Stop {
-    fn from(refusal: super::NotFinite) -> Stop {
-        Stop::NotFinite(refusal)
+impl From<super::NotFinite> for InstructionStop {
+    fn from(refusal: super::NotFinite) -> InstructionStop {
+        InstructionStop::NotFinite(refusal)
     }
 }
 
@@ -81,23 +81,23 @@ pub(super) fn outcomes(
         // What the reads find, one combination after the other: a list of decisions, each with how many there are.
         let mut script: Vec<(usize, usize)> = Vec::new();
         loop {
-            let mut attempt = Attempt {
+            let mut attempt = InstructionRun {
                 before,
                 values: &mut *values,
                 registers: before.registers.into(),
                 holds_bus: before.holds_bus,
                 reads: Vec::new(),
                 writes: Vec::new(),
-                kind: Kind::Local,
+                kind: EffectKind::Local,
                 script: &mut script,
                 decided: 0,
             };
             let result = attempt.execute(instruction, choice);
             let end = match result {
                 Ok(()) => Some(LocalEnd::Goes { registers: attempt.registers.clone(), holds_bus: attempt.holds_bus }),
-                Err(Stop::Failed(fault)) => Some(LocalEnd::Fails(fault)),
-                Err(Stop::Blocked) => None,
-                Err(Stop::NotFinite(refusal)) => return Err(refusal),
+                Err(InstructionStop::Failed(fault)) => Some(LocalEnd::Fails(fault)),
+                Err(InstructionStop::Blocked) => None,
+                Err(InstructionStop::NotFinite(refusal)) => return Err(refusal),
             };
             if let Some(end) = end {
                 let effect = attempt.effect(matches!(end, LocalEnd::Fails(_)));
@@ -116,7 +116,7 @@ pub(super) fn outcomes(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum EffectKind {
     Local,
     Load,
     Store,
@@ -127,7 +127,7 @@ enum Kind {
 }
 
 /// The instruction while it runs.
-struct Attempt<'a, 'b> {
+struct InstructionRun<'a, 'b> {
     before: &'a StartState<'a>,
     values: &'b mut dyn CellValues,
     registers: Box<[Value]>,
@@ -135,12 +135,12 @@ struct Attempt<'a, 'b> {
     /// From memory, or as the thread sees it.
     reads: Vec<CellPair>,
     writes: Vec<CellPair>,
-    kind: Kind,
+    kind: EffectKind,
     script: &'b mut Vec<(usize, usize)>,
     decided: usize,
 }
 
-impl Attempt<'_, '_> {
+impl InstructionRun<'_, '_> {
     fn effect(&self, fails: bool) -> EdgeEffect {
         let sorted = |pairs: &[CellPair]| {
             let mut pairs = pairs.to_vec();
@@ -148,23 +148,23 @@ impl Attempt<'_, '_> {
             pairs.into_boxed_slice()
         };
         match self.kind {
-            Kind::Store if fails => EdgeEffect::Local,
-            Kind::Local => EdgeEffect::Local,
-            Kind::Load if self.reads.is_empty() => EdgeEffect::Local,
-            Kind::Load => EdgeEffect::Load(sorted(&self.reads)),
-            Kind::Store => EdgeEffect::Store(self.writes[0]),
-            Kind::Fence => EdgeEffect::Fence,
+            EffectKind::Store if fails => EdgeEffect::Local,
+            EffectKind::Local => EdgeEffect::Local,
+            EffectKind::Load if self.reads.is_empty() => EdgeEffect::Local,
+            EffectKind::Load => EdgeEffect::Load(sorted(&self.reads)),
+            EffectKind::Store => EdgeEffect::Store(self.writes[0]),
+            EffectKind::Fence => EdgeEffect::Fence,
             // A failing step writes nothing.
-            Kind::Atomic => {
+            EffectKind::Atomic => {
                 let writes = if fails { &[] } else { self.writes.as_slice() };
                 EdgeEffect::Atomic { reads: sorted(&self.reads), writes: sorted(writes) }
             }
-            Kind::BusLock => EdgeEffect::BusLock,
-            Kind::BusUnlock => EdgeEffect::BusUnlock,
+            EffectKind::BusLock => EdgeEffect::BusLock,
+            EffectKind::BusUnlock => EdgeEffect::BusUnlock,
         }
     }
 
-    fn execute(&mut self, instruction: &Instruction, choice: Value) -> Result<(), Stop> {
+    fn execute(&mut self, instruction: &Instruction, choice: Value) -> Result<(), InstructionStop> {
         match instruction {
             Instruction::Nop => Ok(()),
             Instruction::Assign { reg, value } => {
@@ -173,32 +173,32 @@ impl Attempt<'_, '_> {
             }
             Instruction::Havoc { reg, .. } => self.set(*reg, choice),
             Instruction::Assume(condition) => match self.eval(condition)? {
-                0 => Err(Stop::Blocked),
+                0 => Err(InstructionStop::Blocked),
                 _ => Ok(()),
             },
             Instruction::Assert(condition) => match self.eval(condition)? {
-                0 => Err(Stop::Failed(None)),
+                0 => Err(InstructionStop::Failed(None)),
                 _ => Ok(()),
             },
             Instruction::Load { reg, address, .. } => {
-                self.kind = Kind::Load;
+                self.kind = EffectKind::Load;
                 let found = self.load(address)?;
                 self.set(*reg, found)
             }
             Instruction::Wait { address, values, old, .. } => {
-                self.kind = Kind::Load;
+                self.kind = EffectKind::Load;
                 let cell = self.address(address)?;
                 let wanted = values.iter().map(|value| self.eval(value)).collect::<Result<Vec<_>, _>>()?;
                 let found = self.read(cell)?;
                 if !wanted.contains(&found) {
-                    return Err(Stop::Blocked);
+                    return Err(InstructionStop::Blocked);
                 }
                 self.set_if_wanted(*old, found)
             }
             Instruction::Store { address, value, .. } => self.store(address, value),
             Instruction::Unlock(address) => self.store(address, &Expr::Const(0)),
             Instruction::Rmw { op, arithmetic, address, operand, old, .. } => {
-                self.drained(Kind::Atomic)?;
+                self.drained(EffectKind::Atomic)?;
                 let cell = self.address(address)?;
                 let operand = self.eval(operand)?;
                 let found = self.read(cell)?;
@@ -206,14 +206,14 @@ impl Attempt<'_, '_> {
                 self.set_if_wanted(*old, found)
             }
             Instruction::CompareExchange { address, expected, new, old, ok, .. } => {
-                self.drained(Kind::Atomic)?;
+                self.drained(EffectKind::Atomic)?;
                 let cell = self.address(address)?;
                 let expected = self.eval(expected)?;
                 let new = self.eval(new)?;
                 let found = self.read(cell)?;
                 let fails_for_no_reason = choice == 1;
                 if fails_for_no_reason && found != expected {
-                    return Err(Stop::Blocked);
+                    return Err(InstructionStop::Blocked);
                 }
                 let succeeds = found == expected && !fails_for_no_reason;
                 if succeeds {
@@ -224,12 +224,12 @@ impl Attempt<'_, '_> {
             }
             Instruction::BlockingCas { address, expected, new, .. } => self.blocking_cas(address, expected, new),
             Instruction::Lock(address) => self.blocking_cas(address, &Expr::Const(0), &Expr::Const(1)),
-            Instruction::Fence(Order::SeqCst) => self.drained(Kind::Fence),
+            Instruction::Fence(Order::SeqCst) => self.drained(EffectKind::Fence),
             Instruction::Fence(_) => Ok(()),
             Instruction::BusLock => {
-                self.drained(Kind::BusLock)?;
+                self.drained(EffectKind::BusLock)?;
                 if self.holds_bus {
-                    return Err(Stop::Blocked);
+                    return Err(InstructionStop::Blocked);
                 }
                 self.holds_bus = true;
                 Ok(())
@@ -238,15 +238,15 @@ impl Attempt<'_, '_> {
                 if !self.holds_bus {
                     return Err(Fault::BusNotHeld.into());
                 }
-                self.drained(Kind::BusUnlock)?;
+                self.drained(EffectKind::BusUnlock)?;
                 self.holds_bus = false;
                 Ok(())
             }
             Instruction::Locked { body, drains } => {
                 if *drains {
-                    self.drained(Kind::Atomic)?;
+                    self.drained(EffectKind::Atomic)?;
                 } else {
-                    self.kind = Kind::Load;
+                    self.kind = EffectKind::Load;
                 }
                 body.iter().try_for_each(|part| self.locked_part(part))
             }
@@ -254,7 +254,7 @@ impl Attempt<'_, '_> {
     }
 
     /// A part of a locked block, which keeps the block's own kind. One that stores drains: `explore` refuses others.
-    fn locked_part(&mut self, part: &Instruction) -> Result<(), Stop> {
+    fn locked_part(&mut self, part: &Instruction) -> Result<(), InstructionStop> {
         match part {
             Instruction::Store { address, value, .. } => {
                 let cell = self.address(address)?;
@@ -269,37 +269,37 @@ impl Attempt<'_, '_> {
         }
     }
 
-    fn store(&mut self, address: &Address, value: &Expr) -> Result<(), Stop> {
-        self.kind = Kind::Store;
+    fn store(&mut self, address: &Address, value: &Expr) -> Result<(), InstructionStop> {
+        self.kind = EffectKind::Store;
         let cell = self.address(address)?;
         let value = self.eval(value)?;
         self.write(cell, value)
     }
 
-    fn blocking_cas(&mut self, address: &Address, expected: &Expr, new: &Expr) -> Result<(), Stop> {
-        self.drained(Kind::Atomic)?;
+    fn blocking_cas(&mut self, address: &Address, expected: &Expr, new: &Expr) -> Result<(), InstructionStop> {
+        self.drained(EffectKind::Atomic)?;
         let cell = self.address(address)?;
         let expected = self.eval(expected)?;
         let new = self.eval(new)?;
         if self.read(cell)? != expected {
-            return Err(Stop::Blocked);
+            return Err(InstructionStop::Blocked);
         }
         self.write(cell, new)
     }
 
     /// The step needs an empty store buffer, which a thread with stranded stores never has again.
-    fn drained(&mut self, kind: Kind) -> Result<(), Stop> {
+    fn drained(&mut self, kind: EffectKind) -> Result<(), InstructionStop> {
         self.kind = kind;
-        if self.before.stranded.is_empty() { Ok(()) } else { Err(Stop::Blocked) }
+        if self.before.stranded.is_empty() { Ok(()) } else { Err(InstructionStop::Blocked) }
     }
 
-    fn load(&mut self, address: &Address) -> Result<Value, Stop> {
+    fn load(&mut self, address: &Address) -> Result<Value, InstructionStop> {
         let cell = self.address(address)?;
         self.read(cell)
     }
 
     /// What the step wrote itself, what it read before, what is stranded, or any value that the cell may hold.
-    fn read(&mut self, cell: CellId) -> Result<Value, Stop> {
+    fn read(&mut self, cell: CellId) -> Result<Value, InstructionStop> {
         let known = [&self.writes, &self.reads, self.before.stranded as &[CellPair]]
             .into_iter()
             .find_map(|pairs| pairs.iter().rev().find(|(of, _)| *of == cell));
@@ -323,7 +323,7 @@ impl Attempt<'_, '_> {
         self.script[self.decided - 1].0
     }
 
-    fn write(&mut self, cell: CellId, value: Value) -> Result<(), Stop> {
+    fn write(&mut self, cell: CellId, value: Value) -> Result<(), InstructionStop> {
         let address = self.values.address(cell);
         let value = admit(self.before.program.memory.domain_at(address), value)?;
         let value = self.values.value(cell, value)?;
@@ -332,11 +332,11 @@ impl Attempt<'_, '_> {
         Ok(())
     }
 
-    fn eval(&self, expr: &Expr) -> Result<Value, Stop> {
+    fn eval(&self, expr: &Expr) -> Result<Value, InstructionStop> {
         Ok(expr.eval(&mut |register| self.registers[register.0])?)
     }
 
-    fn address(&mut self, address: &Address) -> Result<CellId, Stop> {
+    fn address(&mut self, address: &Address) -> Result<CellId, InstructionStop> {
         let value = self.eval(&address.expr)?;
         if let Some(VarId(variable)) = address.within {
             let variable = &self.before.program.memory.variables[variable];
@@ -348,20 +348,20 @@ impl Attempt<'_, '_> {
         Ok(self.values.cell(value)?)
     }
 
-    fn set(&mut self, register: RegId, value: Value) -> Result<(), Stop> {
+    fn set(&mut self, register: RegId, value: Value) -> Result<(), InstructionStop> {
         let domain = self.before.program.threads[self.before.thread.0].registers[register.0].domain;
         self.registers[register.0] = admit(domain, value)?;
         Ok(())
     }
 
-    fn set_if_wanted(&mut self, register: Option<RegId>, value: Value) -> Result<(), Stop> {
+    fn set_if_wanted(&mut self, register: Option<RegId>, value: Value) -> Result<(), InstructionStop> {
         register.map_or(Ok(()), |register| self.set(register, value))
     }
 }
 
-fn admit(domain: Domain, value: Value) -> Result<Value, Stop> {
+fn admit(domain: Domain, value: Value) -> Result<Value, InstructionStop> {
     match domain.admit(value)? {
         Admission::Value(value) => Ok(value),
-        Admission::Blocked => Err(Stop::Blocked),
+        Admission::Blocked => Err(InstructionStop::Blocked),
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn extend(program: &Program, delays: &[Delays], purpose: Use) -> Exte
 
 /// A location that the original does not have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Copy {
+enum AddedLocation {
     Holding {
         at: LocId,
         pending: DelayedStores,
@@ -115,8 +115,8 @@ struct Weave<'a> {
     /// By location: where the thread is in the original.
     home: Vec<LocId>,
     transitions: Vec<(Transition, TransitionOrigin)>,
-    known: HashMap<Copy, LocId>,
-    waiting: Vec<(Copy, LocId)>,
+    known: HashMap<AddedLocation, LocId>,
+    waiting: Vec<(AddedLocation, LocId)>,
     /// Tells whether anything is held back; only if goals look at memory.
     flag: Option<RegId>,
 }
@@ -155,7 +155,7 @@ impl<'a> Weave<'a> {
         }
         while let Some((copy, location)) = self.waiting.pop() {
             match copy {
-                Copy::Holding { at, pending, may_flush } => {
+                AddedLocation::Holding { at, pending, may_flush } => {
                     if may_flush {
                         self.flush(location, at, &pending);
                     }
@@ -163,11 +163,13 @@ impl<'a> Weave<'a> {
                         self.go_on(location, &pending, 0, id);
                     }
                 }
-                Copy::Committed { pending, gone, transition } if pending.is_empty() => {
+                AddedLocation::Committed { pending, gone, transition } if pending.is_empty() => {
                     debug_assert_eq!(gone, 0);
                     self.take_with_nothing(location, transition);
                 }
-                Copy::Committed { pending, gone, transition } => self.go_on(location, &pending, gone, transition),
+                AddedLocation::Committed { pending, gone, transition } => {
+                    self.go_on(location, &pending, gone, transition)
+                }
             }
         }
         let mut initial = self.thread.initial;
@@ -337,15 +339,15 @@ impl<'a> Weave<'a> {
     }
 
     fn holding(&mut self, at: LocId, pending: DelayedStores, may_flush: bool) -> LocId {
-        if pending.is_empty() { at } else { self.copy(Copy::Holding { at, pending, may_flush }, at) }
+        if pending.is_empty() { at } else { self.copy(AddedLocation::Holding { at, pending, may_flush }, at) }
     }
 
     fn committed(&mut self, pending: DelayedStores, gone: usize, transition: TransitionId) -> LocId {
         let home = self.thread.transitions[transition.0].from;
-        self.copy(Copy::Committed { pending, gone, transition }, home)
+        self.copy(AddedLocation::Committed { pending, gone, transition }, home)
     }
 
-    fn copy(&mut self, copy: Copy, home: LocId) -> LocId {
+    fn copy(&mut self, copy: AddedLocation, home: LocId) -> LocId {
         if let Some(&location) = self.known.get(&copy) {
             return location;
         }

@@ -85,7 +85,8 @@ impl<'a> Oracle<'a> {
     ) -> Result<(), AnalysisError> {
         let found = hunt(&extended.program, Model::Tso, attacks, extent, options, None)?;
         advice.limit = found.limit;
-        advice.states += found.settled.sc_states + found.settled.delaying_states + found.settled.helping_states;
+        advice.states +=
+            found.statistics.sc_states + found.statistics.delaying_states + found.statistics.helping_states;
         for (attack, result) in attacks.iter().zip(&found.results) {
             if let AttackResult::Feasible(run) = result {
                 for path in self.paths(extended, *attack, run)? {

@@ -8,7 +8,7 @@
 use super::layout::{CompanionKind, CompanionLayout, ResolvedAddress};
 use super::scratch::{RegisterRole, ScratchRegisters};
 use super::step::{StepBuilder, relocated, ways};
-use super::{CannotInstrument, Copy, Twins};
+use super::{CannotInstrument, CodeCopy, TwinThread};
 use crate::robustness::attack::{Attack, ends_attack};
 use ravelin_program::{Expr, Instruction, Program, Thread, TransitionId};
 
@@ -23,19 +23,19 @@ pub(super) fn attacker(
     let thread = &program.threads[attack.thread.0];
     let copied = attack_copy(thread, attack);
     let mut scratch = ScratchRegisters::new(thread);
-    let mut twins = Twins::new(thread);
+    let mut twins = TwinThread::new(thread);
     let mut end = None;
     while let Some((location, copy)) = twins.next() {
         let from = twins.twin(location, copy);
         for (id, transition) in thread.outgoing(location) {
             let (instruction, span) = (&transition.instruction, transition.span);
-            if copy == Copy::Original {
-                let to = twins.twin(transition.to, Copy::Original);
+            if copy == CodeCopy::Original {
+                let to = twins.twin(transition.to, CodeCopy::Original);
                 for instruction in original(layout, &mut scratch, instruction) {
                     twins.edge(from, to, instruction, span);
                 }
                 if id == attack.store && copied.len() > 1 {
-                    let to = twins.twin(transition.to, Copy::Attack);
+                    let to = twins.twin(transition.to, CodeCopy::Attack);
                     for instruction in delayed(layout, &mut scratch, instruction, true) {
                         twins.edge(from, to, instruction, span);
                     }
@@ -51,7 +51,7 @@ pub(super) fn attacker(
             if !copied.contains(&id) || !goes_on(thread, attack, &copied, id) {
                 continue;
             }
-            let to = twins.twin(transition.to, Copy::Attack);
+            let to = twins.twin(transition.to, CodeCopy::Attack);
             let steps = match instruction {
                 Instruction::Store { .. } | Instruction::Unlock(_) => delayed(layout, &mut scratch, instruction, false),
                 Instruction::Load { .. } | Instruction::Wait { .. } | Instruction::Locked { .. } => {

@@ -45,15 +45,15 @@ struct EscapableDomains<'a> {
 }
 
 /// Values that something may have.
-type Range = (Value, Value);
+type ValueRange = (Value, Value);
 
-const BOOL: Range = (0, 1);
-const ANY: Range = (Value::MIN, Value::MAX);
+const BOOL: ValueRange = (0, 1);
+const ANY: ValueRange = (Value::MIN, Value::MAX);
 
 impl EscapableDomains<'_> {
     fn instruction(&mut self, index: usize, thread: &Thread, instruction: &Instruction) {
         let value = |expr: &Expr| range(thread, expr);
-        let set = |left: &mut Self, register: &Option<RegId>, range: Range| {
+        let set = |left: &mut Self, register: &Option<RegId>, range: ValueRange| {
             if let Some(register) = register {
                 left.registers[index][register.0] |= !holds(thread.registers[register.0].domain, range);
             }
@@ -103,14 +103,14 @@ impl EscapableDomains<'_> {
         })
     }
 
-    fn read(&self, address: &Address) -> Range {
+    fn read(&self, address: &Address) -> ValueRange {
         self.variable(address).map_or(ANY, |variable| {
             let domain = self.program.memory.variables[variable].domain;
             (domain.lo, domain.hi)
         })
     }
 
-    fn write(&mut self, address: &Address, range: Range) {
+    fn write(&mut self, address: &Address, range: ValueRange) {
         let variables = &self.program.memory.variables;
         match self.variable(address) {
             Some(variable) => self.cells[variable] |= !holds(variables[variable].domain, range),
@@ -123,11 +123,11 @@ impl EscapableDomains<'_> {
     }
 }
 
-fn holds(domain: Domain, (lo, hi): Range) -> bool {
+fn holds(domain: Domain, (lo, hi): ValueRange) -> bool {
     domain.contains(lo) && domain.contains(hi)
 }
 
-fn range(thread: &Thread, expr: &Expr) -> Range {
+fn range(thread: &Thread, expr: &Expr) -> ValueRange {
     match expr {
         Expr::Const(value) => (*value, *value),
         Expr::Atom(register) => {

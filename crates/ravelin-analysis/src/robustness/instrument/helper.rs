@@ -10,18 +10,18 @@ use super::attacker::original;
 use super::layout::{CompanionKind, CompanionLayout, Hit, ResolvedAddress};
 use super::scratch::{RegisterRole, ScratchRegisters};
 use super::step::{StepBuilder, ways};
-use super::{Copy, Twins};
+use super::{CodeCopy, TwinThread};
 use ravelin_program::{BinaryOp, Expr, Instruction, RegId, Thread, ThreadId, Value};
 
 pub(super) fn helper(layout: &CompanionLayout, thread: &Thread, id: ThreadId) -> Thread {
     let promise = layout.promise(id);
     let mut scratch = ScratchRegisters::new(thread);
-    let mut twins = Twins::new(thread);
+    let mut twins = TwinThread::new(thread);
     while let Some((location, copy)) = twins.next() {
         let from = twins.twin(location, copy);
         for (_, transition) in thread.outgoing(location) {
             let instruction = &transition.instruction;
-            let mut goto = |to: Copy, steps: Vec<Instruction>| {
+            let mut goto = |to: CodeCopy, steps: Vec<Instruction>| {
                 for instruction in steps {
                     let to = twins.twin(transition.to, to);
                     twins.edge(from, to, instruction, transition.span);
@@ -30,29 +30,29 @@ pub(super) fn helper(layout: &CompanionLayout, thread: &Thread, id: ThreadId) ->
             if instruction.accesses().is_empty() {
                 let step = || vec![instruction.clone()];
                 match (instruction, copy, promise) {
-                    (Instruction::BusLock, Copy::Original, Some(_)) => {
-                        goto(Copy::Original, step());
-                        goto(Copy::Promised, step());
+                    (Instruction::BusLock, CodeCopy::Original, Some(_)) => {
+                        goto(CodeCopy::Original, step());
+                        goto(CodeCopy::Promised, step());
                     }
                     // The lock is held already; and it is not given back before the promise is kept.
-                    (Instruction::BusLock | Instruction::BusUnlock, Copy::Promised, _) => {}
+                    (Instruction::BusLock | Instruction::BusUnlock, CodeCopy::Promised, _) => {}
                     _ => goto(copy, original(layout, &mut scratch, instruction)),
                 }
                 continue;
             }
             let ways = ways(instruction, &mut scratch);
-            let mut steps = |kind: Kind| -> Vec<Instruction> {
+            let mut steps = |kind: HelperAction| -> Vec<Instruction> {
                 ways.iter().filter_map(|way| translated(layout, &mut scratch, way, kind)).collect()
             };
             match (copy, promise) {
-                (Copy::Promised, Some(promise)) => {
-                    goto(Copy::Promised, steps(Kind::Promises(promise)));
-                    goto(Copy::Joined, steps(Kind::Joins { keeping: Some(promise) }));
+                (CodeCopy::Promised, Some(promise)) => {
+                    goto(CodeCopy::Promised, steps(HelperAction::Promises(promise)));
+                    goto(CodeCopy::Joined, steps(HelperAction::Joins { keeping: Some(promise) }));
                 }
-                (Copy::Joined, _) => goto(Copy::Joined, steps(Kind::HasJoined)),
+                (CodeCopy::Joined, _) => goto(CodeCopy::Joined, steps(HelperAction::HasJoined)),
                 _ => {
-                    goto(Copy::Original, steps(Kind::Apart));
-                    goto(Copy::Joined, steps(Kind::Joins { keeping: None }));
+                    goto(CodeCopy::Original, steps(HelperAction::Apart));
+                    goto(CodeCopy::Joined, steps(HelperAction::Joins { keeping: None }));
                 }
             }
         }
@@ -62,7 +62,7 @@ pub(super) fn helper(layout: &CompanionLayout, thread: &Thread, id: ThreadId) ->
 
 /// What an action of a helper is to the happens-before path.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum HelperAction {
     /// It happens before the attacked load (H0).
     Apart,
     /// It is the first of its thread that belongs to the path (H1), and may thereby keep a promise.
@@ -73,20 +73,20 @@ enum Kind {
     Promises(usize),
 }
 
-impl Kind {
+impl HelperAction {
     /// Whether the attacked load has happened, where that must be looked up.
     fn after_the_load(self) -> Option<bool> {
         match self {
-            Kind::Apart => Some(false),
-            Kind::Promises(_) => Some(true),
+            HelperAction::Apart => Some(false),
+            HelperAction::Promises(_) => Some(true),
             // Levels tell.
-            Kind::Joins { .. } | Kind::HasJoined => None,
+            HelperAction::Joins { .. } | HelperAction::HasJoined => None,
         }
     }
 }
 
 /// An access to one place.
-struct Touch {
+struct HelperAccess {
     place: ResolvedAddress,
     writes: bool,
     /// Holds the level before the step, if it is needed.
@@ -97,9 +97,9 @@ fn translated(
     layout: &CompanionLayout,
     scratch: &mut ScratchRegisters,
     way: &[Instruction],
-    kind: Kind,
+    kind: HelperAction,
 ) -> Option<Instruction> {
-    let mut touches: Vec<Touch> = Vec::new();
+    let mut touches: Vec<HelperAccess> = Vec::new();
     let mut step = StepBuilder::new(layout, scratch, way);
     if let Some(happened) = kind.after_the_load() {
         let flag = step.fresh(RegisterRole::Flag);
@@ -109,7 +109,7 @@ fn translated(
     let mut ahead = way.iter().flat_map(Instruction::accesses).count();
     let mut possible = true;
     step.follow(way, &mut |step, access, place| {
-        if kind != Kind::Apart {
+        if kind != HelperAction::Apart {
             touch(step, &mut touches, way, kind, access, place);
         }
         ahead -= 1;
@@ -122,7 +122,7 @@ fn translated(
         return None;
     }
     // A single load joins at the highest level there is.
-    if let (Kind::Joins { .. }, [Touch { writes: false, level, .. }]) = (kind, touches.as_mut_slice()) {
+    if let (HelperAction::Joins { .. }, [HelperAccess { writes: false, level, .. }]) = (kind, touches.as_mut_slice()) {
         *level = None;
     }
     raise(&mut step, &touches, kind);
@@ -131,12 +131,12 @@ fn translated(
 }
 
 /// Lets the step pass if it joins, or if it does not, as its kind wants it. Gives false if that can never be.
-fn decide(step: &mut StepBuilder, touches: &[Touch], kind: Kind) -> bool {
+fn decide(step: &mut StepBuilder, touches: &[HelperAccess], kind: HelperAction) -> bool {
     let joins = touches.iter().filter_map(|touch| qualifies(step.layout, touch, kind)).reduce(Expr::or);
     match (kind, joins) {
-        (Kind::Joins { .. }, None) => return false,
-        (Kind::Joins { .. }, Some(joins)) => step.assume(joins),
-        (Kind::Promises(_), Some(joins)) => step.assume(joins.not()),
+        (HelperAction::Joins { .. }, None) => return false,
+        (HelperAction::Joins { .. }, Some(joins)) => step.assume(joins),
+        (HelperAction::Promises(_), Some(joins)) => step.assume(joins.not()),
         _ => {}
     }
     true
@@ -145,9 +145,9 @@ fn decide(step: &mut StepBuilder, touches: &[Touch], kind: Kind) -> bool {
 /// Notes an access, and reads the level of its place where that will be needed.
 fn touch(
     step: &mut StepBuilder,
-    touches: &mut Vec<Touch>,
+    touches: &mut Vec<HelperAccess>,
     way: &[Instruction],
-    kind: Kind,
+    kind: HelperAction,
     access: &Instruction,
     place: ResolvedAddress,
 ) {
@@ -164,23 +164,23 @@ fn touch(
         _ => true,
     };
     // Where the level becomes 2 whatever it was, it need not be read.
-    let needed = kind != Kind::HasJoined || !stored_later;
+    let needed = kind != HelperAction::HasJoined || !stored_later;
     let level = step.layout.part(place, CompanionKind::Level).filter(|_| needed).map(|level| {
         let register = step.fresh(RegisterRole::Level);
         step.load(register, level);
         register
     });
-    touches.push(Touch { place, writes, level });
+    touches.push(HelperAccess { place, writes, level });
 }
 
 /// Lemma 3, (ii) and (iii), for an action of a thread that has not joined. What a promising thread has marked itself
 /// does not count.
-fn qualifies(layout: &CompanionLayout, touch: &Touch, kind: Kind) -> Option<Expr> {
+fn qualifies(layout: &CompanionLayout, touch: &HelperAccess, kind: HelperAction) -> Option<Expr> {
     let level = Expr::Atom(touch.level?);
     let own = match kind {
-        Kind::Joins { keeping } => keeping,
-        Kind::Promises(promise) => Some(promise),
-        Kind::Apart | Kind::HasJoined => None,
+        HelperAction::Joins { keeping } => keeping,
+        HelperAction::Promises(promise) => Some(promise),
+        HelperAction::Apart | HelperAction::HasJoined => None,
     };
     let is = |value: Value| level.clone().eq(Expr::Const(value));
     if touch.writes {
@@ -202,9 +202,9 @@ fn stored(promise: usize) -> Value {
 }
 
 /// Levels after the step. Two places may turn out to be one cell, so stores come last.
-fn raise(step: &mut StepBuilder, touches: &[Touch], kind: Kind) {
+fn raise(step: &mut StepBuilder, touches: &[HelperAccess], kind: HelperAction) {
     let (load, store) = match kind {
-        Kind::Promises(promise) => (loaded(promise), stored(promise)),
+        HelperAction::Promises(promise) => (loaded(promise), stored(promise)),
         _ => (1, 2),
     };
     for touch in touches.iter().filter(|touch| !touch.writes) {
@@ -226,7 +226,7 @@ fn raise(step: &mut StepBuilder, touches: &[Touch], kind: Kind) {
 }
 
 /// The cycle is closed if the attacked store's address was among those accessed.
-fn succeed(step: &mut StepBuilder, touches: &[Touch]) {
+fn succeed(step: &mut StepBuilder, touches: &[HelperAccess]) {
     let mut conditions = Vec::new();
     let mut kept = None;
     for touch in touches {

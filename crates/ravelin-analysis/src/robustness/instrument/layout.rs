@@ -328,7 +328,7 @@ impl CompanionLayout {
             thread.transitions.iter().for_each(|transition| self.stored(&transition.instruction, &mut levelled));
         }
         let first = self.originals.last().map_or(1, |variable| variable.base + variable.cells() as Value).max(1);
-        let mut room = Room { names: names(program, &self.originals), next: first, added: Vec::new() };
+        let mut room = CompanionRoom { names: names(program, &self.originals), next: first, added: Vec::new() };
         let mut parts = Vec::new();
         for (number, variable) in self.originals.iter().enumerate() {
             let mut own = [Some(variable.base), None, None, None];
@@ -413,7 +413,7 @@ impl CompanionLayout {
                 cells.push(single(level, CompanionKind::Level, levels, zero));
             }
         }
-        let flag = |name: &str, base, domain, names: &mut Names| Variable {
+        let flag = |name: &str, base, domain, names: &mut CompanionNames| Variable {
             base,
             ..Variable::scalar(names.choose(name.to_owned())).with_domain(domain)
         };
@@ -479,14 +479,14 @@ fn some_value(domain: Domain) -> InitialValue {
     InitialValue::Value(if domain.contains(0) { 0 } else { domain.lo })
 }
 
-struct Names(BTreeSet<String>);
+struct CompanionNames(BTreeSet<String>);
 
-fn names(program: &Program, originals: &[Variable]) -> Names {
+fn names(program: &Program, originals: &[Variable]) -> CompanionNames {
     let threads = program.threads.iter().map(|thread| thread.name.clone());
-    Names(originals.iter().map(|variable| variable.name.clone()).chain(threads).collect())
+    CompanionNames(originals.iter().map(|variable| variable.name.clone()).chain(threads).collect())
 }
 
-impl Names {
+impl CompanionNames {
     fn choose(&mut self, mut name: String) -> String {
         while !self.0.insert(name.clone()) {
             name.push('_');
@@ -496,13 +496,13 @@ impl Names {
 }
 
 /// Room for companions behind the program's own cells.
-struct Room {
-    names: Names,
+struct CompanionRoom {
+    names: CompanionNames,
     next: Value,
     added: Vec<Variable>,
 }
 
-impl Room {
+impl CompanionRoom {
     fn companion(&mut self, of: &Variable, part: &str, domain: Domain) -> Result<Value, CannotInstrument> {
         let name = format!("{}_{part}", of.name);
         let initial = vec![some_value(domain); of.cells()];

@@ -127,7 +127,7 @@ fn check(program: &Program, attack: Attack) -> Result<(), CannotInstrument> {
 
 /// Which copy of a thread's code a location stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Copy {
+enum CodeCopy {
     Original,
     /// Of the attacker, after the attacked store.
     Attack,
@@ -139,42 +139,42 @@ enum Copy {
 
 /// The instrumented thread while it is made. Locations of the original keep their numbers, and a twin comes into being
 /// when something leads to it.
-struct Twins<'a> {
+struct TwinThread<'a> {
     original: &'a Thread,
     locations: Vec<Location>,
     transitions: Vec<Transition>,
-    twins: HashMap<(LocId, Copy), LocId>,
-    open: Vec<(LocId, Copy)>,
+    twins: HashMap<(LocId, CodeCopy), LocId>,
+    open: Vec<(LocId, CodeCopy)>,
 }
 
-impl<'a> Twins<'a> {
-    fn new(original: &'a Thread) -> Twins<'a> {
+impl<'a> TwinThread<'a> {
+    fn new(original: &'a Thread) -> TwinThread<'a> {
         let mut twins = HashMap::new();
-        twins.insert((original.initial, Copy::Original), original.initial);
-        Twins {
+        twins.insert((original.initial, CodeCopy::Original), original.initial);
+        TwinThread {
             original,
             locations: original.locations.clone(),
             transitions: Vec::new(),
             twins,
-            open: vec![(original.initial, Copy::Original)],
+            open: vec![(original.initial, CodeCopy::Original)],
         }
     }
 
     /// A location of the original, in a copy, whose transitions are not translated yet.
-    fn next(&mut self) -> Option<(LocId, Copy)> {
+    fn next(&mut self) -> Option<(LocId, CodeCopy)> {
         self.open.pop()
     }
 
-    fn twin(&mut self, location: LocId, copy: Copy) -> LocId {
+    fn twin(&mut self, location: LocId, copy: CodeCopy) -> LocId {
         if let Some(&twin) = self.twins.get(&(location, copy)) {
             return twin;
         }
         self.open.push((location, copy));
         let suffix = match copy {
-            Copy::Original => return *self.twins.entry((location, copy)).or_insert(location),
-            Copy::Attack => "attack",
-            Copy::Promised => "promised",
-            Copy::Joined => "joined",
+            CodeCopy::Original => return *self.twins.entry((location, copy)).or_insert(location),
+            CodeCopy::Attack => "attack",
+            CodeCopy::Promised => "promised",
+            CodeCopy::Joined => "joined",
         };
         let original = &self.original.locations[location.0];
         let labels = original.labels.iter().map(|label| format!("{label}_{suffix}")).collect();
