@@ -9,7 +9,7 @@ use ravelin_analysis::fences::{
 use ravelin_analysis::reachability::ReachEngine;
 use ravelin_explore::Budget;
 use ravelin_frontend::Language;
-use ravelin_frontend::sites::{Repair, Request, sites};
+use ravelin_frontend::sites::{RepairKind, SiteRequest, sites};
 use ravelin_program::{Model, Program, Site};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct Plan {
     pub purpose: SynthesisPurpose,
     pub sets: Sets,
     pub after_stores: bool,
-    pub repair: Repair,
+    pub repair: RepairKind,
     pub apart: bool,
     /// Of one search for fences; none for as long as it takes.
     pub time: Option<Duration>,
@@ -30,7 +30,7 @@ impl Plan {
         purpose: SynthesisPurpose::Robust,
         sets: Sets::Cheapest,
         after_stores: false,
-        repair: Repair::Fence,
+        repair: RepairKind::Fence,
         apart: false,
         time: None,
     };
@@ -38,7 +38,7 @@ impl Plan {
         purpose: SynthesisPurpose::Safe(ReachEngine::Auto),
         sets: Sets::AllMinimal,
         after_stores: true,
-        repair: Repair::Fence,
+        repair: RepairKind::Fence,
         apart: true,
         time: None,
     };
@@ -55,7 +55,7 @@ pub struct Measured {
 
 /// The answer, and the median of the processor time of all threads.
 pub fn measure(program: &Program, language: Language, plan: Plan, repetitions: usize) -> Result<Measured> {
-    let request = Request { repair: plan.repair, existing: false, copies: None };
+    let request = SiteRequest { repair: plan.repair, existing: false, copies: None };
     let ask = || -> Result<(FenceAnswer, Vec<Site>, Vec<Offer>)> {
         let found = sites(&program.source, language, &request)?;
         let all = if plan.apart { apart(program, &found.sites) } else { found.sites };

@@ -3,7 +3,7 @@
 use crate::measure::{repeated, thread_time, timed};
 use anyhow::{Context, Result};
 use ravelin_analysis::robustness::{AttackFate, RobustnessAnswer, RobustnessEngine, RobustnessQuestion, robustness};
-use ravelin_answer::Reason;
+use ravelin_answer::InfeasibilityReason;
 use ravelin_program::{Model, Program};
 use std::time::Duration;
 
@@ -40,7 +40,8 @@ pub struct Fates {
 
 impl Fates {
     pub fn of(answer: &RobustnessAnswer) -> Fates {
-        let fenced = answer.dismissed(Reason::NeverFollows) + answer.dismissed(Reason::Fenced);
+        let fenced =
+            answer.dismissed(InfeasibilityReason::NeverFollows) + answer.dismissed(InfeasibilityReason::Fenced);
         Fates {
             attacks: answer.attacks.len(),
             fenced,

@@ -9,7 +9,7 @@ use crate::table::{Table, count, seconds_or_stopped};
 use anyhow::Result;
 use ravelin_analysis::fences::SynthesisOutcome;
 use ravelin_frontend::Language;
-use ravelin_frontend::sites::Repair;
+use ravelin_frontend::sites::RepairKind;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if let Some(folder) = &arguments.memorax {
         let title = "## Memorax's files, safety\n\nAll minimal sets of writes to be locked. Ratio: to the time of Memorax's fence insertion, measured elsewhere on this kind of machine.\n";
         files(arguments, folder, title, Language::Memorax, &MEMORAX, &|_| Plan {
-            repair: Repair::Rmw,
+            repair: RepairKind::Rmw,
             apart: false,
             ..Plan::SAFE
         })?;

@@ -1,7 +1,7 @@
 //! Walking through a program step by step on the reference semantics, by chance or by choice.
 
 use crate::witness::{initial, narrate};
-use ravelin_answer::{Initial, Step};
+use ravelin_answer::{InitialState, RunStep};
 use ravelin_program::{Model, Program, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{NotModelled, Reference, State, TooMany};
@@ -18,7 +18,7 @@ pub struct Simulation {
 /// A step that can be taken now.
 pub struct StepChoice {
     pub action: Action,
-    pub told: Step,
+    pub told: RunStep,
     next: State,
 }
 
@@ -53,7 +53,7 @@ impl Simulation {
     }
 
     /// How the walk began, if these are its steps.
-    pub fn initial(&self, steps: &[Step]) -> Initial {
+    pub fn initial(&self, steps: &[RunStep]) -> InitialState {
         initial(&self.reference, &self.start, steps)
     }
 

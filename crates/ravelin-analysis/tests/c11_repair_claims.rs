@@ -8,13 +8,13 @@ use ravelin_analysis::c11::{
 };
 use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Placement, Sets};
 use ravelin_explore::Budget;
-use ravelin_frontend::sites::{Repair, Request, Sites as Places, sites};
+use ravelin_frontend::sites::{RepairKind, SiteRequest, Sites as Places, sites};
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Change, FenceStrength, Model, Program, Source};
 use ravelin_semantics::rc20::{self, OrderReading};
 
 fn places(text: &str) -> Places {
-    let request = Request { repair: Repair::Strengthen, existing: false, copies: None };
+    let request = SiteRequest { repair: RepairKind::Strengthen, existing: false, copies: None };
     sites(&Source::new("claim.rav", text), Language::Rav, &request).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 

@@ -1,8 +1,8 @@
 //! Attacks on robustness against tso and pso: a store that is delayed past a later access of its thread.
 
 use crate::graph::{Edge, EdgeKind, Event};
-use crate::place::Place;
-use crate::run::{Initial, Step};
+use crate::place::SourcePlace;
+use crate::run::{InitialState, RunStep};
 use ravelin_program::{Model, Position};
 use serde::{Deserialize, Serialize};
 
@@ -15,22 +15,22 @@ pub struct Attack {
     /// The attacker.
     pub thread: String,
     /// The store that is delayed.
-    pub store: Place,
+    pub store: SourcePlace,
     /// The access that overtakes it; under pso possibly a store.
-    pub load: Place,
+    pub load: SourcePlace,
     /// Which of the two it is.
-    pub overtaking: Overtaking,
+    pub overtaking: OvertakingAccess,
     /// Its result.
     pub fate: Fate,
     /// Why it is infeasible.
-    pub reason: Option<Reason>,
+    pub reason: Option<InfeasibilityReason>,
 }
 
 /// What overtakes a delayed store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Overtaking {
+pub enum OvertakingAccess {
     /// A load.
     Load,
     /// A store: only under pso.
@@ -54,7 +54,7 @@ pub enum Fate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Reason {
+pub enum InfeasibilityReason {
     /// No path of the thread's control flow leads from the store to the load.
     NeverFollows,
     /// Every path from the store to the load passes a fence or a locked instruction (NR1 of the paper's Table 2).
@@ -73,29 +73,29 @@ pub enum Reason {
     Searched,
 }
 
-impl Reason {
+impl InfeasibilityReason {
     /// The reasons that need no search.
-    pub const WITHOUT_SEARCH: [Reason; 7] = [
-        Reason::NeverFollows,
-        Reason::Fenced,
-        Reason::OwnCell,
-        Reason::LoadUncontested,
-        Reason::StoreUncontested,
-        Reason::NoWayBack,
-        Reason::ReleaseWaits,
+    pub const WITHOUT_SEARCH: [InfeasibilityReason; 7] = [
+        InfeasibilityReason::NeverFollows,
+        InfeasibilityReason::Fenced,
+        InfeasibilityReason::OwnCell,
+        InfeasibilityReason::LoadUncontested,
+        InfeasibilityReason::StoreUncontested,
+        InfeasibilityReason::NoWayBack,
+        InfeasibilityReason::ReleaseWaits,
     ];
 
     /// For users, as the end of "infeasible: …".
     pub fn describe(self) -> &'static str {
         match self {
-            Reason::NeverFollows => "the access never follows the store",
-            Reason::Fenced => "a fence or locked instruction is on every path",
-            Reason::OwnCell => "the access can only touch the store's own cell",
-            Reason::LoadUncontested => "no other thread stores to the accessed cell",
-            Reason::StoreUncontested => "no other thread accesses what is stored",
-            Reason::NoWayBack => "no chain of accesses leads back to the store",
-            Reason::ReleaseWaits => "a release store waits for the stores before it",
-            Reason::Searched => "searched",
+            InfeasibilityReason::NeverFollows => "the access never follows the store",
+            InfeasibilityReason::Fenced => "a fence or locked instruction is on every path",
+            InfeasibilityReason::OwnCell => "the access can only touch the store's own cell",
+            InfeasibilityReason::LoadUncontested => "no other thread stores to the accessed cell",
+            InfeasibilityReason::StoreUncontested => "no other thread accesses what is stored",
+            InfeasibilityReason::NoWayBack => "no chain of accesses leads back to the store",
+            InfeasibilityReason::ReleaseWaits => "a release store waits for the stores before it",
+            InfeasibilityReason::Searched => "searched",
         }
     }
 }
@@ -113,17 +113,17 @@ pub struct AttackWitness {
     /// Threads on the happens-before path, in the order in which they join it.
     pub helpers: Vec<String>,
     /// The delayed store.
-    pub store: Place,
+    pub store: SourcePlace,
     /// The access that overtook it.
-    pub load: Place,
+    pub load: SourcePlace,
     /// Which of the two it is.
-    pub overtaking: Overtaking,
+    pub overtaking: OvertakingAccess,
     /// What happens, in one sentence.
     pub sentence: String,
     /// Before the first step.
-    pub initial: Initial,
+    pub initial: InitialState,
     /// The computation, each step with its part.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RunStep>,
     /// What the threads did in memory.
     pub events: Vec<Event>,
     /// What happened before what. Edges that follow from others are omitted.
@@ -155,7 +155,7 @@ pub struct CycleEvent {
 /// A part of an attack's computation: τ1 · isu · τ2 · ld · τ3 · st · τ4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Part {
+pub enum WitnessPart {
     /// Before the delayed store is issued.
     #[serde(rename = "τ1")]
     Before,
@@ -179,17 +179,17 @@ pub enum Part {
     Rest,
 }
 
-impl Part {
+impl WitnessPart {
     /// Its name in the paper.
     pub fn name(self) -> &'static str {
         match self {
-            Part::Before => "τ1",
-            Part::Issue => "isu",
-            Part::Delaying => "τ2",
-            Part::Load => "ld",
-            Part::Path => "τ3",
-            Part::Store => "st",
-            Part::Rest => "τ4",
+            WitnessPart::Before => "τ1",
+            WitnessPart::Issue => "isu",
+            WitnessPart::Delaying => "τ2",
+            WitnessPart::Load => "ld",
+            WitnessPart::Path => "τ3",
+            WitnessPart::Store => "st",
+            WitnessPart::Rest => "τ4",
         }
     }
 }

@@ -10,7 +10,7 @@ pub struct Coverability {
     /// The net, as named by the user.
     pub file: String,
     /// Whether it can.
-    pub verdict: Covered,
+    pub verdict: CoverOutcome,
     /// Numbers of the rules that lead there, from 1.
     pub sequence: Option<Vec<u32>>,
     /// What each of these takes and gives.
@@ -37,7 +37,7 @@ pub struct Coverability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Covered {
+pub enum CoverOutcome {
     /// By a sequence of rules.
     Coverable,
     /// By none.

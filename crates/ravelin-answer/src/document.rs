@@ -1,6 +1,6 @@
 //! A document: the answers of one invocation.
 
-use crate::cover::{Coverability, Covered};
+use crate::cover::{CoverOutcome, Coverability};
 use crate::fence::{FenceOutcome, FencePlaces, Fences};
 use crate::measure::{Limit, Statistics};
 use crate::reach::{Reachability, Simulation};
@@ -94,9 +94,9 @@ impl Answer {
             Answer::FinalStates(answer) if answer.complete => Some(Verdict::Holds),
             Answer::FinalStates(_) => Some(Verdict::Unknown),
             Answer::Coverability(answer) => Some(match answer.verdict {
-                Covered::Coverable => Verdict::Violated,
-                Covered::Uncoverable => Verdict::Holds,
-                Covered::Unknown => Verdict::Unknown,
+                CoverOutcome::Coverable => Verdict::Violated,
+                CoverOutcome::Uncoverable => Verdict::Holds,
+                CoverOutcome::Unknown => Verdict::Unknown,
             }),
             Answer::None(answer) if answer.verdict == NoVerdict::Unknown => Some(Verdict::Unknown),
             Answer::None(_) | Answer::FencePlaces(_) | Answer::Simulation(_) => None,

@@ -32,7 +32,7 @@ pub struct Fences {
     /// There are more sets; these are the cheapest.
     pub truncated: bool,
     /// With `not_needed`: existing fences that are not needed.
-    pub superfluous: Vec<Change>,
+    pub superfluous: Vec<FenceChange>,
     /// With `wrong_under_sc` and `no_set`: what no fence forbids.
     pub trouble: Option<Box<Trouble>>,
     /// Why it is not known.
@@ -115,7 +115,7 @@ pub struct FenceSet {
     /// Changes of any kind; one in two copies of a thread counts twice.
     pub fences: usize,
     /// The changes and their places, in the order of the text.
-    pub changes: Vec<Change>,
+    pub changes: Vec<FenceChange>,
 }
 
 impl FenceSet {
@@ -135,7 +135,7 @@ impl FenceSet {
 /// A place, and the change there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Change {
+pub struct FenceChange {
     /// `L13`, `L13.9`, `t1:q4`.
     pub place: String,
     /// Where it is.
@@ -283,7 +283,7 @@ pub struct FencePlaces {
 pub struct PlaceCost {
     /// The place.
     #[serde(flatten)]
-    pub place: Change,
+    pub place: FenceChange,
     /// The cost of a fence there.
     pub cost: u64,
 }

@@ -32,25 +32,27 @@ pub mod text;
 mod threads;
 mod verdict;
 
-pub use attack::{Attack, AttackWitness, CycleEvent, Fate, Overtaking, Part, Reason};
-pub use cover::{Coverability, Covered, Firing};
+pub use attack::{Attack, AttackWitness, CycleEvent, Fate, InfeasibilityReason, OvertakingAccess, WitnessPart};
+pub use cover::{CoverOutcome, Coverability, Firing};
 pub use document::{
     Answer, Comparison, Diagnostic, Diagnostics, Document, DocumentError, NoAnswer, NoVerdict, OtherPlace, SCHEMA,
     Severity,
 };
 pub use fence::{
-    Change, ChangeKind, FenceEffort, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown,
+    ChangeKind, FenceChange, FenceEffort, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown,
     NeededFence, PlaceCost, Trouble, TroubleKind, WantedSets,
 };
 pub use graph::{Edge, EdgeKind, Event};
 pub use measure::{Limit, Statistics};
-pub use place::Place;
+pub use place::SourcePlace;
 pub use reach::{ReachEffort, Reachability, RunWitness, Simulation};
 pub use robust::{
-    C11Race, C11Robustness, C11Witness, Explored, Property, Remedy, Robustness, Strengthen, TriangularRace,
+    C11Race, C11Robustness, C11Witness, Property, Remedy, RobustEffort, Robustness, Strengthen, TriangularRace,
     TriangularRaces, WaitingLoop,
 };
-pub use run::{Access, BufferEntry, CellValue, Initial, InitialThread, RegisterValue, Step, StepKind, Storage};
+pub use run::{
+    AccessStorage, BufferEntry, CellValue, InitialState, InitialThread, RegisterValue, RunStep, RunStepKind, StepAccess,
+};
 pub use states::{EndState, EndThread, FinalCondition, FinalStates, Quantifier};
-pub use threads::{AnyNumber, Copies, Instance, NetSearch};
-pub use verdict::{Stop, Stops, Verdict, Violation};
+pub use threads::{AnyNumber, CopyCount, Instance, NetSearch};
+pub use verdict::{StopPlace, Stops, Verdict, Violation};

@@ -2,7 +2,7 @@
 
 use crate::graph::{Edge, Event};
 use crate::measure::{Limit, Statistics};
-use crate::run::{Initial, Step};
+use crate::run::{InitialState, RunStep};
 use crate::threads::AnyNumber;
 use crate::verdict::{Verdict, Violation};
 use ravelin_program::{Model, Value};
@@ -82,9 +82,9 @@ pub struct RunWitness {
     /// No shorter run shows a violation; false means that this was not established.
     pub shortest: bool,
     /// Before the first step.
-    pub initial: Initial,
+    pub initial: InitialState,
     /// The run.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RunStep>,
     /// What the threads did in memory; null if the run is too long for a graph.
     pub events: Option<Vec<Event>>,
     /// What happened before what. Edges that follow from others are omitted.
@@ -112,7 +112,7 @@ pub struct Simulation {
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Value>"))]
     pub values: Vec<(String, Value)>,
     /// Before the first step.
-    pub initial: Initial,
+    pub initial: InitialState,
     /// The run.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RunStep>,
 }

@@ -3,8 +3,8 @@
 use crate::attack::{Attack, AttackWitness, Fate};
 use crate::graph::{Edge, Event};
 use crate::measure::{Limit, Statistics};
-use crate::place::Place;
-use crate::run::{Initial, Step};
+use crate::place::SourcePlace;
+use crate::run::{InitialState, RunStep};
 use crate::threads::AnyNumber;
 use crate::verdict::{Stops, Verdict};
 use ravelin_program::{Model, SeqCstReading};
@@ -44,7 +44,7 @@ pub struct Robustness {
     /// What ended the search early.
     pub limit: Option<Limit>,
     /// How much was explored.
-    pub explored: Explored,
+    pub explored: RobustEffort,
     /// For a program with any number of threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub any_number: Option<AnyNumber>,
@@ -68,7 +68,7 @@ impl Robustness {
 /// How much the robustness check explored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Explored {
+pub struct RobustEffort {
     /// States of all searches.
     pub states: u64,
     /// Of these, with the engine `shared`: those under sc.
@@ -117,19 +117,19 @@ pub struct TriangularRace {
     /// The thread that stores to the loaded cell.
     pub racing_thread: String,
     /// The store.
-    pub store: Place,
+    pub store: SourcePlace,
     /// The load.
-    pub load: Place,
+    pub load: SourcePlace,
     /// The store that races with the load.
-    pub racing_store: Place,
+    pub racing_store: SourcePlace,
     /// The cell of the store.
     pub stored: String,
     /// The cell of the load.
     pub loaded: String,
     /// Before the first step.
-    pub initial: Initial,
+    pub initial: InitialState,
     /// A run under sc.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RunStep>,
     /// What the threads did in memory; null if the run is too long for a graph.
     pub events: Option<Vec<Event>>,
     /// What happened before what.
@@ -201,9 +201,9 @@ pub struct C11Witness {
     /// The write that it should have read, or come after.
     pub ignored: usize,
     /// Before the first step.
-    pub initial: Initial,
+    pub initial: InitialState,
     /// The run under sc up to the access.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RunStep>,
     /// The events of the graph.
     pub events: Vec<Event>,
     /// Its edges.
@@ -245,9 +245,9 @@ pub struct C11Race {
     /// The later one.
     pub second: usize,
     /// Before the first step.
-    pub initial: Initial,
+    pub initial: InitialState,
     /// The run under sc up to the second access.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RunStep>,
     /// The events of the graph.
     pub events: Vec<Event>,
     /// Its edges.

@@ -1,13 +1,13 @@
 //! A run: the state before the first step, and the effect of each step.
 
-use crate::attack::Part;
+use crate::attack::WitnessPart;
 use ravelin_program::{Position, Value};
 use serde::{Deserialize, Serialize};
 
 /// The state before the first step. A large memory is restricted to the cells that the run touches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Initial {
+pub struct InitialState {
     /// Every thread, in the order of the program.
     pub threads: Vec<InitialThread>,
     /// Memory.
@@ -47,11 +47,11 @@ pub struct RegisterValue {
 /// A step of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Step {
+pub struct RunStep {
     /// Its thread.
     pub thread: String,
     /// What kind of step.
-    pub kind: StepKind,
+    pub kind: RunStepKind,
     /// The position of its instruction.
     #[serde(flatten, with = "crate::place")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
@@ -61,9 +61,9 @@ pub struct Step {
     /// Part of the evaluation of a condition, not in the source.
     pub internal: bool,
     /// What it read.
-    pub reads: Vec<Access>,
+    pub reads: Vec<StepAccess>,
     /// What the store or the flush wrote, and where.
-    pub writes: Vec<Access>,
+    pub writes: Vec<StepAccess>,
     /// Cells whose value in memory changed.
     pub memory: Vec<CellValue>,
     /// Registers of the thread whose value changed.
@@ -72,44 +72,44 @@ pub struct Step {
     pub buffers: Vec<Vec<BufferEntry>>,
     /// For an attack's computation: the part that contains the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<Part>,
+    pub part: Option<WitnessPart>,
 }
 
 /// What kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum StepKind {
+pub enum RunStepKind {
     /// A thread executes an instruction.
     Step,
     /// A pending store reaches memory.
     Flush,
 }
 
-impl Step {
+impl RunStep {
     /// Whether a pending store reaches memory.
     pub fn is_flush(&self) -> bool {
-        self.kind == StepKind::Flush
+        self.kind == RunStepKind::Flush
     }
 }
 
 /// A cell that was read or written, with the value, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Access {
+pub struct StepAccess {
     /// The cell.
     pub cell: String,
     /// The value that was read or written.
     pub value: Value,
     /// Where it was read or written.
-    pub place: Storage,
+    pub place: AccessStorage,
 }
 
 /// Where a value came from, or went to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Storage {
+pub enum AccessStorage {
     /// Memory.
     Memory,
     /// The thread's own store buffer.
@@ -119,7 +119,7 @@ pub enum Storage {
 /// An entry of a store buffer: a store, or under PSO the word `marker`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(from = "Entry", into = "Entry")]
+#[serde(from = "EntryDocument", into = "EntryDocument")]
 pub enum BufferEntry {
     /// A pending store.
     Store(CellValue),
@@ -131,7 +131,7 @@ pub enum BufferEntry {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-enum Entry {
+enum EntryDocument {
     Store(CellValue),
     Word(Word),
 }
@@ -143,20 +143,20 @@ enum Word {
     Marker,
 }
 
-impl From<Entry> for BufferEntry {
-    fn from(entry: Entry) -> BufferEntry {
+impl From<EntryDocument> for BufferEntry {
+    fn from(entry: EntryDocument) -> BufferEntry {
         match entry {
-            Entry::Store(store) => BufferEntry::Store(store),
-            Entry::Word(Word::Marker) => BufferEntry::Marker,
+            EntryDocument::Store(store) => BufferEntry::Store(store),
+            EntryDocument::Word(Word::Marker) => BufferEntry::Marker,
         }
     }
 }
 
-impl From<BufferEntry> for Entry {
-    fn from(entry: BufferEntry) -> Entry {
+impl From<BufferEntry> for EntryDocument {
+    fn from(entry: BufferEntry) -> EntryDocument {
         match entry {
-            BufferEntry::Store(store) => Entry::Store(store),
-            BufferEntry::Marker => Entry::Word(Word::Marker),
+            BufferEntry::Store(store) => EntryDocument::Store(store),
+            BufferEntry::Marker => EntryDocument::Word(Word::Marker),
         }
     }
 }

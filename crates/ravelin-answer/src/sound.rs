@@ -2,7 +2,7 @@
 //!
 //! A document may come from anywhere. It is checked once, here, and views may follow every number.
 
-use crate::{Answer, C11Race, C11Witness, Edge, Event, Initial, NeededFence, Step, Trouble, TroubleKind};
+use crate::{Answer, C11Race, C11Witness, Edge, Event, InitialState, NeededFence, RunStep, Trouble, TroubleKind};
 
 impl Answer {
     /// Returns what is wrong with it.
@@ -80,7 +80,7 @@ fn data_race(race: &C11Race) -> Result<(), String> {
     event(&race.events, [race.first, race.second])
 }
 
-fn run(initial: &Initial, steps: &[Step]) -> Result<(), String> {
+fn run(initial: &InitialState, steps: &[RunStep]) -> Result<(), String> {
     for (number, step) in steps.iter().enumerate() {
         let wrong = |what: &str| Err(format!("step {}: {what}", number + 1));
         if !initial.threads.iter().any(|thread| thread.thread == step.thread) {
@@ -93,7 +93,7 @@ fn run(initial: &Initial, steps: &[Step]) -> Result<(), String> {
     Ok(())
 }
 
-fn graph(steps: &[Step], events: &[Event], all: &[Edge]) -> Result<(), String> {
+fn graph(steps: &[RunStep], events: &[Event], all: &[Edge]) -> Result<(), String> {
     if let Some(event) = events.iter().find(|event| event.steps.iter().any(|&step| step >= steps.len())) {
         return Err(format!("the event `{}` is made of steps that are none", event.text));
     }

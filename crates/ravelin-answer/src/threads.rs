@@ -21,7 +21,7 @@ pub struct AnyNumber {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Instance {
     /// How many of each.
-    pub copies: Vec<Copies>,
+    pub copies: Vec<CopyCount>,
     /// All with fewer copies were explored.
     pub smallest: bool,
 }
@@ -29,7 +29,7 @@ pub struct Instance {
 /// A thread and its number of copies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Copies {
+pub struct CopyCount {
     /// The thread.
     pub thread: String,
     /// How many.
@@ -39,7 +39,7 @@ pub struct Copies {
 impl Instance {
     /// `2 copies of p and 1 of q`.
     pub fn words(&self) -> String {
-        let copies = self.copies.iter().enumerate().map(|(number, Copies { thread, copies })| {
+        let copies = self.copies.iter().enumerate().map(|(number, CopyCount { thread, copies })| {
             let noun = match (number, copies) {
                 (0, 1) => " copy",
                 (0, _) => " copies",

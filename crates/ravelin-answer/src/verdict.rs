@@ -95,7 +95,7 @@ impl Violation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stops {
     /// One per place, in the order of threads and lines.
-    pub found: Vec<Stop>,
+    pub found: Vec<StopPlace>,
     /// What ended the search before every place was examined.
     pub limit: Option<Limit>,
     /// For a program with any number of threads: instances with at most this many copies of each were searched, and
@@ -106,7 +106,7 @@ pub struct Stops {
 /// A place at which a thread can stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Stop {
+pub struct StopPlace {
     /// What stops it; not a goal.
     #[serde(flatten)]
     pub violation: Violation,

@@ -11,7 +11,7 @@ use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
 use crate::storage::StorageArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use ravelin::{Language, Model, ReachEngine, Reading, RobustnessEngine, SeqCstReading, Target};
+use ravelin::{Language, Model, ReachEngine, ReadOptions, RobustnessEngine, SeqCstReading, TargetLanguage};
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
@@ -338,8 +338,8 @@ pub struct Convert {
     /// The output language: `rav` pretty-prints, `litmus` is a C litmus test for herd and litmus7, `c` is a C program for the
     /// sanitizer, `dot` is the control flow for Graphviz, `promela` is the input of SPIN, `spec` is the Petri net of its attacks, for any
     /// number of threads [default with --instrument: rav]
-    #[arg(long, value_name = "LANGUAGE", required_unless_present = "instrument", value_parser = named(&Target::ALL, Target::name))]
-    pub to: Option<Target>,
+    #[arg(long, value_name = "LANGUAGE", required_unless_present = "instrument", value_parser = named(&TargetLanguage::ALL, TargetLanguage::name))]
+    pub to: Option<TargetLanguage>,
     /// File to write instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -369,8 +369,8 @@ pub struct InputOptions {
 }
 
 impl InputOptions {
-    pub fn reading(&self) -> Reading {
-        Reading { language: self.from, copies: self.copies, wrap: self.wrap }
+    pub fn reading(&self) -> ReadOptions {
+        ReadOptions { language: self.from, copies: self.copies, wrap: self.wrap }
     }
 }
 

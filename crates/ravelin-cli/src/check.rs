@@ -5,7 +5,7 @@ use crate::ask::{Asking, Subject, is_first, usual_text};
 use crate::exit::Exit;
 use crate::{cluster, expect, model};
 use anyhow::{Context, bail};
-use ravelin::answer::text::{Table, attacks};
+use ravelin::answer::text::{TextTable, attacks};
 use ravelin::answer::{NoAnswer, Property, Verdict};
 use ravelin::{Answer, Budget, Error, Model, Program, RobustnessEngine, Storage};
 use ravelin_output::{replace, stdout};
@@ -173,7 +173,7 @@ fn compared(answers: &[[String; 3]]) -> String {
     if models.len() < 2 {
         return String::new();
     }
-    let mut table = Table::new(&[]);
+    let mut table = TextTable::new(&[]);
     table.row([String::new()].into_iter().chain(models.iter().map(|model| (*model).clone())));
     for file in files {
         let answer = |model: &&String| {

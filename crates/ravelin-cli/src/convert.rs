@@ -4,7 +4,7 @@ use crate::arguments::Convert;
 use crate::exit::Exit;
 use crate::input::{self, Unread};
 use anyhow::Context;
-use ravelin::Target;
+use ravelin::TargetLanguage;
 use ravelin_output::{escaped, replace, stdout};
 
 pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
@@ -13,10 +13,10 @@ pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
         Err(Unread::Errors(_)) => return Ok(Exit::Wrong),
         Err(unread) => return Err(unread.into()),
     };
-    let target = arguments.to.unwrap_or(Target::Rav);
+    let target = arguments.to.unwrap_or(TargetLanguage::Rav);
     let text = ravelin::convert(&program, target, arguments.instrument.as_deref())?;
     // A program in its own language is written as it is. What others read quotes names of files and threads, in comments and labels only.
-    let text = if target == Target::Rav { text.as_str().into() } else { escaped(&text) };
+    let text = if target == TargetLanguage::Rav { text.as_str().into() } else { escaped(&text) };
     match &arguments.output {
         Some(path) => replace(path, &*text).with_context(|| path.display().to_string())?,
         None => stdout().program(&text)?,

@@ -5,7 +5,7 @@ use crate::input;
 use crate::named::named;
 use clap::Args;
 use ravelin::answer::Severity;
-use ravelin::{Answer, Document, Language, Reading};
+use ravelin::{Answer, Document, Language, ReadOptions};
 use ravelin_output::stdout;
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub struct Diagnose {
 
 pub fn run(arguments: &Diagnose) -> anyhow::Result<Exit> {
     let source = input::read_source(&arguments.file)?;
-    let reading = Reading { language: arguments.from, ..Reading::default() };
+    let reading = ReadOptions { language: arguments.from, ..ReadOptions::default() };
     let found = ravelin::diagnostics(&reading, source.name, source.text)?;
     let is_wrong = found.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     stdout().text(&Document::new("diagnose", vec![Answer::Diagnostics(found)]).text())?;

@@ -6,8 +6,8 @@ use crate::in_time::in_time;
 use crate::input::{self, Unread};
 use crate::interrupt;
 use ravelin::answer::NoAnswer;
-use ravelin::answer::text::Table as Columns;
-use ravelin::{Answer, Command, Compared, Comparing, Document, Model, Table};
+use ravelin::answer::text::TextTable as Columns;
+use ravelin::{Answer, Command, ComparisonOptions, Document, ExpectationTable, FileComparison, Model};
 use ravelin_output::{complain, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -25,11 +25,12 @@ pub fn run(
     output.refuse_pages(&format!("{} --expect", command.name()))?;
     let (tables, programs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         inputs.files.iter().partition(|path| path.extension().is_some_and(|extension| extension == "tsv"));
-    let tables = tables.into_iter().map(|path| Table::read(path)).collect::<Result<Vec<Table>, _>>()?;
+    let tables =
+        tables.into_iter().map(|path| ExpectationTable::read(path)).collect::<Result<Vec<ExpectationTable>, _>>()?;
     let stop = interrupt::stop();
     // Files are asked about side by side, each by one worker.
     let budget = resources.budget().workers(1).stop(stop);
-    let comparing = Comparing { command, models, tables: &tables, budget };
+    let comparing = ComparisonOptions { command, models, tables: &tables, budget };
     let next = Mutex::new(programs.iter().enumerate());
     let outcomes = Mutex::new(Vec::new());
     let work = || {
@@ -61,16 +62,18 @@ pub fn run(
 }
 
 /// Compares one file under every model.
-fn compare(comparing: &Comparing, path: &Path, inputs: &Inputs) -> Compared {
+fn compare(comparing: &ComparisonOptions, path: &Path, inputs: &Inputs) -> FileComparison {
     match input::read_quietly(path, &inputs.input.reading()) {
         Ok(program) => comparing.compare(path, &program),
-        Err(Unread::Errors(errors)) => Compared { errors: vec![errors.to_string()], ..Compared::default() },
-        Err(unread) => Compared { errors: vec![format!("{:#}", anyhow::Error::from(unread))], ..Compared::default() },
+        Err(Unread::Errors(errors)) => FileComparison { errors: vec![errors.to_string()], ..FileComparison::default() },
+        Err(unread) => {
+            FileComparison { errors: vec![format!("{:#}", anyhow::Error::from(unread))], ..FileComparison::default() }
+        }
     }
 }
 
 /// `missing`: files that were not compared because of a signal.
-fn report(command: Command, outcomes: Vec<Compared>, missing: usize, output: &Output) -> anyhow::Result<Exit> {
+fn report(command: Command, outcomes: Vec<FileComparison>, missing: usize, output: &Output) -> anyhow::Result<Exit> {
     let files = outcomes.len();
     let silent = outcomes.iter().filter(|outcome| outcome.comparisons.is_empty() && outcome.errors.is_empty()).count();
     let pending: usize = outcomes.iter().map(|outcome| outcome.pending).sum();

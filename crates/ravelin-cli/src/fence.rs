@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::{expect, model};
 use anyhow::{Context, bail};
 use ravelin::answer::FencePurpose;
-use ravelin::{Answer, Command, CostBy, Model, Placement, Repair, Sets};
+use ravelin::{Answer, Command, CostBy, Model, Placement, RepairKind, Sets};
 use ravelin_output::{complain, replace};
 
 pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
@@ -105,8 +105,8 @@ fn answer(
         (true, PurposeName::Safety) => Sets::AllMinimal,
     };
     let repair = match arguments.repair {
-        RepairName::Fence => Repair::Fence,
-        RepairName::Rmw => Repair::Rmw,
+        RepairName::Fence => RepairKind::Fence,
+        RepairName::Rmw => RepairKind::Rmw,
     };
     let mut question = ravelin::fence(subject.program)
         .model(subject.model)

@@ -7,7 +7,7 @@ use crate::arguments::Color;
 use crate::interrupt;
 use crate::terminal::paints;
 use anyhow::{Context, bail};
-use ravelin::{Error, ParseError, Program, Reading};
+use ravelin::{Error, ParseError, Program, ReadOptions};
 use ravelin_output::complain;
 use std::io::{self, Read};
 use std::path::Path;
@@ -50,7 +50,7 @@ impl From<Unread> for anyhow::Error {
 }
 
 /// Reads a program. Diagnostics go to standard error.
-pub fn read(path: &Path, reading: &Reading) -> Result<Program, Unread> {
+pub fn read(path: &Path, reading: &ReadOptions) -> Result<Program, Unread> {
     let program = read_quietly(path, reading);
     let color = || paints(Color::Auto, ravelin_output::stderr());
     match &program {
@@ -67,7 +67,7 @@ pub fn read(path: &Path, reading: &Reading) -> Result<Program, Unread> {
 }
 
 /// The same without a word.
-pub fn read_quietly(path: &Path, reading: &Reading) -> Result<Program, Unread> {
+pub fn read_quietly(path: &Path, reading: &ReadOptions) -> Result<Program, Unread> {
     let source = read_source(path).map_err(|error| match error.is::<Interrupted>() {
         true => Unread::Interrupted,
         false => Unread::Other(error),

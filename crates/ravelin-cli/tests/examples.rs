@@ -2,7 +2,9 @@
 //! there yet; all others are checked here.
 
 use crate::running::examples;
-use ravelin::{Budget, Command, Comparing, Model, Program, ReachEngine, Reductions, RobustnessEngine, SeqCstReading};
+use ravelin::{
+    Budget, Command, ComparisonOptions, Model, Program, ReachEngine, Reductions, RobustnessEngine, SeqCstReading,
+};
 use ravelin_frontend::{expectations, rav};
 use ravelin_program::Source;
 use std::path::Path;
@@ -26,7 +28,7 @@ fn every_example_does_what_its_header_says() {
         // What is said about fences is compared where `fence --expect` is tested.
         for command in commands {
             let comparing =
-                Comparing { command, models: &Model::ALL, tables: &[], budget: Budget::unlimited().workers(2) };
+                ComparisonOptions { command, models: &Model::ALL, tables: &[], budget: Budget::unlimited().workers(2) };
             let found = comparing.compare(Path::new(&path), &program);
             compared += found.comparisons.len();
             problems.extend(found.errors);

@@ -24,9 +24,9 @@ pub trait Token: Copy {
 }
 
 /// A syntax error was found and has been reported.
-pub struct Reported;
+pub struct SyntaxError;
 
-pub type Parse<T> = Result<T, Reported>;
+pub type Parse<T> = Result<T, SyntaxError>;
 
 /// Gives out tokens; after the last one it gives the end for ever.
 pub struct Cursor<'a, T> {

@@ -16,12 +16,12 @@ pub struct Flow {
     /// Something leads to this location, or it has a name: it is more than the start of a branch.
     reached: Vec<bool>,
     labels: Vec<(Raw, String)>,
-    edges: Vec<Edge>,
+    edges: Vec<FlowEdge>,
     next_rank: usize,
 }
 
 #[derive(Debug)]
-struct Edge {
+struct FlowEdge {
     from: usize,
     to: usize,
     instruction: Instruction,
@@ -32,7 +32,7 @@ struct Edge {
 
 /// The finished automaton.
 #[derive(Debug)]
-pub struct Finished {
+pub struct FlowAutomaton {
     pub locations: Vec<Location>,
     pub transitions: Vec<Transition>,
     pub initial: LocId,
@@ -61,7 +61,7 @@ impl Flow {
     fn emit_at(&mut self, rank: usize, from: Raw, instruction: Instruction, to: Raw, span: Span) {
         let target = self.find(to);
         self.reached[target] = true;
-        self.edges.push(Edge { from: from.0, to: to.0, instruction, span, rank });
+        self.edges.push(FlowEdge { from: from.0, to: to.0, instruction, span, rank });
     }
 
     /// Goes from one location to the other without a step. A location that would go to itself gets a step that does
@@ -106,7 +106,7 @@ impl Flow {
     }
 
     /// Keeps what can be reached, numbered in the order of the source with the end last.
-    pub fn finish(mut self, initial: Raw, end: Raw, end_span: Span) -> Finished {
+    pub fn finish(mut self, initial: Raw, end: Raw, end_span: Span) -> FlowAutomaton {
         let mut edges = std::mem::take(&mut self.edges);
         for edge in &mut edges {
             edge.from = self.find(Raw(edge.from));
@@ -160,6 +160,6 @@ impl Flow {
             .collect();
         transitions.sort_by_key(|transition| transition.from);
         // Every location but the end has a way on, unless the limit on steps was hit and the result is not used.
-        Finished { locations, transitions, initial: number[initial].unwrap_or(LocId(0)), labels }
+        FlowAutomaton { locations, transitions, initial: number[initial].unwrap_or(LocId(0)), labels }
     }
 }

@@ -40,7 +40,7 @@ use ravelin_program::{Program, Source};
 
 /// What became of a text.
 #[derive(Clone, Debug)]
-pub struct Parsed {
+pub struct ParseResult {
     /// `None` exactly if one of the diagnostics is an error.
     pub program: Option<Program>,
     /// In order of their places in the text.
@@ -53,12 +53,12 @@ pub struct Parsed {
 }
 
 /// Reads a program in the given language.
-pub fn parse(source: Source, language: Language) -> Parsed {
+pub fn parse(source: Source, language: Language) -> ParseResult {
     match language {
         Language::Rav => {
             let parsed = rav::parse(source);
             let (expectations, _) = expectations(&parsed.source.text);
-            Parsed {
+            ParseResult {
                 program: parsed.program,
                 diagnostics: parsed.diagnostics,
                 expectations,

@@ -13,7 +13,7 @@ fn corpus() -> Vec<(String, String)> {
 }
 
 /// Parses, renders and formats; a text without errors must survive formatting.
-fn exercise(name: &str, text: &str) -> rav::Parsed {
+fn exercise(name: &str, text: &str) -> rav::RavParse {
     let parsed = rav::parse(Source::new(name, text));
     let failed = parsed.diagnostics.iter().any(Diagnostic::is_error);
     assert_eq!(parsed.program.is_none(), failed, "a program is given exactly if there is no error:\n{text}");

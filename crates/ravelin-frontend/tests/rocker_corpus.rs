@@ -4,7 +4,7 @@
 //! looked for only if a line speaks of it. Printed as `.rav` and read again, a program must still do the same.
 
 use crate::corpus;
-use ravelin_frontend::{Language, Parsed, parse, print, rav, render, rocker};
+use ravelin_frontend::{Language, ParseResult, parse, print, rav, render, rocker};
 use ravelin_program::{Model, Program, Source};
 use ravelin_semantics::operational::{Exploration, Reference, State};
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ fn corpus() -> Vec<(String, String)> {
 }
 
 /// Without any diagnostic.
-fn read(name: &str, text: &str) -> (Program, Parsed) {
+fn read(name: &str, text: &str) -> (Program, ParseResult) {
     let parsed = parse(Source::new(name, text), Language::Rocker);
     assert!(parsed.diagnostics.is_empty(), "{}", render(&parsed.diagnostics, &parsed.source, false));
     (parsed.program.clone().expect("no errors"), parsed)

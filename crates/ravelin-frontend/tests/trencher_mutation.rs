@@ -3,10 +3,10 @@
 
 use crate::corpus;
 use crate::mutation::Mutants;
-use ravelin_frontend::{Diagnostic, Parsed, print, rav, render, trencher};
+use ravelin_frontend::{Diagnostic, ParseResult, print, rav, render, trencher};
 use ravelin_program::Source;
 
-fn exercise(text: &str) -> Parsed {
+fn exercise(text: &str) -> ParseResult {
     let parsed = trencher::parse(Source::new("mutant.txt", text));
     let failed = parsed.diagnostics.iter().any(Diagnostic::is_error);
     assert_eq!(parsed.program.is_none(), failed, "a program is given exactly if there is no error:\n{text}");

@@ -8,7 +8,7 @@ use crate::story::{
     Stuck, Telling, Verdict, describe_access,
 };
 use ravelin_answer::text::{Style, counted};
-use ravelin_answer::{BufferEntry, Change, EdgeKind, Storage};
+use ravelin_answer::{AccessStorage, BufferEntry, EdgeKind, FenceChange};
 use std::fmt::Write;
 
 /// The most states to list; the document has all of them.
@@ -119,20 +119,20 @@ pub(crate) fn sentence(run: &Run, step: &Step, before: &State) -> String {
     let mut parts: Vec<String> = Vec::new();
     for read in &step.reads {
         let from = match read.place {
-            Storage::Buffer => "from its own store buffer".to_owned(),
-            Storage::Memory => format!("from memory{}", overtaken(run, step)),
+            AccessStorage::Buffer => "from its own store buffer".to_owned(),
+            AccessStorage::Memory => format!("from memory{}", overtaken(run, step)),
         };
         parts.push(format!("reads {} = {} {from}", read.cell, read.value));
     }
     for write in &step.writes {
         parts.push(match write.place {
-            Storage::Buffer => {
+            AccessStorage::Buffer => {
                 let still = had(&write.cell)
                     .map(|old| format!("; memory still has {} = {old}", write.cell))
                     .unwrap_or_default();
                 format!("stores {} to {}, which waits in {thread}'s store buffer{still}", write.value, write.cell)
             }
-            Storage::Memory => format!("writes {} = {} to memory", write.cell, write.value),
+            AccessStorage::Memory => format!("writes {} = {} to memory", write.cell, write.value),
         });
     }
     let registers: Vec<String> =
@@ -250,7 +250,7 @@ fn listed(states: &States, style: Style) -> String {
     text
 }
 
-fn on_line(change: &Change) -> String {
+fn on_line(change: &FenceChange) -> String {
     change.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default()
 }
 

@@ -9,10 +9,10 @@ use serde_json::Value;
 
 /// A proof that `certificate` of a question, or [`crate::Cover::run`], made.
 #[derive(Debug)]
-pub struct Certificate(Kind);
+pub struct Certificate(CertificateKind);
 
 #[derive(Debug)]
-enum Kind {
+enum CertificateKind {
     /// No goal can be reached under tso.
     LoadBuffers(load_buffers::ReachabilityCertificate),
     /// About any number of threads.
@@ -27,9 +27,9 @@ impl Certificate {
         let not_one = |error: serde_json::Error| Error::Question(format!("not a certificate: {error}"));
         let document: Value = serde_json::from_str(text).map_err(not_one)?;
         let kind = match document["format"].as_str() {
-            Some(ravelin_nets::FORMAT) => Kind::Net(serde_json::from_value(document).map_err(not_one)?),
-            Some(any_number::FORMAT) => Kind::AnyNumber(serde_json::from_value(document).map_err(not_one)?),
-            _ => Kind::LoadBuffers(serde_json::from_value(document).map_err(not_one)?),
+            Some(ravelin_nets::FORMAT) => CertificateKind::Net(serde_json::from_value(document).map_err(not_one)?),
+            Some(any_number::FORMAT) => CertificateKind::AnyNumber(serde_json::from_value(document).map_err(not_one)?),
+            _ => CertificateKind::LoadBuffers(serde_json::from_value(document).map_err(not_one)?),
         };
         Ok(Certificate(kind))
     }
@@ -37,9 +37,9 @@ impl Certificate {
     /// The name of the program that it proves something about; none for a net.
     pub fn program(&self) -> Option<&str> {
         match &self.0 {
-            Kind::LoadBuffers(certificate) => Some(&certificate.program),
-            Kind::AnyNumber(certificate) => Some(&certificate.program),
-            Kind::Net(_) => None,
+            CertificateKind::LoadBuffers(certificate) => Some(&certificate.program),
+            CertificateKind::AnyNumber(certificate) => Some(&certificate.program),
+            CertificateKind::Net(_) => None,
         }
     }
 
@@ -47,7 +47,7 @@ impl Certificate {
     pub fn check(&self, program: &Program) -> Result<String, String> {
         let (file, program) = (program.name(), &program.program);
         match &self.0 {
-            Kind::LoadBuffers(certificate) => {
+            CertificateKind::LoadBuffers(certificate) => {
                 let checked = load_buffers::check(program, certificate).map_err(|flaw| flaw.to_string())?;
                 Ok(format!(
                     "no goal of {file} can be reached under tso: {} constraints contain {} cases of the goals, no initial state, \
@@ -55,7 +55,7 @@ impl Certificate {
                     checked.constraints, checked.claims, checked.steps
                 ))
             }
-            Kind::AnyNumber(certificate) => {
+            CertificateKind::AnyNumber(certificate) => {
                 let checked = any_number::check(program, certificate).map_err(|flaw| flaw.to_string())?;
                 let claim = match certificate.claim {
                     Claim::Robust => format!("{file} is robust against tso"),
@@ -67,13 +67,15 @@ impl Certificate {
                     checked.constraints, checked.claims, checked.steps
                 ))
             }
-            Kind::Net(_) => Err("it is about a net, not about a program".to_owned()),
+            CertificateKind::Net(_) => Err("it is about a net, not about a program".to_owned()),
         }
     }
 
     /// Checks it against a net. Returns what is proved, or what is wrong with the proof.
     pub fn check_net(&self, net: &Net) -> Result<String, String> {
-        let Kind::Net(certificate) = &self.0 else { return Err("it is about a program, not about a net".to_owned()) };
+        let CertificateKind::Net(certificate) = &self.0 else {
+            return Err("it is about a program, not about a net".to_owned());
+        };
         let checked = ravelin_nets::check(&net.net, certificate).map_err(|flaw| flaw.to_string())?;
         Ok(format!(
             "no target of {} can be covered: {} markings are below {} targets, above no initial marking, and closed under all \

@@ -11,7 +11,7 @@ use std::fmt;
 
 /// A language to write a program in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Target {
+pub enum TargetLanguage {
     /// Ravelin's own.
     Rav,
     /// A litmus test for herd.
@@ -26,19 +26,26 @@ pub enum Target {
     Spec,
 }
 
-impl Target {
+impl TargetLanguage {
     /// All of them.
-    pub const ALL: [Target; 6] = [Target::Rav, Target::Litmus, Target::C, Target::Dot, Target::Promela, Target::Spec];
+    pub const ALL: [TargetLanguage; 6] = [
+        TargetLanguage::Rav,
+        TargetLanguage::Litmus,
+        TargetLanguage::C,
+        TargetLanguage::Dot,
+        TargetLanguage::Promela,
+        TargetLanguage::Spec,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Target::Rav => "rav",
-            Target::Litmus => "litmus",
-            Target::C => "c",
-            Target::Dot => "dot",
-            Target::Promela => "promela",
-            Target::Spec => "spec",
+            TargetLanguage::Rav => "rav",
+            TargetLanguage::Litmus => "litmus",
+            TargetLanguage::C => "c",
+            TargetLanguage::Dot => "dot",
+            TargetLanguage::Promela => "promela",
+            TargetLanguage::Spec => "spec",
         }
     }
 }
@@ -53,10 +60,10 @@ impl Target {
 /// assert_eq!(ravelin::convert(&program, Target::Rav, None)?, "static x;\nthread p {\n    x.store(1);\n}\n");
 /// # Ok::<(), ravelin::Error>(())
 /// ```
-pub fn convert(program: &Program, target: Target, attack: Option<&str>) -> Result<String, Error> {
+pub fn convert(program: &Program, target: TargetLanguage, attack: Option<&str>) -> Result<String, Error> {
     let unfit = |problem: &dyn fmt::Display| Error::Question(format!("{}: {problem}", program.name()));
     let mut converted = program.program.clone();
-    if target == Target::Spec {
+    if target == TargetLanguage::Spec {
         let attack = attack.map(|attack| find_attack(&HardwareProgram::new(&converted), attack));
         let attack = attack.transpose().map_err(|error| unfit(&error))?;
         let net = petri_net_of_attacks(&converted, attack).map_err(|error| unfit(&error))?;
@@ -70,13 +77,15 @@ pub fn convert(program: &Program, target: Target, attack: Option<&str>) -> Resul
     }
     match target {
         // A program in its own language keeps its shape and its comments.
-        Target::Rav if program.language == Language::Rav && program.reading.copies.is_none() && attack.is_none() => {
+        TargetLanguage::Rav
+            if program.language == Language::Rav && program.reading.copies.is_none() && attack.is_none() =>
+        {
             Ok(rav::format(&rav::parse(converted.source).ast))
         }
-        Target::Rav => Ok(print::rav(&converted)),
-        Target::Litmus => print::litmus(&converted).map_err(|error| unfit(&error)),
-        Target::C => print::c(&converted).map_err(|error| unfit(&error)),
-        Target::Dot | Target::Spec => Ok(print::dot(&converted)),
-        Target::Promela => print::promela(&converted).map_err(|error| unfit(&error)),
+        TargetLanguage::Rav => Ok(print::rav(&converted)),
+        TargetLanguage::Litmus => print::litmus(&converted).map_err(|error| unfit(&error)),
+        TargetLanguage::C => print::c(&converted).map_err(|error| unfit(&error)),
+        TargetLanguage::Dot | TargetLanguage::Spec => Ok(print::dot(&converted)),
+        TargetLanguage::Promela => print::promela(&converted).map_err(|error| unfit(&error)),
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use ravelin_analysis::stops::StopsAnswer;
 use ravelin_answer::{self as answer, OtherPlace};
-use ravelin_frontend::{Diagnostic, Expectation, Language, Parsed, Severity, render, trencher};
+use ravelin_frontend::{Diagnostic, Expectation, Language, ParseResult, Severity, render, trencher};
 use ravelin_program::{Model, Position, Source, Span};
 use std::fmt;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 pub struct Program {
     pub(crate) program: ravelin_program::Program,
     pub(crate) language: Language,
-    pub(crate) reading: Reading,
+    pub(crate) reading: ReadOptions,
     pub(crate) expectations: Vec<Expectation>,
     /// Warnings.
     diagnostics: Vec<Diagnostic>,
@@ -24,7 +24,7 @@ pub struct Program {
 
 /// How a text becomes a program.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
+pub struct ReadOptions {
     /// The language, if the name and the text do not determine it.
     pub language: Option<Language>,
     /// Copies of each `thread p[*]`; without a number the program has any number of threads.
@@ -33,7 +33,7 @@ pub struct Reading {
     pub wrap: Option<i64>,
 }
 
-impl Reading {
+impl ReadOptions {
     /// Reads a text. The language is detected from its name, or else from the text.
     pub fn parse(&self, name: impl Into<String>, text: impl Into<String>) -> Result<Program, Error> {
         let source = Source::new(name.into(), text.into());
@@ -50,7 +50,7 @@ impl Reading {
         Ok(Program {
             program,
             language,
-            reading: Reading { language: Some(language), ..*self },
+            reading: ReadOptions { language: Some(language), ..*self },
             expectations: parsed.expectations,
             diagnostics: parsed.diagnostics,
             stops: OnceLock::new(),
@@ -96,7 +96,7 @@ impl Program {
     /// # Ok::<(), ravelin::Error>(())
     /// ```
     pub fn parse(name: impl Into<String>, text: impl Into<String>) -> Result<Program, Error> {
-        Reading::default().parse(name, text)
+        ReadOptions::default().parse(name, text)
     }
 
     /// Reads a file.
@@ -161,7 +161,7 @@ impl Program {
 /// A text that is not a program.
 #[derive(Debug)]
 pub struct ParseError {
-    parsed: Parsed,
+    parsed: ParseResult,
 }
 
 impl ParseError {
@@ -196,7 +196,7 @@ impl std::error::Error for ParseError {}
 
 /// What is wrong with a text, whether or not it is a program.
 pub fn diagnostics(
-    reading: &Reading,
+    reading: &ReadOptions,
     name: impl Into<String>,
     text: impl Into<String>,
 ) -> Result<answer::Diagnostics, Error> {

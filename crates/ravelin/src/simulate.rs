@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::program::Program;
 use crate::setters::setters;
 use ravelin_analysis::simulation::{Simulation, Standing, StepChoice};
-use ravelin_answer::{self as answer, Answer, InitialThread, Step};
-use ravelin_frontend::sites::{Repair, Request, sites};
+use ravelin_answer::{self as answer, Answer, InitialThread, RunStep};
+use ravelin_frontend::sites::{RepairKind, SiteRequest, sites};
 use ravelin_program::{Model, Site, ThreadTransition};
 use ravelin_semantics::Action;
 use std::collections::{BTreeMap, HashMap};
@@ -52,7 +52,7 @@ impl<'a> Simulate<'a> {
     /// Walks at random, to the end or to a violation.
     pub fn run(self) -> Result<Answer, Error> {
         let mut simulation = Simulation::new(&self.program.program, self.model, self.seed)?;
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<RunStep> = Vec::new();
         let mut troubles = simulation.troubles();
         while steps.len() < self.steps && troubles.is_empty() {
             let mut choices = simulation.choices();
@@ -109,8 +109,9 @@ impl<'a> Simulate<'a> {
         }
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         let count = |site: &Site| site.edges.iter().map(|edge| taken.get(edge).copied().unwrap_or(0)).sum::<u64>();
-        for (repair, existing) in [(Repair::Fence, true), (Repair::Rmw, false), (Repair::Strengthen, false)] {
-            let request = Request { repair, existing, copies: self.program.reading.copies };
+        for (repair, existing) in [(RepairKind::Fence, true), (RepairKind::Rmw, false), (RepairKind::Strengthen, false)]
+        {
+            let request = SiteRequest { repair, existing, copies: self.program.reading.copies };
             match sites(&self.program.program.source, self.program.language, &request) {
                 Ok(found) => {
                     for site in &found.sites {
@@ -119,7 +120,7 @@ impl<'a> Simulate<'a> {
                     }
                 }
                 // Not every language has locked exchanges or orders; all have fences.
-                Err(error) if repair == Repair::Fence => return Err(error.into()),
+                Err(error) if repair == RepairKind::Fence => return Err(error.into()),
                 Err(_) => {}
             }
         }
@@ -165,7 +166,7 @@ impl Walk {
     }
 
     /// The steps that can be taken now.
-    pub fn choices(&self) -> Vec<Step> {
+    pub fn choices(&self) -> Vec<RunStep> {
         self.choices.iter().map(|choice| choice.told.clone()).collect()
     }
 

@@ -10,7 +10,7 @@ use super::graph::{cycle_through, edges};
 use super::sentence;
 use crate::InternalError;
 use crate::witness::{initial, narrate, start_of};
-use ravelin_answer::{Edge, Event, Initial, Step};
+use ravelin_answer::{Edge, Event, InitialState, RunStep};
 use ravelin_machine::Run;
 use ravelin_machine::monitor::MonitorFinding;
 use ravelin_program::{Program, ThreadId, Value};
@@ -24,8 +24,8 @@ use ravelin_semantics::rc20::{
 #[derive(Clone, Debug)]
 pub struct C11Witness {
     /// The SC run that leads there.
-    pub initial: Initial,
-    pub steps: Vec<Step>,
+    pub initial: InitialState,
+    pub steps: Vec<RunStep>,
     pub actions: Vec<Action>,
     pub graph: Graph,
     /// The graph's events, told.
@@ -45,8 +45,8 @@ pub struct C11Witness {
 /// Two accesses, one of them not atomic, that no synchronisation orders.
 #[derive(Clone, Debug)]
 pub struct C11Race {
-    pub initial: Initial,
-    pub steps: Vec<Step>,
+    pub initial: InitialState,
+    pub steps: Vec<RunStep>,
     pub actions: Vec<Action>,
     pub graph: Graph,
     pub events: Vec<Event>,
@@ -105,7 +105,7 @@ pub(super) fn race(program: &Program, reading: OrderReading, found: &MonitorFind
     Ok(C11Race { initial, steps, actions, events, edges: edges(&graph), first, second, sentence, graph })
 }
 
-fn replay(program: &Program, run: &Run) -> Result<(Initial, Vec<Step>), String> {
+fn replay(program: &Program, run: &Run) -> Result<(InitialState, Vec<RunStep>), String> {
     let reference = Reference::as_written(program).map_err(|error| error.to_string())?;
     let start = start_of(&reference, &run.start)?;
     let mut state = start.clone();

@@ -12,7 +12,7 @@ use super::spread::{Share, ask_once_more, spread};
 use super::witness::{self, AttackWitness};
 use crate::parameterised::{AnyNumber, robust_for_any_number};
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_answer::Reason;
+use ravelin_answer::InfeasibilityReason;
 use ravelin_explore::{Budget, Limit, Options, Until};
 use ravelin_machine::BuildError;
 use ravelin_machine::attack::{self as machine, AttackResult, AttackRun, Extent, Hunt, HuntStatistics, hunt, query};
@@ -98,7 +98,7 @@ pub struct JudgedAttack {
 #[derive(Clone, Debug)]
 pub enum AttackFate {
     /// Infeasible, for a reason that needs no search.
-    Dismissed(Reason),
+    Dismissed(InfeasibilityReason),
     /// Infeasible: the search was exhaustive.
     Infeasible,
     Feasible(Box<AttackWitness>),
@@ -139,7 +139,7 @@ impl RobustnessAnswer {
     }
 
     /// How many attacks were dismissed for a reason.
-    pub fn dismissed(&self, reason: Reason) -> usize {
+    pub fn dismissed(&self, reason: InfeasibilityReason) -> usize {
         self.count(|fate| matches!(fate, AttackFate::Dismissed(because) if *because == reason))
     }
 

@@ -4,15 +4,15 @@
 //! found. So a dismissed attack is infeasible; one that is not dismissed may be infeasible all the same.
 
 use super::attack::{Attack, ends_attack, is_delayable};
-use ravelin_answer::Reason;
+use ravelin_answer::InfeasibilityReason;
 use ravelin_machine::attack::{AddressRange, Footprint, footprints};
 use ravelin_program::{HardwareProgram, Instruction, LocId, Model, Program, Thread};
 use std::collections::HashMap;
 
 /// However many threads delay stores, one with as few delays as possible does not delay this store past this access: either it
 /// cannot, or what is overtaken is nobody else's business, so the store could as well have come before it (Lemmas 5 and 7).
-pub(super) fn makes_delay_pointless(reason: Reason) -> bool {
-    !matches!(reason, Reason::StoreUncontested | Reason::NoWayBack)
+pub(super) fn makes_delay_pointless(reason: InfeasibilityReason) -> bool {
+    !matches!(reason, InfeasibilityReason::StoreUncontested | InfeasibilityReason::NoWayBack)
 }
 
 /// What is known of a program without running it.
@@ -57,19 +57,19 @@ impl<'a> ProgramFacts<'a> {
     }
 
     /// Why an attack is infeasible, if that can be seen.
-    pub fn dismiss(&mut self, attack: Attack, model: Model) -> Option<Reason> {
+    pub fn dismiss(&mut self, attack: Attack, model: Model) -> Option<InfeasibilityReason> {
         let thread = attack.thread.0;
         let code = &self.program.threads[thread];
         let (store, load) = (&code.transitions[attack.store.0], &code.transitions[attack.load.0]);
         let (from, to) = (store.to.0, load.from.0);
         if !self.reachable[thread].leads(from, to) {
-            return Some(Reason::NeverFollows);
+            return Some(InfeasibilityReason::NeverFollows);
         }
         if !self.unfenced[thread].leads(from, to) {
-            return Some(Reason::Fenced);
+            return Some(InfeasibilityReason::Fenced);
         }
         if model == Model::Pso && is_release_store(&load.instruction) {
-            return Some(Reason::ReleaseWaits);
+            return Some(InfeasibilityReason::ReleaseWaits);
         }
         let stored = &self.footprints[thread][attack.store.0].writes;
         let overtaking = &self.footprints[thread][attack.load.0];
@@ -79,14 +79,14 @@ impl<'a> ProgramFacts<'a> {
             _ => None,
         };
         if single(stored).is_some() && touched.iter().all(|cells| cells.single() == single(stored)) {
-            return Some(Reason::OwnCell);
+            return Some(InfeasibilityReason::OwnCell);
         }
         let overtakes_as_store = is_delayable(&load.instruction);
         if !self.contests[thread][attack.load.0].overtaking {
-            return Some(Reason::LoadUncontested);
+            return Some(InfeasibilityReason::LoadUncontested);
         }
         if !self.contests[thread][attack.store.0].store {
-            return Some(Reason::StoreUncontested);
+            return Some(InfeasibilityReason::StoreUncontested);
         }
         let way = (thread, touched.clone(), overtakes_as_store, stored.clone());
         let leads_back = match self.ways_back.get(&way) {
@@ -97,7 +97,7 @@ impl<'a> ProgramFacts<'a> {
                 found
             }
         };
-        (!leads_back).then_some(Reason::NoWayBack)
+        (!leads_back).then_some(InfeasibilityReason::NoWayBack)
     }
 
     /// Whether helpers could build a happens-before path from an access to cells `from` to an access of `target`, if values did not

@@ -5,7 +5,7 @@
 //! the program was not written by anybody, by the number of its transition (`#4`).
 
 use super::attack::{Attack, is_delayable, is_overtaking_load};
-use ravelin_answer::Place;
+use ravelin_answer::SourcePlace;
 use ravelin_program::{HardwareProgram, Instruction, Program, Thread, ThreadId, TransitionId};
 use std::collections::HashMap;
 use std::fmt;
@@ -19,7 +19,7 @@ pub fn attack_name(program: &HardwareProgram, attack: Attack) -> String {
 /// Names of many attacks of one program. Each of their accesses is looked up once.
 pub struct AttackNames<'a> {
     program: &'a Program,
-    accesses: HashMap<(ThreadId, TransitionId), (String, Place)>,
+    accesses: HashMap<(ThreadId, TransitionId), (String, SourcePlace)>,
 }
 
 impl<'a> AttackNames<'a> {
@@ -36,11 +36,11 @@ impl<'a> AttackNames<'a> {
     }
 
     /// Where an access stands, and what it does.
-    pub fn place(&mut self, thread: ThreadId, access: TransitionId) -> &Place {
+    pub fn place(&mut self, thread: ThreadId, access: TransitionId) -> &SourcePlace {
         &self.access(thread, access).1
     }
 
-    fn access(&mut self, id: ThreadId, access: TransitionId) -> &(String, Place) {
+    fn access(&mut self, id: ThreadId, access: TransitionId) -> &(String, SourcePlace) {
         let program = self.program;
         self.accesses.entry((id, access)).or_insert_with(|| {
             let thread = &program.threads[id.0];
@@ -48,7 +48,7 @@ impl<'a> AttackNames<'a> {
             // Under PSO what overtakes may be a store.
             let role = if is_delayable(&transition.instruction) { AttackRole::Store } else { AttackRole::Load };
             let position = program.source.position(transition.span);
-            let place = Place { text: program.tell_transition(thread, transition), position };
+            let place = SourcePlace { text: program.tell_transition(thread, transition), position };
             (access_name(program, thread, role, access), place)
         })
     }

@@ -3,7 +3,7 @@
 use super::check::RobustnessQuestion;
 use crate::witness::{RunGraph, initial, narrate, start_of};
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_answer::{Initial, Place, Step};
+use ravelin_answer::{InitialState, RunStep, SourcePlace};
 use ravelin_explore::{Limit, Statistics};
 use ravelin_machine::BuildError;
 use ravelin_machine::attack::{TriangularRace, triangular_races};
@@ -27,16 +27,16 @@ pub struct RaceFreedom {
 /// An SC run that ends in a triangular race, replayed.
 #[derive(Clone, Debug)]
 pub struct RaceWitness {
-    pub initial: Initial,
-    pub steps: Vec<Step>,
+    pub initial: InitialState,
+    pub steps: Vec<RunStep>,
     /// What happened before what, unless the run is too long to be drawn.
     pub graph: Option<RunGraph>,
     /// The thread that stores and then loads, and the one that stores to what was loaded.
     pub thread: String,
     pub racing_thread: String,
-    pub store: Place,
-    pub load: Place,
-    pub racing_store: Place,
+    pub store: SourcePlace,
+    pub load: SourcePlace,
+    pub racing_store: SourcePlace,
     /// The cells: x of the store, y of the load and of the racing store.
     pub stored: String,
     pub loaded: String,
@@ -122,7 +122,7 @@ fn replay(program: &Program, race: &TriangularRace) -> Result<RaceWitness, Inter
         let transition = &thread.transitions[transition.0];
         Ok::<_, InternalError>((
             thread.name.clone(),
-            Place {
+            SourcePlace {
                 text: lowered.tell_transition(thread, transition),
                 position: lowered.source.position(transition.span),
             },

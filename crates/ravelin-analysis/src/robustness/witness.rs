@@ -8,7 +8,7 @@
 use super::attack::Attack;
 use crate::InternalError;
 use crate::witness::{Computation, RunGraph, initial, kind, narrate, start_of};
-use ravelin_answer::{CycleEvent, Initial, Part, Place, Step};
+use ravelin_answer::{CycleEvent, InitialState, RunStep, SourcePlace, WitnessPart};
 use ravelin_machine::attack::{AttackRun, WitnessPart as Found};
 use ravelin_program::{Model, Position, Program, ThreadId, Value};
 use ravelin_semantics::Action;
@@ -24,10 +24,10 @@ pub struct AttackWitness {
     /// Threads that are on the happens-before path, in the order in which they join it.
     pub helpers: Vec<String>,
     /// The delayed store, and what overtook it.
-    pub store: Place,
-    pub load: Place,
-    pub initial: Initial,
-    pub steps: Vec<Step>,
+    pub store: SourcePlace,
+    pub load: SourcePlace,
+    pub initial: InitialState,
+    pub steps: Vec<RunStep>,
     /// What happened before what. Its cycle is the one below.
     pub graph: RunGraph,
     pub cycle: Vec<CycleEvent>,
@@ -52,11 +52,11 @@ pub(crate) fn build(
     let mut delayed: Vec<Value> = Vec::new();
     for step in &run.steps {
         let part = match step.part {
-            Found::Prefix => Part::Before,
-            Found::Store => Part::Issue,
-            Found::Delaying => Part::Delaying,
-            Found::Load => Part::Load,
-            Found::Path => Part::Path,
+            Found::Prefix => WitnessPart::Before,
+            Found::Store => WitnessPart::Issue,
+            Found::Delaying => WitnessPart::Delaying,
+            Found::Load => WitnessPart::Load,
+            Found::Path => WitnessPart::Path,
         };
         let issued = replay.take(part, step.action).map_err(internal)?;
         match issued {
@@ -76,7 +76,7 @@ pub(crate) fn build(
     }
     // W4: then the delayed stores reach memory, the attacked one first, and nothing else happens.
     for (number, &address) in delayed.iter().enumerate() {
-        let part = if number == 0 { Part::Store } else { Part::Rest };
+        let part = if number == 0 { WitnessPart::Store } else { WitnessPart::Rest };
         replay.take(part, Action::Flush { thread: attack.thread, address }).map_err(internal)?;
     }
     let Replay { computation, steps, .. } = replay;
@@ -103,12 +103,12 @@ pub(crate) fn build(
         })
         .collect();
     let thread = &lowered.threads[attack.thread.0];
-    let place = |transition: usize| Place {
+    let place = |transition: usize| SourcePlace {
         text: lowered.tell_transition(thread, &thread.transitions[transition]),
         position: lowered.source.position(thread.transitions[transition].span),
     };
     let mut helpers: Vec<String> = Vec::new();
-    for step in steps.iter().filter(|step| step.part == Some(Part::Path)) {
+    for step in steps.iter().filter(|step| step.part == Some(WitnessPart::Path)) {
         if !helpers.contains(&step.thread) {
             helpers.push(step.thread.clone());
         }
@@ -134,15 +134,15 @@ struct Replay<'a> {
     reference: &'a Reference,
     state: State,
     computation: Computation,
-    steps: Vec<Step>,
+    steps: Vec<RunStep>,
 }
 
 impl Replay<'_> {
     /// Does an action. If it issued a store that is pending now, its address.
-    fn take(&mut self, part: Part, action: Action) -> Result<Option<Value>, String> {
+    fn take(&mut self, part: WitnessPart, action: Action) -> Result<Option<Value>, String> {
         let refused = |refusal| format!("step {}: {refusal}", self.computation.actions.len() + 1);
         let next = self.reference.apply(&self.state, action).map_err(refused)?;
-        self.steps.push(Step { part: Some(part), ..narrate(self.reference, &self.state, action, &next) });
+        self.steps.push(RunStep { part: Some(part), ..narrate(self.reference, &self.state, action, &next) });
         self.computation.push(action, &self.state, &next);
         let issued = self.computation.issued.last().copied().flatten();
         self.state = next;
@@ -151,16 +151,18 @@ impl Replay<'_> {
 }
 
 /// W2, W3 and W5, on the replayed events.
-fn check_shape(attack: Attack, steps: &[Step], actions: &[Action], trace: &Trace) -> Result<(), String> {
-    let at =
-        |part: Part| steps.iter().position(|step| step.part == Some(part)).ok_or(format!("it has no {}", part.name()));
-    let (issue, load, store) = (at(Part::Issue)?, at(Part::Load)?, at(Part::Store)?);
+fn check_shape(attack: Attack, steps: &[RunStep], actions: &[Action], trace: &Trace) -> Result<(), String> {
+    let at = |part: WitnessPart| {
+        steps.iter().position(|step| step.part == Some(part)).ok_or(format!("it has no {}", part.name()))
+    };
+    let (issue, load, store) = (at(WitnessPart::Issue)?, at(WitnessPart::Load)?, at(WitnessPart::Store)?);
     let is = |index: usize, transition: ravelin_program::TransitionId| matches!(actions[index], Action::Step { thread, transition: t, .. } if thread == attack.thread && t == transition);
     if !is(issue, attack.store) || !is(load, attack.load) {
         return Err("it is not a witness of this attack (W2)".to_owned());
     }
     // Under PSO what overtakes may be a store, whose flush is part of it.
-    let last = if steps.get(load + 1).is_some_and(|step| step.part == Some(Part::Load)) { load + 1 } else { load };
+    let last =
+        if steps.get(load + 1).is_some_and(|step| step.part == Some(WitnessPart::Load)) { load + 1 } else { load };
     if actions[last + 1..store].iter().any(|action| action.thread() == attack.thread) {
         return Err("the attacker continues after its load (W2)".to_owned());
     }

@@ -1,7 +1,7 @@
 //! How a run begins: who takes part, and what memory and registers hold. With the changes that each step tells, everything that
 //! memory holds later follows from it.
 
-use ravelin_answer::{CellValue, Initial, InitialThread, RegisterValue, Step};
+use ravelin_answer::{CellValue, InitialState, InitialThread, RegisterValue, RunStep};
 use ravelin_semantics::operational::{Reference, State};
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const MOST_CELLS: usize = 64;
 
 /// Tells the state from which a run with these steps starts.
-pub fn initial<'a>(reference: &Reference, start: &State, steps: impl IntoIterator<Item = &'a Step>) -> Initial {
+pub fn initial<'a>(reference: &Reference, start: &State, steps: impl IntoIterator<Item = &'a RunStep>) -> InitialState {
     let program = reference.program();
     let threads = program.threads.iter().zip(&start.threads).map(|(thread, state)| {
         let registers = thread.registers.iter().zip(&state.registers).filter(|(register, _)| !register.hidden);
@@ -21,12 +21,12 @@ pub fn initial<'a>(reference: &Reference, start: &State, steps: impl IntoIterato
     let cell = |(address, value): (&_, &_)| CellValue { cell: program.memory.name_of(*address), value: *value };
     let mut memory: Vec<CellValue> = start.memory.iter().map(cell).collect();
     if memory.len() > MOST_CELLS {
-        let touched = |step: &'a Step| {
+        let touched = |step: &'a RunStep| {
             let accessed = step.reads.iter().chain(&step.writes).map(|access| access.cell.as_str());
             accessed.chain(step.memory.iter().map(|cell| cell.cell.as_str()))
         };
         let touched: BTreeSet<&str> = steps.into_iter().flat_map(touched).collect();
         memory.retain(|cell| touched.contains(cell.cell.as_str()));
     }
-    Initial { threads, memory }
+    InitialState { threads, memory }
 }

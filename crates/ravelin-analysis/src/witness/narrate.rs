@@ -1,21 +1,21 @@
 //! One step of a run for people: who, where, what was read and written, what is pending now.
 
-use ravelin_answer::{Access, BufferEntry, CellValue, RegisterValue, Step, StepKind, Storage};
+use ravelin_answer::{AccessStorage, BufferEntry, CellValue, RegisterValue, RunStep, RunStepKind, StepAccess};
 use ravelin_program::{Instruction, ThreadId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{PendingEntry, Reference, State};
 
 /// Tells the step from one state to the next.
-pub fn narrate(reference: &Reference, before: &State, action: Action, after: &State) -> Step {
+pub fn narrate(reference: &Reference, before: &State, action: Action, after: &State) -> RunStep {
     let program = reference.program();
     let cell = |address: Value, value: Value| CellValue { cell: program.memory.name_of(address), value };
     let thread_id = action.thread();
     let thread = &program.threads[thread_id.0];
-    let mut told = Step {
+    let mut told = RunStep {
         thread: thread.name.clone(),
         position: None,
         text: String::new(),
-        kind: StepKind::Step,
+        kind: RunStepKind::Step,
         internal: false,
         reads: Vec::new(),
         writes: Vec::new(),
@@ -28,8 +28,8 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
         Action::Flush { address, .. } => {
             let written = cell(address, after.cell(address));
             told.text = format!("{} = {} reaches memory", written.cell, written.value);
-            told.kind = StepKind::Flush;
-            told.writes.push(accessed(written, Storage::Memory));
+            told.kind = RunStepKind::Flush;
+            told.writes.push(accessed(written, AccessStorage::Memory));
         }
         Action::Step { transition, choice, .. } => {
             let transition = &thread.transitions[transition.0];
@@ -46,17 +46,18 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
                 let Ok(address) = access.address.expr.eval(&mut read_register) else { continue };
                 if access.reads {
                     let source = match local.buffer.newest(address) {
-                        Some(_) => Storage::Buffer,
-                        None => Storage::Memory,
+                        Some(_) => AccessStorage::Buffer,
+                        None => AccessStorage::Memory,
                     };
                     told.reads.push(accessed(cell(address, before.visible(thread_id, address)), source));
                 }
                 if access.writes {
                     let pending = after.threads[thread_id.0].buffer.pending() > local.buffer.pending();
                     if pending {
-                        told.writes.push(accessed(cell(address, after.visible(thread_id, address)), Storage::Buffer));
+                        told.writes
+                            .push(accessed(cell(address, after.visible(thread_id, address)), AccessStorage::Buffer));
                     } else if !access.reads || before.cell(address) != after.cell(address) {
-                        told.writes.push(accessed(cell(address, after.cell(address)), Storage::Memory));
+                        told.writes.push(accessed(cell(address, after.cell(address)), AccessStorage::Memory));
                     }
                 }
             }
@@ -65,8 +66,8 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
     told
 }
 
-fn accessed(of: CellValue, place: Storage) -> Access {
-    Access { cell: of.cell, value: of.value, place }
+fn accessed(of: CellValue, place: AccessStorage) -> StepAccess {
+    StepAccess { cell: of.cell, value: of.value, place }
 }
 
 fn changed_cells(reference: &Reference, before: &State, after: &State) -> Vec<CellValue> {

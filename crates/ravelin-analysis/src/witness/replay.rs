@@ -4,7 +4,7 @@ use super::graph::RunGraph;
 use super::initial::initial;
 use super::narrate::narrate;
 use crate::InternalError;
-use ravelin_answer::{Initial, Step, Violation};
+use ravelin_answer::{InitialState, RunStep, Violation};
 use ravelin_machine::{Run, Settings, UnpackedState, Violation as Violated};
 use ravelin_program::{Model, Program, ThreadId, Value};
 use ravelin_semantics::Action;
@@ -15,8 +15,8 @@ use ravelin_semantics::operational::{PendingEntry, Reference, State};
 pub struct Witness {
     pub model: Model,
     pub violation: Violation,
-    pub initial: Initial,
-    pub steps: Vec<Step>,
+    pub initial: InitialState,
+    pub steps: Vec<RunStep>,
     /// What happened before what, unless the run is too long to be drawn.
     pub graph: Option<RunGraph>,
     /// No run with fewer steps shows a violation.

@@ -3,7 +3,7 @@
 use super::Style;
 use super::numbers::counted;
 use super::run::{explored, sc_run};
-use super::table::Table;
+use super::table::TextTable;
 use crate::{C11Race, C11Robustness, C11Witness, Edge, EdgeKind, Event, Verdict, WaitingLoop};
 use ravelin_program::SeqCstReading;
 use std::fmt::Write;
@@ -73,7 +73,7 @@ pub fn race(race: &C11Race, style: Style) -> String {
 
 /// The two events that matter, by what they do.
 fn roles(named: [(&str, usize); 2], events: &[Event], style: Style) -> String {
-    let mut table = Table::new(&[]);
+    let mut table = TextTable::new(&[]);
     for (role, event) in named {
         let [number, thread, line, what] = row(&events[event], event);
         let line = if line.is_empty() { line } else { format!("line {line}") };
@@ -93,7 +93,7 @@ fn row(event: &Event, number: usize) -> [String; 4] {
 
 /// The events, each with its outgoing edges. Program order goes down the table and is omitted.
 fn graph(events: &[Event], edges: &[Edge], style: Style) -> String {
-    let mut table = Table::new(&[2]);
+    let mut table = TextTable::new(&[2]);
     table.row(["event", "thread", "line", "what", "edges"].map(str::to_owned));
     for (number, event) in events.iter().enumerate() {
         let leaving = edges.iter().filter(|edge| edge.from == number && edge.kind != EdgeKind::Po);
@@ -105,7 +105,7 @@ fn graph(events: &[Event], edges: &[Edge], style: Style) -> String {
 }
 
 fn cycle(witness: &C11Witness, style: Style) -> String {
-    let mut table = Table::new(&[2]);
+    let mut table = TextTable::new(&[2]);
     table.row(["event", "thread", "line", "what", "edge to the next"].map(str::to_owned));
     for edge in &witness.cycle {
         let [name, thread, line, what] = row(&witness.events[edge.from], edge.from);

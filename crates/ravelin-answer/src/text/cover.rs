@@ -2,21 +2,21 @@
 
 use super::Style;
 use super::numbers::{counted, grouped};
-use super::table::Table;
-use crate::{Coverability, Covered, Verdict};
+use super::table::TextTable;
+use crate::{CoverOutcome, Coverability, Verdict};
 use std::fmt::Write;
 
 /// The answer to `cover`: whether a marking of a Petri net can be covered, and the transitions that lead there.
 pub fn coverability(answer: &Coverability, style: Style) -> String {
     let (word, colour) = match answer.verdict {
-        Covered::Coverable => ("coverable", Verdict::Violated),
-        Covered::Uncoverable => ("uncoverable", Verdict::Holds),
-        Covered::Unknown => ("unknown", Verdict::Unknown),
+        CoverOutcome::Coverable => ("coverable", Verdict::Violated),
+        CoverOutcome::Uncoverable => ("uncoverable", Verdict::Holds),
+        CoverOutcome::Unknown => ("unknown", Verdict::Unknown),
     };
     let mut text = format!("{}: {}", answer.file, style.word(colour, word));
-    if answer.verdict == Covered::Coverable {
+    if answer.verdict == CoverOutcome::Coverable {
         let _ = writeln!(text, ", by firing {}", counted(answer.steps.len() as u64, "transition"));
-        let mut table = Table::new(&[0, 1]);
+        let mut table = TextTable::new(&[0, 1]);
         table.row(["step", "rule", "takes", "gives"].map(str::to_owned));
         for (step, fired) in answer.steps.iter().enumerate() {
             table.row([(step + 1).to_string(), fired.rule.to_string(), fired.takes.clone(), fired.gives.clone()]);

@@ -3,11 +3,11 @@
 use super::numbers::{counted, grouped};
 use super::robust::attack_witness;
 use super::run::{run, violation};
-use super::table::Table;
+use super::table::TextTable;
 use super::{Style, c11, race};
 use crate::{
-    Change, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown, Trouble, TroubleKind, Verdict,
-    WantedSets,
+    FenceChange, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown, Trouble, TroubleKind,
+    Verdict, WantedSets,
 };
 use std::fmt::Write;
 
@@ -71,10 +71,10 @@ pub fn fences(answer: &Fences, style: Style) -> String {
 /// The places where fences may go.
 pub fn places(answer: &FencePlaces, style: Style) -> String {
     let mut text = format!("{}: {}\n", answer.file, counted(answer.places.len() as u64, "place"));
-    let mut table = Table::new(&[1]);
+    let mut table = TextTable::new(&[1]);
     table.row(["place", "cost", "after", "in"].map(str::to_owned));
     for found in &answer.places {
-        let Change { place, after, threads, .. } = &found.place;
+        let FenceChange { place, after, threads, .. } = &found.place;
         table.row([place.clone(), found.cost.to_string(), after.clone(), threads.join(", ")]);
     }
     text.push_str(&table.render_within("    ", style.width));
@@ -133,10 +133,10 @@ fn found(answer: &Fences, style: Style) -> String {
 }
 
 /// The changes and their places, one per line.
-fn table(changes: &[Change], style: Style) -> String {
-    let mut table = Table::new(&[]);
+fn table(changes: &[FenceChange], style: Style) -> String {
+    let mut table = TextTable::new(&[]);
     table.row(["place", "change", "", "in"].map(str::to_owned));
-    for Change { place, after, threads, change, .. } in changes {
+    for FenceChange { place, after, threads, change, .. } in changes {
         let detail = match change {
             Some(kind) if kind.is_insertion() => format!("after {after}"),
             _ => after.clone(),

@@ -19,7 +19,7 @@ pub use numbers::{counted, grouped};
 pub use robust::attacks;
 pub use run::{effect, steps};
 pub use stops::stops;
-pub use table::Table;
+pub use table::TextTable;
 
 use crate::{Answer, Comparison, NoAnswer, NoVerdict, Simulation, Verdict};
 use std::fmt::{self, Write};

@@ -2,8 +2,8 @@
 
 use super::Style;
 use super::run::{explored, sc_run};
-use super::table::Table;
-use crate::{Place, TriangularRace, TriangularRaces, Verdict};
+use super::table::TextTable;
+use crate::{SourcePlace, TriangularRace, TriangularRaces, Verdict};
 use std::fmt::Write;
 
 /// The answer to `check --property trf`.
@@ -36,7 +36,7 @@ pub fn triangular_races(answer: &TriangularRaces, style: Style) -> String {
 
 /// A race: the threads and their accesses, and the run.
 pub fn race(race: &TriangularRace, style: Style) -> String {
-    let line = |place: &Place| place.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default();
+    let line = |place: &SourcePlace| place.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default();
     let TriangularRace { thread, racing_thread, store, load, racing_store, stored, loaded, .. } = race;
     let mut text = format!(
         "  {thread} stores to `{stored}`{} and then, with no fence between, reads `{loaded}`{}, to which {racing_thread} stores{}.\n",
@@ -44,7 +44,7 @@ pub fn race(race: &TriangularRace, style: Style) -> String {
         line(load),
         line(racing_store)
     );
-    let mut table = Table::new(&[]);
+    let mut table = TextTable::new(&[]);
     for (role, by, place) in
         [("store", thread, store), ("load", thread, load), ("racing store", racing_thread, racing_store)]
     {

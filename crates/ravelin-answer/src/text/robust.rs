@@ -3,9 +3,9 @@
 use super::Style;
 use super::numbers::{counted, grouped};
 use super::run::steps;
-use super::table::Table;
+use super::table::TextTable;
 use super::threads::{behind_verdict, lines};
-use crate::{Attack, AttackWitness, Fate, Overtaking, Place, Reason, Robustness, Verdict};
+use crate::{Attack, AttackWitness, Fate, InfeasibilityReason, OvertakingAccess, Robustness, SourcePlace, Verdict};
 use std::fmt::Write;
 
 /// The answer to `check`.
@@ -46,11 +46,11 @@ pub fn attacks(answer: &Robustness, style: Style) -> String {
     if answer.attacks.is_empty() {
         return text;
     }
-    let mut table = Table::new(&[1, 3]);
-    let stores_overtake = answer.attacks.iter().any(|attack| attack.overtaking == Overtaking::Store);
+    let mut table = TextTable::new(&[1, 3]);
+    let stores_overtake = answer.attacks.iter().any(|attack| attack.overtaking == OvertakingAccess::Store);
     let overtaking = if stores_overtake { "load or store" } else { "load" };
     table.row(["attack", "line", "store", "line", overtaking, "answer"].map(str::to_owned));
-    let line = |place: &Place| place.position.map(|position| position.line.to_string()).unwrap_or_default();
+    let line = |place: &SourcePlace| place.position.map(|position| position.line.to_string()).unwrap_or_default();
     for Attack { name, store, load, fate, reason, .. } in &answer.attacks {
         let fate = match (fate, reason) {
             (Fate::Infeasible, Some(reason)) => format!("infeasible: {}", reason.describe()),
@@ -83,10 +83,10 @@ pub fn attack_witness(witness: &AttackWitness, style: Style) -> String {
     let name = &witness.attack;
     let helpers = if witness.helpers.len() == 1 { "helper" } else { "helpers" };
     let _ = writeln!(text, "  attack {name}: attacker {}, {helpers} {}", witness.attacker, witness.helpers.join(", "));
-    let mut table = Table::new(&[]);
+    let mut table = TextTable::new(&[]);
     let overtaking = match witness.overtaking {
-        Overtaking::Store => "overtaking store",
-        Overtaking::Load => "overtaking load",
+        OvertakingAccess::Store => "overtaking store",
+        OvertakingAccess::Load => "overtaking load",
     };
     for (role, place) in [("delayed store", &witness.store), (overtaking, &witness.load)] {
         let line = place.position.map(|position| format!("line {}", position.line)).unwrap_or_default();
@@ -103,7 +103,7 @@ pub fn attack_witness(witness: &AttackWitness, style: Style) -> String {
 
 /// One event per line, with the edge that leads to the next; the last leads to the first.
 fn cycle(witness: &AttackWitness, style: Style) -> String {
-    let mut table = Table::new(&[1]);
+    let mut table = TextTable::new(&[1]);
     table.row(["thread", "line", "event", "edge to the next"].map(str::to_owned));
     for event in &witness.cycle {
         let cell = event.cell.as_ref().map(|cell| format!(" {cell}")).unwrap_or_default();
@@ -120,10 +120,10 @@ fn cycle(witness: &AttackWitness, style: Style) -> String {
 /// The fence that stops the attack, and what is known about the others.
 fn remedy(answer: &Robustness, witness: &AttackWitness) -> String {
     let (fence, second) = match witness.overtaking {
-        Overtaking::Store => ("A release fence (`fence(release)`)", "store"),
-        Overtaking::Load => ("A fence (`fence(seq_cst)`)", "load"),
+        OvertakingAccess::Store => ("A release fence (`fence(release)`)", "store"),
+        OvertakingAccess::Load => ("A fence (`fence(seq_cst)`)", "load"),
     };
-    let line = |place: &Place| place.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default();
+    let line = |place: &SourcePlace| place.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default();
     let feasible = answer.fates(Fate::Feasible);
     let others = match (feasible, answer.fates(Fate::Open)) {
         (0 | 1, 0) => ", the only feasible one".to_owned(),
@@ -140,7 +140,7 @@ fn remedy(answer: &Robustness, witness: &AttackWitness) -> String {
 
 /// The number of attacks and their results, and how much was explored.
 fn counts(answer: &Robustness) -> String {
-    let searched = answer.count(|attack| attack.reason == Some(Reason::Searched));
+    let searched = answer.count(|attack| attack.reason == Some(InfeasibilityReason::Searched));
     let dismissed = answer.fates(Fate::Infeasible).saturating_sub(searched);
     let (feasible, open) = (answer.fates(Fate::Feasible), answer.fates(Fate::Open));
     let mut parts = Vec::new();
@@ -158,8 +158,8 @@ fn counts(answer: &Robustness) -> String {
         parts.push("no thread has a store and an access that could overtake it".to_owned());
     }
     let mut text = format!("  {}: {}.\n", counted(answer.attacks.len() as u64, "attack"), parts.join(", "));
-    let mut table = Table::new(&[0]);
-    for reason in Reason::WITHOUT_SEARCH {
+    let mut table = TextTable::new(&[0]);
+    for reason in InfeasibilityReason::WITHOUT_SEARCH {
         let number = answer.count(|attack| attack.reason == Some(reason));
         if number > 0 {
             table.row([grouped(number as u64), reason.describe().to_owned()]);

@@ -2,8 +2,8 @@
 
 use super::Style;
 use super::numbers::{counted, grouped};
-use super::table::Table;
-use crate::{BufferEntry, InitialThread, RunWitness, Statistics, Step, Storage, Violation};
+use super::table::TextTable;
+use crate::{AccessStorage, BufferEntry, InitialThread, RunStep, RunWitness, Statistics, Violation};
 
 /// The violation at the end of a run, with the program as its subject.
 pub fn violation(violation: &Violation) -> String {
@@ -26,7 +26,7 @@ pub fn run(witness: &RunWitness, style: Style) -> String {
 }
 
 /// A run under sc, if there is one.
-pub fn sc_run(threads: &[InitialThread], taken: &[Step], until: &str, style: Style) -> String {
+pub fn sc_run(threads: &[InitialThread], taken: &[RunStep], until: &str, style: Style) -> String {
     if taken.is_empty() {
         return String::new();
     }
@@ -34,9 +34,9 @@ pub fn sc_run(threads: &[InitialThread], taken: &[Step], until: &str, style: Sty
 }
 
 /// Steps as lines: number, part if they have one, thread, line, instruction, effect, and the pending stores afterwards.
-pub fn steps(threads: &[InitialThread], steps: &[Step], buffered: bool, style: Style) -> String {
+pub fn steps(threads: &[InitialThread], steps: &[RunStep], buffered: bool, style: Style) -> String {
     let parts = steps.iter().any(|step| step.part.is_some());
-    let mut table = Table::new(if parts { &[0, 3] } else { &[0, 2] });
+    let mut table = TextTable::new(if parts { &[0, 3] } else { &[0, 2] });
     let mut heading = vec!["step"];
     heading.extend(parts.then_some("part"));
     heading.extend(["thread", "line", "what", ""]);
@@ -57,17 +57,17 @@ pub fn steps(threads: &[InitialThread], steps: &[Step], buffered: bool, style: S
 }
 
 /// One step in a few words: what was read and from where, what changed.
-pub fn effect(threads: &[InitialThread], step: &Step) -> String {
+pub fn effect(threads: &[InitialThread], step: &RunStep) -> String {
     let mut parts = Vec::new();
     for read in &step.reads {
         let how = match read.place {
-            Storage::Buffer => " from its own buffer".to_owned(),
-            Storage::Memory => overtaken(threads, step),
+            AccessStorage::Buffer => " from its own buffer".to_owned(),
+            AccessStorage::Memory => overtaken(threads, step),
         };
         parts.push(format!("reads {} = {}{how}", read.cell, read.value));
     }
     if !step.is_flush() {
-        let written = step.writes.iter().filter(|write| write.place == Storage::Memory);
+        let written = step.writes.iter().filter(|write| write.place == AccessStorage::Memory);
         parts.extend(written.map(|write| format!("writes {} = {}", write.cell, write.value)));
     }
     if step.reads.is_empty() {
@@ -77,7 +77,7 @@ pub fn effect(threads: &[InitialThread], step: &Step) -> String {
 }
 
 /// The thread's own pending stores that a read of memory overtook.
-fn overtaken(threads: &[InitialThread], step: &Step) -> String {
+fn overtaken(threads: &[InitialThread], step: &RunStep) -> String {
     let buffer = threads.iter().position(|thread| thread.thread == step.thread);
     let buffer = buffer.and_then(|number| step.buffers.get(number));
     let mut cells: Vec<&str> = Vec::new();
@@ -91,7 +91,7 @@ fn overtaken(threads: &[InitialThread], step: &Step) -> String {
     if cells.is_empty() { String::new() } else { format!(" before {} is in memory", cells.join(", ")) }
 }
 
-fn pending(threads: &[InitialThread], step: &Step) -> String {
+fn pending(threads: &[InitialThread], step: &RunStep) -> String {
     let mut parts = Vec::new();
     for (buffer, thread) in step.buffers.iter().zip(threads) {
         if !buffer.is_empty() {

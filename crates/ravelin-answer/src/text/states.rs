@@ -3,7 +3,7 @@
 use super::Style;
 use super::numbers::{counted, grouped};
 use super::run::explored;
-use super::table::Table;
+use super::table::TextTable;
 use crate::{EndState, FinalStates};
 use std::fmt::Write;
 
@@ -48,7 +48,7 @@ fn state_table(states: &[EndState], with_locations: bool, style: Style) -> Strin
             }
         }
     }
-    let mut table = Table::new(&[]);
+    let mut table = TextTable::new(&[]);
     let mut heading = Vec::new();
     for thread in &first.threads {
         if with_locations {

@@ -10,15 +10,15 @@ use unicode_width::UnicodeWidthChar;
 const NARROWEST: usize = 8;
 
 /// Lines of cells, aligned. Trailing blanks are cut.
-pub struct Table {
+pub struct TextTable {
     rows: Vec<Vec<String>>,
     right: Vec<usize>,
 }
 
-impl Table {
+impl TextTable {
     /// `right`: the columns that are aligned to the right.
-    pub fn new(right: &[usize]) -> Table {
-        Table { rows: Vec::new(), right: right.to_vec() }
+    pub fn new(right: &[usize]) -> TextTable {
+        TextTable { rows: Vec::new(), right: right.to_vec() }
     }
 
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_lines_end_clean() {
-        let mut table = Table::new(&[0]);
+        let mut table = TextTable::new(&[0]);
         table.row(["1", "short", ""].map(str::to_owned));
         table.row(["10", "longer", "x"].map(str::to_owned));
         assert_eq!(table.render("  "), "   1  short\n  10  longer  x\n");
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_wrapped_in_its_column() {
-        let mut table = Table::new(&[0]);
+        let mut table = TextTable::new(&[0]);
         table.row(["1", "left", "reads y = 0 before x is in memory", "left: x=1 z=2"].map(str::to_owned));
         table.row(["10", "right", "writes", ""].map(str::to_owned));
         let expected = "   1  left   reads y = 0       left: x=1 z=2\n             before x is in\n             memory\n  10  right  writes\n";
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn every_width_gives_the_same_letters_and_fits_where_it_can() {
-        let mut table = Table::new(&[]);
+        let mut table = TextTable::new(&[]);
         table.row(["a".repeat(50), "two words".to_owned(), "日本 ".repeat(9), String::new()]);
         table.row(["\x1b[1;31mnot sc\x1b[0m".to_owned(), "é".repeat(30)]);
         let letters = |text: &str| {

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug)]
-pub struct Cell {
+pub struct NamedCell {
     /// Of the first cell.
     pub address: Value,
     /// From one cell of an array to the next.
@@ -22,16 +22,16 @@ pub struct Cell {
     variable: VarId,
 }
 
-pub struct Cells {
+pub struct NamedCells {
     variables: Vec<Variable>,
-    known: HashMap<String, Cell>,
+    known: HashMap<String, NamedCell>,
     next: Value,
     bytes: bool,
 }
 
-impl Cells {
-    pub fn new(init: &Init, bytes: bool, diagnostics: &mut Vec<Diagnostic>) -> Cells {
-        let mut cells = Cells { variables: Vec::new(), known: HashMap::new(), next: 1, bytes };
+impl NamedCells {
+    pub fn new(init: &Init, bytes: bool, diagnostics: &mut Vec<Diagnostic>) -> NamedCells {
+        let mut cells = NamedCells { variables: Vec::new(), known: HashMap::new(), next: 1, bytes };
         for cell in &init.cells {
             if cells.known.contains_key(&cell.name.text) {
                 let message = format!("`{}` is given an initial value twice", cell.name.text);
@@ -55,7 +55,7 @@ impl Cells {
     }
 
     /// The cell or array of this name. A name not seen before is a new cell that holds 0.
-    pub fn cell(&mut self, name: &str, span: Span) -> Cell {
+    pub fn cell(&mut self, name: &str, span: Span) -> NamedCell {
         match self.known.get(name) {
             Some(cell) => *cell,
             None => self.declare(name, span, None, 4),
@@ -83,7 +83,7 @@ impl Cells {
     }
 
     /// A cell of an array by its index, within the array. Only where addresses count cells.
-    pub fn indexed(&self, cell: Cell, index: Expr) -> Address {
+    pub fn indexed(&self, cell: NamedCell, index: Expr) -> Address {
         debug_assert!(!self.bytes);
         let expr = Expr::binary(ravelin_program::BinaryOp::Add, Expr::Const(cell.address), index);
         Address { expr, within: Some(cell.variable) }
@@ -105,12 +105,12 @@ impl Cells {
         self.variables[index].contains(address).then_some(VarId(index))
     }
 
-    fn declare(&mut self, name: &str, span: Span, len: Option<usize>, size: Value) -> Cell {
+    fn declare(&mut self, name: &str, span: Span, len: Option<usize>, size: Value) -> NamedCell {
         if self.bytes {
             self.next = (self.next + 7) / 8 * 8;
         }
         let stride = if self.bytes { size.max(1) } else { 1 };
-        let cell = Cell { address: self.next, stride, len, variable: VarId(self.variables.len()) };
+        let cell = NamedCell { address: self.next, stride, len, variable: VarId(self.variables.len()) };
         let variable = |name: String, base: Value, len: Option<usize>| Variable {
             name,
             base,

@@ -2,21 +2,21 @@
 //!
 //! In a proposition `not` binds tightest, then `/\`, then `\/`, then `=>`, which groups to the right.
 
-use super::cursor::{Cursor, MAX_DEPTH, Name};
-use super::lexer::Kind;
+use super::cursor::{LitmusCursor, MAX_DEPTH, Name};
+use super::lexer::LitmusTokenKind;
 use crate::Diagnostic;
 use ravelin_program::{GoalKind, Span, Value};
 
 #[derive(Debug, Default)]
-pub struct Verdict {
-    pub locations: Vec<Place>,
+pub struct FinalClause {
+    pub locations: Vec<FinalPlace>,
     pub filter: Option<Proposition>,
     pub condition: Option<(GoalKind, Proposition, Span)>,
 }
 
 /// Something whose final value can be asked for.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum FinalPlace {
     Register { thread: Value, number: Span, name: Name },
     Cell { name: Name, index: Option<(Value, Span)> },
 }
@@ -24,7 +24,7 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub enum Proposition {
     Constant(bool),
-    Equal(Place, Operand),
+    Equal(FinalPlace, Operand),
     Not(Box<Proposition>),
     And(Vec<Proposition>),
     Or(Vec<Proposition>),
@@ -37,17 +37,17 @@ pub enum Operand {
     /// The address of a cell: a name on the right of `=` is no content.
     AddressOf(Name, Value),
     /// The content of another place.
-    Content(Place),
+    Content(FinalPlace),
 }
 
 /// The code ends before one of these.
-pub fn starts(cursor: &Cursor<'_, '_>) -> bool {
+pub fn starts(cursor: &LitmusCursor<'_, '_>) -> bool {
     ["exists", "forall", "locations", "filter", "~"].iter().any(|word| cursor.at(word))
         || (cursor.at("not") && cursor.at_ahead(1, "exists"))
 }
 
-pub fn parse(cursor: &mut Cursor<'_, '_>) -> Verdict {
-    let mut verdict = Verdict::default();
+pub fn parse(cursor: &mut LitmusCursor<'_, '_>) -> FinalClause {
+    let mut verdict = FinalClause::default();
     while !cursor.at_end() {
         let start = cursor.peek().span;
         let before = cursor.taken();
@@ -69,7 +69,7 @@ pub fn parse(cursor: &mut Cursor<'_, '_>) -> Verdict {
     verdict
 }
 
-fn quantified(cursor: &mut Cursor<'_, '_>, start: Span, verdict: &mut Verdict) -> Option<()> {
+fn quantified(cursor: &mut LitmusCursor<'_, '_>, start: Span, verdict: &mut FinalClause) -> Option<()> {
     let kind = if cursor.eat("exists") {
         GoalKind::Exists
     } else if cursor.eat("forall") {
@@ -97,7 +97,7 @@ fn quantified(cursor: &mut Cursor<'_, '_>, start: Span, verdict: &mut Verdict) -
     Some(())
 }
 
-fn locations(cursor: &mut Cursor<'_, '_>, verdict: &mut Verdict) -> Option<()> {
+fn locations(cursor: &mut LitmusCursor<'_, '_>, verdict: &mut FinalClause) -> Option<()> {
     cursor.expect("[", "after `locations`")?;
     while !cursor.at("]") {
         if cursor.eat(";") {
@@ -113,7 +113,7 @@ fn locations(cursor: &mut Cursor<'_, '_>, verdict: &mut Verdict) -> Option<()> {
     Some(())
 }
 
-fn proposition(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition> {
+fn proposition(cursor: &mut LitmusCursor<'_, '_>, depth: usize) -> Option<Proposition> {
     if depth > MAX_DEPTH {
         let span = cursor.peek().span;
         cursor.error(span, format!("conditions nest at most {MAX_DEPTH} deep"));
@@ -127,7 +127,7 @@ fn proposition(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition>
     Some(left)
 }
 
-fn disjunction(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition> {
+fn disjunction(cursor: &mut LitmusCursor<'_, '_>, depth: usize) -> Option<Proposition> {
     let mut parts = vec![conjunction(cursor, depth)?];
     while cursor.eat("\\/") {
         parts.push(conjunction(cursor, depth)?);
@@ -135,7 +135,7 @@ fn disjunction(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition>
     Some(if parts.len() == 1 { parts.remove(0) } else { Proposition::Or(parts) })
 }
 
-fn conjunction(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition> {
+fn conjunction(cursor: &mut LitmusCursor<'_, '_>, depth: usize) -> Option<Proposition> {
     let mut parts = vec![atom(cursor, depth)?];
     while cursor.eat("/\\") {
         parts.push(atom(cursor, depth)?);
@@ -143,7 +143,7 @@ fn conjunction(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition>
     Some(if parts.len() == 1 { parts.remove(0) } else { Proposition::And(parts) })
 }
 
-fn atom(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition> {
+fn atom(cursor: &mut LitmusCursor<'_, '_>, depth: usize) -> Option<Proposition> {
     let mut negated = false;
     while cursor.eat("~") || cursor.eat("not") {
         negated = !negated;
@@ -162,7 +162,7 @@ fn atom(cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<Proposition> {
     Some(if negated { Proposition::Not(Box::new(inner)) } else { inner })
 }
 
-fn comparison(cursor: &mut Cursor<'_, '_>) -> Option<Proposition> {
+fn comparison(cursor: &mut LitmusCursor<'_, '_>) -> Option<Proposition> {
     let left = place(cursor)?;
     let negated = cursor.at("!=");
     if !negated && !cursor.at("=") && !cursor.at("==") {
@@ -175,8 +175,8 @@ fn comparison(cursor: &mut Cursor<'_, '_>) -> Option<Proposition> {
     Some(if negated { Proposition::Not(Box::new(equal)) } else { equal })
 }
 
-fn operand(cursor: &mut Cursor<'_, '_>) -> Option<Operand> {
-    let is_register = matches!(cursor.peek().kind, Kind::Int(_)) && cursor.at_ahead(1, ":");
+fn operand(cursor: &mut LitmusCursor<'_, '_>) -> Option<Operand> {
+    let is_register = matches!(cursor.peek().kind, LitmusTokenKind::Int(_)) && cursor.at_ahead(1, ":");
     if is_register || cursor.at("[") || cursor.at("*") {
         return place(cursor).map(Operand::Content);
     }
@@ -189,8 +189,8 @@ fn operand(cursor: &mut Cursor<'_, '_>) -> Option<Operand> {
 }
 
 /// `0:rax`, `P0:r1`, `x`, `[x]`, `*x` or `t[1]`.
-pub fn place(cursor: &mut Cursor<'_, '_>) -> Option<Place> {
-    if let Kind::Int(number) = cursor.peek().kind {
+pub fn place(cursor: &mut LitmusCursor<'_, '_>) -> Option<FinalPlace> {
+    if let LitmusTokenKind::Int(number) = cursor.peek().kind {
         let token = cursor.next();
         let Ok(number) = Value::try_from(number) else {
             cursor.error(token.span, "there is no such thread");
@@ -209,22 +209,22 @@ pub fn place(cursor: &mut Cursor<'_, '_>) -> Option<Place> {
         let name = cursor.word("the name of a memory cell")?;
         let index = index(cursor)?;
         cursor.expect("]", "after the name")?;
-        return Some(Place::Cell { name, index });
+        return Some(FinalPlace::Cell { name, index });
     }
     cursor.eat("*");
     let name = cursor.word("a register (`0:rax`) or a memory cell (`x`)")?;
     let index = index(cursor)?;
-    Some(Place::Cell { name, index })
+    Some(FinalPlace::Cell { name, index })
 }
 
-fn register(cursor: &mut Cursor<'_, '_>, thread: Value, number: Span) -> Option<Place> {
+fn register(cursor: &mut LitmusCursor<'_, '_>, thread: Value, number: Span) -> Option<FinalPlace> {
     cursor.expect(":", "and a register after the thread's number")?;
     cursor.eat("%");
     let name = cursor.word("the name of a register")?;
-    Some(Place::Register { thread, number, name })
+    Some(FinalPlace::Register { thread, number, name })
 }
 
-fn index(cursor: &mut Cursor<'_, '_>) -> Option<Option<(Value, Span)>> {
+fn index(cursor: &mut LitmusCursor<'_, '_>) -> Option<Option<(Value, Span)>> {
     if !cursor.eat("[") {
         return Some(None);
     }

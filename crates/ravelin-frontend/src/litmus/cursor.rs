@@ -1,6 +1,6 @@
 //! A place in the tokens, and the small steps that every parser here takes.
 
-use super::lexer::{Kind, Token};
+use super::lexer::{LitmusToken, LitmusTokenKind};
 use crate::Diagnostic;
 use ravelin_program::{Span, Value};
 
@@ -15,28 +15,28 @@ pub struct Name {
 }
 
 /// Gives out tokens; after the last one it gives the end for ever.
-pub struct Cursor<'t, 'd> {
+pub struct LitmusCursor<'t, 'd> {
     text: &'t str,
-    tokens: Vec<Token>,
+    tokens: Vec<LitmusToken>,
     at: usize,
     pub diagnostics: &'d mut Vec<Diagnostic>,
 }
 
-impl<'t, 'd> Cursor<'t, 'd> {
-    pub fn new(text: &'t str, tokens: Vec<Token>, diagnostics: &'d mut Vec<Diagnostic>) -> Cursor<'t, 'd> {
-        debug_assert!(tokens.last().is_some_and(|token| token.kind == Kind::End));
-        Cursor { text, tokens, at: 0, diagnostics }
+impl<'t, 'd> LitmusCursor<'t, 'd> {
+    pub fn new(text: &'t str, tokens: Vec<LitmusToken>, diagnostics: &'d mut Vec<Diagnostic>) -> LitmusCursor<'t, 'd> {
+        debug_assert!(tokens.last().is_some_and(|token| token.kind == LitmusTokenKind::End));
+        LitmusCursor { text, tokens, at: 0, diagnostics }
     }
 
-    pub fn peek(&self) -> Token {
+    pub fn peek(&self) -> LitmusToken {
         self.peek_at(0)
     }
 
-    pub fn peek_at(&self, ahead: usize) -> Token {
+    pub fn peek_at(&self, ahead: usize) -> LitmusToken {
         self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
     }
 
-    pub fn next(&mut self) -> Token {
+    pub fn next(&mut self) -> LitmusToken {
         let token = self.peek();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
@@ -53,12 +53,12 @@ impl<'t, 'd> Cursor<'t, 'd> {
     }
 
     pub fn at_end(&self) -> bool {
-        self.peek().kind == Kind::End
+        self.peek().kind == LitmusTokenKind::End
     }
 
-    pub fn text_of(&self, token: Token) -> &'t str {
+    pub fn text_of(&self, token: LitmusToken) -> &'t str {
         match token.kind {
-            Kind::End => "",
+            LitmusTokenKind::End => "",
             _ => &self.text[token.span.start as usize..token.span.end as usize],
         }
     }
@@ -73,7 +73,7 @@ impl<'t, 'd> Cursor<'t, 'd> {
     }
 
     pub fn is_word(&self, ahead: usize) -> bool {
-        self.peek_at(ahead).kind == Kind::Word
+        self.peek_at(ahead).kind == LitmusTokenKind::Word
     }
 
     pub fn eat(&mut self, text: &str) -> bool {
@@ -95,7 +95,7 @@ impl<'t, 'd> Cursor<'t, 'd> {
 
     pub fn word(&mut self, what: &str) -> Option<Name> {
         let token = self.peek();
-        if token.kind != Kind::Word {
+        if token.kind != LitmusTokenKind::Word {
             self.unexpected(what);
             return None;
         }
@@ -107,7 +107,7 @@ impl<'t, 'd> Cursor<'t, 'd> {
     pub fn integer(&mut self, what: &str) -> Option<(Value, Span)> {
         let start = self.peek().span;
         let negative = self.eat("-");
-        let Kind::Int(value) = self.peek().kind else {
+        let LitmusTokenKind::Int(value) = self.peek().kind else {
             self.unexpected(what);
             return None;
         };
@@ -125,8 +125,8 @@ impl<'t, 'd> Cursor<'t, 'd> {
     pub fn unexpected(&mut self, expected: &str) {
         let token = self.peek();
         let found = match token.kind {
-            Kind::Wrong => return,
-            Kind::End => "the end of the file".to_owned(),
+            LitmusTokenKind::Wrong => return,
+            LitmusTokenKind::End => "the end of the file".to_owned(),
             _ => format!("`{}`", self.text_of(token)),
         };
         self.error(token.span, format!("expected {expected}, found {found}"));

@@ -14,14 +14,14 @@ pub enum Dialect {
     C,
 }
 
-pub struct Header {
+pub struct LitmusHeader {
     pub dialect: Dialect,
     pub name: String,
     /// Where the initial state starts: at its `{`.
     pub body: usize,
 }
 
-pub fn read(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<Header> {
+pub fn read(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<LitmusHeader> {
     let start = skip_blank(text, 0);
     let line_end = text[start..].find(['\n', '\r']).map_or(text.len(), |newline| start + newline);
     let first = &text[start..line_end];
@@ -55,7 +55,7 @@ pub fn read(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<Header> {
         );
         return None;
     };
-    Some(Header { dialect, name: name.to_owned(), body })
+    Some(LitmusHeader { dialect, name: name.to_owned(), body })
 }
 
 fn span(start: usize, end: usize) -> Span {

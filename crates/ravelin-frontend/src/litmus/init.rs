@@ -1,8 +1,8 @@
 //! The initial state: `{ x=1; int *p=&x; 0:rax=y; int64_t t[2]={1,-1} }`. What is not listed starts at 0.
 
-use super::condition::{Place, place};
-use super::cursor::{Cursor, Name};
-use super::lexer::Kind;
+use super::condition::{FinalPlace, place};
+use super::cursor::{LitmusCursor, Name};
+use super::lexer::LitmusTokenKind;
 use ravelin_program::{Span, Value};
 
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ const MAX_ARRAY: usize = 4096;
 const MAX_CELLS: usize = 1 << 16;
 
 /// Parses `{ … }`. `None` if there is no such thing here.
-pub fn parse(cursor: &mut Cursor<'_, '_>) -> Option<Init> {
+pub fn parse(cursor: &mut LitmusCursor<'_, '_>) -> Option<Init> {
     cursor.expect("{", "at the start of the initial state")?;
     let mut init = Init::default();
     while !cursor.at("}") && !cursor.at_end() {
@@ -61,7 +61,7 @@ pub fn parse(cursor: &mut Cursor<'_, '_>) -> Option<Init> {
     Some(init)
 }
 
-fn skip_item(cursor: &mut Cursor<'_, '_>) {
+fn skip_item(cursor: &mut LitmusCursor<'_, '_>) {
     let mut depth = 0;
     while !cursor.at_end() {
         match () {
@@ -75,20 +75,20 @@ fn skip_item(cursor: &mut Cursor<'_, '_>) {
     }
 }
 
-fn item(cursor: &mut Cursor<'_, '_>, init: &mut Init) -> Option<()> {
+fn item(cursor: &mut LitmusCursor<'_, '_>, init: &mut Init) -> Option<()> {
     let declared = type_words(cursor);
     match place(cursor)? {
-        Place::Register { thread, name, .. } => {
+        FinalPlace::Register { thread, name, .. } => {
             let value = if cursor.eat("=") { value(cursor)? } else { InitValue::Number(0) };
             init.registers.push(RegisterInit { thread, name, value });
         }
-        Place::Cell { name, index: Some((_, span)) } if declared.size.is_none() => {
+        FinalPlace::Cell { name, index: Some((_, span)) } if declared.size.is_none() => {
             let message = format!("one cell of `{}` cannot be given a value of its own", name.text);
             let help = format!("declare the whole array: `int {}[2] = {{0, 1}}`", name.text);
             cursor.report(crate::Diagnostic::error(span, message).with_help(help));
             return None;
         }
-        Place::Cell { name, index } => {
+        FinalPlace::Cell { name, index } => {
             let size = declared.size.unwrap_or(4);
             init.wide |= size == 8 && !declared.pointer;
             let len = match index {
@@ -113,21 +113,21 @@ fn item(cursor: &mut Cursor<'_, '_>, init: &mut Init) -> Option<()> {
     Some(())
 }
 
-struct Declared {
+struct DeclaredType {
     /// In bytes; `None` if no type is given.
     size: Option<Value>,
     pointer: bool,
 }
 
 /// The words and stars before the name of a cell.
-fn type_words(cursor: &mut Cursor<'_, '_>) -> Declared {
-    let mut declared = Declared { size: None, pointer: false };
+fn type_words(cursor: &mut LitmusCursor<'_, '_>) -> DeclaredType {
+    let mut declared = DeclaredType { size: None, pointer: false };
     loop {
         // The last word before anything that is no type is the name.
         let type_word = cursor.is_word(0)
             && (cursor.is_word(1)
                 || cursor.at_ahead(1, "*")
-                || (matches!(cursor.peek_at(1).kind, Kind::Int(_)) && cursor.at_ahead(2, ":")));
+                || (matches!(cursor.peek_at(1).kind, LitmusTokenKind::Int(_)) && cursor.at_ahead(2, ":")));
         if type_word {
             let word = cursor.next();
             let size = size_of(cursor.text_of(word));
@@ -156,7 +156,7 @@ pub fn size_of(word: &str) -> Value {
     }
 }
 
-fn values(cursor: &mut Cursor<'_, '_>, cells: usize, name: Span) -> Option<Vec<InitValue>> {
+fn values(cursor: &mut LitmusCursor<'_, '_>, cells: usize, name: Span) -> Option<Vec<InitValue>> {
     if !cursor.at("{") {
         return Some(vec![value(cursor)?]);
     }
@@ -177,7 +177,7 @@ fn values(cursor: &mut Cursor<'_, '_>, cells: usize, name: Span) -> Option<Vec<I
     Some(values)
 }
 
-fn value(cursor: &mut Cursor<'_, '_>) -> Option<InitValue> {
+fn value(cursor: &mut LitmusCursor<'_, '_>) -> Option<InitValue> {
     if cursor.is_word(0) && cursor.at_ahead(1, "(") {
         // ATOMIC_INIT(0) and the like.
         cursor.next();

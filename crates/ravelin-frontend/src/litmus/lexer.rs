@@ -5,7 +5,7 @@ use crate::Diagnostic;
 use ravelin_program::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LitmusTokenKind {
     /// A name, a keyword, a mnemonic; may hold dots, as labels do.
     Word,
     Int(i128),
@@ -16,8 +16,8 @@ pub enum Kind {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Token {
-    pub kind: Kind,
+pub struct LitmusToken {
+    pub kind: LitmusTokenKind,
     pub span: Span,
 }
 
@@ -32,7 +32,7 @@ const SINGLE: &str = "{}()[];,:=<>+-*/%&|^!~$@#?.";
 ///
 /// In the table of an x86 test `||` is two columns. In C, `(*` opens a comment inside of functions only if a blank or
 /// a star follows and the comment is closed: `(*x)` is an expression.
-pub fn tokens(text: &str, from: usize, dialect: Dialect, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
+pub fn tokens(text: &str, from: usize, dialect: Dialect, diagnostics: &mut Vec<Diagnostic>) -> Vec<LitmusToken> {
     let mut lexer = Lexer { text, at: from, dialect, braces: 0, blocks: 0, no_comment_from: text.len(), diagnostics };
     let mut tokens = Vec::new();
     while lexer.skip_blank() {
@@ -47,7 +47,7 @@ pub fn tokens(text: &str, from: usize, dialect: Dialect, diagnostics: &mut Vec<D
         }
         tokens.push(token);
     }
-    tokens.push(Token { kind: Kind::End, span: end_of(text) });
+    tokens.push(LitmusToken { kind: LitmusTokenKind::End, span: end_of(text) });
     tokens
 }
 
@@ -126,7 +126,7 @@ impl Lexer<'_> {
         self.diagnostics.push(Diagnostic::error(span, "this comment is not closed"));
     }
 
-    fn token(&mut self) -> Token {
+    fn token(&mut self) -> LitmusToken {
         let start = self.at;
         let rest = &self.text[start..];
         let first = rest.chars().next().unwrap_or(' ');
@@ -138,10 +138,10 @@ impl Lexer<'_> {
             self.number(&rest[..length])
         } else if starts_word {
             self.at += length;
-            Kind::Word
+            LitmusTokenKind::Word
         } else if let Some(sign) = self.sign(rest) {
             self.at += sign;
-            Kind::Sign
+            LitmusTokenKind::Sign
         } else {
             self.at += first.len_utf8();
             // A file that is no text at all has one such complaint for every byte.
@@ -149,9 +149,9 @@ impl Lexer<'_> {
                 let message = format!("the character `{}` means nothing here", first.escape_debug());
                 self.diagnostics.push(Diagnostic::error(Span::new(start, self.at), message));
             }
-            Kind::Wrong
+            LitmusTokenKind::Wrong
         };
-        Token { kind, span: Span::new(start, self.at) }
+        LitmusToken { kind, span: Span::new(start, self.at) }
     }
 
     fn sign(&self, rest: &str) -> Option<usize> {
@@ -164,7 +164,7 @@ impl Lexer<'_> {
     }
 
     /// Decimal or hexadecimal, with the suffixes of C.
-    fn number(&mut self, word: &str) -> Kind {
+    fn number(&mut self, word: &str) -> LitmusTokenKind {
         let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
         let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
             Some(hex) => i128::from_str_radix(hex, 16).ok().filter(|_| !hex.starts_with(['+', '-'])),
@@ -172,17 +172,17 @@ impl Lexer<'_> {
         };
         let span = Span::new(self.at - word.len(), self.at);
         match value {
-            Some(value) if value <= i128::from(u64::MAX) => Kind::Int(value),
+            Some(value) if value <= i128::from(u64::MAX) => LitmusTokenKind::Int(value),
             Some(_) => {
                 self.diagnostics.push(Diagnostic::error(span, "this number does not fit in 64 bits"));
-                Kind::Wrong
+                LitmusTokenKind::Wrong
             }
             None => {
                 self.diagnostics.push(
                     Diagnostic::error(span, format!("`{word}` is not a number"))
                         .with_help("numbers are decimal or hexadecimal (`0x1f`)"),
                 );
-                Kind::Wrong
+                LitmusTokenKind::Wrong
             }
         }
     }

@@ -19,19 +19,21 @@ mod outline;
 mod x86;
 
 use crate::diagnostic::tidy;
-use crate::{Diagnostic, Language, Parsed};
-use cursor::Cursor;
-use header::{Dialect, Header};
+use crate::{Diagnostic, Language, ParseResult};
+use cursor::LitmusCursor;
+use header::{Dialect, LitmusHeader};
 use ravelin_program::{Arithmetic, Domain, Escape, Memory, Program, Source, Thread, Value, validate};
 
 pub(crate) use c::Operation;
-pub(crate) use outline::{CCode, Cell, Exchange, Ordered, Outline, Role, Row, outline};
+pub(crate) use outline::{
+    CCode, LitmusOutline, OrderedAccess, OutlineCell, OutlineRow, StatementRole, StoreExchange, outline,
+};
 
 /// More errors than this are not shown.
 const MAX_DIAGNOSTICS: usize = 100;
 
 /// Reads a litmus test. Every error in it is reported, and no text makes this fail otherwise.
-pub fn parse(source: Source) -> Parsed {
+pub fn parse(source: Source) -> ParseResult {
     let mut diagnostics = Vec::new();
     let mut program = read(&source.text, &mut diagnostics);
     if let Some(program) = &program
@@ -46,7 +48,7 @@ pub fn parse(source: Source) -> Parsed {
     if let Some(program) = &mut program {
         program.source = source.clone();
     }
-    Parsed { program, diagnostics, expectations: Vec::new(), source, language: Language::Litmus }
+    ParseResult { program, diagnostics, expectations: Vec::new(), source, language: Language::Litmus }
 }
 
 /// The threads of a test, and what the rest of it has to know about them.
@@ -58,9 +60,9 @@ struct Code {
 }
 
 fn read(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<Program> {
-    let Header { dialect, name, body } = header::read(text, diagnostics)?;
+    let LitmusHeader { dialect, name, body } = header::read(text, diagnostics)?;
     let tokens = lexer::tokens(text, body, dialect, diagnostics);
-    let mut cursor = Cursor::new(text, tokens, diagnostics);
+    let mut cursor = LitmusCursor::new(text, tokens, diagnostics);
     let init = init::parse(&mut cursor)?;
     let (code, cells, verdict) = match dialect {
         Dialect::C => {

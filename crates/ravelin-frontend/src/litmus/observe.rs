@@ -2,8 +2,8 @@
 //! is what is shown of a final state, in herd's order: registers by thread, then cells by name.
 
 use super::Code;
-use super::cells::Cells;
-use super::condition::{Operand, Place, Proposition, Verdict};
+use super::cells::NamedCells;
+use super::condition::{FinalClause, FinalPlace, Operand, Proposition};
 use super::cursor::{Name, listed};
 use super::header::Dialect;
 use super::init::Init;
@@ -18,7 +18,7 @@ pub struct Observer<'a> {
     pub dialect: Dialect,
     pub init: &'a Init,
     pub code: Code,
-    pub cells: Cells,
+    pub cells: NamedCells,
     pub diagnostics: &'a mut Vec<Diagnostic>,
 }
 
@@ -29,12 +29,12 @@ enum Rank {
     Cell(String, Value),
 }
 
-type Shown = BTreeMap<Rank, (String, Observable)>;
+type ShownPlace = BTreeMap<Rank, (String, Observable)>;
 
 impl Observer<'_> {
-    pub fn resolve(&mut self, verdict: &Verdict) -> (Option<Goal>, Option<Observation>) {
+    pub fn resolve(&mut self, verdict: &FinalClause) -> (Option<Goal>, Option<Observation>) {
         self.check_registers();
-        let mut shown = Shown::new();
+        let mut shown = ShownPlace::new();
         for place in &verdict.locations {
             self.show(place, &mut shown);
         }
@@ -64,7 +64,7 @@ impl Observer<'_> {
         }
     }
 
-    fn proposition(&mut self, proposition: &Proposition, shown: &mut Shown) -> Option<Condition> {
+    fn proposition(&mut self, proposition: &Proposition, shown: &mut ShownPlace) -> Option<Condition> {
         match proposition {
             Proposition::Constant(holds) => Some(Expr::Const(Value::from(*holds))),
             Proposition::Equal(place, operand) => {
@@ -96,7 +96,7 @@ impl Observer<'_> {
     fn join(
         &mut self,
         parts: &[Proposition],
-        shown: &mut Shown,
+        shown: &mut ShownPlace,
         join: fn(Condition, Condition) -> Condition,
     ) -> Option<Condition> {
         const LONG: usize = 16;
@@ -127,8 +127,8 @@ impl Observer<'_> {
         }
     }
 
-    fn show(&mut self, place: &Place, shown: &mut Shown) {
-        if let Place::Cell { name, index: None } = place {
+    fn show(&mut self, place: &FinalPlace, shown: &mut ShownPlace) {
+        if let FinalPlace::Cell { name, index: None } = place {
             let cell = self.cells.cell(&name.text, name.span);
             if let Some(len) = cell.len {
                 // An array is shown cell by cell.
@@ -145,9 +145,9 @@ impl Observer<'_> {
         }
     }
 
-    fn place(&mut self, place: &Place) -> Option<(Rank, String, Observable)> {
+    fn place(&mut self, place: &FinalPlace) -> Option<(Rank, String, Observable)> {
         match place {
-            Place::Cell { name, index } => {
+            FinalPlace::Cell { name, index } => {
                 let at = index.map_or(0, |(index, _)| index);
                 let address = self.cells.address_of(name, at, self.diagnostics)?;
                 let text = match index {
@@ -156,7 +156,7 @@ impl Observer<'_> {
                 };
                 Some((Rank::Cell(name.text.clone(), at), text, Observable::Memory(address)))
             }
-            Place::Register { thread, number, name } => {
+            FinalPlace::Register { thread, number, name } => {
                 let Some(index) = self.code.numbers.iter().position(|known| known == thread) else {
                     self.diagnostics.push(Diagnostic::error(*number, format!("there is no thread P{thread}")));
                     return None;

@@ -1,36 +1,36 @@
 //! The code of a test as it is written: where statements and cells stand, for those who change the text.
 
 use super::c::{self, Expression, ExpressionKind, Operation, Statement};
-use super::cursor::Cursor;
+use super::cursor::LitmusCursor;
 use super::header::{self, Dialect};
 use super::{condition, init, lexer};
 use ravelin_program::{Order, Span};
 
-pub(crate) enum Outline {
+pub(crate) enum LitmusOutline {
     C(CCode),
-    X86(Vec<Row>),
+    X86(Vec<OutlineRow>),
 }
 
 /// The functions of a test in C.
 #[derive(Default)]
 pub(crate) struct CCode {
-    pub statements: Vec<Written>,
-    pub stores: Vec<Exchange>,
-    pub ordered: Vec<Ordered>,
+    pub statements: Vec<CStatement>,
+    pub stores: Vec<StoreExchange>,
+    pub ordered: Vec<OrderedAccess>,
 }
 
 /// A statement, or the end of a block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Written {
+pub(crate) struct CStatement {
     pub span: Span,
-    pub role: Role,
+    pub role: StatementRole,
     /// How deep it is nested.
     pub depth: i32,
     pub fence: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Role {
+pub(crate) enum StatementRole {
     /// One of several in braces.
     Listed,
     /// Stands without braces under an `if` or a loop.
@@ -40,14 +40,14 @@ pub(crate) enum Role {
 }
 
 /// A store, and what an exchange in its place would be given.
-pub(crate) struct Exchange {
+pub(crate) struct StoreExchange {
     pub store: Span,
     pub place: Span,
     pub value: Span,
 }
 
 /// An atomic access whose orders are written.
-pub(crate) struct Ordered {
+pub(crate) struct OrderedAccess {
     /// Where its step starts: it may be a whole statement.
     pub step: u32,
     pub span: Span,
@@ -57,8 +57,8 @@ pub(crate) struct Ordered {
 
 /// A row of the table of an x86 test.
 #[derive(Debug)]
-pub(crate) struct Row {
-    pub cells: Vec<Cell>,
+pub(crate) struct OutlineRow {
+    pub cells: Vec<OutlineCell>,
     /// Its first token.
     pub start: usize,
     /// Behind its `;`.
@@ -66,7 +66,7 @@ pub(crate) struct Row {
 }
 
 #[derive(Debug)]
-pub(crate) struct Cell {
+pub(crate) struct OutlineCell {
     /// With the colons.
     pub labels: Option<Span>,
     pub code: Option<Span>,
@@ -75,14 +75,14 @@ pub(crate) struct Cell {
 }
 
 /// `None` if the text is no test; of a test with errors, what could be made out.
-pub(crate) fn outline(text: &str) -> Option<Outline> {
+pub(crate) fn outline(text: &str) -> Option<LitmusOutline> {
     let mut diagnostics = Vec::new();
     let header = header::read(text, &mut diagnostics)?;
     let tokens = lexer::tokens(text, header.body, header.dialect, &mut diagnostics);
-    let mut cursor = Cursor::new(text, tokens, &mut diagnostics);
+    let mut cursor = LitmusCursor::new(text, tokens, &mut diagnostics);
     init::parse(&mut cursor)?;
     if header.dialect != Dialect::C {
-        return Some(Outline::X86(rows(&mut cursor)));
+        return Some(LitmusOutline::X86(rows(&mut cursor)));
     }
     let mut code = CCode::default();
     for function in c::parser::functions(&mut cursor) {
@@ -90,21 +90,21 @@ pub(crate) fn outline(text: &str) -> Option<Outline> {
         ordered(&function.body, &mut code.ordered);
         code.statements.extend(function.written);
     }
-    Some(Outline::C(code))
+    Some(LitmusOutline::C(code))
 }
 
-fn stores(statements: &[Statement], found: &mut Vec<Exchange>) {
+fn stores(statements: &[Statement], found: &mut Vec<StoreExchange>) {
     for statement in statements {
         match statement {
             Statement::Store { place, value, span } => {
-                found.push(Exchange { store: *span, place: place.span, value: value.span });
+                found.push(StoreExchange { store: *span, place: place.span, value: value.span });
             }
             Statement::Evaluate(expression) => {
                 if let c::ExpressionKind::Call(call) = &expression.kind
                     && let (Operation::Store | Operation::Init, [place, value]) =
                         (call.operation, call.arguments.as_slice())
                 {
-                    found.push(Exchange { store: expression.span, place: place.span, value: value.span });
+                    found.push(StoreExchange { store: expression.span, place: place.span, value: value.span });
                 }
             }
             Statement::If { then, otherwise, .. } => {
@@ -117,7 +117,7 @@ fn stores(statements: &[Statement], found: &mut Vec<Exchange>) {
     }
 }
 
-fn ordered(statements: &[Statement], found: &mut Vec<Ordered>) {
+fn ordered(statements: &[Statement], found: &mut Vec<OrderedAccess>) {
     for statement in statements {
         match statement {
             Statement::Declare { name, value: Some(value) } | Statement::Assign { name, value } => {
@@ -144,7 +144,7 @@ fn ordered(statements: &[Statement], found: &mut Vec<Ordered>) {
     }
 }
 
-fn ordered_in(expression: &Expression, step: Option<u32>, found: &mut Vec<Ordered>) {
+fn ordered_in(expression: &Expression, step: Option<u32>, found: &mut Vec<OrderedAccess>) {
     match &expression.kind {
         ExpressionKind::Number(_) | ExpressionKind::Name(_) | ExpressionKind::AddressOf(_) => {}
         ExpressionKind::Deref(inner) | ExpressionKind::Not(inner) => ordered_in(inner, None, found),
@@ -157,20 +157,20 @@ fn ordered_in(expression: &Expression, step: Option<u32>, found: &mut Vec<Ordere
             let orders: Vec<(Span, Order)> = call.orders.iter().copied().zip([call.order, call.failure]).collect();
             let (span, operation) = (expression.span, call.operation);
             if !orders.is_empty() && operation != Operation::Fence {
-                found.push(Ordered { step: step.unwrap_or(span.start), span, operation, orders });
+                found.push(OrderedAccess { step: step.unwrap_or(span.start), span, operation, orders });
             }
         }
     }
 }
 
 /// The rows below the names of the threads.
-fn rows(cursor: &mut Cursor<'_, '_>) -> Vec<Row> {
+fn rows(cursor: &mut LitmusCursor<'_, '_>) -> Vec<OutlineRow> {
     let mut rows = Vec::new();
     let mut named = false;
     while !cursor.at_end() && !condition::starts(cursor) {
-        let mut row = Row { cells: Vec::new(), start: cursor.peek().span.start as usize, end: 0 };
+        let mut row = OutlineRow { cells: Vec::new(), start: cursor.peek().span.start as usize, end: 0 };
         loop {
-            let mut cell = Cell { labels: None, code: None, separator: 0 };
+            let mut cell = OutlineCell { labels: None, code: None, separator: 0 };
             while cursor.is_word(0) && cursor.at_ahead(1, ":") {
                 let span = cursor.next().span.to(cursor.next().span);
                 cell.labels = Some(cell.labels.map_or(span, |labels: Span| labels.to(span)));

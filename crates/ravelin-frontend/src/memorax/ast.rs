@@ -59,11 +59,11 @@ pub enum StatementKind {
     Assign(Name, Expr),
     Assume(Expr),
     /// `read: $r := x`.
-    Load(Name, Place),
+    Load(Name, MemoraxPlace),
     /// `read: x = e`.
-    Wait(Place, Expr),
-    Write(Strength, Place, Expr),
-    Cas(Place, Expr, Expr),
+    Wait(MemoraxPlace, Expr),
+    Write(WriteStrength, MemoraxPlace, Expr),
+    Cas(MemoraxPlace, Expr, Expr),
     Fence,
     /// `ssfence`.
     StoreFence,
@@ -81,7 +81,7 @@ pub enum StatementKind {
 
 /// How a write is ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strength {
+pub enum WriteStrength {
     Plain,
     /// `locked write`.
     Locked,
@@ -92,7 +92,7 @@ pub enum Strength {
 }
 
 #[derive(Debug)]
-pub struct Place {
+pub struct MemoraxPlace {
     pub kind: PlaceKind,
     pub span: Span,
 }

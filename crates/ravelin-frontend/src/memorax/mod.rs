@@ -11,14 +11,14 @@ mod macros;
 mod parser;
 
 use crate::diagnostic::tidy;
-use crate::{Diagnostic, Language, Parsed};
+use crate::{Diagnostic, Language, ParseResult};
 use ravelin_program::Source;
 
 /// More findings than this are not shown: nobody reads them.
 const MAX_DIAGNOSTICS: usize = 500;
 
 /// Reads a file. Every error in it is reported, and no text makes this fail otherwise.
-pub fn parse(source: Source) -> Parsed {
+pub fn parse(source: Source) -> ParseResult {
     let mut diagnostics = Vec::new();
     let tokens = lexer::lex(&source.text, &mut diagnostics);
     let tokens = macros::expand(&source.text, &tokens, &mut diagnostics);
@@ -33,5 +33,5 @@ pub fn parse(source: Source) -> Parsed {
         program.source = source.clone();
     }
     let program = valid.then_some(program);
-    Parsed { program, diagnostics, expectations: Vec::new(), source, language: Language::Memorax }
+    ParseResult { program, diagnostics, expectations: Vec::new(), source, language: Language::Memorax }
 }

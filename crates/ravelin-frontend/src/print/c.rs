@@ -17,13 +17,13 @@ mod expression;
 mod step;
 
 use super::names::Names;
-use expression::Terms;
+use expression::TermWriter;
 use ravelin_program::{
     Address, BinaryOp, Copies, Expr, InitialValue, Instruction, LocId, Order, Program, Thread, Transition, UnaryOp,
     Value, Variable,
 };
 use std::collections::BTreeSet;
-use step::Steps;
+use step::StepWriter;
 use thiserror::Error;
 
 /// The most cells of a flat memory.
@@ -60,7 +60,7 @@ pub enum NotInC {
 
 /// C text for a program.
 pub fn c(program: &Program) -> Result<String, NotInC> {
-    let setting = Setting::new(program)?;
+    let setting = CSetting::new(program)?;
     let mut text = String::new();
     header(program, &mut text);
     text.push_str(PRELUDE);
@@ -74,25 +74,25 @@ pub fn c(program: &Program) -> Result<String, NotInC> {
 
 /// How the accesses of a variable are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Storage {
+enum AccessForm {
     Atomic,
     Plain,
     Mixed,
 }
 
 /// Names and storage of everything in a program.
-struct Setting<'a> {
+struct CSetting<'a> {
     program: &'a Program,
     variables: Vec<String>,
-    storage: Vec<Storage>,
+    storage: Vec<AccessForm>,
     threads: Vec<String>,
     registers: Vec<Vec<String>>,
     /// First address and number of cells, if memory is one array because addresses are computed.
     flat: Option<(Value, usize)>,
 }
 
-impl Setting<'_> {
-    fn new(program: &Program) -> Result<Setting<'_>, NotInC> {
+impl CSetting<'_> {
+    fn new(program: &Program) -> Result<CSetting<'_>, NotInC> {
         let mut names = Names::avoiding(RESERVED);
         let variables: Vec<String> =
             program.memory.variables.iter().map(|variable| names.choose(&variable.name)).collect();
@@ -109,14 +109,14 @@ impl Setting<'_> {
         }
         let flat = flat_memory(program)?;
         let storage = storage(program, flat.is_some());
-        Ok(Setting { program, variables, storage, threads, registers, flat })
+        Ok(CSetting { program, variables, storage, threads, registers, flat })
     }
 
-    fn storage_at(&self, address: &Address) -> Storage {
+    fn storage_at(&self, address: &Address) -> AccessForm {
         match (self.flat, variable_of(self.program, address)) {
             (None, Some(variable)) => self.storage[variable],
             // One array holds everything, and its storage is that of all.
-            _ => self.storage.iter().copied().reduce(join).unwrap_or(Storage::Atomic),
+            _ => self.storage.iter().copied().reduce(join).unwrap_or(AccessForm::Atomic),
         }
     }
 }
@@ -150,20 +150,20 @@ fn flat_memory(program: &Program) -> Result<Option<(Value, usize)>, NotInC> {
     Ok(Some((lo as Value, (hi - lo + 1) as usize)))
 }
 
-fn join(one: Storage, other: Storage) -> Storage {
-    if one == other { one } else { Storage::Mixed }
+fn join(one: AccessForm, other: AccessForm) -> AccessForm {
+    if one == other { one } else { AccessForm::Mixed }
 }
 
 /// How each variable is accessed; all in the same way if memory is flat.
-fn storage(program: &Program, flat: bool) -> Vec<Storage> {
-    let mut found: Vec<Option<Storage>> = vec![None; program.memory.variables.len()];
+fn storage(program: &Program, flat: bool) -> Vec<AccessForm> {
+    let mut found: Vec<Option<AccessForm>> = vec![None; program.memory.variables.len()];
     let mut anywhere = None;
     for instruction in program.threads.iter().flat_map(|thread| &thread.transitions).map(|t| &t.instruction) {
         let this = match instruction {
             Instruction::Load { order: Order::NonAtomic, .. } | Instruction::Store { order: Order::NonAtomic, .. } => {
-                Storage::Plain
+                AccessForm::Plain
             }
-            _ => Storage::Atomic,
+            _ => AccessForm::Atomic,
         };
         for access in instruction.accesses() {
             let slot = match variable_of(program, access.address) {
@@ -173,7 +173,7 @@ fn storage(program: &Program, flat: bool) -> Vec<Storage> {
             *slot = Some(slot.map_or(this, |before| join(before, this)));
         }
     }
-    found.into_iter().map(|slot| if flat { anywhere } else { slot }.unwrap_or(Storage::Atomic)).collect()
+    found.into_iter().map(|slot| if flat { anywhere } else { slot }.unwrap_or(AccessForm::Atomic)).collect()
 }
 
 fn header(program: &Program, text: &mut String) {
@@ -224,16 +224,16 @@ static atomic_int ended;
 static pthread_barrier_t start __attribute__((unused)); /* threads are short; so they meet */
 "#;
 
-fn declarations(setting: &Setting, text: &mut String) {
+fn declarations(setting: &CSetting, text: &mut String) {
     let threads = setting.program.threads.len().max(1);
     text.push_str(&format!("static unsigned long long seeds[{threads}];\n\n"));
-    let kind = |storage: Storage| if storage == Storage::Atomic { "_Atomic long long" } else { "long long" };
+    let kind = |storage: AccessForm| if storage == AccessForm::Atomic { "_Atomic long long" } else { "long long" };
     let value = |initial: &InitialValue| match initial {
         InitialValue::Value(value) => expression::constant(*value),
         InitialValue::Any => "0".to_owned(),
     };
     if let Some((lo, cells)) = setting.flat {
-        let storage = setting.storage.first().copied().unwrap_or(Storage::Atomic);
+        let storage = setting.storage.first().copied().unwrap_or(AccessForm::Atomic);
         text.push_str(&format!("static {} mem[{cells}]", kind(storage)));
         let named =
             setting.program.memory.variables.iter().flat_map(|variable| (variable.base..).zip(&variable.initial));
@@ -274,9 +274,9 @@ enum Line {
 
 /// The body of a function while it is written: locations in the order in which a depth-first walk finds them.
 struct Body<'a> {
-    setting: &'a Setting<'a>,
+    setting: &'a CSetting<'a>,
     thread: &'a Thread,
-    steps: Steps<'a>,
+    steps: StepWriter<'a>,
     lines: Vec<Line>,
     written: BTreeSet<LocId>,
     waiting: Vec<LocId>,
@@ -285,12 +285,12 @@ struct Body<'a> {
     back: BTreeSet<LocId>,
 }
 
-fn function(setting: &Setting, index: usize, text: &mut String) -> Result<(), NotInC> {
+fn function(setting: &CSetting, index: usize, text: &mut String) -> Result<(), NotInC> {
     let thread = &setting.program.threads[index];
     let mut body = Body {
         setting,
         thread,
-        steps: Steps { setting, thread: index },
+        steps: StepWriter { setting, thread: index },
         lines: Vec::new(),
         written: BTreeSet::new(),
         waiting: vec![thread.initial],
@@ -356,7 +356,7 @@ impl Body<'_> {
                 [yes, no] => {
                     let Some(condition) = branch(yes, no) else { return self.choice(&outgoing) };
                     let jump = self.jump(yes.to);
-                    let condition = Terms::of(self.setting, self.steps.thread).expr(condition);
+                    let condition = TermWriter::of(self.setting, self.steps.thread).expr(condition);
                     self.lines.push(Line::Text(format!("if ({condition}) {jump}")));
                     no.to
                 }
@@ -421,7 +421,7 @@ fn branch<'a>(yes: &'a Transition, no: &Transition) -> Option<&'a Expr> {
     (negates(yes, no) || negates(no, yes)).then_some(yes)
 }
 
-fn main_function(setting: &Setting, text: &mut String) {
+fn main_function(setting: &CSetting, text: &mut String) {
     let count = setting.threads.len();
     text.push_str("\nint main(int count, char **arguments) {\n");
     text.push_str("  unsigned long long seed = count > 1 ? strtoull(arguments[1], 0, 10) : 1;\n");

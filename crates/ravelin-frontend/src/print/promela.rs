@@ -15,13 +15,13 @@ mod ranges;
 mod step;
 
 use super::names::Names;
-use expression::{Check, Compiler, MOST, Obstacle, Range, Term};
-use ranges::Ranges;
+use expression::{Compiler, MOST, Obstacle, ObstacleCheck, PromelaTerm, TermRange};
+use ranges::PromelaRanges;
 use ravelin_program::{
     Copies, GoalKind, HardwareProgram, InitialValue, Instruction, LocId, Observable, Program, Thread, Value,
 };
 use std::collections::BTreeMap;
-use step::{Setting, Step, cell, steps};
+use step::{PromelaSetting, PromelaStep, cell, steps};
 use thiserror::Error;
 
 /// The most cells of memory written; each costs SPIN four bytes a state.
@@ -67,7 +67,7 @@ pub fn promela(program: &Program) -> Result<String, Unsupported> {
     refuse(program)?;
     let program = HardwareProgram::new(program);
     let names = Identifiers::new(&program);
-    let ranges = Ranges::of(&program, &names.registers);
+    let ranges = PromelaRanges::of(&program, &names.registers);
     let (lo, hi) = memory_bounds(&program, &ranges)?;
     let mut writer = Writer { program: &program, names, ranges, origin: lo, text: String::new() };
     writer.header(hi - lo + 1);
@@ -108,7 +108,7 @@ fn refuse(program: &Program) -> Result<(), Unsupported> {
         for initial in &variable.initial {
             match initial {
                 InitialValue::Value(value) => look(*value),
-                InitialValue::Any if !Range::of(variable.domain).within(Range::INT) => {
+                InitialValue::Any if !TermRange::of(variable.domain).within(TermRange::INT) => {
                     return Err(Unsupported::WideInitial(variable.name.clone()));
                 }
                 InitialValue::Any => {}
@@ -132,17 +132,17 @@ fn for_each_constant<A>(expr: &ravelin_program::Expr<A>, look: &mut impl FnMut(V
 }
 
 /// The first and last address of the array. It starts at 0 where that is cheap, so that indices are addresses.
-fn memory_bounds(program: &Program, ranges: &Ranges) -> Result<(i128, i128), Unsupported> {
-    let mut all: Vec<Range> = ranges.touched.clone();
-    all.extend(program.memory.named_addresses().map(Range::exactly));
+fn memory_bounds(program: &Program, ranges: &PromelaRanges) -> Result<(i128, i128), Unsupported> {
+    let mut all: Vec<TermRange> = ranges.touched.clone();
+    all.extend(program.memory.named_addresses().map(TermRange::exactly));
     for goal in &program.goals {
         goal.condition.for_each_atom(&mut |atom| {
             if let Observable::Memory(address) = atom {
-                all.push(Range::exactly(*address));
+                all.push(TermRange::exactly(*address));
             }
         });
     }
-    let span = all.into_iter().reduce(Range::join).unwrap_or(Range::exactly(0));
+    let span = all.into_iter().reduce(TermRange::join).unwrap_or(TermRange::exactly(0));
     if span.hi - span.lo >= MOST_CELLS {
         return Err(Unsupported::WideMemory { lo: span.lo, hi: span.hi });
     }
@@ -186,7 +186,7 @@ impl Identifiers {
 struct Writer<'a> {
     program: &'a Program,
     names: Identifiers,
-    ranges: Ranges,
+    ranges: PromelaRanges,
     origin: i128,
     text: String,
 }
@@ -282,8 +282,8 @@ impl Writer<'_> {
             .unwrap_or(0)
     }
 
-    fn setting(&self) -> Setting<'_> {
-        Setting {
+    fn setting(&self) -> PromelaSetting<'_> {
+        PromelaSetting {
             program: self.program,
             ranges: &self.ranges,
             registers: &self.names.registers,
@@ -322,17 +322,17 @@ impl Writer<'_> {
         self.line(0, "}");
     }
 
-    fn observe(&self, atom: &Observable) -> Term {
+    fn observe(&self, atom: &Observable) -> PromelaTerm {
         match *atom {
             Observable::At(thread, location) => {
-                Term::new(format!("({} == {})", self.names.locations[thread.0], location.0), Range::BOOL)
+                PromelaTerm::new(format!("({} == {})", self.names.locations[thread.0], location.0), TermRange::BOOL)
             }
-            Observable::Register(thread, register) => Term::new(
+            Observable::Register(thread, register) => PromelaTerm::new(
                 self.names.registers[thread.0][register.0].clone(),
                 self.ranges.registers[thread.0][register.0],
             ),
-            Observable::Memory(address) => Term::new(
-                cell(&self.names.cells, self.origin, &Term::constant(address)),
+            Observable::Memory(address) => PromelaTerm::new(
+                cell(&self.names.cells, self.origin, &PromelaTerm::constant(address)),
                 self.ranges.at_address(self.program, address),
             ),
         }
@@ -366,7 +366,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn step(&self, index: usize, thread: &Thread, from: LocId, to: LocId, step: &Step) -> Vec<String> {
+    fn step(&self, index: usize, thread: &Thread, from: LocId, to: LocId, step: &PromelaStep) -> Vec<String> {
         let pc = &self.names.locations[index];
         let enabled = enabled(&step.checks).map(|enabled| format!(" && {enabled}")).unwrap_or_default();
         let mut done = self.updates(index, step);
@@ -393,11 +393,11 @@ impl Writer<'_> {
     }
 
     /// New values are those of the state before the step, so all are computed before any is written.
-    fn updates(&self, index: usize, step: &Step) -> Vec<String> {
+    fn updates(&self, index: usize, step: &PromelaStep) -> Vec<String> {
         let names = &self.names.registers[index];
         let (mut computed, mut written) = (Vec::new(), Vec::new());
         let single = step.registers.len() + step.writes.len() <= 1;
-        let mut hold = |term: &Term| {
+        let mut hold = |term: &PromelaTerm| {
             if single || term.known().is_some() {
                 return term.text.clone();
             }
@@ -409,7 +409,7 @@ impl Writer<'_> {
             written.push(format!("{} = {};", names[*register], hold(value)));
         }
         for (address, value) in &step.writes {
-            let address = Term { text: hold(address), range: address.range };
+            let address = PromelaTerm { text: hold(address), range: address.range };
             written.push(format!("{} = {};", cell(&self.names.cells, self.origin, &address), hold(value)));
         }
         computed.extend(written);
@@ -421,7 +421,7 @@ impl Writer<'_> {
         self.line(0, "init {");
         self.line(1, "atomic {");
         for address in self.program.memory.named_addresses() {
-            let place = cell(&self.names.cells, self.origin, &Term::constant(address));
+            let place = cell(&self.names.cells, self.origin, &PromelaTerm::constant(address));
             match self.program.memory.initial_at(address) {
                 InitialValue::Value(0) => {}
                 InitialValue::Value(value) => self.line(2, &format!("{place} = {value};")),
@@ -444,7 +444,7 @@ impl Writer<'_> {
 
 /// Where a step with these checks is executable: no check blocks before another obstacle ends the search. `None` where
 /// it always is.
-fn enabled(checks: &[Check]) -> Option<String> {
+fn enabled(checks: &[ObstacleCheck]) -> Option<String> {
     checks.iter().rev().fold(None, |rest: Option<String>, check| match (check.obstacle, rest) {
         (Obstacle::Blocked, None) => Some(format!("!{}", check.when)),
         (Obstacle::Blocked, Some(rest)) => Some(format!("(!{} && {rest})", check.when)),
@@ -454,7 +454,7 @@ fn enabled(checks: &[Check]) -> Option<String> {
 }
 
 /// Statements that are reached only past all checks that do not block.
-fn guarded(checks: &[Check], done: Vec<String>, on_fault: &str) -> Vec<String> {
+fn guarded(checks: &[ObstacleCheck], done: Vec<String>, on_fault: &str) -> Vec<String> {
     checks.iter().rev().fold(done, |inner, check| {
         let instead = match check.obstacle {
             Obstacle::Blocked => return inner,

@@ -74,7 +74,7 @@ pub enum ItemKind {
         ty: Option<Type>,
         init: Option<Init>,
     },
-    Thread(Thread),
+    Thread(ThreadItem),
     Goal {
         kind: GoalKind,
         /// `forall`, which means the same as `finally`, was written.
@@ -85,7 +85,7 @@ pub enum ItemKind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thread {
+pub struct ThreadItem {
     pub name: Name,
     pub copies: ThreadCopies,
     pub body: Block,
@@ -98,13 +98,13 @@ pub enum ThreadCopies {
     /// `thread p[3]`.
     Count(Expr),
     /// `thread p[me in 0..3]`.
-    Indexed(Name, Range),
+    Indexed(Name, RangeExpr),
     /// `thread p[*]`.
     Any,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct RangeExpr {
     pub lo: Expr,
     pub hi: Expr,
     pub inclusive: bool,
@@ -127,7 +127,7 @@ pub enum TypeKind {
 pub enum Base {
     /// `bool`, `u8` and so on, or `_` for the default.
     Named(Name),
-    Range(Box<Range>),
+    Range(Box<RangeExpr>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,7 +188,7 @@ pub enum StatementKind {
     Loop(Block),
     For {
         name: Name,
-        range: Range,
+        range: RangeExpr,
         body: Block,
     },
     Break,
@@ -201,13 +201,13 @@ pub enum StatementKind {
     Assume(Expr),
     Assert(Expr),
     Fence(Option<Name>),
-    Lock(Place),
-    Unlock(Place),
+    Lock(RavPlace),
+    Unlock(RavPlace),
     BusLock,
     BusUnlock,
     Havoc {
         name: Name,
-        range: Range,
+        range: RangeExpr,
     },
     Nop,
     Error,
@@ -253,11 +253,11 @@ pub enum ExprKind {
     Paren(Box<Expr>),
     /// `checked(e)`, and with a type `wrapping(T, e)`: how the operators in it compute.
     Arithmetic(Option<Type>, Box<Expr>),
-    AddressOf(Place),
+    AddressOf(RavPlace),
     /// A name or an indexed one, used as a value: a register, a constant, or in a goal a cell of memory.
-    Place(Place),
-    Access(Box<Access>),
-    Wait(Box<Wait>),
+    Place(RavPlace),
+    Access(Box<AccessCall>),
+    Wait(Box<WaitCall>),
     /// `p@label`, `p[1]@label`.
     At(ThreadRef, Name),
     /// `p.r`, `p[1].r`.
@@ -279,13 +279,13 @@ pub struct ThreadRef {
 
 /// `x`, `a[e]`, and with the name `mem`, `mem[e]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RavPlace {
     pub name: Name,
     pub index: Option<Box<Expr>>,
     pub span: Span,
 }
 
-impl Place {
+impl RavPlace {
     pub fn is_mem(&self) -> bool {
         self.name.text == "mem"
     }
@@ -293,17 +293,17 @@ impl Place {
 
 /// `place.method(arguments, orders)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Access {
-    pub place: Place,
+pub struct AccessCall {
+    pub place: RavPlace,
     pub method: Method,
     pub arguments: Vec<Expr>,
     pub orders: Vec<Name>,
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<ExchangeResult>,
 }
 
 /// What is taken of a compare-exchange's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ExchangeResult {
     IsOk,
     IsErr,
 }
@@ -373,8 +373,8 @@ impl Method {
 
 /// `wait(place == value || place == value, order)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wait {
-    pub place: Place,
+pub struct WaitCall {
+    pub place: RavPlace,
     pub values: Vec<Expr>,
     pub order: Option<Name>,
 }

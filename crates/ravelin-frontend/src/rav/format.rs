@@ -8,8 +8,9 @@
 //! by its formatted text.
 
 use super::ast::{
-    Access, Base, Block, Comment, Comments, Else, Expr, ExprKind, File, If, Init, InitKind, Item, ItemKind, Outcome,
-    Pattern, Place, Range, Statement, StatementKind, Thread, ThreadCopies, ThreadRef, Type, TypeKind, Wait,
+    AccessCall, Base, Block, Comment, Comments, Else, ExchangeResult, Expr, ExprKind, File, If, Init, InitKind, Item,
+    ItemKind, Pattern, RangeExpr, RavPlace, Statement, StatementKind, ThreadCopies, ThreadItem, ThreadRef, Type,
+    TypeKind, WaitCall,
 };
 use ravelin_program::GoalKind;
 
@@ -26,7 +27,7 @@ pub fn format(file: &File) -> String {
     writer.out
 }
 
-pub fn format_place(place: &Place) -> String {
+pub fn format_place(place: &RavPlace) -> String {
     match &place.index {
         Some(index) => format!("{}[{}]", place.name.text, format_expr(index)),
         None => place.name.text.clone(),
@@ -57,18 +58,18 @@ pub fn format_expr(expr: &Expr) -> String {
     }
 }
 
-fn format_access(access: &Access) -> String {
+fn format_access(access: &AccessCall) -> String {
     let arguments: Vec<String> =
         access.arguments.iter().map(format_expr).chain(access.orders.iter().map(|order| order.text.clone())).collect();
     let outcome = match access.outcome {
         None => "",
-        Some(Outcome::IsOk) => ".is_ok()",
-        Some(Outcome::IsErr) => ".is_err()",
+        Some(ExchangeResult::IsOk) => ".is_ok()",
+        Some(ExchangeResult::IsErr) => ".is_err()",
     };
     format!("{}.{}({}){outcome}", format_place(&access.place), access.method.name(), arguments.join(", "))
 }
 
-fn format_wait(wait: &Wait) -> String {
+fn format_wait(wait: &WaitCall) -> String {
     let place = format_place(&wait.place);
     let values: Vec<String> = wait.values.iter().map(|value| format!("{place} == {}", format_expr(value))).collect();
     let order = wait.order.as_ref().map(|order| format!(", {}", order.text)).unwrap_or_default();
@@ -82,7 +83,7 @@ fn format_thread_ref(thread: &ThreadRef) -> String {
     }
 }
 
-fn format_range(range: &Range) -> String {
+fn format_range(range: &RangeExpr) -> String {
     let dots = if range.inclusive { "..=" } else { ".." };
     format!("{}{dots}{}", format_expr(&range.lo), format_expr(&range.hi))
 }
@@ -222,7 +223,7 @@ impl Writer {
         self.comment_lines(&comments.trailing);
     }
 
-    fn thread(&mut self, thread: &Thread) {
+    fn thread(&mut self, thread: &ThreadItem) {
         let copies = match &thread.copies {
             ThreadCopies::One => String::new(),
             ThreadCopies::Count(count) => format!("[{}]", format_expr(count)),

@@ -9,7 +9,7 @@ use ravelin_program::Span;
 
 /// What the parser works on.
 #[derive(Debug)]
-pub struct Lexed {
+pub struct RavTokens {
     /// Ends with a token of kind [`TokenKind::End`].
     pub tokens: Vec<Token>,
     /// In order of their places.
@@ -46,13 +46,13 @@ const SYMBOLS: &[&str] = &[
     "<", ">", "@",
 ];
 
-pub fn lex(text: &str) -> Lexed {
+pub fn lex(text: &str) -> RavTokens {
     let mut lexer = Lexer {
         text,
         at: 0,
         newlines: 0,
         in_header: true,
-        out: Lexed { tokens: Vec::new(), comments: Vec::new(), header: Vec::new(), diagnostics: Vec::new() },
+        out: RavTokens { tokens: Vec::new(), comments: Vec::new(), header: Vec::new(), diagnostics: Vec::new() },
     };
     lexer.run();
     lexer.out
@@ -65,7 +65,7 @@ struct Lexer<'a> {
     newlines: usize,
     /// Nothing but header lines has been seen.
     in_header: bool,
-    out: Lexed,
+    out: RavTokens,
 }
 
 impl Lexer<'_> {

@@ -25,7 +25,7 @@ const MAX_DIAGNOSTICS: usize = 500;
 
 /// What became of a text.
 #[derive(Clone, Debug)]
-pub struct Parsed {
+pub struct RavParse {
     /// `None` exactly if one of the diagnostics is an error.
     pub program: Option<Program>,
     /// In order of their places in the text.
@@ -37,7 +37,7 @@ pub struct Parsed {
 }
 
 /// Reads a file. Every error in it is reported, and no text makes this fail otherwise.
-pub fn parse(source: Source) -> Parsed {
+pub fn parse(source: Source) -> RavParse {
     let (ast, mut diagnostics) = parser::parse_file(&source.text);
     let mut program = lower::lower(&ast, &source, &mut diagnostics);
     if !diagnostics.iter().any(Diagnostic::is_error) {
@@ -48,5 +48,5 @@ pub fn parse(source: Source) -> Parsed {
     if valid {
         program.source = source.clone();
     }
-    Parsed { program: valid.then_some(program), diagnostics, header: ast.header.clone(), ast, source }
+    RavParse { program: valid.then_some(program), diagnostics, header: ast.header.clone(), ast, source }
 }

@@ -8,7 +8,7 @@ use crate::cursor::{self, TokenKind};
 use ravelin_program::Span;
 
 #[derive(Debug)]
-pub struct Lexed<'a> {
+pub struct RockerTokens<'a> {
     /// Ends with a token of kind [`TokenKind::End`].
     pub tokens: Vec<Token>,
     pub leading: Vec<Comment<'a>>,
@@ -46,12 +46,12 @@ const SYMBOLS: &[&str] = &[
     "&", "|", "^", "!", "<", ">",
 ];
 
-pub fn lex(text: &str) -> Lexed<'_> {
+pub fn lex(text: &str) -> RockerTokens<'_> {
     let mut lexer = Lexer {
         text,
         at: 0,
         starts_line: true,
-        out: Lexed { tokens: Vec::new(), leading: Vec::new(), diagnostics: Vec::new() },
+        out: RockerTokens { tokens: Vec::new(), leading: Vec::new(), diagnostics: Vec::new() },
     };
     lexer.run();
     lexer.out
@@ -61,7 +61,7 @@ struct Lexer<'a> {
     text: &'a str,
     at: usize,
     starts_line: bool,
-    out: Lexed<'a>,
+    out: RockerTokens<'a>,
 }
 
 impl<'a> Lexer<'a> {

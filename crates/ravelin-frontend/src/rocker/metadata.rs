@@ -45,22 +45,22 @@ pub fn expectations(comments: &[Comment<'_>]) -> (Vec<Expectation>, Vec<Diagnost
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Claim {
+struct RockerClaim {
     observational: bool,
-    model: Model,
+    model: RockerModel,
     robust: bool,
     span: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Model {
+enum RockerModel {
     Sc,
     Ra,
     Rlx,
 }
 
 /// The claims of one line after its first word; `None` if it is not of the right form.
-fn line(body: &str, span: Span) -> Option<Vec<Claim>> {
+fn line(body: &str, span: Span) -> Option<Vec<RockerClaim>> {
     let (kind, rest) = body.split_once(':')?;
     let observational = match kind.trim() {
         "egr" => false,
@@ -77,18 +77,18 @@ fn line(body: &str, span: Span) -> Option<Vec<Claim>> {
         };
         for model in models.split(',') {
             let model = match model.trim() {
-                "sc" => Model::Sc,
-                "ra" => Model::Ra,
-                "rlx" => Model::Rlx,
+                "sc" => RockerModel::Sc,
+                "ra" => RockerModel::Ra,
+                "rlx" => RockerModel::Rlx,
                 _ => return None,
             };
-            claims.push(Claim { observational, model, robust, span });
+            claims.push(RockerClaim { observational, model, robust, span });
         }
     }
     (!claims.is_empty()).then_some(claims)
 }
 
-fn add(claim: Claim, claims: &mut Vec<Claim>, diagnostics: &mut Vec<Diagnostic>) {
+fn add(claim: RockerClaim, claims: &mut Vec<RockerClaim>, diagnostics: &mut Vec<Diagnostic>) {
     let question = (claim.observational, claim.model);
     match claims.iter().find(|earlier| (earlier.observational, earlier.model) == question) {
         None => claims.push(claim),
@@ -100,24 +100,24 @@ fn add(claim: Claim, claims: &mut Vec<Claim>, diagnostics: &mut Vec<Diagnostic>)
     }
 }
 
-fn implications(claim: Claim) -> Vec<Claim> {
+fn implications(claim: RockerClaim) -> Vec<RockerClaim> {
     let mut implied = Vec::new();
     match (claim.model, claim.robust) {
-        (Model::Rlx, true) => implied.push(Claim { model: Model::Ra, ..claim }),
-        (Model::Ra, false) => implied.push(Claim { model: Model::Rlx, ..claim }),
+        (RockerModel::Rlx, true) => implied.push(RockerClaim { model: RockerModel::Ra, ..claim }),
+        (RockerModel::Ra, false) => implied.push(RockerClaim { model: RockerModel::Rlx, ..claim }),
         _ => {}
     }
     if claim.robust != claim.observational {
-        implied.push(Claim { observational: !claim.observational, ..claim });
+        implied.push(RockerClaim { observational: !claim.observational, ..claim });
     }
     implied
 }
 
-fn expectation(claim: Claim) -> Expectation {
+fn expectation(claim: RockerClaim) -> Expectation {
     let model = match claim.model {
-        Model::Sc => "sc",
-        Model::Ra => "ra",
-        Model::Rlx => "rc20",
+        RockerModel::Sc => "sc",
+        RockerModel::Ra => "ra",
+        RockerModel::Rlx => "rc20",
     };
     let observational = claim.observational.then(|| ("property".to_owned(), "observational".to_owned()));
     Expectation {

@@ -12,14 +12,14 @@ mod metadata;
 mod parser;
 
 use crate::diagnostic::tidy;
-use crate::{Diagnostic, Language, Parsed};
+use crate::{Diagnostic, Language, ParseResult};
 use ravelin_program::{Source, Span};
 
 /// More errors than this are not shown: nobody reads them, and each costs a search for what was meant.
 const MAX_DIAGNOSTICS: usize = 500;
 
 /// Reads a file. Every error in it is reported, and no text makes this fail otherwise.
-pub fn parse(source: Source) -> Parsed {
+pub fn parse(source: Source) -> ParseResult {
     let (file, comments, mut diagnostics) = parser::parse_file(&source.text);
     let mut program = lower::lower(&file, &source, &mut diagnostics);
     if !diagnostics.iter().any(Diagnostic::is_error) {
@@ -32,7 +32,7 @@ pub fn parse(source: Source) -> Parsed {
     if valid {
         program.source = source.clone();
     }
-    Parsed { program: valid.then_some(program), diagnostics, expectations, source, language: Language::Rocker }
+    ParseResult { program: valid.then_some(program), diagnostics, expectations, source, language: Language::Rocker }
 }
 
 /// The tree of a text, for what a program does not hold: the values that are tracked, the locals that are verified. It is

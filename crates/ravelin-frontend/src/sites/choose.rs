@@ -7,13 +7,13 @@
 //! If a transition passes two fences, the one that it passes last comes first in the list: [`ravelin_program::repaired`] puts each new
 //! fence between the transition and what it leads to by then.
 
-use super::edit::Place;
-use super::matching::Matched;
+use super::edit::EditPlace;
+use super::matching::ProgramMatch;
 use ravelin_program::{Instruction, LocId, Order, Program, Thread, ThreadId, ThreadTransition};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// An insertion that is worth offering.
-pub struct Chosen {
+pub struct SiteInsertion {
     pub place: usize,
     pub edges: Vec<ThreadTransition>,
     pub after_label: bool,
@@ -21,7 +21,13 @@ pub struct Chosen {
 
 /// `existing`: fences that stand there may be taken away.
 /// `exchange`: a fence may be put right before one that is taken away.
-pub fn choose(program: &Program, places: &[Place], matched: &Matched, existing: bool, exchange: bool) -> Vec<Chosen> {
+pub fn choose(
+    program: &Program,
+    places: &[EditPlace],
+    matched: &ProgramMatch,
+    existing: bool,
+    exchange: bool,
+) -> Vec<SiteInsertion> {
     let mut edges: BTreeMap<usize, Vec<ThreadTransition>> = BTreeMap::new();
     for (edge, chain) in &matched.chains {
         for &place in chain {
@@ -29,8 +35,8 @@ pub fn choose(program: &Program, places: &[Place], matched: &Matched, existing: 
         }
     }
     let at_start: Vec<HashSet<usize>> = matched.at_start.iter().map(|chain| chain.iter().copied().collect()).collect();
-    let threads: Vec<Entered> = program.threads.iter().map(Entered::of).collect();
-    let facts = Facts { program, threads, matched, at_start, existing, exchange };
+    let threads: Vec<LocationEntries> = program.threads.iter().map(LocationEntries::of).collect();
+    let facts = SiteFacts { program, threads, matched, at_start, existing, exchange };
 
     let mut best: HashMap<Vec<ThreadTransition>, (bool, bool, bool, usize, usize)> = HashMap::new();
     for (place, mut edges) in edges {
@@ -44,30 +50,31 @@ pub fn choose(program: &Program, places: &[Place], matched: &Matched, existing: 
         let key = (after_label, early, places[place].wraps, places[place].at, place);
         best.entry(edges).and_modify(|known| *known = key.min(*known)).or_insert(key);
     }
-    let chosen = best.into_iter().map(|(edges, (after_label, .., place))| Chosen { place, edges, after_label });
+    let chosen = best.into_iter().map(|(edges, (after_label, .., place))| SiteInsertion { place, edges, after_label });
     sorted(chosen.collect(), places, matched)
 }
 
-struct Facts<'a> {
+struct SiteFacts<'a> {
     program: &'a Program,
-    threads: Vec<Entered>,
-    matched: &'a Matched,
+    threads: Vec<LocationEntries>,
+    matched: &'a ProgramMatch,
     at_start: Vec<HashSet<usize>>,
     existing: bool,
     exchange: bool,
 }
 
 /// About each location of a thread.
-pub struct Entered {
+pub struct LocationEntries {
     /// How many transitions enter it.
     pub count: Vec<usize>,
     /// It can be reached with the bus lock held.
     pub held: Vec<bool>,
 }
 
-impl Entered {
-    pub fn of(thread: &Thread) -> Entered {
-        let mut entered = Entered { count: vec![0; thread.locations.len()], held: vec![false; thread.locations.len()] };
+impl LocationEntries {
+    pub fn of(thread: &Thread) -> LocationEntries {
+        let mut entered =
+            LocationEntries { count: vec![0; thread.locations.len()], held: vec![false; thread.locations.len()] };
         for transition in &thread.transitions {
             entered.count[transition.to.0] += 1;
         }
@@ -84,7 +91,7 @@ impl Entered {
     }
 }
 
-impl Facts<'_> {
+impl SiteFacts<'_> {
     /// The locations that the edges lead to, and how many edges lead to each.
     fn targets(&self, edges: &[ThreadTransition]) -> BTreeMap<(ThreadId, LocId), usize> {
         let mut targets = BTreeMap::new();
@@ -145,7 +152,7 @@ impl Facts<'_> {
 
 /// In the order of the text, but each behind those that its transitions pass after it. Copies of a thread for which a constant
 /// decides the way may pass two places in different orders; then one of them is left out.
-fn sorted(mut chosen: Vec<Chosen>, places: &[Place], matched: &Matched) -> Vec<Chosen> {
+fn sorted(mut chosen: Vec<SiteInsertion>, places: &[EditPlace], matched: &ProgramMatch) -> Vec<SiteInsertion> {
     chosen.sort_by_key(|site| (places[site.place].at, site.place));
     let number: HashMap<usize, usize> = chosen.iter().enumerate().map(|(number, site)| (site.place, number)).collect();
     let mut later: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); chosen.len()];
@@ -187,6 +194,6 @@ fn sorted(mut chosen: Vec<Chosen>, places: &[Place], matched: &Matched) -> Vec<C
             }
         }
     }
-    let mut sites: Vec<Option<Chosen>> = chosen.into_iter().map(Some).collect();
+    let mut sites: Vec<Option<SiteInsertion>> = chosen.into_iter().map(Some).collect();
     order.into_iter().filter(|&site| !left_out[site]).filter_map(|site| sites[site].take()).collect()
 }

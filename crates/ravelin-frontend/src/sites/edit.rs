@@ -1,6 +1,6 @@
 //! Changes to a text: pieces that are put in or taken out, all at once, without moving anything else.
 //!
-//! A [`Place`] is what a front end's outline knows about one change: the pieces that make it. Pieces of several places may meet at one
+//! An [`EditPlace`] is what a front end's outline knows about one change: the pieces that make it. Pieces of several places may meet at one
 //! offset, as where two statements without braces end together; their `order` says which comes first. Writing never fails: pieces that
 //! overlap are cut at each other.
 
@@ -8,19 +8,19 @@ use std::ops::Range;
 
 /// One change of a text.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct EditPlace {
     /// Where people are told that it is: the token before which the change is made, or the one that it changes.
     pub at: usize,
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<EditPiece>,
     /// For a table of instructions: the cell that is added or emptied.
-    pub cell: Option<Cell>,
+    pub cell: Option<FenceCell>,
     /// Braces have to be added. Another place with the same effect reads better.
     pub wraps: bool,
 }
 
 /// A fence in the table of an x86 test.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct FenceCell {
     /// The row before which a row is added, or the one in which a fence is taken away.
     pub row: usize,
     pub column: usize,
@@ -29,71 +29,71 @@ pub struct Cell {
 }
 
 #[derive(Clone, Debug)]
-pub struct Piece {
+pub struct EditPiece {
     pub range: Range<usize>,
     /// Among pieces that start at the same offset, those with a smaller number come first.
     pub order: i32,
-    pub parts: Vec<Part>,
+    pub parts: Vec<PiecePart>,
     /// Takes the line away as well if nothing else is on it.
     pub line: bool,
 }
 
 #[derive(Clone, Debug)]
-pub enum Part {
+pub enum PiecePart {
     Text(String),
     /// The fence itself; which one is said when the text is written.
     Fence,
 }
 
-impl Piece {
-    pub fn new(range: Range<usize>, order: i32, parts: Vec<Part>) -> Piece {
-        Piece { range, order, parts, line: false }
+impl EditPiece {
+    pub fn new(range: Range<usize>, order: i32, parts: Vec<PiecePart>) -> EditPiece {
+        EditPiece { range, order, parts, line: false }
     }
 
-    pub fn replace(range: Range<usize>, text: &str) -> Piece {
-        Piece::new(range, 0, vec![text.into()])
+    pub fn replace(range: Range<usize>, text: &str) -> EditPiece {
+        EditPiece::new(range, 0, vec![text.into()])
     }
 
     /// Removes a statement.
-    pub fn remove(range: Range<usize>) -> Piece {
-        Piece { range, order: 0, parts: Vec::new(), line: true }
+    pub fn remove(range: Range<usize>) -> EditPiece {
+        EditPiece { range, order: 0, parts: Vec::new(), line: true }
     }
 }
 
-impl From<&str> for Part {
-    fn from(text: &str) -> Part {
-        Part::Text(text.to_owned())
+impl From<&str> for PiecePart {
+    fn from(text: &str) -> PiecePart {
+        PiecePart::Text(text.to_owned())
     }
 }
 
-impl From<String> for Part {
-    fn from(text: String) -> Part {
-        Part::Text(text)
+impl From<String> for PiecePart {
+    fn from(text: String) -> PiecePart {
+        PiecePart::Text(text)
     }
 }
 
 /// A piece, and the places that its fences belong to.
-pub type Owned = (Piece, Vec<usize>);
+pub type OwnedPiece = (EditPiece, Vec<usize>);
 
-pub struct Written {
+pub struct EditedText {
     pub text: String,
     /// Where each fence has come to stand, in the order of the text, and the place it belongs to.
     pub fences: Vec<(Range<usize>, usize)>,
 }
 
 /// Writes the text with all pieces.
-pub fn write<'f>(text: &str, mut pieces: Vec<Owned>, fence: impl Fn(usize) -> &'f str) -> Written {
+pub fn write<'f>(text: &str, mut pieces: Vec<OwnedPiece>, fence: impl Fn(usize) -> &'f str) -> EditedText {
     pieces.sort_by_key(|(piece, _)| (piece.range.start, piece.order));
     widen(text, &mut pieces);
-    let mut written = Written { text: String::with_capacity(text.len() + 32 * pieces.len()), fences: Vec::new() };
+    let mut written = EditedText { text: String::with_capacity(text.len() + 32 * pieces.len()), fences: Vec::new() };
     let mut at = 0;
     for (piece, owners) in &pieces {
         written.text.push_str(text.get(at..piece.range.start).unwrap_or(""));
         let mut owners = owners.iter();
         for part in &piece.parts {
             match part {
-                Part::Text(text) => written.text.push_str(text),
-                Part::Fence => {
+                PiecePart::Text(text) => written.text.push_str(text),
+                PiecePart::Fence => {
                     let Some(&owner) = owners.next() else { continue };
                     let start = written.text.len();
                     written.text.push_str(fence(owner));
@@ -108,7 +108,7 @@ pub fn write<'f>(text: &str, mut pieces: Vec<Owned>, fence: impl Fn(usize) -> &'
 }
 
 /// Lets removals take their lines with them, or at least a blank. A line on which something else is done stays.
-fn widen(text: &str, pieces: &mut [Owned]) {
+fn widen(text: &str, pieces: &mut [OwnedPiece]) {
     for index in 0..pieces.len() {
         let Some(range) = pieces[index].0.line.then(|| pieces[index].0.range.clone()) else { continue };
         let free = |wide: &Range<usize>| {
@@ -121,7 +121,7 @@ fn widen(text: &str, pieces: &mut [Owned]) {
             pieces[index].0.range = wide;
         } else if let Some((before, _)) = index.checked_sub(1).map(|before| &mut pieces[before])
             && before.range.end == range.start
-            && let Some(Part::Text(end)) = before.parts.last_mut()
+            && let Some(PiecePart::Text(end)) = before.parts.last_mut()
             && is_blank(end)
         {
             // What was put in right before it takes its place, and needs no line of its own.
@@ -170,19 +170,23 @@ pub fn newline(text: &str) -> &'static str {
 }
 
 /// A fence before a statement, with `separator` behind it. It gets a line of its own if the statement starts one.
-pub fn before(text: &str, at: usize, separator: &str, order: i32) -> Piece {
+pub fn before(text: &str, at: usize, separator: &str, order: i32) -> EditPiece {
     let after = match indentation(text, at) {
         Some(indentation) => format!("{separator}{}{indentation}", newline(text)),
         None => format!("{separator} "),
     };
-    Piece::new(at..at, order, vec![Part::Fence, after.into()])
+    EditPiece::new(at..at, order, vec![PiecePart::Fence, after.into()])
 }
 
 /// A fence before the brace that ends a block; `last` is where the block's last statement starts.
-pub fn at_end(text: &str, close: usize, last: Option<usize>) -> Piece {
+pub fn at_end(text: &str, close: usize, last: Option<usize>) -> EditPiece {
     let Some(outer) = indentation(text, close) else {
         let blank = text[..close].ends_with(char::is_whitespace);
-        return Piece::new(close..close, 0, vec![if blank { "" } else { " " }.into(), Part::Fence, " ".into()]);
+        return EditPiece::new(
+            close..close,
+            0,
+            vec![if blank { "" } else { " " }.into(), PiecePart::Fence, " ".into()],
+        );
     };
     let deeper = || format!("{outer}{}", if outer.ends_with('\t') { "\t" } else { "    " });
     let inner = last.map(|last| line_start(text, last)).map(|start| {
@@ -191,7 +195,7 @@ pub fn at_end(text: &str, close: usize, last: Option<usize>) -> Piece {
     });
     let inner = inner.filter(|inner| inner.len() > outer.len()).map_or_else(deeper, str::to_owned);
     let start = close - outer.len();
-    Piece::new(start..start, 0, vec![inner.into(), Part::Fence, newline(text).into()])
+    EditPiece::new(start..start, 0, vec![inner.into(), PiecePart::Fence, newline(text).into()])
 }
 
 /// The next character that is not blank.
@@ -200,19 +204,19 @@ pub fn next(text: &str, at: usize) -> usize {
 }
 
 /// Braces around a statement that stands where only one may: with a fence before it.
-pub fn wrap_before(statement: Range<usize>, separator: &str, depth: i32) -> Vec<Piece> {
-    let open = vec!["{ ".into(), Part::Fence, format!("{separator} ").into()];
+pub fn wrap_before(statement: Range<usize>, separator: &str, depth: i32) -> Vec<EditPiece> {
+    let open = vec!["{ ".into(), PiecePart::Fence, format!("{separator} ").into()];
     vec![
-        Piece::new(statement.start..statement.start, depth, open),
-        Piece::new(statement.end..statement.end, -1 - depth, vec![" }".into()]),
+        EditPiece::new(statement.start..statement.start, depth, open),
+        EditPiece::new(statement.end..statement.end, -1 - depth, vec![" }".into()]),
     ]
 }
 
 /// The same with a fence after it.
-pub fn wrap_after(statement: Range<usize>, separator: &str, depth: i32) -> Vec<Piece> {
-    let close = vec![format!("{separator} ").into(), Part::Fence, " }".into()];
+pub fn wrap_after(statement: Range<usize>, separator: &str, depth: i32) -> Vec<EditPiece> {
+    let close = vec![format!("{separator} ").into(), PiecePart::Fence, " }".into()];
     vec![
-        Piece::new(statement.start..statement.start, depth, vec!["{ ".into()]),
-        Piece::new(statement.end..statement.end, -1 - depth, close),
+        EditPiece::new(statement.start..statement.start, depth, vec!["{ ".into()]),
+        EditPiece::new(statement.end..statement.end, -1 - depth, close),
     ]
 }

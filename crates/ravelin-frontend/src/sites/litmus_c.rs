@@ -1,47 +1,51 @@
 //! Where a litmus test in C can be changed: before every statement and at the end of every block. A statement that stands without
 //! braces under an `if` or a loop gets braces. Orders can be changed where they are written: what has none is seq_cst or not atomic.
 
-use super::edit::{Piece, Place, at_end, before, next, wrap_after, wrap_before};
-use super::{Outline, Words};
-use crate::litmus::{CCode, Exchange, Operation, Ordered, Role};
+use super::edit::{EditPiece, EditPlace, at_end, before, next, wrap_after, wrap_before};
+use super::{FenceWords, TextOutline};
+use crate::litmus::{CCode, Operation, OrderedAccess, StatementRole, StoreExchange};
 use ravelin_program::{Order, Span};
 
-pub fn outline(text: &str, code: &CCode) -> Outline {
+pub fn outline(text: &str, code: &CCode) -> TextOutline {
     let fence = |order: &str| format!("atomic_thread_fence(memory_order_{order});");
-    let mut outline =
-        Outline::new(Words::with_orders(fence("seq_cst"), fence("release"), fence("acquire"), fence("acq_rel")));
+    let mut outline = TextOutline::new(FenceWords::with_orders(
+        fence("seq_cst"),
+        fence("release"),
+        fence("acquire"),
+        fence("acq_rel"),
+    ));
     for statement in &code.statements {
         let range = statement.span.start as usize..statement.span.end as usize;
         let at = range.start;
         match statement.role {
-            Role::Listed => {
+            StatementRole::Listed => {
                 let piece = before(text, at, "", statement.depth);
-                outline.insertions.push(Place { at, pieces: vec![piece], ..Place::default() });
+                outline.insertions.push(EditPlace { at, pieces: vec![piece], ..EditPlace::default() });
             }
-            Role::End { last } => {
+            StatementRole::End { last } => {
                 let piece = at_end(text, at, last.map(|last| last as usize));
-                outline.insertions.push(Place { at, pieces: vec![piece], ..Place::default() });
+                outline.insertions.push(EditPlace { at, pieces: vec![piece], ..EditPlace::default() });
             }
-            Role::Part => {
+            StatementRole::Part => {
                 let end = range.end;
                 let pieces = wrap_before(range.clone(), "", statement.depth);
-                outline.insertions.push(Place { at, pieces, wraps: true, ..Place::default() });
+                outline.insertions.push(EditPlace { at, pieces, wraps: true, ..EditPlace::default() });
                 let pieces = wrap_after(range.clone(), "", statement.depth);
-                outline.insertions.push(Place { at: next(text, end), pieces, wraps: true, ..Place::default() });
+                outline.insertions.push(EditPlace { at: next(text, end), pieces, wraps: true, ..EditPlace::default() });
             }
         }
         if statement.fence {
             // Something has to stand under an `if`.
-            let part = matches!(statement.role, Role::Part);
+            let part = matches!(statement.role, StatementRole::Part);
             let range = statement.span.start as usize..statement.span.end as usize;
-            outline.remove(at, vec![if part { Piece::replace(range, ";") } else { Piece::remove(range) }]);
+            outline.remove(at, vec![if part { EditPiece::replace(range, ";") } else { EditPiece::remove(range) }]);
         }
     }
-    for Exchange { store, place, value } in &code.stores {
+    for StoreExchange { store, place, value } in &code.stores {
         let exchange =
             format!("atomic_exchange_explicit({}, {}, memory_order_seq_cst)", quote(text, *place), quote(text, *value));
         let range = store.start as usize..store.end as usize;
-        outline.lock(range.start, vec![Piece::replace(range, &exchange)]);
+        outline.lock(range.start, vec![EditPiece::replace(range, &exchange)]);
     }
     for access in &code.ordered {
         outline.strengthen(access.step as usize, access.span.start as usize, stronger(access));
@@ -49,7 +53,7 @@ pub fn outline(text: &str, code: &CCode) -> Outline {
     outline
 }
 
-fn stronger(access: &Ordered) -> Vec<Piece> {
+fn stronger(access: &OrderedAccess) -> Vec<EditPiece> {
     let first = match access.operation {
         Operation::Load => "acquire",
         Operation::Store => "release",
@@ -62,7 +66,7 @@ fn stronger(access: &Ordered) -> Vec<Piece> {
     {
         if !enough(order) {
             let range = span.start as usize..span.end as usize;
-            pieces.push(Piece::replace(range, &format!("memory_order_{name}")));
+            pieces.push(EditPiece::replace(range, &format!("memory_order_{name}")));
         }
     }
     pieces

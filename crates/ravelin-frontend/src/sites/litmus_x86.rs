@@ -3,25 +3,25 @@
 //!
 //! A fence between a label and its instruction takes the label to the new row.
 
-use super::edit::{Cell, Owned, Part, Piece, Place, indentation, line_start, newline};
-use super::{Outline, Words};
-use crate::litmus::Row;
+use super::edit::{EditPiece, EditPlace, FenceCell, OwnedPiece, PiecePart, indentation, line_start, newline};
+use super::{FenceWords, TextOutline};
+use crate::litmus::OutlineRow;
 use std::collections::BTreeMap;
 
 /// The rows, kept to write new ones that look like them.
 #[derive(Debug)]
-pub struct Table {
-    rows: Vec<Row>,
+pub struct X86Table {
+    rows: Vec<OutlineRow>,
 }
 
-pub fn outline(text: &str, rows: Vec<Row>) -> Outline {
+pub fn outline(text: &str, rows: Vec<OutlineRow>) -> TextOutline {
     let mnemonic =
         rows.iter().flat_map(|row| &row.cells).find_map(|cell| text[cell.code?.start as usize..].chars().next());
     let words = match mnemonic {
-        Some(first) if first.is_ascii_uppercase() => Words::new("MFENCE", Some("SFENCE")),
-        _ => Words::new("mfence", Some("sfence")),
+        Some(first) if first.is_ascii_uppercase() => FenceWords::new("MFENCE", Some("SFENCE")),
+        _ => FenceWords::new("mfence", Some("sfence")),
     };
-    let mut outline = Outline::new(words);
+    let mut outline = TextOutline::new(words);
     let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     for column in 0..columns {
         let mut last = None;
@@ -30,15 +30,15 @@ pub fn outline(text: &str, rows: Vec<Row>) -> Outline {
             let Some(first) = cell.labels.or(cell.code) else { continue };
             last = Some((number, cell.separator));
             let at = first.start as usize;
-            let place = Cell { row: number, column, labels: None };
-            outline.insertions.push(Place { at, cell: Some(place.clone()), ..Place::default() });
+            let place = FenceCell { row: number, column, labels: None };
+            outline.insertions.push(EditPlace { at, cell: Some(place.clone()), ..EditPlace::default() });
             let Some(code) = cell.code else { continue };
             let (start, end) = (code.start as usize, code.end as usize);
             if cell.labels.is_some() {
                 let labels = text.get(at..start).unwrap_or("");
-                let piece = Piece::replace(at..start, &" ".repeat(labels.chars().count()));
-                let place = Cell { labels: Some(labels.trim_end().to_owned()), ..place.clone() };
-                outline.insertions.push(Place { at: start, pieces: vec![piece], cell: Some(place), wraps: false });
+                let piece = EditPiece::replace(at..start, &" ".repeat(labels.chars().count()));
+                let place = FenceCell { labels: Some(labels.trim_end().to_owned()), ..place.clone() };
+                outline.insertions.push(EditPlace { at: start, pieces: vec![piece], cell: Some(place), wraps: false });
             }
             let mnemonic = text.get(start..end).unwrap_or("");
             if ["mfence", "sfence", "lfence"].iter().any(|fence| mnemonic.eq_ignore_ascii_case(fence)) {
@@ -49,21 +49,21 @@ pub fn outline(text: &str, rows: Vec<Row>) -> Outline {
             }
         }
         if let Some((row, at)) = last {
-            let cell = Some(Cell { row: row + 1, column, labels: None });
-            outline.insertions.push(Place { at, cell, ..Place::default() });
+            let cell = Some(FenceCell { row: row + 1, column, labels: None });
+            outline.insertions.push(EditPlace { at, cell, ..EditPlace::default() });
         }
     }
-    outline.table = Some(Table { rows });
+    outline.table = Some(X86Table { rows });
     outline
 }
 
 /// The fences that come before one row, by column, each with its place.
-type Columns<'a> = BTreeMap<usize, Vec<(usize, &'a Cell)>>;
+type FenceColumns<'a> = BTreeMap<usize, Vec<(usize, &'a FenceCell)>>;
 
-impl Table {
+impl X86Table {
     /// The rows that the given cells make.
-    pub fn added(&self, text: &str, cells: &[(usize, &Cell)]) -> Vec<Owned> {
-        let mut rows: BTreeMap<usize, Columns<'_>> = BTreeMap::new();
+    pub fn added(&self, text: &str, cells: &[(usize, &FenceCell)]) -> Vec<OwnedPiece> {
+        let mut rows: BTreeMap<usize, FenceColumns<'_>> = BTreeMap::new();
         for &(owner, cell) in cells {
             let column = rows.entry(cell.row).or_default().entry(cell.column).or_default();
             column.push((owner, cell));
@@ -73,7 +73,7 @@ impl Table {
         rows.into_iter().filter_map(|(row, columns)| self.rows_before(text, row, &columns)).collect()
     }
 
-    fn rows_before(&self, text: &str, row: usize, columns: &Columns<'_>) -> Option<Owned> {
+    fn rows_before(&self, text: &str, row: usize, columns: &FenceColumns<'_>) -> Option<OwnedPiece> {
         // Behind the last row it is the last one that the new row looks like.
         let (like, ends) = match self.rows.get(row) {
             Some(like) => (like, false),
@@ -101,11 +101,11 @@ impl Table {
             }
         }
         let at = if ends { like.end } else { start };
-        Some((Piece::new(at..at, -1, parts), owners))
+        Some((EditPiece::new(at..at, -1, parts), owners))
     }
 
     /// A cell as wide as the one above or below it.
-    fn cell(&self, model: &str, fence: Option<&Cell>, parts: &mut Vec<Part>) {
+    fn cell(&self, model: &str, fence: Option<&FenceCell>, parts: &mut Vec<PiecePart>) {
         const FENCE: usize = "mfence".len();
         let plain = !model.contains(['\n', '\r']) && !model.contains("(*");
         let width = if plain { model.chars().count() } else { 1 };
@@ -115,12 +115,12 @@ impl Table {
         let labels = fence.labels.as_deref().map(|labels| format!("{labels} ")).unwrap_or_default();
         let used = lead.chars().count() + labels.chars().count() + FENCE;
         parts.push(format!("{lead}{labels}").into());
-        parts.push(Part::Fence);
+        parts.push(PiecePart::Fence);
         parts.push(" ".repeat(width.saturating_sub(used).max(1)).into());
     }
 
     /// Empties the given cells; a row of which nothing is left goes.
-    pub fn removed(&self, text: &str, cells: &[&Cell]) -> Vec<Owned> {
+    pub fn removed(&self, text: &str, cells: &[&FenceCell]) -> Vec<OwnedPiece> {
         let mut rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for cell in cells {
             rows.entry(cell.row).or_default().push(cell.column);
@@ -128,17 +128,17 @@ impl Table {
         let mut pieces = Vec::new();
         for (number, columns) in rows {
             let Some(row) = self.rows.get(number) else { continue };
-            let stays = |(column, cell): (usize, &crate::litmus::Cell)| {
+            let stays = |(column, cell): (usize, &crate::litmus::OutlineCell)| {
                 cell.labels.is_some() || (cell.code.is_some() && !columns.contains(&column))
             };
             if !row.cells.iter().enumerate().any(stays) {
-                pieces.push((Piece::remove(row.start..row.end), Vec::new()));
+                pieces.push((EditPiece::remove(row.start..row.end), Vec::new()));
                 continue;
             }
             for code in columns.iter().filter_map(|&column| row.cells.get(column)?.code) {
                 let range = code.start as usize..code.end as usize;
                 let width = text.get(range.clone()).map_or(0, |code| code.chars().count());
-                pieces.push((Piece::replace(range, &" ".repeat(width)), Vec::new()));
+                pieces.push((EditPiece::replace(range, &" ".repeat(width)), Vec::new()));
             }
         }
         pieces

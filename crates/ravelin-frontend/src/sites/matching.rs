@@ -17,7 +17,7 @@ const MAX_PASSED: usize = 4_000_000;
 
 /// What each transition passes.
 #[derive(Debug, Default)]
-pub struct Matched {
+pub struct ProgramMatch {
     /// For each transition that passes fences, their places in order.
     pub chains: Vec<(ThreadTransition, Vec<usize>)>,
     /// The places that each thread passes before its first step.
@@ -26,7 +26,7 @@ pub struct Matched {
     pub labels: HashMap<(usize, ThreadId, LocId), BTreeSet<String>>,
 }
 
-impl Matched {
+impl ProgramMatch {
     /// The places that are passed, in order.
     pub fn passed(&self) -> Vec<usize> {
         let chains = self.chains.iter().map(|(_, chain)| chain).chain(&self.at_start);
@@ -37,7 +37,7 @@ impl Matched {
 
 /// The programs do not agree.
 #[derive(Debug, Default)]
-pub struct Differ {
+pub struct ProgramMismatch {
     /// These places stand where no transition leads to.
     pub refused: Vec<usize>,
     /// One of these is to blame, if there are any.
@@ -45,7 +45,7 @@ pub struct Differ {
 }
 
 /// How the changed program came about.
-pub struct Changes<'a> {
+pub struct TextChanges<'a> {
     /// The place of a fence, by where it is written.
     pub owner: &'a dyn Fn(Span) -> Option<usize>,
     /// The accesses that were changed, by where they start in the original.
@@ -54,13 +54,17 @@ pub struct Changes<'a> {
     pub stronger: bool,
 }
 
-pub fn compare(original: &Program, changed: &Program, changes: &Changes<'_>) -> Result<Matched, Differ> {
-    let mut matched = Matched::default();
-    let mut differ = Differ::default();
+pub fn compare(
+    original: &Program,
+    changed: &Program,
+    changes: &TextChanges<'_>,
+) -> Result<ProgramMatch, ProgramMismatch> {
+    let mut matched = ProgramMatch::default();
+    let mut differ = ProgramMismatch::default();
     let mut agree = original.threads.len() == changed.threads.len();
     let mut passed = 0;
     for (index, (old, new)) in original.threads.iter().zip(&changed.threads).enumerate() {
-        let mut walk = Walk {
+        let mut walk = MatchWalk {
             thread: ThreadId(index),
             old,
             new,
@@ -80,31 +84,31 @@ pub fn compare(original: &Program, changed: &Program, changes: &Changes<'_>) -> 
     if agree { Ok(matched) } else { Err(differ) }
 }
 
-struct Walk<'a, 'm> {
+struct MatchWalk<'a, 'm> {
     thread: ThreadId,
     old: &'a Thread,
     new: &'a Thread,
-    changes: &'a Changes<'a>,
+    changes: &'a TextChanges<'a>,
     /// For each location of the original the one it corresponds to, behind all fences.
     pairs: Vec<Option<LocId>>,
     taken: Vec<bool>,
     /// The fences on the way on which a location was first reached.
     arrivals: HashMap<LocId, Vec<usize>>,
     queue: VecDeque<LocId>,
-    matched: &'m mut Matched,
-    differ: &'m mut Differ,
+    matched: &'m mut ProgramMatch,
+    differ: &'m mut ProgramMismatch,
     passed: &'m mut usize,
     agree: bool,
 }
 
 /// Fences that follow each other, what they lead to, and each label with the number of fences before it.
-struct Chain<'a> {
+struct FenceChain<'a> {
     places: Vec<usize>,
     labels: Vec<(usize, &'a str)>,
     end: LocId,
 }
 
-impl<'a> Walk<'a, '_> {
+impl<'a> MatchWalk<'a, '_> {
     fn run(&mut self) {
         let chain = self.chain(self.new.initial);
         self.matched.at_start.push(chain.as_ref().map(|chain| chain.places.clone()).unwrap_or_default());
@@ -156,8 +160,8 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Follows fences that were put in; `None` if they lead in a circle.
-    fn chain(&mut self, from: LocId) -> Option<Chain<'a>> {
-        let mut chain = Chain { places: Vec::new(), labels: Vec::new(), end: from };
+    fn chain(&mut self, from: LocId) -> Option<FenceChain<'a>> {
+        let mut chain = FenceChain { places: Vec::new(), labels: Vec::new(), end: from };
         loop {
             let labels = &self.new.locations[chain.end.0].labels;
             chain.labels.extend(labels.iter().map(|label| (chain.places.len(), label.as_str())));
@@ -175,7 +179,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn record(&mut self, edge: ThreadTransition, to: LocId, chain: &Chain<'a>) {
+    fn record(&mut self, edge: ThreadTransition, to: LocId, chain: &FenceChain<'a>) {
         if chain.places.is_empty() {
             return;
         }
@@ -194,7 +198,7 @@ impl<'a> Walk<'a, '_> {
         self.matched.chains.push((edge, chain.places.clone()));
     }
 
-    fn arrive(&mut self, old: LocId, chain: Chain<'a>) {
+    fn arrive(&mut self, old: LocId, chain: FenceChain<'a>) {
         match self.pairs[old.0] {
             None if !self.taken[chain.end.0] => {
                 self.pairs[old.0] = Some(chain.end);

@@ -4,38 +4,38 @@
 //! place for all its uses, and before the use of a macro is another. This outline is a guess at which tokens are statements; whoever
 //! uses it finds out what a change really does.
 
-use super::edit::{Part, Piece, Place, before, indentation, newline, wrap_after, wrap_before};
-use super::{Outline, Words};
+use super::edit::{EditPiece, EditPlace, PiecePart, before, indentation, newline, wrap_after, wrap_before};
+use super::{FenceWords, TextOutline};
 use crate::cursor::TokenKind;
 use crate::memorax::lexer::{Token, is_reserved, lex};
 
 /// Nested deeper than this no statements are looked for.
 const MAX_DEPTH: i32 = 150;
 
-pub fn outline(text: &str) -> Outline {
+pub fn outline(text: &str) -> TextOutline {
     let tokens = lex(text, &mut Vec::new());
-    let outline = Outline::new(Words::new("fence", Some("ssfence")));
-    let mut walk = Walk { text, tokens, at: 0, outline };
+    let outline = TextOutline::new(FenceWords::new("fence", Some("ssfence")));
+    let mut walk = StatementWalk { text, tokens, at: 0, outline };
     walk.file();
     walk.outline
 }
 
-struct Walk<'a> {
+struct StatementWalk<'a> {
     text: &'a str,
     tokens: Vec<Token>,
     at: usize,
-    outline: Outline,
+    outline: TextOutline,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum MemoraxRole {
     /// One of several with `;` between them.
     Listed,
     /// Stands where only one may.
     Part,
 }
 
-impl Walk<'_> {
+impl StatementWalk<'_> {
     fn file(&mut self) {
         while self.at < self.tokens.len() {
             let starts = match self.word(0) {
@@ -75,7 +75,7 @@ impl Walk<'_> {
         let mut last;
         loop {
             last = self.start(self.at);
-            self.statement(Role::Listed, depth + 1);
+            self.statement(MemoraxRole::Listed, depth + 1);
             if self.word(0) != ";" {
                 break;
             }
@@ -83,56 +83,56 @@ impl Walk<'_> {
         }
         let end = self.at.checked_sub(1).map_or(0, |last| self.tokens[last].span.end as usize);
         let line = indentation(self.text, last).map(|indentation| format!(";{}{indentation}", newline(self.text)));
-        let parts = vec![line.unwrap_or_else(|| "; ".to_owned()).into(), Part::Fence];
-        let pieces = vec![Piece::new(end..end, -1 - depth, parts)];
-        self.outline.insertions.push(Place { at: self.start(self.at), pieces, ..Place::default() });
+        let parts = vec![line.unwrap_or_else(|| "; ".to_owned()).into(), PiecePart::Fence];
+        let pieces = vec![EditPiece::new(end..end, -1 - depth, parts)];
+        self.outline.insertions.push(EditPlace { at: self.start(self.at), pieces, ..EditPlace::default() });
     }
 
-    fn statement(&mut self, role: Role, depth: i32) {
+    fn statement(&mut self, role: MemoraxRole, depth: i32) {
         let first = self.at;
         while self.is_name(0) && self.word(1) == ":" {
             self.at += 2;
         }
         let kind = self.at;
-        if role == Role::Listed {
+        if role == MemoraxRole::Listed {
             for at in [Some(first), (kind != first).then_some(kind)].into_iter().flatten() {
                 let at = self.start(at);
                 let pieces = vec![before(self.text, at, ";", depth)];
-                self.outline.insertions.push(Place { at, pieces, ..Place::default() });
+                self.outline.insertions.push(EditPlace { at, pieces, ..EditPlace::default() });
             }
         }
         self.kind(role, depth);
-        if role == Role::Part && self.at > kind {
+        if role == MemoraxRole::Part && self.at > kind {
             let end = self.tokens[self.at - 1].span.end as usize;
             let block = self.quote(kind) == "{";
             let starts = [(first != kind || !block).then_some(first), (first != kind && !block).then_some(kind)];
             for start in starts.into_iter().flatten() {
                 let start = self.start(start);
                 let pieces = wrap_before(start..end, ";", depth);
-                self.outline.insertions.push(Place { at: start, pieces, wraps: true, cell: None });
+                self.outline.insertions.push(EditPlace { at: start, pieces, wraps: true, cell: None });
             }
             if !block {
                 let pieces = wrap_after(self.start(first)..end, ";", depth);
-                self.outline.insertions.push(Place { at: self.start(self.at), pieces, wraps: true, cell: None });
+                self.outline.insertions.push(EditPlace { at: self.start(self.at), pieces, wraps: true, cell: None });
             }
         }
     }
 
-    fn kind(&mut self, role: Role, depth: i32) {
+    fn kind(&mut self, role: MemoraxRole, depth: i32) {
         let start = self.start(self.at);
         let nested = depth < MAX_DEPTH;
         match self.word(0) {
             "if" if nested => {
                 self.skip_to("then");
-                self.statement(Role::Part, depth + 1);
+                self.statement(MemoraxRole::Part, depth + 1);
                 if self.word(0) == "else" {
                     self.at += 1;
-                    self.statement(Role::Part, depth + 1);
+                    self.statement(MemoraxRole::Part, depth + 1);
                 }
             }
             "while" if nested => {
                 self.skip_to("do");
-                self.statement(Role::Part, depth + 1);
+                self.statement(MemoraxRole::Part, depth + 1);
             }
             "either" if nested && self.word(1) == "{" => {
                 self.at += 1;
@@ -144,17 +144,17 @@ impl Walk<'_> {
                 self.at += 1;
                 // The last of a list, and the only one, leaves something behind.
                 let pieces = match (role, self.word(0)) {
-                    (Role::Listed, ";") => vec![Piece::remove(start..self.start(self.at) + 1)],
-                    _ => vec![Piece::replace(start..end, "nop")],
+                    (MemoraxRole::Listed, ";") => vec![EditPiece::remove(start..self.start(self.at) + 1)],
+                    _ => vec![EditPiece::replace(start..end, "nop")],
                 };
                 self.outline.remove(start, pieces);
             }
             "write" => {
-                self.outline.lock(start, vec![Piece::replace(start..start, "locked ")]);
+                self.outline.lock(start, vec![EditPiece::replace(start..start, "locked ")]);
                 self.skip();
             }
             "slocked" => {
-                self.outline.lock(start, vec![Piece::replace(start..start + "slocked".len(), "locked")]);
+                self.outline.lock(start, vec![EditPiece::replace(start..start + "slocked".len(), "locked")]);
                 self.skip();
             }
             _ => self.skip(),

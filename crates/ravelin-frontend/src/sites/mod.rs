@@ -34,9 +34,9 @@ mod search;
 mod trencher;
 
 use crate::{Language, parse};
-use edit::{Cell, Owned, Piece, Place, write};
-use litmus_x86::Table;
-use matching::{Changes, Differ, Matched, compare};
+use edit::{EditPiece, EditPlace, FenceCell, OwnedPiece, write};
+use litmus_x86::X86Table;
+use matching::{ProgramMatch, ProgramMismatch, TextChanges, compare};
 use ravelin_program::{
     Change, Copies, FenceStrength, Instruction, Order, Program, Site, Source, Span, ThreadId, ThreadTransition,
     TransitionId, strengthened,
@@ -46,7 +46,7 @@ use thiserror::Error;
 
 /// What is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repair {
+pub enum RepairKind {
     /// Fences are put in.
     Fence,
     /// Plain stores become locked exchanges.
@@ -56,8 +56,8 @@ pub enum Repair {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
-    pub repair: Repair,
+pub struct SiteRequest {
+    pub repair: RepairKind,
     /// Fences that stand there are sites, too, and go if they are not chosen.
     pub existing: bool,
     /// How many threads stand for each `thread p[*]`.
@@ -91,14 +91,14 @@ pub struct Sites {
     /// If a transition passes two of them, the one that it passes last comes first; else in the order of the text.
     pub sites: Vec<Site>,
     /// The change of each site in the text.
-    places: Vec<Place>,
+    places: Vec<EditPlace>,
     text: String,
-    words: Words,
-    table: Option<Table>,
+    words: FenceWords,
+    table: Option<X86Table>,
 }
 
 /// Finds every place where the text can be changed.
-pub fn sites(source: &Source, language: Language, request: &Request) -> Result<Sites, NoSites> {
+pub fn sites(source: &Source, language: Language, request: &SiteRequest) -> Result<Sites, NoSites> {
     let parsed = parse(source.clone(), language);
     let Some(program) = parsed.program else {
         let error = parsed.diagnostics.into_iter().find(|diagnostic| diagnostic.is_error());
@@ -109,9 +109,9 @@ pub fn sites(source: &Source, language: Language, request: &Request) -> Result<S
         Some(outline) => {
             let finder = Finder { source, language, program: &program, outline: &outline };
             let mut drafts = match request.repair {
-                Repair::Fence => finder.insertions(request.existing),
-                Repair::Rmw => finder.locks(),
-                Repair::Strengthen => {
+                RepairKind::Fence => finder.insertions(request.existing),
+                RepairKind::Rmw => finder.locks(),
+                RepairKind::Strengthen => {
                     let mut drafts = finder.insertions(request.existing);
                     drafts.extend(finder.strengthenings());
                     drafts
@@ -170,22 +170,22 @@ impl Sites {
 
 /// How fences are written.
 #[derive(Debug)]
-struct Words {
+struct FenceWords {
     full: String,
     store_store: Option<String>,
     /// Acquire and acq_rel fences: of languages with the orders of C11.
     weak: Option<[String; 2]>,
 }
 
-impl Words {
+impl FenceWords {
     /// Of a language of hardware.
-    fn new(full: &str, store_store: Option<&str>) -> Words {
-        Words { full: full.to_owned(), store_store: store_store.map(str::to_owned), weak: None }
+    fn new(full: &str, store_store: Option<&str>) -> FenceWords {
+        FenceWords { full: full.to_owned(), store_store: store_store.map(str::to_owned), weak: None }
     }
 
     /// Of a language with fences of every order.
-    fn with_orders(full: String, release: String, acquire: String, acq_rel: String) -> Words {
-        Words { full, store_store: Some(release), weak: Some([acquire, acq_rel]) }
+    fn with_orders(full: String, release: String, acquire: String, acq_rel: String) -> FenceWords {
+        FenceWords { full, store_store: Some(release), weak: Some([acquire, acq_rel]) }
     }
 
     fn of(&self, strength: FenceStrength) -> Option<&str> {
@@ -199,53 +199,53 @@ impl Words {
 }
 
 /// Where a text could be changed, as far as its grammar tells.
-struct Outline {
-    words: Words,
-    insertions: Vec<Place>,
+struct TextOutline {
+    words: FenceWords,
+    insertions: Vec<EditPlace>,
     /// By where the statement starts, as transitions know it.
-    removals: Vec<(usize, Place)>,
-    locks: Vec<(usize, Place)>,
-    strengthenings: Vec<(usize, Place)>,
-    table: Option<Table>,
+    removals: Vec<(usize, EditPlace)>,
+    locks: Vec<(usize, EditPlace)>,
+    strengthenings: Vec<(usize, EditPlace)>,
+    table: Option<X86Table>,
 }
 
-impl Outline {
-    fn new(words: Words) -> Outline {
+impl TextOutline {
+    fn new(words: FenceWords) -> TextOutline {
         let (insertions, removals, locks, strengthenings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Outline { words, insertions, removals, locks, strengthenings, table: None }
+        TextOutline { words, insertions, removals, locks, strengthenings, table: None }
     }
 
-    fn remove(&mut self, at: usize, pieces: Vec<Piece>) {
-        self.removals.push((at, Place { at, pieces, ..Place::default() }));
+    fn remove(&mut self, at: usize, pieces: Vec<EditPiece>) {
+        self.removals.push((at, EditPlace { at, pieces, ..EditPlace::default() }));
     }
 
-    fn lock(&mut self, at: usize, pieces: Vec<Piece>) {
-        self.locks.push((at, Place { at, pieces, ..Place::default() }));
+    fn lock(&mut self, at: usize, pieces: Vec<EditPiece>) {
+        self.locks.push((at, EditPlace { at, pieces, ..EditPlace::default() }));
     }
 
     /// `start`: where the step that accesses memory starts; `at`: the access itself.
-    fn strengthen(&mut self, start: usize, at: usize, pieces: Vec<Piece>) {
-        self.strengthenings.push((start, Place { at, pieces, ..Place::default() }));
+    fn strengthen(&mut self, start: usize, at: usize, pieces: Vec<EditPiece>) {
+        self.strengthenings.push((start, EditPlace { at, pieces, ..EditPlace::default() }));
     }
 }
 
 /// A site that may still have to be named.
-struct Draft {
+struct SiteDraft {
     name: Option<String>,
     change: Change,
     edges: Vec<ThreadTransition>,
-    place: Place,
+    place: EditPlace,
 }
 
 /// The outline of a text that can be repaired this way; `None` for Trencher's automata.
-fn outline(text: &str, language: Language, repair: Repair) -> Result<Option<Outline>, NoSites> {
+fn outline(text: &str, language: Language, repair: RepairKind) -> Result<Option<TextOutline>, NoSites> {
     let refuse = |reason| match repair {
-        Repair::Fence | Repair::Strengthen => Ok(()),
-        Repair::Rmw => Err(NoSites::NotExpressible(reason)),
+        RepairKind::Fence | RepairKind::Strengthen => Ok(()),
+        RepairKind::Rmw => Err(NoSites::NotExpressible(reason)),
     };
     let without_orders = |reason| match repair {
-        Repair::Fence | Repair::Rmw => Ok(()),
-        Repair::Strengthen => Err(NoSites::NotExpressible(reason)),
+        RepairKind::Fence | RepairKind::Rmw => Ok(()),
+        RepairKind::Strengthen => Err(NoSites::NotExpressible(reason)),
     };
     Ok(Some(match language {
         Language::Rav => rav::outline(text, &crate::rav::parse(Source::new("", text)).ast),
@@ -263,13 +263,13 @@ fn outline(text: &str, language: Language, repair: Repair) -> Result<Option<Outl
             return Ok(None);
         }
         Language::Litmus => match crate::litmus::outline(text) {
-            Some(crate::litmus::Outline::C(code)) => litmus_c::outline(text, &code),
-            Some(crate::litmus::Outline::X86(rows)) => {
+            Some(crate::litmus::LitmusOutline::C(code)) => litmus_c::outline(text, &code),
+            Some(crate::litmus::LitmusOutline::X86(rows)) => {
                 refuse("`xchg` needs a register that is free, so stores of an x86 test are not locked; use fences")?;
                 without_orders("instructions of x86 have no orders that could be made stronger; use fences")?;
                 litmus_x86::outline(text, rows)
             }
-            None => Outline::new(Words::new("", None)),
+            None => TextOutline::new(FenceWords::new("", None)),
         },
     }))
 }
@@ -279,14 +279,14 @@ struct Finder<'a> {
     source: &'a Source,
     language: Language,
     program: &'a Program,
-    outline: &'a Outline,
+    outline: &'a TextOutline,
 }
 
 impl Finder<'_> {
-    fn insertions(&self, existing: bool) -> Vec<Draft> {
+    fn insertions(&self, existing: bool) -> Vec<SiteDraft> {
         let places = &self.outline.insertions;
         let attempt = |numbers: &[usize]| {
-            let chosen: Vec<(usize, &Place)> = numbers.iter().map(|&number| (number, &places[number])).collect();
+            let chosen: Vec<(usize, &EditPlace)> = numbers.iter().map(|&number| (number, &places[number])).collect();
             self.attempt(&chosen, &HashMap::new(), false)
         };
         let (good, mut matched) = search::search(places.len(), self.source.text.len(), attempt);
@@ -298,7 +298,7 @@ impl Finder<'_> {
         // Where statements end with a semicolon of their own, one can take the place of another.
         let exchange = existing && self.language == Language::Rav;
         let chosen = choose::choose(self.program, places, &matched, existing, exchange);
-        let draft = |site: choose::Chosen| Draft {
+        let draft = |site: choose::SiteInsertion| SiteDraft {
             name: None,
             change: Change::Insert { after_label: site.after_label },
             edges: site.edges,
@@ -307,7 +307,7 @@ impl Finder<'_> {
         chosen.into_iter().map(draft).collect()
     }
 
-    fn locks(&self) -> Vec<Draft> {
+    fn locks(&self) -> Vec<SiteDraft> {
         let is_plain = |instruction: &Instruction| match instruction {
             Instruction::Store { order, .. } => *order != Order::SeqCst,
             Instruction::Unlock(_) => true,
@@ -316,15 +316,20 @@ impl Finder<'_> {
         self.accesses(&self.outline.locks, Change::Lock, is_plain)
     }
 
-    fn strengthenings(&self) -> Vec<Draft> {
+    fn strengthenings(&self) -> Vec<SiteDraft> {
         let can_be_stronger = |instruction: &Instruction| strengthened(instruction).is_some();
         self.accesses(&self.outline.strengthenings, Change::Strengthen, can_be_stronger)
     }
 
     /// Accesses that are written differently, each by where its step starts.
-    fn accesses(&self, known: &[(usize, Place)], change: Change, wanted: impl Fn(&Instruction) -> bool) -> Vec<Draft> {
+    fn accesses(
+        &self,
+        known: &[(usize, EditPlace)],
+        change: Change,
+        wanted: impl Fn(&Instruction) -> bool,
+    ) -> Vec<SiteDraft> {
         let mut steps = self.by_start(wanted);
-        let accesses: Vec<(u32, Vec<ThreadTransition>, &Place)> = known
+        let accesses: Vec<(u32, Vec<ThreadTransition>, &EditPlace)> = known
             .iter()
             .filter_map(|(at, place)| {
                 let start = Span::new(*at, *at).start;
@@ -332,20 +337,20 @@ impl Finder<'_> {
             })
             .collect();
         let (good, _) = search::search(accesses.len(), self.source.text.len(), |numbers| {
-            let chosen: Vec<(usize, &Place)> = numbers.iter().map(|&number| (number, accesses[number].2)).collect();
+            let chosen: Vec<(usize, &EditPlace)> = numbers.iter().map(|&number| (number, accesses[number].2)).collect();
             let starts = numbers.iter().map(|&number| (accesses[number].0, number)).collect();
             self.attempt(&chosen, &starts, change == Change::Strengthen)
         });
         let draft = |number: usize| {
             let (_, edges, place) = &accesses[number];
-            Draft { name: None, change, edges: edges.clone(), place: (*place).clone() }
+            SiteDraft { name: None, change, edges: edges.clone(), place: (*place).clone() }
         };
         good.into_iter().map(draft).collect()
     }
 
-    fn removals(&self) -> Vec<Draft> {
+    fn removals(&self) -> Vec<SiteDraft> {
         let fences = self.by_start(|instruction| matches!(instruction, Instruction::Fence(_)));
-        let known: HashMap<usize, &Place> = self.outline.removals.iter().map(|(at, place)| (*at, place)).collect();
+        let known: HashMap<usize, &EditPlace> = self.outline.removals.iter().map(|(at, place)| (*at, place)).collect();
         let mut drafts = Vec::new();
         for (start, edges) in fences {
             let place = match known.get(&(start as usize)) {
@@ -353,9 +358,9 @@ impl Finder<'_> {
                 None if self.language == Language::Memorax => self.named_by_macro(start as usize),
                 None => continue,
             };
-            drafts.push(Draft { name: None, change: Change::Keep, edges, place });
+            drafts.push(SiteDraft { name: None, change: Change::Keep, edges, place });
         }
-        let places: Vec<&Place> = drafts.iter().map(|draft| &draft.place).collect();
+        let places: Vec<&EditPlace> = drafts.iter().map(|draft| &draft.place).collect();
         let pieces = pieces(&self.source.text, self.outline.table.as_ref(), &[], &places);
         let text = write(&self.source.text, pieces, |_| "").text;
         if parse(Source::new("", text), self.language).program.is_none() {
@@ -365,10 +370,10 @@ impl Finder<'_> {
     }
 
     /// A fence that a macro was given: something has to stay in its place.
-    fn named_by_macro(&self, at: usize) -> Place {
+    fn named_by_macro(&self, at: usize) -> EditPlace {
         let rest = self.source.text.get(at..).unwrap_or("");
         let length = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        Place { at, pieces: vec![Piece::replace(at..at + length, "nop")], ..Place::default() }
+        EditPlace { at, pieces: vec![EditPiece::replace(at..at + length, "nop")], ..EditPlace::default() }
     }
 
     /// The transitions with such an instruction, by where they are written.
@@ -388,26 +393,31 @@ impl Finder<'_> {
     /// Makes changes and sees what became of the program.
     fn attempt(
         &self,
-        places: &[(usize, &Place)],
+        places: &[(usize, &EditPlace)],
         accesses: &HashMap<u32, usize>,
         stronger: bool,
-    ) -> Result<Matched, Differ> {
+    ) -> Result<ProgramMatch, ProgramMismatch> {
         let pieces = pieces(&self.source.text, self.outline.table.as_ref(), places, &[]);
         let written = write(&self.source.text, pieces, |_| &self.outline.words.full);
         let parsed = parse(Source::new(self.source.name.clone(), written.text), self.language);
-        let changed = parsed.program.ok_or_else(Differ::default)?;
+        let changed = parsed.program.ok_or_else(ProgramMismatch::default)?;
         let owner = |span: Span| {
             let start = span.start as usize;
             let after = written.fences.partition_point(|(range, _)| range.start <= start);
             let (range, owner) = written.fences.get(after.checked_sub(1)?)?;
             range.contains(&start).then_some(*owner)
         };
-        compare(self.program, &changed, &Changes { owner: &owner, accesses, stronger })
+        compare(self.program, &changed, &TextChanges { owner: &owner, accesses, stronger })
     }
 }
 
-fn pieces(text: &str, table: Option<&Table>, added: &[(usize, &Place)], removed: &[&Place]) -> Vec<Owned> {
-    let mut pieces: Vec<Owned> = Vec::new();
+fn pieces(
+    text: &str,
+    table: Option<&X86Table>,
+    added: &[(usize, &EditPlace)],
+    removed: &[&EditPlace],
+) -> Vec<OwnedPiece> {
+    let mut pieces: Vec<OwnedPiece> = Vec::new();
     for (number, place) in added {
         pieces.extend(place.pieces.iter().map(|piece| (piece.clone(), vec![*number])));
     }
@@ -415,17 +425,17 @@ fn pieces(text: &str, table: Option<&Table>, added: &[(usize, &Place)], removed:
         pieces.extend(place.pieces.iter().map(|piece| (piece.clone(), Vec::new())));
     }
     if let Some(table) = table {
-        let cells: Vec<(usize, &Cell)> =
+        let cells: Vec<(usize, &FenceCell)> =
             added.iter().filter_map(|(number, place)| Some((*number, place.cell.as_ref()?))).collect();
         pieces.extend(table.added(text, &cells));
-        let cells: Vec<&Cell> = removed.iter().filter_map(|place| place.cell.as_ref()).collect();
+        let cells: Vec<&FenceCell> = removed.iter().filter_map(|place| place.cell.as_ref()).collect();
         pieces.extend(table.removed(text, &cells));
     }
     pieces
 }
 
 /// Edges of a program with `thread p[*]` become edges of all its copies.
-fn of_instance(program: &Program, copies: usize, drafts: &mut Vec<Draft>) {
+fn of_instance(program: &Program, copies: usize, drafts: &mut Vec<SiteDraft>) {
     let mut first = Vec::new();
     let mut next = 0;
     for thread in &program.threads {

@@ -1,13 +1,13 @@
 //! What sites are called: the line before which a change is made, and the column as well where one line has several. An access that gets
 //! a stronger order is called by its line and that order, `L9:release`, and does not change what fences are called.
 
-use super::Draft;
-use super::edit::Place;
+use super::SiteDraft;
+use super::edit::EditPlace;
 use ravelin_program::{Change, Instruction, Position, Program, Site, strengthened};
 use std::collections::{HashMap, HashSet};
 
 /// `program`: the one that the edges of the drafts are of.
-pub fn sites(text: &str, program: &Program, drafts: Vec<Draft>) -> (Vec<Site>, Vec<Place>) {
+pub fn sites(text: &str, program: &Program, drafts: Vec<SiteDraft>) -> (Vec<Site>, Vec<EditPlace>) {
     let positions = positions(text, &drafts);
     let mut on_line: HashMap<(usize, bool), usize> = HashMap::new();
     for (draft, position) in drafts.iter().zip(&positions) {
@@ -33,7 +33,7 @@ pub fn sites(text: &str, program: &Program, drafts: Vec<Draft>) -> (Vec<Site>, V
 }
 
 /// What an access becomes.
-fn order_of(program: &Program, draft: &Draft) -> &'static str {
+fn order_of(program: &Program, draft: &SiteDraft) -> &'static str {
     let instruction = draft.edges.first().and_then(|edge| {
         strengthened(&program.threads.get(edge.thread.0)?.transitions.get(edge.transition.0)?.instruction)
     });
@@ -45,7 +45,7 @@ fn order_of(program: &Program, draft: &Draft) -> &'static str {
 }
 
 /// The positions of all drafts, in one pass over the text.
-fn positions(text: &str, drafts: &[Draft]) -> Vec<Position> {
+fn positions(text: &str, drafts: &[SiteDraft]) -> Vec<Position> {
     let mut order: Vec<usize> = (0..drafts.len()).collect();
     order.sort_by_key(|&number| drafts[number].place.at);
     let mut positions = vec![Position { line: 1, column: 1 }; drafts.len()];

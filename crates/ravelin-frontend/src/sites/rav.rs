@@ -1,16 +1,17 @@
 //! Where a `.rav` text can be changed: before every statement, at the end of every block and before the condition of a `while` loop, but
 //! not in `locked { … }`. The orders of accesses can be changed wherever accesses stand.
 
-use super::edit::{Part, Piece, Place, at_end, before};
-use super::{Outline, Words};
+use super::edit::{EditPiece, EditPlace, PiecePart, at_end, before};
+use super::{FenceWords, TextOutline};
 use crate::rav::ast::{
-    self, Access, Block, Else, Expr, ExprKind, File, ItemKind, Method, Name, Outcome, Statement, StatementKind,
+    self, AccessCall, Block, Else, ExchangeResult, Expr, ExprKind, File, ItemKind, Method, Name, Statement,
+    StatementKind,
 };
 use crate::rav::for_each_block;
 use ravelin_program::Span;
 
-pub fn outline(text: &str, file: &File) -> Outline {
-    let mut outline = Outline::new(Words::with_orders(
+pub fn outline(text: &str, file: &File) -> TextOutline {
+    let mut outline = TextOutline::new(FenceWords::with_orders(
         "fence();".to_owned(),
         "fence(release);".to_owned(),
         "fence(acquire);".to_owned(),
@@ -24,26 +25,26 @@ pub fn outline(text: &str, file: &File) -> Outline {
     outline
 }
 
-fn block(text: &str, block: &Block, outline: &mut Outline) {
+fn block(text: &str, block: &Block, outline: &mut TextOutline) {
     for statement in &block.statements {
         let at = statement.span.start as usize;
-        outline.insertions.push(Place { at, pieces: vec![before(text, at, "", 0)], ..Place::default() });
+        outline.insertions.push(EditPlace { at, pieces: vec![before(text, at, "", 0)], ..EditPlace::default() });
         self::statement(text, statement, outline);
     }
     let close = (block.span.end as usize).saturating_sub(1);
     let last = block.statements.last().map(|statement| statement.span.start as usize);
-    outline.insertions.push(Place { at: close, pieces: vec![at_end(text, close, last)], ..Place::default() });
+    outline.insertions.push(EditPlace { at: close, pieces: vec![at_end(text, close, last)], ..EditPlace::default() });
 }
 
-fn statement(text: &str, statement: &Statement, outline: &mut Outline) {
+fn statement(text: &str, statement: &Statement, outline: &mut TextOutline) {
     let at = statement.span.start as usize;
     orders(statement, outline);
     match &statement.kind {
         StatementKind::Locked(_) => {}
-        StatementKind::Fence(_) => outline.remove(at, vec![Piece::remove(at..statement.span.end as usize)]),
+        StatementKind::Fence(_) => outline.remove(at, vec![EditPiece::remove(at..statement.span.end as usize)]),
         StatementKind::Unlock(place) => {
             let exchange = format!("{}.swap(0, seq_cst);", quote(text, place.span));
-            outline.lock(at, vec![Piece::replace(at..statement.span.end as usize, &exchange)]);
+            outline.lock(at, vec![EditPiece::replace(at..statement.span.end as usize, &exchange)]);
         }
         StatementKind::Effect(expr) => {
             if let ExprKind::Access(access) = &expr.bare().kind
@@ -59,13 +60,18 @@ fn statement(text: &str, statement: &Statement, outline: &mut Outline) {
             let (start, end) = (condition.span.start as usize, condition.span.end as usize);
             // One fence for all ways to the condition; the braces are there already if there is a fence.
             let place = if head.is_empty() {
-                let open = Piece::new(start..start, 0, vec!["{ ".into(), Part::Fence, " ".into()]);
-                Place { at: start, pieces: vec![open, Piece::replace(end..end, " }")], wraps: true, ..Place::default() }
-            } else {
-                Place {
+                let open = EditPiece::new(start..start, 0, vec!["{ ".into(), PiecePart::Fence, " ".into()]);
+                EditPlace {
                     at: start,
-                    pieces: vec![Piece::new(start..start, 0, vec![Part::Fence, " ".into()])],
-                    ..Place::default()
+                    pieces: vec![open, EditPiece::replace(end..end, " }")],
+                    wraps: true,
+                    ..EditPlace::default()
+                }
+            } else {
+                EditPlace {
+                    at: start,
+                    pieces: vec![EditPiece::new(start..start, 0, vec![PiecePart::Fence, " ".into()])],
+                    ..EditPlace::default()
                 }
             };
             outline.insertions.push(place);
@@ -76,13 +82,13 @@ fn statement(text: &str, statement: &Statement, outline: &mut Outline) {
 }
 
 /// `x.store(e, release)` becomes `x.swap(e, seq_cst)`.
-fn exchange(text: &str, access: &Access, value: &Expr) -> Vec<Piece> {
+fn exchange(text: &str, access: &AccessCall, value: &Expr) -> Vec<EditPiece> {
     let name = access.place.span.end as usize..value.span.start as usize;
     let order = match access.orders.first() {
-        Some(order) => Piece::replace(order.span.start as usize..order.span.end as usize, "seq_cst"),
+        Some(order) => EditPiece::replace(order.span.start as usize..order.span.end as usize, "seq_cst"),
         None => {
             let end = value.span.end as usize;
-            Piece::replace(end..end, ", seq_cst")
+            EditPiece::replace(end..end, ", seq_cst")
         }
     };
     // What stands between the place and the value is `.store(`, perhaps with blanks and comments.
@@ -92,11 +98,11 @@ fn exchange(text: &str, access: &Access, value: &Expr) -> Vec<Piece> {
         Some(at) => name.start + at..name.start + at + method.len(),
         None => return Vec::new(),
     };
-    vec![Piece::replace(renamed, "swap"), order]
+    vec![EditPiece::replace(renamed, "swap"), order]
 }
 
 /// The orders of the accesses that a statement makes before its blocks.
-fn orders(statement: &Statement, outline: &mut Outline) {
+fn orders(statement: &Statement, outline: &mut TextOutline) {
     let start = statement.span.start as usize;
     match &statement.kind {
         // The step of an access that is all of a statement starts where the statement does.
@@ -104,7 +110,8 @@ fn orders(statement: &Statement, outline: &mut Outline) {
         | StatementKind::Let { value: Some(expr), .. }
         | StatementKind::Assign { value: expr, .. } => {
             let whole = expr.computed();
-            let detour = matches!(&whole.kind, ExprKind::Access(access) if access.outcome == Some(Outcome::IsErr));
+            let detour =
+                matches!(&whole.kind, ExprKind::Access(access) if access.outcome == Some(ExchangeResult::IsErr));
             let is_effect = matches!(statement.kind, StatementKind::Effect(_));
             orders_in(whole, (is_effect || !detour).then_some(start), outline);
         }
@@ -126,7 +133,7 @@ fn orders(statement: &Statement, outline: &mut Outline) {
 }
 
 /// `step`: where the step of the expression starts, if that is not the expression itself.
-fn orders_in(expr: &Expr, step: Option<usize>, outline: &mut Outline) {
+fn orders_in(expr: &Expr, step: Option<usize>, outline: &mut TextOutline) {
     let (start, end) = (expr.span.start as usize, expr.span.end as usize);
     match &expr.kind {
         ExprKind::Access(access) => {
@@ -135,8 +142,8 @@ fn orders_in(expr: &Expr, step: Option<usize>, outline: &mut Outline) {
             let last = access.arguments.last().map(|argument| argument.span.end as usize);
             let first = |order: &str| match (access.orders.first(), last) {
                 (Some(written), _) => replace(written, order),
-                (None, Some(last)) => Piece::replace(last..last, &format!(", {order}")),
-                (None, None) => Piece::replace(end.saturating_sub(1)..end.saturating_sub(1), order),
+                (None, Some(last)) => EditPiece::replace(last..last, &format!(", {order}")),
+                (None, None) => EditPiece::replace(end.saturating_sub(1)..end.saturating_sub(1), order),
             };
             let pieces = match access.method {
                 Method::Load => vec![first("acquire")],
@@ -156,7 +163,7 @@ fn orders_in(expr: &Expr, step: Option<usize>, outline: &mut Outline) {
             orders_in_index(&wait.place, outline);
             wait.values.iter().for_each(|value| orders_in(value, None, outline));
             let last = wait.values.last().map_or(end, |value| value.span.end as usize);
-            let added = || Piece::replace(last..last, ", acquire");
+            let added = || EditPiece::replace(last..last, ", acquire");
             let piece = wait.order.as_ref().map_or_else(added, |written| replace(written, "acquire"));
             outline.strengthen(step.unwrap_or(start), start, vec![piece]);
         }
@@ -171,14 +178,14 @@ fn orders_in(expr: &Expr, step: Option<usize>, outline: &mut Outline) {
     }
 }
 
-fn orders_in_index(place: &ast::Place, outline: &mut Outline) {
+fn orders_in_index(place: &ast::RavPlace, outline: &mut TextOutline) {
     if let Some(index) = &place.index {
         orders_in(index, None, outline);
     }
 }
 
-fn replace(written: &Name, order: &str) -> Piece {
-    Piece::replace(written.span.start as usize..written.span.end as usize, order)
+fn replace(written: &Name, order: &str) -> EditPiece {
+    EditPiece::replace(written.span.start as usize..written.span.end as usize, order)
 }
 
 fn quote(text: &str, span: Span) -> &str {

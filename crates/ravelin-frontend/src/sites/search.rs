@@ -4,7 +4,7 @@
 //! what was set apart is tried in halves. So a few bad places cost a few attempts. An attempt costs as much as reading the text, and
 //! their number is limited: in a text that keeps on failing, places that were not tried are not used.
 
-use super::matching::{Differ, Matched};
+use super::matching::{ProgramMatch, ProgramMismatch};
 use std::collections::HashSet;
 
 /// How many bytes all attempts together may read, as far as that leaves [`FEWEST`] of them.
@@ -16,11 +16,11 @@ const MOST: usize = 400;
 pub fn search(
     places: usize,
     length: usize,
-    mut attempt: impl FnMut(&[usize]) -> Result<Matched, Differ>,
-) -> (Vec<usize>, Matched) {
+    mut attempt: impl FnMut(&[usize]) -> Result<ProgramMatch, ProgramMismatch>,
+) -> (Vec<usize>, ProgramMatch) {
     let mut budget = (READ / (length + 1)).clamp(FEWEST, MOST);
     let mut good: Vec<usize> = Vec::new();
-    let mut best = Matched::default();
+    let mut best = ProgramMatch::default();
     let mut open: Vec<Vec<usize>> = vec![(0..places).collect()];
     while let Some(batch) = open.pop() {
         if batch.is_empty() || budget == 0 {

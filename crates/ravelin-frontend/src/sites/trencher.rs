@@ -4,20 +4,20 @@
 //! state leaves the new one. Where several transitions enter a state, a fence can also stand behind one of them, on the way to a new
 //! state. What each change does is plain from the text, so nothing has to be tried.
 
-use super::choose::Entered;
-use super::edit::{Part, Piece, Place, indentation, newline};
-use super::{Draft, Words};
+use super::choose::LocationEntries;
+use super::edit::{EditPiece, EditPlace, PiecePart, indentation, newline};
+use super::{FenceWords, SiteDraft};
 use crate::trencher::parser;
 use crate::trencher::syntax::{InstructionText, ThreadText};
 use ravelin_program::{Change, Instruction, LocId, Order, Program, ThreadId, ThreadTransition, TransitionId};
 use std::collections::{HashMap, HashSet};
 
-pub fn words() -> Words {
-    Words::new("mfence", None)
+pub fn words() -> FenceWords {
+    FenceWords::new("mfence", None)
 }
 
 /// The fences that can be put in, and those that can be taken away if `existing`.
-pub fn drafts(text: &str, program: &Program, existing: bool) -> Vec<Draft> {
+pub fn drafts(text: &str, program: &Program, existing: bool) -> Vec<SiteDraft> {
     let (file, _) = parser::parse(text);
     let mut drafts = Vec::new();
     for (number, written) in file.threads.iter().enumerate() {
@@ -38,7 +38,7 @@ pub fn drafts(text: &str, program: &Program, existing: bool) -> Vec<Draft> {
             written,
             order,
             id: ThreadId(number),
-            entered: Entered::of(thread),
+            entered: LocationEntries::of(thread),
             names,
             made: HashMap::new(),
             existing,
@@ -60,13 +60,13 @@ struct Automaton<'a> {
     order: Vec<usize>,
     id: ThreadId,
     thread: &'a ravelin_program::Thread,
-    entered: Entered,
+    entered: LocationEntries,
     /// All states, those to be made included.
     names: HashSet<String>,
     /// How many names were made from each.
     made: HashMap<String, usize>,
     existing: bool,
-    drafts: &'a mut Vec<Draft>,
+    drafts: &'a mut Vec<SiteDraft>,
 }
 
 impl Automaton<'_> {
@@ -108,10 +108,10 @@ impl Automaton<'_> {
         let name = self.name(state);
         let fresh = self.fresh(&name);
         let leaving: Vec<usize> = self.thread.outgoing(state).map(|(id, _)| self.order[id.0]).collect();
-        let mut pieces: Vec<Piece> = leaving
+        let mut pieces: Vec<EditPiece> = leaving
             .iter()
             .map(|&transition| self.written.transitions[transition].from.span)
-            .map(|from| Piece::replace(from.start as usize..from.end as usize, &fresh))
+            .map(|from| EditPiece::replace(from.start as usize..from.end as usize, &fresh))
             .collect();
         let fence = format!("transition {name} {fresh} ");
         let at = match leaving.iter().min() {
@@ -121,7 +121,7 @@ impl Automaton<'_> {
                     Some(indentation) => format!("{}{indentation}", newline(self.text)),
                     None => " ".to_owned(),
                 };
-                pieces.push(Piece::new(at..at, 0, vec![fence.into(), Part::Fence, after.into()]));
+                pieces.push(EditPiece::new(at..at, 0, vec![fence.into(), PiecePart::Fence, after.into()]));
                 at
             }
             None => {
@@ -132,7 +132,7 @@ impl Automaton<'_> {
         };
         let edges = entering.iter().map(|&transition| ThreadTransition { thread: self.id, transition }).collect();
         let change = Change::Insert { after_label: true };
-        self.draft(name, change, edges, Place { at, pieces, ..Place::default() });
+        self.draft(name, change, edges, EditPlace { at, pieces, ..EditPlace::default() });
     }
 
     /// A fence behind one transition.
@@ -143,12 +143,13 @@ impl Automaton<'_> {
         let number = self.order[id.0];
         let target = self.written.transitions[number].to.span;
         let pieces = vec![
-            Piece::replace(target.start as usize..target.end as usize, &fresh),
+            EditPiece::replace(target.start as usize..target.end as usize, &fresh),
             self.line_behind(number, format!("transition {fresh} {to} "), 0),
         ];
         let name = if count > 1 { format!("{from}->{to}#{count}") } else { format!("{from}->{to}") };
         let edges = vec![ThreadTransition { thread: self.id, transition: id }];
-        let place = Place { at: self.written.transitions[number].span.start as usize, pieces, ..Place::default() };
+        let place =
+            EditPlace { at: self.written.transitions[number].span.start as usize, pieces, ..EditPlace::default() };
         self.draft(name, Change::Insert { after_label: false }, edges, place);
     }
 
@@ -159,29 +160,29 @@ impl Automaton<'_> {
                 continue;
             }
             let end = written.span.end as usize;
-            let pieces = vec![Piece::replace(end - "mfence".len()..end, "noop")];
+            let pieces = vec![EditPiece::replace(end - "mfence".len()..end, "noop")];
             let name = format!("{}->{}:mfence", self.name(transition.from), self.name(transition.to));
             let edges = vec![ThreadTransition { thread: self.id, transition: TransitionId(number) }];
-            let place = Place { at: written.span.start as usize, pieces, ..Place::default() };
+            let place = EditPlace { at: written.span.start as usize, pieces, ..EditPlace::default() };
             self.draft(name, Change::Keep, edges, place);
         }
     }
 
     /// A transition on a line of its own, if the one before it has one.
-    fn line_behind(&self, transition: usize, fence: String, order: i32) -> Piece {
+    fn line_behind(&self, transition: usize, fence: String, order: i32) -> EditPiece {
         let span = self.written.transitions[transition].span;
         let end = span.end as usize;
         let line = match indentation(self.text, span.start as usize) {
             Some(indentation) => format!("{}{indentation}{fence}", newline(self.text)),
             None => format!(" {fence}"),
         };
-        Piece::new(end..end, order, vec![line.into(), Part::Fence])
+        EditPiece::new(end..end, order, vec![line.into(), PiecePart::Fence])
     }
 
-    fn draft(&mut self, name: String, change: Change, mut edges: Vec<ThreadTransition>, place: Place) {
+    fn draft(&mut self, name: String, change: Change, mut edges: Vec<ThreadTransition>, place: EditPlace) {
         edges.sort_unstable();
         let name = Some(format!("{}:{name}", self.thread.name));
-        self.drafts.push(Draft { name, change, edges, place });
+        self.drafts.push(SiteDraft { name, change, edges, place });
     }
 
     fn name(&self, state: LocId) -> String {

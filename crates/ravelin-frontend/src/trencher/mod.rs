@@ -17,14 +17,14 @@ pub(crate) mod syntax;
 pub(crate) mod word;
 
 use crate::diagnostic::tidy;
-use crate::{Diagnostic, Language, Parsed};
+use crate::{Diagnostic, Language, ParseResult};
 use ravelin_program::{Domain, Escape, Program, Source, Value};
 
 /// More findings than this are not shown: nobody reads them.
 const MAX_DIAGNOSTICS: usize = 500;
 
 /// Reads a file. Every error in it is reported, and no text makes this fail otherwise.
-pub fn parse(source: Source) -> Parsed {
+pub fn parse(source: Source) -> ParseResult {
     let (file, mut diagnostics) = parser::parse(&source.text);
     let mut program = lower::lower(&file, &mut diagnostics);
     if !diagnostics.iter().any(Diagnostic::is_error) {
@@ -34,7 +34,7 @@ pub fn parse(source: Source) -> Parsed {
     let valid = !diagnostics.iter().any(Diagnostic::is_error);
     program.name = source.name.clone();
     program.source = source.clone();
-    Parsed {
+    ParseResult {
         program: valid.then_some(program),
         diagnostics,
         expectations: Vec::new(),

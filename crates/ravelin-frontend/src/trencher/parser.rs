@@ -8,6 +8,7 @@
 use super::syntax::{FileText, InstructionText, MemorySize, Term, ThreadText, TransitionText};
 use super::word::{Numeral, Word, Words};
 use crate::Diagnostic;
+use crate::cursor::{Parse, SyntaxError};
 use ravelin_program::{BinaryOp, Span, Value};
 
 const KEYWORDS: [&str; 4] = ["thread", "initial", "transition", "end"];
@@ -36,11 +37,6 @@ pub fn parse(text: &str) -> (FileText<'_>, Vec<Diagnostic>) {
     let file = parser.file();
     (file, parser.diagnostics)
 }
-
-/// The error has been reported.
-struct Reported;
-
-type Parse<T> = Result<T, Reported>;
 
 struct Parser<'a> {
     words: Words<'a>,
@@ -171,7 +167,7 @@ impl<'a> Parser<'a> {
                     Err(self.report(error))
                 }
             };
-            if let Err(Reported) = read {
+            if let Err(SyntaxError) = read {
                 self.recover(&KEYWORDS);
             }
         }
@@ -188,7 +184,7 @@ impl<'a> Parser<'a> {
         self.operators = 0;
         let instruction = self.instruction()?;
         if self.transitions > MAX_TRANSITIONS {
-            return Err(Reported);
+            return Err(SyntaxError);
         }
         Ok(TransitionText { from, to, instruction, span: keyword.span.to(self.last) })
     }
@@ -270,7 +266,7 @@ impl<'a> Parser<'a> {
         let Some(word) = self.next() else {
             let error = Diagnostic::error(self.words.end(), format!("expected {expected}, found the end of the file"));
             self.cut_short = !self.fail(error);
-            return Err(Reported);
+            return Err(SyntaxError);
         };
         if word.starts_line && self.swallowed.is_none() && KEYWORDS.contains(&word.text) {
             self.swallowed = Some((word, expected));
@@ -290,9 +286,9 @@ impl<'a> Parser<'a> {
         self.next();
     }
 
-    fn report(&mut self, error: Diagnostic) -> Reported {
+    fn report(&mut self, error: Diagnostic) -> SyntaxError {
         self.fail(error);
-        Reported
+        SyntaxError
     }
 
     /// Reports an error, or what is behind it: a keyword that was swallowed. Reading then goes on from that keyword, and

@@ -2,7 +2,7 @@
 //! ends are tested with, and for random programs.
 
 use super::same::check;
-use ravelin_frontend::sites::{NoSites, Repair, Request, Sites, sites};
+use ravelin_frontend::sites::{NoSites, RepairKind, SiteRequest, Sites, sites};
 use ravelin_frontend::{Language, parse, print};
 use ravelin_program::{Change, Instruction, Order, Source, ThreadId, ThreadTransition, TransitionId, strengthened};
 use ravelin_semantics::generate::{Config, Generator};
@@ -63,18 +63,18 @@ fn check_files(folder: &str, rounds: u64) -> usize {
 
 /// Checks with every request that the language can serve.
 fn check_all(name: &str, text: &str, language: Language, rounds: u64) {
-    for repair in [Repair::Fence, Repair::Rmw, Repair::Strengthen] {
+    for repair in [RepairKind::Fence, RepairKind::Rmw, RepairKind::Strengthen] {
         for (existing, copies) in [(false, None), (true, Some(2))] {
-            let request = Request { repair, existing, copies };
+            let request = SiteRequest { repair, existing, copies };
             if let Err(NoSites::NotExpressible(_)) = sites(&Source::new(name, text), language, &request) {
-                assert_ne!(repair, Repair::Fence, "{name}");
+                assert_ne!(repair, RepairKind::Fence, "{name}");
                 continue;
             }
             let found = check(name, text, language, &request, rounds);
-            if repair != Repair::Rmw {
+            if repair != RepairKind::Rmw {
                 every_store_can_be_fenced(name, &found);
             }
-            if repair == Repair::Strengthen {
+            if repair == RepairKind::Strengthen {
                 every_order_can_be_stronger(name, &found);
             }
         }

@@ -2,12 +2,12 @@
 
 use super::same::check;
 use ravelin_frontend::Language;
-use ravelin_frontend::sites::{NoSites, NoText, Repair, Request, sites};
+use ravelin_frontend::sites::{NoSites, NoText, RepairKind, SiteRequest, sites};
 use ravelin_program::{Change, FenceStrength, Source};
 
-const FENCES: Request = Request { repair: Repair::Fence, existing: true, copies: None };
-const STRONGER: Request = Request { repair: Repair::Strengthen, existing: true, copies: None };
-const LOCKS: Request = Request { repair: Repair::Rmw, existing: true, copies: None };
+const FENCES: SiteRequest = SiteRequest { repair: RepairKind::Fence, existing: true, copies: None };
+const STRONGER: SiteRequest = SiteRequest { repair: RepairKind::Strengthen, existing: true, copies: None };
+const LOCKS: SiteRequest = SiteRequest { repair: RepairKind::Rmw, existing: true, copies: None };
 
 #[test]
 fn long_texts_have_all_their_sites() {

@@ -3,7 +3,7 @@
 //! The first is a program with changes made by `repaired`, the second the changed text as it was read. Three differences are none: a
 //! fence before a thread's first step, a step that does nothing where a fence was taken away, and a locked store instead of an exchange.
 
-use ravelin_frontend::sites::{Request, Sites, sites};
+use ravelin_frontend::sites::{SiteRequest, Sites, sites};
 use ravelin_frontend::{Language, parse, render};
 use ravelin_program::{
     Change, Expr, FenceStrength, Instruction, LocId, Observable, Order, Program, RmwOp, Source, Thread, Transition,
@@ -12,7 +12,7 @@ use ravelin_program::{
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// Checks some random choices of sites, none of them and all of them.
-pub fn check(name: &str, text: &str, language: Language, request: &Request, rounds: u64) -> Sites {
+pub fn check(name: &str, text: &str, language: Language, request: &SiteRequest, rounds: u64) -> Sites {
     let found = sites(&Source::new(name, text), language, request).unwrap_or_else(|error| panic!("{name}: {error}"));
     let names: HashSet<&str> = found.sites.iter().map(|site| site.name.as_str()).collect();
     assert_eq!(names.len(), found.sites.len(), "{name}: two sites have one name");
@@ -42,7 +42,13 @@ pub fn check(name: &str, text: &str, language: Language, request: &Request, roun
     found
 }
 
-fn check_choice(name: &str, language: Language, request: &Request, found: &Sites, chosen: &[(usize, FenceStrength)]) {
+fn check_choice(
+    name: &str,
+    language: Language,
+    request: &SiteRequest,
+    found: &Sites,
+    chosen: &[(usize, FenceStrength)],
+) {
     let text = found.text(chosen).unwrap_or_else(|error| panic!("{name}: {error}"));
     let names: Vec<&str> = chosen.iter().map(|(number, _)| found.sites[*number].name.as_str()).collect();
     let parsed = parse(Source::new(name, text.clone()), language);

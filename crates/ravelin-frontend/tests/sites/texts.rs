@@ -3,16 +3,16 @@
 use super::same::check;
 use expect_test::{Expect, expect};
 use ravelin_frontend::Language;
-use ravelin_frontend::sites::{Repair, Request, Sites};
+use ravelin_frontend::sites::{RepairKind, SiteRequest, Sites};
 use ravelin_program::{Change, FenceStrength};
 
-const FENCES: Request = Request { repair: Repair::Fence, existing: false, copies: None };
-const EXISTING: Request = Request { repair: Repair::Fence, existing: true, copies: None };
-const STRONGER: Request = Request { repair: Repair::Strengthen, existing: false, copies: None };
-const LOCKS: Request = Request { repair: Repair::Rmw, existing: false, copies: None };
+const FENCES: SiteRequest = SiteRequest { repair: RepairKind::Fence, existing: false, copies: None };
+const EXISTING: SiteRequest = SiteRequest { repair: RepairKind::Fence, existing: true, copies: None };
+const STRONGER: SiteRequest = SiteRequest { repair: RepairKind::Strengthen, existing: false, copies: None };
+const LOCKS: SiteRequest = SiteRequest { repair: RepairKind::Rmw, existing: false, copies: None };
 
 /// The sites, the text with all of them, and the text with none.
-fn claim(text: &str, language: Language, request: &Request, all: Expect, none: Option<Expect>) -> Sites {
+fn claim(text: &str, language: Language, request: &SiteRequest, all: Expect, none: Option<Expect>) -> Sites {
     let found = check("text", text, language, request, 20);
     let chosen: Vec<(usize, FenceStrength)> =
         (0..found.sites.len()).map(|number| (number, FenceStrength::Full)).collect();
@@ -184,7 +184,7 @@ fn a_loop_is_entered_gone_round_and_left() {
 #[test]
 fn copies_of_a_parameterised_thread_share_their_sites() {
     let text = "static x; thread p[*] { x.store(1); let r = x.load(); } thread q { x.store(2); }";
-    let found = check("copies", text, Language::Rav, &Request { copies: Some(3), ..FENCES }, 5);
+    let found = check("copies", text, Language::Rav, &SiteRequest { copies: Some(3), ..FENCES }, 5);
     assert_eq!(found.program.threads.len(), 4);
     assert_eq!(found.sites.iter().map(|site| site.threads()).collect::<Vec<_>>(), [3, 3, 1]);
     let found = check("any", text, Language::Rav, &FENCES, 5);

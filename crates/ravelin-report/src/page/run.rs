@@ -9,7 +9,7 @@ use super::data;
 use crate::story::{Run, Step, Telling};
 use maud::{Markup, PreEscaped, html};
 use ravelin_answer::text::counted;
-use ravelin_answer::{BufferEntry, Storage};
+use ravelin_answer::{AccessStorage, BufferEntry};
 
 /// How many rows are in the page itself.
 pub const ROWS: usize = 250;
@@ -133,7 +133,7 @@ fn row(run: &Run, shown: &[usize], parts: bool, number: usize, step: &Step) -> M
 /// What a step writes to memory, whether or not that changes it.
 pub fn written(step: &Step) -> Vec<(&str, i64)> {
     let mut written: Vec<(&str, i64)> = Vec::new();
-    let in_memory = step.writes.iter().filter(|write| write.place == Storage::Memory);
+    let in_memory = step.writes.iter().filter(|write| write.place == AccessStorage::Memory);
     let written_there = in_memory.map(|write| (write.cell.as_str(), write.value));
     for (cell, value) in written_there.chain(step.memory.iter().map(|cell| (cell.cell.as_str(), cell.value))) {
         match written.iter_mut().find(|(other, _)| *other == cell) {

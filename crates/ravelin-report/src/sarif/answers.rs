@@ -4,8 +4,8 @@
 use super::{Columns, Run, STATIC, document, fixes, flow, numbered, place};
 use ravelin_answer::{
     Answer, AnyNumber, AttackWitness, C11Race, C11Robustness, C11Witness, Diagnostic, Event, FenceOutcome,
-    FencePurpose, Fences, Instance, Limit, NoAnswer, NoVerdict, Overtaking, Place, Reachability, Robustness,
-    RunWitness, Severity, Step, TriangularRace, TriangularRaces, TroubleKind, Verdict, Violation,
+    FencePurpose, Fences, Instance, Limit, NoAnswer, NoVerdict, OvertakingAccess, Reachability, Robustness, RunStep,
+    RunWitness, Severity, SourcePlace, TriangularRace, TriangularRaces, TroubleKind, Verdict, Violation,
 };
 use ravelin_program::{Model, Position};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ struct Finding {
     /// Its place, if it has one.
     location: Option<Remark>,
     related: Vec<Remark>,
-    flow: Option<(Vec<Step>, String)>,
+    flow: Option<(Vec<RunStep>, String)>,
     fix: Option<Value>,
 }
 
@@ -129,7 +129,7 @@ impl Finding {
 }
 
 /// A run that demonstrates it.
-fn flow(steps: &[Step], message: &str) -> Option<(Vec<Step>, String)> {
+fn flow(steps: &[RunStep], message: &str) -> Option<(Vec<RunStep>, String)> {
     Some((steps.to_vec(), message.to_owned()))
 }
 
@@ -264,7 +264,7 @@ fn with(instance: Option<&Instance>) -> String {
     instance.map(|instance| format!(" with {}", instance.words())).unwrap_or_default()
 }
 
-fn line(place: &Place) -> String {
+fn line(place: &SourcePlace) -> String {
     place.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default()
 }
 
@@ -273,8 +273,8 @@ fn attack(rule: &'static str, witness: &AttackWitness, with: &str) -> Finding {
     let AttackWitness { store, load, model, .. } = witness;
     // Under PSO stores overtake, too, and then a weaker fence is enough.
     let (fence, second) = match witness.overtaking {
-        Overtaking::Store => ("release", "store"),
-        Overtaking::Load => ("seq_cst", "load"),
+        OvertakingAccess::Store => ("release", "store"),
+        OvertakingAccess::Load => ("seq_cst", "load"),
     };
     let remedy = format!(
         "A fence (`fence({fence})`) between the store{} and the {second}{} stops this.",
@@ -350,7 +350,7 @@ fn race(model: Model, race: &TriangularRace) -> Finding {
         line(load),
         line(racing_store)
     );
-    let remark = |place: &Place, role: &str| Remark::new(place.position, format!("{role}: `{}`", place.text));
+    let remark = |place: &SourcePlace, role: &str| Remark::new(place.position, format!("{role}: `{}`", place.text));
     Finding {
         location: Some(remark(load, "load")),
         related: vec![remark(store, "store"), remark(racing_store, "racing store")],

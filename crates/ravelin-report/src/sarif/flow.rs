@@ -1,11 +1,11 @@
 //! The steps of a run as a code flow: one thread flow per thread, with the order between them in `executionOrder`.
 
 use super::place;
-use ravelin_answer::{Step, Storage};
+use ravelin_answer::{AccessStorage, RunStep};
 use serde_json::{Value, json};
 
 /// The code flow of the steps of a witness. Steps that are not in the source are omitted; `None` if nothing remains.
-pub(super) fn of_steps(file: &str, steps: &[Step], message: &str) -> Option<Value> {
+pub(super) fn of_steps(file: &str, steps: &[RunStep], message: &str) -> Option<Value> {
     let mut threads: Vec<(&str, Vec<Value>)> = Vec::new();
     for (number, step) in steps.iter().filter(|step| !step.internal).enumerate() {
         let mut location = place(file, step.position, &told(step));
@@ -22,18 +22,18 @@ pub(super) fn of_steps(file: &str, steps: &[Step], message: &str) -> Option<Valu
 }
 
 /// A step in a few words: the thread, the instruction, what was read and where a store went.
-fn told(step: &Step) -> String {
+fn told(step: &RunStep) -> String {
     let (thread, text) = (&step.thread, &step.text);
     if step.is_flush() {
         return format!("{thread}: {text}");
     }
     let mut parts = vec![format!("{thread}: `{text}`")];
     for read in &step.reads {
-        let from = if read.place == Storage::Buffer { " from its own store buffer" } else { "" };
+        let from = if read.place == AccessStorage::Buffer { " from its own store buffer" } else { "" };
         parts.push(format!("reads {} = {}{from}", read.cell, read.value));
     }
     for write in &step.writes {
-        let to = if write.place == Storage::Buffer { ", which waits in its store buffer" } else { "" };
+        let to = if write.place == AccessStorage::Buffer { ", which waits in its store buffer" } else { "" };
         parts.push(format!("writes {} = {}{to}", write.cell, write.value));
     }
     parts.join(", ")

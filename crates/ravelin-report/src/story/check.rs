@@ -5,7 +5,8 @@ use super::telling::{of_attack, of_data_race, of_race, of_stale, on_line};
 use super::{Graph, Story, Verdict, number_of_threads};
 use ravelin_answer::text::{counted, grouped};
 use ravelin_answer::{
-    AttackWitness, C11Robustness, Fate, Overtaking, Reason, Remedy, Robustness, TriangularRaces, WaitingLoop,
+    AttackWitness, C11Robustness, Fate, InfeasibilityReason, OvertakingAccess, Remedy, Robustness, TriangularRaces,
+    WaitingLoop,
 };
 
 pub fn robustness(answer: &Robustness) -> Story {
@@ -48,7 +49,7 @@ pub fn robustness(answer: &Robustness) -> Story {
     notes.extend(note);
     let mut statistics = explored(&answer.explored);
     fact(&mut statistics, "engine", answer.engine.clone());
-    let searched = answer.count(|attack| attack.reason == Some(Reason::Searched));
+    let searched = answer.count(|attack| attack.reason == Some(InfeasibilityReason::Searched));
     for (name, number) in [
         ("attacks", answer.attacks.len()),
         ("infeasible without search", answer.fates(Fate::Infeasible).saturating_sub(searched)),
@@ -76,8 +77,8 @@ pub fn robustness(answer: &Robustness) -> Story {
 /// The fence that stops the attack, and what is known about the others.
 fn remedy(witness: &AttackWitness, answer: &Robustness) -> String {
     let (fence, second) = match witness.overtaking {
-        Overtaking::Store => ("A release fence (`fence(release)`)", "store"),
-        Overtaking::Load => ("A fence (`fence(seq_cst)`)", "load"),
+        OvertakingAccess::Store => ("A release fence (`fence(release)`)", "store"),
+        OvertakingAccess::Load => ("A fence (`fence(seq_cst)`)", "load"),
     };
     let others = match (answer.fates(Fate::Feasible), answer.fates(Fate::Open)) {
         (0 | 1, 0) => ", the only feasible one".to_owned(),

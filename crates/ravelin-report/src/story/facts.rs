@@ -1,7 +1,7 @@
 //! Statistics as names and values for a table.
 
 use ravelin_answer::text::grouped;
-use ravelin_answer::{Explored, FenceEffort, ReachEffort, Statistics};
+use ravelin_answer::{FenceEffort, ReachEffort, RobustEffort, Statistics};
 
 /// Names and values.
 pub type Facts = Vec<(String, String)>;
@@ -24,7 +24,7 @@ pub fn statistics(found: &Statistics) -> Facts {
 }
 
 /// What the robustness check explored.
-pub fn explored(found: &Explored) -> Facts {
+pub fn explored(found: &RobustEffort) -> Facts {
     let mut facts = Facts::new();
     fact(&mut facts, "states", grouped(found.states));
     if found.sc > 0 {

@@ -4,7 +4,7 @@ use super::facts::fence_effort;
 use super::telling::of_trouble;
 use super::{Story, Telling, Verdict};
 use ravelin_answer::text::counted;
-use ravelin_answer::{self as answer, Change, FenceOutcome, FencePlaces, FencePurpose, FenceSet, FencesUnknown};
+use ravelin_answer::{self as answer, FenceChange, FenceOutcome, FencePlaces, FencePurpose, FenceSet, FencesUnknown};
 
 /// The sets of fences and their effects.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ pub struct Fences {
     /// On request: for each fence of the first set what goes wrong without it.
     pub needed: Vec<Needed>,
     /// With `--places`: where fences may go, and nothing else.
-    pub places: Vec<(Change, u64)>,
+    pub places: Vec<(FenceChange, u64)>,
 }
 
 /// A fence, and what happens without it; none if a limit was hit before that was found.

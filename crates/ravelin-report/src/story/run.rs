@@ -5,7 +5,9 @@
 //! are omitted.
 
 use ravelin_answer::text::effect;
-use ravelin_answer::{self as answer, Access, BufferEntry, CellValue, Initial, InitialThread, Part, RegisterValue};
+use ravelin_answer::{
+    self as answer, BufferEntry, CellValue, InitialState, InitialThread, RegisterValue, StepAccess, WitnessPart,
+};
 
 /// A run of a program.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +27,7 @@ pub struct Step {
     /// Which of the run's threads.
     pub thread: usize,
     /// The part of an attack's computation that contains it: `τ1`, `isu`, `ld`, `st` or another.
-    pub part: Option<Part>,
+    pub part: Option<WitnessPart>,
     pub line: Option<usize>,
     pub column: Option<usize>,
     /// The instruction, or the store that reaches memory.
@@ -34,8 +36,8 @@ pub struct Step {
     pub flush: bool,
     /// Its effect in words: `reads x = 0 before y is in memory`. Empty if the text is enough.
     pub effect: String,
-    pub reads: Vec<Access>,
-    pub writes: Vec<Access>,
+    pub reads: Vec<StepAccess>,
+    pub writes: Vec<StepAccess>,
     /// Cells whose value in memory changed.
     pub memory: Vec<CellValue>,
     /// The thread's registers whose value changed.
@@ -115,8 +117,8 @@ impl State {
 }
 
 /// A run from its parts.
-pub fn run(initial: &Initial, steps: &[answer::Step], buffered: bool) -> Run {
-    let Initial { threads, memory } = initial.clone();
+pub fn run(initial: &InitialState, steps: &[answer::RunStep], buffered: bool) -> Run {
+    let InitialState { threads, memory } = initial.clone();
     let mut run = Run { threads, memory, buffered, ..Run::default() };
     for step in steps {
         run.places.push(run.steps.len());

@@ -4,8 +4,8 @@ use super::graph::graph;
 use super::run::run;
 use super::{Graph, Run};
 use ravelin_answer::{
-    AttackWitness, C11Race, C11Witness, Edge, Overtaking, Place, RunWitness, TriangularRace, Trouble, TroubleKind,
-    Violation,
+    AttackWitness, C11Race, C11Witness, Edge, OvertakingAccess, RunWitness, SourcePlace, TriangularRace, Trouble,
+    TroubleKind, Violation,
 };
 
 /// A demonstration that something is wrong.
@@ -32,7 +32,7 @@ pub struct Role {
 }
 
 impl Role {
-    fn new(role: &str, thread: &str, place: &Place) -> Role {
+    fn new(role: &str, thread: &str, place: &SourcePlace) -> Role {
         Role {
             role: role.to_owned(),
             thread: Some(thread.to_owned()),
@@ -56,7 +56,7 @@ impl Telling {
 }
 
 /// ` on line 7`, or nothing.
-pub fn on_line(place: &Place) -> String {
+pub fn on_line(place: &SourcePlace) -> String {
     place.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default()
 }
 
@@ -94,8 +94,8 @@ fn graph_of(run: &Run, events: &[ravelin_answer::Event], edges: &[Edge], cycle: 
 /// A witness of `check` under tso and pso.
 pub fn of_attack(witness: &AttackWitness) -> Telling {
     let overtaking = match witness.overtaking {
-        Overtaking::Store => "overtaking store",
-        Overtaking::Load => "overtaking load",
+        OvertakingAccess::Store => "overtaking store",
+        OvertakingAccess::Load => "overtaking load",
     };
     let attacker = &witness.attacker;
     let mut roles =

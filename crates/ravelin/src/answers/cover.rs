@@ -1,15 +1,15 @@
 //! Coverability of Petri nets.
 
-use ravelin_answer::{Coverability, Covered, Firing};
+use ravelin_answer::{CoverOutcome, Coverability, Firing};
 use ravelin_nets::{CoverAnswer, CoverVerdict, Net};
 
 /// The answer to `cover`.
 pub fn coverability(file: &str, net: &Net, found: &CoverAnswer) -> Coverability {
     // Rules are numbered from one for users.
     let (verdict, sequence, limit) = match &found.verdict {
-        CoverVerdict::Coverable(sequence) => (Covered::Coverable, Some(sequence), None),
-        CoverVerdict::Uncoverable => (Covered::Uncoverable, None, None),
-        CoverVerdict::Unknown(limit) => (Covered::Unknown, None, Some(*limit)),
+        CoverVerdict::Coverable(sequence) => (CoverOutcome::Coverable, Some(sequence), None),
+        CoverVerdict::Uncoverable => (CoverOutcome::Uncoverable, None, None),
+        CoverVerdict::Unknown(limit) => (CoverOutcome::Unknown, None, Some(*limit)),
     };
     let fired = sequence.into_iter().flatten().map(|&transition| {
         let fired = &net.transitions[transition as usize];

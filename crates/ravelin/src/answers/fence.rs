@@ -6,13 +6,13 @@ use super::robust::{attack_witness, race};
 use super::threads::instance;
 use ravelin_analysis::fences::{self as analysis, Offer, Sets, SynthesisOutcome, SynthesisPurpose};
 use ravelin_answer::{
-    Change, ChangeKind, FenceEffort, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown,
+    ChangeKind, FenceChange, FenceEffort, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown,
     NeededFence, PlaceCost, Trouble, TroubleKind, WantedSets,
 };
 use ravelin_program::{self as program, FenceStrength, HardwareProgram, Model, Program, SeqCstReading, Site, repaired};
 
 /// A program, the possible changes, and the result.
-pub(crate) struct Repaired<'a> {
+pub(crate) struct RepairResult<'a> {
     pub file: &'a str,
     pub program: &'a Program,
     pub model: Model,
@@ -29,7 +29,7 @@ pub(crate) struct Repaired<'a> {
 }
 
 /// The answer to `fence`, without the check of the repaired text.
-pub(crate) fn fences(repaired: &Repaired) -> Fences {
+pub(crate) fn fences(repaired: &RepairResult) -> Fences {
     let found = repaired.found;
     let (outcome, trouble, why) = match &found.outcome {
         SynthesisOutcome::NotNeeded => (FenceOutcome::NotNeeded, None, None),
@@ -95,14 +95,14 @@ pub(crate) fn places(file: &str, program: &Program, places: &[(&Site, u64)]) -> 
     FencePlaces { file: file.to_owned(), places: places.collect() }
 }
 
-impl Repaired<'_> {
+impl RepairResult<'_> {
     fn set(&self, set: &analysis::FenceSet) -> FenceSet {
         FenceSet { cost: set.cost.main, fences: set.fences(self.offers, self.sites), changes: self.changes(set) }
     }
 
     /// The changes at the sites, including removed fences, in the order of the text.
-    fn changes(&self, set: &analysis::FenceSet) -> Vec<Change> {
-        let mut changes: Vec<Change> = Vec::new();
+    fn changes(&self, set: &analysis::FenceSet) -> Vec<FenceChange> {
+        let mut changes: Vec<FenceChange> = Vec::new();
         for (number, site) in self.sites.iter().enumerate().filter(|(_, site)| !site.edges.is_empty()) {
             let taken = set.offers.iter().map(|&offer| self.offers[offer]).find(|offer| offer.site == number);
             let kind = match (site.change, taken) {
@@ -155,8 +155,8 @@ fn inserted(strength: FenceStrength) -> ChangeKind {
     }
 }
 
-fn change(program: &Program, site: &Site, change: Option<ChangeKind>) -> Change {
-    Change {
+fn change(program: &Program, site: &Site, change: Option<ChangeKind>) -> FenceChange {
+    FenceChange {
         place: site.name.clone(),
         position: site.position,
         after: after(program, site),

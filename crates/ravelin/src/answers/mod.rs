@@ -11,7 +11,7 @@ mod threads;
 
 pub(crate) use c11::c11_robustness;
 pub(crate) use cover::coverability;
-pub(crate) use fence::{Repaired, fences, places};
+pub(crate) use fence::{RepairResult, fences, places};
 pub(crate) use reach::reachability;
 pub(crate) use robust::{robustness, triangular_races};
 pub(crate) use states::final_states;

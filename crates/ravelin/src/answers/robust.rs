@@ -5,7 +5,8 @@ use ravelin_analysis::robustness::{
     self as analysis, AttackFate, AttackNames, JudgedAttack, attack_name, is_delayable,
 };
 use ravelin_answer::{
-    Attack, AttackWitness, Explored, Fate, Overtaking, Property, Reason, Robustness, TriangularRace, TriangularRaces,
+    Attack, AttackWitness, Fate, InfeasibilityReason, OvertakingAccess, Property, RobustEffort, Robustness,
+    TriangularRace, TriangularRaces,
 };
 use ravelin_program::{HardwareProgram, Model, Program};
 
@@ -26,7 +27,7 @@ pub fn robustness(file: &str, program: &Program, found: &analysis::RobustnessAns
         attacks: found.attacks.iter().map(|judged| attack(&mut names, program, judged)).collect(),
         witness: found.witness().map(|witness| Box::new(attack_witness(program, witness))),
         limit: found.limit.map(Into::into),
-        explored: Explored {
+        explored: RobustEffort {
             states: found.explored.states,
             sc: found.explored.sc,
             delaying: found.explored.delaying,
@@ -43,7 +44,7 @@ fn attack(names: &mut AttackNames, program: &HardwareProgram, judged: &JudgedAtt
     let analysis::Attack { thread, store, load } = judged.attack;
     let (fate, reason) = match &judged.fate {
         AttackFate::Dismissed(reason) => (Fate::Infeasible, Some(*reason)),
-        AttackFate::Infeasible => (Fate::Infeasible, Some(Reason::Searched)),
+        AttackFate::Infeasible => (Fate::Infeasible, Some(InfeasibilityReason::Searched)),
         AttackFate::Feasible(_) => (Fate::Feasible, None),
         AttackFate::Open => (Fate::Open, None),
     };
@@ -59,9 +60,9 @@ fn attack(names: &mut AttackNames, program: &HardwareProgram, judged: &JudgedAtt
 }
 
 /// Under PSO a store may overtake, too.
-fn overtaking(program: &HardwareProgram, attack: analysis::Attack) -> Overtaking {
+fn overtaking(program: &HardwareProgram, attack: analysis::Attack) -> OvertakingAccess {
     let second = &program.threads[attack.thread.0].transitions[attack.load.0];
-    if is_delayable(&second.instruction) { Overtaking::Store } else { Overtaking::Load }
+    if is_delayable(&second.instruction) { OvertakingAccess::Store } else { OvertakingAccess::Load }
 }
 
 pub(super) fn attack_witness(program: &HardwareProgram, witness: &analysis::AttackWitness) -> AttackWitness {

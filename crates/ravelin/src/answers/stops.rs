@@ -1,11 +1,11 @@
 //! Where threads can stop under SC.
 
 use ravelin_analysis::stops as analysis;
-use ravelin_answer::{Stop, Stops, Violation};
+use ravelin_answer::{StopPlace, Stops, Violation};
 
 /// The stops, which accompany every answer.
 pub fn stops(found: &analysis::StopsAnswer) -> Stops {
-    let told = |stop: &Violation| Stop { violation: stop.clone(), message: sentence(stop) };
+    let told = |stop: &Violation| StopPlace { violation: stop.clone(), message: sentence(stop) };
     Stops { found: found.found.iter().map(told).collect(), limit: found.limit.map(Into::into), copies: found.copies }
 }
 

@@ -1,7 +1,7 @@
 //! Any number of threads.
 
 use ravelin_analysis::parameterised::{self, NetReport};
-use ravelin_answer::{AnyNumber, Copies, Instance, NetSearch};
+use ravelin_answer::{AnyNumber, CopyCount, Instance, NetSearch};
 
 pub(super) fn any_number(found: &parameterised::AnyNumber) -> AnyNumber {
     AnyNumber {
@@ -13,7 +13,7 @@ pub(super) fn any_number(found: &parameterised::AnyNumber) -> AnyNumber {
 }
 
 pub(super) fn instance(found: &parameterised::Instance) -> Instance {
-    let copies = found.copies.iter().map(|(thread, copies)| Copies { thread: thread.clone(), copies: *copies });
+    let copies = found.copies.iter().map(|(thread, copies)| CopyCount { thread: thread.clone(), copies: *copies });
     Instance { copies: copies.collect(), smallest: found.smallest }
 }
 

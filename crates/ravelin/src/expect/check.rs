@@ -1,6 +1,6 @@
 //! Expected answers of `check`, in headers and tables, and the actual ones in the same words.
 
-use super::table::Table;
+use super::table::ExpectationTable;
 use crate::check::word;
 use ravelin_answer::{Answer, Property, Verdict};
 use ravelin_frontend::Expectation;
@@ -18,7 +18,7 @@ pub fn part(property: Property) -> &'static str {
 /// The expected answers for a file under a model, and how many more belong to analyses that do not exist yet.
 pub fn expected(
     headers: &[&Expectation],
-    tables: &[Table],
+    tables: &[ExpectationTable],
     path: &Path,
     model: Model,
 ) -> (Vec<(Property, String)>, usize) {

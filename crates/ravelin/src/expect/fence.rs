@@ -1,42 +1,45 @@
 //! Expected answers of `fence`, in headers and tables, and the actual ones in the same words.
 
-use super::table::Table;
+use super::table::ExpectationTable;
 use crate::error::Error;
-use crate::fence::{Fence, Plan};
+use crate::fence::{Fence, FencePlan};
 use ravelin_analysis::fences::{Sets, SynthesisOutcome, SynthesisPurpose};
 use ravelin_analysis::reachability::ReachEngine;
 use ravelin_frontend::Expectation;
-use ravelin_frontend::sites::Repair;
+use ravelin_frontend::sites::RepairKind;
 use ravelin_program::Model;
 use std::path::Path;
 
 /// The expected answers for a file under a model, and how many more belong to analyses that do not exist yet.
 pub fn expected(
     headers: &[&Expectation],
-    tables: &[Table],
+    tables: &[ExpectationTable],
     path: &Path,
     model: Model,
     engine: ReachEngine,
     copies: Option<usize>,
-) -> Result<(Vec<(Plan, String)>, usize), String> {
+) -> Result<(Vec<(FencePlan, String)>, usize), String> {
     let mut expected = Vec::new();
     let mut pending = 0;
     for header in headers.iter().filter(|header| !header.pending) {
-        expected.push((Plan::from_options(&header.options, engine, copies)?, header.answer.clone()));
+        expected.push((FencePlan::from_options(&header.options, engine, copies)?, header.answer.clone()));
     }
     for table in tables {
         for answer in table.answers(path, "fence", model.name()) {
-            expected.push((Plan::new(SynthesisPurpose::Robust, copies), answer));
+            expected.push((FencePlan::new(SynthesisPurpose::Robust, copies), answer));
         }
         for (question, verdict) in table.questions(path) {
             let number = verdict.split_whitespace().next().unwrap_or_default().to_owned();
             match question {
-                "fences" if model == Model::Tso => expected.push((Plan::new(SynthesisPurpose::Robust, copies), number)),
+                "fences" if model == Model::Tso => {
+                    expected.push((FencePlan::new(SynthesisPurpose::Robust, copies), number))
+                }
                 "trf-fences" if model == Model::Tso => {
-                    expected.push((Plan::new(SynthesisPurpose::RaceFree, copies), number))
+                    expected.push((FencePlan::new(SynthesisPurpose::RaceFree, copies), number))
                 }
                 question if locks_writes(question, model) => {
-                    let plan = Plan { repair: Repair::Rmw, ..Plan::new(SynthesisPurpose::Safe(engine), copies) };
+                    let plan =
+                        FencePlan { repair: RepairKind::Rmw, ..FencePlan::new(SynthesisPurpose::Safe(engine), copies) };
                     // `1 sync set(s) L10 P0 L21 P1`: two writes to be locked.
                     expected.push((plan, (verdict.split_whitespace().skip(3).count() / 2).to_string()));
                 }

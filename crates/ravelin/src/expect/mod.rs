@@ -4,7 +4,7 @@ mod check;
 mod fence;
 mod table;
 
-pub use table::Table;
+pub use table::ExpectationTable;
 
 use crate::error::Error;
 use crate::program::Program;
@@ -67,20 +67,20 @@ impl Command {
 
 /// How answers are compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Comparing<'a> {
+pub struct ComparisonOptions<'a> {
     /// The question.
     pub command: Command,
     /// The models to compare under.
     pub models: &'a [Model],
     /// Expectations in addition to those of the files.
-    pub tables: &'a [Table],
+    pub tables: &'a [ExpectationTable],
     /// The budget of each question.
     pub budget: Budget<'a>,
 }
 
 /// The result for one file.
 #[derive(Debug, Default)]
-pub struct Compared {
+pub struct FileComparison {
     /// Every answer with the expected one.
     pub comparisons: Vec<Comparison>,
     /// Questions without an answer.
@@ -89,17 +89,17 @@ pub struct Compared {
     pub pending: usize,
 }
 
-impl Comparing<'_> {
+impl ComparisonOptions<'_> {
     /// Compares one file under every model. Tables identify it by the name of its path.
-    pub fn compare(&self, path: &Path, program: &Program) -> Compared {
-        let mut compared = Compared::default();
+    pub fn compare(&self, path: &Path, program: &Program) -> FileComparison {
+        let mut compared = FileComparison::default();
         for &model in self.models {
             let name = self.command.name();
             let fits = |expected: &&Expectation| expected.command == name && expected.model == model.name();
             let headers: Vec<&Expectation> = program.expectations.iter().filter(fits).collect();
             compared.pending += headers.iter().filter(|expected| expected.pending).count();
             let mut of_model =
-                OfModel { comparing: self, path, program, model, headers, compared: Compared::default() };
+                ModelComparison { comparing: self, path, program, model, headers, compared: FileComparison::default() };
             // The question may have no answer under such a model.
             let result = match self.command {
                 Command::Check { engine, seq_cst, races } => of_model.check(engine, seq_cst, races),
@@ -120,16 +120,16 @@ impl Comparing<'_> {
 }
 
 /// One file under one model.
-struct OfModel<'a> {
-    comparing: &'a Comparing<'a>,
+struct ModelComparison<'a> {
+    comparing: &'a ComparisonOptions<'a>,
     path: &'a Path,
     program: &'a Program,
     model: Model,
     headers: Vec<&'a Expectation>,
-    compared: Compared,
+    compared: FileComparison,
 }
 
-impl OfModel<'_> {
+impl ModelComparison<'_> {
     fn add(&mut self, part: &str, expected: String, found: String) {
         let agrees = expected == found;
         let (file, model) = (self.program.name().to_owned(), self.model);

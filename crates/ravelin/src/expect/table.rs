@@ -16,21 +16,21 @@ use std::path::Path;
 
 /// Expected answers for files: tab-separated, the first line names the columns (docs/expectations.md).
 #[derive(Debug)]
-pub struct Table {
+pub struct ExpectationTable {
     columns: HashMap<String, usize>,
     /// By the name of a test or a file, without extension.
     rows: BTreeMap<String, Vec<Vec<String>>>,
 }
 
-impl Table {
+impl ExpectationTable {
     /// Reads a table.
-    pub fn read(path: &Path) -> Result<Table, Error> {
+    pub fn read(path: &Path) -> Result<ExpectationTable, Error> {
         let wrong = |problem: String| Error::Question(format!("{}: {problem}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-        Table::parse(&text).map_err(wrong)
+        ExpectationTable::parse(&text).map_err(wrong)
     }
 
-    fn parse(text: &str) -> Result<Table, String> {
+    fn parse(text: &str) -> Result<ExpectationTable, String> {
         let mut lines = text.lines();
         let heading = lines.next().unwrap_or_default();
         let columns: HashMap<String, usize> =
@@ -45,7 +45,7 @@ impl Table {
             let name = name.strip_suffix(".litmus").unwrap_or(name).to_owned();
             rows.entry(name).or_default().push(cells);
         }
-        Ok(Table { columns, rows })
+        Ok(ExpectationTable { columns, rows })
     }
 
     fn rows_of(&self, path: &Path) -> &[Vec<String>] {
@@ -106,17 +106,18 @@ mod tests {
     #[test]
     fn states_conditions_and_answers_are_found_by_name() {
         let text = "test\tother\tstates_sc\textra_states_tso\tcond_tso\nSB\t1\t0:a=1; | 0:a=2;\t0:a=0;\tOk\n";
-        let table = Table::parse(text).expect("a table");
+        let table = ExpectationTable::parse(text).expect("a table");
         let path = Path::new("somewhere/SB.litmus");
         assert_eq!(table.states(path, "sc").map(|states| states.len()), Some(2));
         assert_eq!(table.states(path, "tso").map(|states| states.len()), Some(3));
         assert_eq!(table.states(path, "pso"), None);
         assert_eq!(table.condition(path, "tso").as_deref(), Some("Ok"));
         assert_eq!(table.states(Path::new("MP.litmus"), "sc"), None);
-        let answers = Table::parse("file\tcommand\tmodel\tanswer\na.rmm\treach\ttso\tviolated\n").expect("a table");
+        let answers =
+            ExpectationTable::parse("file\tcommand\tmodel\tanswer\na.rmm\treach\ttso\tviolated\n").expect("a table");
         assert_eq!(answers.answers(Path::new("x/a.rmm"), "reach", "tso"), ["violated"]);
-        let questions = Table::parse("file\tquestion\tverdict\na.txt\ttrf\tnot TRF\n").expect("a table");
+        let questions = ExpectationTable::parse("file\tquestion\tverdict\na.txt\ttrf\tnot TRF\n").expect("a table");
         assert_eq!(questions.questions(Path::new("x/a.txt")).collect::<Vec<_>>(), [("trf", "not TRF")]);
-        assert!(Table::parse("nothing\n1\n").is_err());
+        assert!(ExpectationTable::parse("nothing\n1\n").is_err());
     }
 }

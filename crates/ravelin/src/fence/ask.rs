@@ -1,6 +1,6 @@
 //! Passes the question of `fence` to the analysis for the model.
 
-use super::plan::{Plan, Task};
+use super::plan::{FencePlan, Task};
 use ravelin_analysis::c11::{
     C11Question, StrengthenAnswer, StrengthenOutcome, StrengthenQuestion, c11_robustness, strengthen,
     strengthen_without,
@@ -14,55 +14,61 @@ use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program, SeqCstReading};
 
-pub(crate) enum Question<'a> {
+pub(crate) enum RepairQuestion<'a> {
     Hardware(FenceQuestion<'a>),
     C11(StrengthenQuestion<'a>),
 }
 
 /// The answer, the reading of seq_cst accesses that it uses, and why each fence is needed.
-pub(crate) struct Found {
+pub(crate) struct FenceResult {
     pub answer: FenceAnswer,
     pub seq_cst: Option<SeqCstReading>,
     /// By number of the offer.
     pub needed: Vec<(usize, Option<Trouble>)>,
 }
 
-impl<'a> Question<'a> {
-    pub fn new(model: Model, plan: &Plan, seq_cst: SeqCstReading, races: bool, budget: Budget<'a>) -> Question<'a> {
+impl<'a> RepairQuestion<'a> {
+    pub fn new(
+        model: Model,
+        plan: &FencePlan,
+        seq_cst: SeqCstReading,
+        races: bool,
+        budget: Budget<'a>,
+    ) -> RepairQuestion<'a> {
         // Many small queries are asked, each in memory.
         let budget = budget.in_memory();
         if model.is_hardware() {
-            return Question::Hardware(FenceQuestion { model, purpose: plan.purpose, sets: plan.sets, budget });
+            return RepairQuestion::Hardware(FenceQuestion { model, purpose: plan.purpose, sets: plan.sets, budget });
         }
         let robust = C11Question { seq_cst, races, budget, ..C11Question::new(model) };
-        Question::C11(StrengthenQuestion { robust, sets: plan.sets })
+        RepairQuestion::C11(StrengthenQuestion { robust, sets: plan.sets })
     }
 
-    pub fn ask(&self, program: &Program, task: &Task, explain: bool) -> Result<Found, AnalysisError> {
+    pub fn ask(&self, program: &Program, task: &Task, explain: bool) -> Result<FenceResult, AnalysisError> {
         let Task { sites, offers, .. } = task;
         let (answer, seq_cst) = match self {
-            Question::Hardware(question) => (fences(program, sites, offers, question)?, None),
-            Question::C11(question) => told(strengthen(program, sites, offers, question)?),
+            RepairQuestion::Hardware(question) => (fences(program, sites, offers, question)?, None),
+            RepairQuestion::C11(question) => told(strengthen(program, sites, offers, question)?),
         };
         let mut needed = Vec::new();
         if let Some(set) = answer.sets.first().filter(|_| explain) {
             for &offer in &set.offers {
                 let trouble = match self {
-                    Question::Hardware(question) => without(program, sites, offers, set, offer, question)?,
-                    Question::C11(question) => strengthen_without(program, sites, offers, set, offer, question)?
+                    RepairQuestion::Hardware(question) => without(program, sites, offers, set, offer, question)?,
+                    RepairQuestion::C11(question) => strengthen_without(program, sites, offers, set, offer, question)?
                         .map(|violation| Trouble::C11(Box::new(violation))),
                 };
                 needed.push((offer, trouble));
             }
         }
-        Ok(Found { answer, seq_cst, needed })
+        Ok(FenceResult { answer, seq_cst, needed })
     }
 
     /// Checks the repaired program like any other, and returns the verdict with the word for a good one.
     pub fn check(&self, program: &Program) -> Result<(Verdict, &'static str), AnalysisError> {
         let question = match self {
-            Question::C11(question) => return Ok((c11_robustness(program, &question.robust)?.verdict, "robust")),
-            Question::Hardware(question) => question,
+            RepairQuestion::C11(question) => return Ok((c11_robustness(program, &question.robust)?.verdict, "robust")),
+            RepairQuestion::Hardware(question) => question,
         };
         let FenceQuestion { model, purpose, budget, .. } = *question;
         let robust = RobustnessQuestion { budget, ..RobustnessQuestion::new(model) };

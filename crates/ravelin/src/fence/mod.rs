@@ -3,22 +3,22 @@
 mod ask;
 mod lists;
 mod plan;
-mod written;
+mod repaired_text;
 
 pub use lists::{read_cost, read_placement};
-pub(crate) use plan::{Plan, Task};
+pub(crate) use plan::{FencePlan, Task};
 
-use crate::answers::{self, Repaired};
+use crate::answers::{self, RepairResult};
 use crate::error::Error;
 use crate::program::Program;
 use crate::setters::setters;
 use crate::stops::add_stops;
-use ask::{Found, Question};
+use ask::{FenceResult, RepairQuestion};
 use ravelin_analysis::fences::{CostBy, Offer, Placement, Sets, SynthesisOutcome, SynthesisPurpose};
 use ravelin_analysis::reachability::ReachEngine;
 use ravelin_answer::{Answer, FencePurpose};
 use ravelin_explore::Budget;
-use ravelin_frontend::sites::Repair;
+use ravelin_frontend::sites::RepairKind;
 use ravelin_program::{FenceStrength, Model, SeqCstReading, Site};
 use std::time::Instant;
 
@@ -41,7 +41,7 @@ pub fn fence(program: &Program) -> Fence<'_> {
     Fence {
         program,
         model: Model::Tso,
-        plan: Plan::new(SynthesisPurpose::Robust, program.reading.copies),
+        plan: FencePlan::new(SynthesisPurpose::Robust, program.reading.copies),
         seq_cst: SeqCstReading::default(),
         races: true,
         explain: false,
@@ -56,7 +56,7 @@ pub fn fence(program: &Program) -> Fence<'_> {
 pub struct Fence<'a> {
     program: &'a Program,
     model: Model,
-    pub(crate) plan: Plan,
+    pub(crate) plan: FencePlan,
     seq_cst: SeqCstReading,
     races: bool,
     explain: bool,
@@ -105,7 +105,7 @@ impl<'a> Fence<'a> {
     }
 
     /// What to do: insert fences, or lock stores.
-    pub fn repair(mut self, repair: Repair) -> Self {
+    pub fn repair(mut self, repair: RepairKind) -> Self {
         self.plan.repair = repair;
         self
     }
@@ -140,13 +140,13 @@ impl<'a> Fence<'a> {
         let start = Instant::now();
         let program = &self.program.program;
         let question = self.question();
-        let (task, Found { answer: found, seq_cst, needed }) = self.find()?;
+        let (task, FenceResult { answer: found, seq_cst, needed }) = self.find()?;
         if let (Some(reason), SynthesisOutcome::NoSet(_) | SynthesisOutcome::WrongUnderSc(_)) =
             (&task.not_expressible, &found.outcome)
         {
             return Err(Error::Question(reason.to_string()));
         }
-        let mut answer = answers::fences(&Repaired {
+        let mut answer = answers::fences(&RepairResult {
             file: self.program.name(),
             program,
             model: self.model,
@@ -162,9 +162,9 @@ impl<'a> Fence<'a> {
         if let Some(choices) = choices.filter(|_| !self.plan.apart) {
             let changed = task.text(&choices)?;
             if changed != self.program.text() {
-                answer.checked = Some(written::check(self.program, &changed, &question)?);
+                answer.checked = Some(repaired_text::check(self.program, &changed, &question)?);
             }
-            answer.diff = Some(written::diff(self.program.name(), self.program.text(), &changed));
+            answer.diff = Some(repaired_text::diff(self.program.name(), self.program.text(), &changed));
             answer.repaired = Some(changed);
         }
         let mut answer = Answer::Fences(Box::new(answer));
@@ -183,14 +183,14 @@ impl<'a> Fence<'a> {
     }
 
     /// The possible changes, and those of them that help.
-    pub(crate) fn find(&self) -> Result<(Task, Found), Error> {
+    pub(crate) fn find(&self) -> Result<(Task, FenceResult), Error> {
         let task = self.task()?;
         let found = self.question().ask(&self.program.program, &task, self.explain)?;
         Ok((task, found))
     }
 
-    fn question(&self) -> Question<'a> {
-        Question::new(self.model, &self.plan, self.seq_cst, self.races, self.budget)
+    fn question(&self) -> RepairQuestion<'a> {
+        RepairQuestion::new(self.model, &self.plan, self.seq_cst, self.races, self.budget)
     }
 
     fn task(&self) -> Result<Task, Error> {

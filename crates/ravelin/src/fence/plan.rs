@@ -6,17 +6,17 @@ use ravelin_analysis::c11::{C11Weights, c11_offers};
 use ravelin_analysis::fences::{CostBy, Offer, Placement, Sets, SynthesisPurpose, UnknownSite, Weights, apart, offers};
 use ravelin_analysis::reachability::ReachEngine;
 use ravelin_frontend::Language;
-use ravelin_frontend::sites::{NoSites, NoText, Repair, Request, Sites as SourceSites, sites};
+use ravelin_frontend::sites::{NoSites, NoText, RepairKind, SiteRequest, Sites as SourceSites, sites};
 use ravelin_program::{Change, FenceStrength, Instruction, Model, Order, Program, Site, ThreadTransition};
 
 /// The parameters.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct FencePlan {
     pub purpose: SynthesisPurpose,
     pub sets: Sets,
     pub cost: CostBy,
     pub placement: Placement,
-    pub repair: Repair,
+    pub repair: RepairKind,
     pub minimise: bool,
     /// Each copy of a thread has its own fences.
     pub apart: bool,
@@ -51,15 +51,15 @@ impl Task {
     }
 }
 
-impl Plan {
+impl FencePlan {
     /// The defaults of the command line.
-    pub fn new(purpose: SynthesisPurpose, copies: Option<usize>) -> Plan {
-        Plan {
+    pub fn new(purpose: SynthesisPurpose, copies: Option<usize>) -> FencePlan {
+        FencePlan {
             purpose,
             sets: Sets::Cheapest,
             cost: CostBy::Size,
             placement: Placement::Anywhere,
-            repair: Repair::Fence,
+            repair: RepairKind::Fence,
             minimise: false,
             apart: false,
             weights: None,
@@ -72,8 +72,8 @@ impl Plan {
         options: &[(String, String)],
         engine: ReachEngine,
         copies: Option<usize>,
-    ) -> Result<Plan, String> {
-        let mut plan = Plan::new(SynthesisPurpose::Robust, copies);
+    ) -> Result<FencePlan, String> {
+        let mut plan = FencePlan::new(SynthesisPurpose::Robust, copies);
         for (key, value) in options {
             match (key.as_str(), value.as_str()) {
                 ("for", "robustness") => plan.purpose = SynthesisPurpose::Robust,
@@ -81,7 +81,7 @@ impl Plan {
                 ("property", "trf") => plan.purpose = SynthesisPurpose::RaceFree,
                 ("sets", "all") => plan.sets = Sets::AllMinimal,
                 ("copies", "apart") => plan.apart = true,
-                ("repair", "rmw") => plan.repair = Repair::Rmw,
+                ("repair", "rmw") => plan.repair = RepairKind::Rmw,
                 ("cost", "size" | "loops") => plan.cost = lists::read_cost(value).map_err(|error| error.to_string())?,
                 ("placement", "anywhere" | "after-stores" | "before-loads" | "outside-loops") => {
                     plan.placement = lists::read_placement(value).map_err(|error| error.to_string())?;
@@ -94,8 +94,8 @@ impl Plan {
 
     /// Where fences can go in a program, and their costs.
     pub fn task(&self, program: &Program, language: Language, model: Model) -> Result<Task, Error> {
-        let repair = if model.is_c11() { Repair::Strengthen } else { self.repair };
-        let request = Request { repair, existing: self.minimise, copies: self.copies };
+        let repair = if model.is_c11() { RepairKind::Strengthen } else { self.repair };
+        let request = SiteRequest { repair, existing: self.minimise, copies: self.copies };
         let (source, not_expressible) = match sites(&program.source, language, &request) {
             Ok(source) => (Some(source), None),
             Err(reason @ NoSites::NotExpressible(_)) => (None, Some(reason)),
@@ -113,8 +113,10 @@ impl Plan {
         if let CostBy::Listed(costs) = &self.cost {
             // A profile lists the places of every kind of repair.
             let mut others = Vec::new();
-            for (repair, existing) in [(Repair::Fence, true), (Repair::Rmw, false), (Repair::Strengthen, false)] {
-                let found = sites(&program.source, language, &Request { repair, existing, copies: self.copies });
+            for (repair, existing) in
+                [(RepairKind::Fence, true), (RepairKind::Rmw, false), (RepairKind::Strengthen, false)]
+            {
+                let found = sites(&program.source, language, &SiteRequest { repair, existing, copies: self.copies });
                 others.extend(found.map(|found| found.sites).unwrap_or_default());
             }
             UnknownSite::among(costs.keys(), &all, &others)?;

@@ -1,7 +1,7 @@
 //! Expressions of C: its operators with its precedence, casts (which change nothing), and the atomic operations.
 
 use super::super::cursor::{MAX_DEPTH, Name};
-use super::super::lexer::Kind;
+use super::super::lexer::LitmusTokenKind;
 use super::parser::{Parser, is_type, type_of};
 use super::{Call, Expression, ExpressionKind, Operation};
 use crate::Diagnostic;
@@ -72,7 +72,7 @@ fn unary(parser: &mut Parser<'_, '_, '_>, depth: usize) -> Option<Expression> {
         return None;
     }
     let number = |value| Expression { kind: ExpressionKind::Number(value), span: start };
-    if parser.cursor.at("-") && matches!(parser.cursor.peek_at(1).kind, Kind::Int(_)) {
+    if parser.cursor.at("-") && matches!(parser.cursor.peek_at(1).kind, LitmusTokenKind::Int(_)) {
         let (value, span) = parser.cursor.integer("a number")?;
         return Some(Expression { kind: ExpressionKind::Number(value), span });
     }

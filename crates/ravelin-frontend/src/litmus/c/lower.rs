@@ -3,7 +3,7 @@
 //! A condition that loads on the right of `&&` or `||` is evaluated as C does, only as far as needed.
 
 use super::super::assemble::{Assembly, Label, negate};
-use super::super::cells::Cells;
+use super::super::cells::NamedCells;
 use super::super::cursor::listed;
 use super::super::init::{Init, InitValue};
 use super::super::{Code, wrapping};
@@ -13,8 +13,8 @@ use crate::Diagnostic;
 use ravelin_program::{BinaryOp, Domain, Expr, Instruction, Order, RegId, Register, Span, Thread, Value};
 use std::collections::BTreeMap;
 
-pub fn lower(functions: &[Function], init: &Init, diagnostics: &mut Vec<Diagnostic>) -> (Code, Cells) {
-    let mut cells = Cells::new(init, false, diagnostics);
+pub fn lower(functions: &[Function], init: &Init, diagnostics: &mut Vec<Diagnostic>) -> (Code, NamedCells) {
+    let mut cells = NamedCells::new(init, false, diagnostics);
     let given = init.cells.iter().flat_map(|cell| &cell.values).any(|value| match value {
         InitValue::Number(number) => i32::try_from(*number).is_err(),
         InitValue::AddressOf(..) => false,
@@ -46,7 +46,7 @@ pub fn lower(functions: &[Function], init: &Init, diagnostics: &mut Vec<Diagnost
 
 pub struct ThreadLowering<'a> {
     pub assembly: Assembly,
-    pub cells: &'a mut Cells,
+    pub cells: &'a mut NamedCells,
     pub diagnostics: &'a mut Vec<Diagnostic>,
     function: &'a Function,
     locals: BTreeMap<String, RegId>,

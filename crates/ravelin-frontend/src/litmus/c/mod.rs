@@ -22,7 +22,7 @@ pub struct Function {
     /// A type of 64 bits that holds no address is named.
     pub wide: bool,
     /// Where its statements and the ends of its blocks are written.
-    pub(crate) written: Vec<super::outline::Written>,
+    pub(crate) written: Vec<super::outline::CStatement>,
 }
 
 pub enum Statement {

@@ -1,9 +1,9 @@
 //! Functions and statements: `P0 (atomic_int* x, int* y) { int r0 = *y; if (r0) { … } }`.
 
 use super::super::condition;
-use super::super::cursor::{Cursor, MAX_DEPTH, Name};
+use super::super::cursor::{LitmusCursor, MAX_DEPTH, Name};
 use super::super::init::size_of;
-use super::super::outline::{Role, Written};
+use super::super::outline::{CStatement, StatementRole};
 use super::expression::{self, expression};
 use super::{Expression, ExpressionKind, Function, Operation, Statement};
 use crate::Diagnostic;
@@ -11,7 +11,7 @@ use ravelin_program::Span;
 
 const MAX_THREADS: usize = 64;
 
-pub fn functions(cursor: &mut Cursor<'_, '_>) -> Vec<Function> {
+pub fn functions(cursor: &mut LitmusCursor<'_, '_>) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     while !cursor.at_end() && !condition::starts(cursor) {
         let before = cursor.taken();
@@ -34,7 +34,7 @@ pub fn functions(cursor: &mut Cursor<'_, '_>) -> Vec<Function> {
 }
 
 /// Goes on to what may be the next function.
-fn skip_function(cursor: &mut Cursor<'_, '_>, before: usize) {
+fn skip_function(cursor: &mut LitmusCursor<'_, '_>, before: usize) {
     if cursor.taken() == before {
         cursor.next();
     }
@@ -48,7 +48,7 @@ fn skip_function(cursor: &mut Cursor<'_, '_>, before: usize) {
     }
 }
 
-fn function(cursor: &mut Cursor<'_, '_>) -> Option<Function> {
+fn function(cursor: &mut LitmusCursor<'_, '_>) -> Option<Function> {
     while cursor.at("static") || cursor.at("void") {
         cursor.next();
     }
@@ -70,7 +70,7 @@ fn function(cursor: &mut Cursor<'_, '_>) -> Option<Function> {
 }
 
 /// `atomic_int* x, volatile int* y)`
-fn parameters(cursor: &mut Cursor<'_, '_>, wide: &mut bool) -> Option<Vec<Name>> {
+fn parameters(cursor: &mut LitmusCursor<'_, '_>, wide: &mut bool) -> Option<Vec<Name>> {
     let mut parameters: Vec<Name> = Vec::new();
     if cursor.at("void") && cursor.at_ahead(1, ")") {
         cursor.next();
@@ -98,7 +98,7 @@ fn parameters(cursor: &mut Cursor<'_, '_>, wide: &mut bool) -> Option<Vec<Name>>
 }
 
 /// A type before a name: how many stars it has, and whether there was one.
-pub fn type_of(cursor: &mut Cursor<'_, '_>, wide: &mut bool) -> (usize, bool) {
+pub fn type_of(cursor: &mut LitmusCursor<'_, '_>, wide: &mut bool) -> (usize, bool) {
     let mut words = 0;
     let mut size = 0;
     while cursor.is_word(0) && (cursor.is_word(1) || cursor.at_ahead(1, "*") || cursor.at_ahead(1, ")")) {
@@ -148,11 +148,11 @@ pub fn is_type(word: &str) -> bool {
 }
 
 pub struct Parser<'c, 't, 'd> {
-    pub cursor: &'c mut Cursor<'t, 'd>,
+    pub cursor: &'c mut LitmusCursor<'t, 'd>,
     pub wide: &'c mut bool,
     /// How many operators the current statement has so far.
     pub operators: usize,
-    pub(crate) written: Vec<Written>,
+    pub(crate) written: Vec<CStatement>,
 }
 
 impl Parser<'_, '_, '_> {
@@ -162,16 +162,16 @@ impl Parser<'_, '_, '_> {
         while !self.cursor.at("}") && !self.cursor.at_end() {
             let before = self.cursor.taken();
             last = Some(self.cursor.peek().span.start);
-            if self.written(into, depth, Role::Listed).is_none() {
+            if self.written(into, depth, StatementRole::Listed).is_none() {
                 self.skip_statement(before);
             }
         }
         let span = self.cursor.peek().span;
-        self.written.push(Written { span, role: Role::End { last }, depth: depth as i32, fence: false });
+        self.written.push(CStatement { span, role: StatementRole::End { last }, depth: depth as i32, fence: false });
     }
 
     /// A statement, and a note of where it stands. A block under an `if` needs none: what is in it has its own.
-    fn written(&mut self, into: &mut Vec<Statement>, depth: usize, role: Role) -> Option<()> {
+    fn written(&mut self, into: &mut Vec<Statement>, depth: usize, role: StatementRole) -> Option<()> {
         let (start, block, first) = (self.cursor.peek().span, self.cursor.at("{"), into.len());
         self.statement(into, depth)?;
         let fence = match into.get(first..) {
@@ -180,9 +180,9 @@ impl Parser<'_, '_, '_> {
             }
             _ => false,
         };
-        if !block || matches!(role, Role::Listed) {
+        if !block || matches!(role, StatementRole::Listed) {
             let span = start.to(self.cursor.before());
-            self.written.push(Written { span, role, depth: depth as i32, fence });
+            self.written.push(CStatement { span, role, depth: depth as i32, fence });
         }
         Some(())
     }
@@ -267,7 +267,7 @@ impl Parser<'_, '_, '_> {
     /// A statement that belongs to an `if` or a loop.
     fn part(&mut self, depth: usize) -> Option<Vec<Statement>> {
         let mut statements = Vec::new();
-        self.written(&mut statements, depth + 1, Role::Part)?;
+        self.written(&mut statements, depth + 1, StatementRole::Part)?;
         Some(statements)
     }
 

@@ -6,22 +6,22 @@
 //! under the models of the tool.
 
 use super::facts::{self, is_clearing};
-use super::instruction::{Alu, Change, Cond, Instruction, Op, Shift};
+use super::instruction::{Alu, Cond, Shift, UnaryChange, X86Instruction, X86Op};
 use super::lower::ThreadLowering;
-use super::operand::{Memory, Operand, Register};
+use super::operand::{MemoryOperand, X86Operand, X86Register};
 use super::register::ACCUMULATOR;
 use super::value::{Width, and, constant};
 use crate::Diagnostic;
 use ravelin_program::{Address, Arithmetic, BinaryOp, Expr, Instruction as Step, Order, RegId, RmwOp, Span, Value};
 
 /// What an instruction changes.
-enum Target {
-    Register(Register),
+enum WriteTarget {
+    Register(X86Register),
     Memory(Address),
 }
 
 /// A new value as a function of the old one, and how the flags come about.
-struct Effect {
+struct ValueEffect {
     op: BinaryOp,
     operand: Expr,
     /// The old value is the right side: only for `neg`.
@@ -30,31 +30,31 @@ struct Effect {
 }
 
 impl ThreadLowering<'_> {
-    pub fn execute(&mut self, instruction: &Instruction) -> Option<()> {
+    pub fn execute(&mut self, instruction: &X86Instruction) -> Option<()> {
         let span = instruction.span;
         let width = self.width(instruction)?;
         match (instruction.op, instruction.operands.as_slice()) {
-            (Op::Nop, _) => {}
-            (Op::Mfence, _) => self.step(Step::Fence(Order::SeqCst), span),
-            (Op::Sfence, _) => self.step(Step::Fence(Order::Release), span),
-            (Op::Lfence, _) => self.step(Step::Fence(Order::Acquire), span),
-            (Op::Ret, _) => {
+            (X86Op::Nop, _) => {}
+            (X86Op::Mfence, _) => self.step(Step::Fence(Order::SeqCst), span),
+            (X86Op::Sfence, _) => self.step(Step::Fence(Order::Release), span),
+            (X86Op::Lfence, _) => self.step(Step::Fence(Order::Acquire), span),
+            (X86Op::Ret, _) => {
                 let end = self.assembly.fresh();
                 self.assembly.jump(end, span);
             }
-            (Op::Jump(cond), [to]) => self.jump(cond, to, span)?,
-            (Op::Mov, [from, to]) => self.mov(from, to, width, span)?,
-            (Op::Lea, [from, to]) => self.lea(from, to, width, span)?,
-            (Op::Xchg, [one, other]) => self.xchg(one, other, width, span)?,
-            (Op::Alu(alu), [from, to]) => self.alu(instruction, alu, from, to, width)?,
-            (Op::Change(change), [to]) => {
+            (X86Op::Jump(cond), [to]) => self.jump(cond, to, span)?,
+            (X86Op::Mov, [from, to]) => self.mov(from, to, width, span)?,
+            (X86Op::Lea, [from, to]) => self.lea(from, to, width, span)?,
+            (X86Op::Xchg, [one, other]) => self.xchg(one, other, width, span)?,
+            (X86Op::Alu(alu), [from, to]) => self.alu(instruction, alu, from, to, width)?,
+            (X86Op::Change(change), [to]) => {
                 let effect = changed(change, width);
                 self.change(instruction, to, effect, width)?;
             }
-            (Op::Shift(shift), [count, to]) => self.shift(shift, count, to, width, span)?,
-            (Op::Cmp | Op::Test, [from, to]) => self.compare(instruction.op, from, to, width, span)?,
-            (Op::Xadd, [from, to]) => self.xadd(instruction, from, to, width)?,
-            (Op::Cmpxchg, [from, to]) => self.cmpxchg(instruction, from, to, width)?,
+            (X86Op::Shift(shift), [count, to]) => self.shift(shift, count, to, width, span)?,
+            (X86Op::Cmp | X86Op::Test, [from, to]) => self.compare(instruction.op, from, to, width, span)?,
+            (X86Op::Xadd, [from, to]) => self.xadd(instruction, from, to, width)?,
+            (X86Op::Cmpxchg, [from, to]) => self.cmpxchg(instruction, from, to, width)?,
             // The parser has counted the operands.
             _ => {}
         }
@@ -62,15 +62,15 @@ impl ThreadLowering<'_> {
     }
 
     /// The width, if suffix and registers agree on it.
-    fn width(&mut self, instruction: &Instruction) -> Option<Width> {
+    fn width(&mut self, instruction: &X86Instruction) -> Option<Width> {
         let width = facts::width(instruction);
-        if matches!(instruction.op, Op::Nop | Op::Jump(_)) {
+        if matches!(instruction.op, X86Op::Nop | X86Op::Jump(_)) {
             return Some(width);
         }
-        let shift = matches!(instruction.op, Op::Shift(_));
+        let shift = matches!(instruction.op, X86Op::Shift(_));
         let operands = if shift { &instruction.operands[1..] } else { &instruction.operands };
         for operand in operands {
-            if let Operand::Register(register) = operand
+            if let X86Operand::Register(register) = operand
                 && register.width != width
             {
                 let (wanted, has) = (width.bits(), register.width.bits());
@@ -83,19 +83,19 @@ impl ThreadLowering<'_> {
         Some(width)
     }
 
-    fn mov(&mut self, from: &Operand, to: &Operand, width: Width, span: Span) -> Option<()> {
+    fn mov(&mut self, from: &X86Operand, to: &X86Operand, width: Width, span: Span) -> Option<()> {
         match (from.memory(), self.target(to, width)?) {
-            (Some(_), Target::Memory(_)) => return self.two_cells(span),
-            (Some(memory), Target::Register(register)) if self.is_direct(register.number, width) => {
+            (Some(_), WriteTarget::Memory(_)) => return self.two_cells(span),
+            (Some(memory), WriteTarget::Register(register)) if self.is_direct(register.number, width) => {
                 let address = self.address(&memory, width)?;
                 let reg = self.id(register.number, register.span);
                 self.step(Step::Load { reg, address, order: Order::Relaxed }, span);
             }
-            (_, Target::Register(register)) => {
+            (_, WriteTarget::Register(register)) => {
                 let value = self.value(from, width, span)?;
                 self.write(&register, width, value, span);
             }
-            (None, Target::Memory(address)) => {
+            (None, WriteTarget::Memory(address)) => {
                 let value = self.value(from, width, span)?;
                 self.store(address, value, span);
             }
@@ -103,8 +103,8 @@ impl ThreadLowering<'_> {
         Some(())
     }
 
-    fn lea(&mut self, from: &Operand, to: &Operand, width: Width, span: Span) -> Option<()> {
-        let (Some(memory), Operand::Register(register)) = (from.memory(), to) else {
+    fn lea(&mut self, from: &X86Operand, to: &X86Operand, width: Width, span: Span) -> Option<()> {
+        let (Some(memory), X86Operand::Register(register)) = (from.memory(), to) else {
             self.error(span, "`lea` puts the address of a memory operand into a register");
             return None;
         };
@@ -113,9 +113,9 @@ impl ThreadLowering<'_> {
         Some(())
     }
 
-    fn xchg(&mut self, one: &Operand, other: &Operand, width: Width, span: Span) -> Option<()> {
+    fn xchg(&mut self, one: &X86Operand, other: &X86Operand, width: Width, span: Span) -> Option<()> {
         let (register, with) = match (one, other) {
-            (Operand::Register(register), with) | (with, Operand::Register(register)) => (*register, with),
+            (X86Operand::Register(register), with) | (with, X86Operand::Register(register)) => (*register, with),
             _ => {
                 self.error(span, "one operand of `xchg` is a register");
                 return None;
@@ -123,7 +123,7 @@ impl ThreadLowering<'_> {
         };
         let value = self.read(&register, width)?;
         match self.target(with, width)? {
-            Target::Memory(address) => {
+            WriteTarget::Memory(address) => {
                 let direct = self.is_direct(register.number, width);
                 let old = if direct { self.id(register.number, register.span) } else { self.hidden("$value", span) };
                 let op = RmwOp::Exchange;
@@ -132,7 +132,7 @@ impl ThreadLowering<'_> {
                     self.write(&register, width, Expr::Atom(old), span);
                 }
             }
-            Target::Register(second) => {
+            WriteTarget::Register(second) => {
                 let kept = self.hidden("$value", span);
                 self.step(Step::Assign { reg: kept, value }, span);
                 let value = self.read(&second, width)?;
@@ -143,9 +143,16 @@ impl ThreadLowering<'_> {
         Some(())
     }
 
-    fn alu(&mut self, instruction: &Instruction, alu: Alu, from: &Operand, to: &Operand, width: Width) -> Option<()> {
+    fn alu(
+        &mut self,
+        instruction: &X86Instruction,
+        alu: Alu,
+        from: &X86Operand,
+        to: &X86Operand,
+        width: Width,
+    ) -> Option<()> {
         let span = instruction.span;
-        if let (true, Operand::Register(register)) = (is_clearing(instruction), to) {
+        if let (true, X86Operand::Register(register)) = (is_clearing(instruction), to) {
             self.write(register, width, Expr::Const(0), span);
             self.set_flags(width, Expr::Const(0), Expr::Const(0), Expr::Const(0), span);
             return Some(());
@@ -167,27 +174,33 @@ impl ThreadLowering<'_> {
             Alu::Or => BinaryOp::BitOr,
             Alu::Xor => BinaryOp::BitXor,
         };
-        self.change(instruction, to, Effect { op, operand, reversed: false, sets_flags: true }, width)
+        self.change(instruction, to, ValueEffect { op, operand, reversed: false, sets_flags: true }, width)
     }
 
     /// Changes a register or a cell: in one step if locked, else by a load and a store.
-    fn change(&mut self, instruction: &Instruction, to: &Operand, effect: Effect, width: Width) -> Option<()> {
+    fn change(
+        &mut self,
+        instruction: &X86Instruction,
+        to: &X86Operand,
+        effect: ValueEffect,
+        width: Width,
+    ) -> Option<()> {
         let span = instruction.span;
         match (self.target(to, width)?, instruction.lock) {
-            (Target::Register(_), Some(lock)) => return self.lock_needs_memory(lock),
-            (Target::Register(register), None) => {
+            (WriteTarget::Register(_), Some(lock)) => return self.lock_needs_memory(lock),
+            (WriteTarget::Register(register), None) => {
                 let old = self.read(&register, width)?;
                 let new = effect.new_value(old.clone(), width, self.wide);
                 self.flags_of(&effect, old, width, span);
                 self.write(&register, width, new, span);
             }
-            (Target::Memory(address), None) => {
+            (WriteTarget::Memory(address), None) => {
                 let old = Expr::Atom(self.load(address.clone(), span));
                 let new = effect.new_value(old.clone(), width, self.wide);
                 self.store(address, new, span);
                 self.flags_of(&effect, old, width, span);
             }
-            (Target::Memory(address), Some(_)) => {
+            (WriteTarget::Memory(address), Some(_)) => {
                 let wanted = (effect.sets_flags && self.flags_needed).then(|| self.hidden("$value", span));
                 let old = self.locked(&effect, address, width, wanted, span);
                 if let Some(old) = old {
@@ -201,7 +214,7 @@ impl ThreadLowering<'_> {
     /// One locked step; `wanted` gets the old value. Gives back the register that has it, if any.
     fn locked(
         &mut self,
-        effect: &Effect,
+        effect: &ValueEffect,
         address: Address,
         width: Width,
         wanted: Option<RegId>,
@@ -234,7 +247,7 @@ impl ThreadLowering<'_> {
 
     /// Flags as after the subtraction that would have the same result: a sum a + b is a − (−b), and a result of logic is
     /// compared with 0.
-    fn flags_of(&mut self, effect: &Effect, old: Expr, width: Width, span: Span) {
+    fn flags_of(&mut self, effect: &ValueEffect, old: Expr, width: Width, span: Span) {
         if !effect.sets_flags || !self.flags_needed {
             return;
         }
@@ -251,24 +264,24 @@ impl ThreadLowering<'_> {
         self.set_flags(width, left, right, result, span);
     }
 
-    fn shift(&mut self, shift: Shift, count: &Operand, to: &Operand, width: Width, span: Span) -> Option<()> {
-        let Operand::Number(count, _) = count else {
+    fn shift(&mut self, shift: Shift, count: &X86Operand, to: &X86Operand, width: Width, span: Span) -> Option<()> {
+        let X86Operand::Number(count, _) = count else {
             self.error(count.span(), "only shifts by a constant are read");
             return None;
         };
         let count = count & if width == Width::Quad { 63 } else { 31 };
         let target = self.target(to, width)?;
         let old = match &target {
-            Target::Register(register) => self.read(register, width)?,
-            Target::Memory(address) => Expr::Atom(self.load(address.clone(), span)),
+            WriteTarget::Register(register) => self.read(register, width)?,
+            WriteTarget::Memory(address) => Expr::Atom(self.load(address.clone(), span)),
         };
         let new = shifted(shift, old, count, width, self.wide);
-        if count != 0 && matches!(target, Target::Register(_)) {
+        if count != 0 && matches!(target, WriteTarget::Register(_)) {
             self.set_flags(width, new.clone(), Expr::Const(0), new.clone(), span);
         }
         match target {
-            Target::Register(register) => self.write(&register, width, new, span),
-            Target::Memory(address) => {
+            WriteTarget::Register(register) => self.write(&register, width, new, span),
+            WriteTarget::Memory(address) => {
                 self.store(address, new.clone(), span);
                 if count != 0 {
                     self.set_flags(width, new.clone(), Expr::Const(0), new, span);
@@ -278,13 +291,13 @@ impl ThreadLowering<'_> {
         Some(())
     }
 
-    fn compare(&mut self, op: Op, from: &Operand, to: &Operand, width: Width, span: Span) -> Option<()> {
+    fn compare(&mut self, op: X86Op, from: &X86Operand, to: &X86Operand, width: Width, span: Span) -> Option<()> {
         if from.memory().is_some() && to.memory().is_some() {
             return self.two_cells(span);
         }
         let right = self.value(from, width, span)?;
         let left = self.value(to, width, span)?;
-        if op == Op::Test {
+        if op == X86Op::Test {
             let both = Expr::binary(BinaryOp::BitAnd, left.clone(), right.clone());
             // `test %eax,%eax` is how a register is compared with 0.
             let both = if left == right { left } else { both };
@@ -297,18 +310,18 @@ impl ThreadLowering<'_> {
         Some(())
     }
 
-    fn xadd(&mut self, instruction: &Instruction, from: &Operand, to: &Operand, width: Width) -> Option<()> {
+    fn xadd(&mut self, instruction: &X86Instruction, from: &X86Operand, to: &X86Operand, width: Width) -> Option<()> {
         let span = instruction.span;
-        let Operand::Register(source) = from else {
+        let X86Operand::Register(source) = from else {
             self.error(from.span(), "the first operand of `xadd` is a register");
             return None;
         };
         let operand = self.read(source, width)?;
-        let effect = Effect { op: BinaryOp::Add, operand, reversed: false, sets_flags: true };
+        let effect = ValueEffect { op: BinaryOp::Add, operand, reversed: false, sets_flags: true };
         let old = self.hidden("$value", span);
         match (self.target(to, width)?, instruction.lock) {
-            (Target::Register(_), Some(lock)) => return self.lock_needs_memory(lock),
-            (Target::Register(target), None) => {
+            (WriteTarget::Register(_), Some(lock)) => return self.lock_needs_memory(lock),
+            (WriteTarget::Register(target), None) => {
                 let value = self.read(&target, width)?;
                 self.step(Step::Assign { reg: old, value }, span);
                 self.flags_of(&effect, Expr::Atom(old), width, span);
@@ -319,12 +332,12 @@ impl ThreadLowering<'_> {
                 self.write(&target, width, Expr::Atom(sum), span);
                 return Some(());
             }
-            (Target::Memory(address), None) => {
+            (WriteTarget::Memory(address), None) => {
                 self.load(address.clone(), span);
                 let new = effect.new_value(Expr::Atom(old), width, self.wide);
                 self.store(address, new, span);
             }
-            (Target::Memory(address), Some(_)) => {
+            (WriteTarget::Memory(address), Some(_)) => {
                 if self.is_direct(source.number, width) && !self.flags_needed {
                     let reg = self.id(source.number, source.span);
                     // A block reads its operand after it has written the old value, so that it needs another register.
@@ -343,20 +356,26 @@ impl ThreadLowering<'_> {
     }
 
     /// Compares the accumulator with the target; if equal the target gets the source, else the accumulator the target.
-    fn cmpxchg(&mut self, instruction: &Instruction, from: &Operand, to: &Operand, width: Width) -> Option<()> {
+    fn cmpxchg(
+        &mut self,
+        instruction: &X86Instruction,
+        from: &X86Operand,
+        to: &X86Operand,
+        width: Width,
+    ) -> Option<()> {
         let span = instruction.span;
-        let Operand::Register(source) = from else {
+        let X86Operand::Register(source) = from else {
             self.error(from.span(), "the first operand of `cmpxchg` is a register");
             return None;
         };
-        let accumulator = Register { number: ACCUMULATOR, width, span };
+        let accumulator = X86Register { number: ACCUMULATOR, width, span };
         let new = self.read(source, width)?;
         let expected = self.read(&accumulator, width)?;
         let difference =
             |wide: bool, found: Expr| width.cut(Expr::binary(BinaryOp::Sub, expected.clone(), found), wide);
         match (self.target(to, width)?, instruction.lock) {
-            (Target::Register(_), Some(lock)) => return self.lock_needs_memory(lock),
-            (Target::Memory(address), Some(_)) => {
+            (WriteTarget::Register(_), Some(lock)) => return self.lock_needs_memory(lock),
+            (WriteTarget::Memory(address), Some(_)) => {
                 let (success, failure) = (Order::SeqCst, Order::SeqCst);
                 let direct = self.is_direct(ACCUMULATOR, width) && !self.flags_needed;
                 let old = if direct { self.id(ACCUMULATOR, span) } else { self.hidden("$value", span) };
@@ -370,8 +389,8 @@ impl ThreadLowering<'_> {
             (target, None) => {
                 let (different, done) = (self.assembly.fresh(), self.assembly.fresh());
                 let found = match &target {
-                    Target::Memory(address) => Expr::Atom(self.load(address.clone(), span)),
-                    Target::Register(register) => self.read(register, width)?,
+                    WriteTarget::Memory(address) => Expr::Atom(self.load(address.clone(), span)),
+                    WriteTarget::Register(register) => self.read(register, width)?,
                 };
                 let kept = self.hidden("$value", span);
                 if found != Expr::Atom(kept) {
@@ -382,8 +401,8 @@ impl ThreadLowering<'_> {
                 let unequal = Expr::binary(BinaryOp::Ne, expected.clone(), found.clone());
                 self.assembly.branch(unequal, different, span);
                 match target {
-                    Target::Memory(address) => self.store(address, new, span),
-                    Target::Register(register) => self.write(&register, width, new, span),
+                    WriteTarget::Memory(address) => self.store(address, new, span),
+                    WriteTarget::Register(register) => self.write(&register, width, new, span),
                 }
                 self.assembly.jump(done, span);
                 self.assembly.place(different);
@@ -398,8 +417,8 @@ impl ThreadLowering<'_> {
         Some(())
     }
 
-    fn jump(&mut self, cond: Option<Cond>, to: &Operand, span: Span) -> Option<()> {
-        let Operand::Bare(name) = to else {
+    fn jump(&mut self, cond: Option<Cond>, to: &X86Operand, span: Span) -> Option<()> {
+        let X86Operand::Bare(name) = to else {
             self.error(to.span(), "a jump goes to a label of its thread");
             return None;
         };
@@ -427,28 +446,30 @@ impl ThreadLowering<'_> {
     }
 
     /// The value of an operand, as it is kept; memory is loaded into a hidden register.
-    fn value(&mut self, operand: &Operand, width: Width, span: Span) -> Option<Expr> {
+    fn value(&mut self, operand: &X86Operand, width: Width, span: Span) -> Option<Expr> {
         match operand {
-            Operand::Number(value, _) => Some(Expr::Const(width.canonical(*value))),
-            Operand::AddressOf(name) => Some(self.address_of(name)),
-            Operand::Register(register) => self.read(register, width),
-            Operand::Memory(_) | Operand::Bare(_) => {
-                let memory: Memory = operand.memory()?;
+            X86Operand::Number(value, _) => Some(Expr::Const(width.canonical(*value))),
+            X86Operand::AddressOf(name) => Some(self.address_of(name)),
+            X86Operand::Register(register) => self.read(register, width),
+            X86Operand::Memory(_) | X86Operand::Bare(_) => {
+                let memory: MemoryOperand = operand.memory()?;
                 let address = self.address(&memory, width)?;
                 Some(Expr::Atom(self.load(address, span)))
             }
         }
     }
 
-    fn target(&mut self, operand: &Operand, width: Width) -> Option<Target> {
+    fn target(&mut self, operand: &X86Operand, width: Width) -> Option<WriteTarget> {
         match operand {
-            Operand::Register(register) => Some(Target::Register(*register)),
-            Operand::Memory(_) | Operand::Bare(_) => self.address(&operand.memory()?, width).map(Target::Memory),
-            Operand::Number(_, span) => {
+            X86Operand::Register(register) => Some(WriteTarget::Register(*register)),
+            X86Operand::Memory(_) | X86Operand::Bare(_) => {
+                self.address(&operand.memory()?, width).map(WriteTarget::Memory)
+            }
+            X86Operand::Number(_, span) => {
                 self.error(*span, "a constant cannot be written to");
                 None
             }
-            Operand::AddressOf(name) => {
+            X86Operand::AddressOf(name) => {
                 let message = format!("the address of `{}` cannot be written to", name.text);
                 self.diagnostics.push(
                     Diagnostic::error(name.span, message).with_help(format!("the cell is written `({})`", name.text)),
@@ -469,7 +490,7 @@ impl ThreadLowering<'_> {
     }
 }
 
-impl Effect {
+impl ValueEffect {
     fn new_value(&self, old: Expr, width: Width, wide: bool) -> Expr {
         let (left, right) = if self.reversed { (self.operand.clone(), old) } else { (old, self.operand.clone()) };
         let result = Expr::binary(self.op, left, right);
@@ -481,15 +502,15 @@ impl Effect {
     }
 }
 
-fn changed(change: Change, width: Width) -> Effect {
+fn changed(change: UnaryChange, width: Width) -> ValueEffect {
     let (op, operand) = match change {
-        Change::Inc => (BinaryOp::Add, 1),
-        Change::Dec => (BinaryOp::Sub, 1),
-        Change::Neg => (BinaryOp::Sub, 0),
-        Change::Not => (BinaryOp::BitXor, width.canonical(-1)),
+        UnaryChange::Inc => (BinaryOp::Add, 1),
+        UnaryChange::Dec => (BinaryOp::Sub, 1),
+        UnaryChange::Neg => (BinaryOp::Sub, 0),
+        UnaryChange::Not => (BinaryOp::BitXor, width.canonical(-1)),
     };
-    let reversed = change == Change::Neg;
-    Effect { op, operand: Expr::Const(operand), reversed, sets_flags: change != Change::Not }
+    let reversed = change == UnaryChange::Neg;
+    ValueEffect { op, operand: Expr::Const(operand), reversed, sets_flags: change != UnaryChange::Not }
 }
 
 fn shifted(shift: Shift, old: Expr, count: Value, width: Width, wide: bool) -> Expr {

@@ -1,26 +1,26 @@
 //! Mnemonics: which instructions are known, and what may stand with them.
 
-use super::super::cursor::{Cursor, Name};
+use super::super::cursor::{LitmusCursor, Name};
 use super::super::header::Dialect;
-use super::operand::{self, Operand};
+use super::operand::{self, X86Operand};
 use super::value::Width;
 use crate::Diagnostic;
 use ravelin_program::Span;
 
 /// Operands stand source first, whichever way they were written.
 #[derive(Clone, Debug)]
-pub struct Instruction {
-    pub op: Op,
+pub struct X86Instruction {
+    pub op: X86Op,
     pub mnemonic: Name,
     /// By the suffix of the mnemonic.
     pub suffix: Option<Width>,
     pub lock: Option<Span>,
-    pub operands: Vec<Operand>,
+    pub operands: Vec<X86Operand>,
     pub span: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub enum X86Op {
     Mov,
     Xchg,
     Lea,
@@ -28,7 +28,7 @@ pub enum Op {
     Alu(Alu),
     Shift(Shift),
     /// One operand.
-    Change(Change),
+    Change(UnaryChange),
     Cmp,
     Test,
     Xadd,
@@ -58,7 +58,7 @@ pub enum Shift {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum UnaryChange {
     Inc,
     Dec,
     Neg,
@@ -78,12 +78,12 @@ pub enum Cond {
     NotSign,
 }
 
-impl Op {
+impl X86Op {
     /// A comparison with which a later jump may be decided.
     pub fn sets_flags(self) -> bool {
         match self {
-            Op::Change(change) => change != Change::Not,
-            Op::Alu(_) | Op::Shift(_) | Op::Cmp | Op::Test | Op::Xadd | Op::Cmpxchg => true,
+            X86Op::Change(change) => change != UnaryChange::Not,
+            X86Op::Alu(_) | X86Op::Shift(_) | X86Op::Cmp | X86Op::Test | X86Op::Xadd | X86Op::Cmpxchg => true,
             _ => false,
         }
     }
@@ -91,22 +91,22 @@ impl Op {
     /// How many operands it takes; `None` for `nop`, which takes any.
     fn arity(self) -> Option<usize> {
         match self {
-            Op::Nop => None,
-            Op::Mfence | Op::Sfence | Op::Lfence | Op::Ret => Some(0),
-            Op::Change(_) | Op::Jump(_) => Some(1),
+            X86Op::Nop => None,
+            X86Op::Mfence | X86Op::Sfence | X86Op::Lfence | X86Op::Ret => Some(0),
+            X86Op::Change(_) | X86Op::Jump(_) => Some(1),
             _ => Some(2),
         }
     }
 
     fn takes_lock(self) -> bool {
-        matches!(self, Op::Alu(_) | Op::Change(_) | Op::Xadd | Op::Cmpxchg | Op::Xchg)
+        matches!(self, X86Op::Alu(_) | X86Op::Change(_) | X86Op::Xadd | X86Op::Cmpxchg | X86Op::Xchg)
     }
 }
 
 const KNOWN: &str = "mov xchg add sub and or xor inc dec neg not shl shr sar cmp test xadd cmpxchg lea mfence sfence \
                      lfence nop endbr64 ret, jmp je jne jl jle jg jge js jns, and `lock` before those that change memory";
 
-pub fn parse(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Option<Instruction> {
+pub fn parse(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Option<X86Instruction> {
     let mut mnemonic = cursor.word("an instruction")?;
     let mut lock = None;
     if mnemonic.text.eq_ignore_ascii_case("lock") {
@@ -143,9 +143,9 @@ pub fn parse(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Option<Instructio
         );
         return None;
     }
-    if dialect == Dialect::X86 && !matches!(op, Op::Jump(_)) {
+    if dialect == Dialect::X86 && !matches!(op, X86Op::Jump(_)) {
         operands.reverse();
-        if let Some(Operand::Bare(name)) = operands.iter().find(|operand| matches!(operand, Operand::Bare(_))) {
+        if let Some(X86Operand::Bare(name)) = operands.iter().find(|operand| matches!(operand, X86Operand::Bare(_))) {
             let message = format!("there is no register `{}`", name.text);
             cursor.report(
                 Diagnostic::error(name.span, message).with_help(format!("a memory cell is written `[{}]`", name.text)),
@@ -153,11 +153,11 @@ pub fn parse(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Option<Instructio
             return None;
         }
     }
-    Some(Instruction { op, mnemonic, suffix, lock, operands, span })
+    Some(X86Instruction { op, mnemonic, suffix, lock, operands, span })
 }
 
 /// A mnemonic, perhaps with the suffix of a width.
-fn lookup(mnemonic: &str) -> Option<(Op, Option<Width>)> {
+fn lookup(mnemonic: &str) -> Option<(X86Op, Option<Width>)> {
     if let Some(op) = exact(mnemonic) {
         return Some((op, None));
     }
@@ -170,44 +170,44 @@ fn lookup(mnemonic: &str) -> Option<(Op, Option<Width>)> {
         _ => return None,
     };
     let op = exact(stem)?;
-    (op == Op::Nop || op.arity() == Some(2) || matches!(op, Op::Change(_))).then_some((op, Some(width)))
+    (op == X86Op::Nop || op.arity() == Some(2) || matches!(op, X86Op::Change(_))).then_some((op, Some(width)))
 }
 
-fn exact(mnemonic: &str) -> Option<Op> {
+fn exact(mnemonic: &str) -> Option<X86Op> {
     Some(match mnemonic {
-        "mov" | "movabs" => Op::Mov,
-        "xchg" => Op::Xchg,
-        "lea" => Op::Lea,
-        "add" => Op::Alu(Alu::Add),
-        "sub" => Op::Alu(Alu::Sub),
-        "and" => Op::Alu(Alu::And),
-        "or" => Op::Alu(Alu::Or),
-        "xor" => Op::Alu(Alu::Xor),
-        "shl" | "sal" => Op::Shift(Shift::Left),
-        "shr" => Op::Shift(Shift::Right),
-        "sar" => Op::Shift(Shift::Arithmetic),
-        "inc" => Op::Change(Change::Inc),
-        "dec" => Op::Change(Change::Dec),
-        "neg" => Op::Change(Change::Neg),
-        "not" => Op::Change(Change::Not),
-        "cmp" => Op::Cmp,
-        "test" => Op::Test,
-        "xadd" => Op::Xadd,
-        "cmpxchg" => Op::Cmpxchg,
-        "mfence" => Op::Mfence,
-        "sfence" => Op::Sfence,
-        "lfence" => Op::Lfence,
-        "nop" | "endbr64" | "endbr32" | "pause" => Op::Nop,
-        "ret" | "retq" => Op::Ret,
-        "jmp" => Op::Jump(None),
-        "je" | "jz" => Op::Jump(Some(Cond::Eq)),
-        "jne" | "jnz" => Op::Jump(Some(Cond::Ne)),
-        "jl" | "jlt" | "jnge" => Op::Jump(Some(Cond::Lt)),
-        "jle" | "jng" => Op::Jump(Some(Cond::Le)),
-        "jg" | "jgt" | "jnle" => Op::Jump(Some(Cond::Gt)),
-        "jge" | "jnl" => Op::Jump(Some(Cond::Ge)),
-        "js" => Op::Jump(Some(Cond::Sign)),
-        "jns" => Op::Jump(Some(Cond::NotSign)),
+        "mov" | "movabs" => X86Op::Mov,
+        "xchg" => X86Op::Xchg,
+        "lea" => X86Op::Lea,
+        "add" => X86Op::Alu(Alu::Add),
+        "sub" => X86Op::Alu(Alu::Sub),
+        "and" => X86Op::Alu(Alu::And),
+        "or" => X86Op::Alu(Alu::Or),
+        "xor" => X86Op::Alu(Alu::Xor),
+        "shl" | "sal" => X86Op::Shift(Shift::Left),
+        "shr" => X86Op::Shift(Shift::Right),
+        "sar" => X86Op::Shift(Shift::Arithmetic),
+        "inc" => X86Op::Change(UnaryChange::Inc),
+        "dec" => X86Op::Change(UnaryChange::Dec),
+        "neg" => X86Op::Change(UnaryChange::Neg),
+        "not" => X86Op::Change(UnaryChange::Not),
+        "cmp" => X86Op::Cmp,
+        "test" => X86Op::Test,
+        "xadd" => X86Op::Xadd,
+        "cmpxchg" => X86Op::Cmpxchg,
+        "mfence" => X86Op::Mfence,
+        "sfence" => X86Op::Sfence,
+        "lfence" => X86Op::Lfence,
+        "nop" | "endbr64" | "endbr32" | "pause" => X86Op::Nop,
+        "ret" | "retq" => X86Op::Ret,
+        "jmp" => X86Op::Jump(None),
+        "je" | "jz" => X86Op::Jump(Some(Cond::Eq)),
+        "jne" | "jnz" => X86Op::Jump(Some(Cond::Ne)),
+        "jl" | "jlt" | "jnge" => X86Op::Jump(Some(Cond::Lt)),
+        "jle" | "jng" => X86Op::Jump(Some(Cond::Le)),
+        "jg" | "jgt" | "jnle" => X86Op::Jump(Some(Cond::Gt)),
+        "jge" | "jnl" => X86Op::Jump(Some(Cond::Ge)),
+        "js" => X86Op::Jump(Some(Cond::Sign)),
+        "jns" => X86Op::Jump(Some(Cond::NotSign)),
         _ => return None,
     })
 }

@@ -5,16 +5,16 @@
 //! left in a third. They are written only where a jump may look at them.
 
 use super::super::assemble::{Assembly, Label};
-use super::super::cells::Cells;
+use super::super::cells::NamedCells;
 use super::super::cursor::{Name, listed};
 use super::super::header::Dialect;
 use super::super::init::{Init, InitValue};
 use super::super::{Code, wrapping};
-use super::facts::{self, Facts};
-use super::instruction::{Instruction, Op};
-use super::operand::{Memory, Operand, Register};
+use super::facts::{self, ThreadFacts};
+use super::instruction::{X86Instruction, X86Op};
+use super::operand::{MemoryOperand, X86Operand, X86Register};
 use super::register;
-use super::table::Column;
+use super::table::TableColumn;
 use super::value::{Width, and};
 use crate::Diagnostic;
 use ravelin_program::{
@@ -23,12 +23,17 @@ use ravelin_program::{
 };
 use std::collections::{BTreeMap, HashMap};
 
-pub fn lower(columns: &[Column], init: &Init, dialect: Dialect, diagnostics: &mut Vec<Diagnostic>) -> (Code, Cells) {
+pub fn lower(
+    columns: &[TableColumn],
+    init: &Init,
+    dialect: Dialect,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Code, NamedCells) {
     let bytes = computes_addresses(columns, init);
     let wide = init.wide
         || instructions(columns).any(|instruction| facts::width(instruction) == Width::Quad)
         || numbers(columns, init).any(|value| i32::try_from(value).is_err());
-    let mut cells = Cells::new(init, bytes, diagnostics);
+    let mut cells = NamedCells::new(init, bytes, diagnostics);
     let mut widths = HashMap::new();
     let mut threads = Vec::new();
     for column in columns {
@@ -39,7 +44,7 @@ pub fn lower(columns: &[Column], init: &Init, dialect: Dialect, diagnostics: &mu
             diagnostics,
             dialect,
             wide,
-            facts: Facts::of(column),
+            facts: ThreadFacts::of(column),
             flags_needed: false,
             ids: [None; register::COUNT],
             hidden: HashMap::new(),
@@ -51,17 +56,17 @@ pub fn lower(columns: &[Column], init: &Init, dialect: Dialect, diagnostics: &mu
     (Code { threads, numbers, arithmetic: wrapping(wide) }, cells)
 }
 
-fn instructions(columns: &[Column]) -> impl Iterator<Item = &Instruction> {
+fn instructions(columns: &[TableColumn]) -> impl Iterator<Item = &X86Instruction> {
     columns.iter().flat_map(|column| &column.cells).filter_map(|cell| cell.instruction.as_ref())
 }
 
 /// Every constant of 32 bits or more in the test.
-fn numbers<'a>(columns: &'a [Column], init: &'a Init) -> impl Iterator<Item = Value> + 'a {
+fn numbers<'a>(columns: &'a [TableColumn], init: &'a Init) -> impl Iterator<Item = Value> + 'a {
     let of_cells = init.cells.iter().flat_map(|cell| &cell.values);
     let given = of_cells.chain(init.registers.iter().map(|register| &register.value));
     let written = instructions(columns).filter(|instruction| facts::width(instruction) == Width::Quad);
     let written = written.flat_map(|instruction| &instruction.operands).filter_map(|operand| match operand {
-        Operand::Number(value, _) => Some(*value),
+        X86Operand::Number(value, _) => Some(*value),
         _ => None,
     });
     given
@@ -73,15 +78,15 @@ fn numbers<'a>(columns: &'a [Column], init: &'a Init) -> impl Iterator<Item = Va
 }
 
 /// Addresses are values in this test, so they must count bytes.
-fn computes_addresses(columns: &[Column], init: &Init) -> bool {
+fn computes_addresses(columns: &[TableColumn], init: &Init) -> bool {
     let given = |value: &InitValue| matches!(value, InitValue::AddressOf(..));
     init.cells.iter().flat_map(|cell| &cell.values).any(given)
         || init.registers.iter().any(|register| given(&register.value))
         || instructions(columns).any(|instruction| {
-            instruction.op == Op::Lea
+            instruction.op == X86Op::Lea
                 || instruction.operands.iter().any(|operand| match operand {
-                    Operand::AddressOf(_) => true,
-                    Operand::Memory(memory) => memory.named().is_none(),
+                    X86Operand::AddressOf(_) => true,
+                    X86Operand::Memory(memory) => memory.named().is_none(),
                     _ => false,
                 })
         })
@@ -92,13 +97,13 @@ type Widths = HashMap<String, (Width, Span)>;
 
 pub struct ThreadLowering<'a> {
     pub assembly: Assembly,
-    cells: &'a mut Cells,
+    cells: &'a mut NamedCells,
     widths: &'a mut Widths,
     pub diagnostics: &'a mut Vec<Diagnostic>,
     dialect: Dialect,
     /// Arithmetic has 64 bits.
     pub wide: bool,
-    facts: Facts,
+    facts: ThreadFacts,
     /// A jump may look at the flags that the current instruction sets.
     pub flags_needed: bool,
     ids: [Option<RegId>; register::COUNT],
@@ -107,7 +112,7 @@ pub struct ThreadLowering<'a> {
 }
 
 impl ThreadLowering<'_> {
-    fn run(mut self, column: &Column, init: &Init) -> Thread {
+    fn run(mut self, column: &TableColumn, init: &Init) -> Thread {
         for given in init.registers.iter().filter(|given| given.thread == column.number) {
             self.initial(given.value.clone(), &given.name);
         }
@@ -180,7 +185,7 @@ impl ThreadLowering<'_> {
     }
 
     /// The value of a register at a width, as it is kept.
-    pub fn read(&mut self, register: &Register, width: Width) -> Option<Expr> {
+    pub fn read(&mut self, register: &X86Register, width: Width) -> Option<Expr> {
         let id = self.id(register.number, register.span);
         let written = self.facts.written[register.number];
         let all = Expr::Atom(id);
@@ -208,7 +213,7 @@ impl ThreadLowering<'_> {
     }
 
     /// Writes a kept value. A write of 8 or 16 bits leaves the other bits as they are.
-    pub fn write(&mut self, register: &Register, width: Width, value: Expr, span: Span) {
+    pub fn write(&mut self, register: &X86Register, width: Width, value: Expr, span: Span) {
         let id = self.id(register.number, register.span);
         let value = if self.is_direct(register.number, width) {
             value
@@ -222,7 +227,7 @@ impl ThreadLowering<'_> {
     // Memory.
 
     /// The address of a memory operand that is accessed with this width.
-    pub fn address(&mut self, memory: &Memory, width: Width) -> Option<Address> {
+    pub fn address(&mut self, memory: &MemoryOperand, width: Width) -> Option<Address> {
         if let Some(name) = memory.named() {
             let (first, span) = *self.widths.entry(name.text.clone()).or_insert((width, memory.span));
             if first != width {
@@ -244,7 +249,7 @@ impl ThreadLowering<'_> {
     }
 
     /// The address that a memory operand computes. Registers in it count with all their bits.
-    pub fn location(&mut self, memory: &Memory) -> Expr {
+    pub fn location(&mut self, memory: &MemoryOperand) -> Expr {
         let symbol = memory.symbol.as_ref().map(|name| self.cells.cell(&name.text, name.span).address);
         let constant = symbol.unwrap_or(0).wrapping_add(memory.displacement);
         let mut sum = memory.base.map(|base| Expr::Atom(self.id(base.number, base.span)));

@@ -1,42 +1,42 @@
 //! Operands, in both orders of writing: `$1`, `%eax`, `(x)`, `8(%rax,%rbx,4)`; `1`, `EAX`, `[x]`, `[EAX+EBX*4+8]`.
 
-use super::super::cursor::{Cursor, Name};
+use super::super::cursor::{LitmusCursor, Name};
 use super::super::header::Dialect;
-use super::super::lexer::Kind;
+use super::super::lexer::LitmusTokenKind;
 use super::register;
 use super::value::Width;
 use ravelin_program::{Span, Value};
 
 #[derive(Clone, Debug)]
-pub enum Operand {
+pub enum X86Operand {
     Number(Value, Span),
     /// `$x`: the address of a cell.
     AddressOf(Name),
-    Register(Register),
-    Memory(Memory),
+    Register(X86Register),
+    Memory(MemoryOperand),
     /// A bare name: where a jump goes, or in AT&T order the cell.
     Bare(Name),
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Register {
+pub struct X86Register {
     pub number: usize,
     pub width: Width,
     pub span: Span,
 }
 
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct MemoryOperand {
     pub symbol: Option<Name>,
     pub displacement: Value,
-    pub base: Option<Register>,
-    pub index: Option<(Register, Value)>,
+    pub base: Option<X86Register>,
+    pub index: Option<(X86Register, Value)>,
     pub span: Span,
 }
 
-impl Memory {
-    fn new(span: Span) -> Memory {
-        Memory { symbol: None, displacement: 0, base: None, index: None, span }
+impl MemoryOperand {
+    fn new(span: Span) -> MemoryOperand {
+        MemoryOperand { symbol: None, displacement: 0, base: None, index: None, span }
     }
 
     /// A cell by its name alone.
@@ -46,34 +46,36 @@ impl Memory {
     }
 }
 
-impl Operand {
+impl X86Operand {
     pub fn span(&self) -> Span {
         match self {
-            Operand::Number(_, span) => *span,
-            Operand::AddressOf(name) | Operand::Bare(name) => name.span,
-            Operand::Register(register) => register.span,
-            Operand::Memory(memory) => memory.span,
+            X86Operand::Number(_, span) => *span,
+            X86Operand::AddressOf(name) | X86Operand::Bare(name) => name.span,
+            X86Operand::Register(register) => register.span,
+            X86Operand::Memory(memory) => memory.span,
         }
     }
 
     /// The memory operand that this is: a bare name is a cell where no jump is meant.
-    pub fn memory(&self) -> Option<Memory> {
+    pub fn memory(&self) -> Option<MemoryOperand> {
         match self {
-            Operand::Memory(memory) => Some(memory.clone()),
-            Operand::Bare(name) => Some(Memory { symbol: Some(name.clone()), ..Memory::new(name.span) }),
+            X86Operand::Memory(memory) => Some(memory.clone()),
+            X86Operand::Bare(name) => {
+                Some(MemoryOperand { symbol: Some(name.clone()), ..MemoryOperand::new(name.span) })
+            }
             _ => None,
         }
     }
 }
 
-pub fn parse(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Option<Operand> {
+pub fn parse(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Option<X86Operand> {
     let start = cursor.peek().span;
     if cursor.eat("$") {
         if cursor.is_word(0) {
-            return cursor.word("the name of a cell").map(Operand::AddressOf);
+            return cursor.word("the name of a cell").map(X86Operand::AddressOf);
         }
         let (value, span) = cursor.integer("a number or the name of a cell after `$`")?;
-        return Some(Operand::Number(value, start.to(span)));
+        return Some(X86Operand::Number(value, start.to(span)));
     }
     match dialect {
         Dialect::X86 => intel(cursor),
@@ -81,21 +83,21 @@ pub fn parse(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Option<Operand> {
     }
 }
 
-fn att(cursor: &mut Cursor<'_, '_>) -> Option<Operand> {
+fn att(cursor: &mut LitmusCursor<'_, '_>) -> Option<X86Operand> {
     let start = cursor.peek().span;
     if cursor.at("%") {
-        return att_register(cursor).map(Operand::Register);
+        return att_register(cursor).map(X86Operand::Register);
     }
-    let mut memory = Memory::new(start);
+    let mut memory = MemoryOperand::new(start);
     if cursor.eat("[") {
         memory.symbol = Some(cursor.word("the name of a cell")?);
         memory.span = start.to(cursor.expect("]", "after the name")?);
-        return Some(Operand::Memory(memory));
+        return Some(X86Operand::Memory(memory));
     }
     if cursor.is_word(0) {
         let name = cursor.word("the name of a cell")?;
         if !cursor.at("(") && !cursor.at("+") && !cursor.at("-") {
-            return Some(Operand::Bare(name));
+            return Some(X86Operand::Bare(name));
         }
         memory.symbol = Some(name);
         if cursor.eat("+") || cursor.at("-") {
@@ -116,11 +118,11 @@ fn att(cursor: &mut Cursor<'_, '_>) -> Option<Operand> {
         att_address(cursor, &mut memory)?;
     }
     memory.span = start.to(cursor.before());
-    Some(Operand::Memory(memory))
+    Some(X86Operand::Memory(memory))
 }
 
 /// `x)`, `%rip)`, `%rax)`, `%rax,%rbx,8)` or `,%rbx,8)`.
-fn att_address(cursor: &mut Cursor<'_, '_>, memory: &mut Memory) -> Option<()> {
+fn att_address(cursor: &mut LitmusCursor<'_, '_>, memory: &mut MemoryOperand) -> Option<()> {
     if cursor.is_word(0) && memory.symbol.is_none() {
         memory.symbol = Some(cursor.word("the name of a cell")?);
     } else if cursor.at("%") && cursor.text_of(cursor.peek_at(1)).eq_ignore_ascii_case("rip") {
@@ -142,36 +144,36 @@ fn att_address(cursor: &mut Cursor<'_, '_>, memory: &mut Memory) -> Option<()> {
     Some(())
 }
 
-fn att_register(cursor: &mut Cursor<'_, '_>) -> Option<Register> {
+fn att_register(cursor: &mut LitmusCursor<'_, '_>) -> Option<X86Register> {
     let start = cursor.expect("%", "and a register")?;
     let name = cursor.word("the name of a register after `%`")?;
-    known_register(cursor, &name, Dialect::X86_64).map(|register| Register { span: start.to(name.span), ..register })
+    known_register(cursor, &name, Dialect::X86_64).map(|register| X86Register { span: start.to(name.span), ..register })
 }
 
-fn intel(cursor: &mut Cursor<'_, '_>) -> Option<Operand> {
+fn intel(cursor: &mut LitmusCursor<'_, '_>) -> Option<X86Operand> {
     if cursor.at("[") {
-        return intel_address(cursor).map(Operand::Memory);
+        return intel_address(cursor).map(X86Operand::Memory);
     }
     if cursor.is_word(0) {
         let name = cursor.word("a register")?;
         return Some(match register::find(&name.text, Dialect::X86) {
-            Some((number, width)) => Operand::Register(Register { number, width, span: name.span }),
-            None => Operand::Bare(name),
+            Some((number, width)) => X86Operand::Register(X86Register { number, width, span: name.span }),
+            None => X86Operand::Bare(name),
         });
     }
     let (value, span) = cursor.integer("an operand: `1`, `EAX`, `[x]` or `[EAX+4]`")?;
-    Some(Operand::Number(value, span))
+    Some(X86Operand::Number(value, span))
 }
 
-fn intel_address(cursor: &mut Cursor<'_, '_>) -> Option<Memory> {
+fn intel_address(cursor: &mut LitmusCursor<'_, '_>) -> Option<MemoryOperand> {
     let start = cursor.next().span;
-    let mut memory = Memory::new(start);
+    let mut memory = MemoryOperand::new(start);
     loop {
         if cursor.is_word(0) {
             let name = cursor.word("a register or the name of a cell")?;
             match register::find(&name.text, Dialect::X86) {
                 Some((number, width)) => {
-                    let register = Register { number, width, span: name.span };
+                    let register = X86Register { number, width, span: name.span };
                     let scale = if cursor.eat("*") { scale(cursor)? } else { 1 };
                     match (&memory.base, &memory.index) {
                         (None, _) if scale == 1 => memory.base = Some(register),
@@ -204,9 +206,9 @@ fn intel_address(cursor: &mut Cursor<'_, '_>) -> Option<Memory> {
     Some(memory)
 }
 
-fn scale(cursor: &mut Cursor<'_, '_>) -> Option<Value> {
+fn scale(cursor: &mut LitmusCursor<'_, '_>) -> Option<Value> {
     match cursor.peek().kind {
-        Kind::Int(scale @ (1 | 2 | 4 | 8)) => {
+        LitmusTokenKind::Int(scale @ (1 | 2 | 4 | 8)) => {
             cursor.next();
             Some(scale as Value)
         }
@@ -217,10 +219,10 @@ fn scale(cursor: &mut Cursor<'_, '_>) -> Option<Value> {
     }
 }
 
-fn known_register(cursor: &mut Cursor<'_, '_>, name: &Name, dialect: Dialect) -> Option<Register> {
+fn known_register(cursor: &mut LitmusCursor<'_, '_>, name: &Name, dialect: Dialect) -> Option<X86Register> {
     let found = register::find(&name.text, dialect);
     if found.is_none() {
         cursor.report(register::unknown(name, dialect));
     }
-    found.map(|(number, width)| Register { number, width, span: name.span })
+    found.map(|(number, width)| X86Register { number, width, span: name.span })
 }

@@ -1,28 +1,28 @@
 //! The code of an x86 test: rows that end in `;`, columns split by `|`, the first row naming the threads.
 
 use super::super::condition;
-use super::super::cursor::{Cursor, Name};
+use super::super::cursor::{LitmusCursor, Name};
 use super::super::header::Dialect;
-use super::instruction::{self, Instruction};
+use super::instruction::{self, X86Instruction};
 use ravelin_program::{Span, Value};
 
 #[derive(Debug)]
-pub struct Column {
+pub struct TableColumn {
     pub number: Value,
     pub name: Name,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TableCell>,
 }
 
 #[derive(Debug)]
-pub struct Cell {
+pub struct TableCell {
     pub labels: Vec<Name>,
-    pub instruction: Option<Instruction>,
+    pub instruction: Option<X86Instruction>,
     pub span: Span,
 }
 
 const MAX_THREADS: usize = 64;
 
-pub fn parse(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Vec<Column> {
+pub fn parse(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Vec<TableColumn> {
     let mut columns = names(cursor);
     while !cursor.at_end() && !condition::starts(cursor) {
         row(cursor, dialect, &mut columns);
@@ -31,8 +31,8 @@ pub fn parse(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Vec<Column> {
 }
 
 /// The first row: `P0 | P1 ;`.
-fn names(cursor: &mut Cursor<'_, '_>) -> Vec<Column> {
-    let mut columns: Vec<Column> = Vec::new();
+fn names(cursor: &mut LitmusCursor<'_, '_>) -> Vec<TableColumn> {
+    let mut columns: Vec<TableColumn> = Vec::new();
     while let Some(name) = cursor.word("the name of a thread (`P0`)") {
         match name.text.strip_prefix('P').and_then(|digits| digits.parse().ok()) {
             Some(number) if columns.iter().any(|column| column.number == number) => {
@@ -42,7 +42,7 @@ fn names(cursor: &mut Cursor<'_, '_>) -> Vec<Column> {
                 cursor.error(name.span, format!("a test has at most {MAX_THREADS} threads"));
                 break;
             }
-            Some(number) => columns.push(Column { number, name, cells: Vec::new() }),
+            Some(number) => columns.push(TableColumn { number, name, cells: Vec::new() }),
             None => cursor.error(name.span, format!("threads are named P0, P1, …, not `{}`", name.text)),
         }
         if !cursor.eat("|") {
@@ -57,7 +57,7 @@ fn names(cursor: &mut Cursor<'_, '_>) -> Vec<Column> {
     columns
 }
 
-fn row(cursor: &mut Cursor<'_, '_>, dialect: Dialect, columns: &mut [Column]) {
+fn row(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect, columns: &mut [TableColumn]) {
     let start = cursor.peek().span;
     let mut count = 0;
     loop {
@@ -80,14 +80,14 @@ fn row(cursor: &mut Cursor<'_, '_>, dialect: Dialect, columns: &mut [Column]) {
     }
 }
 
-fn cell(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Option<Cell> {
+fn cell(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Option<TableCell> {
     let start = cursor.peek().span;
     let mut labels = Vec::new();
     while cursor.is_word(0) && cursor.at_ahead(1, ":") {
         labels.extend(cursor.word("a label"));
         cursor.next();
     }
-    let ends = |cursor: &Cursor<'_, '_>| cursor.at("|") || cursor.at(";") || cursor.at_end();
+    let ends = |cursor: &LitmusCursor<'_, '_>| cursor.at("|") || cursor.at(";") || cursor.at_end();
     let mut instruction = None;
     if !ends(cursor) {
         instruction = instruction::parse(cursor, dialect);
@@ -98,11 +98,11 @@ fn cell(cursor: &mut Cursor<'_, '_>, dialect: Dialect) -> Option<Cell> {
         skip(cursor, &["|", ";"]);
     }
     let span = start.to(cursor.before());
-    (!labels.is_empty() || instruction.is_some()).then_some(Cell { labels, instruction, span })
+    (!labels.is_empty() || instruction.is_some()).then_some(TableCell { labels, instruction, span })
 }
 
 /// Goes on to one of these signs.
-fn skip(cursor: &mut Cursor<'_, '_>, to: &[&str]) {
+fn skip(cursor: &mut LitmusCursor<'_, '_>, to: &[&str]) {
     while !cursor.at_end() && !to.iter().any(|sign| cursor.at(sign)) {
         cursor.next();
     }

@@ -2,9 +2,9 @@
 //!
 //! A pointer is a choice: one branch for each global variable it can mean, behind a guard.
 
-use super::super::ast::{Name, Place, PlaceKind};
+use super::super::ast::{MemoraxPlace, Name, PlaceKind};
 use super::process::ProcessLowering;
-use super::range::{Range, range};
+use super::range::{IntegerRange, range};
 use super::show;
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
@@ -12,7 +12,7 @@ use ravelin_program::{Address, Domain, Expr, RegId, Span, Value, VarId};
 
 /// A variable that a place can mean.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct PlaceVariable {
     /// What has to hold for it to be meant; `None` if no other can be.
     pub guard: Option<Expr>,
     pub address: Address,
@@ -21,7 +21,7 @@ pub struct Target {
 
 impl ProcessLowering<'_, '_> {
     /// The variables that a place can mean; none if an error was reported.
-    pub(super) fn targets(&mut self, place: &Place) -> Vec<Target> {
+    pub(super) fn targets(&mut self, place: &MemoraxPlace) -> Vec<PlaceVariable> {
         let found = match &place.kind {
             PlaceKind::Pointer(pointer) => {
                 let Some(index) = self.value(pointer) else { return Vec::new() };
@@ -39,9 +39,9 @@ impl ProcessLowering<'_, '_> {
         found.into_iter().map(|variable| self.target(variable, None)).collect()
     }
 
-    fn target(&self, variable: VarId, guard: Option<Expr>) -> Target {
+    fn target(&self, variable: VarId, guard: Option<Expr>) -> PlaceVariable {
         let base = self.shared.variables[variable.0].base;
-        Target { guard, address: Address { expr: Expr::Const(base), within: Some(variable) }, variable }
+        PlaceVariable { guard, address: Address { expr: Expr::Const(base), within: Some(variable) }, variable }
     }
 
     fn global(&mut self, name: &Name) -> Option<VarId> {
@@ -97,10 +97,10 @@ impl ProcessLowering<'_, '_> {
         None
     }
 
-    fn pointer(&mut self, index: Expr, span: Span) -> Vec<Target> {
+    fn pointer(&mut self, index: Expr, span: Span) -> Vec<PlaceVariable> {
         let count = self.shared.globals.len();
         let possible = range(&index, &self.registers);
-        let valid = Range { lo: Some(0), hi: Some(count as i128 - 1) };
+        let valid = IntegerRange { lo: Some(0), hi: Some(count as i128 - 1) };
         if possible.is_apart_from(valid) || count == 0 {
             let message = match count {
                 0 => "a pointer means a global variable, and there is none".to_owned(),
@@ -134,7 +134,7 @@ impl ProcessLowering<'_, '_> {
             .collect()
     }
 
-    pub(super) fn check_written(&mut self, target: &Target, value: &Expr, span: Span) {
+    pub(super) fn check_written(&mut self, target: &PlaceVariable, value: &Expr, span: Span) {
         let variable = &self.shared.variables[target.variable.0];
         let values = range(value, &self.registers);
         self.check(values, variable.domain, &variable.name, span);
@@ -146,18 +146,18 @@ impl ProcessLowering<'_, '_> {
         self.check(values, domain, &name, span);
     }
 
-    pub(super) fn check_loaded(&mut self, register: RegId, target: &Target, span: Span) {
-        let values = Range::of(self.shared.variables[target.variable.0].domain);
+    pub(super) fn check_loaded(&mut self, register: RegId, target: &PlaceVariable, span: Span) {
+        let values = IntegerRange::of(self.shared.variables[target.variable.0].domain);
         let (domain, name) = self.described(register);
         self.check(values, domain, &name, span);
     }
 
     /// That a variable can hold what is waited for.
-    pub(super) fn check_expected(&mut self, target: &Target, value: &Expr, span: Span) {
+    pub(super) fn check_expected(&mut self, target: &PlaceVariable, value: &Expr, span: Span) {
         let variable = &self.shared.variables[target.variable.0];
         let values = range(value, &self.registers);
         // Of a pointer's targets some may never hold the value without that being strange.
-        if target.guard.is_none() && values.is_apart_from(Range::of(variable.domain)) {
+        if target.guard.is_none() && values.is_apart_from(IntegerRange::of(variable.domain)) {
             let (name, shown) = (&variable.name, values.show());
             let message = format!("`{name}` never holds {shown}: its domain is {}", show(variable.domain));
             self.diagnostics.push(Diagnostic::warning(span, message).with_label("this step is never taken"));
@@ -169,12 +169,12 @@ impl ProcessLowering<'_, '_> {
         (found.domain, format!("${}", found.name))
     }
 
-    fn check(&mut self, values: Range, domain: Domain, name: &str, span: Span) {
-        if values.within(Range::of(domain)) {
+    fn check(&mut self, values: IntegerRange, domain: Domain, name: &str, span: Span) {
+        if values.within(IntegerRange::of(domain)) {
             return;
         }
         let (shown, domain_shown) = (values.show(), show(domain));
-        let diagnostic = match values.is_apart_from(Range::of(domain)) {
+        let diagnostic = match values.is_apart_from(IntegerRange::of(domain)) {
             true => Diagnostic::warning(span, format!("`{name}` cannot hold {shown}, so this step always blocks")),
             false => Diagnostic::warning(span, format!("this step blocks where the value does not fit into `{name}`"))
                 .with_label(format!("the value can be {shown}")),

@@ -10,14 +10,14 @@ use ravelin_program::{Instruction, LocId, Location, Span, Transition};
 pub struct Point(usize);
 
 #[derive(Debug, Default)]
-pub struct Flow {
+pub struct MemoraxFlow {
     labels: Vec<Vec<String>>,
     edges: Vec<(Point, Instruction, Point, Span)>,
 }
 
 /// The finished automaton.
 #[derive(Debug)]
-pub struct Finished {
+pub struct MemoraxAutomaton {
     pub locations: Vec<Location>,
     pub transitions: Vec<Transition>,
     pub initial: LocId,
@@ -25,13 +25,13 @@ pub struct Finished {
     pub numbers: Vec<Option<LocId>>,
 }
 
-impl Finished {
+impl MemoraxAutomaton {
     pub fn number(&self, point: Point) -> Option<LocId> {
         self.numbers[point.0]
     }
 }
 
-impl Flow {
+impl MemoraxFlow {
     pub fn fresh(&mut self) -> Point {
         self.labels.push(Vec::new());
         Point(self.labels.len() - 1)
@@ -46,7 +46,7 @@ impl Flow {
     }
 
     /// Keeps what can be reached, numbered in the order of the source with the end last.
-    pub fn finish(self, initial: Point, end: Point, end_span: Span) -> Finished {
+    pub fn finish(self, initial: Point, end: Point, end_span: Span) -> MemoraxAutomaton {
         let mut outgoing: Vec<Vec<usize>> = vec![Vec::new(); self.labels.len()];
         for (index, (from, ..)) in self.edges.iter().enumerate() {
             outgoing[from.0].push(index);
@@ -81,6 +81,6 @@ impl Flow {
             })
             .collect();
         transitions.sort_by_key(|transition| transition.from);
-        Finished { locations, transitions, initial: numbers[initial.0].unwrap_or(LocId(0)), numbers }
+        MemoraxAutomaton { locations, transitions, initial: numbers[initial.0].unwrap_or(LocId(0)), numbers }
     }
 }

@@ -3,8 +3,8 @@
 //! A step is a straight line, so whatever leaves a choice inside (nested blocks, pointers) is multiplied out. The block acts
 //! as a fence if any of its alternatives writes, as Memorax has it.
 
-use super::super::ast::{Expr as Tree, Place, Statement, StatementKind};
-use super::access::Target;
+use super::super::ast::{Expr as Tree, MemoraxPlace, Statement, StatementKind};
+use super::access::PlaceVariable;
 use super::flow::Point;
 use super::process::ProcessLowering;
 use crate::Diagnostic;
@@ -14,7 +14,7 @@ use ravelin_program::{Domain, Expr, Instruction, Order, RegId, Register, Span};
 const MAX_LINES: usize = 1024;
 
 /// The straight lines of something with choices in it.
-type Lines = Vec<Vec<Instruction>>;
+type StraightLines = Vec<Vec<Instruction>>;
 
 impl ProcessLowering<'_, '_> {
     pub(super) fn locked_block(&mut self, alternatives: &[Vec<Statement>], from: Point, to: Point, span: Span) {
@@ -29,7 +29,12 @@ impl ProcessLowering<'_, '_> {
     }
 
     /// `None` if an error was reported.
-    fn alternatives(&mut self, alternatives: &[Vec<Statement>], span: Span, drains: &mut bool) -> Option<Lines> {
+    fn alternatives(
+        &mut self,
+        alternatives: &[Vec<Statement>],
+        span: Span,
+        drains: &mut bool,
+    ) -> Option<StraightLines> {
         let mut all = Some(Vec::new());
         for statements in alternatives {
             let lines = self.line(statements, span, drains);
@@ -41,7 +46,7 @@ impl ProcessLowering<'_, '_> {
         self.few(all?, span)
     }
 
-    fn line(&mut self, statements: &[Statement], span: Span, drains: &mut bool) -> Option<Lines> {
+    fn line(&mut self, statements: &[Statement], span: Span, drains: &mut bool) -> Option<StraightLines> {
         let mut lines = Some(vec![Vec::new()]);
         for statement in statements {
             if let Some(label) = statement.labels.first() {
@@ -69,20 +74,20 @@ impl ProcessLowering<'_, '_> {
         self.few(lines?, span)
     }
 
-    fn few(&mut self, lines: Lines, span: Span) -> Option<Lines> {
+    fn few(&mut self, lines: StraightLines, span: Span) -> Option<StraightLines> {
         if lines.len() > MAX_LINES {
             return self.too_many(span);
         }
         Some(lines)
     }
 
-    fn too_many(&mut self, span: Span) -> Option<Lines> {
+    fn too_many(&mut self, span: Span) -> Option<StraightLines> {
         let message = format!("this locked block has more than {MAX_LINES} ways through it");
         self.diagnostics.push(Diagnostic::error(span, message));
         None
     }
 
-    fn part(&mut self, statement: &Statement, drains: &mut bool) -> Option<Lines> {
+    fn part(&mut self, statement: &Statement, drains: &mut bool) -> Option<StraightLines> {
         let span = statement.span;
         match &statement.kind {
             StatementKind::Nop => Some(vec![Vec::new()]),
@@ -143,7 +148,7 @@ impl ProcessLowering<'_, '_> {
         }
     }
 
-    fn store(&mut self, place: &Place, value: &Tree, span: Span) -> Option<Lines> {
+    fn store(&mut self, place: &MemoraxPlace, value: &Tree, span: Span) -> Option<StraightLines> {
         let value = self.value(value);
         self.each_target(place, |lowering, target, line| {
             let value = value.clone()?;
@@ -156,9 +161,9 @@ impl ProcessLowering<'_, '_> {
     /// A line for each variable that a place can mean, behind its guard.
     fn each_target(
         &mut self,
-        place: &Place,
-        mut build: impl FnMut(&mut Self, &Target, &mut Vec<Instruction>) -> Option<()>,
-    ) -> Option<Lines> {
+        place: &MemoraxPlace,
+        mut build: impl FnMut(&mut Self, &PlaceVariable, &mut Vec<Instruction>) -> Option<()>,
+    ) -> Option<StraightLines> {
         let targets = self.targets(place);
         let mut lines = Vec::new();
         for target in &targets {
@@ -172,7 +177,7 @@ impl ProcessLowering<'_, '_> {
     /// A read that goes on only if it finds the value. Inside a block that is a load and a guard.
     fn compare(
         &mut self,
-        target: &Target,
+        target: &PlaceVariable,
         value: &Option<Expr>,
         span: Span,
         line: &mut Vec<Instruction>,

@@ -49,7 +49,7 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
         diagnostics.push(Diagnostic::error(span, "there is no process").with_help("add one: `process text L: nop`"));
     }
 
-    let mut shared = Shared::default();
+    let mut shared = SharedMemory::default();
     unique(&file.globals, "global variables", diagnostics);
     for declaration in &file.globals {
         let variable = shared.declare(declaration, declaration.name.text.clone(), diagnostics);
@@ -97,7 +97,7 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
 
 /// The shared memory, as processes see it.
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedMemory {
     variables: Vec<Variable>,
     /// In order of declaration: a pointer is an index into this list.
     globals: Vec<(String, VarId)>,
@@ -105,7 +105,7 @@ struct Shared {
     locals: Vec<HashMap<String, VarId>>,
 }
 
-impl Shared {
+impl SharedMemory {
     fn declare(&mut self, declaration: &Declaration, name: String, diagnostics: &mut Vec<Diagnostic>) -> VarId {
         let domain = domain(declaration, diagnostics);
         if declaration.initial.is_none() && declaration.domain.is_none() {

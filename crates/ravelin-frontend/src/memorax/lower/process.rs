@@ -3,9 +3,9 @@
 //! A label names the control state before its statement, so a labelled statement has a state of its own, a `goto` that
 //! has a label included. Only there does a `goto` cost a step.
 
-use super::super::ast::{Expr as Tree, Name, Process, Statement, StatementKind, Strength};
-use super::flow::{Finished, Flow, Point};
-use super::{Shared, domain, starts_with_any_integer, unique};
+use super::super::ast::{Expr as Tree, Name, Process, Statement, StatementKind, WriteStrength};
+use super::flow::{MemoraxAutomaton, MemoraxFlow, Point};
+use super::{SharedMemory, domain, starts_with_any_integer, unique};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
 use ravelin_program::{Copies, Expr, Instruction, LocId, Order, RegId, Register, Span, Thread, Value};
@@ -15,13 +15,13 @@ use std::collections::HashMap;
 pub type Labels = HashMap<String, Option<LocId>>;
 
 pub struct ProcessLowering<'a, 'd> {
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a SharedMemory,
     pub(super) index: usize,
     pub(super) registers: Vec<Register>,
     names: HashMap<String, RegId>,
     /// Takes what a locked block compares with a value.
     pub(super) hidden: Option<RegId>,
-    flow: Flow,
+    flow: MemoraxFlow,
     labels: HashMap<&'a str, (Point, Span)>,
     budget: &'d mut usize,
     pub(super) diagnostics: &'d mut Vec<Diagnostic>,
@@ -29,7 +29,7 @@ pub struct ProcessLowering<'a, 'd> {
 
 /// Who else leaves the point that a statement is lowered from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Start {
+enum StartPoint {
     /// Nobody: it is the statement's entry.
     Own,
     /// The other branches of a choice.
@@ -38,7 +38,7 @@ enum Start {
 
 impl<'a, 'd> ProcessLowering<'a, 'd> {
     pub fn new(
-        shared: &'a Shared,
+        shared: &'a SharedMemory,
         index: usize,
         budget: &'d mut usize,
         diagnostics: &'d mut Vec<Diagnostic>,
@@ -49,7 +49,7 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
             registers: Vec::new(),
             names: HashMap::new(),
             hidden: None,
-            flow: Flow::default(),
+            flow: MemoraxFlow::default(),
             labels: HashMap::new(),
             budget,
             diagnostics,
@@ -90,13 +90,13 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
             initial = before;
         }
         let end = self.flow.fresh();
-        self.sequence(&process.text, entry, end, Start::Own);
+        self.sequence(&process.text, entry, end, StartPoint::Own);
         let end_span = process.text.last().map_or(process.span, |statement| statement.span);
         let flow = std::mem::take(&mut self.flow);
         let finished = flow.finish(initial, end, end_span);
         let labels = self.labels.iter().map(|(name, (point, _))| ((*name).to_owned(), finished.number(*point)));
         let labels = labels.collect();
-        let Finished { locations, transitions, initial, .. } = finished;
+        let MemoraxAutomaton { locations, transitions, initial, .. } = finished;
         let thread = Thread {
             name: format!("P{}", self.index),
             template: None,
@@ -169,21 +169,21 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
         self.labels.get(label.text.as_str()).map(|(point, _)| *point)
     }
 
-    fn sequence(&mut self, statements: &[Statement], from: Point, to: Point, start: Start) {
+    fn sequence(&mut self, statements: &[Statement], from: Point, to: Point, start: StartPoint) {
         let (mut from, mut start) = (from, start);
         for (index, statement) in statements.iter().enumerate() {
             let rest = &statements[index + 1..];
             let next = if rest.is_empty() { to } else { self.entry(rest) };
             self.statement(statement, from, next, start);
-            (from, start) = (next, Start::Own);
+            (from, start) = (next, StartPoint::Own);
         }
     }
 
-    fn statement(&mut self, statement: &Statement, from: Point, to: Point, start: Start) {
+    fn statement(&mut self, statement: &Statement, from: Point, to: Point, start: StartPoint) {
         let span = statement.span;
         let mut from = from;
         let mut start = start;
-        if start == Start::Shared {
+        if start == StartPoint::Shared {
             // A loop comes back to its head, and a label is jumped to: neither may lead to the other branches.
             let own = match (&statement.kind, self.labelled(statement)) {
                 (_, Some(point)) => Some(point),
@@ -192,18 +192,18 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
             };
             if let Some(own) = own {
                 self.emit(from, Instruction::Nop, own, span);
-                (from, start) = (own, Start::Own);
+                (from, start) = (own, StartPoint::Own);
             }
         }
         match &statement.kind {
             StatementKind::Block(body) => {
                 // A block with a label has the label's point, which is not the entry of what stands in it.
-                let start = if statement.labels.is_empty() { start } else { Start::Shared };
+                let start = if statement.labels.is_empty() { start } else { StartPoint::Shared };
                 self.sequence(body, from, to, start);
             }
             StatementKind::Either(branches) => {
                 for branch in branches {
-                    self.sequence(branch, from, to, Start::Shared);
+                    self.sequence(branch, from, to, StartPoint::Shared);
                 }
             }
             StatementKind::If(condition, then, otherwise) => {
@@ -211,11 +211,11 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
                 let condition = self.value(condition);
                 let yes = self.entry_of(then);
                 self.guard(from, condition.clone(), yes, condition_span);
-                self.statement(then, yes, to, Start::Own);
+                self.statement(then, yes, to, StartPoint::Own);
                 let no = otherwise.as_ref().map_or(to, |otherwise| self.entry_of(otherwise));
                 self.guard(from, condition.map(opposite), no, condition_span);
                 if let Some(otherwise) = otherwise {
-                    self.statement(otherwise, no, to, Start::Own);
+                    self.statement(otherwise, no, to, StartPoint::Own);
                 }
             }
             StatementKind::While(condition, body) => {
@@ -223,12 +223,12 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
                 let condition = self.value(condition);
                 let inside = self.entry_of(body);
                 self.guard(from, condition.clone(), inside, condition_span);
-                self.statement(body, inside, from, Start::Own);
+                self.statement(body, inside, from, StartPoint::Own);
                 self.guard(from, condition.map(opposite), to, condition_span);
             }
             StatementKind::Goto(label) => match self.labels.get(label.text.as_str()) {
                 Some(&(target, _)) => {
-                    if start == Start::Shared || !statement.labels.is_empty() {
+                    if start == StartPoint::Shared || !statement.labels.is_empty() {
                         self.emit(from, Instruction::Nop, target, span);
                     }
                 }
@@ -290,21 +290,23 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
             }
             StatementKind::Write(strength, place, value) => {
                 let value = self.value(value);
-                if *strength == Strength::StoreOrdered {
+                if *strength == WriteStrength::StoreOrdered {
                     self.warn_store_ordered(span);
                 }
-                if *strength == Strength::Shared {
+                if *strength == WriteStrength::Shared {
                     self.warn_shared(span);
                 }
                 for target in self.targets(place) {
                     let Some(value) = value.clone() else { return };
                     self.check_written(&target, &value, span);
                     let from = self.guarded(from, target.guard, place.span);
-                    let order = if *strength == Strength::StoreOrdered { Order::Release } else { Order::Relaxed };
+                    let order = if *strength == WriteStrength::StoreOrdered { Order::Release } else { Order::Relaxed };
                     let store = Instruction::Store { address: target.address, value, order };
                     let instruction = match strength {
-                        Strength::Locked | Strength::Shared => Instruction::Locked { body: vec![store], drains: true },
-                        Strength::Plain | Strength::StoreOrdered => store,
+                        WriteStrength::Locked | WriteStrength::Shared => {
+                            Instruction::Locked { body: vec![store], drains: true }
+                        }
+                        WriteStrength::Plain | WriteStrength::StoreOrdered => store,
                     };
                     self.emit(from, instruction, to, span);
                 }

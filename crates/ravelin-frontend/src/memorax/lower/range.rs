@@ -5,28 +5,28 @@ use ravelin_program::{BinaryOp, Domain, Expr, RegId, Register, UnaryOp};
 
 /// All integers between two bounds; `None` stands for no bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct IntegerRange {
     pub lo: Option<i128>,
     pub hi: Option<i128>,
 }
 
-impl Range {
-    const ALL: Range = Range { lo: None, hi: None };
+impl IntegerRange {
+    const ALL: IntegerRange = IntegerRange { lo: None, hi: None };
 
-    pub fn of(domain: Domain) -> Range {
+    pub fn of(domain: Domain) -> IntegerRange {
         match domain.is_full() {
-            true => Range::ALL,
-            false => Range { lo: Some(domain.lo.into()), hi: Some(domain.hi.into()) },
+            true => IntegerRange::ALL,
+            false => IntegerRange { lo: Some(domain.lo.into()), hi: Some(domain.hi.into()) },
         }
     }
 
-    pub fn within(self, other: Range) -> bool {
+    pub fn within(self, other: IntegerRange) -> bool {
         let above = other.lo.is_none_or(|bound| self.lo.is_some_and(|lo| lo >= bound));
         above && other.hi.is_none_or(|bound| self.hi.is_some_and(|hi| hi <= bound))
     }
 
     /// Nothing is in both.
-    pub fn is_apart_from(self, other: Range) -> bool {
+    pub fn is_apart_from(self, other: IntegerRange) -> bool {
         let below = |a: Option<i128>, b: Option<i128>| a.zip(b).is_some_and(|(a, b)| a < b);
         below(self.hi, other.lo) || below(other.hi, self.lo)
     }
@@ -44,21 +44,23 @@ impl Range {
 }
 
 /// The range of an integer expression.
-pub fn range(expr: &Expr, registers: &[Register]) -> Range {
+pub fn range(expr: &Expr, registers: &[Register]) -> IntegerRange {
     let add = |a: Option<i128>, b: Option<i128>| a.zip(b).map(|(a, b)| a.saturating_add(b));
-    let negate = |range: Range| Range { lo: range.hi.map(|hi| -hi), hi: range.lo.map(|lo| -lo) };
+    let negate = |range: IntegerRange| IntegerRange { lo: range.hi.map(|hi| -hi), hi: range.lo.map(|lo| -lo) };
     match expr {
-        Expr::Const(value) => Range { lo: Some(i128::from(*value)), hi: Some(i128::from(*value)) },
-        Expr::Atom(RegId(register)) => registers.get(*register).map_or(Range::ALL, |found| Range::of(found.domain)),
+        Expr::Const(value) => IntegerRange { lo: Some(i128::from(*value)), hi: Some(i128::from(*value)) },
+        Expr::Atom(RegId(register)) => {
+            registers.get(*register).map_or(IntegerRange::ALL, |found| IntegerRange::of(found.domain))
+        }
         Expr::Unary(UnaryOp::Neg, _, operand) => negate(range(operand, registers)),
         Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), _, left, right) => {
             let (left, mut right) = (range(left, registers), range(right, registers));
             if *op == BinaryOp::Sub {
                 right = negate(right);
             }
-            Range { lo: add(left.lo, right.lo), hi: add(left.hi, right.hi) }
+            IntegerRange { lo: add(left.lo, right.lo), hi: add(left.hi, right.hi) }
         }
-        _ => Range::ALL,
+        _ => IntegerRange::ALL,
     }
 }
 
@@ -79,9 +81,12 @@ mod tests {
         let registers = [register(0, 2), register(-1, 5)];
         let (r, s) = (Expr::Atom(RegId(0)), Expr::Atom(RegId(1)));
         let difference = range(&Expr::binary(BinaryOp::Sub, r.clone(), s), &registers);
-        assert_eq!(difference, Range { lo: Some(-5), hi: Some(3) });
+        assert_eq!(difference, IntegerRange { lo: Some(-5), hi: Some(3) });
         let next = range(&Expr::binary(BinaryOp::Add, r, Expr::Const(1)), &registers);
-        assert!(!next.within(Range::of(registers[0].domain)) && !next.is_apart_from(Range::of(registers[0].domain)));
-        assert!(Range::ALL.within(Range::ALL) && !Range::ALL.within(next));
+        assert!(
+            !next.within(IntegerRange::of(registers[0].domain))
+                && !next.is_apart_from(IntegerRange::of(registers[0].domain))
+        );
+        assert!(IntegerRange::ALL.within(IntegerRange::ALL) && !IntegerRange::ALL.within(next));
     }
 }

@@ -1,7 +1,7 @@
 //! Sections: what is forbidden, declarations, processes.
 
 use super::super::ast::{Declaration, File, Name, Process, Tuple};
-use super::{Parse, Parser, Reported};
+use super::{Parse, Parser, SyntaxError};
 use crate::Diagnostic;
 use crate::cursor::TokenKind;
 
@@ -11,7 +11,7 @@ impl Parser<'_, '_> {
         if self.cursor.eat_word("forbidden") {
             self.forbidden(&mut file.forbidden);
         } else {
-            let Reported = self.expected("`forbidden` and the control states that must not be reached together");
+            let SyntaxError = self.expected("`forbidden` and the control states that must not be reached together");
         }
         if self.cursor.is_word("predicates") {
             self.predicates();
@@ -26,7 +26,7 @@ impl Parser<'_, '_> {
                 lost = false;
             } else {
                 if !lost {
-                    let Reported = self.expected("`process`");
+                    let SyntaxError = self.expected("`process`");
                 }
                 lost = true;
                 self.cursor.bump();
@@ -52,7 +52,7 @@ impl Parser<'_, '_> {
                 }
             }
             if entries.is_empty() {
-                let Reported = self.expected("a label or `*` for each process");
+                let SyntaxError = self.expected("a label or `*` for each process");
             }
             let span = self.span_from(start);
             tuples.push(Tuple { entries, span });
@@ -61,7 +61,7 @@ impl Parser<'_, '_> {
             }
         }
         if !self.cursor.is_end() && !self.is_section() {
-            let Reported = self.expected("a label, `*`, `;` or the next section");
+            let SyntaxError = self.expected("a label, `*`, `;` or the next section");
             while !self.cursor.is_end() && !self.is_section() {
                 self.cursor.bump();
             }
@@ -86,7 +86,7 @@ impl Parser<'_, '_> {
         while !self.cursor.is_end() && !self.is_section() {
             match self.declaration(kind) {
                 Ok(declaration) => declarations.push(declaration),
-                Err(Reported) => self.skip_declaration(),
+                Err(SyntaxError) => self.skip_declaration(),
             }
             if self.cursor.is(",") || self.cursor.is(";") {
                 let token = self.cursor.token();
@@ -99,7 +99,7 @@ impl Parser<'_, '_> {
             first = false;
         }
         if first {
-            let Reported = self.expected("a declaration such as `x = 0 : [0:1]`");
+            let SyntaxError = self.expected("a declaration such as `x = 0 : [0:1]`");
         }
     }
 
@@ -181,7 +181,7 @@ impl Parser<'_, '_> {
             if self.cursor.is_end() || self.cursor.is_word("process") {
                 return process;
             }
-            let Reported = self.expected("`;` and a statement, or `process`");
+            let SyntaxError = self.expected("`;` and a statement, or `process`");
             loop {
                 self.cursor.bump();
                 self.skip_statement();

@@ -10,7 +10,7 @@ mod statement;
 use super::ast::{File, Name};
 use super::lexer::{Token, is_reserved};
 use crate::Diagnostic;
-use crate::cursor::{Cursor, Parse, Reported, TokenKind};
+use crate::cursor::{Cursor, Parse, SyntaxError, TokenKind};
 use ravelin_program::Span;
 
 /// How deeply statements and expressions may be nested in each other.
@@ -108,7 +108,7 @@ impl Parser<'_, '_> {
 
     // Errors.
 
-    fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+    fn report(&mut self, diagnostic: Diagnostic) -> SyntaxError {
         let token = self.cursor.token();
         let diagnostic = match token.used_at {
             Some(used_at) if diagnostic.span == token.span => {
@@ -117,15 +117,15 @@ impl Parser<'_, '_> {
             _ => diagnostic,
         };
         self.diagnostics.push(diagnostic);
-        Reported
+        SyntaxError
     }
 
-    fn expected(&mut self, what: &str) -> Reported {
+    fn expected(&mut self, what: &str) -> SyntaxError {
         let token = self.cursor.token();
         let text = self.cursor.quote(token.span);
         let found = match token.kind {
             // What is missing has been reported.
-            TokenKind::Missing => return Reported,
+            TokenKind::Missing => return SyntaxError,
             TokenKind::End => "the end of the file".to_owned(),
             TokenKind::Word if is_reserved(text) => format!("the reserved word `{text}`"),
             _ => format!("`{text}`"),

@@ -1,7 +1,7 @@
 //! Statements. A `;` stands between two statements, not after one.
 
-use super::super::ast::{Place, PlaceKind, Statement, StatementKind, Strength};
-use super::{Parse, Parser, Reported};
+use super::super::ast::{MemoraxPlace, PlaceKind, Statement, StatementKind, WriteStrength};
+use super::{Parse, Parser, SyntaxError};
 use crate::Diagnostic;
 use crate::cursor::TokenKind;
 use crate::suggest::did_you_mean;
@@ -28,7 +28,7 @@ impl Parser<'_, '_> {
                     return;
                 }
             } else if self.starts_statement() {
-                let Reported = self.expected("`;` between two statements");
+                let SyntaxError = self.expected("`;` between two statements");
             } else {
                 return;
             }
@@ -54,7 +54,7 @@ impl Parser<'_, '_> {
         }
         let start = self.cursor.at;
         self.operators = 0;
-        let kind = self.nested(|parser| parser.statement_kind()).unwrap_or_else(|Reported| {
+        let kind = self.nested(|parser| parser.statement_kind()).unwrap_or_else(|SyntaxError| {
             self.skip_statement();
             StatementKind::Error
         });
@@ -96,21 +96,21 @@ impl Parser<'_, '_> {
                 self.expect("=", "and the value that is waited for")?;
                 Ok(StatementKind::Wait(place, self.expr()?))
             }
-            "write" => self.write(Strength::Plain),
+            "write" => self.write(WriteStrength::Plain),
             "syncwr" => {
                 self.cursor.bump();
                 self.expect(":", "after `syncwr`")?;
-                self.written(Strength::Shared)
+                self.written(WriteStrength::Shared)
             }
             "slocked" => {
                 self.cursor.bump();
-                self.write(Strength::StoreOrdered)
+                self.write(WriteStrength::StoreOrdered)
             }
             "locked" => {
                 self.cursor.bump();
                 match self.cursor.is("{") {
                     true => self.alternatives().map(StatementKind::Locked),
-                    false if self.cursor.is_word("write") => self.write(Strength::Locked),
+                    false if self.cursor.is_word("write") => self.write(WriteStrength::Locked),
                     false => Err(self.expected("`write` or `{` after `locked`")),
                 }
             }
@@ -156,13 +156,13 @@ impl Parser<'_, '_> {
         Ok(kind)
     }
 
-    fn write(&mut self, strength: Strength) -> Parse<StatementKind> {
+    fn write(&mut self, strength: WriteStrength) -> Parse<StatementKind> {
         self.expect_word("write", "here")?;
         self.expect(":", "after `write`")?;
         self.written(strength)
     }
 
-    fn written(&mut self, strength: Strength) -> Parse<StatementKind> {
+    fn written(&mut self, strength: WriteStrength) -> Parse<StatementKind> {
         let place = self.place()?;
         self.expect(":=", "and the value that is written")?;
         Ok(StatementKind::Write(strength, place, self.expr()?))
@@ -200,24 +200,24 @@ impl Parser<'_, '_> {
         if self.cursor.is_end() || self.cursor.is_word("process") {
             let diagnostic = Diagnostic::error(open, "this `{` is never closed");
             self.diagnostics.push(diagnostic);
-            return Err(Reported);
+            return Err(SyntaxError);
         }
-        let Reported = self.expected("`;`, `or` or `}`");
+        let SyntaxError = self.expected("`;`, `or` or `}`");
         // What follows may still be understood once the block has been left.
         while !self.cursor.is("}") && !self.cursor.is_end() && !self.cursor.is_word("process") {
             self.cursor.bump();
             self.skip_statement();
         }
         self.cursor.eat("}");
-        Err(Reported)
+        Err(SyntaxError)
     }
 
-    fn place(&mut self) -> Parse<Place> {
+    fn place(&mut self) -> Parse<MemoraxPlace> {
         let start = self.cursor.at;
         if self.cursor.eat("[") {
             let pointer = self.expr()?;
             self.expect("]", "after the pointer")?;
-            return Ok(Place { kind: PlaceKind::Pointer(pointer), span: self.span_from(start) });
+            return Ok(MemoraxPlace { kind: PlaceKind::Pointer(pointer), span: self.span_from(start) });
         }
         let name = self.name("a variable such as `x`, `x[my]` or `x[0]`, or a pointer such as `[$r]`")?;
         let kind = if !self.cursor.eat("[") {
@@ -230,10 +230,10 @@ impl Parser<'_, '_> {
             self.expect("]", "after the number of the process")?;
             PlaceKind::Other(name, other)
         };
-        Ok(Place { kind, span: self.span_from(start) })
+        Ok(MemoraxPlace { kind, span: self.span_from(start) })
     }
 
-    fn not_a_statement(&mut self, word: &str) -> Reported {
+    fn not_a_statement(&mut self, word: &str) -> SyntaxError {
         if matches!(word, "or" | "else" | "then" | "do") || super::SECTIONS.contains(&word) {
             return self.expected("a statement");
         }

@@ -1,23 +1,23 @@
 //! Expressions and cells in C.
 
-use super::{Setting, variable_of};
+use super::{CSetting, variable_of};
 use ravelin_program::{Address, Arithmetic, BinaryOp, Expr, RegId, UnaryOp, Value};
 
 /// Writes the expressions of one thread.
-pub(super) struct Terms<'a> {
-    setting: &'a Setting<'a>,
+pub(super) struct TermWriter<'a> {
+    setting: &'a CSetting<'a>,
     thread: usize,
 }
 
 /// A cell of memory, and the condition under which there is no such cell.
-pub(super) struct Cell {
+pub(super) struct CellTerm {
     pub text: String,
     pub outside: Option<String>,
 }
 
-impl<'a> Terms<'a> {
-    pub fn of(setting: &'a Setting<'a>, thread: usize) -> Terms<'a> {
-        Terms { setting, thread }
+impl<'a> TermWriter<'a> {
+    pub fn of(setting: &'a CSetting<'a>, thread: usize) -> TermWriter<'a> {
+        TermWriter { setting, thread }
     }
 
     pub fn expr(&self, expr: &Expr) -> String {
@@ -61,7 +61,7 @@ impl<'a> Terms<'a> {
         }
     }
 
-    pub fn cell(&self, address: &Address) -> Cell {
+    pub fn cell(&self, address: &Address) -> CellTerm {
         let variable = variable_of(self.setting.program, address);
         match (variable, address.constant(), self.setting.flat) {
             (Some(index), Some(constant), _) => {
@@ -73,7 +73,7 @@ impl<'a> Terms<'a> {
                 };
                 // An index that is known to be wrong is still written; nothing gets there.
                 let outside = (!variable.contains(constant)).then(|| "1".to_owned());
-                Cell { text: if outside.is_some() { format!("{name}[0]") } else { text }, outside }
+                CellTerm { text: if outside.is_some() { format!("{name}[0]") } else { text }, outside }
             }
             (Some(index), None, _) => {
                 let variable = &self.setting.program.memory.variables[index];
@@ -81,12 +81,12 @@ impl<'a> Terms<'a> {
                 let outside = format!("{place} < 0 || {place} >= {}", variable.cells());
                 let name = &self.setting.variables[index];
                 let text = if variable.len.is_some() { format!("{name}[{place}]") } else { name.clone() };
-                Cell { text, outside: Some(outside) }
+                CellTerm { text, outside: Some(outside) }
             }
             (None, _, flat) => {
                 let (lo, cells) = flat.unwrap_or((0, 1));
                 let place = self.offset(&address.expr, lo);
-                Cell { text: format!("mem[{place}]"), outside: Some(format!("{place} < 0 || {place} >= {cells}")) }
+                CellTerm { text: format!("mem[{place}]"), outside: Some(format!("{place} < 0 || {place} >= {cells}")) }
             }
         }
     }

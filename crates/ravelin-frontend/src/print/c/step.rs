@@ -1,27 +1,27 @@
 //! One instruction as lines of C.
 
-use super::expression::{Cell, Terms, constant};
-use super::{NotInC, Setting, Storage};
+use super::expression::{CellTerm, TermWriter, constant};
+use super::{AccessForm, CSetting, NotInC};
 use ravelin_program::{Address, Domain, Escape, Expr, Instruction, Order, RegId, RmwOp, Value};
 
 /// Writes the instructions of one thread.
-pub(super) struct Steps<'a> {
-    pub setting: &'a Setting<'a>,
+pub(super) struct StepWriter<'a> {
+    pub setting: &'a CSetting<'a>,
     pub thread: usize,
 }
 
 /// The lines of one instruction while they are written.
 struct Lines<'a> {
-    steps: &'a Steps<'a>,
-    terms: Terms<'a>,
+    steps: &'a StepWriter<'a>,
+    terms: TermWriter<'a>,
     lines: Vec<String>,
     blocked: &'a str,
 }
 
-impl Steps<'_> {
+impl StepWriter<'_> {
     /// `blocked` is what to do where the instruction cannot be taken.
     pub fn lines(&self, instruction: &Instruction, blocked: &str) -> Result<Vec<String>, NotInC> {
-        let terms = Terms::of(self.setting, self.thread);
+        let terms = TermWriter::of(self.setting, self.thread);
         let mut lines = Lines { steps: self, terms, lines: Vec::new(), blocked };
         lines.instruction(instruction)?;
         Ok(lines.lines)
@@ -55,7 +55,7 @@ impl Lines<'_> {
                 let cell = self.cell(address);
                 let value = match (*order, self.storage(address)) {
                     (Order::NonAtomic, _) => cell,
-                    (order, Storage::Atomic) => format!("atomic_load_explicit(&{cell}, {})", memory_order(order)),
+                    (order, AccessForm::Atomic) => format!("atomic_load_explicit(&{cell}, {})", memory_order(order)),
                     (order, _) => format!("__atomic_load_n(&{cell}, {})", builtin_order(order)),
                 };
                 self.set(*reg, &value);
@@ -112,7 +112,7 @@ impl Lines<'_> {
         };
         let line = match (order, self.storage(address)) {
             (Order::NonAtomic, _) => format!("{cell} = {text};"),
-            (order, Storage::Atomic) => format!("atomic_store_explicit(&{cell}, {text}, {});", memory_order(order)),
+            (order, AccessForm::Atomic) => format!("atomic_store_explicit(&{cell}, {text}, {});", memory_order(order)),
             (order, _) => format!("__atomic_store_n(&{cell}, {text}, {});", builtin_order(order)),
         };
         self.line(line);
@@ -126,7 +126,7 @@ impl Lines<'_> {
             op => op.method(),
         };
         let call = match self.storage(address) {
-            Storage::Atomic => format!("atomic_{name}_explicit(&{cell}, {operand}, {})", memory_order(order)),
+            AccessForm::Atomic => format!("atomic_{name}_explicit(&{cell}, {operand}, {})", memory_order(order)),
             _ if op == RmwOp::Exchange => format!("__atomic_exchange_n(&{cell}, {operand}, {})", builtin_order(order)),
             _ => format!("__atomic_{name}(&{cell}, {operand}, {})", builtin_order(order)),
         };
@@ -148,7 +148,7 @@ impl Lines<'_> {
             return;
         }
         let load = match self.storage(address) {
-            Storage::Atomic => format!("atomic_load_explicit(&{cell}, {})", memory_order(order)),
+            AccessForm::Atomic => format!("atomic_load_explicit(&{cell}, {})", memory_order(order)),
             _ => format!("__atomic_load_n(&{cell}, {})", builtin_order(order)),
         };
         let others: Vec<String> = wanted.iter().map(|value| format!("found_ != {value}")).collect();
@@ -164,14 +164,14 @@ impl Lines<'_> {
 
     /// The cell at an address; the thread ends where there is none.
     fn cell(&mut self, address: &Address) -> String {
-        let Cell { text, outside } = self.terms.cell(address);
+        let CellTerm { text, outside } = self.terms.cell(address);
         if let Some(outside) = outside {
             self.line(format!("if ({outside}) goto end;"));
         }
         text
     }
 
-    fn storage(&self, address: &Address) -> Storage {
+    fn storage(&self, address: &Address) -> AccessForm {
         self.steps.setting.storage_at(address)
     }
 

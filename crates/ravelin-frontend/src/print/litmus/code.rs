@@ -1,7 +1,7 @@
 //! The text of a function: parameters, declarations, statements.
 
 use super::expression::{expression, literal};
-use super::flow::Statement;
+use super::flow::LitmusStatement;
 use super::{Identifiers, Inexpressible, fixed, int};
 use ravelin_program::{Address, Expr, Instruction, Order, Program, RegId, RmwOp, Thread, Value};
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The whole function.
-    pub fn function(mut self, statements: &[Statement]) -> Result<String, Inexpressible> {
+    pub fn function(mut self, statements: &[LitmusStatement]) -> Result<String, Inexpressible> {
         self.undeclared = set_before_use(statements);
         for (number, register) in self.thread.registers.iter().enumerate() {
             if !self.undeclared.contains(&RegId(number)) {
@@ -53,11 +53,11 @@ impl<'a> Writer<'a> {
         Ok(format!("P{} ({}) {{\n{}}}\n", self.index, parameters.join(", "), self.lines.concat()))
     }
 
-    fn block(&mut self, statements: &[Statement], depth: usize) -> Result<(), Inexpressible> {
+    fn block(&mut self, statements: &[LitmusStatement], depth: usize) -> Result<(), Inexpressible> {
         for statement in statements {
             match statement {
-                Statement::Do(instruction) => self.instruction(instruction, depth)?,
-                Statement::If { condition, then, otherwise } => {
+                LitmusStatement::Do(instruction) => self.instruction(instruction, depth)?,
+                LitmusStatement::If { condition, then, otherwise } => {
                     self.line(depth, &format!("if ({}) {{", self.expr(condition)?));
                     self.block(then, depth + 1)?;
                     if !otherwise.is_empty() {
@@ -66,7 +66,7 @@ impl<'a> Writer<'a> {
                     }
                     self.line(depth, "}");
                 }
-                Statement::While { condition, body } => {
+                LitmusStatement::While { condition, body } => {
                     self.line(depth, &format!("while ({}) {{", self.expr(condition)?));
                     self.block(body, depth + 1)?;
                     self.line(depth, "}");
@@ -182,11 +182,11 @@ fn order_name(order: Order) -> String {
 }
 
 /// The registers that a top-level statement sets before anything else speaks of them.
-fn set_before_use(statements: &[Statement]) -> BTreeSet<RegId> {
+fn set_before_use(statements: &[LitmusStatement]) -> BTreeSet<RegId> {
     let (mut first_set, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for statement in statements {
         let mut used = BTreeSet::new();
-        if let Statement::Do(instruction) = statement {
+        if let LitmusStatement::Do(instruction) = statement {
             used.extend(instruction.read_registers());
             for register in instruction.written_registers() {
                 if !seen.contains(&register) && !used.contains(&register) {
@@ -200,20 +200,20 @@ fn set_before_use(statements: &[Statement]) -> BTreeSet<RegId> {
     first_set
 }
 
-fn mentioned(statement: &Statement, registers: &mut BTreeSet<RegId>) {
+fn mentioned(statement: &LitmusStatement, registers: &mut BTreeSet<RegId>) {
     let in_condition = |condition: &Expr, registers: &mut BTreeSet<RegId>| {
         condition.for_each_atom(&mut |register| _ = registers.insert(*register));
     };
     match statement {
-        Statement::Do(instruction) => {
+        LitmusStatement::Do(instruction) => {
             registers.extend(instruction.read_registers());
             registers.extend(instruction.written_registers());
         }
-        Statement::If { condition, then, otherwise } => {
+        LitmusStatement::If { condition, then, otherwise } => {
             in_condition(condition, registers);
             then.iter().chain(otherwise).for_each(|inner| mentioned(inner, registers));
         }
-        Statement::While { condition, body } => {
+        LitmusStatement::While { condition, body } => {
             in_condition(condition, registers);
             body.iter().for_each(|inner| mentioned(inner, registers));
         }

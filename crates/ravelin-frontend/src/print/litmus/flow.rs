@@ -17,29 +17,29 @@ const MOST_LOCATIONS: usize = 2_000;
 const DEEPEST: usize = 100;
 
 #[derive(Clone, Debug)]
-pub(super) enum Statement {
+pub(super) enum LitmusStatement {
     Do(Instruction),
-    If { condition: Expr, then: Vec<Statement>, otherwise: Vec<Statement> },
-    While { condition: Expr, body: Vec<Statement> },
+    If { condition: Expr, then: Vec<LitmusStatement>, otherwise: Vec<LitmusStatement> },
+    While { condition: Expr, body: Vec<LitmusStatement> },
 }
 
-pub(super) fn statements(thread: &Thread) -> Result<Vec<Statement>, Inexpressible> {
+pub(super) fn statements(thread: &Thread) -> Result<Vec<LitmusStatement>, Inexpressible> {
     if thread.locations.len() > MOST_LOCATIONS {
         return Err(Inexpressible::TooLong(thread.name.clone()));
     }
-    Flow { thread, heads: Vec::new(), written: 0 }.run(thread.initial, None)
+    LitmusFlow { thread, heads: Vec::new(), written: 0 }.run(thread.initial, None)
 }
 
-struct Flow<'a> {
+struct LitmusFlow<'a> {
     thread: &'a Thread,
     /// Where the loops and branches around here start; control must not get back to them from inside.
     heads: Vec<LocId>,
     written: usize,
 }
 
-impl Flow<'_> {
+impl LitmusFlow<'_> {
     /// The statements from a location up to `follow`, or to the end of the thread.
-    fn run(&mut self, start: LocId, follow: Option<LocId>) -> Result<Vec<Statement>, Inexpressible> {
+    fn run(&mut self, start: LocId, follow: Option<LocId>) -> Result<Vec<LitmusStatement>, Inexpressible> {
         let mut out = Vec::new();
         let mut at = start;
         loop {
@@ -70,7 +70,7 @@ impl Flow<'_> {
         &mut self,
         at: LocId,
         follow: Option<LocId>,
-        out: &mut Vec<Statement>,
+        out: &mut Vec<LitmusStatement>,
     ) -> Result<Option<LocId>, Inexpressible> {
         self.count()?;
         if let Some((instruction, to)) = self.single(at) {
@@ -85,13 +85,13 @@ impl Flow<'_> {
         let otherwise = self.run(otherwise, inner)?;
         self.heads.pop();
         out.push(match then.is_empty() && !otherwise.is_empty() {
-            true => Statement::If { condition: opposite(condition), then: otherwise, otherwise: then },
-            false => Statement::If { condition, then, otherwise },
+            true => LitmusStatement::If { condition: opposite(condition), then: otherwise, otherwise: then },
+            false => LitmusStatement::If { condition, then, otherwise },
         });
         Ok(inner)
     }
 
-    fn write_loop(&mut self, head: LocId, out: &mut Vec<Statement>) -> Result<Option<LocId>, Inexpressible> {
+    fn write_loop(&mut self, head: LocId, out: &mut Vec<LitmusStatement>) -> Result<Option<LocId>, Inexpressible> {
         let mut test = Vec::new();
         let mut at = head;
         while let Some((instruction, to)) = self.single(at) {
@@ -99,7 +99,7 @@ impl Flow<'_> {
             self.push(instruction, &mut test);
             at = to;
             if at == head {
-                out.push(Statement::While { condition: Expr::Const(1), body: test });
+                out.push(LitmusStatement::While { condition: Expr::Const(1), body: test });
                 return Ok(None);
             }
             // An inner loop starts here, or the thread ends.
@@ -120,7 +120,7 @@ impl Flow<'_> {
                 self.heads.pop();
                 body.extend(test.clone());
                 out.append(&mut test);
-                out.push(Statement::While { condition, body });
+                out.push(LitmusStatement::While { condition, body });
                 return Ok(Some(exit));
             }
         }
@@ -131,7 +131,7 @@ impl Flow<'_> {
             body.extend(self.run(next, Some(head))?);
             self.heads.pop();
         }
-        out.push(Statement::While { condition: Expr::Const(1), body });
+        out.push(LitmusStatement::While { condition: Expr::Const(1), body });
         Ok(None)
     }
 
@@ -166,11 +166,11 @@ impl Flow<'_> {
         if self.written > MOST_STATEMENTS { Err(Inexpressible::TooLong(self.thread.name.clone())) } else { Ok(()) }
     }
 
-    fn push(&self, instruction: Instruction, out: &mut Vec<Statement>) {
+    fn push(&self, instruction: Instruction, out: &mut Vec<LitmusStatement>) {
         match instruction {
             Instruction::Nop => {}
             Instruction::Assume(condition) if condition.constant().is_some_and(|v| v != 0) => {}
-            other => out.push(Statement::Do(other)),
+            other => out.push(LitmusStatement::Do(other)),
         }
     }
 

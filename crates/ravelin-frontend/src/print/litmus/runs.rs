@@ -15,7 +15,7 @@ const MOST_STATES: usize = 50_000;
 /// The same for values that the cells of one state have held: a loop that counts makes states that grow.
 const MOST_VALUES: usize = 256;
 
-pub(super) enum Found {
+pub(super) enum RunSearch {
     /// All runs were looked at.
     Nothing,
     Leaves(Inexpressible),
@@ -23,51 +23,51 @@ pub(super) enum Found {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct State {
+struct RunState {
     threads: Vec<(LocId, Vec<Value>)>,
     /// By address: all values that it has held.
     cells: BTreeMap<Value, BTreeSet<Value>>,
 }
 
 /// What leaves its type.
-struct Left(Inexpressible);
+struct TypeEscape(Inexpressible);
 
-pub(super) fn search(program: &Program) -> Found {
+pub(super) fn search(program: &Program) -> RunSearch {
     let start = |thread: &Thread| (thread.initial, thread.registers.iter().map(|register| register.initial).collect());
-    let first = State { threads: program.threads.iter().map(start).collect(), cells: BTreeMap::new() };
+    let first = RunState { threads: program.threads.iter().map(start).collect(), cells: BTreeMap::new() };
     let mut seen = HashSet::from([first.clone()]);
     let mut open = vec![first];
     while let Some(state) = open.pop() {
         for (number, thread) in program.threads.iter().enumerate() {
             for (_, transition) in thread.outgoing(state.threads[number].0) {
-                let mut step = Step { program, thread, number, state: &state, transition, next: Vec::new() };
-                if let Err(Left(reason)) = step.take() {
-                    return Found::Leaves(reason);
+                let mut step = RunTransition { program, thread, number, state: &state, transition, next: Vec::new() };
+                if let Err(TypeEscape(reason)) = step.take() {
+                    return RunSearch::Leaves(reason);
                 }
                 open.extend(step.next.into_iter().filter(|next| seen.insert(next.clone())));
-                let values = |state: &State| state.cells.values().map(BTreeSet::len).sum::<usize>();
+                let values = |state: &RunState| state.cells.values().map(BTreeSet::len).sum::<usize>();
                 if seen.len() > MOST_STATES || open.last().is_some_and(|last| values(last) > MOST_VALUES) {
-                    return Found::TooMany;
+                    return RunSearch::TooMany;
                 }
             }
         }
     }
-    Found::Nothing
+    RunSearch::Nothing
 }
 
 /// One transition of a thread from a state.
-struct Step<'a> {
+struct RunTransition<'a> {
     program: &'a Program,
     thread: &'a Thread,
     number: usize,
-    state: &'a State,
+    state: &'a RunState,
     transition: &'a Transition,
-    next: Vec<State>,
+    next: Vec<RunState>,
 }
 
-impl Step<'_> {
+impl RunTransition<'_> {
     /// Makes the states that the transition leads to.
-    fn take(&mut self) -> Result<(), Left> {
+    fn take(&mut self) -> Result<(), TypeEscape> {
         match &self.transition.instruction {
             Instruction::Assign { reg, value } => {
                 let Some(value) = self.eval(value)? else { return Ok(()) };
@@ -111,11 +111,11 @@ impl Step<'_> {
     }
 
     /// `None` if it goes wrong, and the thread ends.
-    fn eval(&self, expr: &Expr) -> Result<Option<Value>, Left> {
+    fn eval(&self, expr: &Expr) -> Result<Option<Value>, TypeEscape> {
         let registers = &self.state.threads[self.number].1;
         if is_wide(expr, &|register| registers[register.0]) {
             let what = self.program.show_instruction(self.thread, &self.transition.instruction);
-            return Err(Left(Misfit::Int.of(format!("a part of `{what}` in thread `{}`", self.thread.name))));
+            return Err(TypeEscape(Misfit::Int.of(format!("a part of `{what}` in thread `{}`", self.thread.name))));
         }
         Ok(expr.eval(&mut |register| registers[register.0]).ok())
     }
@@ -129,7 +129,11 @@ impl Step<'_> {
         held
     }
 
-    fn add(&mut self, registers: &[(Option<RegId>, Value)], stored: Option<(&Address, Value)>) -> Result<(), Left> {
+    fn add(
+        &mut self,
+        registers: &[(Option<RegId>, Value)],
+        stored: Option<(&Address, Value)>,
+    ) -> Result<(), TypeEscape> {
         let mut next = self.state.clone();
         next.threads[self.number].0 = self.transition.to;
         if let Some((address, value)) = stored
@@ -151,6 +155,6 @@ impl Step<'_> {
     }
 }
 
-fn admit(domain: Domain, value: Value, name: impl Fn() -> String) -> Result<Value, Left> {
-    misfit(domain, value).map_err(|misfit| Left(misfit.of(name())))
+fn admit(domain: Domain, value: Value, name: impl Fn() -> String) -> Result<Value, TypeEscape> {
+    misfit(domain, value).map_err(|misfit| TypeEscape(misfit.of(name())))
 }

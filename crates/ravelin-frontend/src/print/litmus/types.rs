@@ -7,7 +7,7 @@
 //! stores there. Guards narrow the sets, and sets that grow large are taken to hold everything. Where that shows too little, runs are
 //! searched (`runs.rs`). A program may be refused although nothing goes wrong, but none is let through that can.
 
-use super::runs::{Found, search};
+use super::runs::{RunSearch, search};
 use super::{Inexpressible, fixed};
 use ravelin_program::{
     Address, Admission, BinaryOp, Domain, Escape, Expr, Fault, InitialValue, Instruction, Program, RegId, Thread,
@@ -21,15 +21,15 @@ const MOST_VALUES: usize = 256;
 const MOST_COMBINATIONS: usize = 4096;
 
 /// What a register or cell may hold; `None` stands for any number.
-type Values = Option<BTreeSet<Value>>;
+type TypeValues = Option<BTreeSet<Value>>;
 
 /// A cell or register that may leave its type or an `int`.
 pub(super) fn left(program: &Program) -> Option<Inexpressible> {
     let reason = by_sets(program)?;
     match search(program) {
-        Found::Nothing => None,
-        Found::Leaves(reason) => Some(reason),
-        Found::TooMany => Some(reason),
+        RunSearch::Nothing => None,
+        RunSearch::Leaves(reason) => Some(reason),
+        RunSearch::TooMany => Some(reason),
     }
 }
 
@@ -85,8 +85,8 @@ fn is_int(value: Value) -> bool {
 }
 
 fn by_sets(program: &Program) -> Option<Inexpressible> {
-    let mut search = Search { program, cells: BTreeMap::new(), left: None, changed: false };
-    let mut at: Vec<Vec<Option<Vec<Values>>>> = program.threads.iter().map(start).collect();
+    let mut search = TypeSearch { program, cells: BTreeMap::new(), left: None, changed: false };
+    let mut at: Vec<Vec<Option<Vec<TypeValues>>>> = program.threads.iter().map(start).collect();
     loop {
         search.changed = false;
         for (thread, at) in program.threads.iter().zip(&mut at) {
@@ -103,24 +103,24 @@ fn by_sets(program: &Program) -> Option<Inexpressible> {
     }
 }
 
-fn start(thread: &Thread) -> Vec<Option<Vec<Values>>> {
+fn start(thread: &Thread) -> Vec<Option<Vec<TypeValues>>> {
     let mut at = vec![None; thread.locations.len()];
     at[thread.initial.0] = Some(thread.registers.iter().map(|register| one(register.initial)).collect());
     at
 }
 
-struct Search<'a> {
+struct TypeSearch<'a> {
     program: &'a Program,
     /// By address; what is not there holds its initial value only.
-    cells: BTreeMap<Value, Values>,
+    cells: BTreeMap<Value, TypeValues>,
     left: Option<Inexpressible>,
     changed: bool,
 }
 
-impl Search<'_> {
+impl TypeSearch<'_> {
     /// From the registers before a step to those after it; whether it can be taken.
-    fn step(&mut self, thread: &Thread, instruction: &Instruction, registers: &mut [Values]) -> bool {
-        let eval = |expr: &Expr, registers: &[Values]| values(expr, registers);
+    fn step(&mut self, thread: &Thread, instruction: &Instruction, registers: &mut [TypeValues]) -> bool {
+        let eval = |expr: &Expr, registers: &[TypeValues]| values(expr, registers);
         if self.left.is_none() && expressions(instruction).into_iter().any(|expr| may_be_wide(expr, registers)) {
             let what = self.program.show_instruction(thread, instruction);
             self.left = Some(Misfit::Int.of(format!("a part of `{what}` in thread `{}`", thread.name)));
@@ -169,14 +169,14 @@ impl Search<'_> {
         true
     }
 
-    fn set(&mut self, thread: &Thread, register: Option<RegId>, values: Values, registers: &mut [Values]) {
+    fn set(&mut self, thread: &Thread, register: Option<RegId>, values: TypeValues, registers: &mut [TypeValues]) {
         let Some(register) = register else { return };
         let declared = &thread.registers[register.0];
         let name = || format!("`{}` of thread `{}`", declared.name, thread.name);
         registers[register.0] = self.admit(declared.domain, values, name);
     }
 
-    fn cell(&self, address: &Address) -> Values {
+    fn cell(&self, address: &Address) -> TypeValues {
         let address = fixed(self.program, address)?;
         match (self.cells.get(&address), self.program.memory.initial_at(address)) {
             (Some(values), _) => values.clone(),
@@ -185,7 +185,7 @@ impl Search<'_> {
         }
     }
 
-    fn store(&mut self, address: &Address, values: Values) {
+    fn store(&mut self, address: &Address, values: TypeValues) {
         let Some(cell) = fixed(self.program, address) else { return };
         let memory = &self.program.memory;
         let values = self.admit(memory.domain_at(cell), values, || format!("`{}`", memory.name_of(cell)));
@@ -196,7 +196,7 @@ impl Search<'_> {
     }
 
     /// The values that stay within a type and an `int`. Those that do not are noted.
-    fn admit(&mut self, domain: Domain, values: Values, name: impl Fn() -> String) -> Values {
+    fn admit(&mut self, domain: Domain, values: TypeValues, name: impl Fn() -> String) -> TypeValues {
         let holds_ints_only = is_int(domain.lo) && is_int(domain.hi);
         let mut left = None;
         let stay = match values {
@@ -229,7 +229,7 @@ fn expressions(instruction: &Instruction) -> Vec<&Expr> {
 }
 
 /// Whether a part of an expression may leave what an `int` holds.
-fn may_be_wide(expr: &Expr, registers: &[Values]) -> bool {
+fn may_be_wide(expr: &Expr, registers: &[TypeValues]) -> bool {
     let mut wide = false;
     let tried = combinations(expr, registers, |held| wide |= is_wide(expr, &|register| held[register]));
     wide || !tried && computes(expr)
@@ -246,18 +246,18 @@ fn computes(expr: &Expr) -> bool {
     }
 }
 
-fn one(value: Value) -> Values {
+fn one(value: Value) -> TypeValues {
     Some(BTreeSet::from([value]))
 }
 
-fn union(left: Values, right: Values) -> Values {
+fn union(left: TypeValues, right: TypeValues) -> TypeValues {
     let (mut all, more) = (left?, right?);
     all.extend(more);
     (all.len() <= MOST_VALUES).then_some(all)
 }
 
 /// Adds what a step leads to; whether that is new.
-fn join(at: &mut Option<Vec<Values>>, registers: Vec<Values>) -> bool {
+fn join(at: &mut Option<Vec<TypeValues>>, registers: Vec<TypeValues>) -> bool {
     let Some(known) = at else {
         *at = Some(registers);
         return true;
@@ -271,7 +271,7 @@ fn join(at: &mut Option<Vec<Values>>, registers: Vec<Values>) -> bool {
     changed
 }
 
-fn values(expr: &Expr, registers: &[Values]) -> Values {
+fn values(expr: &Expr, registers: &[TypeValues]) -> TypeValues {
     let mut results = BTreeSet::new();
     let tried = combinations(expr, registers, |held| {
         results.extend(expr.eval(&mut |register| held[register]));
@@ -288,7 +288,7 @@ fn values(expr: &Expr, registers: &[Values]) -> Values {
 }
 
 /// Keeps the values with which a condition can hold; whether there are any.
-fn narrow(condition: &Expr, registers: &mut [Values]) -> bool {
+fn narrow(condition: &Expr, registers: &mut [TypeValues]) -> bool {
     let mut kept: BTreeMap<RegId, BTreeSet<Value>> = BTreeMap::new();
     let mut holds = false;
     let tried = combinations(condition, registers, |held| {
@@ -304,7 +304,7 @@ fn narrow(condition: &Expr, registers: &mut [Values]) -> bool {
 }
 
 /// Visits all combinations of what the registers of an expression hold; whether there are few enough.
-fn combinations(expr: &Expr, registers: &[Values], mut visit: impl FnMut(&BTreeMap<RegId, Value>)) -> bool {
+fn combinations(expr: &Expr, registers: &[TypeValues], mut visit: impl FnMut(&BTreeMap<RegId, Value>)) -> bool {
     let mut names = BTreeSet::new();
     expr.for_each_atom(&mut |register| _ = names.insert(*register));
     let sets: Option<Vec<(RegId, Vec<Value>)>> = (names.into_iter())

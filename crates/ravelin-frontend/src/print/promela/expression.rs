@@ -12,50 +12,50 @@ pub(super) const MOST: i128 = 2_147_483_647;
 
 /// The values from `lo` to `hi`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
+pub(super) struct TermRange {
     pub lo: i128,
     pub hi: i128,
 }
 
-impl Range {
-    pub const BOOL: Range = Range { lo: 0, hi: 1 };
-    pub const INT: Range = Range { lo: -MOST, hi: MOST };
+impl TermRange {
+    pub const BOOL: TermRange = TermRange { lo: 0, hi: 1 };
+    pub const INT: TermRange = TermRange { lo: -MOST, hi: MOST };
 
-    pub fn exactly(value: impl Into<i128>) -> Range {
+    pub fn exactly(value: impl Into<i128>) -> TermRange {
         let value = value.into();
-        Range { lo: value, hi: value }
+        TermRange { lo: value, hi: value }
     }
 
-    pub fn of(domain: Domain) -> Range {
-        Range { lo: domain.lo.into(), hi: domain.hi.into() }
+    pub fn of(domain: Domain) -> TermRange {
+        TermRange { lo: domain.lo.into(), hi: domain.hi.into() }
     }
 
-    pub fn within(self, other: Range) -> bool {
+    pub fn within(self, other: TermRange) -> bool {
         other.lo <= self.lo && self.hi <= other.hi
     }
 
-    pub fn meets(self, other: Range) -> bool {
+    pub fn meets(self, other: TermRange) -> bool {
         self.lo <= other.hi && other.lo <= self.hi
     }
 
-    pub fn join(self, other: Range) -> Range {
-        Range { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
+    pub fn join(self, other: TermRange) -> TermRange {
+        TermRange { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
     /// What is left of the range inside another. Where nothing is, no run gets there, and one value stands for all.
-    pub fn clip(self, other: Range) -> Range {
+    pub fn clip(self, other: TermRange) -> TermRange {
         let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
-        if lo <= hi { Range { lo, hi } } else { Range::exactly(other.lo) }
+        if lo <= hi { TermRange { lo, hi } } else { TermRange::exactly(other.lo) }
     }
 
-    fn hull(values: impl IntoIterator<Item = i128>) -> Range {
+    fn hull(values: impl IntoIterator<Item = i128>) -> TermRange {
         let mut values = values.into_iter();
         let first = values.next().unwrap_or(0);
-        values.fold(Range::exactly(first), |range, value| range.join(Range::exactly(value)))
+        values.fold(TermRange::exactly(first), |range, value| range.join(TermRange::exactly(value)))
     }
 
-    fn corners(self, other: Range, op: impl Fn(i128, i128) -> i128) -> Range {
-        Range::hull([op(self.lo, other.lo), op(self.lo, other.hi), op(self.hi, other.lo), op(self.hi, other.hi)])
+    fn corners(self, other: TermRange, op: impl Fn(i128, i128) -> i128) -> TermRange {
+        TermRange::hull([op(self.lo, other.lo), op(self.lo, other.hi), op(self.hi, other.lo), op(self.hi, other.hi)])
     }
 
     fn magnitude(self) -> i128 {
@@ -65,21 +65,21 @@ impl Range {
 
 /// A Promela expression (a single operand: a name, a number or something in parentheses) and the range of its value.
 #[derive(Clone, Debug)]
-pub(super) struct Term {
+pub(super) struct PromelaTerm {
     pub text: String,
-    pub range: Range,
+    pub range: TermRange,
 }
 
-impl Term {
+impl PromelaTerm {
     /// A value known beforehand is written as a number.
-    pub fn new(text: String, range: Range) -> Term {
-        if range.lo == range.hi { Term::constant(range.lo) } else { Term { text, range } }
+    pub fn new(text: String, range: TermRange) -> PromelaTerm {
+        if range.lo == range.hi { PromelaTerm::constant(range.lo) } else { PromelaTerm { text, range } }
     }
 
-    pub fn constant(value: impl Into<i128>) -> Term {
+    pub fn constant(value: impl Into<i128>) -> PromelaTerm {
         let value = value.into();
         let text = if value < 0 { format!("({value})") } else { value.to_string() };
-        Term { text, range: Range::exactly(value) }
+        PromelaTerm { text, range: TermRange::exactly(value) }
     }
 
     pub fn known(&self) -> Option<i128> {
@@ -87,7 +87,7 @@ impl Term {
     }
 
     /// Where the value is outside a range, as a condition; `None` if it never is.
-    pub fn outside(&self, range: Range) -> Option<String> {
+    pub fn outside(&self, range: TermRange) -> Option<String> {
         if !self.range.meets(range) {
             return Some("true".to_owned());
         }
@@ -115,7 +115,7 @@ pub(super) enum Obstacle {
 
 /// A condition that is an obstacle where it holds.
 #[derive(Clone, Debug)]
-pub(super) struct Check {
+pub(super) struct ObstacleCheck {
     pub obstacle: Obstacle,
     pub when: String,
 }
@@ -123,12 +123,12 @@ pub(super) struct Check {
 /// Compiles expressions one after the other and collects their checks.
 #[derive(Default)]
 pub(super) struct Compiler {
-    pub checks: Vec<Check>,
+    pub checks: Vec<ObstacleCheck>,
 }
 
 impl Compiler {
     pub fn check(&mut self, obstacle: Obstacle, when: String) {
-        self.checks.push(Check { obstacle, when });
+        self.checks.push(ObstacleCheck { obstacle, when });
     }
 
     /// Does something whose checks count only where a condition holds.
@@ -141,17 +141,17 @@ impl Compiler {
         result
     }
 
-    pub fn term<A>(&mut self, expr: &Expr<A>, read: &mut impl FnMut(&A) -> Term) -> Term {
+    pub fn term<A>(&mut self, expr: &Expr<A>, read: &mut impl FnMut(&A) -> PromelaTerm) -> PromelaTerm {
         match expr {
-            Expr::Const(value) => Term::constant(*value),
+            Expr::Const(value) => PromelaTerm::constant(*value),
             Expr::Atom(atom) => read(atom),
             Expr::Unary(UnaryOp::Not, _, operand) => {
                 let operand = self.term(operand, read);
-                Term::new(format!("({} == 0)", operand.text), Range::BOOL)
+                PromelaTerm::new(format!("({} == 0)", operand.text), TermRange::BOOL)
             }
             Expr::Unary(UnaryOp::Neg, arithmetic, operand) => {
                 let operand = self.term(operand, read);
-                let exact = Range { lo: -operand.range.hi, hi: -operand.range.lo };
+                let exact = TermRange { lo: -operand.range.hi, hi: -operand.range.lo };
                 // Two minus signs in a row would be a decrement.
                 self.settle(*arithmetic, format!("(0 - {})", operand.text), exact, || "false".to_owned())
             }
@@ -162,7 +162,7 @@ impl Compiler {
                     _ => (format!("{} == 0", left.text), "||"),
                 };
                 let right = self.only_if(&condition, |compiler| compiler.term(right, read));
-                Term::new(format!("(({} != 0) {sign} ({} != 0))", left.text, right.text), Range::BOOL)
+                PromelaTerm::new(format!("(({} != 0) {sign} ({} != 0))", left.text, right.text), TermRange::BOOL)
             }
             Expr::Binary(op, arithmetic, left, right) => {
                 let left = self.term(left, read);
@@ -172,28 +172,34 @@ impl Compiler {
         }
     }
 
-    pub fn binary(&mut self, op: BinaryOp, arithmetic: Arithmetic, left: &Term, right: &Term) -> Term {
+    pub fn binary(
+        &mut self,
+        op: BinaryOp,
+        arithmetic: Arithmetic,
+        left: &PromelaTerm,
+        right: &PromelaTerm,
+    ) -> PromelaTerm {
         if let (Some(a), Some(b)) = (left.known(), right.known())
             && let (Ok(a), Ok(b)) = (Value::try_from(a), Value::try_from(b))
         {
             match op.apply(arithmetic, a, b) {
-                Ok(value) if Range::exactly(value).within(Range::INT) => return Term::constant(value),
+                Ok(value) if TermRange::exactly(value).within(TermRange::INT) => return PromelaTerm::constant(value),
                 Ok(_) | Err(Fault::Overflow) => self.check(Obstacle::TooWide, "true".to_owned()),
                 Err(_) => self.check(Obstacle::Fault, "true".to_owned()),
             }
-            return Term::constant(0);
+            return PromelaTerm::constant(0);
         }
         let (a, b) = (left.range, right.range);
         let (x, y) = (&left.text, &right.text);
         let text = format!("({x} {} {y})", op.symbol());
         match op {
             BinaryOp::Add => {
-                let exact = Range { lo: a.lo + b.lo, hi: a.hi + b.hi };
+                let exact = TermRange { lo: a.lo + b.lo, hi: a.hi + b.hi };
                 let wide = || format!("(({y} > 0 && {x} > {MOST} - {y}) || ({y} < 0 && {x} < (-{MOST}) - {y}))");
                 self.settle(arithmetic, text, exact, wide)
             }
             BinaryOp::Sub => {
-                let exact = Range { lo: a.lo - b.hi, hi: a.hi - b.lo };
+                let exact = TermRange { lo: a.lo - b.hi, hi: a.hi - b.lo };
                 let wide = || format!("(({y} < 0 && {x} > {MOST} + {y}) || ({y} > 0 && {x} < (-{MOST}) + {y}))");
                 self.settle(arithmetic, text, exact, wide)
             }
@@ -208,14 +214,14 @@ impl Compiler {
                 self.settle(arithmetic, text, exact, wide)
             }
             BinaryOp::Div | BinaryOp::Rem => {
-                if b.meets(Range::exactly(0)) {
+                if b.meets(TermRange::exactly(0)) {
                     self.check(Obstacle::Fault, format!("({y} == 0)"));
                 }
                 let most =
                     if op == BinaryOp::Div { a.magnitude() } else { a.magnitude().min((b.magnitude() - 1).max(0)) };
                 let negative = if op == BinaryOp::Div { a.lo < 0 || b.lo < 0 } else { a.lo < 0 };
                 let positive = op == BinaryOp::Div || a.hi > 0;
-                let exact = Range { lo: if negative { -most } else { 0 }, hi: if positive { most } else { 0 } };
+                let exact = TermRange { lo: if negative { -most } else { 0 }, hi: if positive { most } else { 0 } };
                 self.settle(arithmetic, text, exact, || "false".to_owned())
             }
             BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
@@ -223,15 +229,15 @@ impl Compiler {
                 let hi = (1i128 << bits) - 1;
                 let lo = if a.lo < 0 || b.lo < 0 { -hi - 1 } else { 0 };
                 // Of two's complement numbers of at most 31 bits these have at most 31 bits.
-                self.settle(arithmetic, text, Range { lo, hi }.clip(Range { lo: -MOST - 1, hi: MOST }), || {
+                self.settle(arithmetic, text, TermRange { lo, hi }.clip(TermRange { lo: -MOST - 1, hi: MOST }), || {
                     format!("({text} < (-{MOST}))", text = format_args!("({x} {} {y})", op.symbol()))
                 })
             }
             BinaryOp::Shl | BinaryOp::Shr => {
-                if let Some(outside) = right.outside(Range { lo: 0, hi: 63 }) {
+                if let Some(outside) = right.outside(TermRange { lo: 0, hi: 63 }) {
                     self.check(Obstacle::Fault, outside);
                 }
-                let by = b.clip(Range { lo: 0, hi: 63 });
+                let by = b.clip(TermRange { lo: 0, hi: 63 });
                 if op == BinaryOp::Shl {
                     let exact = a.corners(by, |a, b| a << b);
                     let wide =
@@ -242,16 +248,22 @@ impl Compiler {
                 let text = if by.hi > 31 { format!("({y} > 31 -> 0 - ({x} < 0) : {x} >> {y})") } else { text };
                 self.settle(arithmetic, text, a.corners(by, |a, b| a >> b), || "false".to_owned())
             }
-            _ => Term::new(text, Range::BOOL),
+            _ => PromelaTerm::new(text, TermRange::BOOL),
         }
     }
 
     /// Brings an exact result, of which SPIN must not compute more than fits, back to a value.
-    fn settle(&mut self, arithmetic: Arithmetic, text: String, exact: Range, wide: impl FnOnce() -> String) -> Term {
-        if !exact.within(Range::INT) {
+    fn settle(
+        &mut self,
+        arithmetic: Arithmetic,
+        text: String,
+        exact: TermRange,
+        wide: impl FnOnce() -> String,
+    ) -> PromelaTerm {
+        if !exact.within(TermRange::INT) {
             self.check(Obstacle::TooWide, wide());
         }
-        let term = Term::new(text, exact.clip(Range::INT));
+        let term = PromelaTerm::new(text, exact.clip(TermRange::INT));
         match arithmetic {
             Arithmetic::Checked => term,
             Arithmetic::Wrapping(domain) => self.wrap(term, domain),
@@ -259,23 +271,24 @@ impl Compiler {
     }
 
     /// The value congruent to a term in a domain.
-    pub fn wrap(&mut self, term: Term, domain: Domain) -> Term {
-        let range = Range::of(domain);
+    pub fn wrap(&mut self, term: PromelaTerm, domain: Domain) -> PromelaTerm {
+        let range = TermRange::of(domain);
         if term.range.within(range) {
             return term;
         }
         let size = range.hi - range.lo + 1;
-        let offset = Range { lo: term.range.lo - range.lo, hi: term.range.hi - range.lo };
-        if !range.within(Range::INT) || size > MOST / 2 || !offset.within(Range { lo: -MOST / 2, hi: MOST / 2 }) {
+        let offset = TermRange { lo: term.range.lo - range.lo, hi: term.range.hi - range.lo };
+        if !range.within(TermRange::INT) || size > MOST / 2 || !offset.within(TermRange { lo: -MOST / 2, hi: MOST / 2 })
+        {
             // The arithmetic of wrapping would itself overflow.
-            if let Some(outside) = term.outside(range.clip(Range::INT)) {
+            if let Some(outside) = term.outside(range.clip(TermRange::INT)) {
                 self.check(Obstacle::TooWide, outside);
             }
-            return Term::new(term.text.clone(), term.range.clip(range.clip(Range::INT)));
+            return PromelaTerm::new(term.text.clone(), term.range.clip(range.clip(TermRange::INT)));
         }
         if let Some(value) = term.known().and_then(|value| Value::try_from(value).ok()) {
-            return Term::constant(domain.wrap(value.into()));
+            return PromelaTerm::constant(domain.wrap(value.into()));
         }
-        Term::new(format!("WRAP({}, {}, {size})", term.text, range.lo), range)
+        PromelaTerm::new(format!("WRAP({}, {}, {size})", term.text, range.lo), range)
     }
 }

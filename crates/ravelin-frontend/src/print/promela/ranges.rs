@@ -4,8 +4,8 @@
 //! addresses a computed access can touch. After some rounds what still grows is taken to its domain's bounds, or to
 //! SPIN's, so it ends.
 
-use super::expression::{MOST, Range};
-use super::step::{Setting, Step, steps, variable_range};
+use super::expression::{MOST, TermRange};
+use super::step::{PromelaSetting, PromelaStep, steps, variable_range};
 use ravelin_program::{Domain, InitialValue, Program, Value};
 use std::collections::BTreeMap;
 
@@ -13,28 +13,34 @@ use std::collections::BTreeMap;
 const PATIENCE: usize = 20;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ranges {
+pub(super) struct PromelaRanges {
     /// By thread and register.
-    pub registers: Vec<Vec<Range>>,
+    pub registers: Vec<Vec<TermRange>>,
     /// By variable.
-    variables: Vec<Range>,
+    variables: Vec<TermRange>,
     /// Of all cells without a name.
-    elsewhere: Range,
+    elsewhere: TermRange,
     /// Every address some step may touch.
-    pub touched: Vec<Range>,
+    pub touched: Vec<TermRange>,
 }
 
-impl Ranges {
+impl PromelaRanges {
     /// The least ranges closed under the program's steps.
-    pub fn of(program: &Program, names: &[Vec<String>]) -> Ranges {
-        let mut ranges = Ranges::initial(program);
+    pub fn of(program: &Program, names: &[Vec<String>]) -> PromelaRanges {
+        let mut ranges = PromelaRanges::initial(program);
         let mut round = 0;
         loop {
             let mut next = ranges.clone();
             next.touched.clear();
             let cells = BTreeMap::new();
-            let setting =
-                Setting { program, ranges: &ranges, registers: names, cells: &cells, origin: 0, uses_bus: false };
+            let setting = PromelaSetting {
+                program,
+                ranges: &ranges,
+                registers: names,
+                cells: &cells,
+                origin: 0,
+                uses_bus: false,
+            };
             for (index, thread) in program.threads.iter().enumerate() {
                 for transition in &thread.transitions {
                     for step in steps(&setting, index, &transition.instruction) {
@@ -53,16 +59,16 @@ impl Ranges {
         }
     }
 
-    fn initial(program: &Program) -> Ranges {
+    fn initial(program: &Program) -> PromelaRanges {
         let initial = |domain: Domain, initial: &InitialValue| match initial {
-            InitialValue::Value(value) => Range::exactly(*value),
-            InitialValue::Any => Range::of(domain),
+            InitialValue::Value(value) => TermRange::exactly(*value),
+            InitialValue::Any => TermRange::of(domain),
         };
-        Ranges {
+        PromelaRanges {
             registers: program
                 .threads
                 .iter()
-                .map(|thread| thread.registers.iter().map(|register| Range::exactly(register.initial)).collect())
+                .map(|thread| thread.registers.iter().map(|register| TermRange::exactly(register.initial)).collect())
                 .collect(),
             variables: program
                 .memory
@@ -70,17 +76,17 @@ impl Ranges {
                 .iter()
                 .map(|variable| {
                     let cells = variable.initial.iter().map(|cell| initial(variable.domain, cell));
-                    cells.reduce(Range::join).unwrap_or(Range::exactly(0))
+                    cells.reduce(TermRange::join).unwrap_or(TermRange::exactly(0))
                 })
                 .collect(),
-            elsewhere: Range::exactly(0),
+            elsewhere: TermRange::exactly(0),
             touched: Vec::new(),
         }
     }
 
     /// What the cells at some addresses can hold.
-    pub fn at(&self, program: &Program, addresses: Range) -> Range {
-        let mut found: Option<Range> = None;
+    pub fn at(&self, program: &Program, addresses: TermRange) -> TermRange {
+        let mut found: Option<TermRange> = None;
         for (variable, range) in self.variables.iter().enumerate() {
             let cells = variable_range(program, variable);
             if addresses.within(cells) {
@@ -94,11 +100,11 @@ impl Ranges {
     }
 
     /// What a cell at a constant address can hold.
-    pub fn at_address(&self, program: &Program, address: Value) -> Range {
-        self.at(program, Range::exactly(address))
+    pub fn at_address(&self, program: &Program, address: Value) -> TermRange {
+        self.at(program, TermRange::exactly(address))
     }
 
-    fn extend(&mut self, program: &Program, thread: usize, step: Step) {
+    fn extend(&mut self, program: &Program, thread: usize, step: PromelaStep) {
         for (register, value) in step.registers {
             let range = &mut self.registers[thread][register];
             *range = range.join(value.range);
@@ -119,7 +125,7 @@ impl Ranges {
         self.touched.extend(step.touched);
     }
 
-    fn widen(&mut self, program: &Program, before: &Ranges) {
+    fn widen(&mut self, program: &Program, before: &PromelaRanges) {
         for (index, thread) in program.threads.iter().enumerate() {
             for (number, register) in thread.registers.iter().enumerate() {
                 let range = &mut self.registers[index][number];
@@ -133,8 +139,8 @@ impl Ranges {
     }
 }
 
-fn widened(before: Range, now: Range, domain: Domain) -> Range {
+fn widened(before: TermRange, now: TermRange, domain: Domain) -> TermRange {
     let lo = if now.lo < before.lo { i128::from(domain.lo).max(-MOST).min(now.lo) } else { now.lo };
     let hi = if now.hi > before.hi { i128::from(domain.hi).min(MOST).max(now.hi) } else { now.hi };
-    Range { lo, hi }
+    TermRange { lo, hi }
 }

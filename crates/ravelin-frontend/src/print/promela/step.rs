@@ -5,15 +5,15 @@
 //! of obstacles is that of the reference semantics: the bus lock, then addresses and values from left to right, then
 //! what memory says, then domains, the cell's before the registers'.
 
-use super::expression::{Check, Compiler, Obstacle, Range, Term};
-use super::ranges::Ranges;
+use super::expression::{Compiler, Obstacle, ObstacleCheck, PromelaTerm, TermRange};
+use super::ranges::PromelaRanges;
 use ravelin_program::{Address, Arithmetic, Domain, Escape, Expr, Instruction, Program, RegId, RmwOp, Value};
 use std::collections::BTreeMap;
 
 /// What a step is compiled against.
-pub(super) struct Setting<'a> {
+pub(super) struct PromelaSetting<'a> {
     pub program: &'a Program,
-    pub ranges: &'a Ranges,
+    pub ranges: &'a PromelaRanges,
     /// Names of registers, by thread.
     pub registers: &'a [Vec<String>],
     /// Names of single cells, by address.
@@ -24,21 +24,21 @@ pub(super) struct Setting<'a> {
 }
 
 /// A step that SPIN takes at once.
-pub(super) struct Step {
-    pub checks: Vec<Check>,
-    pub registers: BTreeMap<usize, Term>,
+pub(super) struct PromelaStep {
+    pub checks: Vec<ObstacleCheck>,
+    pub registers: BTreeMap<usize, PromelaTerm>,
     /// Addresses and values, in order.
-    pub writes: Vec<(Term, Term)>,
+    pub writes: Vec<(PromelaTerm, PromelaTerm)>,
     pub bus: Option<usize>,
     /// The step starts by choosing `pick` from these values.
-    pub pick: Option<Range>,
+    pub pick: Option<TermRange>,
     /// The addresses it may touch.
-    pub touched: Vec<Range>,
+    pub touched: Vec<TermRange>,
 }
 
 /// The steps of a thread's instruction: one, or two for a compare-exchange that may succeed or fail.
-pub(super) fn steps(setting: &Setting, thread: usize, instruction: &Instruction) -> Vec<Step> {
-    let begin = || Draft::new(setting, thread);
+pub(super) fn steps(setting: &PromelaSetting, thread: usize, instruction: &Instruction) -> Vec<PromelaStep> {
+    let begin = || PromelaDraft::new(setting, thread);
     let Instruction::CompareExchange { address, expected, new, weak, old, ok, .. } = instruction else {
         let mut draft = begin();
         draft.execute(instruction);
@@ -60,34 +60,34 @@ pub(super) fn steps(setting: &Setting, thread: usize, instruction: &Instruction)
                 draft.block(format!("({} == {})", found.text, expected.text));
             }
             draft.set_if_wanted(*old, found);
-            draft.set_if_wanted(*ok, Term::constant(i128::from(succeeds)));
+            draft.set_if_wanted(*ok, PromelaTerm::constant(i128::from(succeeds)));
             draft.finish()
         })
         .collect()
 }
 
 /// A cell of memory as SPIN sees it.
-pub(super) fn cell(cells: &BTreeMap<Value, String>, origin: i128, address: &Term) -> String {
+pub(super) fn cell(cells: &BTreeMap<Value, String>, origin: i128, address: &PromelaTerm) -> String {
     match address.known() {
         Some(known) => match Value::try_from(known).ok().and_then(|known| cells.get(&known)) {
             Some(name) => name.clone(),
             None => format!("mem[{}]", known - origin),
         },
         None if origin == 0 => format!("mem[{}]", address.text),
-        None => format!("mem[{} - {}]", address.text, Term::constant(origin).text),
+        None => format!("mem[{} - {}]", address.text, PromelaTerm::constant(origin).text),
     }
 }
 
-struct Draft<'a> {
-    setting: &'a Setting<'a>,
+struct PromelaDraft<'a> {
+    setting: &'a PromelaSetting<'a>,
     thread: usize,
     compiler: Compiler,
-    step: Step,
+    step: PromelaStep,
 }
 
-impl Draft<'_> {
-    fn new<'a>(setting: &'a Setting<'a>, thread: usize) -> Draft<'a> {
-        let step = Step {
+impl PromelaDraft<'_> {
+    fn new<'a>(setting: &'a PromelaSetting<'a>, thread: usize) -> PromelaDraft<'a> {
+        let step = PromelaStep {
             checks: Vec::new(),
             registers: BTreeMap::new(),
             writes: Vec::new(),
@@ -95,10 +95,10 @@ impl Draft<'_> {
             pick: None,
             touched: Vec::new(),
         };
-        Draft { setting, thread, compiler: Compiler::default(), step }
+        PromelaDraft { setting, thread, compiler: Compiler::default(), step }
     }
 
-    fn finish(mut self) -> Step {
+    fn finish(mut self) -> PromelaStep {
         self.step.checks = self.compiler.checks;
         self.step
     }
@@ -137,7 +137,7 @@ impl Draft<'_> {
             Instruction::Wait { address, values, old, .. } => {
                 self.bus_not_with_others();
                 let address = self.address(address);
-                let values: Vec<Term> = values.iter().map(|value| self.eval(value)).collect();
+                let values: Vec<PromelaTerm> = values.iter().map(|value| self.eval(value)).collect();
                 let found = self.read(&address);
                 let others: Vec<String> =
                     values.iter().map(|value| format!("{} != {}", found.text, value.text)).collect();
@@ -193,15 +193,15 @@ impl Draft<'_> {
     /// A blocking domain leaves only its own values to choose from; after the choice it is too late to block.
     fn havoc(&mut self, reg: RegId, lo: Value, hi: Value) {
         let domain = self.setting.program.threads[self.thread].registers[reg.0].domain;
-        let mut range = Range { lo: lo.into(), hi: hi.into() };
+        let mut range = TermRange { lo: lo.into(), hi: hi.into() };
         if domain.escape == Escape::Block {
-            if !range.meets(Range::of(domain)) {
+            if !range.meets(TermRange::of(domain)) {
                 self.block("true".to_owned());
             }
-            range = range.clip(Range::of(domain));
+            range = range.clip(TermRange::of(domain));
         }
         self.step.pick = Some(range);
-        self.set(reg, Term::new("pick".to_owned(), range));
+        self.set(reg, PromelaTerm::new("pick".to_owned(), range));
     }
 
     fn block(&mut self, when: String) {
@@ -214,40 +214,40 @@ impl Draft<'_> {
         }
     }
 
-    fn eval(&mut self, expr: &Expr) -> Term {
+    fn eval(&mut self, expr: &Expr) -> PromelaTerm {
         let (step, setting, thread) = (&self.step, self.setting, self.thread);
         self.compiler.term(expr, &mut |register: &RegId| {
             step.registers.get(&register.0).cloned().unwrap_or_else(|| {
                 let range = setting.ranges.registers[thread][register.0];
-                Term::new(setting.registers[thread][register.0].clone(), range)
+                PromelaTerm::new(setting.registers[thread][register.0].clone(), range)
             })
         })
     }
 
-    fn address(&mut self, address: &Address) -> Term {
+    fn address(&mut self, address: &Address) -> PromelaTerm {
         let mut term = self.eval(&address.expr);
         if let Some(variable) = address.within {
             let cells = variable_range(self.setting.program, variable.0);
             if let Some(outside) = term.outside(cells) {
                 self.compiler.check(Obstacle::Fault, outside);
             }
-            term = Term::new(term.text.clone(), term.range.clip(cells));
+            term = PromelaTerm::new(term.text.clone(), term.range.clip(cells));
         }
         self.step.touched.push(term.range);
         term
     }
 
     /// The value of a cell, after what the step itself wrote.
-    fn read(&self, address: &Term) -> Term {
+    fn read(&self, address: &PromelaTerm) -> PromelaTerm {
         let range = self.setting.ranges.at(self.setting.program, address.range);
-        let mut found = Term::new(cell(self.setting.cells, self.setting.origin, address), range);
+        let mut found = PromelaTerm::new(cell(self.setting.cells, self.setting.origin, address), range);
         for (to, value) in &self.step.writes {
             if !to.range.meets(address.range) {
                 continue;
             }
             found = match (to.known(), address.known()) {
                 (Some(_), Some(_)) => value.clone(),
-                _ => Term::new(
+                _ => PromelaTerm::new(
                     format!("({} == {} -> {} : {})", address.text, to.text, value.text, found.text),
                     value.range.join(found.range),
                 ),
@@ -256,27 +256,27 @@ impl Draft<'_> {
         found
     }
 
-    fn write(&mut self, address: &Term, value: Term) {
+    fn write(&mut self, address: &PromelaTerm, value: PromelaTerm) {
         let value = self.admit_cell(address, value);
         self.step.writes.push((address.clone(), value));
     }
 
-    fn set_if_wanted(&mut self, register: Option<RegId>, value: Term) {
+    fn set_if_wanted(&mut self, register: Option<RegId>, value: PromelaTerm) {
         if let Some(register) = register {
             self.set(register, value);
         }
     }
 
-    fn set(&mut self, register: RegId, value: Term) {
+    fn set(&mut self, register: RegId, value: PromelaTerm) {
         let domain = self.setting.program.threads[self.thread].registers[register.0].domain;
         let value = admit(&mut self.compiler, domain, value);
         self.step.registers.insert(register.0, value);
     }
 
     /// Offers a value to the domain of a cell, which may depend on where a computed address leads.
-    fn admit_cell(&mut self, address: &Term, value: Term) -> Term {
+    fn admit_cell(&mut self, address: &PromelaTerm, value: PromelaTerm) -> PromelaTerm {
         let program = self.setting.program;
-        let places: Vec<(Range, Domain)> = (0..program.memory.variables.len())
+        let places: Vec<(TermRange, Domain)> = (0..program.memory.variables.len())
             .map(|variable| (variable_range(program, variable), program.memory.variables[variable].domain))
             .filter(|(cells, _)| cells.meets(address.range))
             .collect();
@@ -287,7 +287,7 @@ impl Draft<'_> {
         if places.iter().all(|(_, domain)| *domain == elsewhere) {
             return admit(&mut self.compiler, elsewhere, value);
         }
-        let within = |cells: Range| format!("({0} >= {1} && {0} <= {2})", address.text, cells.lo, cells.hi);
+        let within = |cells: TermRange| format!("({0} >= {1} && {0} <= {2})", address.text, cells.lo, cells.hi);
         let none: Vec<String> = places.iter().map(|(cells, _)| format!("!{}", within(*cells))).collect();
         let mut admitted = self
             .compiler
@@ -296,7 +296,7 @@ impl Draft<'_> {
             let here = within(cells);
             let inside = self.compiler.only_if(&here, |compiler| admit(compiler, domain, value.clone()));
             if inside.text != admitted.text {
-                admitted = Term::new(
+                admitted = PromelaTerm::new(
                     format!("({here} -> {} : {})", inside.text, admitted.text),
                     inside.range.join(admitted.range),
                 );
@@ -307,8 +307,8 @@ impl Draft<'_> {
 }
 
 /// Offers a value to a domain.
-fn admit(compiler: &mut Compiler, domain: Domain, value: Term) -> Term {
-    let range = Range::of(domain);
+fn admit(compiler: &mut Compiler, domain: Domain, value: PromelaTerm) -> PromelaTerm {
+    let range = TermRange::of(domain);
     let obstacle = match domain.escape {
         Escape::Wrap => return compiler.wrap(value, domain),
         Escape::Error => Obstacle::Fault,
@@ -318,14 +318,14 @@ fn admit(compiler: &mut Compiler, domain: Domain, value: Term) -> Term {
         None => value,
         Some(outside) => {
             compiler.check(obstacle, outside);
-            Term::new(value.text.clone(), value.range.clip(range))
+            PromelaTerm::new(value.text.clone(), value.range.clip(range))
         }
     }
 }
 
 /// The addresses of a variable.
-pub(super) fn variable_range(program: &Program, variable: usize) -> Range {
+pub(super) fn variable_range(program: &Program, variable: usize) -> TermRange {
     let variable = &program.memory.variables[variable];
     let base = i128::from(variable.base);
-    Range { lo: base, hi: base + variable.cells() as i128 - 1 }
+    TermRange { lo: base, hi: base + variable.cells() as i128 - 1 }
 }

@@ -7,7 +7,7 @@
 //! depth-first search comes back to heads a loop. Costs about the square of the number of locations at worst.
 
 use super::graph::{loop_heads, post_dominators};
-use super::statement::{Statement, breaks, write};
+use super::statement::{RavStatement, breaks, write};
 use ravelin_program::{Arithmetic, Expr, Instruction, LocId, Program, Show, Thread, UnaryOp};
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ const DEEPEST: usize = 40;
 
 /// The statements of a thread, indented by one level. The program must be legal (see `legal`).
 pub(super) fn statements(program: &Program, thread: &Thread, arithmetic: Arithmetic) -> String {
-    let mut flow = Flow::new(program, thread, arithmetic);
+    let mut flow = RavFlow::new(program, thread, arithmetic);
     flow.queue.push_back(thread.initial);
     let mut all = Vec::new();
     while let Some(start) = flow.queue.pop_front() {
@@ -32,12 +32,12 @@ pub(super) fn statements(program: &Program, thread: &Thread, arithmetic: Arithme
     if let Some(end) = end
         && !thread.locations[end.0].labels.is_empty()
     {
-        all.push(Statement::Label(end));
+        all.push(RavStatement::Label(end));
     }
     write(thread, all)
 }
 
-struct Flow<'a> {
+struct RavFlow<'a> {
     thread: &'a Thread,
     show: Show<'a>,
     printed: Vec<bool>,
@@ -52,15 +52,15 @@ struct Flow<'a> {
     before: Vec<Vec<LocId>>,
 }
 
-impl<'a> Flow<'a> {
-    fn new(program: &'a Program, thread: &'a Thread, arithmetic: Arithmetic) -> Flow<'a> {
+impl<'a> RavFlow<'a> {
+    fn new(program: &'a Program, thread: &'a Thread, arithmetic: Arithmetic) -> RavFlow<'a> {
         let count = thread.locations.len();
         let (mut after, mut before) = (vec![Vec::new(); count], vec![Vec::new(); count]);
         for transition in &thread.transitions {
             after[transition.from.0].push(transition.to);
             before[transition.to.0].push(transition.from);
         }
-        Flow {
+        RavFlow {
             thread,
             show: Show { memory: &program.memory, thread, aliases: &[], arithmetic: Some(arithmetic) },
             printed: vec![false; count],
@@ -76,7 +76,7 @@ impl<'a> Flow<'a> {
 
     /// The statements from a location on. Control that gets to `follow` falls through their end; all other control ends in
     /// a jump.
-    fn run(&mut self, start: LocId, follow: Option<LocId>, depth: usize) -> Vec<Statement> {
+    fn run(&mut self, start: LocId, follow: Option<LocId>, depth: usize) -> Vec<RavStatement> {
         let mut out = Vec::new();
         let mut at = start;
         loop {
@@ -85,8 +85,8 @@ impl<'a> Flow<'a> {
             }
             if let Some((head, exit)) = self.loops.last() {
                 let jump = match at {
-                    at if Some(at) == *exit => Some(Statement::Break),
-                    at if at == *head => Some(Statement::Continue(at)),
+                    at if Some(at) == *exit => Some(RavStatement::Break),
+                    at if at == *head => Some(RavStatement::Continue(at)),
                     _ => None,
                 };
                 if let Some(jump) = jump {
@@ -95,15 +95,15 @@ impl<'a> Flow<'a> {
                 }
             }
             if self.thread.is_end(at) {
-                out.push(Statement::Return);
+                out.push(RavStatement::Return);
                 return out;
             }
             if self.printed[at.0] || self.claimed[at.0] || depth > DEEPEST {
                 self.queue.push_back(at);
-                out.push(Statement::Goto(at));
+                out.push(RavStatement::Goto(at));
                 return out;
             }
-            out.push(Statement::Label(at));
+            out.push(RavStatement::Label(at));
             let next = match self.loop_body(at, follow) {
                 Some(inside) => self.run_loop(at, &inside, follow, depth, &mut out),
                 None => self.step(at, follow, depth, &mut out),
@@ -116,7 +116,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Writes what leaves `at`, which is marked as printed; gives the location where the text goes on.
-    fn step(&mut self, at: LocId, follow: Option<LocId>, depth: usize, out: &mut Vec<Statement>) -> Option<LocId> {
+    fn step(&mut self, at: LocId, follow: Option<LocId>, depth: usize, out: &mut Vec<RavStatement>) -> Option<LocId> {
         self.printed[at.0] = true;
         let thread = self.thread;
         let outgoing: Vec<_> = thread.outgoing(at).map(|(_, transition)| transition).collect();
@@ -145,9 +145,9 @@ impl<'a> Flow<'a> {
             Some(condition) => {
                 let otherwise = arms.pop().unwrap_or_default();
                 let then = arms.pop().unwrap_or_default();
-                Statement::If { condition: self.show.expr(condition), then, otherwise }
+                RavStatement::If { condition: self.show.expr(condition), then, otherwise }
             }
-            None => Statement::Choose(arms),
+            None => RavStatement::Choose(arms),
         });
         if let Some(join) = join {
             self.claimed[join.0] = false;
@@ -161,7 +161,7 @@ impl<'a> Flow<'a> {
         inside: &[bool],
         follow: Option<LocId>,
         depth: usize,
-        out: &mut Vec<Statement>,
+        out: &mut Vec<RavStatement>,
     ) -> Option<LocId> {
         let thread = self.thread;
         let targets: Vec<LocId> = thread.outgoing(head).map(|(_, transition)| transition.to).collect();
@@ -175,7 +175,7 @@ impl<'a> Flow<'a> {
             let body = self.run(*body, Some(head), depth + 1);
             self.loops.pop();
             self.unclaim(claims, *exit);
-            out.push(Statement::While { head, condition: self.show.expr(condition), body });
+            out.push(RavStatement::While { head, condition: self.show.expr(condition), body });
             return Some(*exit);
         }
         let exit = (0..inside.len())
@@ -193,7 +193,7 @@ impl<'a> Flow<'a> {
             self.unclaim(claims, exit);
         }
         let leaves = breaks(&body);
-        out.push(Statement::Loop { head, body });
+        out.push(RavStatement::Loop { head, body });
         exit.filter(|_| leaves)
     }
 
@@ -235,15 +235,15 @@ impl<'a> Flow<'a> {
         }
     }
 
-    fn instruction(&self, instruction: &Instruction, out: &mut Vec<Statement>) {
+    fn instruction(&self, instruction: &Instruction, out: &mut Vec<RavStatement>) {
         if let Instruction::Locked { body, drains: true } = instruction
             && !body.iter().any(|part| matches!(part, Instruction::Store { .. }))
         {
-            out.push(Statement::Line("fence(seq_cst);".to_owned()));
+            out.push(RavStatement::Line("fence(seq_cst);".to_owned()));
         }
         let text = self.show.instruction(instruction);
         let semicolon = if matches!(instruction, Instruction::Locked { .. }) { "" } else { ";" };
-        out.push(Statement::Line(format!("{text}{semicolon}")));
+        out.push(RavStatement::Line(format!("{text}{semicolon}")));
     }
 }
 

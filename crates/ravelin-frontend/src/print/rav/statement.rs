@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 /// A statement of `.rav`. Jumps and labels still speak of locations.
-pub(super) enum Statement {
+pub(super) enum RavStatement {
     Line(String),
     Label(LocId),
     Goto(LocId),
@@ -16,24 +16,24 @@ pub(super) enum Statement {
     Return,
     If {
         condition: String,
-        then: Vec<Statement>,
-        otherwise: Vec<Statement>,
+        then: Vec<RavStatement>,
+        otherwise: Vec<RavStatement>,
     },
     While {
         head: LocId,
         condition: String,
-        body: Vec<Statement>,
+        body: Vec<RavStatement>,
     },
     Loop {
         head: LocId,
-        body: Vec<Statement>,
+        body: Vec<RavStatement>,
     },
-    Choose(Vec<Vec<Statement>>),
+    Choose(Vec<Vec<RavStatement>>),
 }
 
 /// Writes a thread's statements, indented by one level, without jumps to where control goes anyway.
-pub(super) fn write(thread: &Thread, mut all: Vec<Statement>) -> String {
-    tidy(&mut all, Next::End);
+pub(super) fn write(thread: &Thread, mut all: Vec<RavStatement>) -> String {
+    tidy(&mut all, NextLocation::End);
     let mut targets = HashSet::new();
     collect_targets(&all, &mut targets);
     let mut names = Names::default();
@@ -47,44 +47,50 @@ pub(super) fn write(thread: &Thread, mut all: Vec<Statement>) -> String {
 }
 
 /// Leaves the loop whose body this is by a `break`.
-pub(super) fn breaks(statements: &[Statement]) -> bool {
+pub(super) fn breaks(statements: &[RavStatement]) -> bool {
     statements.iter().any(|statement| match statement {
-        Statement::Break => true,
-        Statement::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
-        Statement::Choose(arms) => arms.iter().any(|arm| breaks(arm)),
+        RavStatement::Break => true,
+        RavStatement::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
+        RavStatement::Choose(arms) => arms.iter().any(|arm| breaks(arm)),
         _ => false,
     })
 }
 
 /// What the text goes on with after a block.
 #[derive(Clone, Copy, PartialEq)]
-enum Next {
+enum NextLocation {
     At(LocId),
     End,
     Other,
 }
 
 /// Drops jumps to where control goes anyway.
-fn tidy(statements: &mut Vec<Statement>, after: Next) {
+fn tidy(statements: &mut Vec<RavStatement>, after: NextLocation) {
     let mut next = after;
     let mut kept = Vec::new();
     while let Some(mut statement) = statements.pop() {
         match &mut statement {
-            Statement::Goto(target) | Statement::Continue(target) if next == Next::At(*target) => continue,
-            Statement::Return if next == Next::End => continue,
-            Statement::If { then, otherwise, .. } => {
+            RavStatement::Goto(target) | RavStatement::Continue(target) if next == NextLocation::At(*target) => {
+                continue;
+            }
+            RavStatement::Return if next == NextLocation::End => continue,
+            RavStatement::If { then, otherwise, .. } => {
                 tidy(then, next);
                 tidy(otherwise, next);
             }
-            Statement::Choose(arms) => arms.iter_mut().for_each(|arm| tidy(arm, next)),
-            Statement::While { head, body, .. } | Statement::Loop { head, body } => tidy(body, Next::At(*head)),
+            RavStatement::Choose(arms) => arms.iter_mut().for_each(|arm| tidy(arm, next)),
+            RavStatement::While { head, body, .. } | RavStatement::Loop { head, body } => {
+                tidy(body, NextLocation::At(*head))
+            }
             _ => {}
         }
         next = match &statement {
             // The thread's last label names its end.
-            Statement::Label(_) if next == Next::End && kept.is_empty() && after == Next::End => Next::End,
-            Statement::Label(location) => Next::At(*location),
-            _ => Next::Other,
+            RavStatement::Label(_) if next == NextLocation::End && kept.is_empty() && after == NextLocation::End => {
+                NextLocation::End
+            }
+            RavStatement::Label(location) => NextLocation::At(*location),
+            _ => NextLocation::Other,
         };
         kept.push(statement);
     }
@@ -92,23 +98,23 @@ fn tidy(statements: &mut Vec<Statement>, after: Next) {
     *statements = kept;
 }
 
-fn collect_targets(statements: &[Statement], targets: &mut HashSet<LocId>) {
+fn collect_targets(statements: &[RavStatement], targets: &mut HashSet<LocId>) {
     for statement in statements {
         match statement {
-            Statement::Goto(target) => {
+            RavStatement::Goto(target) => {
                 targets.insert(*target);
             }
-            Statement::If { then, otherwise, .. } => {
+            RavStatement::If { then, otherwise, .. } => {
                 collect_targets(then, targets);
                 collect_targets(otherwise, targets);
             }
-            Statement::While { body, .. } | Statement::Loop { body, .. } => collect_targets(body, targets),
-            Statement::Choose(arms) => arms.iter().for_each(|arm| collect_targets(arm, targets)),
-            Statement::Line(_)
-            | Statement::Label(_)
-            | Statement::Break
-            | Statement::Continue(_)
-            | Statement::Return => {}
+            RavStatement::While { body, .. } | RavStatement::Loop { body, .. } => collect_targets(body, targets),
+            RavStatement::Choose(arms) => arms.iter().for_each(|arm| collect_targets(arm, targets)),
+            RavStatement::Line(_)
+            | RavStatement::Label(_)
+            | RavStatement::Break
+            | RavStatement::Continue(_)
+            | RavStatement::Return => {}
         }
     }
 }
@@ -123,7 +129,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn block(&mut self, statements: &[Statement], depth: usize) {
+    fn block(&mut self, statements: &[RavStatement], depth: usize) {
         for statement in statements {
             self.statement(statement, depth);
         }
@@ -134,7 +140,7 @@ impl Writer<'_> {
     }
 
     /// A block behind its head, on one line if it is empty.
-    fn braces(&mut self, depth: usize, head: &str, body: &[Statement]) {
+    fn braces(&mut self, depth: usize, head: &str, body: &[RavStatement]) {
         if body.is_empty() {
             return self.line(depth, &format!("{head} {{}}"));
         }
@@ -151,10 +157,10 @@ impl Writer<'_> {
         self.generated[location.0].get_or_insert_with(|| names.choose(&format!("L{}", location.0))).clone()
     }
 
-    fn statement(&mut self, statement: &Statement, depth: usize) {
+    fn statement(&mut self, statement: &RavStatement, depth: usize) {
         match statement {
-            Statement::Line(line) => self.line(depth, line),
-            Statement::Label(location) => {
+            RavStatement::Line(line) => self.line(depth, line),
+            RavStatement::Label(location) => {
                 for label in &self.thread.locations[location.0].labels {
                     self.line(depth, &format!("@{label};"));
                 }
@@ -163,26 +169,26 @@ impl Writer<'_> {
                     self.line(depth, &format!("@{label};"));
                 }
             }
-            Statement::Goto(target) => {
+            RavStatement::Goto(target) => {
                 let label = self.label(*target);
                 self.line(depth, &format!("goto {label};"));
             }
-            Statement::Break => self.line(depth, "break;"),
-            Statement::Continue(_) => self.line(depth, "continue;"),
-            Statement::Return => self.line(depth, "return;"),
-            Statement::If { condition, then, otherwise } if otherwise.is_empty() => {
+            RavStatement::Break => self.line(depth, "break;"),
+            RavStatement::Continue(_) => self.line(depth, "continue;"),
+            RavStatement::Return => self.line(depth, "return;"),
+            RavStatement::If { condition, then, otherwise } if otherwise.is_empty() => {
                 self.braces(depth, &format!("if {condition}"), then);
             }
-            Statement::If { condition, then, otherwise } => {
+            RavStatement::If { condition, then, otherwise } => {
                 self.line(depth, &format!("if {condition} {{"));
                 self.block(then, depth + 1);
                 self.line(depth, "} else {");
                 self.block(otherwise, depth + 1);
                 self.line(depth, "}");
             }
-            Statement::While { condition, body, .. } => self.braces(depth, &format!("while {condition}"), body),
-            Statement::Loop { body, .. } => self.braces(depth, "loop", body),
-            Statement::Choose(arms) => {
+            RavStatement::While { condition, body, .. } => self.braces(depth, &format!("while {condition}"), body),
+            RavStatement::Loop { body, .. } => self.braces(depth, "loop", body),
+            RavStatement::Choose(arms) => {
                 for (index, arm) in arms.iter().enumerate() {
                     self.line(depth, if index == 0 { "choose {" } else { "} or {" });
                     self.block(arm, depth + 1);

@@ -1,9 +1,9 @@
 //! Conditions of goals: what an observer of all threads and of memory sees.
 
-use super::super::ast::{Expr as Tree, ExprKind, Name, Place, ThreadRef};
+use super::super::ast::{Expr as Tree, ExprKind, Name, RavPlace, ThreadRef};
 use super::constant::{Scope, evaluate, negative_literal};
-use super::global::{FileScope, Globals};
-use super::thread::{Labels, Names};
+use super::global::{FileScope, SharedVariables};
+use super::thread::{Labels, RegisterNames};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
 use ravelin_program::{Arithmetic, BinaryOp, Condition, Expr, Observable, Span, ThreadId, Value};
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 pub struct KnownThread {
     pub span: Span,
     /// Index, number, labels and registers of each copy.
-    pub copies: Vec<(Option<Value>, ThreadId, Labels, Names)>,
+    pub copies: Vec<(Option<Value>, ThreadId, Labels, RegisterNames)>,
     /// `thread p[*]`.
     pub any: bool,
 }
@@ -21,7 +21,7 @@ pub struct KnownThread {
 /// The condition of a goal; `None` if an error was reported.
 pub fn lower_condition(
     tree: &Tree,
-    globals: &mut Globals<'_>,
+    globals: &mut SharedVariables<'_>,
     threads: &HashMap<&str, KnownThread>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Condition> {
@@ -31,7 +31,7 @@ pub fn lower_condition(
 }
 
 struct ConditionLowering<'c, 'a> {
-    globals: &'c mut Globals<'a>,
+    globals: &'c mut SharedVariables<'a>,
     threads: &'c HashMap<&'c str, KnownThread>,
     diagnostics: &'c mut Vec<Diagnostic>,
     /// How operators compute here.
@@ -89,7 +89,7 @@ impl<'c> ConditionLowering<'c, '_> {
     }
 
     /// A constant or a cell.
-    fn memory(&mut self, place: &Place) -> Option<Condition> {
+    fn memory(&mut self, place: &RavPlace) -> Option<Condition> {
         let name = &place.name;
         if place.is_mem() {
             self.globals.mentioned.addresses = true;

@@ -2,7 +2,7 @@
 //!
 //! They are computed with 64 bits, whatever arithmetic the program itself uses, but for what stands in `wrapping(T, …)`.
 
-use super::super::ast::{Expr, ExprKind, File, ItemKind, Name, Place, Type};
+use super::super::ast::{Expr, ExprKind, File, ItemKind, Name, RavPlace, Type};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
 use ravelin_program::{Arithmetic, BinaryOp, Fault, Span, UnaryOp, Value};
@@ -14,7 +14,7 @@ const MAX_CHAIN: usize = 128;
 /// What the names in a constant expression mean. A lookup that fails reports why.
 pub trait Scope {
     fn name(&mut self, name: &Name) -> Option<Value>;
-    fn address(&mut self, place: &Place) -> Option<Value>;
+    fn address(&mut self, place: &RavPlace) -> Option<Value>;
     /// The arithmetic of `checked(…)`, or of `wrapping(T, …)`.
     fn arithmetic(&mut self, ty: Option<&Type>) -> Option<Arithmetic>;
     fn report(&mut self, diagnostic: Diagnostic);
@@ -57,7 +57,7 @@ fn evaluate_in(expr: &Expr, arithmetic: Arithmetic, scope: &mut impl Scope) -> O
             };
             settle(op.apply(arithmetic, left?, right?), scope)
         }
-        ExprKind::Place(Place { name, index: None, .. }) => scope.name(name),
+        ExprKind::Place(RavPlace { name, index: None, .. }) => scope.name(name),
         ExprKind::AddressOf(place) => scope.address(place),
         ExprKind::Error => None,
         _ => {
@@ -150,7 +150,7 @@ impl Scope for Resolver<'_, '_> {
         self.resolve(&name.text, name.span)
     }
 
-    fn address(&mut self, place: &Place) -> Option<Value> {
+    fn address(&mut self, place: &RavPlace) -> Option<Value> {
         self.report(Diagnostic::error(place.span, "a `const` cannot be an address"));
         None
     }

@@ -2,7 +2,7 @@
 //!
 //! `&&` and `||` whose right side accesses memory become branches, because it must not be accessed for nothing.
 
-use super::super::ast::{Access, Expr as Tree, ExprKind, Method, Name, Outcome, Place, Type, Wait};
+use super::super::ast::{AccessCall, ExchangeResult, Expr as Tree, ExprKind, Method, Name, RavPlace, Type, WaitCall};
 use super::super::parser::order_named;
 use super::constant::negative_literal;
 use super::thread::{Binding, ThreadLowering};
@@ -14,7 +14,7 @@ use ravelin_program::{
 
 /// Where the value of an access goes.
 #[derive(Clone, Copy, Debug)]
-pub enum Into {
+pub enum ValueDestination {
     Nowhere,
     Hidden,
     Register(RegId),
@@ -49,8 +49,8 @@ impl ThreadLowering<'_, '_> {
             }
             ExprKind::AddressOf(place) => Some(self.address_of(place)?.expr),
             ExprKind::Place(place) => self.name_value(place),
-            ExprKind::Access(access) => self.access(access, Into::Hidden, tree.span),
-            ExprKind::Wait(wait) => self.wait(wait, Into::Hidden, tree.span),
+            ExprKind::Access(access) => self.access(access, ValueDestination::Hidden, tree.span),
+            ExprKind::Wait(wait) => self.wait(wait, ValueDestination::Hidden, tree.span),
             ExprKind::At(..) | ExprKind::Register(..) | ExprKind::Count { .. } => {
                 self.report(
                     Diagnostic::error(tree.span, "a thread cannot look at other threads")
@@ -84,10 +84,10 @@ impl ThreadLowering<'_, '_> {
     pub fn value_into(&mut self, tree: &Tree, register: RegId, span: Span) {
         let tree = tree.bare();
         match &tree.kind {
-            ExprKind::Access(access) if access.outcome != Some(Outcome::IsErr) => {
-                self.access(access, Into::Register(register), span);
+            ExprKind::Access(access) if access.outcome != Some(ExchangeResult::IsErr) => {
+                self.access(access, ValueDestination::Register(register), span);
             }
-            ExprKind::Wait(wait) => _ = self.wait(wait, Into::Register(register), span),
+            ExprKind::Wait(wait) => _ = self.wait(wait, ValueDestination::Register(register), span),
             ExprKind::Arithmetic(ty, inner) => {
                 self.computing_in(ty.as_ref(), |lowering| lowering.value_into(inner, register, span));
             }
@@ -164,7 +164,7 @@ impl ThreadLowering<'_, '_> {
     }
 
     /// A name as a value.
-    fn name_value(&mut self, place: &Place) -> Option<Expr> {
+    fn name_value(&mut self, place: &RavPlace) -> Option<Expr> {
         let name = &place.name;
         if place.index.is_none() {
             match self.lookup(&name.text) {
@@ -192,7 +192,7 @@ impl ThreadLowering<'_, '_> {
     }
 
     /// The address of a place. Adds steps for accesses in its index.
-    pub fn address_of(&mut self, place: &Place) -> Option<Address> {
+    pub fn address_of(&mut self, place: &RavPlace) -> Option<Address> {
         let index = place.index.as_ref().map(|index| (self.value(index), index.span));
         if place.is_mem() {
             self.globals.mentioned.addresses = true;
@@ -234,13 +234,13 @@ impl ThreadLowering<'_, '_> {
     }
 
     /// Adds the step of an access. Gives back its value, if it is wanted and has one.
-    pub fn access(&mut self, access: &Access, into: Into, span: Span) -> Option<Expr> {
+    pub fn access(&mut self, access: &AccessCall, into: ValueDestination, span: Span) -> Option<Expr> {
         let address = self.address_of(&access.place);
         let arguments: Vec<Option<Expr>> = access.arguments.iter().map(|argument| self.value(argument)).collect();
         let order = self.order(access.orders.first(), access.method);
         let failure = self.failure_order(access, order);
         let has_value = !matches!(access.method, Method::Store | Method::Write | Method::Bcas);
-        if !has_value && !matches!(into, Into::Nowhere) {
+        if !has_value && !matches!(into, ValueDestination::Nowhere) {
             let message = format!("`{}` gives no value", access.method.name());
             self.report(Diagnostic::error(span, message).with_help("make it a statement of its own"));
             return None;
@@ -250,8 +250,8 @@ impl ThreadLowering<'_, '_> {
         let domain = if access.outcome.is_some() { Domain::BOOL } else { self.loaded(&address) };
         let loads = matches!(access.method, Method::Load | Method::Read);
         let register = match into {
-            Into::Register(register) => Some(register),
-            Into::Nowhere if !loads => None,
+            ValueDestination::Register(register) => Some(register),
+            ValueDestination::Nowhere if !loads => None,
             _ => Some(self.hidden(domain, span)),
         };
         let mut arguments = arguments.into_iter();
@@ -276,11 +276,11 @@ impl ThreadLowering<'_, '_> {
         };
         self.emit(instruction, span);
         let value = Expr::Atom(register?);
-        Some(if access.outcome == Some(Outcome::IsErr) { value.not() } else { value })
+        Some(if access.outcome == Some(ExchangeResult::IsErr) { value.not() } else { value })
     }
 
     /// `(old, ok) = place.compare_exchange(…)`.
-    pub fn exchange_into(&mut self, access: &Access, old: Option<RegId>, ok: Option<RegId>, span: Span) {
+    pub fn exchange_into(&mut self, access: &AccessCall, old: Option<RegId>, ok: Option<RegId>, span: Span) {
         let address = self.address_of(&access.place);
         let expected = access.arguments.first().and_then(|argument| self.value(argument));
         let new = access.arguments.get(1).and_then(|argument| self.value(argument));
@@ -293,16 +293,16 @@ impl ThreadLowering<'_, '_> {
         }
     }
 
-    pub fn wait(&mut self, wait: &Wait, into: Into, span: Span) -> Option<Expr> {
+    pub fn wait(&mut self, wait: &WaitCall, into: ValueDestination, span: Span) -> Option<Expr> {
         let address = self.address_of(&wait.place);
         let values: Vec<Option<Expr>> = wait.values.iter().map(|value| self.value(value)).collect();
         let order = self.order(wait.order.as_ref(), Method::Load);
         let address = address?;
         let values: Vec<Expr> = values.into_iter().collect::<Option<_>>()?;
         let old = match into {
-            Into::Nowhere => None,
-            Into::Register(register) => Some(register),
-            Into::Hidden => Some(self.hidden(self.loaded(&address), span)),
+            ValueDestination::Nowhere => None,
+            ValueDestination::Register(register) => Some(register),
+            ValueDestination::Hidden => Some(self.hidden(self.loaded(&address), span)),
         };
         self.emit(Instruction::Wait { address, values, order, old }, span);
         old.map(Expr::Atom)
@@ -327,7 +327,7 @@ impl ThreadLowering<'_, '_> {
         order
     }
 
-    fn failure_order(&mut self, access: &Access, success: Order) -> Order {
+    fn failure_order(&mut self, access: &AccessCall, success: Order) -> Order {
         let Some(name) = access.orders.get(1) else { return default_failure(success) };
         let order = order_named(&name.text).unwrap_or(Order::Relaxed);
         if !order.fits_load() {

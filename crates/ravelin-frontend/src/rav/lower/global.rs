@@ -1,7 +1,7 @@
 //! What all threads share: constants, domains, and the layout of memory.
 
-use super::super::ast::{Base, File, Init, InitKind, ItemKind, Name, Place, Range, Type, TypeKind};
-use super::Mentioned;
+use super::super::ast::{Base, File, Init, InitKind, ItemKind, Name, RangeExpr, RavPlace, Type, TypeKind};
+use super::MentionedVariables;
 use super::constant::{Constants, Scope, constants, evaluate, twice};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 /// How many cells all variables together may have.
 const MAX_CELLS: usize = 65_536;
 
-pub struct Globals<'a> {
+pub struct SharedVariables<'a> {
     pub constants: Constants<'a>,
     pub variables: Vec<Variable>,
     pub names: HashMap<&'a str, VarId>,
@@ -20,19 +20,19 @@ pub struct Globals<'a> {
     /// The domain of everything without a type.
     pub default: Domain,
     pub arithmetic: Arithmetic,
-    pub(super) mentioned: Mentioned,
+    pub(super) mentioned: MentionedVariables,
 }
 
-impl<'a> Globals<'a> {
-    pub fn collect(file: &'a File, diagnostics: &mut Vec<Diagnostic>) -> Globals<'a> {
-        let mut globals = Globals {
+impl<'a> SharedVariables<'a> {
+    pub fn collect(file: &'a File, diagnostics: &mut Vec<Diagnostic>) -> SharedVariables<'a> {
+        let mut globals = SharedVariables {
             constants: constants(file, diagnostics),
             variables: Vec::new(),
             names: HashMap::new(),
             unsure: HashSet::new(),
             default: Domain::FULL,
             arithmetic: Arithmetic::Checked,
-            mentioned: Mentioned::default(),
+            mentioned: MentionedVariables::default(),
         };
         globals.domains(file, diagnostics);
         globals.layout(file, diagnostics);
@@ -284,7 +284,7 @@ impl<'a> Globals<'a> {
     }
 
     /// The least and the greatest value of a range that must not be empty.
-    pub fn range(&self, range: &Range, scope: &mut impl Scope) -> Option<(Value, Value)> {
+    pub fn range(&self, range: &RangeExpr, scope: &mut impl Scope) -> Option<(Value, Value)> {
         let (lo, hi) = (evaluate(&range.lo, scope), evaluate(&range.hi, scope));
         let (lo, hi) = (lo?, hi?);
         let last = if range.inclusive { Some(hi) } else { hi.checked_sub(1) };
@@ -371,7 +371,7 @@ fn repeated(what: &str, span: Span, earlier: Span) -> Diagnostic {
 
 /// Names outside of threads: constants, and addresses where memory has been laid out.
 pub struct FileScope<'g, 'a, 'd> {
-    pub globals: &'g Globals<'a>,
+    pub globals: &'g SharedVariables<'a>,
     pub diagnostics: &'d mut Vec<Diagnostic>,
     pub addresses: bool,
 }
@@ -390,7 +390,7 @@ impl Scope for FileScope<'_, '_, '_> {
         None
     }
 
-    fn address(&mut self, place: &Place) -> Option<Value> {
+    fn address(&mut self, place: &RavPlace) -> Option<Value> {
         if !self.addresses {
             self.report(Diagnostic::error(
                 place.span,

@@ -11,16 +11,16 @@ mod locked;
 mod statement;
 mod thread;
 
-use super::ast::{File, ItemKind, Thread as ThreadItem, ThreadCopies};
+use super::ast::{File, ItemKind, ThreadCopies, ThreadItem};
 use crate::Diagnostic;
 use condition::KnownThread;
 use constant::{Scope, evaluate, twice};
-use global::Globals;
+use global::SharedVariables;
 use ravelin_program::{Copies, Goal, Program, Source, Span, Thread, ThreadId, Value};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 pub(crate) use thread::for_each_block;
-use thread::{Lowered, ThreadLowering};
+use thread::{LoweredThread, ThreadLowering};
 
 /// How many copies one declaration may make.
 const MAX_COPIES: i128 = 64;
@@ -30,7 +30,7 @@ const MAX_TRANSITIONS: usize = 100_000;
 
 /// Lowers a file. The program is meaningful only if no error is among the diagnostics.
 pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Program {
-    let mut globals = Globals::collect(file, diagnostics);
+    let mut globals = SharedVariables::collect(file, diagnostics);
     let mut threads: Vec<Thread> = Vec::new();
     let mut known: HashMap<&str, KnownThread> = HashMap::new();
     let mut budget = MAX_TRANSITIONS + 1;
@@ -73,14 +73,14 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
 }
 
 /// The index of a copy, if it has one, and the name under which the code sees it.
-type Instance<'a> = (Option<Value>, Option<(&'a str, Value)>);
+type CopyIndex<'a> = (Option<Value>, Option<(&'a str, Value)>);
 
 /// The copies that a declaration makes.
 fn instances<'a>(
     thread: &'a ThreadItem,
-    globals: &Globals<'_>,
+    globals: &SharedVariables<'_>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Instance<'a>> {
+) -> Vec<CopyIndex<'a>> {
     let mut scope = global::FileScope { globals, diagnostics, addresses: false };
     let (name, lo, end, span) = match &thread.copies {
         ThreadCopies::One | ThreadCopies::Any => return vec![(None, None)],
@@ -111,9 +111,9 @@ fn instances<'a>(
         .collect()
 }
 
-impl Lowered {
+impl LoweredThread {
     /// The finished thread of a declaration's copy, with the labels and registers that goals may name.
-    fn thread(self, item: &ThreadItem, index: Option<Value>) -> (Thread, thread::Labels, thread::Names) {
+    fn thread(self, item: &ThreadItem, index: Option<Value>) -> (Thread, thread::Labels, thread::RegisterNames) {
         let base = &item.name.text;
         let thread = Thread {
             name: index.map_or_else(|| base.clone(), |index| format!("{base}[{index}]")),
@@ -131,7 +131,7 @@ impl Lowered {
 
 /// Which shared variables a file mentions.
 #[derive(Debug, Default)]
-struct Mentioned {
+struct MentionedVariables {
     variables: HashSet<ravelin_program::VarId>,
     /// Addresses are computed, so that any variable may be meant.
     addresses: bool,

@@ -1,11 +1,11 @@
 //! Statements. Each function returns whether it certainly does not go on to the next statement.
 
 use super::super::ast::{
-    Block, Else, Expr as Tree, ExprKind, If, Method, Name, Pattern, Range, Statement, StatementKind, Type,
+    Block, Else, Expr as Tree, ExprKind, If, Method, Name, Pattern, RangeExpr, Statement, StatementKind, Type,
 };
 use super::super::parser::order_named;
 use super::constant::evaluate;
-use super::expression::Into;
+use super::expression::ValueDestination;
 use super::thread::{Binding, Loop, ThreadLowering, for_each_block};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
@@ -229,8 +229,8 @@ impl ThreadLowering<'_, '_> {
 
     fn effect(&mut self, expr: &Tree, span: Span) {
         match &expr.bare().kind {
-            ExprKind::Access(access) => _ = self.access(access, Into::Nowhere, span),
-            ExprKind::Wait(wait) => _ = self.wait(wait, Into::Nowhere, span),
+            ExprKind::Access(access) => _ = self.access(access, ValueDestination::Nowhere, span),
+            ExprKind::Wait(wait) => _ = self.wait(wait, ValueDestination::Nowhere, span),
             ExprKind::Arithmetic(ty, inner) => {
                 self.computing_in(ty.as_ref(), |lowering| lowering.effect(inner, span));
             }
@@ -279,7 +279,7 @@ impl ThreadLowering<'_, '_> {
         self.here = exit;
     }
 
-    fn for_loop(&mut self, name: &Name, range: &Range, body: &Block, span: Span) {
+    fn for_loop(&mut self, name: &Name, range: &RangeExpr, body: &Block, span: Span) {
         let (lo, hi) = (evaluate(&range.lo, self), evaluate(&range.hi, self));
         let range_span = range.lo.span.to(range.hi.span);
         let end = match (lo, hi) {

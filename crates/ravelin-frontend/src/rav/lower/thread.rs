@@ -1,8 +1,8 @@
 //! One thread under construction: its registers, the names in scope, and where the next step goes.
 
-use super::super::ast::{Block, Else, Name, Place, Statement, StatementKind, Thread as ThreadItem, Type};
+use super::super::ast::{Block, Else, Name, RavPlace, Statement, StatementKind, ThreadItem, Type};
 use super::constant::{Scope, twice};
-use super::global::Globals;
+use super::global::SharedVariables;
 use super::{MAX_TRANSITIONS, after};
 use crate::Diagnostic;
 use crate::flow::{Flow, Raw};
@@ -13,23 +13,23 @@ use ravelin_program::{
 use std::collections::HashMap;
 
 /// A thread's parts, and what goals may name.
-pub struct Lowered {
+pub struct LoweredThread {
     pub registers: Vec<Register>,
     pub locations: Vec<Location>,
     pub transitions: Vec<Transition>,
     pub initial: LocId,
     pub labels: Labels,
-    pub names: Names,
+    pub names: RegisterNames,
 }
 
 /// Where each label is; `None` for one that nothing leads to.
 pub type Labels = Vec<(String, Option<LocId>)>;
 
 /// For each name the first register declared with it, and how many there are.
-pub type Names = HashMap<String, (RegId, usize)>;
+pub type RegisterNames = HashMap<String, (RegId, usize)>;
 
 pub struct ThreadLowering<'g, 'a> {
-    pub globals: &'g mut Globals<'a>,
+    pub globals: &'g mut SharedVariables<'a>,
     pub diagnostics: &'g mut Vec<Diagnostic>,
     /// One more than the number of transitions that may still be made; 0 once that has been too many.
     budget: &'g mut usize,
@@ -39,7 +39,7 @@ pub struct ThreadLowering<'g, 'a> {
     pub registers: Vec<Register>,
     /// Innermost last; a later name hides an earlier one.
     scope: Vec<(String, Binding)>,
-    names: Names,
+    names: RegisterNames,
     hidden: Vec<RegId>,
     /// How many hidden registers hold a value that is still needed.
     pub hidden_used: usize,
@@ -72,7 +72,7 @@ pub struct Loop {
 
 impl<'g, 'a> ThreadLowering<'g, 'a> {
     pub fn new(
-        globals: &'g mut Globals<'a>,
+        globals: &'g mut SharedVariables<'a>,
         diagnostics: &'g mut Vec<Diagnostic>,
         budget: &'g mut usize,
         index: Option<(&str, Value)>,
@@ -98,14 +98,14 @@ impl<'g, 'a> ThreadLowering<'g, 'a> {
         }
     }
 
-    pub fn run(mut self, thread: &ThreadItem) -> Lowered {
+    pub fn run(mut self, thread: &ThreadItem) -> LoweredThread {
         self.collect_labels(&thread.body);
         let initial = self.here;
         self.block(&thread.body);
         let closing = after(thread.body.span);
         self.flow.jump(self.here, self.end, closing);
         let finished = self.flow.finish(initial, self.end, closing);
-        Lowered {
+        LoweredThread {
             registers: self.registers,
             locations: finished.locations,
             transitions: finished.transitions,
@@ -338,7 +338,7 @@ impl Scope for ThreadLowering<'_, '_> {
         None
     }
 
-    fn address(&mut self, place: &Place) -> Option<Value> {
+    fn address(&mut self, place: &RavPlace) -> Option<Value> {
         self.address_of(place)?.constant().or_else(|| {
             self.diagnostics.push(Diagnostic::error(place.span, "a constant address is needed here"));
             None

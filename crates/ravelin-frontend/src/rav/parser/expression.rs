@@ -3,7 +3,9 @@
 //! One grammar serves statements, constants and goals; what a place does not allow is told when names are resolved,
 //! where more can be said about it.
 
-use super::super::ast::{Access, Expr, ExprKind, Method, Name, Outcome, Place, ThreadRef, Type, Wait};
+use super::super::ast::{
+    AccessCall, ExchangeResult, Expr, ExprKind, Method, Name, RavPlace, ThreadRef, Type, WaitCall,
+};
 use super::super::format::{format_expr, format_place};
 use super::super::lexer::too_large;
 use super::{MAX_OPERATORS, Parse, Parser, is_keyword};
@@ -152,7 +154,7 @@ impl Parser<'_> {
     /// What starts with a name: a place, an access, a thread at a label, a thread's register.
     fn named(&mut self) -> Parse<ExprKind> {
         let place = self.place()?;
-        let thread = |place: Place| ThreadRef { name: place.name, index: place.index };
+        let thread = |place: RavPlace| ThreadRef { name: place.name, index: place.index };
         if self.cursor.is(".") {
             if self.cursor.is_ahead(2, "(") || self.cursor.ahead(1).kind != TokenKind::Word {
                 self.cursor.bump();
@@ -169,7 +171,7 @@ impl Parser<'_> {
         Ok(ExprKind::Place(place))
     }
 
-    pub(super) fn place(&mut self) -> Parse<Place> {
+    pub(super) fn place(&mut self) -> Parse<RavPlace> {
         let start = self.cursor.at;
         let name = if self.cursor.is_word("mem") {
             let span = self.cursor.bump().span;
@@ -185,10 +187,10 @@ impl Parser<'_> {
             index = Some(Box::new(self.expr()?));
             self.expect("]", "after the index")?;
         }
-        Ok(Place { name, index, span: self.cursor.span_from(start) })
+        Ok(RavPlace { name, index, span: self.cursor.span_from(start) })
     }
 
-    fn access(&mut self, place: Place) -> Parse<ExprKind> {
+    fn access(&mut self, place: RavPlace) -> Parse<ExprKind> {
         let start = self.cursor.at;
         let method = self.method()?;
         let name = method.name();
@@ -217,8 +219,8 @@ impl Parser<'_> {
         let mut outcome = None;
         if self.cursor.is(".") {
             let found = match self.cursor.word_of(self.cursor.ahead(1)) {
-                Some("is_ok") => Some(Outcome::IsOk),
-                Some("is_err") => Some(Outcome::IsErr),
+                Some("is_ok") => Some(ExchangeResult::IsOk),
+                Some("is_err") => Some(ExchangeResult::IsErr),
                 _ => None,
             };
             if !compares || found.is_none() {
@@ -232,7 +234,7 @@ impl Parser<'_> {
             self.expect(")", "of the method")?;
             outcome = found;
         }
-        Ok(ExprKind::Access(Box::new(Access { place, method, arguments, orders, outcome })))
+        Ok(ExprKind::Access(Box::new(AccessCall { place, method, arguments, orders, outcome })))
     }
 
     fn method(&mut self) -> Parse<Method> {
@@ -304,7 +306,7 @@ impl Parser<'_> {
         }
         let order = if self.cursor.eat(",") { Some(self.order()?) } else { None };
         self.expect(")", "after the values")?;
-        Ok(ExprKind::Wait(Box::new(Wait { place, values, order })))
+        Ok(ExprKind::Wait(Box::new(WaitCall { place, values, order })))
     }
 }
 
@@ -323,7 +325,7 @@ fn wrong_arguments(
     if arguments.len() > method.arguments() && orders.len() < method.orders() {
         // Most likely an order that is misspelt.
         let extra = &arguments[method.arguments()];
-        if let ExprKind::Place(Place { name: word, index: None, .. }) = &extra.kind {
+        if let ExprKind::Place(RavPlace { name: word, index: None, .. }) = &extra.kind {
             let mut diagnostic = Diagnostic::error(extra.span, format!("there is no order `{}`", word.text))
                 .with_note("the orders are relaxed, acquire, release, acq_rel and seq_cst");
             diagnostic.help = did_you_mean(&word.text, Order::ATOMIC.map(Order::name));

@@ -1,9 +1,9 @@
 //! Items: constants, shared variables with their types and initial values, threads, goals.
 
 use super::super::ast::{
-    Base, Expr, ExprKind, File, Init, InitKind, Item, ItemKind, Range, Thread, ThreadCopies, Type, TypeKind,
+    Base, Expr, ExprKind, File, Init, InitKind, Item, ItemKind, RangeExpr, ThreadCopies, ThreadItem, Type, TypeKind,
 };
-use super::{ITEM_WORDS, Parse, Parser, Reported, STATEMENT_WORDS};
+use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError};
 use crate::Diagnostic;
 use crate::cursor::TokenKind;
 use crate::suggest::did_you_mean;
@@ -23,7 +23,7 @@ impl Parser<'_> {
             let leading = self.pending_comments();
             let (start, blank_before) = (self.cursor.at, self.cursor.token().blank_before);
             self.operators = 0;
-            let kind = self.item().unwrap_or_else(|Reported| {
+            let kind = self.item().unwrap_or_else(|SyntaxError| {
                 self.skip_item(start);
                 ItemKind::Error
             });
@@ -196,7 +196,7 @@ impl Parser<'_> {
     }
 
     /// `lo..hi` or `lo..=hi`.
-    pub(super) fn range(&mut self, what: &str) -> Parse<Range> {
+    pub(super) fn range(&mut self, what: &str) -> Parse<RangeExpr> {
         if self.cursor.is(";")
             || self.cursor.is("}")
             || self.cursor.is("]")
@@ -212,7 +212,7 @@ impl Parser<'_> {
         }
         self.cursor.bump();
         let hi = self.expr()?;
-        Ok(Range { lo, hi, inclusive })
+        Ok(RangeExpr { lo, hi, inclusive })
     }
 
     fn init(&mut self) -> Parse<Init> {
@@ -248,12 +248,12 @@ impl Parser<'_> {
         Ok(InitKind::List(list))
     }
 
-    fn thread(&mut self) -> Parse<Thread> {
+    fn thread(&mut self) -> Parse<ThreadItem> {
         self.cursor.bump();
         let name = self.name("a thread")?;
         let copies = if self.cursor.is("[") {
             let header = self.thread_copies();
-            header.unwrap_or_else(|Reported| {
+            header.unwrap_or_else(|SyntaxError| {
                 while !self.cursor.is_end() && !self.cursor.is("{") && !self.cursor.is(";") && !self.cursor.is("}") {
                     self.cursor.bump();
                 }
@@ -263,7 +263,7 @@ impl Parser<'_> {
             ThreadCopies::One
         };
         let body = self.block("of the thread")?;
-        Ok(Thread { name, copies, body })
+        Ok(ThreadItem { name, copies, body })
     }
 
     fn thread_copies(&mut self) -> Parse<ThreadCopies> {
@@ -289,7 +289,7 @@ impl Parser<'_> {
     }
 
     /// Used where a block was opened and the file ended.
-    pub(super) fn unclosed(&mut self, open: Span) -> Reported {
+    pub(super) fn unclosed(&mut self, open: Span) -> SyntaxError {
         let diagnostic = Diagnostic::error(self.cursor.span(), format!("expected `}}`, found {}", self.found()))
             .with_secondary(open, "this block is not closed");
         self.report(diagnostic)

@@ -10,9 +10,9 @@ mod statement;
 pub use expression::order_named;
 
 use super::ast::{Comment, Comments, File, Name};
-use super::lexer::{Lexed, Token, lex};
+use super::lexer::{RavTokens, Token, lex};
 use crate::Diagnostic;
-use crate::cursor::{Cursor, Parse, Reported, TokenKind};
+use crate::cursor::{Cursor, Parse, SyntaxError, TokenKind};
 use crate::suggest::did_you_mean;
 use ravelin_program::Span;
 
@@ -95,7 +95,7 @@ pub fn is_keyword(word: &str) -> bool {
 
 /// Parses a file; gives back all of it that could be understood.
 pub fn parse_file(text: &str) -> (File, Vec<Diagnostic>) {
-    let Lexed { tokens, comments, header, diagnostics } = lex(text);
+    let RavTokens { tokens, comments, header, diagnostics } = lex(text);
     let cursor = Cursor::new(text, tokens);
     let mut parser = Parser { cursor, comments, next_comment: 0, depth: 0, operators: 0, broken: false, diagnostics };
     let mut file = parser.file();
@@ -181,18 +181,18 @@ impl Parser<'_> {
 
     // Errors.
 
-    fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+    fn report(&mut self, diagnostic: Diagnostic) -> SyntaxError {
         self.diagnostics.push(diagnostic);
-        Reported
+        SyntaxError
     }
 
-    fn expected(&mut self, what: &str) -> Reported {
+    fn expected(&mut self, what: &str) -> SyntaxError {
         let diagnostic = Diagnostic::error(self.cursor.span(), format!("expected {what}, found {}", self.found()));
         self.report(diagnostic)
     }
 
     /// As `expected`, where one of some words would have been accepted.
-    fn expected_word<'b>(&mut self, what: &str, words: impl IntoIterator<Item = &'b str>) -> Reported {
+    fn expected_word<'b>(&mut self, what: &str, words: impl IntoIterator<Item = &'b str>) -> SyntaxError {
         let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("expected {what}, found {}", self.found()));
         diagnostic.help = self.cursor.word().and_then(|word| did_you_mean(word, words));
         self.report(diagnostic)
@@ -200,7 +200,7 @@ impl Parser<'_> {
 
     /// Runs a parser; if it fails, marks the statement as broken and goes on with a replacement.
     fn or_broken<T>(&mut self, result: Parse<T>, replacement: impl FnOnce() -> T) -> T {
-        result.unwrap_or_else(|Reported| {
+        result.unwrap_or_else(|SyntaxError| {
             self.broken = true;
             replacement()
         })

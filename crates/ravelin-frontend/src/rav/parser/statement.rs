@@ -1,7 +1,7 @@
 //! Statements and blocks.
 
-use super::super::ast::{Block, Comments, Else, Expr, ExprKind, If, Name, Pattern, Place, Statement, StatementKind};
-use super::{ITEM_WORDS, Parse, Parser, Reported, STATEMENT_WORDS, is_keyword};
+use super::super::ast::{Block, Comments, Else, Expr, ExprKind, If, Name, Pattern, RavPlace, Statement, StatementKind};
+use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError, is_keyword};
 use crate::Diagnostic;
 use crate::cursor::TokenKind;
 use crate::suggest::nearest;
@@ -38,7 +38,7 @@ impl Parser<'_> {
                 let item_starts = parser.cursor.token().starts_line
                     && parser.cursor.word().is_some_and(|word| ITEM_WORDS.contains(&word));
                 if parser.cursor.is_end() || item_starts {
-                    let Reported = parser.unclosed(open);
+                    let SyntaxError = parser.unclosed(open);
                     break;
                 }
                 block.statements.push(parser.statement());
@@ -46,12 +46,12 @@ impl Parser<'_> {
             block.span = parser.cursor.span_from(start);
             Ok(block)
         })
-        .inspect_err(|Reported| {
+        .inspect_err(|SyntaxError| {
             // Nested too deeply: what is inside cannot be understood, what comes after can.
             self.cursor.at = start;
             self.cursor.skip_braces();
         })
-        .or_else(|Reported| Ok(Block { span: self.cursor.span_from(start), ..Block::default() }))
+        .or_else(|SyntaxError| Ok(Block { span: self.cursor.span_from(start), ..Block::default() }))
     }
 
     fn statement(&mut self) -> Statement {
@@ -59,7 +59,7 @@ impl Parser<'_> {
         let (start, blank_before) = (self.cursor.at, self.cursor.token().blank_before);
         self.operators = 0;
         self.broken = false;
-        let kind = self.statement_kind().unwrap_or_else(|Reported| {
+        let kind = self.statement_kind().unwrap_or_else(|SyntaxError| {
             self.skip_statement();
             if self.cursor.at == start {
                 self.cursor.bump();
@@ -160,7 +160,7 @@ impl Parser<'_> {
         if !self.cursor.eat("{") {
             return Ok((Vec::new(), self.expr()?));
         }
-        self.fences_and_condition().inspect_err(|Reported| {
+        self.fences_and_condition().inspect_err(|SyntaxError| {
             // What is in the braces was not understood; what comes after can be.
             self.cursor.at = open;
             self.cursor.skip_braces();
@@ -318,12 +318,12 @@ impl Parser<'_> {
 
     fn register_name(&self, expr: &Expr) -> Option<Name> {
         match &expr.kind {
-            ExprKind::Place(Place { name, index: None, .. }) => Some(name.clone()),
+            ExprKind::Place(RavPlace { name, index: None, .. }) => Some(name.clone()),
             _ => None,
         }
     }
 
-    fn not_a_register(&mut self, target: &Expr) -> Reported {
+    fn not_a_register(&mut self, target: &Expr) -> SyntaxError {
         let text = self.cursor.quote(target.span).to_owned();
         let mut diagnostic = Diagnostic::error(target.span, format!("`{text}` cannot be assigned to"));
         diagnostic.help = Some(match target.kind {

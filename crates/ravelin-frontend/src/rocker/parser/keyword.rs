@@ -1,17 +1,17 @@
 //! Words that cannot be names: TPL's own keywords and, because Rocker translates to it, Promela's.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reserved {
+pub enum ReservedWord {
     Tpl,
     Promela,
 }
 
 /// Who reserves a word, if anybody does.
-pub fn reserved(word: &str) -> Option<Reserved> {
+pub fn reserved(word: &str) -> Option<ReservedWord> {
     if TPL.contains(&word) {
-        Some(Reserved::Tpl)
+        Some(ReservedWord::Tpl)
     } else if PROMELA.contains(&word) {
-        Some(Reserved::Promela)
+        Some(ReservedWord::Promela)
     } else {
         None
     }

@@ -10,11 +10,11 @@ mod statement;
 
 use super::MAX_DIAGNOSTICS;
 use super::ast::{File, Name, Number};
-use super::lexer::{Comment, Lexed, Token, lex};
+use super::lexer::{Comment, RockerTokens, Token, lex};
 use crate::Diagnostic;
-use crate::cursor::{Cursor, Parse, Reported, TokenKind};
+use crate::cursor::{Cursor, Parse, SyntaxError, TokenKind};
 use crate::suggest::did_you_mean;
-use keyword::{Reserved, reserved};
+use keyword::{ReservedWord, reserved};
 use ravelin_program::Span;
 
 /// How deeply blocks and expressions may be nested in each other.
@@ -33,7 +33,7 @@ const STATEMENT_WORDS: &[&str] = &[
 
 /// Parses a file; gives back all of it that could be understood, and the comments before it.
 pub fn parse_file(text: &str) -> (File, Vec<Comment<'_>>, Vec<Diagnostic>) {
-    let Lexed { tokens, leading, diagnostics } = lex(text);
+    let RockerTokens { tokens, leading, diagnostics } = lex(text);
     let cursor = Cursor::new(text, tokens);
     let mut parser = Parser { cursor, depth: 0, operators: 0, late_locals: Vec::new(), diagnostics };
     let file = parser.file();
@@ -78,11 +78,11 @@ impl Parser<'_> {
                 self.cursor.bump();
                 Ok(Name { text: word.to_owned(), span })
             }
-            Some(Reserved::Tpl) => Err(self.report(
+            Some(ReservedWord::Tpl) => Err(self.report(
                 Diagnostic::error(span, format!("expected {what}, found the keyword `{word}`"))
                     .with_help("keywords cannot be names; choose another one"),
             )),
-            Some(Reserved::Promela) => {
+            Some(ReservedWord::Promela) => {
                 // It could not be meant otherwise, so that its uses need not be reported one by one as something else.
                 self.cursor.bump();
                 self.report(
@@ -120,17 +120,17 @@ impl Parser<'_> {
 
     // Errors.
 
-    fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+    fn report(&mut self, diagnostic: Diagnostic) -> SyntaxError {
         self.diagnostics.push(diagnostic);
-        Reported
+        SyntaxError
     }
 
-    fn expected(&mut self, what: &str) -> Reported {
+    fn expected(&mut self, what: &str) -> SyntaxError {
         self.expected_word(what, [])
     }
 
     /// As `expected`, where one of some words would have been accepted.
-    fn expected_word<'b>(&mut self, what: &str, words: impl IntoIterator<Item = &'b str>) -> Reported {
+    fn expected_word<'b>(&mut self, what: &str, words: impl IntoIterator<Item = &'b str>) -> SyntaxError {
         let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("expected {what}, found {}", self.found()));
         if self.diagnostics.len() < MAX_DIAGNOSTICS {
             diagnostic.help = self.cursor.word().and_then(|word| did_you_mean(word, words));

@@ -39,7 +39,7 @@ impl Parser<'_> {
                     Diagnostic::error(span, "a label stands before a statement, and there is none")
                         .with_help("write `skip;` after it"),
                 );
-                return Err(super::Reported);
+                return Err(super::SyntaxError);
             }
         }
         Ok(())
@@ -120,7 +120,7 @@ impl Parser<'_> {
     }
 
     /// Nothing that starts a statement stands here.
-    fn no_statement(&mut self) -> super::Reported {
+    fn no_statement(&mut self) -> super::SyntaxError {
         let span = self.cursor.span();
         let Some(word) = self.cursor.word() else { return self.expected("a statement") };
         if self.cursor.is_ahead(1, "(") {

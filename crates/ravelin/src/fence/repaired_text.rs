@@ -1,12 +1,12 @@
 //! The repaired program as a text: checked from scratch, and printed as a diff.
 
-use super::ask::Question;
+use super::ask::RepairQuestion;
 use crate::error::Error;
 use crate::program::Program;
 use ravelin_analysis::Verdict;
 
 /// Reads the text and checks it as if it came from elsewhere. Returns the answer.
-pub(crate) fn check(program: &Program, text: &str, question: &Question) -> Result<String, Error> {
+pub(crate) fn check(program: &Program, text: &str, question: &RepairQuestion) -> Result<String, Error> {
     let unread = |error: Error| Error::Internal(format!("the repaired program cannot be read: {error}"));
     let repaired = program.reading.parse(program.name(), text).map_err(unread)?;
     let (verdict, quality) = question.check(&repaired.program)?;
