@@ -27,7 +27,7 @@ pub struct Arguments {
 }
 
 #[derive(Default)]
-struct Row {
+struct CrateRow {
     accesses: u64,
     triaged: u64,
     new: u64,
@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let folder = if arguments.races { "ravelin" } else { "ravelin-no-races" };
     let built = project.join("target").join(folder).join("x86_64-unknown-linux-gnu/debug");
-    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+    let mut rows: BTreeMap<String, CrateRow> = BTreeMap::new();
     let mut names: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(project.join("src/bin"))? {
         names.push(entry?.path());
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// One run: what it found is counted, and printed if nobody has said what to think of it.
-fn once(ravelin: &Path, project: &Path, program: &Path, row: &mut Row) -> Result<()> {
+fn once(ravelin: &Path, project: &Path, program: &Path, row: &mut CrateRow) -> Result<()> {
     let mut run = Command::new(ravelin);
     run.current_dir(project).args(["run", "--format", "json", "--suppressions", "triaged.suppressions"]).arg(program);
     let output = run.output().context("ravelin run")?;

@@ -3,7 +3,6 @@
 //! A package of its own, because it links the analyses and is built with full optimisation (the profile `dist`), while
 //! `cargo xtask test` should start within seconds.
 
-mod asked;
 mod benchmarks;
 mod command;
 mod crates;
@@ -12,6 +11,7 @@ mod documents;
 mod footer;
 mod measure;
 mod papers;
+mod questions;
 mod rival;
 mod sources;
 mod spin;

@@ -30,7 +30,7 @@ pub fn prepare(program: &Program) -> Result<Rival> {
 
 /// What SPIN says about the goals of a program.
 #[derive(Clone, Copy, Debug)]
-pub struct Verified {
+pub struct SpinVerdict {
     pub violated: bool,
     pub states: u64,
     /// Processor time of SPIN and the C compiler, once.
@@ -41,7 +41,7 @@ pub struct Verified {
 
 /// Asks SPIN, with its partial-order reduction, until a goal is violated; compiling and each run of the verifier may take so much
 /// processor time.
-pub fn verify(program: &Program, limit: Duration, repetitions: usize) -> Result<Verified> {
+pub fn verify(program: &Program, limit: Duration, repetitions: usize) -> Result<SpinVerdict> {
     let (directory, vector) = written(program)?;
     let verified = verify_in(&directory, &vector, limit.as_secs().max(1), repetitions);
     // What is left in the temporary directory does no harm.
@@ -49,7 +49,7 @@ pub fn verify(program: &Program, limit: Duration, repetitions: usize) -> Result<
     verified
 }
 
-fn verify_in(directory: &Path, vector: &str, limit: u64, repetitions: usize) -> Result<Verified> {
+fn verify_in(directory: &Path, vector: &str, limit: u64, repetitions: usize) -> Result<SpinVerdict> {
     let limited = |command: &str| format!("ulimit -t {limit}; {{ {command}; }} 2>&1");
     let (told, compiling) = processor_time(&limited(&build(&format!("-O1 -DMEMLIM=4000 {vector}"))), directory)?;
     if !directory.join("pan").exists() {
@@ -62,7 +62,7 @@ fn verify_in(directory: &Path, vector: &str, limit: u64, repetitions: usize) -> 
         |told: &String| stored(told).is_none() || told.contains("too_wide") || (!violated(told) && !is_whole(told));
     let (told, verifying) = repeated(repetitions, is_cut, run)?;
     match (stored(&told), verifying) {
-        (Some(states), Some(verifying)) => Ok(Verified { violated: violated(&told), states, compiling, verifying }),
+        (Some(states), Some(verifying)) => Ok(SpinVerdict { violated: violated(&told), states, compiling, verifying }),
         _ => bail!("SPIN met a limit"),
     }
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-pub struct Table {
+pub struct MarkdownTable {
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
-    pub fn new(head: &[&str]) -> Table {
-        Table { rows: vec![head.iter().map(|&cell| cell.to_owned()).collect()] }
+impl MarkdownTable {
+    pub fn new(head: &[&str]) -> MarkdownTable {
+        MarkdownTable { rows: vec![head.iter().map(|&cell| cell.to_owned()).collect()] }
     }
 
     pub fn row(&mut self, cells: Vec<String>) {
@@ -17,7 +17,7 @@ impl Table {
     }
 }
 
-impl std::fmt::Display for Table {
+impl std::fmt::Display for MarkdownTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let width = |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(3);
         let widths: Vec<usize> = (0..self.rows[0].len()).map(width).collect();
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn a_table_lines_up() {
-        let mut table = Table::new(&["name", "n"]);
+        let mut table = MarkdownTable::new(&["name", "n"]);
         table.row(vec!["a".to_owned(), count(1_234_567)]);
         assert_eq!(table.to_string(), "| name |         n |\n| ---- | --------: |\n| a    | 1 234 567 |\n");
-        let mut narrow = Table::new(&["N", "µ"]);
+        let mut narrow = MarkdownTable::new(&["N", "µ"]);
         narrow.row(vec!["2".to_owned(), "≠".to_owned()]);
         assert_eq!(narrow.to_string(), "| N   |   µ |\n| --- | --: |\n| 2   |   ≠ |\n");
     }

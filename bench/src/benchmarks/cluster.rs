@@ -8,7 +8,7 @@ use super::lamport::Lamport;
 use super::storage;
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, median, ratio, what_times_are};
-use crate::table::{Table, count, judged, seconds};
+use crate::table::{MarkdownTable, count, judged, seconds};
 use crate::watched::built;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -57,8 +57,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// The table, as Markdown.
 fn table(Subjects { counters, lamport, repetitions }: &Subjects, ravelin: &Path, directory: &Path) -> Result<String> {
-    let mut table =
-        Table::new(&["space", "states", "processes", "processor time", "ratio", "memory a process", "of its share"]);
+    let mut table = MarkdownTable::new(&[
+        "space",
+        "states",
+        "processes",
+        "processor time",
+        "ratio",
+        "memory a process",
+        "of its share",
+    ]);
     for (name, text, model) in [(counters.name(), counters.text(), "sc"), (lamport.name(), lamport.text(), "sc")] {
         let file = directory.join("space.rav");
         std::fs::write(&file, text)?;
@@ -77,7 +84,7 @@ fn table(Subjects { counters, lamport, repetitions }: &Subjects, ravelin: &Path,
                 runs.push(ask(ravelin, words)?);
             }
         }
-        let mut medians = runs.iter().map(|runs| Asked::median(runs));
+        let mut medians = runs.iter().map(|runs| ClusterQuestion::median(runs));
         let alone = medians.next().context("nothing was asked")?;
         table.row(vec![
             name.clone(),
@@ -114,7 +121,7 @@ fn mebibytes(kibibytes: u64) -> String {
 }
 
 #[derive(Clone, Copy)]
-struct Asked {
+struct ClusterQuestion {
     states: u64,
     /// Of all processes.
     time: Duration,
@@ -122,10 +129,10 @@ struct Asked {
     largest: u64,
 }
 
-impl Asked {
+impl ClusterQuestion {
     /// The medians of time and of memory, each by itself. The number of states is the same in all runs.
-    fn median(runs: &[Asked]) -> Asked {
-        Asked {
+    fn median(runs: &[ClusterQuestion]) -> ClusterQuestion {
+        ClusterQuestion {
             states: median(runs.iter().map(|run| run.states).collect()),
             time: median(runs.iter().map(|run| run.time).collect()),
             largest: median(runs.iter().map(|run| run.largest).collect()),
@@ -133,7 +140,7 @@ impl Asked {
     }
 }
 
-fn ask(ravelin: &Path, words: &[String]) -> Result<Asked> {
+fn ask(ravelin: &Path, words: &[String]) -> Result<ClusterQuestion> {
     let before = ended_children();
     let mut child = Command::new(ravelin).args(words).stdout(Stdio::piped()).spawn().context("cannot start ravelin")?;
     let mut stdout = child.stdout.take().context("no output")?;
@@ -155,7 +162,7 @@ fn ask(ravelin: &Path, words: &[String]) -> Result<Asked> {
     let document: Value = serde_json::from_str(&text).context("ravelin gave no answer")?;
     let states = document["answers"][0]["statistics"]["states"].as_u64().context("an answer without states")?;
     let largest = memory.values().copied().max().unwrap_or(0);
-    Ok(Asked { states, time: ended_children().saturating_sub(before), largest })
+    Ok(ClusterQuestion { states, time: ended_children().saturating_sub(before), largest })
 }
 
 /// Processor time of all processes that this one started and waited for, and of those they did.

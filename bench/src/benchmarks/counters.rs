@@ -2,7 +2,7 @@
 //!
 //! With six counters of 16 values the space has 16⁶ = 16 777 216 states and 6 · 15 · 16⁵ transitions.
 
-use super::handwritten::Model;
+use super::handwritten::HandwrittenModel;
 
 #[derive(Clone, Copy)]
 pub struct Counters {
@@ -32,7 +32,7 @@ impl Counters {
     }
 }
 
-impl Model for Counters {
+impl HandwrittenModel for Counters {
     fn initial(&self) -> u64 {
         0
     }

@@ -2,7 +2,7 @@
 
 use crate::measure::{repeated, thread_time, timed};
 use crate::sources;
-use crate::table::{Table, count, seconds};
+use crate::table::{MarkdownTable, count, seconds};
 use anyhow::Result;
 use ravelin_explore::{Budget, Options, Statistics, Until};
 use ravelin_frontend::Language;
@@ -23,7 +23,7 @@ const COLUMNS: [(&str, Reductions); 6] = [
 /// One row per example and model.
 pub fn reductions(limit: u64, repetitions: usize) -> Result<String> {
     let head: Vec<&str> = ["example", "model"].into_iter().chain(COLUMNS.map(|(name, _)| name)).collect();
-    let mut table = Table::new(&head);
+    let mut table = MarkdownTable::new(&head);
     let files = sources::files_below(&crate::root().join("examples"), "rav")?;
     // Logarithms of what all reductions leave of the states, for the examples that can be finished without.
     let mut saved = Vec::new();

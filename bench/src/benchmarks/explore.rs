@@ -14,7 +14,7 @@ use crate::measure::{
 use crate::rival::Rival;
 use crate::sources::parse;
 use crate::spin;
-use crate::table::{Table, count, judged, seconds};
+use crate::table::{MarkdownTable, count, judged, seconds};
 use anyhow::{Result, ensure};
 use ravelin_explore::{Budget, Options, Statistics, Until};
 use ravelin_machine::{Purpose, Reductions, Settings};
@@ -28,14 +28,14 @@ pub struct Arguments {
     pub quick: bool,
     /// Leaves a part out; may be given several times
     #[arg(long, value_enum)]
-    skip: Vec<Part>,
+    skip: Vec<ExploreSection>,
     /// Examples with more states than this are not finished
     #[arg(long, default_value_t = 1_000_000)]
     limit: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Part {
+pub enum ExploreSection {
     Handwritten,
     Workers,
     Spin,
@@ -50,16 +50,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     say(&machine());
     let wanted = |part| !arguments.skip.contains(&part);
     let subjects = subjects(arguments.quick)?;
-    if wanted(Part::Handwritten) {
+    if wanted(ExploreSection::Handwritten) {
         handwritten(&subjects, repetitions)?;
     }
-    if wanted(Part::Workers) {
+    if wanted(ExploreSection::Workers) {
         workers(&subjects, repetitions)?;
     }
-    if !arguments.quick && (wanted(Part::Spin) || wanted(Part::Stateright)) {
-        others(&subjects, wanted(Part::Spin), wanted(Part::Stateright), repetitions)?;
+    if !arguments.quick && (wanted(ExploreSection::Spin) || wanted(ExploreSection::Stateright)) {
+        others(&subjects, wanted(ExploreSection::Spin), wanted(ExploreSection::Stateright), repetitions)?;
     }
-    if wanted(Part::Examples) {
+    if wanted(ExploreSection::Examples) {
         let limit = if arguments.quick { 1_000 } else { arguments.limit };
         say("## Reductions");
         say(&examples::reductions(limit, repetitions)?);
@@ -73,7 +73,7 @@ fn say(paragraph: &str) {
 }
 
 /// A space that everybody searches.
-struct Subject {
+struct SearchSubject {
     name: String,
     program: Program,
     wide: Box<dyn Fn() -> Size>,
@@ -82,18 +82,18 @@ struct Subject {
     stateright: [String; 2],
 }
 
-fn subjects(quick: bool) -> Result<[Subject; 2]> {
+fn subjects(quick: bool) -> Result<[SearchSubject; 2]> {
     let counters = Counters { number: if quick { 4 } else { 6 } };
     let lamport = Lamport { threads: if quick { 3 } else { 4 } };
     Ok([
-        Subject {
+        SearchSubject {
             name: counters.name(),
             program: parse("counters", counters.text())?,
             wide: Box::new(move || search::<u128>(&counters)),
             tight: Box::new(move || search::<u64>(&counters)),
             stateright: ["counters".to_owned(), counters.number.to_string()],
         },
-        Subject {
+        SearchSubject {
             name: lamport.name(),
             program: parse("lamport", lamport.text())?,
             wide: Box::new(move || search::<u128>(&lamport)),
@@ -104,7 +104,7 @@ fn subjects(quick: bool) -> Result<[Subject; 2]> {
 }
 
 /// What a search left behind, without its states: two spaces at once may not fit into memory.
-struct Searched {
+struct SearchResult {
     statistics: Statistics,
     state_bytes: u64,
     violated: bool,
@@ -112,11 +112,11 @@ struct Searched {
 
 const SC: Settings = Settings { model: Model::Sc, buffer: 1, purpose: Purpose::Goals, reductions: Reductions::NONE };
 
-fn ravelin(program: &Program, settings: Settings, workers: usize) -> Result<Searched> {
+fn ravelin(program: &Program, settings: Settings, workers: usize) -> Result<SearchResult> {
     let budget = Budget::unlimited().workers(workers);
     let options = Options { budget, until: Until::Exhausted, ..Options::default() };
     let explored = ravelin_machine::run(program, settings, &options)?;
-    Ok(Searched {
+    Ok(SearchResult {
         statistics: *explored.statistics(),
         state_bytes: explored.words() as u64 * 8,
         violated: explored.violation().is_some(),
@@ -124,13 +124,13 @@ fn ravelin(program: &Program, settings: Settings, workers: usize) -> Result<Sear
 }
 
 /// Time of one thread, searching with one worker.
-fn ravelin_alone(program: &Program) -> Result<(Searched, Duration)> {
+fn ravelin_alone(program: &Program) -> Result<(SearchResult, Duration)> {
     let (searched, time) = timed(thread_time, || ravelin(program, SC, 1));
     Ok((searched?, time))
 }
 
 /// One row a space: the engine against a search written for this space alone.
-fn handwritten(subjects: &[Subject], repetitions: usize) -> Result<()> {
+fn handwritten(subjects: &[SearchSubject], repetitions: usize) -> Result<()> {
     say("## Against searches written by hand");
     say(
         "Processor time a transition. By hand: breadth first, a set of packed integers with a fast hash, no paths kept. \
@@ -138,7 +138,7 @@ fn handwritten(subjects: &[Subject], repetitions: usize) -> Result<()> {
     );
     let head =
         ["space", "states", "transitions", "ravelin", "by hand, u128", "ratio", "by hand, u64", "ratio", "overhead"];
-    let mut table = Table::new(&head);
+    let mut table = MarkdownTable::new(&head);
     for subject in subjects {
         let (searched, _) = ravelin_alone(&subject.program)?;
         let Statistics { states, transitions, bytes, .. } = searched.statistics;
@@ -176,18 +176,18 @@ fn handwritten(subjects: &[Subject], repetitions: usize) -> Result<()> {
 }
 
 /// One row a space: two workers against one.
-fn workers(subjects: &[Subject], repetitions: usize) -> Result<()> {
+fn workers(subjects: &[SearchSubject], repetitions: usize) -> Result<()> {
     say("## Two workers against one");
     say(
         "Wall-clock time, so a busy machine spoils it; work: processor time of two workers over that of one, which is \
          what sharing itself costs.",
     );
-    let mut table = Table::new(&["space", "states", "one", "two", "speedup", "work"]);
+    let mut table = MarkdownTable::new(&["space", "states", "one", "two", "speedup", "work"]);
     // The last subject once more, with store buffers.
-    let buffered = |subject: &Subject| (format!("{}, tso", subject.name), Settings { model: Model::Tso, ..SC });
+    let buffered = |subject: &SearchSubject| (format!("{}, tso", subject.name), Settings { model: Model::Tso, ..SC });
     let plain = subjects.iter().map(|subject| (subject, (subject.name.clone(), SC)));
     let rows = plain.chain(subjects.last().map(|subject| (subject, buffered(subject))));
-    for (Subject { program, .. }, (name, settings)) in rows {
+    for (SearchSubject { program, .. }, (name, settings)) in rows {
         let mut states = [0; 2];
         let (mut times, mut work) = ([const { Vec::new() }; 2], [const { Vec::new() }; 2]);
         for _ in 0..repetitions {
@@ -216,12 +216,12 @@ fn workers(subjects: &[Subject], repetitions: usize) -> Result<()> {
 }
 
 /// One row a space and tool.
-fn others(subjects: &[Subject], with_spin: bool, with_stateright: bool, repetitions: usize) -> Result<()> {
+fn others(subjects: &[SearchSubject], with_spin: bool, with_stateright: bool, repetitions: usize) -> Result<()> {
     say("## Against other tools");
     say("Processor time of one core, without the time to compile the model. SPIN searches depth first (`-DSAFETY \
          -DNOREDUCE`) what `ravelin convert` prints for it; stateright searches breadth first and keeps 64-bit \
          fingerprints instead of states. Ratio: their time over ravelin's. ¹ One run, on the wall clock.");
-    let mut table = Table::new(&["space", "tool", "states", "time", "ratio", "compiled in¹"]);
+    let mut table = MarkdownTable::new(&["space", "tool", "states", "time", "ratio", "compiled in¹"]);
     for subject in subjects {
         let mut rivals: Vec<(&str, Result<Rival>)> = Vec::new();
         if with_spin {

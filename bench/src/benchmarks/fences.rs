@@ -1,11 +1,11 @@
 //! What fences cost to find: the programs of two papers in our versions, and, if somebody has them, the files of Trencher and Memorax.
 
-use crate::asked::fences::{Plan, measure};
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, repetitions};
 use crate::papers::{fence_insertion_2012, robustness_2013};
+use crate::questions::fences::{FenceExperiment, measure};
 use crate::sources;
-use crate::table::{Table, count, seconds_or_stopped};
+use crate::table::{MarkdownTable, count, seconds_or_stopped};
 use anyhow::Result;
 use ravelin_analysis::fences::SynthesisOutcome;
 use ravelin_frontend::Language;
@@ -42,14 +42,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     safety(arguments)?;
     if let Some(folder) = &arguments.trencher {
         let title = "## Trencher's files, robustness\n\nRatio: to the time of Trencher's fence insertion, measured elsewhere on this kind of machine.\n";
-        files(arguments, folder, title, Language::Trencher, &TRENCHER, &|_| Plan::ROBUST)?;
+        files(arguments, folder, title, Language::Trencher, &TRENCHER, &|_| FenceExperiment::ROBUST)?;
     }
     if let Some(folder) = &arguments.memorax {
         let title = "## Memorax's files, safety\n\nAll minimal sets of writes to be locked. Ratio: to the time of Memorax's fence insertion, measured elsewhere on this kind of machine.\n";
-        files(arguments, folder, title, Language::Memorax, &MEMORAX, &|_| Plan {
+        files(arguments, folder, title, Language::Memorax, &MEMORAX, &|_| FenceExperiment {
             repair: RepairKind::Rmw,
             apart: false,
-            ..Plan::SAFE
+            ..FenceExperiment::SAFE
         })?;
     }
     Ok(())
@@ -58,9 +58,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 fn robustness(arguments: &Arguments) -> Result<()> {
     println!("## Robustness: Table 2 of *Checking and Enforcing Robustness against TSO*\n");
     println!("The cheapest set. F: fences, in brackets the paper's number.\n");
-    let mut table = Table::new(&["program", "F", "places", "queries", "clauses", "states", "time"]);
-    for robustness_2013::Row { file, fences: paper, .. } in robustness_2013::TABLE_2 {
-        let measured = measure(&sources::example(file)?, Language::Rav, Plan::ROBUST, arguments.repetitions)?;
+    let mut table = MarkdownTable::new(&["program", "F", "places", "queries", "clauses", "states", "time"]);
+    for robustness_2013::RobustnessRow { file, fences: paper, .. } in robustness_2013::TABLE_2 {
+        let measured =
+            measure(&sources::example(file)?, Language::Rav, FenceExperiment::ROBUST, arguments.repetitions)?;
         table.row(vec![
             file.to_owned(),
             format!("{} ({paper})", measured.fences),
@@ -81,15 +82,17 @@ fn safety(arguments: &Arguments) -> Result<()> {
         "All minimal sets of fences directly after stores, chosen for each process apart. In brackets: what the paper says, \
          fences a process (there are two), and its seconds.\n"
     );
-    let mut table = Table::new(&["program", "fences, sets", "places", "queries", "states", "time"]);
-    for fence_insertion_2012::Row { file: name, fences, seconds: [_, theirs], .. } in fence_insertion_2012::TABLE_1 {
+    let mut table = MarkdownTable::new(&["program", "fences, sets", "places", "queries", "states", "time"]);
+    for fence_insertion_2012::FenceInsertionRow { file: name, fences, seconds: [_, theirs], .. } in
+        fence_insertion_2012::TABLE_1
+    {
         let paper = match fences {
             Some((fences, 1)) => format!("{fences}, 1 set"),
             Some((fences, sets)) => format!("{fences}, {sets} sets"),
             None => "erroneous".to_owned(),
         };
         let program = sources::example(&format!("fence-insertion/{name}.rav"))?;
-        let measured = measure(&program, Language::Rav, Plan::SAFE, arguments.repetitions)?;
+        let measured = measure(&program, Language::Rav, FenceExperiment::SAFE, arguments.repetitions)?;
         let found = match measured.answer.outcome {
             SynthesisOutcome::WrongUnderSc(_) => "wrong under sc".to_owned(),
             SynthesisOutcome::NotNeeded | SynthesisOutcome::Found => {
@@ -116,10 +119,10 @@ fn files(
     title: &str,
     language: Language,
     theirs: &[(&str, f64)],
-    plan: &dyn Fn(&Path) -> Plan,
+    plan: &dyn Fn(&Path) -> FenceExperiment,
 ) -> Result<()> {
     println!("{title}");
-    let mut table = Table::new(&["file", "fences", "sets", "queries", "states", "time", "ratio"]);
+    let mut table = MarkdownTable::new(&["file", "fences", "sets", "queries", "states", "time", "ratio"]);
     for path in sources::files(folder, language.extension())? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let program = sources::read(&path, language)?;

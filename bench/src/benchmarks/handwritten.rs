@@ -7,12 +7,12 @@ use rustc_hash::FxHashSet;
 use std::hash::Hash;
 
 /// A state that fits in one integer. `u128` leaves room for a model to grow; `u64` is the tightest fit.
-pub trait Packed: Copy + Eq + Hash {
+pub trait PackedState: Copy + Eq + Hash {
     fn pack(bits: u64) -> Self;
     fn bits(self) -> u64;
 }
 
-impl Packed for u64 {
+impl PackedState for u64 {
     fn pack(bits: u64) -> u64 {
         bits
     }
@@ -22,7 +22,7 @@ impl Packed for u64 {
     }
 }
 
-impl Packed for u128 {
+impl PackedState for u128 {
     fn pack(bits: u64) -> u128 {
         u128::from(bits)
     }
@@ -33,7 +33,7 @@ impl Packed for u128 {
 }
 
 /// A model written out by hand.
-pub trait Model {
+pub trait HandwrittenModel {
     fn initial(&self) -> u64;
     fn successors(&self, state: u64, emit: &mut impl FnMut(u64));
     /// Something that must not happen.
@@ -47,7 +47,7 @@ pub struct Size {
     pub bad: u64,
 }
 
-pub fn search<S: Packed>(model: &impl Model) -> Size {
+pub fn search<S: PackedState>(model: &impl HandwrittenModel) -> Size {
     let start = S::pack(model.initial());
     let mut visited: FxHashSet<S> = FxHashSet::default();
     visited.insert(start);

@@ -1,7 +1,7 @@
 //! Lamport's fast mutual exclusion, first algorithm (ACM TOCS 5(1), 1987), as `examples/lamport-fast.rav` has it, for any
 //! small number of threads; and the same automaton by hand, location by location.
 
-use super::handwritten::Model;
+use super::handwritten::HandwrittenModel;
 
 #[derive(Clone, Copy)]
 pub struct Lamport {
@@ -56,7 +56,7 @@ fn set(state: u64, shift: u64, bits: u64, value: u64) -> u64 {
     state & !(((1 << bits) - 1) << shift) | value << shift
 }
 
-impl Model for Lamport {
+impl HandwrittenModel for Lamport {
     fn initial(&self) -> u64 {
         0
     }

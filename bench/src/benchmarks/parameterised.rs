@@ -1,11 +1,11 @@
 //! What a proof for any number of threads costs: the known cases, how they grow with their domains, and beside the exploration of one
 //! instance with four copies.
 
-use crate::asked::reach::letter;
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, repeated, repetitions, timed, wall_time};
+use crate::questions::reach::letter;
 use crate::sources;
-use crate::table::{Table, count, seconds_or_stopped};
+use crate::table::{MarkdownTable, count, seconds_or_stopped};
 use anyhow::{Result, bail};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::{reach_by_proof, robust_by_nets};
@@ -74,13 +74,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn head(first: &str) -> Table {
+fn head(first: &str) -> MarkdownTable {
     let instance = |what: &str| format!("{what} × {COPIES}");
     let [robust, sc, tso] = ["robust", "reach sc", "reach tso"];
     let any = |what: &str| format!("{what}, any number");
     let cells = [robust, sc, tso].map(|what| [any(what), instance(what)]).concat();
     let cells: Vec<&str> = std::iter::once(first).chain(cells.iter().map(String::as_str)).collect();
-    Table::new(&cells)
+    MarkdownTable::new(&cells)
 }
 
 fn row(name: &str, program: &Program, arguments: &Arguments) -> Vec<String> {
@@ -96,7 +96,7 @@ fn row(name: &str, program: &Program, arguments: &Arguments) -> Vec<String> {
 }
 
 /// What was answered.
-struct Found {
+struct ParameterisedResult {
     verdict: Verdict,
     /// Markings, constraints or states.
     number: u64,
@@ -106,10 +106,10 @@ struct Found {
 }
 
 /// An answer with its time in a cell, or why there is none.
-fn measured(arguments: &Arguments, ask: impl Fn() -> Result<Found>) -> String {
+fn measured(arguments: &Arguments, ask: impl Fn() -> Result<ParameterisedResult>) -> String {
     let asked = repeated(
         arguments.repetitions,
-        |found: &Found| found.met_limit,
+        |found: &ParameterisedResult| found.met_limit,
         || {
             let (found, time) = timed(wall_time, &ask);
             Ok((found?, time))
@@ -117,7 +117,7 @@ fn measured(arguments: &Arguments, ask: impl Fn() -> Result<Found>) -> String {
     );
     match asked {
         Err(refused) => refused.to_string(),
-        Ok((Found { verdict, number, instance, .. }, time)) => {
+        Ok((ParameterisedResult { verdict, number, instance, .. }, time)) => {
             format!("{} {} ({}){instance}", letter(verdict), seconds_or_stopped(time), count(number))
         }
     }
@@ -127,17 +127,17 @@ fn budget(arguments: &Arguments) -> Budget<'static> {
     Budget::seconds(arguments.timeout).memory(4 << 30)
 }
 
-fn robust(program: &Program, arguments: &Arguments, any: bool) -> Result<Found> {
+fn robust(program: &Program, arguments: &Arguments, any: bool) -> Result<ParameterisedResult> {
     let question = RobustnessQuestion { budget: budget(arguments), ..RobustnessQuestion::new(Model::Tso) };
     let found = if any { robust_by_nets(program, &question) } else { robustness(program, &question) }?;
     let instance = found.any_number.as_ref().and_then(|any| any.instance.as_ref());
     let instance = instance.map(|instance| format!(", {}", instance.show())).unwrap_or_default();
     let markings = found.any_number.as_ref().map(|any| any.nets.iter().map(|net| net.counts.kept).sum::<u64>());
     let number = markings.unwrap_or(found.explored.states);
-    Ok(Found { verdict: found.verdict, number, instance, met_limit: found.limit.is_some() })
+    Ok(ParameterisedResult { verdict: found.verdict, number, instance, met_limit: found.limit.is_some() })
 }
 
-fn reach(program: &Program, model: Model, arguments: &Arguments, any: bool) -> Result<Found> {
+fn reach(program: &Program, model: Model, arguments: &Arguments, any: bool) -> Result<ParameterisedResult> {
     let has_goals = !program.goals.is_empty();
     let asserts = program.threads.iter().flat_map(|thread| &thread.transitions);
     let asserts = asserts.filter(|step| matches!(step.instruction, ravelin_program::Instruction::Assert(_))).count();
@@ -150,5 +150,5 @@ fn reach(program: &Program, model: Model, arguments: &Arguments, any: bool) -> R
     let instance = instance.map(|instance| format!(", {}", instance.show())).unwrap_or_default();
     let reachability = found.reachability;
     let (verdict, number) = (reachability.verdict, reachability.statistics.states);
-    Ok(Found { verdict, number, instance, met_limit: reachability.limit.is_some() })
+    Ok(ParameterisedResult { verdict, number, instance, met_limit: reachability.limit.is_some() })
 }

@@ -1,11 +1,11 @@
 //! What robustness against release/acquire and RC20 costs: our versions of the programs of the PLDI paper, all litmus shapes, and, if
 //! somebody has them, the files of Rocker.
 
-use crate::asked::c11;
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, repetitions};
+use crate::questions::c11;
 use crate::sources;
-use crate::table::{Table, count, seconds_or_stopped};
+use crate::table::{MarkdownTable, count, seconds_or_stopped};
 use anyhow::Result;
 use ravelin_explore::Budget;
 use ravelin_frontend::Language;
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn table(arguments: &Arguments, files: &[PathBuf], language: Language) -> Result<()> {
-    let mut table = Table::new(&["program", "model", "answer", "states", "memory", "time", "ratio"]);
+    let mut table = MarkdownTable::new(&["program", "model", "answer", "states", "memory", "time", "ratio"]);
     for path in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let program = sources::read(path, language)?;

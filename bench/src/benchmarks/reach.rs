@@ -1,11 +1,11 @@
 //! What unbounded TSO reachability costs: engines side by side on the programs of two papers, how they grow, and, if somebody has
 //! them, the files of Memorax.
 
-use crate::asked::reach;
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, repetitions};
+use crate::questions::reach;
 use crate::sources;
-use crate::table::{Table, count, seconds_or_stopped};
+use crate::table::{MarkdownTable, count, seconds_or_stopped};
 use anyhow::Result;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::ReachEngine;
@@ -95,7 +95,7 @@ fn growth(arguments: &Arguments) -> Result<()> {
             let program = sources::example_with(file, "N", value)?;
             let mut cells = vec![value.to_string()];
             for (engine, alive) in ENGINES.into_iter().zip(&mut alive) {
-                let cell = if *alive { ask(&program, engine, arguments) } else { Cell::empty("–") };
+                let cell = if *alive { ask(&program, engine, arguments) } else { EngineCell::empty("–") };
                 *alive = cell.settled;
                 cells.push(cell.text);
             }
@@ -111,7 +111,7 @@ fn memorax(folder: &Path, arguments: &Arguments) -> Result<()> {
     println!("Ratio: of `auto` to the time Memorax takes, measured elsewhere on this kind of machine.\n");
     let names: Vec<&str> =
         std::iter::once("file").chain(ENGINES.iter().map(|engine| engine.name())).chain(["ratio"]).collect();
-    let mut table = Table::new(&names);
+    let mut table = MarkdownTable::new(&names);
     for path in sources::files(folder, "rmm")? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         eprintln!("{name}");
@@ -127,9 +127,9 @@ fn memorax(folder: &Path, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn head(first: &str) -> Table {
+fn head(first: &str) -> MarkdownTable {
     let names: Vec<&str> = std::iter::once(first).chain(ENGINES.iter().map(|engine| engine.name())).collect();
-    Table::new(&names)
+    MarkdownTable::new(&names)
 }
 
 fn row(name: String, program: &Program, arguments: &Arguments) -> Vec<String> {
@@ -138,28 +138,28 @@ fn row(name: String, program: &Program, arguments: &Arguments) -> Vec<String> {
 }
 
 /// An engine's answer.
-struct Cell {
+struct EngineCell {
     text: String,
     /// Whether it settled the question, and in what time.
     settled: bool,
     time: Option<Duration>,
 }
 
-impl Cell {
-    fn empty(text: &str) -> Cell {
-        Cell { text: text.to_owned(), settled: false, time: None }
+impl EngineCell {
+    fn empty(text: &str) -> EngineCell {
+        EngineCell { text: text.to_owned(), settled: false, time: None }
     }
 }
 
-fn ask(program: &Program, engine: ReachEngine, arguments: &Arguments) -> Cell {
+fn ask(program: &Program, engine: ReachEngine, arguments: &Arguments) -> EngineCell {
     let limit = Duration::from_secs(arguments.timeout);
     match reach::measure(program, engine, limit, arguments.repetitions) {
-        Err(refused) => Cell::empty(&refused.to_string()),
+        Err(refused) => EngineCell::empty(&refused.to_string()),
         Ok((found, time)) => {
             let (letter, number) = (reach::letter(found.reachability.verdict), reach::effort(&found));
             let by = if engine == ReachEngine::Auto { format!(" {}", found.engine.name()) } else { String::new() };
             let settled = found.reachability.verdict != Verdict::Unknown;
-            Cell { text: format!("{letter} {} ({}{by})", seconds_or_stopped(time), count(number)), settled, time }
+            EngineCell { text: format!("{letter} {} ({}{by})", seconds_or_stopped(time), count(number)), settled, time }
         }
     }
 }

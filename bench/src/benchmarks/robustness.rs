@@ -1,12 +1,12 @@
 //! What robustness costs: the programs of Table 2 of the ESOP paper in our versions, how the search grows with the number of threads,
 //! the engines side by side, and, if somebody has them, the files of Trencher.
 
-use crate::asked::robustness::{Fates, every_attack, measure, size};
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, in_turns, machine, ratio, repetitions, timed, wall_time};
 use crate::papers::robustness_2013::TABLE_2;
+use crate::questions::robustness::{Fates, every_attack, measure, size};
 use crate::sources;
-use crate::table::{Table, count, seconds};
+use crate::table::{MarkdownTable, count, seconds};
 use anyhow::Result;
 use ravelin_analysis::robustness::{RobustnessEngine, RobustnessQuestion, robustness};
 use ravelin_explore::Budget;
@@ -56,7 +56,7 @@ fn table_2(arguments: &Arguments) -> Result<()> {
          for another reason without a search. NR2, R: searched, infeasible and feasible. In brackets the paper's number; \
          [results.md](results.md) says why some differ.\n"
     );
-    let mut table = Table::new(&["program", "T", "L", "I", "RQ", "NR1", "free", "NR2", "R", "states", "time"]);
+    let mut table = MarkdownTable::new(&["program", "T", "L", "I", "RQ", "NR1", "free", "NR2", "R", "states", "time"]);
     for paper in TABLE_2 {
         let program = sources::example(paper.file)?;
         let (answer, time) = measure(&program, every_attack(RobustnessEngine::Shared), arguments.repetitions)?;
@@ -88,7 +88,7 @@ fn growth(arguments: &Arguments) -> Result<()> {
          path (τ3). First: time to the first feasible attack. Two workers: wall-clock time over that of one.\n"
     );
     let head = ["threads", "attacks", "feasible", "SC", "τ2", "τ3", "memory", "all", "first", "two workers"];
-    let mut table = Table::new(&head);
+    let mut table = MarkdownTable::new(&head);
     for threads in 2..=arguments.threads {
         eprintln!("Lamport with {threads} threads");
         let program = sources::example_with("lamport-fast.rav", "N", threads)?;
@@ -125,7 +125,8 @@ fn engines(arguments: &Arguments) -> Result<()> {
         "Every attack settled by each engine: one SC space for all (`shared`), one instrumented program an attack (`attacks`), one for all of \
          them, again after each feasible one (`single`). States of all searches together; ratio: time over that of `shared`.\n"
     );
-    let mut table = Table::new(&["program", "shared", "time", "attacks", "time", "ratio", "single", "time", "ratio"]);
+    let mut table =
+        MarkdownTable::new(&["program", "shared", "time", "attacks", "time", "ratio", "single", "time", "ratio"]);
     let files = ["peterson.rav", "dekker.rav", "lamport-fast.rav", "cilk-the.rav", "nbwl.rav", "mcs-lock.rav"];
     for file in files {
         eprintln!("{file} with every engine");
@@ -151,7 +152,7 @@ fn trencher(folder: &Path, arguments: &Arguments) -> Result<()> {
     println!(
         "Every attack settled, on one core. Ratio: to the time Trencher takes for the same, measured elsewhere on this kind of machine.\n"
     );
-    let mut table = Table::new(&["file", "attacks", "feasible", "states", "time", "ratio"]);
+    let mut table = MarkdownTable::new(&["file", "attacks", "feasible", "states", "time", "ratio"]);
     for path in sources::files(folder, "txt")? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let program = sources::read(&path, Language::Trencher)?;

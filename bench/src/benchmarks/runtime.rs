@@ -5,8 +5,8 @@
 
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, repetitions};
-use crate::table::Table;
-use crate::watched::{BUILDS, Build, Cost, Kind, built, compile, cost};
+use crate::table::MarkdownTable;
+use crate::watched::{BUILDS, BuildVariant, Instrumentation, RunCost, built, compile, cost};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -80,9 +80,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// What each build of a program costs, for each program.
-pub type Measured = Vec<(&'static str, Vec<Cost>)>;
+pub type RuntimeMeasurement = Vec<(&'static str, Vec<RunCost>)>;
 
-fn measure(arguments: &Arguments, ravelin: &Path, builds: &[Build], folder: &Path) -> Result<Measured> {
+fn measure(
+    arguments: &Arguments,
+    ravelin: &Path,
+    builds: &[BuildVariant],
+    folder: &Path,
+) -> Result<RuntimeMeasurement> {
     let mut measured = Vec::new();
     for workload in workloads(arguments.mimalloc.is_some()).filter(|workload| workload.0.contains(&arguments.only)) {
         eprintln!("{}", workload.0);
@@ -94,7 +99,7 @@ fn measure(arguments: &Arguments, ravelin: &Path, builds: &[Build], folder: &Pat
 }
 
 /// The compilers that are there, each with what it can build.
-pub fn builds() -> Vec<Build> {
+pub fn builds() -> Vec<BuildVariant> {
     BUILDS.into_iter().filter(|build| crate::is_installed(build.compiler, "--version")).collect()
 }
 
@@ -108,9 +113,9 @@ pub fn costs(
     repetitions: usize,
     mimalloc: Option<&Path>,
     ravelin: &Path,
-    builds: &[Build],
+    builds: &[BuildVariant],
     folder: &Path,
-) -> Result<Vec<Cost>> {
+) -> Result<Vec<RunCost>> {
     let library = mimalloc.filter(|_| file == MIMALLOC.1);
     let mut programs = Vec::new();
     for (number, build) in builds.iter().enumerate() {
@@ -129,16 +134,21 @@ pub fn costs(
             );
         }
     }
-    Ok(costs.iter().map(|costs| Cost::median(costs)).collect())
+    Ok(costs.iter().map(|costs| RunCost::median(costs)).collect())
 }
 
 /// A row for each program: what each build took, and Ravelin over the stock sanitizer of the same compiler.
-pub fn table(measured: &Measured, builds: &[Build], value: fn(&Cost) -> f64, show: fn(f64) -> String) -> Table {
+pub fn table(
+    measured: &RuntimeMeasurement,
+    builds: &[BuildVariant],
+    value: fn(&RunCost) -> f64,
+    show: fn(f64) -> String,
+) -> MarkdownTable {
     let compilers = ratios(builds, &[], value);
     let mut head = vec!["program".to_owned()];
     head.extend(builds.iter().map(|build| build.name()));
     head.extend(compilers.iter().map(|(compiler, _)| format!("ratio {compiler}")));
-    let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut table = MarkdownTable::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
     for (name, costs) in measured {
         let mut row = vec![(*name).to_owned()];
         row.extend(costs.iter().map(|cost| show(value(cost))));
@@ -153,17 +163,22 @@ pub fn table(measured: &Measured, builds: &[Build], value: fn(&Cost) -> f64, sho
 }
 
 /// For each compiler that can be compared, Ravelin over its stock sanitizer; 0 for costs that are not there.
-pub fn ratios(builds: &[Build], costs: &[Cost], value: fn(&Cost) -> f64) -> Vec<(&'static str, f64)> {
-    let of = |build: Build| builds.iter().position(|other| *other == build);
-    let watched = builds.iter().filter(|build| build.kind == Kind::Ravelin);
-    let pairs =
-        watched.filter_map(|&build| Some((build.compiler, of(build)?, of(Build { kind: Kind::Stock, ..build })?)));
+pub fn ratios(builds: &[BuildVariant], costs: &[RunCost], value: fn(&RunCost) -> f64) -> Vec<(&'static str, f64)> {
+    let of = |build: BuildVariant| builds.iter().position(|other| *other == build);
+    let watched = builds.iter().filter(|build| build.kind == Instrumentation::Ravelin);
+    let pairs = watched.filter_map(|&build| {
+        Some((build.compiler, of(build)?, of(BuildVariant { kind: Instrumentation::Stock, ..build })?))
+    });
     let cost = |number: usize| costs.get(number).map_or(0.0, value);
     pairs.map(|(compiler, ours, stock)| (compiler, cost(ours) / cost(stock).max(1e-6))).collect()
 }
 
 /// The geometric means of the ratios of all programs; 1 if there are none.
-pub fn means(measured: &Measured, builds: &[Build], value: fn(&Cost) -> f64) -> Vec<(&'static str, f64)> {
+pub fn means(
+    measured: &RuntimeMeasurement,
+    builds: &[BuildVariant],
+    value: fn(&RunCost) -> f64,
+) -> Vec<(&'static str, f64)> {
     let mut means: Vec<(&str, f64)> =
         ratios(builds, &[], value).into_iter().map(|(compiler, _)| (compiler, 0.0)).collect();
     for (_, costs) in measured {
@@ -183,8 +198,8 @@ mod tests {
 
     #[test]
     fn ratios_are_to_the_stock_sanitizer_of_the_same_compiler() {
-        let seconds = |cost: &Cost| cost.time.as_secs_f64();
-        let costs = |times: [u64; 5]| times.map(|time| Cost { time: Duration::from_secs(time), memory: 0 }).to_vec();
+        let seconds = |cost: &RunCost| cost.time.as_secs_f64();
+        let costs = |times: [u64; 5]| times.map(|time| RunCost { time: Duration::from_secs(time), memory: 0 }).to_vec();
         let one = costs([1, 2, 4, 3, 27]);
         assert_eq!(ratios(&BUILDS, &one, seconds), [("gcc", 2.0), ("clang", 9.0)]);
         // Without clang there is nothing to compare it with.

@@ -6,9 +6,9 @@
 
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, median, timed, wall_time};
-use crate::table::{Table, count};
+use crate::table::{MarkdownTable, count};
 use crate::watched::built;
-use crate::watched::runs::{Program, Violations, compile, report, succeeds, violations};
+use crate::watched::runs::{Violations, WatchedProgram, compile, report, succeeds, violations};
 use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -62,12 +62,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn measure(arguments: &Arguments, ravelin: &Path, folder: &Path) -> Result<(Table, Table)> {
+fn measure(arguments: &Arguments, ravelin: &Path, folder: &Path) -> Result<(MarkdownTable, MarkdownTable)> {
     let mut programs = examples(ravelin, folder)?;
     programs.extend(algorithms()?);
     programs.retain(|program| program.name.contains(&arguments.only));
     ensure!(!programs.is_empty(), "no program has {:?} in its name", arguments.only);
-    let mut found = Table::new(&["program", "os", "first", "random", "first", "pct", "first"]);
+    let mut found = MarkdownTable::new(&["program", "os", "first", "random", "first", "pct", "first"]);
     let mut totals = [0; 3];
     for program in &programs {
         eprintln!("{}", program.name);
@@ -91,7 +91,7 @@ fn measure(arguments: &Arguments, ravelin: &Path, folder: &Path) -> Result<(Tabl
 }
 
 /// The examples whose header says that they are not robust against RC20.
-fn examples(ravelin: &Path, folder: &Path) -> Result<Vec<Program>> {
+fn examples(ravelin: &Path, folder: &Path) -> Result<Vec<WatchedProgram>> {
     let root = crate::root().join("examples");
     let mut folders = vec![root.clone()];
     let mut programs = Vec::new();
@@ -111,7 +111,7 @@ fn examples(ravelin: &Path, folder: &Path) -> Result<Vec<Program>> {
             let mut convert = Command::new(ravelin);
             convert.arg("convert").arg(&path).args(["--to", "c", "--copies", "2", "-o"]).arg(&source);
             succeeds(&mut convert)?;
-            programs.push(Program { name, source, flags: Vec::new(), arguments: &["1", "3", "100"] });
+            programs.push(WatchedProgram { name, source, flags: Vec::new(), arguments: &["1", "3", "100"] });
         }
     }
     programs.sort_by(|one, other| one.name.cmp(&other.name));
@@ -119,7 +119,7 @@ fn examples(ravelin: &Path, folder: &Path) -> Result<Vec<Program>> {
 }
 
 /// The cases of the sanitizer's tests in which a violation is expected or possible, one a file; and the sequence lock.
-fn algorithms() -> Result<Vec<Program>> {
+fn algorithms() -> Result<Vec<WatchedProgram>> {
     let tests = crate::root().join("crates/ravelin-cli/tests");
     let mut programs = Vec::new();
     let mut paths: Vec<PathBuf> =
@@ -135,20 +135,20 @@ fn algorithms() -> Result<Vec<Program>> {
             let mut words = case.split_whitespace().map(str::to_owned);
             let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let name = format!("{stem}, {}", words.next().unwrap_or_default());
-            programs.push(Program { name, source: path, flags: words.collect(), arguments: &[] });
+            programs.push(WatchedProgram { name, source: path, flags: words.collect(), arguments: &[] });
         }
     }
     let source = tests.join("schedules/seqlock.c");
-    programs.push(Program { name: "seqlock, two writes".to_owned(), source, flags: Vec::new(), arguments: &[] });
+    programs.push(WatchedProgram { name: "seqlock, two writes".to_owned(), source, flags: Vec::new(), arguments: &[] });
     Ok(programs)
 }
 
-fn speed(ravelin: &Path, folder: &Path) -> Result<Table> {
+fn speed(ravelin: &Path, folder: &Path) -> Result<MarkdownTable> {
     let source = crate::root().join("bench/programs/schedules/points.c");
     let program = compile(ravelin, &source, &[], folder)?;
     let mut head = vec!["schedule".to_owned()];
     head.extend(THREADS.iter().map(|threads| format!("{threads} threads")));
-    let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut table = MarkdownTable::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
     for schedule in SCHEDULES {
         let mut row = vec![schedule.to_owned()];
         for threads in THREADS {

@@ -3,7 +3,7 @@
 use super::cluster::Subjects;
 use crate::measure::{in_turns, process_time, ratio, timed};
 use crate::sources::parse;
-use crate::table::{Table, count, judged, seconds};
+use crate::table::{MarkdownTable, count, judged, seconds};
 use anyhow::{Result, ensure};
 use ravelin_explore::{Budget, Checkpoints, Limits, Options, Statistics, Storage, Until};
 use ravelin_machine::{Reductions, Settings};
@@ -18,8 +18,8 @@ const EVERY: Duration = Duration::from_secs(2);
 
 /// The tables, as Markdown.
 pub fn tables(Subjects { counters, lamport, repetitions }: &Subjects, directory: &Path) -> Result<String> {
-    let mut spilled = Table::new(&["space", "states", "in memory", "memory", "spilling", "memory", "ratio"]);
-    let mut kept = Table::new(&["space", "states", "without", "with", "cost"]);
+    let mut spilled = MarkdownTable::new(&["space", "states", "in memory", "memory", "spilling", "memory", "ratio"]);
+    let mut kept = MarkdownTable::new(&["space", "states", "without", "with", "cost"]);
     for (name, text, model) in [
         (counters.name(), counters.text(), Model::Sc),
         (format!("{}, tso", lamport.name()), lamport.text(), Model::Tso),

@@ -5,7 +5,7 @@
 
 /// A row of Table 1, and the example in `examples/fence-insertion` that is our version of its program.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct FenceInsertionRow {
     pub name: &'static str,
     pub file: &'static str,
     /// Processes (not printed for the last four), states, variables and transitions.
@@ -22,12 +22,18 @@ const fn row(
     [processes, states, variables, transitions]: [usize; 4],
     seconds: [f64; 2],
     fences: Option<(usize, usize)>,
-) -> Row {
+) -> FenceInsertionRow {
     let processes = if processes == 0 { None } else { Some(processes) };
-    Row { name, file, size: [processes, Some(states), Some(variables), Some(transitions)], seconds, fences }
+    FenceInsertionRow {
+        name,
+        file,
+        size: [processes, Some(states), Some(variables), Some(transitions)],
+        seconds,
+        fences,
+    }
 }
 
-pub const TABLE_1: [Row; 17] = [
+pub const TABLE_1: [FenceInsertionRow; 17] = [
     row("Simple Dekker", "simple-dekker", [2, 8, 2, 10], [0.02, 0.02], Some((1, 1))),
     row("Full Dekker", "full-dekker", [2, 14, 3, 18], [0.28, 0.28], Some((1, 1))),
     row("Peterson", "peterson", [2, 10, 3, 14], [0.24, 0.6], Some((1, 1))),

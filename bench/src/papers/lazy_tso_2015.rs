@@ -6,7 +6,7 @@
 
 /// A row of figure 6, and the example that is our version of its program.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct LazyTsoRow {
     pub name: &'static str,
     pub file: &'static str,
     /// Whether the goal can be reached under TSO.
@@ -26,11 +26,11 @@ const fn row(
     size: [usize; 3],
     queries: usize,
     milliseconds: [u32; 2],
-) -> Row {
-    Row { name, file, reachable, size, queries, milliseconds }
+) -> LazyTsoRow {
+    LazyTsoRow { name, file, reachable, size, queries, milliseconds }
 }
 
-pub const FIGURE_6: [Row; 7] = [
+pub const FIGURE_6: [LazyTsoRow; 7] = [
     row("Parker (non-robust)", "parker.rav", true, [2, 11, 10], 4, [8, 5]),
     row("Peterson (non-robust)", "peterson.rav", true, [2, 14, 18], 12, [21, 13]),
     row("Dekker (non-robust)", "dekker.rav", true, [2, 24, 30], 30, [171, 70]),
@@ -41,18 +41,18 @@ pub const FIGURE_6: [Row; 7] = [
 ];
 
 /// A point of a curve: the tool, N, and seconds on the wall clock.
-pub type Point = (&'static str, f64, f64);
+pub type CurvePoint = (&'static str, f64, f64);
 
 /// Lamport's mutex with N threads. N = 3 is the row of figure 6; the marks 23 and 39 of the axis belong to N = 4, where the text
 /// says that Memorax is the faster of the two. With N = 5 both run out of memory.
-pub const FIGURE_7: [Point; 3] = [("Trencher", 3.0, 0.694), ("Trencher", 4.0, 39.0), ("Memorax", 4.0, 23.0)];
+pub const FIGURE_7: [CurvePoint; 3] = [("Trencher", 3.0, 0.694), ("Trencher", 4.0, 39.0), ("Memorax", 4.0, 23.0)];
 
 /// Dekker with N paths (program of figure 8, curves of figures 10 and 11): from the caption of figure 11.
-pub const FIGURE_8: [Point; 1] = [("Memorax", 50.0, 84.0)];
+pub const FIGURE_8: [CurvePoint; 1] = [("Memorax", 50.0, 84.0)];
 
 /// The loop of N stores (figures 9 and 11). The largest mark of the axis is where the slower tool ends; N = 20 is in the caption of
 /// figure 11.
-pub const FIGURE_9: [Point; 2] = [("CBMC", 13.0, 45.0), ("CBMC", 20.0, 515.0)];
+pub const FIGURE_9: [CurvePoint; 2] = [("CBMC", 13.0, 45.0), ("CBMC", 20.0, 515.0)];
 
 /// For the program of figure 9 the paper says that its tool asks as many queries under SC, whatever N is.
 pub const FIGURE_9_QUERIES: usize = 3;

@@ -4,7 +4,7 @@
 
 /// A row of Table 2, and the example that is our version of its program.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct RobustnessRow {
     pub name: &'static str,
     pub file: &'static str,
     pub robust: bool,
@@ -33,11 +33,11 @@ const fn row(
     [queries, fenced, infeasible, feasible]: [usize; 4],
     fences: usize,
     seconds: [f64; 3],
-) -> Row {
-    Row { name, file, robust, size, queries, fenced, infeasible, feasible, fences, seconds }
+) -> RobustnessRow {
+    RobustnessRow { name, file, robust, size, queries, fenced, infeasible, feasible, fences, seconds }
 }
 
-pub const TABLE_2: [Row; 16] = [
+pub const TABLE_2: [RobustnessRow; 16] = [
     row("Peterson (non-robust)", "peterson.rav", false, [2, 14, 18], [23, 2, 12, 9], 2, [7.7, 0.5, 2.9]),
     row("Peterson (robust)", "peterson-fenced.rav", true, [2, 16, 20], [12, 12, 0, 0], 0, [0.0, 0.0, 0.0]),
     row("Dekker (non-robust)", "dekker.rav", false, [2, 24, 30], [95, 12, 28, 55], 4, [31.7, 2.1, 14.2]),

@@ -5,7 +5,7 @@
 use std::fmt::{self, Display};
 
 /// Why some numbers differ, and which: a reason excuses exactly these, so that a number that changes is told again.
-pub struct Reason {
+pub struct DifferenceReason {
     pub excuses: &'static [Excuse],
     pub why: &'static str,
 }
@@ -17,8 +17,8 @@ pub struct Excuse {
 }
 
 /// The differences found so far.
-pub struct Comparison {
-    reasons: &'static [Reason],
+pub struct TableComparison {
+    reasons: &'static [DifferenceReason],
     found: Vec<Difference>,
 }
 
@@ -29,9 +29,9 @@ struct Difference {
     paper: String,
 }
 
-impl Comparison {
-    pub fn new(reasons: &'static [Reason]) -> Comparison {
-        Comparison { reasons, found: Vec::new() }
+impl TableComparison {
+    pub fn new(reasons: &'static [DifferenceReason]) -> TableComparison {
+        TableComparison { reasons, found: Vec::new() }
     }
 
     /// A cell with a result of both.
@@ -71,7 +71,7 @@ impl Excuse {
 }
 
 /// A list, one item per reason that is needed; nothing if there are no differences.
-impl Display for Comparison {
+impl Display for TableComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.found.is_empty() {
             return writeln!(f, "No number differs from the paper's.");
@@ -104,9 +104,12 @@ impl Display for Comparison {
 mod tests {
     use super::*;
 
-    const REASONS: [Reason; 2] = [
-        Reason { excuses: &[Excuse { row: "lock", numbers: &[("T", "2", "7")] }], why: "Ours has fewer threads." },
-        Reason {
+    const REASONS: [DifferenceReason; 2] = [
+        DifferenceReason {
+            excuses: &[Excuse { row: "lock", numbers: &[("T", "2", "7")] }],
+            why: "Ours has fewer threads.",
+        },
+        DifferenceReason {
             excuses: &[
                 Excuse { row: "lock", numbers: &[("RQ", "1", "2")] },
                 Excuse { row: "stack", numbers: &[("RQ", "3", "4")] },
@@ -117,14 +120,14 @@ mod tests {
 
     #[test]
     fn equal_numbers_say_nothing() {
-        let mut comparison = Comparison::new(&REASONS);
+        let mut comparison = TableComparison::new(&REASONS);
         assert_eq!(comparison.result("lock", "T", 2, 2), "2 (2)");
         assert_eq!(comparison.to_string(), "No number differs from the paper's.\n");
     }
 
     #[test]
     fn differences_stand_out_with_their_reason() {
-        let mut comparison = Comparison::new(&REASONS);
+        let mut comparison = TableComparison::new(&REASONS);
         assert_eq!(comparison.result("lock", "T", 2, 7), "**2 ≠ 7**");
         comparison.result("lock", "RQ", 1, 2);
         assert_eq!(comparison.size("stack", "RQ", 3, 4), "3 ≠ 4");
@@ -136,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_nobody_explained_is_said_so() {
-        let mut comparison = Comparison::new(&REASONS);
+        let mut comparison = TableComparison::new(&REASONS);
         comparison.result("stack", "T", 2, 7);
         assert_eq!(comparison.unexplained(), ["stack: T is 2, in the paper 7"]);
         assert!(comparison.to_string().contains("**Not explained:** stack: T is 2, in the paper 7."));
@@ -144,7 +147,7 @@ mod tests {
 
     #[test]
     fn another_number_in_an_excused_place_is_not_excused() {
-        let mut comparison = Comparison::new(&REASONS);
+        let mut comparison = TableComparison::new(&REASONS);
         comparison.result("lock", "T", 3, 7);
         comparison.result("lock", "RQ", 1, 3);
         assert_eq!(comparison.unexplained(), ["lock: T is 3, in the paper 7", "lock: RQ is 1, in the paper 3"]);

@@ -1,23 +1,23 @@
 //! Table 1 of *Counter-Example Guided Fence Insertion under Weak Memory Models*: the smallest set and all minimal sets of fences directly after
 //! stores that keep the bad states out, and what SPIN says of the programs under sequential consistency.
 
-use super::comparison::{Comparison, Excuse, Reason};
+use super::comparison::{DifferenceReason, Excuse, TableComparison};
 use super::document::Chapter;
-use super::row::{Effort, empty, guarded};
+use super::row::{MeasurementEffort, empty, guarded};
 use super::under_sc::under_sc;
-use crate::asked::fences::{Plan, is_settled, measure};
-use crate::asked::robustness::size;
 use crate::measure::ratio;
-use crate::papers::fence_insertion_2012::{Row, TABLE_1};
+use crate::papers::fence_insertion_2012::{FenceInsertionRow, TABLE_1};
+use crate::questions::fences::{FenceExperiment, is_settled, measure};
+use crate::questions::robustness::size;
 use crate::sources;
-use crate::table::{Table, count, seconds};
+use crate::table::{MarkdownTable, count, seconds};
 use anyhow::{Context, Result, ensure};
 use ravelin_analysis::fences::{Sets, SynthesisOutcome};
 use ravelin_frontend::Language;
 use ravelin_program::Program;
 use std::time::Duration;
 
-const REASONS: [Reason; 1] = [Reason {
+const REASONS: [DifferenceReason; 1] = [DifferenceReason {
     excuses: &[
         Excuse { row: "Simple Dekker", numbers: &[("states", "10", "8"), ("transitions", "12", "10")] },
         Excuse { row: "Full Dekker", numbers: &[("states", "20", "14"), ("transitions", "26", "18")] },
@@ -49,7 +49,7 @@ const REASONS: [Reason; 1] = [Reason {
 /// The processes of a program that needs fences: two in each of them.
 const PROCESSES: usize = 2;
 
-pub struct Found {
+pub struct InsertionResult {
     program: Program,
     /// Processes, states, variables, transitions.
     size: [usize; 4],
@@ -61,9 +61,9 @@ pub struct Found {
     times: [Duration; 2],
 }
 
-pub fn chapter(effort: &Effort) -> Chapter {
-    let mut comparison = Comparison::new(&REASONS);
-    let mut table = Table::new(&[
+pub fn chapter(effort: &MeasurementEffort) -> Chapter {
+    let mut comparison = TableComparison::new(&REASONS);
+    let mut table = MarkdownTable::new(&[
         "program",
         "processes",
         "states",
@@ -107,10 +107,10 @@ pub fn chapter(effort: &Effort) -> Chapter {
     Chapter { paper: "004", text, plots: Vec::new(), unexplained: comparison.unexplained() }
 }
 
-fn find(paper: &Row, effort: &Effort) -> Result<Found> {
+fn find(paper: &FenceInsertionRow, effort: &MeasurementEffort) -> Result<InsertionResult> {
     let program = sources::example(&file(paper))?;
-    let all = Plan { time: Some(effort.limit), ..Plan::SAFE };
-    let one = Plan { sets: Sets::Cheapest, ..all };
+    let all = FenceExperiment { time: Some(effort.limit), ..FenceExperiment::SAFE };
+    let one = FenceExperiment { sets: Sets::Cheapest, ..all };
     let [one, all] = [one, all].map(|plan| measure(&program, Language::Rav, plan, effort.repetitions));
     let (one, all) = (one?, all?);
     let late = || format!("not settled in {} s", effort.limit.as_secs());
@@ -123,7 +123,7 @@ fn find(paper: &Row, effort: &Effort) -> Result<Found> {
     };
     let [processes, states, transitions] = size(&program);
     let cells = program.memory.variables.iter().map(|variable| variable.len.unwrap_or(1)).sum();
-    Ok(Found {
+    Ok(InsertionResult {
         program,
         size: [processes, states, cells, transitions],
         fences,
@@ -133,7 +133,7 @@ fn find(paper: &Row, effort: &Effort) -> Result<Found> {
     })
 }
 
-fn compared(comparison: &mut Comparison, paper: &Row, found: &Found) -> Vec<String> {
+fn compared(comparison: &mut TableComparison, paper: &FenceInsertionRow, found: &InsertionResult) -> Vec<String> {
     let columns = ["processes", "states", "variables", "transitions"];
     let mut cells = vec![paper.name.to_owned()];
     for ((column, ours), theirs) in columns.into_iter().zip(found.size).zip(paper.size) {
@@ -150,7 +150,7 @@ fn compared(comparison: &mut Comparison, paper: &Row, found: &Found) -> Vec<Stri
     cells
 }
 
-fn file(paper: &Row) -> String {
+fn file(paper: &FenceInsertionRow) -> String {
     format!("fence-insertion/{}.rav", paper.file)
 }
 
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn fences_and_sets_are_the_papers() {
-        let mut comparison = Comparison::new(&REASONS);
+        let mut comparison = TableComparison::new(&REASONS);
         for paper in TABLE_1 {
             let found = find(&paper, &EXACT).unwrap();
             let cells = compared(&mut comparison, &paper, &found);

@@ -2,18 +2,18 @@
 
 use super::document::picture;
 use super::lazy::ask;
-use super::plot::{Curve, Measure, Origin, Plot, add_point};
-use super::row::{Effort, guarded};
+use super::plot::{Curve, CurveOrigin, Measure, Plot, add_point};
+use super::row::{MeasurementEffort, guarded};
 use super::under_sc::under_sc;
-use crate::asked::reach;
-use crate::papers::lazy_tso_2015::{FIGURE_7, FIGURE_8, FIGURE_9, FIGURE_9_QUERIES, Point};
+use crate::papers::lazy_tso_2015::{CurvePoint, FIGURE_7, FIGURE_8, FIGURE_9, FIGURE_9_QUERIES};
+use crate::questions::reach;
 use crate::sources;
-use crate::table::{Table, count, seconds_or_stopped};
+use crate::table::{MarkdownTable, count, seconds_or_stopped};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{ReachEngine, ReachabilityEffort as Spent};
 
 /// A program that grows with its constant `N`.
-pub struct Growth {
+pub struct GrowthFamily {
     /// The name of the picture, and what it shows.
     pub picture: &'static str,
     title: &'static str,
@@ -25,13 +25,13 @@ pub struct Growth {
     values: &'static [usize],
     /// Also, with `--long`.
     more: &'static [usize],
-    paper: &'static [Point],
+    paper: &'static [CurvePoint],
     /// Queries under SC of the paper's tool, if it says that they do not grow.
     queries: Option<usize>,
 }
 
-pub const GROWTH: [Growth; 3] = [
-    Growth {
+pub const GROWTH: [GrowthFamily; 3] = [
+    GrowthFamily {
         picture: "lazy-tso-figure-7",
         title: "Lamport's fast mutex (figure 7)",
         heading: "Figure 7: Lamport's fast mutex with N threads",
@@ -44,7 +44,7 @@ pub const GROWTH: [Growth; 3] = [
         paper: &FIGURE_7,
         queries: None,
     },
-    Growth {
+    GrowthFamily {
         picture: "lazy-tso-figure-10",
         title: "Dekker with N paths (figures 8, 10 and 11)",
         heading: "Figures 8, 10 (right) and 11: Dekker with N paths",
@@ -56,7 +56,7 @@ pub const GROWTH: [Growth; 3] = [
         paper: &FIGURE_8,
         queries: None,
     },
-    Growth {
+    GrowthFamily {
         picture: "lazy-tso-figure-9",
         title: "A loop of N stores, twice (figures 9 and 11)",
         heading: "Figures 9 and 11: a loop of N stores, gone through twice",
@@ -78,19 +78,19 @@ const SPIN: &str = "SPIN, under sc";
 const NOT_ASKED: &str = "–";
 
 /// A section of the chapter.
-pub struct Grown {
+pub struct GrowthSection {
     pub section: String,
     pub plot: Plot,
     /// Verdicts that are not the paper's.
     pub wrong: Vec<String>,
 }
 
-pub fn grown(effort: &Effort, growth: &Growth) -> Grown {
-    let mut run = Run { effort, growth, curves: curves(growth), stopped: Vec::new(), wrong: Vec::new() };
+pub fn grown(effort: &MeasurementEffort, growth: &GrowthFamily) -> GrowthSection {
+    let mut run = GrowthRun { effort, growth, curves: curves(growth), stopped: Vec::new(), wrong: Vec::new() };
     let mut head = vec!["N"];
     head.extend(ENGINES.iter().map(|engine| engine.name()));
     head.extend(["rounds", "SPIN under sc", "paper"]);
-    let mut table = Table::new(&head);
+    let mut table = MarkdownTable::new(&head);
     let more = growth.more.iter().filter(|_| effort.long);
     for &n in growth.values.iter().chain(more) {
         let mut cells = vec![n.to_string()];
@@ -104,7 +104,7 @@ pub fn grown(effort: &Effort, growth: &Growth) -> Grown {
         table.row(cells);
     }
     for &(tool, n, time) in growth.paper {
-        add_point(&mut run.curves, &format!("{tool} (paper)"), Origin::Paper, (n, time));
+        add_point(&mut run.curves, &format!("{tool} (paper)"), CurveOrigin::Paper, (n, time));
     }
     let mut section = format!(
         "### {}\n\n`examples/{}`. h: holds, v: violated, ?: not settled in {} s; then the time, and states or constraints; rounds of the lazy engine. {}",
@@ -118,27 +118,27 @@ pub fn grown(effort: &Effort, growth: &Growth) -> Grown {
     }
     section += &format!("\n\n{table}\n{}", picture(growth.picture, growth.title));
     let plot = Plot { title: growth.title.to_owned(), across: growth.across, up: Measure::Seconds, curves: run.curves };
-    Grown { section, plot, wrong: run.wrong }
+    GrowthSection { section, plot, wrong: run.wrong }
 }
 
 /// Ours, still empty, so that each has its colour. The bounded search is left out: `auto` begins with it.
-fn curves(growth: &Growth) -> Vec<Curve> {
+fn curves(growth: &GrowthFamily) -> Vec<Curve> {
     debug_assert!(growth.values.is_sorted());
     let engines = ENGINES.iter().filter(|engine| **engine != ReachEngine::Bounded).map(|engine| engine.name());
     let names = engines.chain([SPIN]);
-    names.map(|name| Curve { name: name.to_owned(), origin: Origin::Ours, points: Vec::new() }).collect()
+    names.map(|name| Curve { name: name.to_owned(), origin: CurveOrigin::Ours, points: Vec::new() }).collect()
 }
 
-struct Run<'a> {
-    effort: &'a Effort,
-    growth: &'a Growth,
+struct GrowthRun<'a> {
+    effort: &'a MeasurementEffort,
+    growth: &'a GrowthFamily,
     curves: Vec<Curve>,
     /// Tools that met a limit or failed; they are not asked about larger programs.
     stopped: Vec<&'static str>,
     wrong: Vec<String>,
 }
 
-impl Run<'_> {
+impl GrowthRun<'_> {
     /// The cell of an engine; the rounds of the lazy one.
     fn engine(&mut self, n: usize, engine: ReachEngine, rounds: &mut String) -> String {
         let name = engine.name();
@@ -169,7 +169,7 @@ impl Run<'_> {
             }
             Verdict::Violated => {
                 if let Some(time) = time.filter(|_| engine != ReachEngine::Bounded) {
-                    add_point(&mut self.curves, name, Origin::Ours, (n as f64, time.as_secs_f64()));
+                    add_point(&mut self.curves, name, CurveOrigin::Ours, (n as f64, time.as_secs_f64()));
                 }
                 cell
             }
@@ -191,7 +191,7 @@ impl Run<'_> {
         };
         let (cell, time) = under_sc(self.effort, &format!("{}, N = {n}", self.growth.file), program, false);
         match time {
-            Some(time) => add_point(&mut self.curves, SPIN, Origin::Ours, (n as f64, time.as_secs_f64())),
+            Some(time) => add_point(&mut self.curves, SPIN, CurveOrigin::Ours, (n as f64, time.as_secs_f64())),
             None if self.effort.quick => {}
             None => self.stopped.push(SPIN),
         }

@@ -1,17 +1,17 @@
 //! Figures 6 to 11 of *Lazy TSO Reachability*: whether goals are reached under TSO and how long each engine takes, with SPIN on the
 //! same programs under sequential consistency. The curves are in `growth.rs`.
 
-use super::comparison::{Comparison, Excuse, Reason};
+use super::comparison::{DifferenceReason, Excuse, TableComparison};
 use super::document::Chapter;
-use super::growth::{GROWTH, Grown, grown};
-use super::row::{Effort, empty, guarded};
+use super::growth::{GROWTH, GrowthSection, grown};
+use super::row::{MeasurementEffort, empty, guarded};
 use super::under_sc::under_sc;
-use crate::asked::reach;
-use crate::asked::robustness::size;
 use crate::measure::ratio;
-use crate::papers::lazy_tso_2015::{FIGURE_6, Row};
+use crate::papers::lazy_tso_2015::{FIGURE_6, LazyTsoRow};
+use crate::questions::reach;
+use crate::questions::robustness::size;
 use crate::sources;
-use crate::table::{Table, seconds_or_stopped};
+use crate::table::{MarkdownTable, seconds_or_stopped};
 use anyhow::Result;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{PortfolioAnswer, ReachEngine, ReachabilityEffort as Spent};
@@ -19,8 +19,8 @@ use ravelin_analysis::robustness::attacks;
 use ravelin_program::{HardwareProgram, Program};
 use std::time::Duration;
 
-const REASONS: [Reason; 3] = [
-    Reason {
+const REASONS: [DifferenceReason; 3] = [
+    DifferenceReason {
         excuses: &[
             Excuse {
                 row: "MCS lock",
@@ -34,14 +34,14 @@ const REASONS: [Reason; 3] = [
         ],
         why: "our versions have fewer threads or fewer instructions, and so fewer attacks.",
     },
-    Reason {
+    DifferenceReason {
         excuses: &[Excuse {
             row: "Parker (non-robust)",
             numbers: &[("St", "9", "11"), ("Tr", "8", "10"), ("RQ", "2", "4")],
         }],
         why: "this paper's Parker has two instructions more than the one of 2013, which ours is like.",
     },
-    Reason {
+    DifferenceReason {
         excuses: &[
             Excuse { row: "Dekker (non-robust)", numbers: &[("St", "22", "24"), ("Tr", "28", "30")] },
             Excuse { row: "Lamport (non-robust)", numbers: &[("St", "30", "33"), ("Tr", "33", "36")] },
@@ -50,11 +50,11 @@ const REASONS: [Reason; 3] = [
     },
 ];
 
-pub fn chapter(effort: &Effort) -> Chapter {
+pub fn chapter(effort: &MeasurementEffort) -> Chapter {
     let (mut text, mut unexplained) = figure_6(effort);
     let mut plots = Vec::new();
     for growth in &GROWTH {
-        let Grown { section, plot, wrong } = grown(effort, growth);
+        let GrowthSection { section, plot, wrong } = grown(effort, growth);
         text += &section;
         plots.push((growth.picture, plot));
         unexplained.extend(wrong);
@@ -62,9 +62,9 @@ pub fn chapter(effort: &Effort) -> Chapter {
     Chapter { paper: "002", text, plots, unexplained }
 }
 
-fn figure_6(effort: &Effort) -> (String, Vec<String>) {
-    let mut comparison = Comparison::new(&REASONS);
-    let mut table = Table::new(&[
+fn figure_6(effort: &MeasurementEffort) -> (String, Vec<String>) {
+    let mut comparison = TableComparison::new(&REASONS);
+    let mut table = MarkdownTable::new(&[
         "program",
         "file",
         "reachable",
@@ -124,8 +124,8 @@ fn figure_6(effort: &Effort) -> (String, Vec<String>) {
 }
 
 fn compared(
-    comparison: &mut Comparison,
-    paper: &Row,
+    comparison: &mut TableComparison,
+    paper: &LazyTsoRow,
     program: &Program,
     answers: [&PortfolioAnswer; 2],
 ) -> Vec<String> {
@@ -145,7 +145,11 @@ fn compared(
 }
 
 /// One engine on a question under TSO.
-pub fn ask(program: &Program, engine: ReachEngine, effort: &Effort) -> Result<(PortfolioAnswer, Option<Duration>)> {
+pub fn ask(
+    program: &Program,
+    engine: ReachEngine,
+    effort: &MeasurementEffort,
+) -> Result<(PortfolioAnswer, Option<Duration>)> {
     reach::measure(program, engine, effort.limit, effort.repetitions)
 }
 
@@ -156,7 +160,7 @@ mod tests {
 
     #[test]
     fn goals_are_reached_as_the_paper_says() {
-        let mut comparison = Comparison::new(&REASONS);
+        let mut comparison = TableComparison::new(&REASONS);
         for paper in FIGURE_6 {
             let program = sources::example(paper.file).unwrap();
             let (lazy, _) = ask(&program, ReachEngine::Lazy, &EXACT).unwrap();

@@ -1,7 +1,7 @@
 //! `cargo xtask tables`: the tables and figures of the papers that Ravelin builds on, with the papers' numbers beside ours, into
 //! `docs/results.md` and pictures in `docs/results/`.
 //!
-//! One file a paper says which programs are asked which questions; the papers' numbers are in `papers/`, the questions in `asked/` and
+//! One file a paper says which programs are asked which questions; the papers' numbers are in `papers/`, the questions in `questions/` and
 //! `watched/`, which the benchmarks share. Everything is measured before anything is written.
 
 mod comparison;
@@ -20,7 +20,7 @@ use crate::command::{command, made_by};
 use crate::measure::{REPETITIONS, machine, what_times_are};
 use anyhow::Result;
 use document::Chapter;
-use row::Effort;
+use row::MeasurementEffort;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -79,7 +79,7 @@ fn is_wanted(arguments: &Arguments, paper: &str) -> bool {
     arguments.only.is_empty() || arguments.only.iter().any(|only| only == paper)
 }
 
-fn chapter(paper: &str, effort: &Effort, ravelin: Option<&Path>) -> Chapter {
+fn chapter(paper: &str, effort: &MeasurementEffort, ravelin: Option<&Path>) -> Chapter {
     match paper {
         "000" => robustness::chapter(effort),
         "002" => lazy::chapter(effort),
@@ -88,18 +88,18 @@ fn chapter(paper: &str, effort: &Effort, ravelin: Option<&Path>) -> Chapter {
     }
 }
 
-fn effort(arguments: &Arguments) -> Effort {
+fn effort(arguments: &Arguments) -> MeasurementEffort {
     let (limit, repetitions) = match (arguments.quick, arguments.long) {
         (true, _) => (5, 1),
         (_, true) => (300, 2 * REPETITIONS + 1),
         _ => (20, REPETITIONS),
     };
     let limit = Duration::from_secs(arguments.limit.unwrap_or(limit));
-    Effort { quick: arguments.quick, long: arguments.long, limit, repetitions }
+    MeasurementEffort { quick: arguments.quick, long: arguments.long, limit, repetitions }
 }
 
 /// The beginning of the document, and which chapters of an earlier one stay in it.
-fn introduction(effort: &Effort, kept: &[&str]) -> String {
+fn introduction(effort: &MeasurementEffort, kept: &[&str]) -> String {
     let how = if effort.quick {
         "This is a quick run (`--quick`): SPIN, runs under the sanitizer and repetitions were left out, and what was left out is said to be *skipped*. Its times mean little.\n\n"
     } else {
@@ -125,4 +125,5 @@ fn introduction(effort: &Effort, kept: &[&str]) -> String {
 
 /// For tests: one run of each question, and only what is exact is looked at.
 #[cfg(test)]
-const EXACT: Effort = Effort { quick: true, long: false, limit: Duration::from_secs(120), repetitions: 1 };
+const EXACT: MeasurementEffort =
+    MeasurementEffort { quick: true, long: false, limit: Duration::from_secs(120), repetitions: 1 };

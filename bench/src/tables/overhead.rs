@@ -3,17 +3,17 @@
 //! The sources of mimalloc are not part of the project (`case-studies/c/run` fetches them); without them the number stored in
 //! `docs/benchmarks-runtime.md` is shown, and said to be stored.
 
-use super::row::{Effort, guarded};
-use crate::benchmarks::runtime::{Measured, builds, costs, means, ratios, table, workloads};
+use super::row::{MeasurementEffort, guarded};
+use crate::benchmarks::runtime::{RuntimeMeasurement, builds, costs, means, ratios, table, workloads};
 use crate::papers::rsan_2025::{OVERHEAD, OVERHEAD_MIMALLOC, OVERHEAD_TESTS};
-use crate::table::Table;
-use crate::watched::{Build, Cost};
+use crate::table::MarkdownTable;
+use crate::watched::{BuildVariant, RunCost};
 use std::path::{Path, PathBuf};
 
 /// The first word of the row of mimalloc.
 const MIMALLOC: &str = "mimalloc";
 
-pub fn section(effort: &Effort, ravelin: &Result<PathBuf, String>) -> String {
+pub fn section(effort: &MeasurementEffort, ravelin: &Result<PathBuf, String>) -> String {
     let mut section = format!(
         "### Section 6.3: overhead over the thread sanitizer\n\n\
          The paper reports that RSan takes {OVERHEAD} times as long as TSan, on average over {OVERHEAD_TESTS} tests, among them randomly generated ones, and {OVERHEAD_MIMALLOC} times for mimalloc. "
@@ -28,7 +28,7 @@ pub fn section(effort: &Effort, ravelin: &Result<PathBuf, String>) -> String {
                 locations and fences), each plain, under the stock thread sanitizer of each compiler (TSan, data races only) and under `ravelin cc`. Processor time of all threads; ratio: \
                 Ravelin over the TSan of the same compiler, both on this machine, so these can be compared with the paper's.\n\n";
     if !measured.is_empty() {
-        let time = |cost: &Cost| cost.time.as_secs_f64();
+        let time = |cost: &RunCost| cost.time.as_secs_f64();
         let table = table(&measured, &builds, time, |time| format!("{time:.2} s"));
         section += &format!("{table}\n{}\n", summary(&measured, &builds));
     }
@@ -39,8 +39,8 @@ pub fn section(effort: &Effort, ravelin: &Result<PathBuf, String>) -> String {
 }
 
 /// Time over TSan's, the paper's and ours.
-fn summary(measured: &Measured, builds: &[Build]) -> String {
-    let time = |cost: &Cost| cost.time.as_secs_f64();
+fn summary(measured: &RuntimeMeasurement, builds: &[BuildVariant]) -> String {
+    let time = |cost: &RunCost| cost.time.as_secs_f64();
     let show = |ratios: Vec<(&str, f64)>| {
         let shown = ratios.iter().map(|(compiler, ratio)| format!("{ratio:.2} ({compiler})"));
         shown.collect::<Vec<_>>().join(", ")
@@ -52,14 +52,14 @@ fn summary(measured: &Measured, builds: &[Build]) -> String {
             "stored in [benchmarks-runtime.md](benchmarks-runtime.md); `case-studies/c/run` fetches its sources to measure it again",
         ),
     };
-    let mut table = Table::new(&["time over TSan's", "paper, RSan", "ours", "how ours was obtained"]);
+    let mut table = MarkdownTable::new(&["time over TSan's", "paper, RSan", "ours", "how ours was obtained"]);
     let tests = format!("geometric mean of {} programs, measured now", measured.len());
     table.row(vec!["average".to_owned(), OVERHEAD.to_string(), show(means(measured, builds, time)), tests]);
     table.row(vec![MIMALLOC.to_owned(), OVERHEAD_MIMALLOC.to_string(), mimalloc, how.to_owned()]);
     table.to_string()
 }
 
-fn measure(effort: &Effort, ravelin: &Path) -> (Measured, Vec<String>) {
+fn measure(effort: &MeasurementEffort, ravelin: &Path) -> (RuntimeMeasurement, Vec<String>) {
     let mimalloc = sources_of_mimalloc();
     let folder = std::env::temp_dir().join(format!("ravelin-tables-{}-overhead", std::process::id()));
     let mut measured = Vec::new();

@@ -25,19 +25,19 @@ pub enum Measure {
 
 pub struct Curve {
     pub name: String,
-    pub origin: Origin,
+    pub origin: CurveOrigin,
     /// By the horizontal value. A curve without points is not in the legend either.
     pub points: Vec<(f64, f64)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum CurveOrigin {
     Ours,
     Paper,
 }
 
 /// Adds a point to the curve of that name, which is made if there is none.
-pub fn add_point(curves: &mut Vec<Curve>, name: &str, origin: Origin, point: (f64, f64)) {
+pub fn add_point(curves: &mut Vec<Curve>, name: &str, origin: CurveOrigin, point: (f64, f64)) {
     match curves.iter_mut().find(|curve| curve.name == name) {
         Some(curve) => curve.points.push(point),
         None => curves.push(Curve { name: name.to_owned(), origin, points: vec![point] }),
@@ -207,12 +207,12 @@ impl Plot {
     }
 }
 
-fn mark(svg: &mut String, origin: Origin, x: f64, y: f64, tooltip: &str) -> std::fmt::Result {
+fn mark(svg: &mut String, origin: CurveOrigin, x: f64, y: f64, tooltip: &str) -> std::fmt::Result {
     match origin {
-        Origin::Ours => {
+        CurveOrigin::Ours => {
             writeln!(svg, r#"<circle class="mark" cx="{x:.1}" cy="{y:.1}" r="3.5"><title>{tooltip}</title></circle>"#)
         }
-        Origin::Paper => writeln!(
+        CurveOrigin::Paper => writeln!(
             svg,
             r#"<rect class="mark" x="{:.1}" y="{:.1}" width="7" height="7"><title>{tooltip}</title></rect>"#,
             x - 3.5,
@@ -259,11 +259,11 @@ impl Measure {
     }
 }
 
-impl Origin {
+impl CurveOrigin {
     fn class(self) -> &'static str {
         match self {
-            Origin::Ours => "ours",
-            Origin::Paper => "paper",
+            CurveOrigin::Ours => "ours",
+            CurveOrigin::Paper => "paper",
         }
     }
 }
@@ -310,7 +310,7 @@ mod tests {
         Plot { title: "Growth <of> \"N\" & M".to_owned(), across: "N", up: Measure::Seconds, curves }
     }
 
-    fn curve(origin: Origin, points: &[(f64, f64)]) -> Curve {
+    fn curve(origin: CurveOrigin, points: &[(f64, f64)]) -> Curve {
         Curve { name: "a <tool> & more".to_owned(), origin, points: points.to_vec() }
     }
 
@@ -336,8 +336,8 @@ mod tests {
 
     #[test]
     fn points_are_where_they_belong() {
-        let ours = curve(Origin::Ours, &[(2.0, 0.001), (3.0, 0.01), (4.0, 0.1)]);
-        let paper = curve(Origin::Paper, &[(4.0, 10.0)]);
+        let ours = curve(CurveOrigin::Ours, &[(2.0, 0.001), (3.0, 0.01), (4.0, 0.1)]);
+        let paper = curve(CurveOrigin::Paper, &[(4.0, 10.0)]);
         let svg = plot(vec![ours, paper]).svg();
         let marks = marks(&svg);
         assert_eq!(marks.len(), 4);
@@ -360,21 +360,23 @@ mod tests {
 
     #[test]
     fn values_far_apart_are_spread() {
-        let svg = plot(vec![curve(Origin::Ours, &[(2.0, 1.0), (20.0, 1.0), (200.0, 1.0)])]).svg();
+        let svg = plot(vec![curve(CurveOrigin::Ours, &[(2.0, 1.0), (20.0, 1.0), (200.0, 1.0)])]).svg();
         let marks = marks(&svg);
         assert!((marks[1].0 - (FRAME[0] + FRAME[2]) / 2.0).abs() < 0.1);
     }
 
     #[test]
     fn nothing_and_one_point_are_pictures_too() {
-        for curves in
-            [Vec::new(), vec![curve(Origin::Ours, &[])], vec![curve(Origin::Paper, &[(1.0, 0.0), (f64::NAN, 1.0)])]]
-        {
+        for curves in [
+            Vec::new(),
+            vec![curve(CurveOrigin::Ours, &[])],
+            vec![curve(CurveOrigin::Paper, &[(1.0, 0.0), (f64::NAN, 1.0)])],
+        ] {
             let svg = plot(curves).svg();
             assert!(marks(&svg).is_empty());
             assert!(svg.contains("nothing was measured"));
         }
-        let one = marks(&plot(vec![curve(Origin::Ours, &[(3.0, 0.5)])]).svg());
+        let one = marks(&plot(vec![curve(CurveOrigin::Ours, &[(3.0, 0.5)])]).svg());
         assert_eq!(one.len(), 1);
         let [left, top, right, bottom] = FRAME;
         assert!(one[0].0 > left && one[0].0 < right && one[0].1 > top && one[0].1 < bottom);
@@ -382,7 +384,7 @@ mod tests {
 
     #[test]
     fn text_is_text() {
-        let svg = plot(vec![curve(Origin::Ours, &[(1.0, 1.0)])]).svg();
+        let svg = plot(vec![curve(CurveOrigin::Ours, &[(1.0, 1.0)])]).svg();
         let document = Document::parse(&svg).expect("well-formed");
         let title = document.descendants().find(|node| node.has_tag_name("title")).and_then(|node| node.text());
         assert_eq!(title, Some("Growth <of> \"N\" & M"));
@@ -390,7 +392,7 @@ mod tests {
 
     #[test]
     fn extremes_stay_in_the_frame() {
-        let svg = plot(vec![curve(Origin::Ours, &[(1.0, 1e-9), (1e6, 1e9)])]).svg();
+        let svg = plot(vec![curve(CurveOrigin::Ours, &[(1.0, 1e-9), (1e6, 1e9)])]).svg();
         for (x, y, _) in marks(&svg) {
             assert!((FRAME[0]..=FRAME[2]).contains(&x) && (FRAME[1] - 0.1..=FRAME[3] + 0.1).contains(&y));
         }

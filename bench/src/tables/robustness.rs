@@ -1,14 +1,14 @@
 //! Table 2 of *Checking and Enforcing Robustness against TSO*: what becomes of the attacks, how many fences it takes, and the time, beside
 //! SPIN on the same queries, each a program instrumented for one attack as the paper has it.
 
-use super::comparison::{Comparison, Excuse, Reason};
+use super::comparison::{DifferenceReason, Excuse, TableComparison};
 use super::document::Chapter;
-use super::row::{Effort, SKIPPED, empty, guarded};
-use crate::asked::fences::{self, Plan};
-use crate::asked::robustness::{Fates, every_attack, measure, size};
+use super::row::{MeasurementEffort, SKIPPED, empty, guarded};
 use crate::measure::ratio;
-use crate::papers::robustness_2013::{Row, TABLE_2};
-use crate::table::{Table, count, seconds};
+use crate::papers::robustness_2013::{RobustnessRow, TABLE_2};
+use crate::questions::fences::{self, FenceExperiment};
+use crate::questions::robustness::{Fates, every_attack, measure, size};
+use crate::table::{MarkdownTable, count, seconds};
 use crate::{sources, spin};
 use anyhow::{Context, Result, ensure};
 use ravelin_analysis::Verdict;
@@ -20,8 +20,8 @@ use ravelin_frontend::Language;
 use ravelin_program::HardwareProgram;
 use std::time::Duration;
 
-const REASONS: [Reason; 8] = [
-    Reason {
+const REASONS: [DifferenceReason; 8] = [
+    DifferenceReason {
         excuses: &[
             Excuse {
                 row: "CLH lock (robust)",
@@ -70,7 +70,7 @@ const REASONS: [Reason; 8] = [
         ],
         why: "our versions have fewer threads, and the lock of our NBWL spins on plain loads, which makes more attacks.",
     },
-    Reason {
+    DifferenceReason {
         excuses: &[
             Excuse {
                 row: "Lock-free stack (robust)",
@@ -95,14 +95,14 @@ const REASONS: [Reason; 8] = [
         ],
         why: "our versions are written with fewer instructions.",
     },
-    Reason {
+    DifferenceReason {
         excuses: &[
             Excuse { row: "NBW2 (non-robust)", numbers: &[("L", "14", "21"), ("I", "13", "19")] },
             Excuse { row: "NBW3 (robust)", numbers: &[("L", "15", "22"), ("I", "14", "20")] },
         ],
         why: "our versions are written with fewer instructions, but as many stores and loads.",
     },
-    Reason {
+    DifferenceReason {
         excuses: &[
             Excuse { row: "Dekker (non-robust)", numbers: &[("L", "22", "24"), ("I", "28", "30")] },
             Excuse { row: "Lamport (non-robust)", numbers: &[("L", "30", "33"), ("I", "33", "36")] },
@@ -110,11 +110,11 @@ const REASONS: [Reason; 8] = [
         ],
         why: "the paper's texts have a jump of its own at the end of each thread's round.",
     },
-    Reason {
+    DifferenceReason {
         excuses: &[Excuse { row: "Dekker (robust)", numbers: &[("L", "28", "32"), ("I", "34", "38")] }],
         why: "the same, and the paper's text has a fence more a thread.",
     },
-    Reason {
+    DifferenceReason {
         excuses: &[
             Excuse { row: "Peterson (non-robust)", numbers: &[("RQ", "12", "23"), ("R", "6", "9")] },
             Excuse { row: "Dekker (non-robust)", numbers: &[("RQ", "30", "95"), ("R", "18", "55")] },
@@ -122,11 +122,11 @@ const REASONS: [Reason; 8] = [
         ],
         why: "of these the paper counts the queries of fence insertion, too; figure 6 of the paper of 2015 has 12, 30 and 27, the numbers of attacks.",
     },
-    Reason {
+    DifferenceReason {
         excuses: &[Excuse { row: "Cilk's THE queue (non-robust)", numbers: &[("R", "4", "3")] }],
         why: "one thread of ours both pushes and pops, so that the store of a push can be delayed past a load of a pop, too.",
     },
-    Reason {
+    DifferenceReason {
         excuses: &[
             Excuse { row: "Peterson (non-robust)", numbers: &[("NR1", "0", "2"), ("NR2", "4", "12")] },
             Excuse { row: "Dekker (non-robust)", numbers: &[("NR1", "0", "12"), ("NR2", "8", "28")] },
@@ -139,7 +139,7 @@ const REASONS: [Reason; 8] = [
 ];
 
 /// What is found about a program.
-pub struct Found {
+pub struct RobustnessMeasurement {
     answer: RobustnessAnswer,
     size: [usize; 3],
     fates: Fates,
@@ -148,10 +148,10 @@ pub struct Found {
     times: [Duration; 2],
 }
 
-pub fn chapter(effort: &Effort) -> Chapter {
-    let mut comparison = Comparison::new(&REASONS);
-    let mut counts = Table::new(&["program", "robust", "T", "L", "I", "RQ", "NR1", "free", "NR2", "R", "F"]);
-    let mut times = Table::new(&[
+pub fn chapter(effort: &MeasurementEffort) -> Chapter {
+    let mut comparison = TableComparison::new(&REASONS);
+    let mut counts = MarkdownTable::new(&["program", "robust", "T", "L", "I", "RQ", "NR1", "free", "NR2", "R", "F"]);
+    let mut times = MarkdownTable::new(&[
         "program",
         "file",
         "Spin",
@@ -198,23 +198,29 @@ pub fn chapter(effort: &Effort) -> Chapter {
     Chapter { paper: "000", text, plots: Vec::new(), unexplained: comparison.unexplained() }
 }
 
-fn find(paper: &Row, effort: &Effort) -> Result<Found> {
+fn find(paper: &RobustnessRow, effort: &MeasurementEffort) -> Result<RobustnessMeasurement> {
     let program = sources::example(paper.file)?;
     let budget = Budget::unlimited().time(effort.limit);
     let question = RobustnessQuestion { budget, ..every_attack(RobustnessEngine::Shared) };
     let (answer, checking) = measure(&program, question, effort.repetitions)?;
     ensure!(answer.verdict != Verdict::Unknown, "not settled in {} s", effort.limit.as_secs());
-    let plan = Plan { time: Some(effort.limit), ..Plan::ROBUST };
+    let plan = FenceExperiment { time: Some(effort.limit), ..FenceExperiment::ROBUST };
     let repaired = fences::measure(&program, Language::Rav, plan, effort.repetitions)?;
     let late = || format!("fences not found in {} s", effort.limit.as_secs());
     ensure!(fences::is_settled(&repaired.answer), late());
     let repairing = repaired.time.with_context(late)?;
     let fates = Fates::of(&answer);
-    Ok(Found { answer, size: size(&program), fates, fences: repaired.fences, times: [checking, repairing] })
+    Ok(RobustnessMeasurement {
+        answer,
+        size: size(&program),
+        fates,
+        fences: repaired.fences,
+        times: [checking, repairing],
+    })
 }
 
-fn compared(comparison: &mut Comparison, paper: &Row, found: &Found) -> Vec<String> {
-    let Found { fates, size, .. } = found;
+fn compared(comparison: &mut TableComparison, paper: &RobustnessRow, found: &RobustnessMeasurement) -> Vec<String> {
+    let RobustnessMeasurement { fates, size, .. } = found;
     let word = |robust: bool| if robust { "yes" } else { "no" };
     let sizes = [("T", 0), ("L", 1), ("I", 2)]
         .map(|(column, at)| comparison.size(paper.name, column, size[at], paper.size[at]));
@@ -238,7 +244,7 @@ fn compared(comparison: &mut Comparison, paper: &Row, found: &Found) -> Vec<Stri
     cells
 }
 
-fn timed(effort: &Effort, paper: &Row, found: Found) -> Vec<String> {
+fn timed(effort: &MeasurementEffort, paper: &RobustnessRow, found: RobustnessMeasurement) -> Vec<String> {
     let [checking, fences] = found.times;
     let real = Duration::from_secs_f64(paper.seconds[2]);
     let mut cells = vec![paper.name.to_owned(), format!("`{}`", paper.file)];
@@ -264,7 +270,11 @@ fn timed(effort: &Effort, paper: &Row, found: Found) -> Vec<String> {
 }
 
 /// For how many of the attacks that were searched SPIN agrees, and what it took.
-fn ask_spin(effort: &Effort, file: &str, answer: &RobustnessAnswer) -> Result<(String, Duration, Duration), String> {
+fn ask_spin(
+    effort: &MeasurementEffort,
+    file: &str,
+    answer: &RobustnessAnswer,
+) -> Result<(String, Duration, Duration), String> {
     let program = HardwareProgram::new(&sources::example(file).map_err(|error| error.to_string())?);
     let (mut agree, mut asked) = (0, 0);
     let (mut compiling, mut verifying) = (Duration::ZERO, Duration::ZERO);
@@ -294,7 +304,7 @@ mod tests {
 
     #[test]
     fn verdicts_and_fences_are_the_papers() {
-        let mut comparison = Comparison::new(&REASONS);
+        let mut comparison = TableComparison::new(&REASONS);
         for paper in TABLE_2 {
             let found = find(&paper, &EXACT).unwrap();
             compared(&mut comparison, &paper, &found);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// How much is to be measured.
 #[derive(Clone, Copy)]
-pub struct Effort {
+pub struct MeasurementEffort {
     /// Leave out what takes seconds.
     pub quick: bool,
     /// Also what takes minutes.
@@ -25,7 +25,7 @@ pub const SKIPPED: &str = "skipped";
 /// Searches keep to the limit themselves. One that does not is left behind after some more time, and ends with the
 /// process; it may disturb what is measured after it, and the table says that it did not end.
 pub fn guarded<T: Send + 'static>(
-    effort: &Effort,
+    effort: &MeasurementEffort,
     what: &str,
     action: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T, String> {

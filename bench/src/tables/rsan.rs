@@ -3,14 +3,14 @@
 
 use super::document::{Chapter, picture};
 use super::overhead;
-use super::plot::{Curve, Measure, Origin, Plot, add_point};
-use super::row::{Effort, SKIPPED, empty, guarded};
-use crate::asked::c11;
+use super::plot::{Curve, CurveOrigin, Measure, Plot, add_point};
+use super::row::{MeasurementEffort, SKIPPED, empty, guarded};
 use crate::papers::rsan_2025 as paper;
+use crate::questions::c11;
 use crate::sources;
-use crate::table::{Table, count, seconds, seconds_or_stopped};
+use crate::table::{MarkdownTable, count, seconds, seconds_or_stopped};
 use crate::watched::runs::{self, Violations, violations};
-use crate::watched::{Build, Cost, Kind, built, cost};
+use crate::watched::{BuildVariant, Instrumentation, RunCost, built, cost};
 use anyhow::{Context, Result};
 use ravelin_analysis::Verdict;
 use ravelin_explore::Budget;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A program of section 6.1 in our version, with as many threads as a constant says.
-struct Subject {
+struct RsanSubject {
     /// As the paper calls it.
     name: &'static str,
     file: &'static str,
@@ -32,7 +32,7 @@ struct Subject {
     says: fn(usize) -> [String; 2],
 }
 
-const SUBJECTS: [Subject; 10] = [
+const SUBJECTS: [RsanSubject; 10] = [
     subject("dekker", "dekker", false, None, &[2], 0, |_| [String::new(), runs_needed(paper::RUNS_DEKKER_PETERSON)]),
     subject("peterson", "peterson", false, None, &[2], 0, |_| {
         [String::new(), runs_needed(paper::RUNS_DEKKER_PETERSON)]
@@ -63,8 +63,8 @@ const fn subject(
     values: &'static [usize],
     besides: usize,
     says: fn(usize) -> [String; 2],
-) -> Subject {
-    Subject { name, file, robust, constant, values, besides, says }
+) -> RsanSubject {
+    RsanSubject { name, file, robust, constant, values, besides, says }
 }
 
 fn runs_needed(runs: u32) -> String {
@@ -89,7 +89,7 @@ const RUNS: usize = 100;
 /// What the C programs are run with: a seed for their choices, how often a thread may jump back, and how long threads may wait for each other.
 const WORDS: [&str; 3] = ["1", "3", "100"];
 
-pub fn chapter(effort: &Effort, ravelin: Option<&Path>) -> Chapter {
+pub fn chapter(effort: &MeasurementEffort, ravelin: Option<&Path>) -> Chapter {
     let mut text = String::from(
         "## Dynamic Robustness Verification against Weak Memory (2025), figure 7 and sections 6.1 and 6.3\n\n\
          Margalit, Kokologiannakis, Itzhaky, Lahav, PLDI 2025; measured there with Rocker, a static checker over SPIN, and RSan, a sanitizer, on an Intel Xeon Gold 6132 at 2.60 GHz, with \
@@ -113,8 +113,9 @@ pub fn chapter(effort: &Effort, ravelin: Option<&Path>) -> Chapter {
 }
 
 /// The check of all executions.
-fn exhaustive(effort: &Effort, curves: &mut Curves, unexplained: &mut Vec<String>) -> String {
-    let mut table = Table::new(&["program", "threads", "file", "answer", "states", "memory", "time", "paper, Rocker"]);
+fn exhaustive(effort: &MeasurementEffort, curves: &mut Curves, unexplained: &mut Vec<String>) -> String {
+    let mut table =
+        MarkdownTable::new(&["program", "threads", "file", "answer", "states", "memory", "time", "paper, Rocker"]);
     for subject in &SUBJECTS {
         for &value in subject.values {
             let threads = value + subject.besides;
@@ -141,7 +142,7 @@ fn exhaustive(effort: &Effort, curves: &mut Curves, unexplained: &mut Vec<String
             }
             let megabytes = answer.statistics.bytes as f64 / 1e6;
             if let Some(time) = time.filter(|_| answer.verdict == expected) {
-                curves.add(subject, Way::Check, threads, time, megabytes);
+                curves.add(subject, RsanMethod::Check, threads, time, megabytes);
             }
             table.row(vec![
                 subject.name.to_owned(),
@@ -164,12 +165,12 @@ fn exhaustive(effort: &Effort, curves: &mut Curves, unexplained: &mut Vec<String
 
 /// Runs under the sanitizer.
 fn watched(
-    effort: &Effort,
+    effort: &MeasurementEffort,
     ravelin: &Result<PathBuf, String>,
     curves: &mut Curves,
     unexplained: &mut Vec<String>,
 ) -> String {
-    let mut table = Table::new(&[
+    let mut table = MarkdownTable::new(&[
         "program",
         "threads",
         "file",
@@ -210,7 +211,7 @@ fn watched(
             }
             let megabytes = cost.memory as f64 * 1024.0 / 1e6;
             if let Some(first) = found[0].first.or(found[1].first) {
-                curves.add(subject, Way::Run, threads, cost.time * first as u32, megabytes);
+                curves.add(subject, RsanMethod::Run, threads, cost.time * first as u32, megabytes);
             }
             cells.extend([seconds(cost.time), format!("{megabytes:.1} MB"), (subject.says)(threads)[1].clone()]);
             table.row(cells);
@@ -233,7 +234,7 @@ fn program(file: &str, constant: Option<&str>, value: usize) -> Result<Program> 
 }
 
 /// What runs under the schedules of the operating system and of a random walk show, and the medians of what a run costs.
-fn run(ravelin: &Path, program: &Program, effort: &Effort) -> Result<([Violations; 2], Cost)> {
+fn run(ravelin: &Path, program: &Program, effort: &MeasurementEffort) -> Result<([Violations; 2], RunCost)> {
     let folder = std::env::temp_dir().join(format!("ravelin-tables-{}-runs", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(folder.join("findings")).context("no directory")?;
@@ -242,23 +243,28 @@ fn run(ravelin: &Path, program: &Program, effort: &Effort) -> Result<([Violation
     done
 }
 
-fn run_in(folder: &Path, ravelin: &Path, program: &Program, effort: &Effort) -> Result<([Violations; 2], Cost)> {
+fn run_in(
+    folder: &Path,
+    ravelin: &Path,
+    program: &Program,
+    effort: &MeasurementEffort,
+) -> Result<([Violations; 2], RunCost)> {
     let source: PathBuf = folder.join("program.c");
     std::fs::write(&source, ravelin_frontend::print::c(program)?).context("no directory")?;
     let executable = runs::compile(ravelin, &source, &[], folder)?;
-    let subject = runs::Program { name: String::new(), source, flags: Vec::new(), arguments: &WORDS };
+    let subject = runs::WatchedProgram { name: String::new(), source, flags: Vec::new(), arguments: &WORDS };
     // A hundred runs, in which threads may wait for each other until their patience ends, are one question.
     let all_runs = effort.limit * 4;
     let [os, random] =
         ["os", "random"].map(|schedule| violations(ravelin, &executable, schedule, &subject, RUNS, folder, all_runs));
-    let build = Build { compiler: "gcc", kind: Kind::Ravelin };
+    let build = BuildVariant { compiler: "gcc", kind: Instrumentation::Ravelin };
     let run = |_| cost(build, &executable, &WORDS.join(" "), &folder.join("findings"), effort.limit);
-    let costs = (0..effort.repetitions).map(run).collect::<Result<Vec<Cost>>>()?;
-    Ok(([os?, random?], Cost::median(&costs)))
+    let costs = (0..effort.repetitions).map(run).collect::<Result<Vec<RunCost>>>()?;
+    Ok(([os?, random?], RunCost::median(&costs)))
 }
 
 #[derive(Clone, Copy)]
-enum Way {
+enum RsanMethod {
     Check,
     Run,
 }
@@ -271,24 +277,24 @@ struct Curves {
 }
 
 impl Curves {
-    fn add(&mut self, subject: &Subject, way: Way, threads: usize, time: Duration, megabytes: f64) {
+    fn add(&mut self, subject: &RsanSubject, way: RsanMethod, threads: usize, time: Duration, megabytes: f64) {
         if subject.robust || subject.values.len() < 2 {
             return;
         }
         let way = match way {
-            Way::Check => "check",
-            Way::Run => "run",
+            RsanMethod::Check => "check",
+            RsanMethod::Run => "run",
         };
         let name = format!("{way}: {}", subject.name);
         for (curves, value) in [(&mut self.time, time.as_secs_f64()), (&mut self.memory, megabytes)] {
-            add_point(curves, &name, Origin::Ours, (threads as f64, value));
+            add_point(curves, &name, CurveOrigin::Ours, (threads as f64, value));
         }
     }
 
     fn plots(mut self) -> Vec<(&'static str, Plot)> {
         let paper = |name: &str, points: &[(f64, f64)]| Curve {
             name: name.to_owned(),
-            origin: Origin::Paper,
+            origin: CurveOrigin::Paper,
             points: points.to_vec(),
         };
         // The text says that neither depends on the number of threads.
@@ -328,7 +334,7 @@ mod tests {
     #[test]
     fn pictures_have_the_papers_numbers_even_if_nothing_was_measured() {
         for (name, plot) in Curves::default().plots() {
-            assert!(plot.curves.iter().all(|curve| curve.origin == Origin::Paper), "{name}");
+            assert!(plot.curves.iter().all(|curve| curve.origin == CurveOrigin::Paper), "{name}");
             assert!(!plot.svg().contains("nothing was measured"), "{name}");
         }
     }

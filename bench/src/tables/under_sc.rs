@@ -1,13 +1,18 @@
 //! A program under sequential consistency by SPIN, in a cell: a check of our examples by somebody else's search.
 
-use super::row::{Effort, SKIPPED, guarded};
+use super::row::{MeasurementEffort, SKIPPED, guarded};
 use crate::spin;
 use crate::table::{count, seconds};
 use ravelin_program::Program;
 use std::time::Duration;
 
 /// What SPIN answers, in bold if something else was expected; and the median of the time of its verifier.
-pub fn under_sc(effort: &Effort, file: &str, program: Program, violated: bool) -> (String, Option<Duration>) {
+pub fn under_sc(
+    effort: &MeasurementEffort,
+    file: &str,
+    program: Program,
+    violated: bool,
+) -> (String, Option<Duration>) {
     if effort.quick {
         return (SKIPPED.to_owned(), None);
     }

@@ -3,7 +3,7 @@
 //! Linux counts, as the most memory of a process, also what the process that started it had at that time. A search that ran before in this
 //! process would be taken for memory of the watched program, so the program is started by a process that did nothing yet.
 
-use super::Cost;
+use super::RunCost;
 use super::ending::ended;
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsString;
@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// As [`ended`], by a process of its own.
-pub fn ended_alone(command: &Command, limit: Duration) -> Result<(i32, Cost)> {
+pub fn ended_alone(command: &Command, limit: Duration) -> Result<(i32, RunCost)> {
     let mut outer = Command::new(std::env::current_exe().context("this program cannot be found")?);
     outer
         .args(["cost", "--limit", &limit.as_secs().to_string(), "--"])
@@ -47,11 +47,11 @@ pub fn ended_alone(command: &Command, limit: Duration) -> Result<(i32, Cost)> {
     read(&String::from_utf8_lossy(&output.stdout)).context("no cost was told")
 }
 
-fn read(told: &str) -> Option<(i32, Cost)> {
+fn read(told: &str) -> Option<(i32, RunCost)> {
     let mut words = told.split_whitespace();
     let status = words.next()?.parse().ok()?;
     let time = Duration::from_micros(words.next()?.parse().ok()?);
-    Some((status, Cost { time, memory: words.next()?.parse().ok()? }))
+    Some((status, RunCost { time, memory: words.next()?.parse().ok()? }))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A process that is waited for, but not for ever: what it cost, and an end if it does not come to one by itself.
 
-use super::Cost;
+use super::RunCost;
 use anyhow::{Context, Result, bail, ensure};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ const LOOK: Duration = Duration::from_millis(2);
 
 /// Runs a command without input and output. Its status as the system gives it, and its cost with that of its children; beyond the limit it
 /// is killed, with all that it started.
-pub fn ended(command: &mut Command, limit: Duration) -> Result<(i32, Cost)> {
+pub fn ended(command: &mut Command, limit: Duration) -> Result<(i32, RunCost)> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     // The child is waited for below, because only wait4 tells what it cost.
     #[allow(clippy::zombie_processes)]
@@ -33,7 +33,7 @@ pub fn ended(command: &mut Command, limit: Duration) -> Result<(i32, Cost)> {
 }
 
 /// None if it still runs.
-fn look(process: libc::pid_t, options: libc::c_int) -> Result<Option<(i32, Cost)>> {
+fn look(process: libc::pid_t, options: libc::c_int) -> Result<Option<(i32, RunCost)>> {
     let mut status = 0;
     // SAFETY: rusage is plain numbers, for which zeros are a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -46,7 +46,7 @@ fn look(process: libc::pid_t, options: libc::c_int) -> Result<Option<(i32, Cost)
     ensure!(waited == process, "nothing to wait for");
     let time =
         |time: libc::timeval| Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64);
-    let cost = Cost { time: time(usage.ru_utime) + time(usage.ru_stime), memory: usage.ru_maxrss as u64 };
+    let cost = RunCost { time: time(usage.ru_utime) + time(usage.ru_stime), memory: usage.ru_maxrss as u64 };
     Ok(Some((status, cost)))
 }
 

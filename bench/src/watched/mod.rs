@@ -13,34 +13,34 @@ use std::time::Duration;
 
 /// One way to build: the column's name, the compiler, and what instruments.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Build {
+pub struct BuildVariant {
     pub compiler: &'static str,
-    pub kind: Kind,
+    pub kind: Instrumentation,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum Instrumentation {
     Plain,
     Stock,
     Ravelin,
 }
 
-pub const BUILDS: [Build; 5] = [
-    Build { compiler: "gcc", kind: Kind::Plain },
-    Build { compiler: "gcc", kind: Kind::Stock },
-    Build { compiler: "gcc", kind: Kind::Ravelin },
-    Build { compiler: "clang", kind: Kind::Stock },
-    Build { compiler: "clang", kind: Kind::Ravelin },
+pub const BUILDS: [BuildVariant; 5] = [
+    BuildVariant { compiler: "gcc", kind: Instrumentation::Plain },
+    BuildVariant { compiler: "gcc", kind: Instrumentation::Stock },
+    BuildVariant { compiler: "gcc", kind: Instrumentation::Ravelin },
+    BuildVariant { compiler: "clang", kind: Instrumentation::Stock },
+    BuildVariant { compiler: "clang", kind: Instrumentation::Ravelin },
 ];
 
 #[derive(Clone, Copy)]
-pub struct Cost {
+pub struct RunCost {
     pub time: Duration,
     /// The most memory the program ever had, in KiB.
     pub memory: u64,
 }
 
-pub fn compile(build: Build, ravelin: &Path, file: &str, library: Option<&Path>, program: &Path) -> Result<()> {
+pub fn compile(build: BuildVariant, ravelin: &Path, file: &str, library: Option<&Path>, program: &Path) -> Result<()> {
     let cpp = file.ends_with(".cpp");
     let compiler = match (build.compiler, cpp) {
         ("gcc", true) => "g++",
@@ -48,17 +48,17 @@ pub fn compile(build: Build, ravelin: &Path, file: &str, library: Option<&Path>,
         (compiler, _) => compiler,
     };
     let mut command = match build.kind {
-        Kind::Ravelin => {
+        Instrumentation::Ravelin => {
             let mut command = Command::new(ravelin);
             command.arg(if cpp { "c++" } else { "cc" }).env(if cpp { "RAVELIN_CXX" } else { "RAVELIN_CC" }, compiler);
             command
         }
-        Kind::Stock => {
+        Instrumentation::Stock => {
             let mut command = Command::new(compiler);
             command.arg("-fsanitize=thread");
             command
         }
-        Kind::Plain => Command::new(compiler),
+        Instrumentation::Plain => Command::new(compiler),
     };
     command.args(["-O2", "-g", "-w", "-pthread"]);
     if cpp {
@@ -74,11 +74,11 @@ pub fn compile(build: Build, ravelin: &Path, file: &str, library: Option<&Path>,
 }
 
 /// One run. A program that Ravelin watches writes its findings into a folder by itself, without `ravelin run`.
-pub fn cost(build: Build, program: &Path, words: &str, report: &Path, limit: Duration) -> Result<Cost> {
+pub fn cost(build: BuildVariant, program: &Path, words: &str, report: &Path, limit: Duration) -> Result<RunCost> {
     let mut command = Command::new(program);
     command.args(words.split_whitespace());
     command.env("TSAN_OPTIONS", "exitcode=0 report_bugs=0");
-    if build.kind == Kind::Ravelin {
+    if build.kind == Instrumentation::Ravelin {
         command.env("RAVELIN_FINDINGS", report);
     }
     let (status, cost) = ended_alone(&command, limit)?;
@@ -86,22 +86,22 @@ pub fn cost(build: Build, program: &Path, words: &str, report: &Path, limit: Dur
     Ok(cost)
 }
 
-impl Cost {
+impl RunCost {
     /// The medians of time and of memory, each by itself.
-    pub fn median(costs: &[Cost]) -> Cost {
-        Cost {
+    pub fn median(costs: &[RunCost]) -> RunCost {
+        RunCost {
             time: median(costs.iter().map(|cost| cost.time).collect()),
             memory: median(costs.iter().map(|cost| cost.memory).collect()),
         }
     }
 }
 
-impl Build {
+impl BuildVariant {
     pub fn name(self) -> String {
         let kind = match self.kind {
-            Kind::Plain => "plain",
-            Kind::Stock => "TSan",
-            Kind::Ravelin => "Ravelin",
+            Instrumentation::Plain => "plain",
+            Instrumentation::Stock => "TSan",
+            Instrumentation::Ravelin => "Ravelin",
         };
         format!("{kind} {}", self.compiler)
     }

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// A source with how it is compiled and run.
-pub struct Program {
+pub struct WatchedProgram {
     pub name: String,
     pub source: PathBuf,
     pub flags: Vec<String>,
@@ -37,7 +37,7 @@ pub fn violations(
     ravelin: &Path,
     executable: &Path,
     schedule: &str,
-    program: &Program,
+    program: &WatchedProgram,
     runs: usize,
     folder: &Path,
     limit: Duration,

@@ -38,7 +38,7 @@ use arguments::{Arguments, Color, Command};
 use clap::Parser;
 use exit::Exit;
 use ravelin_output::{stderr, stdout};
-use ravelin_sanitizer::compiler::Language;
+use ravelin_sanitizer::compiler::CLanguage;
 use ravelin_sanitizer::rust::WRAPPER;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -62,8 +62,8 @@ fn main() -> ExitCode {
         }
     };
     let result: anyhow::Result<Exit> = match &arguments.command {
-        Command::Cc(arguments) => return ended(sanitize::compile(Language::C, arguments)),
-        Command::Cxx(arguments) => return ended(sanitize::compile(Language::Cxx, arguments)),
+        Command::Cc(arguments) => return ended(sanitize::compile(CLanguage::C, arguments)),
+        Command::Cxx(arguments) => return ended(sanitize::compile(CLanguage::Cxx, arguments)),
         Command::Run(arguments) => return ended(sanitize::run(arguments)),
         Command::Cargo(arguments) => return ended(sanitize::cargo(arguments)),
         Command::Replay(arguments) => sanitize::replay(arguments),

@@ -4,7 +4,7 @@ use crate::exit::Exit;
 use crate::{interrupt, limits};
 use clap::Args;
 use ravelin_output::{complain, stdout};
-use ravelin_serve::{Limits, Ready, Settings, serve};
+use ravelin_serve::{CheckLimits, Ready, ServerSettings, serve};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -47,13 +47,13 @@ pub struct Serve {
 
 pub fn run(arguments: &Serve) -> anyhow::Result<Exit> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let settings = Settings {
+    let settings = ServerSettings {
         program: std::env::current_exe()?,
         folder: arguments.folder.clone(),
         address: arguments.listen,
         port: arguments.port,
         names: arguments.names.clone(),
-        limits: Limits {
+        limits: CheckLimits {
             time: arguments.timeout,
             states: arguments.max_states,
             memory: arguments.max_memory,

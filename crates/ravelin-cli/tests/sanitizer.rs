@@ -5,7 +5,8 @@ use crate::schema;
 use crate::workshop;
 
 use ravelin_findings::{
-    Access, AccessKind, Finding, Order, Place, Problem, Record, Spinning, Step, StepKind, Thread, encode, header,
+    AccessKind, AccessRecord, FindingRecord, MemoryKind, OrderStep, OrderStepKind, Problem, Record, RecordedOrder,
+    Spinning, ThreadRecord, encode, header,
 };
 use running::code;
 use serde_json::Value;
@@ -347,19 +348,24 @@ int main(void) {
 #[test]
 fn findings_of_several_processes_are_one_report() {
     let place = Workshop::new("merge");
-    let access =
-        |thread, kind, stack: &[u64]| Access { thread, kind, order: Order::Relaxed, size: 4, stack: stack.to_vec() };
+    let access = |thread, kind, stack: &[u64]| AccessRecord {
+        thread,
+        kind,
+        order: RecordedOrder::Relaxed,
+        size: 4,
+        stack: stack.to_vec(),
+    };
     let finding = |count, at: u64, spinning| {
-        Record::Finding(Finding {
+        Record::Finding(FindingRecord {
             count,
             spinning,
             problem: Problem::StaleRead,
             address: 0x5000,
             access: access(2, AccessKind::Load, &[at, 0x9000]),
             other: access(1, AccessKind::Store, &[0x2001]),
-            place: Place::Heap { start: 0x4ff8, size: 64, thread: 0, stack: vec![0x3001] },
-            path: vec![Step {
-                kind: StepKind::ReadsFrom,
+            place: MemoryKind::Heap { start: 0x4ff8, size: 64, thread: 0, stack: vec![0x3001] },
+            path: vec![OrderStep {
+                kind: OrderStepKind::ReadsFrom,
                 address: 0x6000,
                 before: access(1, AccessKind::Store, &[0x2011]),
                 after: access(2, AccessKind::Load, &[0x1011]),
@@ -369,7 +375,7 @@ fn findings_of_several_processes_are_one_report() {
             point: 0,
         })
     };
-    let thread = Record::Thread(Thread { number: 2, parent: 0, name: b"reader".to_vec(), stack: vec![0x7001] });
+    let thread = Record::Thread(ThreadRecord { number: 2, parent: 0, name: b"reader".to_vec(), stack: vec![0x7001] });
     let file = |process: u64, records: &[Record]| {
         let mut words = vec![0; header::WORDS];
         words[header::MAGIC_AT] = header::MAGIC;

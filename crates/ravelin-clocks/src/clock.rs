@@ -1,11 +1,11 @@
 //! Vector clocks over threads, and the snapshots that threads release.
 //!
 //! A component `u@e` in a clock means: everything thread `u` knew (in the clock's sense) at its epoch `e` is known.
-//! Epochs advance at every event, so a component identifies one moment. A [`Snapshot`] is a thread's clock at such a
+//! Epochs advance at every event, so a component identifies one moment. A [`ClockSnapshot`] is a thread's clock at such a
 //! moment. A thread's clock does not contain the thread's own component. That component would change at every event;
 //! without it, a snapshot can be released again as long as nothing else has changed.
 
-use crate::snapshot::{SOME, Snapshot};
+use crate::snapshot::{ClockSnapshot, SOME};
 use std::sync::Arc;
 
 /// The number of a thread. It is reused after the thread has ended, once every thread that matters knows that.
@@ -52,7 +52,7 @@ impl Clock {
 
     /// Learns a snapshot. Returns whether it contained anything new. `me` is the owner of this clock.
     #[inline]
-    pub fn join(&mut self, me: Tid, snapshot: &Snapshot) -> bool {
+    pub fn join(&mut self, me: Tid, snapshot: &ClockSnapshot) -> bool {
         if self.covers(me, snapshot) {
             return false;
         }
@@ -61,7 +61,7 @@ impl Clock {
 
     /// [`Clock::join`] for the case that covering the moment implies nothing, because this clock has it in another
     /// sense.
-    pub(crate) fn join_new(&mut self, me: Tid, snapshot: &Snapshot) -> bool {
+    pub(crate) fn join_new(&mut self, me: Tid, snapshot: &ClockSnapshot) -> bool {
         let mut changed = self.join_epochs(me, snapshot.epochs());
         if snapshot.at() > 0 && snapshot.by() != me {
             changed |= self.raise(snapshot.by(), snapshot.at());
@@ -93,7 +93,7 @@ impl Clock {
     /// Whether a snapshot of one moment is known to `me`, the owner of this clock. Never true for a mixed snapshot,
     /// which has no single moment, unless it is empty.
     #[inline]
-    pub fn covers(&self, me: Tid, snapshot: &Snapshot) -> bool {
+    pub fn covers(&self, me: Tid, snapshot: &ClockSnapshot) -> bool {
         match snapshot.at() {
             0 => snapshot.is_empty(),
             at => snapshot.by() == me || self.get(snapshot.by()) >= at,
@@ -101,7 +101,7 @@ impl Clock {
     }
 
     /// Whether every component is known to `me`, compared one by one.
-    pub fn covers_all(&self, me: Tid, snapshot: &Snapshot) -> bool {
+    pub fn covers_all(&self, me: Tid, snapshot: &ClockSnapshot) -> bool {
         (snapshot.at() == 0 || snapshot.by() == me || self.get(snapshot.by()) >= snapshot.at())
             && self.covers_epochs(me, snapshot.epochs())
     }
@@ -114,16 +114,16 @@ impl Clock {
 
     /// This clock, owned by `by`, at its epoch `at`.
     #[inline]
-    pub fn freeze(&mut self, by: Tid, at: Epoch) -> Snapshot {
+    pub fn freeze(&mut self, by: Tid, at: Epoch) -> ClockSnapshot {
         match self.epochs.len() {
-            ..=SOME => Snapshot::new(by, at, &self.epochs),
-            _ => Snapshot::shared(by, at, self.frozen().clone()),
+            ..=SOME => ClockSnapshot::new(by, at, &self.epochs),
+            _ => ClockSnapshot::shared(by, at, self.frozen().clone()),
         }
     }
 
     /// Makes `old` equal to the result of [`Clock::freeze`]. The clock was last changed at the owner's epoch `changed`.
     #[inline]
-    pub fn freeze_into(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut Snapshot) {
+    pub fn freeze_into(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut ClockSnapshot) {
         if old.by() == by && old.at() >= changed {
             old.renew(at);
         } else if self.epochs.len() <= SOME {

@@ -15,13 +15,13 @@ use crate::live::Live;
 pub const VALUES: usize = 8;
 
 /// A place in the program, in the caller's encoding.
-pub type Site = u64;
+pub type SiteCode = u64;
 
 const TID_BITS: u32 = 16;
 
 /// Thread `tid`, at its epoch `epoch`, knew the write numbered `timestamp`.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct PackedSighting {
     /// The write's number, and the thread that saw it in the low bits.
     stamp: u64,
     epoch: Epoch,
@@ -30,10 +30,10 @@ struct Seen {
     /// How many read-modify-writes it is after the last plain write (4.1); 0 if it is one itself.
     updates: u16,
     /// Where it was written.
-    site: Site,
+    site: SiteCode,
 }
 
-impl Seen {
+impl PackedSighting {
     #[inline(always)]
     fn timestamp(&self) -> u64 {
         self.stamp >> TID_BITS
@@ -64,7 +64,7 @@ pub struct Sighting {
     /// When it was seen, in that thread's time.
     pub seen_at: Epoch,
     /// Where it was written.
-    pub site: Site,
+    pub site: SiteCode,
 }
 
 /// The sightings of one location.
@@ -74,11 +74,11 @@ pub struct Sighting {
 #[derive(Clone, Debug)]
 pub struct History {
     /// The newest sighting; of number 0 and by the first thread if there is none.
-    last: Seen,
+    last: PackedSighting,
     /// What the last writes wrote, each at its number modulo the length.
     values: [u64; VALUES],
     /// The sightings before the newest, oldest first.
-    older: Vec<Seen>,
+    older: Vec<PackedSighting>,
     /// The number of the last plain write.
     last_plain: u64,
     /// Which of the last writes were plain, one bit each, by their number modulo [`VALUES`].
@@ -93,7 +93,7 @@ pub struct Gap {
     /// Number of the newest write known by happens-before.
     known: u64,
     /// A sighting of the newest write that must come earlier under sequential consistency.
-    forced: Seen,
+    forced: PackedSighting,
 }
 
 impl History {
@@ -101,7 +101,7 @@ impl History {
     pub fn new(initial: u64) -> History {
         let mut values = [0; VALUES];
         values[0] = initial;
-        let last = Seen { stamp: 0, epoch: 0, writer: 0, updates: 0, site: 0 };
+        let last = PackedSighting { stamp: 0, epoch: 0, writer: 0, updates: 0, site: 0 };
         History { last, values, older: Vec::new(), last_plain: 0, plain: 0, pruned: 0 }
     }
 
@@ -113,7 +113,7 @@ impl History {
 
     /// Where the newest write was made.
     #[inline]
-    pub fn newest_site(&self) -> Site {
+    pub fn newest_site(&self) -> SiteCode {
         self.last.site
     }
 
@@ -129,7 +129,7 @@ impl History {
 
     /// All sightings, newest first.
     #[inline]
-    fn seen(&self) -> impl Iterator<Item = &Seen> {
+    fn seen(&self) -> impl Iterator<Item = &PackedSighting> {
         std::iter::once(&self.last).filter(|last| last.stamp != 0).chain(self.older.iter().rev())
     }
 
@@ -154,7 +154,7 @@ impl History {
     }
 
     fn gap_behind(&self, me: Tid, view: &Clock, sc: &Clock) -> Option<Gap> {
-        let mut forced: Option<Seen> = None;
+        let mut forced: Option<PackedSighting> = None;
         let mut known = 0;
         for seen in self.seen() {
             if seen.known(me, view) {
@@ -201,7 +201,7 @@ impl History {
 
     /// A write by `tid` at its epoch `epoch`.
     #[inline]
-    pub fn write(&mut self, tid: Tid, epoch: Epoch, plain: bool, value: u64, site: Site) {
+    pub fn write(&mut self, tid: Tid, epoch: Epoch, plain: bool, value: u64, site: SiteCode) {
         let newest = self.newest() + 1;
         let index = newest as usize % VALUES;
         if plain {
@@ -212,14 +212,14 @@ impl History {
         }
         self.values[index] = value;
         let updates = u16::try_from(newest - self.last_plain).unwrap_or(u16::MAX);
-        self.push(Seen { stamp: newest << TID_BITS | u64::from(tid), epoch, writer: tid, updates, site });
+        self.push(PackedSighting { stamp: newest << TID_BITS | u64::from(tid), epoch, writer: tid, updates, site });
     }
 
     /// The newest write is seen by `tid` at its epoch `epoch`.
     pub fn see(&mut self, tid: Tid, epoch: Epoch) {
         if !self.is_empty() {
             let stamp = self.newest() << TID_BITS | u64::from(tid);
-            self.push(Seen { stamp, epoch, ..self.last });
+            self.push(PackedSighting { stamp, epoch, ..self.last });
         }
     }
 
@@ -227,7 +227,7 @@ impl History {
     /// thread that has the epoch in a clock has also seen something newer here, so the two sightings cannot be
     /// distinguished. This prevents one thread that writes repeatedly from filling the history.
     #[inline]
-    fn push(&mut self, seen: Seen) {
+    fn push(&mut self, seen: PackedSighting) {
         let alike = self.last.tid() == seen.tid() && self.last.epoch + 1 == seen.epoch;
         if !alike && !self.is_empty() {
             // There are many histories. Capacities are powers of two, so that memory freed by one fits another.
@@ -292,7 +292,7 @@ impl History {
 /// Buffers that [`History::prune`] reuses.
 #[derive(Default)]
 pub struct Pruning {
-    next: Vec<Seen>,
+    next: Vec<PackedSighting>,
 }
 
 /// See [`History::stale`].

@@ -9,23 +9,23 @@
 //!
 //! | in the paper | here |
 //! | --- | --- |
-//! | `T_c`, `T_a`, `T_r` (4.2) | [`Thread`]'s `cur`, `acq`, `rel`, each a [`Knows`] |
+//! | `T_c`, `T_a`, `T_r` (4.2) | [`ThreadClocks`]'s `cur`, `acq`, `rel`, each a [`ThreadKnowledge`] |
 //! | `T_HB(t)(x)` | [`history::History`] looked up with `cur` |
 //! | `T_SC(t)(x)` | the same with the thread's `sc` |
 //! | `W_HB(x)` | the location's `message` |
 //! | `W_SC(x)`, `M_SC(x)` | the location's `written` and `touched` |
 //! | the RMW clocks (4.1) | the `plain` count of a sighting |
 //! | `T_val(t)(x, v)` (4.3) | the values in the history between what is known in the two senses |
-//! | the hidden location of seq_cst fences | [`Hidden`] |
+//! | the hidden location of seq_cst fences | [`FenceLocation`] |
 //!
 //! [`race`] finds data races on non-atomic accesses. Happens-before for data races is that of C11 proper: hidden fences
-//! do not feed it. [`Knows`] keeps both, and one clock for both until a seq_cst fence makes them differ.
+//! do not feed it. [`ThreadKnowledge`] keeps both, and one clock for both until a seq_cst fence makes them differ.
 //!
 //! This crate knows nothing of addresses, locks or operating systems, and contains no `unsafe` code.
 
 mod clock;
 pub mod history;
-mod knows;
+mod knowledge;
 mod live;
 mod location;
 mod messages;
@@ -35,11 +35,11 @@ mod snapshot;
 mod thread;
 
 pub use clock::{Clock, Epoch, Tid};
-pub use history::{Pruning, Sighting, Site};
-pub use knows::{Knows, Published};
+pub use history::{Pruning, Sighting, SiteCode};
+pub use knowledge::{PublishedClocks, ThreadKnowledge};
 pub use live::Live;
-pub use location::{Access, CasKind, Location, Source, Violation};
-pub use messages::Touch;
-pub use order::Order;
-pub use snapshot::Snapshot;
-pub use thread::{Ended, Hidden, Lesson, Link, Mode, Released, Thread};
+pub use location::{AccessViolation, CasKind, LocationAccess, LocationClocks, WriteSource};
+pub use messages::MessageAccess;
+pub use order::AtomicOrder;
+pub use snapshot::ClockSnapshot;
+pub use thread::{AccessLink, EndClocks, FenceLocation, Lesson, ReleaseClocks, ThreadClocks, WitnessMode};

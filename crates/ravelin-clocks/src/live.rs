@@ -6,9 +6,9 @@
 //! thread, rounded so that too little is promised, and only for so many threads that the table stays small.
 
 use crate::clock::{Clock, Epoch, NOBODY, Tid};
-use crate::location::Location;
-use crate::snapshot::Snapshot;
-use crate::thread::{Hidden, Released, Thread};
+use crate::location::LocationClocks;
+use crate::snapshot::ClockSnapshot;
+use crate::thread::{FenceLocation, ReleaseClocks, ThreadClocks};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -22,7 +22,7 @@ pub(crate) trait Visitor {
     /// A clock that belongs to a thread, which knows all its own epochs, or to [`NOBODY`].
     fn clock(&mut self, owner: Tid, clock: &Clock);
     /// A snapshot.
-    fn snapshot(&mut self, snapshot: &Snapshot);
+    fn snapshot(&mut self, snapshot: &ClockSnapshot);
 }
 
 /// All clocks that exist.
@@ -30,16 +30,16 @@ pub(crate) trait Visitor {
 pub struct Live {
     /// For each thread, the epochs that occur, in order once [`Live::seal`] was called.
     epochs: Vec<Vec<Epoch>>,
-    rows: Vec<Row>,
+    rows: Vec<LiveRow>,
     /// The components of the rows, one after the other.
     components: Vec<Epoch>,
     /// Where the row of components and a thread is, by their hash.
-    known: HashMap<u64, usize, BuildHasherDefault<Hashed>>,
+    known: HashMap<u64, usize, BuildHasherDefault<IdentityHasher>>,
     least: Vec<Least>,
 }
 
 /// A clock, or all snapshots of one thread with the same other components.
-struct Row {
+struct LiveRow {
     from: usize,
     to: usize,
     by: Tid,
@@ -72,22 +72,22 @@ impl Live {
     }
 
     /// Adds a thread's clocks.
-    pub fn thread(&mut self, thread: &Thread) {
+    pub fn thread(&mut self, thread: &ThreadClocks) {
         thread.visit(self);
     }
 
     /// Adds a location's clocks.
-    pub fn location(&mut self, location: &Location) {
+    pub fn location(&mut self, location: &LocationClocks) {
         location.visit(self);
     }
 
     /// Adds what was released.
-    pub fn released(&mut self, released: &Released) {
+    pub fn released(&mut self, released: &ReleaseClocks) {
         released.visit(self);
     }
 
     /// Adds the hidden location.
-    pub fn hidden(&mut self, hidden: &Hidden) {
+    pub fn hidden(&mut self, hidden: &FenceLocation) {
         hidden.visit(self);
     }
 
@@ -141,12 +141,12 @@ impl Live {
         }
         let from = self.components.len();
         self.components.extend_from_slice(epochs);
-        self.rows.push(Row { from, to: self.components.len(), by, at });
+        self.rows.push(LiveRow { from, to: self.components.len(), by, at });
         self.rows.len() - 1
     }
 
     fn least_of(&self, tid: Tid) -> Least {
-        let covers = |row: &Row| match row.by == tid {
+        let covers = |row: &LiveRow| match row.by == tid {
             true => row.at.1,
             false => self.components[row.from..row.to].get(tid as usize).copied().unwrap_or(0),
         };
@@ -186,7 +186,7 @@ impl Visitor for Live {
         self.row(clock.epochs(), owner, (at, at));
     }
 
-    fn snapshot(&mut self, snapshot: &Snapshot) {
+    fn snapshot(&mut self, snapshot: &ClockSnapshot) {
         if snapshot.is_empty() {
             return;
         }
@@ -214,9 +214,9 @@ fn hash(epochs: &[Epoch], by: Tid) -> u64 {
 
 /// A hasher for values that are hashes already.
 #[derive(Default)]
-struct Hashed(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for Hashed {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0 ^ self.0 >> 32
     }

@@ -5,15 +5,15 @@
 //! nothing else, so the caller needs only one lock per location.
 //!
 //! A seq_cst access is the release/acquire access followed by a hidden seq_cst fence. The caller does the fence
-//! ([`Thread::hidden_fence`]), because the hidden location has its own lock.
+//! ([`ThreadClocks::hidden_fence`]), because the hidden location has its own lock.
 
 use crate::clock::{Epoch, Tid};
-use crate::history::{Gap, History, Pruning, Sighting, Site};
-use crate::knows::Published;
+use crate::history::{Gap, History, Pruning, Sighting, SiteCode};
+use crate::knowledge::PublishedClocks;
 use crate::live::{Live, Visitor};
-use crate::order::Order;
-use crate::snapshot::Snapshot;
-use crate::thread::{Lesson, Link, Mode, Thread};
+use crate::order::AtomicOrder;
+use crate::snapshot::ClockSnapshot;
+use crate::thread::{AccessLink, Lesson, ThreadClocks, WitnessMode};
 use std::num::NonZero;
 
 /// How many stale values a violation lists.
@@ -26,23 +26,23 @@ pub const VALUES: usize = 4;
 /// three lines and a store all five.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Location {
+pub struct LocationClocks {
     /// `W_SC`.
-    written: Snapshot,
+    written: ClockSnapshot,
     /// What a reader learns; `None` for nothing.
-    message: Option<Published>,
+    message: Option<PublishedClocks>,
     /// `M_SC`, if the location was read since it was written: what the last thread that touched it knows. It is a
     /// snapshot of one moment, because that thread knows all that the previous ones knew. (The value from before the
     /// write stays, to reuse its array.)
-    touched: Snapshot,
+    touched: ClockSnapshot,
     /// One more than the site of the last read since the last write. Without such a read, `M_SC` equals `written`.
-    last_read: Option<NonZero<Site>>,
+    last_read: Option<NonZero<SiteCode>>,
     history: History,
 }
 
 /// What may go wrong at an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Violation {
+pub struct AccessViolation {
     /// Whether the read part of the access may be stale.
     pub reads: bool,
     /// The newest write that the access may miss.
@@ -59,13 +59,13 @@ pub struct Violation {
 
 /// The write that a read reads from, if another thread made it and it is not known by happens-before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct WriteSource {
     /// The thread that wrote it.
     pub writer: Tid,
     /// When it was written, in the writer's time.
     pub written_at: Epoch,
     /// Where it was written.
-    pub site: Site,
+    pub site: SiteCode,
     /// The writer's epoch up to which a thread that acquires the write knows what the writer did; 0 if it releases
     /// nothing. An epoch before that of the write is that of a release fence.
     pub released: Epoch,
@@ -73,15 +73,15 @@ pub struct Source {
 
 /// One access of any kind.
 #[derive(Clone, Copy, Debug)]
-pub struct Access {
+pub struct LocationAccess {
     /// The location, as [`Lesson`]s identify it.
     pub place: u64,
     /// The order; of a compare-exchange, that of success or failure, whichever happened.
-    pub order: Order,
+    pub order: AtomicOrder,
     /// Where it is made.
-    pub site: Site,
+    pub site: SiteCode,
     /// What is checked.
-    pub mode: Mode,
+    pub mode: WitnessMode,
 }
 
 /// What a compare-exchange may do.
@@ -95,13 +95,13 @@ pub enum CasKind {
     Blocking,
 }
 
-impl Location {
+impl LocationClocks {
     /// A location with its initial value, which all threads know.
-    pub fn new(initial: u64) -> Location {
-        Location {
-            written: Snapshot::default(),
+    pub fn new(initial: u64) -> LocationClocks {
+        LocationClocks {
+            written: ClockSnapshot::default(),
             message: None,
-            touched: Snapshot::default(),
+            touched: ClockSnapshot::default(),
             last_read: None,
             history: History::new(initial),
         }
@@ -116,14 +116,14 @@ impl Location {
     /// read it before. For a read-modify-write it is returned even if it was read before, because the read-modify-write
     /// continues a release sequence.
     #[inline]
-    pub fn source(&self, thread: &Thread, writes: bool) -> Option<Source> {
+    pub fn source(&self, thread: &ThreadClocks, writes: bool) -> Option<WriteSource> {
         let (writer, written_at) = self.written.moment()?;
         if thread.happens_after(writer, written_at) || !writes && self.history.knows_newest(thread.tid, &thread.cur.hb)
         {
             return None;
         }
         let released = self.message.as_ref().map_or(0, |message| message.hb.get(writer));
-        Some(Source { writer, written_at, site: self.history.newest_site(), released })
+        Some(WriteSource { writer, written_at, site: self.history.newest_site(), released })
     }
 
     /// Forgets sightings that none of the existing clocks can distinguish.
@@ -133,7 +133,7 @@ impl Location {
 
     /// A load.
     #[inline]
-    pub fn load(&mut self, thread: &mut Thread, access: Access) -> Option<Violation> {
+    pub fn load(&mut self, thread: &mut ThreadClocks, access: LocationAccess) -> Option<AccessViolation> {
         let mut violation = None;
         if !self.history.knows_newest(thread.tid, thread.cur.view()) {
             violation = self.stale_read(thread, access.mode);
@@ -145,7 +145,13 @@ impl Location {
     }
 
     /// One attempt of a wait for `value`; `passes` if that value was read. An attempt that does not pass is no event.
-    pub fn wait(&mut self, thread: &mut Thread, access: Access, value: u64, passes: bool) -> Option<Violation> {
+    pub fn wait(
+        &mut self,
+        thread: &mut ThreadClocks,
+        access: LocationAccess,
+        value: u64,
+        passes: bool,
+    ) -> Option<AccessViolation> {
         let violation = self.stale_value(thread, access.mode, |stale| stale == value);
         if passes {
             if !self.history.knows_newest(thread.tid, thread.cur.view()) {
@@ -159,13 +165,13 @@ impl Location {
 
     /// A store.
     #[inline]
-    pub fn store(&mut self, thread: &mut Thread, access: Access, value: u64) -> Option<Violation> {
+    pub fn store(&mut self, thread: &mut ThreadClocks, access: LocationAccess, value: u64) -> Option<AccessViolation> {
         let violation = self.stale_write(thread, access.mode);
         self.learn_from_touched(thread, access);
         if access.order.releases() {
             self.publish(thread);
         } else {
-            Published::assign(&mut self.message, &thread.rel);
+            PublishedClocks::assign(&mut self.message, &thread.rel);
         }
         self.write(thread, access.site, true, value);
         thread.advance();
@@ -174,7 +180,7 @@ impl Location {
 
     /// A read-modify-write that always writes.
     #[inline]
-    pub fn update(&mut self, thread: &mut Thread, access: Access, value: u64) -> Option<Violation> {
+    pub fn update(&mut self, thread: &mut ThreadClocks, access: LocationAccess, value: u64) -> Option<AccessViolation> {
         let violation = self.stale_update(thread, access.mode);
         self.modify(thread, access, value);
         violation
@@ -183,12 +189,12 @@ impl Location {
     /// A compare-exchange with `expected`; `written` is what it wrote if it succeeded.
     pub fn compare_exchange(
         &mut self,
-        thread: &mut Thread,
-        access: Access,
+        thread: &mut ThreadClocks,
+        access: LocationAccess,
         kind: CasKind,
         expected: u64,
         written: Option<u64>,
-    ) -> Option<Violation> {
+    ) -> Option<AccessViolation> {
         let known = self.history.knows_newest(thread.tid, thread.cur.view());
         let violation = if known {
             None
@@ -225,21 +231,26 @@ impl Location {
     }
 
     /// Whether a write may be read although a newer one is forced.
-    fn stale_read(&self, thread: &Thread, mode: Mode) -> Option<Violation> {
+    fn stale_read(&self, thread: &ThreadClocks, mode: WitnessMode) -> Option<AccessViolation> {
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
         self.stale_values(&gap, mode, |_| true)
     }
 
     /// The same where only some values matter: one of them must be known to be present.
-    fn stale_value(&self, thread: &Thread, mode: Mode, matters: impl Fn(u64) -> bool) -> Option<Violation> {
+    fn stale_value(
+        &self,
+        thread: &ThreadClocks,
+        mode: WitnessMode,
+        matters: impl Fn(u64) -> bool,
+    ) -> Option<AccessViolation> {
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
         self.stale_values(&gap, mode, matters).filter(|violation| violation.listed > 0)
     }
 
-    fn stale_values(&self, gap: &Gap, mode: Mode, matters: impl Fn(u64) -> bool) -> Option<Violation> {
+    fn stale_values(&self, gap: &Gap, mode: WitnessMode, matters: impl Fn(u64) -> bool) -> Option<AccessViolation> {
         let missed = self.history.forced(gap);
         let predicted = missed.timestamp != self.history.newest();
-        if predicted && mode == Mode::Standard {
+        if predicted && mode == WitnessMode::Standard {
             return None;
         }
         let mut stale = self.history.stale(gap);
@@ -256,22 +267,22 @@ impl Location {
             }
         }
         let complete = complete && stale.complete();
-        Some(Violation { reads: true, missed, predicted, values, listed, complete })
+        Some(AccessViolation { reads: true, missed, predicted, values, listed, complete })
     }
 
     /// Whether a write may be put before one that is forced (4.1: not between an update and what it read).
-    fn stale_write(&self, thread: &Thread, mode: Mode) -> Option<Violation> {
+    fn stale_write(&self, thread: &ThreadClocks, mode: WitnessMode) -> Option<AccessViolation> {
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
         let predicted = !self.history.forced_plain(&gap)?;
-        if predicted && mode == Mode::Standard {
+        if predicted && mode == WitnessMode::Standard {
             return None;
         }
         let missed = self.history.forced(&gap);
-        Some(Violation { reads: false, missed, predicted, values: [0; VALUES], listed: 0, complete: false })
+        Some(AccessViolation { reads: false, missed, predicted, values: [0; VALUES], listed: 0, complete: false })
     }
 
     /// Whether an update may read a stale write and be put right after it, and which values it may read.
-    fn stale_update(&self, thread: &Thread, mode: Mode) -> Option<Violation> {
+    fn stale_update(&self, thread: &ThreadClocks, mode: WitnessMode) -> Option<AccessViolation> {
         let violation = self.stale_write(thread, mode)?;
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
         let mut stale = self.history.stale(&gap);
@@ -282,14 +293,14 @@ impl Location {
             listed += 1;
         }
         let complete = stale.by_ref().all(|write| !write.open) && stale.complete();
-        Some(Violation { reads: true, values, listed, complete, ..violation })
+        Some(AccessViolation { reads: true, values, listed, complete, ..violation })
     }
 
     /// Whether a compare-exchange may succeed on a stale write.
-    fn stale_exchange(&self, thread: &Thread, mode: Mode, expected: u64) -> Option<Violation> {
+    fn stale_exchange(&self, thread: &ThreadClocks, mode: WitnessMode, expected: u64) -> Option<AccessViolation> {
         let violation = self.stale_write(thread, mode)?;
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
-        self.history.stale(&gap).any(|write| write.open && write.value == expected).then_some(Violation {
+        self.history.stale(&gap).any(|write| write.open && write.value == expected).then_some(AccessViolation {
             reads: true,
             values: [expected, 0, 0, 0],
             listed: 1,
@@ -298,26 +309,26 @@ impl Location {
     }
 
     /// The thread now knows the newest write.
-    fn see(&mut self, thread: &mut Thread) {
+    fn see(&mut self, thread: &mut ThreadClocks) {
         self.history.see(thread.tid, thread.epoch);
         thread.changed = thread.epoch;
     }
 
     /// What a read does to the clocks.
     #[inline]
-    fn read(&mut self, thread: &mut Thread, access: Access) {
+    fn read(&mut self, thread: &mut ThreadClocks, access: LocationAccess) {
         self.learn_message(thread, access.order);
         if thread.sc.join(thread.tid, &self.written) {
             thread.sc_changed = thread.epoch;
             thread.changed = thread.epoch;
-            self.teach(thread, access, Link::ReadsFrom, &self.written, self.history.newest_site());
+            self.teach(thread, access, AccessLink::ReadsFrom, &self.written, self.history.newest_site());
         }
         self.touch(thread);
-        self.last_read = Some(NonZero::<Site>::MIN.saturating_add(access.site));
+        self.last_read = Some(NonZero::<SiteCode>::MIN.saturating_add(access.site));
     }
 
     /// What a read-modify-write does to the clocks.
-    fn modify(&mut self, thread: &mut Thread, access: Access, value: u64) {
+    fn modify(&mut self, thread: &mut ThreadClocks, access: LocationAccess, value: u64) {
         self.learn_message(thread, access.order);
         self.learn_from_touched(thread, access);
         match (access.order.acquires(), access.order.releases()) {
@@ -344,7 +355,7 @@ impl Location {
     }
 
     #[inline]
-    fn learn_message(&self, thread: &mut Thread, order: Order) {
+    fn learn_message(&self, thread: &mut ThreadClocks, order: AtomicOrder) {
         let Some(message) = &self.message else { return };
         if order.acquires() {
             thread.learn_views(message);
@@ -358,10 +369,10 @@ impl Location {
     }
 
     #[inline]
-    fn learn_from_touched(&mut self, thread: &mut Thread, access: Access) {
+    fn learn_from_touched(&mut self, thread: &mut ThreadClocks, access: LocationAccess) {
         let (clock, link, taught_site) = match self.last_read {
-            None => (&self.written, Link::Overwrites, self.history.newest_site()),
-            Some(site) => (&self.touched, Link::OverwritesRead, site.get() - 1),
+            None => (&self.written, AccessLink::Overwrites, self.history.newest_site()),
+            Some(site) => (&self.touched, AccessLink::OverwritesRead, site.get() - 1),
         };
         if thread.sc.join(thread.tid, clock) {
             thread.sc_changed = thread.epoch;
@@ -370,7 +381,14 @@ impl Location {
         }
     }
 
-    fn teach(&self, thread: &mut Thread, access: Access, link: Link, by: &Snapshot, taught_site: Site) {
+    fn teach(
+        &self,
+        thread: &mut ThreadClocks,
+        access: LocationAccess,
+        link: AccessLink,
+        by: &ClockSnapshot,
+        taught_site: SiteCode,
+    ) {
         let teacher = by.by();
         thread.learn(Lesson {
             link,
@@ -385,7 +403,7 @@ impl Location {
 
     /// `M_SC(x) := M_SC(x) ⊔ T_SC(t)`, after the thread has learnt `W_SC(x)`.
     #[inline]
-    fn touch(&mut self, thread: &mut Thread) {
+    fn touch(&mut self, thread: &mut ThreadClocks) {
         let (tid, epoch) = (thread.tid, thread.epoch);
         let touched = &mut self.touched;
         if self.last_read.is_none() || thread.sc.covers(tid, touched) {
@@ -400,7 +418,7 @@ impl Location {
 
     /// The message becomes what the thread knows.
     #[inline]
-    fn publish(&mut self, thread: &mut Thread) {
+    fn publish(&mut self, thread: &mut ThreadClocks) {
         thread.hands_out();
         match &mut self.message {
             None => self.message = Some(thread.cur.freeze(thread.tid, thread.epoch)),
@@ -410,7 +428,7 @@ impl Location {
 
     /// The part of a write that is the same for stores and updates.
     #[inline]
-    fn write(&mut self, thread: &mut Thread, site: Site, plain: bool, value: u64) {
+    fn write(&mut self, thread: &mut ThreadClocks, site: SiteCode, plain: bool, value: u64) {
         self.history.write(thread.tid, thread.epoch, plain, value, site);
         thread.changed = thread.epoch;
         thread.sc.freeze_into(thread.tid, thread.epoch, thread.sc_changed, &mut self.written);

@@ -3,25 +3,30 @@
 //! Such an access is not checked, and its position after another one proves nothing by itself: the program cannot
 //! observe that a lock was found taken a moment too early. Only C11's synchronisation counts. A thread that acquires
 //! what another released knows it, both by happens-before and in the sc sense, as with a lock of the C library. There
-//! is no history; a message is a [`Released`].
+//! is no history; a message is a [`ReleaseClocks`].
 
-use crate::knows::Published;
-use crate::order::Order;
-use crate::thread::{Released, Thread};
+use crate::knowledge::PublishedClocks;
+use crate::order::AtomicOrder;
+use crate::thread::{ReleaseClocks, ThreadClocks};
 
 /// What an access does to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touch {
+pub enum MessageAccess {
     Load,
     Store,
     /// A read-modify-write: the message stays, because the release sequence continues.
     Update,
 }
 
-impl Thread {
+impl ThreadClocks {
     /// An access of the given kind to a location that holds `message`.
-    pub fn exchange_message(&mut self, message: &mut Option<Box<Released>>, touch: Touch, order: Order) {
-        if touch != Touch::Store
+    pub fn exchange_message(
+        &mut self,
+        message: &mut Option<Box<ReleaseClocks>>,
+        touch: MessageAccess,
+        order: AtomicOrder,
+    ) {
+        if touch != MessageAccess::Store
             && let Some(message) = message
         {
             if order.acquires() {
@@ -32,14 +37,14 @@ impl Thread {
                 self.changed = self.epoch;
             }
         }
-        if touch == Touch::Load {
+        if touch == MessageAccess::Load {
             self.advance();
             return;
         }
         let own = if order.releases() { Some(self.release()) } else { self.released_by_fence() };
         match (own, message) {
-            (Some(own), Some(there)) if touch == Touch::Update => there.join(&own),
-            (None, _) if touch == Touch::Update => {}
+            (Some(own), Some(there)) if touch == MessageAccess::Update => there.join(&own),
+            (None, _) if touch == MessageAccess::Update => {}
             (own, message) => *message = own.map(Box::new),
         }
         self.changed = self.epoch;
@@ -48,21 +53,21 @@ impl Thread {
 
     /// What a relaxed write publishes: what was known at the last release fence. The sc clock of that moment no longer
     /// exists, so nothing is claimed in the sc sense, which can only hide violations.
-    fn released_by_fence(&self) -> Option<Released> {
-        let rel: &Published = self.rel.as_ref()?;
-        Some(Released::of(rel.clone()))
+    fn released_by_fence(&self) -> Option<ReleaseClocks> {
+        let rel: &PublishedClocks = self.rel.as_ref()?;
+        Some(ReleaseClocks::of(rel.clone()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-    use Touch::{Load, Store, Update};
+    use AtomicOrder::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+    use MessageAccess::{Load, Store, Update};
 
     /// Whether thread 2 knows what thread 1 did first, after these accesses of one location, each by thread 1, 2 or 3.
-    fn known(accesses: &[(usize, Touch, Order)]) -> bool {
-        let mut threads = [Thread::new(1, 5), Thread::new(2, 5), Thread::new(3, 5)];
+    fn known(accesses: &[(usize, MessageAccess, AtomicOrder)]) -> bool {
+        let mut threads = [ThreadClocks::new(1, 5), ThreadClocks::new(2, 5), ThreadClocks::new(3, 5)];
         let mut message = None;
         for &(who, touch, order) in accesses {
             threads[who - 1].exchange_message(&mut message, touch, order);
@@ -89,8 +94,8 @@ mod tests {
 
     #[test]
     fn fences_make_synchronisation_of_relaxed_accesses() {
-        let (mut first, mut second) = (Thread::new(1, 5), Thread::new(2, 5));
-        let mut hidden = crate::Hidden::new();
+        let (mut first, mut second) = (ThreadClocks::new(1, 5), ThreadClocks::new(2, 5));
+        let mut hidden = crate::FenceLocation::new();
         let mut message = None;
         first.fence(Release, &mut hidden);
         first.exchange_message(&mut message, Store, Relaxed);

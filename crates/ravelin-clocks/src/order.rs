@@ -2,7 +2,7 @@
 
 /// The order of an atomic access or fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum AtomicOrder {
     /// No ordering.
     Relaxed,
     /// Reads acquire.
@@ -15,14 +15,14 @@ pub enum Order {
     SeqCst,
 }
 
-impl Order {
+impl AtomicOrder {
     /// Whether a read with this order acquires.
     pub fn acquires(self) -> bool {
-        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+        matches!(self, AtomicOrder::Acquire | AtomicOrder::AcqRel | AtomicOrder::SeqCst)
     }
 
     /// Whether a write with this order releases.
     pub fn releases(self) -> bool {
-        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+        matches!(self, AtomicOrder::Release | AtomicOrder::AcqRel | AtomicOrder::SeqCst)
     }
 }

@@ -16,83 +16,83 @@ pub(crate) const SOME: usize = 24;
 /// A thread's clock at one of its epochs. If the epoch `at` is 0, it is the join of several such clocks, the last of
 /// which was by the thread `by`.
 #[derive(Debug)]
-pub struct Snapshot(Kept);
+pub struct ClockSnapshot(SnapshotData);
 
 /// Components beyond the last are 0.
 #[derive(Clone, Debug)]
-enum Kept {
+enum SnapshotData {
     Few { by: Tid, at: Epoch, epochs: [Epoch; FEW] },
     Own { by: Tid, at: Epoch, epochs: Box<[Epoch]> },
     Shared { by: Tid, at: Epoch, epochs: Arc<[Epoch]> },
 }
 
-impl Default for Snapshot {
-    fn default() -> Snapshot {
-        Snapshot(Kept::Few { by: 0, at: 0, epochs: [0; FEW] })
+impl Default for ClockSnapshot {
+    fn default() -> ClockSnapshot {
+        ClockSnapshot(SnapshotData::Few { by: 0, at: 0, epochs: [0; FEW] })
     }
 }
 
-impl Clone for Snapshot {
-    fn clone(&self) -> Snapshot {
-        Snapshot(self.0.clone())
+impl Clone for ClockSnapshot {
+    fn clone(&self) -> ClockSnapshot {
+        ClockSnapshot(self.0.clone())
     }
 
     /// Reuses the array, and does nothing if both are of the same moment.
     #[inline]
-    fn clone_from(&mut self, from: &Snapshot) {
+    fn clone_from(&mut self, from: &ClockSnapshot) {
         if self.by() == from.by() && self.at() == from.at() && self.at() > 0 {
             return;
         }
         match &from.0 {
-            Kept::Few { .. } => self.0 = from.0.clone(),
-            Kept::Own { by, at, epochs } => self.set(*by, *at, epochs),
-            Kept::Shared { by, at, epochs } => self.share(*by, *at, epochs),
+            SnapshotData::Few { .. } => self.0 = from.0.clone(),
+            SnapshotData::Own { by, at, epochs } => self.set(*by, *at, epochs),
+            SnapshotData::Shared { by, at, epochs } => self.share(*by, *at, epochs),
         }
     }
 }
 
-impl Snapshot {
+impl ClockSnapshot {
     /// A clock with these components, except for that of the moment.
-    pub(crate) fn new(by: Tid, at: Epoch, epochs: &[Epoch]) -> Snapshot {
+    pub(crate) fn new(by: Tid, at: Epoch, epochs: &[Epoch]) -> ClockSnapshot {
         let kept = if epochs.len() <= FEW {
             let mut few = [0; FEW];
             few[..epochs.len()].copy_from_slice(epochs);
-            Kept::Few { by, at, epochs: few }
+            SnapshotData::Few { by, at, epochs: few }
         } else if epochs.len() <= SOME {
-            Kept::Own { by, at, epochs: epochs.into() }
+            SnapshotData::Own { by, at, epochs: epochs.into() }
         } else {
-            Kept::Shared { by, at, epochs: epochs.into() }
+            SnapshotData::Shared { by, at, epochs: epochs.into() }
         };
-        Snapshot(kept)
+        ClockSnapshot(kept)
     }
 
     /// The same with components that several snapshots share.
-    pub(crate) fn shared(by: Tid, at: Epoch, epochs: Arc<[Epoch]>) -> Snapshot {
-        Snapshot(Kept::Shared { by, at, epochs })
+    pub(crate) fn shared(by: Tid, at: Epoch, epochs: Arc<[Epoch]>) -> ClockSnapshot {
+        ClockSnapshot(SnapshotData::Shared { by, at, epochs })
     }
 
-    /// Becomes [`Snapshot::new`], with the array it has if that is long enough.
+    /// Becomes [`ClockSnapshot::new`], with the array it has if that is long enough.
     #[inline]
     pub(crate) fn set(&mut self, by: Tid, at: Epoch, epochs: &[Epoch]) {
         match &mut self.0 {
-            Kept::Own { by: old_by, at: old_at, epochs: own } if own.len() >= epochs.len() => {
+            SnapshotData::Own { by: old_by, at: old_at, epochs: own } if own.len() >= epochs.len() => {
                 (*old_by, *old_at) = (by, at);
                 let (begin, end) = own.split_at_mut(epochs.len());
                 begin.copy_from_slice(epochs);
                 end.fill(0);
             }
-            _ => *self = Snapshot::new(by, at, epochs),
+            _ => *self = ClockSnapshot::new(by, at, epochs),
         }
     }
 
-    /// Becomes [`Snapshot::shared`], without touching the reference count if it has these components already.
+    /// Becomes [`ClockSnapshot::shared`], without touching the reference count if it has these components already.
     #[inline]
     pub(crate) fn share(&mut self, by: Tid, at: Epoch, epochs: &Arc<[Epoch]>) {
         match &mut self.0 {
-            Kept::Shared { by: old_by, at: old_at, epochs: old } if Arc::ptr_eq(old, epochs) => {
+            SnapshotData::Shared { by: old_by, at: old_at, epochs: old } if Arc::ptr_eq(old, epochs) => {
                 (*old_by, *old_at) = (by, at);
             }
-            _ => *self = Snapshot::shared(by, at, epochs.clone()),
+            _ => *self = ClockSnapshot::shared(by, at, epochs.clone()),
         }
     }
 
@@ -100,7 +100,7 @@ impl Snapshot {
     #[inline]
     pub(crate) fn renew(&mut self, now: Epoch) {
         match &mut self.0 {
-            Kept::Few { at, .. } | Kept::Own { at, .. } | Kept::Shared { at, .. } => *at = now,
+            SnapshotData::Few { at, .. } | SnapshotData::Own { at, .. } | SnapshotData::Shared { at, .. } => *at = now,
         }
     }
 
@@ -108,23 +108,23 @@ impl Snapshot {
     #[inline]
     pub fn epochs(&self) -> &[Epoch] {
         match &self.0 {
-            Kept::Few { epochs, .. } => epochs,
-            Kept::Own { epochs, .. } => epochs,
-            Kept::Shared { epochs, .. } => epochs,
+            SnapshotData::Few { epochs, .. } => epochs,
+            SnapshotData::Own { epochs, .. } => epochs,
+            SnapshotData::Shared { epochs, .. } => epochs,
         }
     }
 
     #[inline]
     pub(crate) fn by(&self) -> Tid {
         match self.0 {
-            Kept::Few { by, .. } | Kept::Own { by, .. } | Kept::Shared { by, .. } => by,
+            SnapshotData::Few { by, .. } | SnapshotData::Own { by, .. } | SnapshotData::Shared { by, .. } => by,
         }
     }
 
     #[inline]
     pub(crate) fn at(&self) -> Epoch {
         match self.0 {
-            Kept::Few { at, .. } | Kept::Own { at, .. } | Kept::Shared { at, .. } => at,
+            SnapshotData::Few { at, .. } | SnapshotData::Own { at, .. } | SnapshotData::Shared { at, .. } => at,
         }
     }
 
@@ -145,7 +145,7 @@ impl Snapshot {
     }
 
     /// Learns what another snapshot holds. If one covers the other, the result is the larger one.
-    pub fn join(&mut self, other: &Snapshot) {
+    pub fn join(&mut self, other: &ClockSnapshot) {
         if other.is_empty() || other.at() > 0 && self.get(other.by()) >= other.at() {
             return;
         }
@@ -162,9 +162,9 @@ impl Snapshot {
         let of_moments = moments.iter().filter(|(_, at)| *at > 0).map(|(by, _)| usize::from(*by) + 1);
         let width = of_moments.max().unwrap_or(0).max(epochs.len());
         let mine: Option<(_, _, &mut [Epoch])> = match &mut self.0 {
-            Kept::Few { by, at, epochs } => Some((by, at, epochs)),
-            Kept::Own { by, at, epochs } => Some((by, at, epochs)),
-            Kept::Shared { by, at, epochs } => Arc::get_mut(epochs).map(|epochs| (by, at, epochs)),
+            SnapshotData::Few { by, at, epochs } => Some((by, at, epochs)),
+            SnapshotData::Own { by, at, epochs } => Some((by, at, epochs)),
+            SnapshotData::Shared { by, at, epochs } => Arc::get_mut(epochs).map(|epochs| (by, at, epochs)),
         };
         if let Some((last, moment, mine)) = mine.filter(|(.., mine)| width <= mine.len()) {
             (*last, *moment) = (by, 0);
@@ -178,6 +178,6 @@ impl Snapshot {
         clock.join_new(NOBODY, self);
         clock.join_epochs(NOBODY, epochs);
         clock.raise(by, at);
-        *self = Snapshot::new(by, 0, clock.epochs());
+        *self = ClockSnapshot::new(by, 0, clock.epochs());
     }
 }

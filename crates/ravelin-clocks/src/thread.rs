@@ -1,31 +1,31 @@
 //! What one thread carries: its views, its sc clock, and how it learnt them.
 //!
-//! Every event has its own epoch: [`Thread::advance`] is called at the end of each. If epochs advanced only at
+//! Every event has its own epoch: [`ThreadClocks::advance`] is called at the end of each. If epochs advanced only at
 //! releases, other threads would seem to know what came after the release.
 
 use crate::clock::{Clock, Epoch, Tid};
-use crate::history::Site;
-use crate::knows::{Knows, Published};
+use crate::history::SiteCode;
+use crate::knowledge::{PublishedClocks, ThreadKnowledge};
 use crate::live::Visitor;
-use crate::order::Order;
-use crate::snapshot::Snapshot;
+use crate::order::AtomicOrder;
+use crate::snapshot::ClockSnapshot;
 
 /// How many lessons a thread remembers.
 const LESSONS: usize = 8;
 
 /// The clocks of one thread.
 #[derive(Debug)]
-pub struct Thread {
+pub struct ThreadClocks {
     /// Its number.
     pub tid: Tid,
     /// The epoch of its next event.
     pub epoch: Epoch,
     /// `T_c`: what it knows.
-    pub cur: Knows,
+    pub cur: ThreadKnowledge,
     /// `T_a`: what it will know after an acquire fence. `None` if that equals `cur`.
-    pub(crate) acq: Option<Knows>,
+    pub(crate) acq: Option<ThreadKnowledge>,
     /// `T_r`: what it knew at its last release fence. `None` for nothing.
-    pub(crate) rel: Option<Published>,
+    pub(crate) rel: Option<PublishedClocks>,
     /// `T_SC`: what must come earlier in every sequentially consistent run.
     pub(crate) sc: Clock,
     /// The first epoch after the last one that was released in the sense of happens-before.
@@ -42,7 +42,7 @@ pub struct Thread {
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum WitnessMode {
     /// Extended witnesses: violations of other runs with the same beginning count too (Theorem 3.1).
     Predict,
     /// Standard witnesses only (Theorem 2.2).
@@ -53,7 +53,7 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lesson {
     /// How the two accesses are ordered.
-    pub link: Link,
+    pub link: AccessLink,
     /// The location, as its creator named it.
     pub place: u64,
     /// The thread that accessed it earlier.
@@ -61,16 +61,16 @@ pub struct Lesson {
     /// When it did so, in the teacher's time.
     pub taught_at: Epoch,
     /// Where it did so.
-    pub taught_site: Site,
+    pub taught_site: SiteCode,
     /// When the learner accessed it.
     pub learnt_at: Epoch,
     /// Where the learner accessed it.
-    pub learnt_site: Site,
+    pub learnt_site: SiteCode,
 }
 
 /// How two accesses of a location are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Link {
+pub enum AccessLink {
     /// The later reads what the earlier wrote.
     ReadsFrom,
     /// The later overwrites what the earlier wrote.
@@ -81,33 +81,33 @@ pub enum Link {
 
 /// Everything a thread knows at an unlock, at its end, or when it starts another.
 #[derive(Clone, Debug, Default)]
-pub struct Released {
-    published: Published,
-    sc: Snapshot,
+pub struct ReleaseClocks {
+    published: PublishedClocks,
+    sc: ClockSnapshot,
 }
 
 /// What an ended thread knew.
-pub type Ended = Released;
+pub type EndClocks = ReleaseClocks;
 
 /// The location that only seq_cst fences update. It takes part in the views only.
 #[derive(Debug, Default)]
-pub struct Hidden {
-    message: Option<Published>,
+pub struct FenceLocation {
+    message: Option<PublishedClocks>,
 }
 
-impl Released {
+impl ReleaseClocks {
     /// Learns what another holds.
-    pub fn join(&mut self, other: &Released) {
+    pub fn join(&mut self, other: &ReleaseClocks) {
         self.published.join(&other.published);
         self.sc.join(&other.sc);
     }
 
     /// What is known by happens-before only.
-    pub(crate) fn of(published: Published) -> Released {
-        Released { published, sc: Snapshot::default() }
+    pub(crate) fn of(published: PublishedClocks) -> ReleaseClocks {
+        ReleaseClocks { published, sc: ClockSnapshot::default() }
     }
 
-    pub(crate) fn published(&self) -> &Published {
+    pub(crate) fn published(&self) -> &PublishedClocks {
         &self.published
     }
 
@@ -117,7 +117,7 @@ impl Released {
     }
 
     /// Whether `thread` knows all of this, by happens-before and in the sc sense.
-    pub fn known_to(&self, thread: &Thread) -> bool {
+    pub fn known_to(&self, thread: &ThreadClocks) -> bool {
         thread.cur.covers(thread.tid, &self.published) && thread.sc.covers(thread.tid, &self.sc)
     }
 
@@ -127,10 +127,10 @@ impl Released {
     }
 }
 
-impl Hidden {
+impl FenceLocation {
     /// No fence was made yet.
-    pub const fn new() -> Hidden {
-        Hidden { message: None }
+    pub const fn new() -> FenceLocation {
+        FenceLocation { message: None }
     }
 
     pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
@@ -140,14 +140,14 @@ impl Hidden {
     }
 }
 
-impl Thread {
+impl ThreadClocks {
     /// A thread that knows nothing, which is right for the first one.
-    pub fn new(tid: Tid, epoch: Epoch) -> Thread {
+    pub fn new(tid: Tid, epoch: Epoch) -> ThreadClocks {
         debug_assert!(epoch > 0);
-        Thread {
+        ThreadClocks {
             tid,
             epoch,
-            cur: Knows::default(),
+            cur: ThreadKnowledge::default(),
             acq: None,
             rel: None,
             sc: Clock::default(),
@@ -187,16 +187,18 @@ impl Thread {
     }
 
     /// Everything this thread knows, for a lock, a child or a thread that joins it.
-    pub fn release(&mut self) -> Released {
+    pub fn release(&mut self) -> ReleaseClocks {
         self.hands_out();
-        let released =
-            Released { published: self.cur.freeze(self.tid, self.epoch), sc: self.sc.freeze(self.tid, self.epoch) };
+        let released = ReleaseClocks {
+            published: self.cur.freeze(self.tid, self.epoch),
+            sc: self.sc.freeze(self.tid, self.epoch),
+        };
         self.advance();
         released
     }
 
-    /// [`Thread::release`] that replaces an existing value.
-    pub fn release_into(&mut self, released: &mut Released) {
+    /// [`ThreadClocks::release`] that replaces an existing value.
+    pub fn release_into(&mut self, released: &mut ReleaseClocks) {
         self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, &mut released.published);
         self.sc.freeze_into(self.tid, self.epoch, self.sc_changed, &mut released.sc);
         self.hands_out();
@@ -205,7 +207,7 @@ impl Thread {
     }
 
     /// Learns everything that was released: by a lock, by the parent at its start, by a joined thread.
-    pub fn acquire(&mut self, released: &Released) {
+    pub fn acquire(&mut self, released: &ReleaseClocks) {
         if self.sc.join(self.tid, &released.sc) {
             self.sc_changed = self.epoch;
         }
@@ -215,7 +217,7 @@ impl Thread {
     /// Learns what was released in the views only. This is for order that is assumed where there may be none, as
     /// through a file that several pairs of threads share. Too much in the views hides violations; too much in `sc`
     /// would be a false alarm.
-    pub fn acquire_views(&mut self, released: &Released) {
+    pub fn acquire_views(&mut self, released: &ReleaseClocks) {
         self.learn_views(&released.published);
         if let Some(acq) = &mut self.acq {
             acq.join(self.tid, &released.published);
@@ -226,18 +228,18 @@ impl Thread {
 
     /// Learns in `cur`.
     #[inline]
-    pub(crate) fn learn_views(&mut self, published: &Published) {
+    pub(crate) fn learn_views(&mut self, published: &PublishedClocks) {
         if self.cur.join(self.tid, published) {
             self.cur_changed = self.epoch;
         }
     }
 
     /// A fence.
-    pub fn fence(&mut self, order: Order, hidden: &mut Hidden) {
+    pub fn fence(&mut self, order: AtomicOrder, hidden: &mut FenceLocation) {
         if order.acquires() {
             self.acquire_fence();
         }
-        if order == Order::SeqCst {
+        if order == AtomicOrder::SeqCst {
             self.update_hidden(hidden);
         }
         if order.releases() {
@@ -248,7 +250,7 @@ impl Thread {
 
     /// The implicit seq_cst fence after a seq_cst access. It is not in the program: it feeds the views, and
     /// synchronises nothing.
-    pub fn hidden_fence(&mut self, hidden: &mut Hidden) {
+    pub fn hidden_fence(&mut self, hidden: &mut FenceLocation) {
         if let Some(acq) = &self.acq
             && self.cur.join_view(self.tid, acq.view())
         {
@@ -270,7 +272,7 @@ impl Thread {
         }
     }
 
-    fn update_hidden(&mut self, hidden: &mut Hidden) {
+    fn update_hidden(&mut self, hidden: &mut FenceLocation) {
         match &mut hidden.message {
             None => hidden.message = Some(self.cur.freeze(self.tid, self.epoch)),
             Some(message) => {

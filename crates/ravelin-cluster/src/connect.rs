@@ -5,10 +5,10 @@
 //! each with a limit of some seconds. The number of unfinished ones is limited: if more arrive, the oldest is closed.
 //! Connections that send nothing, or one byte now and then, therefore keep no process out.
 
-use crate::connection::{Connection, Fate, Socket};
+use crate::connection::{Connection, ConnectionStatus, Socket};
 use crate::dialer::Dialer;
-use crate::handshake::{Handshake, Outcome, Refusal, Terms};
-use crate::hosts::{Address, Hosts};
+use crate::handshake::{Handshake, HandshakeError, HandshakeState, HandshakeTerms};
+use crate::hosts::{HostAddress, Hosts};
 use crate::links::Links;
 use crate::listener::Listener;
 use crate::secret::Secret;
@@ -31,7 +31,7 @@ pub struct Introduction {
 
 /// How a process waits for the others.
 #[derive(Clone, Copy)]
-pub struct Waiting<'a> {
+pub struct WaitPolicy<'a> {
     /// The time limit for all of it.
     pub patience: Duration,
     /// A peer that does not know it is refused.
@@ -39,44 +39,44 @@ pub struct Waiting<'a> {
     /// Set by another thread to give up.
     pub stop: Option<&'a AtomicBool>,
     /// Called once for each process that was refused.
-    pub note: Option<&'a dyn Fn(&Sighting)>,
+    pub note: Option<&'a dyn Fn(&UnexpectedPeer)>,
 }
 
-impl Waiting<'_> {
+impl WaitPolicy<'_> {
     pub fn new(patience: Duration) -> Self {
-        Waiting { patience, secret: None, stop: None, note: None }
+        WaitPolicy { patience, secret: None, stop: None, note: None }
     }
 }
 
 /// A peer that is not expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sighting {
+pub enum UnexpectedPeer {
     /// It knows the secret, if there is one, and has another question.
-    Different { process: usize, address: Address },
+    Different { process: usize, address: HostAddress },
     /// It does not know the secret.
-    Secret { process: usize, address: Address },
+    Secret { process: usize, address: HostAddress },
     /// It was called, and closed the connection after this process had introduced itself.
-    Refuses { process: usize, address: Address },
+    Refuses { process: usize, address: HostAddress },
     /// The number of connections that were closed because they came from other addresses or failed the handshake.
     Strangers(usize),
 }
 
-impl fmt::Display for Sighting {
+impl fmt::Display for UnexpectedPeer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Sighting::Different { process, address } => write!(
+            UnexpectedPeer::Different { process, address } => write!(
                 f,
                 "process {process} at {address} is about something else: another program, other options, or another version of Ravelin"
             ),
-            Sighting::Secret { process, address } => {
+            UnexpectedPeer::Secret { process, address } => {
                 write!(f, "process {process} at {address} has another secret, or one of the two has none")
             }
-            Sighting::Refuses { process, address } => write!(
+            UnexpectedPeer::Refuses { process, address } => write!(
                 f,
                 "process {process} at {address} closes the connection: it is about something else, or has another secret"
             ),
-            Sighting::Strangers(1) => write!(f, "one connection that belongs to no process was closed"),
-            Sighting::Strangers(count) => write!(f, "{count} connections that belong to no process were closed"),
+            UnexpectedPeer::Strangers(1) => write!(f, "one connection that belongs to no process was closed"),
+            UnexpectedPeer::Strangers(count) => write!(f, "{count} connections that belong to no process were closed"),
         }
     }
 }
@@ -87,18 +87,18 @@ pub enum ConnectError {
     #[error("there is no process {process}: {processes} are named, the first is process 0")]
     NoSuchProcess { process: usize, processes: usize },
     #[error("cannot listen at {address}: {error}")]
-    Listen { address: Address, error: io::Error },
+    Listen { address: HostAddress, error: io::Error },
     #[error("cannot find {address}: {error}")]
-    Unknown { address: Address, error: io::Error },
+    Unknown { address: HostAddress, error: io::Error },
     #[error(
-        "waited {} s without an answer from {}{}", .waited.as_secs_f64(), .missing.iter().map(Address::to_string).collect::<Vec<_>>().join(", "),
+        "waited {} s without an answer from {}{}", .waited.as_secs_f64(), .missing.iter().map(HostAddress::to_string).collect::<Vec<_>>().join(", "),
         .seen.iter().map(|seen| format!("; {seen}")).collect::<String>()
     )]
     Missing {
         waited: Duration,
-        missing: Vec<Address>,
+        missing: Vec<HostAddress>,
         /// The peers that came instead.
-        seen: Vec<Sighting>,
+        seen: Vec<UnexpectedPeer>,
     },
     #[error("interrupted while waiting for the other processes")]
     Stopped,
@@ -118,23 +118,23 @@ const MOST_AT_ONCE: usize = 32;
 const BEFORE_NEXT_CALL: Duration = Duration::from_millis(200);
 
 /// Connects this process with all others, and returns when all are connected.
-pub fn connect(hosts: &Hosts, introduction: Introduction, waiting: &Waiting) -> Result<Links, ConnectError> {
+pub fn connect(hosts: &Hosts, introduction: Introduction, waiting: &WaitPolicy) -> Result<Links, ConnectError> {
     let processes = hosts.addresses.len();
     let Introduction { process, fingerprint } = introduction;
     if process >= processes {
         return Err(ConnectError::NoSuchProcess { process, processes });
     }
     let secret = waiting.secret.cloned().unwrap_or_default();
-    let mut meeting = Meeting {
+    let mut meeting = PeerMeeting {
         hosts,
-        terms: Terms { process, processes, fingerprint, secret },
+        terms: HandshakeTerms { process, processes, fingerprint, secret },
         waiting,
         sockets: (0..processes).map(|_| None).collect(),
         seen: Vec::new(),
         strangers: 0,
     };
     meeting.hold()?;
-    let fate = Fate::new();
+    let fate = ConnectionStatus::new();
     let connections = meeting.sockets.into_iter().enumerate();
     let connections =
         connections.map(|(other, socket)| socket.map(|socket| Connection::new(socket, other, fate.clone()))).collect();
@@ -144,18 +144,18 @@ pub fn connect(hosts: &Hosts, introduction: Introduction, waiting: &Waiting) -> 
 /// The addresses from which each process after this one may call.
 type CallerAddresses = Vec<Vec<IpAddr>>;
 
-struct Meeting<'a> {
+struct PeerMeeting<'a> {
     hosts: &'a Hosts,
-    terms: Terms,
-    waiting: &'a Waiting<'a>,
+    terms: HandshakeTerms,
+    waiting: &'a WaitPolicy<'a>,
     /// By process.
     sockets: Vec<Option<Socket>>,
-    seen: Vec<Sighting>,
+    seen: Vec<UnexpectedPeer>,
     strangers: usize,
 }
 
 /// A process before this one, which this one calls.
-struct Call {
+struct OutgoingCall {
     other: usize,
     dialer: Dialer,
     handshake: Option<Handshake>,
@@ -163,7 +163,7 @@ struct Call {
     again: Option<Instant>,
 }
 
-impl Meeting<'_> {
+impl PeerMeeting<'_> {
     fn hold(&mut self) -> Result<(), ConnectError> {
         let start = Instant::now();
         let deadline = start + self.waiting.patience.min(Duration::from_secs(u64::from(u32::MAX)));
@@ -174,10 +174,10 @@ impl Meeting<'_> {
         let found = self.find_callers()?;
         let mut expected: Option<CallerAddresses> = None;
         let mut callers: VecDeque<Handshake> = VecDeque::new();
-        let mut calls: Vec<Call> = Vec::new();
+        let mut calls: Vec<OutgoingCall> = Vec::new();
         for other in 0..process {
             let dialer = Dialer::start(&self.hosts.addresses[other], deadline)?;
-            calls.push(Call { other, dialer, handshake: None, again: None });
+            calls.push(OutgoingCall { other, dialer, handshake: None, again: None });
         }
         loop {
             if self.waiting.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
@@ -198,14 +198,14 @@ impl Meeting<'_> {
             }
             if Instant::now() >= deadline {
                 let mut seen = std::mem::take(&mut self.seen);
-                seen.extend((self.strangers > 0).then_some(Sighting::Strangers(self.strangers)));
+                seen.extend((self.strangers > 0).then_some(UnexpectedPeer::Strangers(self.strangers)));
                 return Err(ConnectError::Missing { waited: self.waiting.patience, missing: self.missing(), seen });
             }
             std::thread::sleep(PAUSE);
         }
     }
 
-    fn missing(&self) -> Vec<Address> {
+    fn missing(&self) -> Vec<HostAddress> {
         let all = self.hosts.addresses.iter().zip(&self.sockets).enumerate();
         let missing = all.filter(|(other, (_, socket))| *other != self.terms.process && socket.is_none());
         missing.map(|(_, (address, _))| address.clone()).collect()
@@ -216,7 +216,8 @@ impl Meeting<'_> {
         let (send, found) = channel();
         let addresses = self.hosts.addresses[self.terms.process + 1..].to_vec();
         std::thread::Builder::new().name("ravelin-resolver".to_owned()).spawn(move || {
-            let each = |address: Address| address.resolved().map_err(|error| ConnectError::Unknown { address, error });
+            let each =
+                |address: HostAddress| address.resolved().map_err(|error| ConnectError::Unknown { address, error });
             // The receiver may have given up.
             let _ = send.send(addresses.into_iter().map(each).collect());
         })?;
@@ -251,17 +252,17 @@ impl Meeting<'_> {
             let Some(mut caller) = callers.pop_front() else { break };
             let (outcome, other) = (caller.advance(&self.terms), caller.other);
             match (outcome, other) {
-                (Outcome::Goes, _) if caller.since.elapsed() < HANDSHAKE => callers.push_back(caller),
-                (Outcome::Met, Some(other)) => {
+                (HandshakeState::Goes, _) if caller.since.elapsed() < HANDSHAKE => callers.push_back(caller),
+                (HandshakeState::Met, Some(other)) => {
                     if self.sockets[other].is_none() {
                         self.sockets[other] = Some(caller.into_socket()?);
                     }
                 }
-                (Outcome::Refused(Refusal::Secret), Some(process)) => {
-                    self.note(Sighting::Secret { process, address: self.hosts.addresses[process].clone() });
+                (HandshakeState::Refused(HandshakeError::Secret), Some(process)) => {
+                    self.note(UnexpectedPeer::Secret { process, address: self.hosts.addresses[process].clone() });
                 }
-                (Outcome::Refused(Refusal::Different), Some(process)) => {
-                    self.note(Sighting::Different { process, address: self.hosts.addresses[process].clone() });
+                (HandshakeState::Refused(HandshakeError::Different), Some(process)) => {
+                    self.note(UnexpectedPeer::Different { process, address: self.hosts.addresses[process].clone() });
                 }
                 _ => self.strangers += 1,
             }
@@ -270,7 +271,7 @@ impl Meeting<'_> {
     }
 
     /// Continues the call of one process.
-    fn call(&mut self, call: &mut Call) -> Result<(), ConnectError> {
+    fn call(&mut self, call: &mut OutgoingCall) -> Result<(), ConnectError> {
         if self.sockets[call.other].is_some() {
             return Ok(());
         }
@@ -284,18 +285,20 @@ impl Meeting<'_> {
         }
         let Some(handshake) = &mut call.handshake else { return Ok(()) };
         let outcome = handshake.advance(&self.terms);
-        if outcome == Outcome::Goes && handshake.since.elapsed() < HANDSHAKE {
+        if outcome == HandshakeState::Goes && handshake.since.elapsed() < HANDSHAKE {
             return Ok(());
         }
         let Some(handshake) = call.handshake.take() else { return Ok(()) };
         let (process, address) = (call.other, self.hosts.addresses[call.other].clone());
         match outcome {
-            Outcome::Met => {
+            HandshakeState::Met => {
                 self.sockets[call.other] = Some(handshake.into_socket()?);
                 return Ok(());
             }
-            Outcome::Refused(Refusal::Closed { proved: true }) => self.note(Sighting::Refuses { process, address }),
-            Outcome::Refused(Refusal::Secret) => self.note(Sighting::Secret { process, address }),
+            HandshakeState::Refused(HandshakeError::Closed { proved: true }) => {
+                self.note(UnexpectedPeer::Refuses { process, address })
+            }
+            HandshakeState::Refused(HandshakeError::Secret) => self.note(UnexpectedPeer::Secret { process, address }),
             // It may be a process that is not yet ready, one that is just ending, or an unrelated program.
             _ => {}
         }
@@ -303,7 +306,7 @@ impl Meeting<'_> {
         Ok(())
     }
 
-    fn note(&mut self, sighting: Sighting) {
+    fn note(&mut self, sighting: UnexpectedPeer) {
         if self.seen.contains(&sighting) {
             return;
         }

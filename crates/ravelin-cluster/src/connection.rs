@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex};
 use timely_communication::allocator::zero_copy::stream::Stream;
 
 /// State that the connections of a process share.
-pub(crate) struct Fate {
+pub(crate) struct ConnectionStatus {
     /// The processes whose connections ended early, in this order: later ones often end because of the first.
     ended: Mutex<Vec<usize>>,
     /// The number of connections over which everything was sent.
     said: AtomicUsize,
 }
 
-impl Fate {
-    pub fn new() -> Arc<Fate> {
-        Arc::new(Fate { ended: Mutex::new(Vec::new()), said: AtomicUsize::new(0) })
+impl ConnectionStatus {
+    pub fn new() -> Arc<ConnectionStatus> {
+        Arc::new(ConnectionStatus { ended: Mutex::new(Vec::new()), said: AtomicUsize::new(0) })
     }
 
     /// The processes whose connections ended early, the first one first.
@@ -85,7 +85,7 @@ impl Write for Socket {
 pub(crate) struct Connection {
     socket: Socket,
     process: usize,
-    fate: Arc<Fate>,
+    fate: Arc<ConnectionStatus>,
     /// How many of the last bytes that were read are 0.
     zeros: usize,
 }
@@ -94,7 +94,7 @@ pub(crate) struct Connection {
 const FAREWELL: usize = 48;
 
 impl Connection {
-    pub fn new(socket: Socket, process: usize, fate: Arc<Fate>) -> Connection {
+    pub fn new(socket: Socket, process: usize, fate: Arc<ConnectionStatus>) -> Connection {
         Connection { socket, process, fate, zeros: 0 }
     }
 

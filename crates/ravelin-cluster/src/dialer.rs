@@ -2,7 +2,7 @@
 //! with a deadline must not wait for that.
 
 use crate::connection::Socket;
-use crate::hosts::Address;
+use crate::hosts::HostAddress;
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
@@ -22,7 +22,7 @@ pub(crate) struct Dialer {
 }
 
 impl Dialer {
-    pub fn start(address: &Address, deadline: Instant) -> io::Result<Dialer> {
+    pub fn start(address: &HostAddress, deadline: Instant) -> io::Result<Dialer> {
         let (again, asked) = channel();
         let (send, sockets) = sync_channel(1);
         let address = address.clone();
@@ -55,10 +55,10 @@ impl Dialer {
     }
 }
 
-fn dial(address: &Address, deadline: Instant) -> io::Result<Socket> {
+fn dial(address: &HostAddress, deadline: Instant) -> io::Result<Socket> {
     match address {
-        Address::Unix(path) => UnixStream::connect(path).map(Socket::Unix),
-        Address::Tcp { host, port } => {
+        HostAddress::Unix(path) => UnixStream::connect(path).map(Socket::Unix),
+        HostAddress::Tcp { host, port } => {
             let mut last = io::Error::from(io::ErrorKind::NotFound);
             for address in (host.as_str(), *port).to_socket_addrs()? {
                 let left = deadline.saturating_duration_since(Instant::now()).min(ATTEMPT);

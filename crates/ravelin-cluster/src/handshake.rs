@@ -31,7 +31,7 @@ const LISTENER_QUESTION: &[u8] = b"ravelin listener       ";
 
 /// What a process uses in all its handshakes.
 #[derive(Clone, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct HandshakeTerms {
     pub process: usize,
     pub processes: usize,
     pub fingerprint: u64,
@@ -40,16 +40,16 @@ pub(crate) struct Terms {
 
 /// The state of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum HandshakeState {
     Goes,
     /// Both sides have authenticated each other.
     Met,
-    Refused(Refusal),
+    Refused(HandshakeError),
 }
 
 /// Why a handshake failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum HandshakeError {
     /// The connection ended. `proved`: after this side had sent everything.
     Closed { proved: bool },
     /// Not a process of any run, or not one of this run.
@@ -89,7 +89,7 @@ pub(crate) struct Handshake {
 
 impl Handshake {
     /// With a process that this one called.
-    pub fn of_caller(socket: Socket, other: usize, terms: &Terms) -> io::Result<Handshake> {
+    pub fn of_caller(socket: Socket, other: usize, terms: &HandshakeTerms) -> io::Result<Handshake> {
         let mut handshake = Handshake::new(socket, Stage::Challenge)?;
         handshake.other = Some(other);
         let numbers = [terms.processes, terms.process, other].map(|number| (number as u64).to_be_bytes());
@@ -124,37 +124,41 @@ impl Handshake {
     }
 
     /// Does what is possible now.
-    pub fn advance(&mut self, terms: &Terms) -> Outcome {
+    pub fn advance(&mut self, terms: &HandshakeTerms) -> HandshakeState {
         loop {
             if !self.send() {
-                return Outcome::Refused(Refusal::Closed { proved: false });
+                return HandshakeState::Refused(HandshakeError::Closed { proved: false });
             }
             let wanted = match self.stage {
                 Stage::Hello => HELLO,
                 Stage::Challenge => CHALLENGE,
                 Stage::Proofs => 2 * PROOF,
                 Stage::LastProof => PROOF,
-                Stage::Sending => return if self.sent == self.outgoing.len() { Outcome::Met } else { Outcome::Goes },
+                Stage::Sending => {
+                    return if self.sent == self.outgoing.len() { HandshakeState::Met } else { HandshakeState::Goes };
+                }
             };
             match self.receive(wanted) {
                 Ok(true) => {}
-                Ok(false) => return Outcome::Goes,
-                Err(_) => return Outcome::Refused(Refusal::Closed { proved: self.stage == Stage::LastProof }),
+                Ok(false) => return HandshakeState::Goes,
+                Err(_) => {
+                    return HandshakeState::Refused(HandshakeError::Closed { proved: self.stage == Stage::LastProof });
+                }
             }
             let message = std::mem::take(&mut self.incoming);
             match self.take(&message, terms) {
                 Ok(Some(stage)) => self.stage = stage,
-                Ok(None) => return Outcome::Met,
-                Err(refusal) => return Outcome::Refused(refusal),
+                Ok(None) => return HandshakeState::Met,
+                Err(refusal) => return HandshakeState::Refused(refusal),
             }
         }
     }
 
     /// Takes a whole message. Returns the next stage, or none after the last.
-    fn take(&mut self, message: &[u8], terms: &Terms) -> Result<Option<Stage>, Refusal> {
+    fn take(&mut self, message: &[u8], terms: &HandshakeTerms) -> Result<Option<Stage>, HandshakeError> {
         if matches!(self.stage, Stage::Hello | Stage::Challenge) {
             if !message.starts_with(&MAGIC) {
-                return Err(Refusal::Stranger);
+                return Err(HandshakeError::Stranger);
             }
             self.other_nonce.copy_from_slice(&message[message.len() - NONCE..]);
         }
@@ -165,10 +169,12 @@ impl Handshake {
                 let (processes, from, to) = (number(8), number(16), number(24));
                 let other =
                     usize::try_from(from).ok().filter(|other| terms.process < *other && *other < terms.processes);
-                let (Some(other), true) = (other, to == terms.process as u64) else { return Err(Refusal::Stranger) };
+                let (Some(other), true) = (other, to == terms.process as u64) else {
+                    return Err(HandshakeError::Stranger);
+                };
                 self.other = Some(other);
                 if processes != terms.processes as u64 {
-                    return Err(Refusal::Different);
+                    return Err(HandshakeError::Different);
                 }
                 self.say(&[&MAGIC, &self.own_nonce.clone()]);
                 Ok(Some(Stage::Proofs))
@@ -182,11 +188,11 @@ impl Handshake {
             Stage::Proofs => {
                 let (secret, question) = message.split_at(PROOF);
                 if !terms.secret.is_proof(secret, &self.claim(CALLER_SECRET, terms, 0).parts()) {
-                    return Err(Refusal::Secret);
+                    return Err(HandshakeError::Secret);
                 }
                 let claim = self.claim(CALLER_QUESTION, terms, terms.fingerprint);
                 if !terms.secret.is_proof(question, &claim.parts()) {
-                    return Err(Refusal::Different);
+                    return Err(HandshakeError::Different);
                 }
                 let proof = terms.secret.proof(&self.claim(LISTENER_QUESTION, terms, terms.fingerprint).parts());
                 self.say(&[&proof]);
@@ -194,20 +200,20 @@ impl Handshake {
             }
             Stage::LastProof => {
                 let claim = self.claim(LISTENER_QUESTION, terms, terms.fingerprint);
-                if terms.secret.is_proof(message, &claim.parts()) { Ok(None) } else { Err(Refusal::Secret) }
+                if terms.secret.is_proof(message, &claim.parts()) { Ok(None) } else { Err(HandshakeError::Secret) }
             }
             Stage::Sending => Ok(None),
         }
     }
 
     /// The content of a proof of a role. Both sides name the caller first and the listener second.
-    fn claim<'a>(&'a self, role: &'a [u8], terms: &Terms, fingerprint: u64) -> Claim<'a> {
+    fn claim<'a>(&'a self, role: &'a [u8], terms: &HandshakeTerms, fingerprint: u64) -> PeerClaim<'a> {
         let is_caller = matches!(self.stage, Stage::Challenge | Stage::LastProof);
         let other = self.other.unwrap_or(usize::MAX);
         let (caller, listener) = if is_caller { (terms.process, other) } else { (other, terms.process) };
         let nonces = [&self.own_nonce, &self.other_nonce];
         let numbers = [terms.processes as u64, caller as u64, listener as u64, fingerprint].map(u64::to_be_bytes);
-        Claim { role, numbers, nonces: if is_caller { nonces } else { [nonces[1], nonces[0]] } }
+        PeerClaim { role, numbers, nonces: if is_caller { nonces } else { [nonces[1], nonces[0]] } }
     }
 
     fn say(&mut self, parts: &[&[u8]]) {
@@ -251,14 +257,14 @@ impl Handshake {
 }
 
 /// The parts of a proved claim.
-struct Claim<'a> {
+struct PeerClaim<'a> {
     role: &'a [u8],
     numbers: [[u8; 8]; 4],
     /// The caller's, then the listener's.
     nonces: [&'a [u8; NONCE]; 2],
 }
 
-impl Claim<'_> {
+impl PeerClaim<'_> {
     fn parts(&self) -> [&[u8]; 4] {
         [self.role, self.numbers.as_flattened(), self.nonces[0], self.nonces[1]]
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a process listens while the others connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
+pub enum HostAddress {
     /// `host:port`.
     Tcp { host: String, port: u16 },
     /// `unix:PATH`, for processes of one machine.
@@ -16,7 +16,7 @@ pub enum Address {
 /// The addresses of all processes, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
-    pub addresses: Vec<Address>,
+    pub addresses: Vec<HostAddress>,
 }
 
 /// What is wrong with a file of hosts.
@@ -44,7 +44,9 @@ impl Hosts {
                 continue;
             }
             let (line, text) = (number + 1, line_text.to_owned());
-            let Some(address) = Address::parse(line_text) else { return Err(HostsError::NotAnAddress { line, text }) };
+            let Some(address) = HostAddress::parse(line_text) else {
+                return Err(HostsError::NotAnAddress { line, text });
+            };
             if addresses.contains(&address) {
                 return Err(HostsError::Twice { line, text });
             }
@@ -59,15 +61,15 @@ impl Hosts {
 
     /// Processes of this machine that meet in a directory.
     pub fn local(directory: &Path, processes: usize) -> Hosts {
-        let address = |number| Address::Unix(directory.join(format!("process-{number}")));
+        let address = |number| HostAddress::Unix(directory.join(format!("process-{number}")));
         Hosts { addresses: (0..processes).map(address).collect() }
     }
 
     /// Whether all processes are on this machine, judging by their names.
     pub fn are_local(&self) -> bool {
         self.addresses.iter().all(|address| match address {
-            Address::Unix(_) => true,
-            Address::Tcp { host, .. } => {
+            HostAddress::Unix(_) => true,
+            HostAddress::Tcp { host, .. } => {
                 host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
             }
         })
@@ -75,7 +77,7 @@ impl Hosts {
 
     /// How many machines these are, judging by their names.
     pub fn machines(&self) -> usize {
-        let mut names: Vec<&str> = self.addresses.iter().map(Address::machine).collect();
+        let mut names: Vec<&str> = self.addresses.iter().map(HostAddress::machine).collect();
         names.sort_unstable();
         names.dedup();
         names.len()
@@ -88,10 +90,10 @@ impl fmt::Display for Hosts {
     }
 }
 
-impl Address {
-    fn parse(text: &str) -> Option<Address> {
+impl HostAddress {
+    fn parse(text: &str) -> Option<HostAddress> {
         if let Some(path) = text.strip_prefix("unix:") {
-            return (!path.is_empty()).then(|| Address::Unix(path.into()));
+            return (!path.is_empty()).then(|| HostAddress::Unix(path.into()));
         }
         let (host, port) = text.rsplit_once(':')?;
         let port = port.parse().ok().filter(|&port| port != 0)?;
@@ -101,33 +103,33 @@ impl Address {
             None => host,
         };
         let is_name = !bare.is_empty() && !bare.contains(|c: char| c.is_whitespace() || c == '[' || c == ']');
-        is_name.then(|| Address::Tcp { host: bare.to_owned(), port })
+        is_name.then(|| HostAddress::Tcp { host: bare.to_owned(), port })
     }
 
     fn machine(&self) -> &str {
         match self {
-            Address::Tcp { host, .. } => host,
-            Address::Unix(_) => "",
+            HostAddress::Tcp { host, .. } => host,
+            HostAddress::Unix(_) => "",
         }
     }
 
     /// The IP addresses from which the process at this address connects.
     pub(crate) fn resolved(&self) -> std::io::Result<Vec<IpAddr>> {
         match self {
-            Address::Unix(_) => Ok(Vec::new()),
-            Address::Tcp { host, port } => {
+            HostAddress::Unix(_) => Ok(Vec::new()),
+            HostAddress::Tcp { host, port } => {
                 Ok((host.as_str(), *port).to_socket_addrs()?.map(|address| address.ip()).collect())
             }
         }
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for HostAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Address::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
-            Address::Tcp { host, port } => write!(f, "{host}:{port}"),
-            Address::Unix(path) => write!(f, "unix:{}", path.display()),
+            HostAddress::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
+            HostAddress::Tcp { host, port } => write!(f, "{host}:{port}"),
+            HostAddress::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
 }
@@ -141,7 +143,7 @@ mod tests {
         let text = "node-a:7000 # the first\n\n[::1]:7001\nunix:/run/x\n10.0.0.3:7000\n";
         let hosts = Hosts::parse(text).unwrap();
         assert_eq!(hosts.addresses.len(), 4);
-        assert_eq!(hosts.addresses[1], Address::Tcp { host: "::1".to_owned(), port: 7001 });
+        assert_eq!(hosts.addresses[1], HostAddress::Tcp { host: "::1".to_owned(), port: 7001 });
         assert_eq!(Hosts::parse(&hosts.to_string()).unwrap(), hosts);
         assert_eq!(Hosts::parse("a:1\na:2\nb:1").unwrap().machines(), 2);
         let is_local = |text: &str| Hosts::parse(text).unwrap().are_local();

@@ -19,7 +19,7 @@ mod links;
 mod listener;
 mod secret;
 
-pub use connect::{ConnectError, Introduction, Sighting, Waiting, connect};
-pub use hosts::{Address, Hosts, HostsError};
+pub use connect::{ConnectError, Introduction, UnexpectedPeer, WaitPolicy, connect};
+pub use hosts::{HostAddress, Hosts, HostsError};
 pub use links::Links;
 pub use secret::{Secret, SecretError};

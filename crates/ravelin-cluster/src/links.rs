@@ -4,7 +4,7 @@
 //! pieces, the last of them marked. It collects their pieces until all last pieces have arrived. A process may be at
 //! most one round ahead of another: it cannot end a round before the other has begun it.
 
-use crate::connection::{Connection, Fate, Socket};
+use crate::connection::{Connection, ConnectionStatus, Socket};
 use ravelin_explore::{LostProcess, Peers};
 use std::collections::VecDeque;
 use std::io::Write;
@@ -32,11 +32,11 @@ pub struct Links {
     processes: usize,
     number: usize,
     /// To the thread that owns the channels. Rounds are made one after the other.
-    rounds: Mutex<Option<Sender<Request>>>,
+    rounds: Mutex<Option<Sender<LinkRequest>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Request {
+struct LinkRequest {
     outgoing: Vec<Vec<u64>>,
     /// Nothing comes after this.
     farewell: bool,
@@ -45,7 +45,11 @@ struct Request {
 
 impl Links {
     /// `connections` by process, `None` for this one.
-    pub(crate) fn new(connections: Vec<Option<Connection>>, number: usize, fate: Arc<Fate>) -> std::io::Result<Links> {
+    pub(crate) fn new(
+        connections: Vec<Option<Connection>>,
+        number: usize,
+        fate: Arc<ConnectionStatus>,
+    ) -> std::io::Result<Links> {
         let processes = connections.len();
         let hooks = Hooks::default();
         let inner = ProcessBuilder::new_typed_vector(1, hooks.refill.clone(), None);
@@ -88,7 +92,7 @@ impl Links {
         let rounds = self.rounds.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         // The thread ends only when this is dropped; if it is gone nevertheless, no process can be reached.
         let lost = LostProcess { process: usize::from(self.number == 0) };
-        let sent = rounds.as_ref().map(|rounds| rounds.send(Request { outgoing, farewell, answer }));
+        let sent = rounds.as_ref().map(|rounds| rounds.send(LinkRequest { outgoing, farewell, answer }));
         if !matches!(sent, Some(Ok(()))) {
             return Err(lost);
         }
@@ -113,14 +117,14 @@ fn serve(
     sockets: &[Socket],
     number: usize,
     processes: usize,
-    requests: &Receiver<Request>,
-    fate: &Arc<Fate>,
+    requests: &Receiver<LinkRequest>,
+    fate: &Arc<ConnectionStatus>,
 ) {
     let mut allocator = Allocator::Tcp(builder.build());
-    let (pushers, puller) = allocator.allocate::<Piece>(0);
+    let (pushers, puller) = allocator.allocate::<MessagePiece>(0);
     let mut channels =
         Channels { allocator, pushers, puller, ahead: (0..processes).map(|_| Inbox::default()).collect() };
-    while let Ok(Request { outgoing, farewell, answer }) = requests.recv() {
+    while let Ok(LinkRequest { outgoing, farewell, answer }) = requests.recv() {
         let incoming = channels.round(outgoing, farewell, number, fate);
         let ended = incoming.is_err();
         // The requesting thread waits for the answer.
@@ -142,8 +146,8 @@ fn serve(
 
 struct Channels {
     allocator: Allocator,
-    pushers: Vec<Box<dyn Push<Piece>>>,
-    puller: Box<dyn Pull<Piece>>,
+    pushers: Vec<Box<dyn Push<MessagePiece>>>,
+    puller: Box<dyn Pull<MessagePiece>>,
     /// By sender: what has arrived and was not delivered.
     ahead: Vec<Inbox>,
 }
@@ -161,7 +165,7 @@ impl Channels {
         outgoing: Vec<Vec<u64>>,
         farewell: bool,
         number: usize,
-        fate: &Fate,
+        fate: &ConnectionStatus,
     ) -> Result<Vec<Vec<u64>>, LostProcess> {
         let mut own = Vec::new();
         for (process, mut words) in outgoing.into_iter().enumerate() {
@@ -171,11 +175,11 @@ impl Channels {
             }
             while words.len() > PIECE {
                 let rest = words.split_off(PIECE);
-                self.pushers[process].send(Piece { sender: number, last: false, farewell, words });
+                self.pushers[process].send(MessagePiece { sender: number, last: false, farewell, words });
                 words = rest;
                 self.allocator.release();
             }
-            self.pushers[process].send(Piece { sender: number, last: true, farewell, words });
+            self.pushers[process].send(MessagePiece { sender: number, last: true, farewell, words });
             self.pushers[process].done();
         }
         self.allocator.release();
@@ -184,7 +188,7 @@ impl Channels {
             let ended = fate.ended();
             self.allocator.receive();
             self.allocator.events().borrow_mut().clear();
-            while let Some(Piece { sender, last, farewell, words }) = self.puller.recv() {
+            while let Some(MessagePiece { sender, last, farewell, words }) = self.puller.recv() {
                 let Some(inbox) = self.ahead.get_mut(sender) else { continue };
                 // Most messages are one piece, which need not be copied.
                 if inbox.begun.is_empty() {
@@ -221,7 +225,7 @@ impl Channels {
 }
 
 /// Part of a message.
-struct Piece {
+struct MessagePiece {
     sender: usize,
     last: bool,
     /// The sender makes no round after this one.
@@ -232,15 +236,20 @@ struct Piece {
 /// How many words of a piece are converted at once.
 const BATCH: usize = 512;
 
-impl Bytesable for Piece {
-    fn from_bytes(bytes: Bytes) -> Piece {
+impl Bytesable for MessagePiece {
+    fn from_bytes(bytes: Bytes) -> MessagePiece {
         let mut words = bytes.chunks_exact(8).map(|chunk| {
             let mut word = [0; 8];
             word.copy_from_slice(chunk);
             u64::from_le_bytes(word)
         });
         let head = words.next().unwrap_or(0);
-        Piece { sender: (head >> 2) as usize, last: head & 1 == 1, farewell: head & 2 == 2, words: words.collect() }
+        MessagePiece {
+            sender: (head >> 2) as usize,
+            last: head & 1 == 1,
+            farewell: head & 2 == 2,
+            words: words.collect(),
+        }
     }
 
     fn length_in_bytes(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::connect::ConnectError;
 use crate::connection::Socket;
-use crate::hosts::Address;
+use crate::hosts::HostAddress;
 use std::io;
 use std::net::{IpAddr, TcpListener};
 use std::os::unix::net::UnixListener;
@@ -14,13 +14,13 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    pub fn open(address: &Address) -> Result<Listener, ConnectError> {
+    pub fn open(address: &HostAddress) -> Result<Listener, ConnectError> {
         let opened = match address {
-            Address::Tcp { host, port } => TcpListener::bind((host.as_str(), *port)).and_then(|listener| {
+            HostAddress::Tcp { host, port } => TcpListener::bind((host.as_str(), *port)).and_then(|listener| {
                 listener.set_nonblocking(true)?;
                 Ok(Listener::Tcp(listener))
             }),
-            Address::Unix(path) => UnixListener::bind(path).and_then(|listener| {
+            HostAddress::Unix(path) => UnixListener::bind(path).and_then(|listener| {
                 listener.set_nonblocking(true)?;
                 Ok(Listener::Unix(listener, path.clone()))
             }),

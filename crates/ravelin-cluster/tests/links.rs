@@ -1,6 +1,6 @@
 //! Processes, here threads with real sockets, that come together and exchange words.
 
-use ravelin_cluster::{ConnectError, Hosts, Introduction, Links, Waiting, connect};
+use ravelin_cluster::{ConnectError, Hosts, Introduction, Links, WaitPolicy, connect};
 use ravelin_explore::{LostProcess, Peers};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ fn directory(name: &str) -> std::path::PathBuf {
 }
 
 fn meet(hosts: &Hosts, process: usize, fingerprint: u64) -> Result<Links, ConnectError> {
-    connect(hosts, Introduction { process, fingerprint }, &Waiting::new(PATIENCE))
+    connect(hosts, Introduction { process, fingerprint }, &WaitPolicy::new(PATIENCE))
 }
 
 fn all<T: Send>(hosts: &Hosts, each: impl Fn(Links) -> T + Sync) -> Vec<T> {
@@ -83,10 +83,10 @@ fn connections_from_other_addresses_are_not_let_in() {
     std::thread::scope(|scope| {
         let introduction = Introduction { process: 0, fingerprint: 7 };
         let first =
-            scope.spawn(move || connect(&here, introduction, &Waiting::new(Duration::from_secs(2))).map(|_| ()));
+            scope.spawn(move || connect(&here, introduction, &WaitPolicy::new(Duration::from_secs(2))).map(|_| ()));
         let pretended = Hosts::parse(&format!("{port}\n127.0.0.1:7001")).unwrap();
         let introduction = Introduction { process: 1, fingerprint: 7 };
-        let second = connect(&pretended, introduction, &Waiting::new(Duration::from_secs(1))).map(|_| ());
+        let second = connect(&pretended, introduction, &WaitPolicy::new(Duration::from_secs(1))).map(|_| ());
         assert!(matches!(second, Err(ConnectError::Missing { .. })), "{second:?}");
         assert!(matches!(first.join().unwrap(), Err(ConnectError::Missing { .. })));
     });
@@ -96,12 +96,12 @@ fn connections_from_other_addresses_are_not_let_in() {
 fn waiting_ends_and_says_for_whom() {
     let hosts = loopback(3);
     let introduction = Introduction { process: 0, fingerprint: 7 };
-    let Err(error) = connect(&hosts, introduction, &Waiting::new(Duration::from_millis(100))) else {
+    let Err(error) = connect(&hosts, introduction, &WaitPolicy::new(Duration::from_millis(100))) else {
         panic!("nobody else is there")
     };
     assert!(error.to_string().contains(&hosts.addresses[1].to_string()), "{error}");
     let stop = std::sync::atomic::AtomicBool::new(true);
-    let waiting = Waiting { stop: Some(&stop), ..Waiting::new(PATIENCE) };
+    let waiting = WaitPolicy { stop: Some(&stop), ..WaitPolicy::new(PATIENCE) };
     assert!(matches!(connect(&hosts, introduction, &waiting), Err(ConnectError::Stopped)));
     assert!(matches!(meet(&hosts, 3, 7), Err(ConnectError::NoSuchProcess { process: 3, processes: 3 })));
     let _taken = TcpListener::bind(hosts.addresses[0].to_string()).unwrap();

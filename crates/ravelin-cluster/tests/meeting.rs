@@ -1,6 +1,6 @@
 //! Who is let in while the processes come together: those of the run, whatever else calls meanwhile.
 
-use ravelin_cluster::{ConnectError, Hosts, Introduction, Links, Secret, Sighting, Waiting, connect};
+use ravelin_cluster::{ConnectError, Hosts, Introduction, Links, Secret, UnexpectedPeer, WaitPolicy, connect};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ fn secret(text: &str) -> Secret {
     Secret::new(text.as_bytes()).unwrap()
 }
 
-fn meet(hosts: &Hosts, process: usize, fingerprint: u64, waiting: &Waiting) -> Result<Links, ConnectError> {
+fn meet(hosts: &Hosts, process: usize, fingerprint: u64, waiting: &WaitPolicy) -> Result<Links, ConnectError> {
     connect(hosts, Introduction { process, fingerprint }, waiting)
 }
 
@@ -61,7 +61,7 @@ fn silent_connections_and_single_bytes_do_not_prolong_the_wait() {
         std::thread::scope(|scope| {
             let first = scope.spawn(|| {
                 let start = Instant::now();
-                let result = meet(&hosts, 0, 7, &Waiting::new(Duration::from_millis(400))).map(|_| ());
+                let result = meet(&hosts, 0, 7, &WaitPolicy::new(Duration::from_millis(400))).map(|_| ());
                 ended.store(true, Ordering::Relaxed);
                 (result, start.elapsed())
             });
@@ -85,14 +85,14 @@ fn silent_connections_and_single_bytes_do_not_prolong_the_wait() {
 fn silent_connections_do_not_keep_the_right_ones_out() {
     let hosts = loopback(3);
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| meet(&hosts, 0, 7, &Waiting::new(PATIENCE)).map(|_| ()));
+        let first = scope.spawn(|| meet(&hosts, 0, 7, &WaitPolicy::new(PATIENCE)).map(|_| ()));
         // More than are kept, and some that begin well.
         let mut strangers: Vec<TcpStream> = (0..300).map(|_| dial(&hosts)).collect();
         strangers.iter_mut().skip(250).for_each(|stranger| drop(stranger.write_all(&hello(3, 1, 0)[..20])));
         let start = Instant::now();
         let others = [1, 2].map(|process| {
             let hosts = &hosts;
-            scope.spawn(move || meet(hosts, process, 7, &Waiting::new(PATIENCE)).map(|_| ()))
+            scope.spawn(move || meet(hosts, process, 7, &WaitPolicy::new(PATIENCE)).map(|_| ()))
         });
         assert!(first.join().unwrap().is_ok());
         others.into_iter().for_each(|other| assert!(other.join().unwrap().is_ok()));
@@ -104,7 +104,7 @@ fn silent_connections_do_not_keep_the_right_ones_out() {
 fn strangers_are_closed_without_a_word() {
     let hosts = loopback(2);
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| meet(&hosts, 0, 7, &Waiting::new(PATIENCE)).map(|_| ()));
+        let first = scope.spawn(|| meet(&hosts, 0, 7, &WaitPolicy::new(PATIENCE)).map(|_| ()));
         drop(dial(&hosts));
         let not_processes: [&[u8]; 4] = [
             b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n",
@@ -117,7 +117,7 @@ fn strangers_are_closed_without_a_word() {
             stranger.write_all(words).unwrap();
             assert!(heard(&mut stranger).is_empty(), "{words:?}");
         }
-        assert!(meet(&hosts, 1, 7, &Waiting::new(PATIENCE)).is_ok());
+        assert!(meet(&hosts, 1, 7, &WaitPolicy::new(PATIENCE)).is_ok());
         assert!(first.join().unwrap().is_ok());
     });
 }
@@ -128,28 +128,28 @@ fn one_about_something_else_or_with_another_secret_is_noted_and_the_right_one_is
     let ours = secret("the secret of this run");
     let theirs = secret("the secret of another run");
     let address = |hosts: &Hosts| hosts.addresses[1].clone();
-    type Wrong<'a> = (u64, Option<&'a Secret>, fn(&Hosts) -> Sighting);
+    type Wrong<'a> = (u64, Option<&'a Secret>, fn(&Hosts) -> UnexpectedPeer);
     let wrongs: [Wrong; 3] = [
-        (8, Some(&ours), |hosts| Sighting::Different { process: 1, address: hosts.addresses[1].clone() }),
-        (7, Some(&theirs), |hosts| Sighting::Secret { process: 1, address: hosts.addresses[1].clone() }),
-        (7, None, |hosts| Sighting::Secret { process: 1, address: hosts.addresses[1].clone() }),
+        (8, Some(&ours), |hosts| UnexpectedPeer::Different { process: 1, address: hosts.addresses[1].clone() }),
+        (7, Some(&theirs), |hosts| UnexpectedPeer::Secret { process: 1, address: hosts.addresses[1].clone() }),
+        (7, None, |hosts| UnexpectedPeer::Secret { process: 1, address: hosts.addresses[1].clone() }),
     ];
     for (fingerprint, secret, expected) in wrongs {
         let hosts = loopback(2);
-        let noted: Mutex<Vec<Sighting>> = Mutex::new(Vec::new());
+        let noted: Mutex<Vec<UnexpectedPeer>> = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             let first = scope.spawn(|| {
-                let note = |sighting: &Sighting| noted.lock().unwrap().push(sighting.clone());
-                let waiting = Waiting { secret: Some(&ours), note: Some(&note), ..Waiting::new(PATIENCE) };
+                let note = |sighting: &UnexpectedPeer| noted.lock().unwrap().push(sighting.clone());
+                let waiting = WaitPolicy { secret: Some(&ours), note: Some(&note), ..WaitPolicy::new(PATIENCE) };
                 meet(&hosts, 0, 7, &waiting).map(|_| ())
             });
             // Long enough for several attempts.
-            let waiting = Waiting { secret, ..Waiting::new(Duration::from_millis(1_500)) };
+            let waiting = WaitPolicy { secret, ..WaitPolicy::new(Duration::from_millis(1_500)) };
             let Err(error) = meet(&hosts, 1, fingerprint, &waiting).map(|_| ()) else { panic!("it was let in") };
             let ConnectError::Missing { seen, .. } = &error else { panic!("{error}") };
-            assert_eq!(seen, &[Sighting::Refuses { process: 0, address: hosts.addresses[0].clone() }]);
+            assert_eq!(seen, &[UnexpectedPeer::Refuses { process: 0, address: hosts.addresses[0].clone() }]);
             assert!(error.to_string().contains("closes the connection"), "{error}");
-            let right = Waiting { secret: Some(&ours), ..Waiting::new(PATIENCE) };
+            let right = WaitPolicy { secret: Some(&ours), ..WaitPolicy::new(PATIENCE) };
             assert!(meet(&hosts, 1, 7, &right).is_ok());
             assert!(first.join().unwrap().is_ok());
         });
@@ -161,8 +161,8 @@ fn one_about_something_else_or_with_another_secret_is_noted_and_the_right_one_is
 fn at_the_deadline_it_is_said_who_came() {
     let hosts = loopback(2);
     std::thread::scope(|scope| {
-        let waiting = Waiting::new(Duration::from_millis(1_500));
-        let first = scope.spawn(|| meet(&hosts, 0, 7, &Waiting::new(Duration::from_millis(1_500))).map(|_| ()));
+        let waiting = WaitPolicy::new(Duration::from_millis(1_500));
+        let first = scope.spawn(|| meet(&hosts, 0, 7, &WaitPolicy::new(Duration::from_millis(1_500))).map(|_| ()));
         let second = meet(&hosts, 1, 8, &waiting).map(|_| ());
         assert!(second.is_err());
         drop(dial_or_late(&hosts));
@@ -190,15 +190,15 @@ fn what_was_heard_of_another_handshake_opens_nothing() {
     std::thread::scope(|scope| {
         let (ours, hosts) = (&ours, &hosts);
         let first = scope.spawn(move || {
-            let noted: Mutex<Vec<Sighting>> = Mutex::new(Vec::new());
-            let note = |sighting: &Sighting| noted.lock().unwrap().push(sighting.clone());
-            let waiting = Waiting { secret: Some(ours), note: Some(&note), ..Waiting::new(PATIENCE) };
+            let noted: Mutex<Vec<UnexpectedPeer>> = Mutex::new(Vec::new());
+            let note = |sighting: &UnexpectedPeer| noted.lock().unwrap().push(sighting.clone());
+            let waiting = WaitPolicy { secret: Some(ours), note: Some(&note), ..WaitPolicy::new(PATIENCE) };
             let result = meet(hosts, 0, 7, &waiting).map(|_| ());
             (result, noted.lock().unwrap().clone())
         });
         let stop = &stop;
         let caller = scope.spawn(move || {
-            let waiting = Waiting { secret: Some(ours), stop: Some(stop), ..Waiting::new(PATIENCE) };
+            let waiting = WaitPolicy { secret: Some(ours), stop: Some(stop), ..WaitPolicy::new(PATIENCE) };
             meet(&detour, 1, 7, &waiting).map(|_| ())
         });
         let (mut caller_side, _) = relay.accept().unwrap();
@@ -226,11 +226,11 @@ fn what_was_heard_of_another_handshake_opens_nothing() {
         assert_ne!(challenge, other_challenge);
         replay.write_all(&proofs).unwrap();
         assert!(heard(&mut replay).is_empty());
-        let right = Waiting { secret: Some(ours), ..Waiting::new(PATIENCE) };
+        let right = WaitPolicy { secret: Some(ours), ..WaitPolicy::new(PATIENCE) };
         assert!(meet(hosts, 1, 7, &right).is_ok());
         let (result, noted) = first.join().unwrap();
         assert!(result.is_ok());
-        assert_eq!(noted, [Sighting::Secret { process: 1, address: hosts.addresses[1].clone() }]);
+        assert_eq!(noted, [UnexpectedPeer::Secret { process: 1, address: hosts.addresses[1].clone() }]);
     });
 }
 
@@ -241,7 +241,7 @@ fn who_answers_a_call_without_the_secret_is_not_believed() {
     let ours = secret("the secret of this run");
     std::thread::scope(|scope| {
         let caller = scope.spawn(|| {
-            let waiting = Waiting { secret: Some(&ours), ..Waiting::new(Duration::from_millis(600)) };
+            let waiting = WaitPolicy { secret: Some(&ours), ..WaitPolicy::new(Duration::from_millis(600)) };
             meet(&hosts, 1, 7, &waiting).map(|_| ())
         });
         let (mut stream, _) = impostor.accept().unwrap();
@@ -252,7 +252,7 @@ fn who_answers_a_call_without_the_secret_is_not_believed() {
         stream.write_all(&[6; 32]).unwrap();
         assert!(heard(&mut stream).is_empty());
         let Err(ConnectError::Missing { seen, .. }) = caller.join().unwrap() else { panic!("it believes anything") };
-        assert_eq!(seen, [Sighting::Secret { process: 0, address: hosts.addresses[0].clone() }]);
+        assert_eq!(seen, [UnexpectedPeer::Secret { process: 0, address: hosts.addresses[0].clone() }]);
     });
 }
 
@@ -264,7 +264,7 @@ fn it_stops_soon_whatever_it_is_waiting_for() {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
-            let waiting = Waiting { stop: Some(&stop), ..Waiting::new(PATIENCE) };
+            let waiting = WaitPolicy { stop: Some(&stop), ..WaitPolicy::new(PATIENCE) };
             meet(&hosts, 1, 7, &waiting).map(|_| ())
         });
         let _callers: Vec<TcpStream> = (0..8)

@@ -18,10 +18,10 @@ mod read;
 mod record;
 mod write;
 
-pub use read::{Findings, Unreadable, read};
+pub use read::{Findings, UnreadableFindings, read};
 pub use record::{
-    Access, AccessKind, Blocked, Finding, Module, Order, Place, Problem, Record, Site, Spinning, Standstill, Step,
-    StepKind, Stuck, Thread, WaitsFor,
+    AccessKind, AccessRecord, BlockedThread, FindingRecord, MemoryKind, Module, OrderStep, OrderStepKind, Problem,
+    Record, RecordedOrder, SiteRecord, Spinning, Standstill, StandstillRecord, ThreadRecord, WaitsFor,
 };
 pub use write::{COUNT_WORD, SPINNING_WORD, encode};
 

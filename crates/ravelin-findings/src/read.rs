@@ -5,8 +5,8 @@
 
 use crate::header;
 use crate::record::{
-    Access, AccessKind, Blocked, Finding, Module, Order, Place, Problem, Record, Site, Spinning, Standstill, Step,
-    StepKind, Stuck, Thread, WaitsFor,
+    AccessKind, AccessRecord, BlockedThread, FindingRecord, MemoryKind, Module, OrderStep, OrderStepKind, Problem,
+    Record, RecordedOrder, SiteRecord, Spinning, Standstill, StandstillRecord, ThreadRecord, WaitsFor,
 };
 use crate::write::{FINDING, MODULE, SITE, STUCK, THREAD};
 
@@ -32,37 +32,37 @@ pub struct Findings {
     /// A hash that is the same in two runs of the same schedule.
     pub trail: u64,
     /// Why the program could not continue, if so.
-    pub stuck: Option<Stuck>,
+    pub stuck: Option<StandstillRecord>,
     /// The atomic accesses that the program made, if they were requested.
-    pub sites: Vec<Site>,
+    pub sites: Vec<SiteRecord>,
     /// The findings, in the order in which they were made.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FindingRecord>,
     /// The loaded files.
     pub modules: Vec<Module>,
     /// The threads that appear.
-    pub threads: Vec<Thread>,
+    pub threads: Vec<ThreadRecord>,
     /// Where reading had to stop, if the file is damaged.
     pub damaged_at: Option<usize>,
 }
 
 /// The bytes are not a findings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unreadable;
+pub struct UnreadableFindings;
 
-impl std::fmt::Display for Unreadable {
+impl std::fmt::Display for UnreadableFindings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("this is not a file of findings, or one of another version of Ravelin")
     }
 }
 
-impl std::error::Error for Unreadable {}
+impl std::error::Error for UnreadableFindings {}
 
 /// Reads a findings file.
-pub fn read(bytes: &[u8]) -> Result<Findings, Unreadable> {
+pub fn read(bytes: &[u8]) -> Result<Findings, UnreadableFindings> {
     let words: Vec<u64> =
         bytes.chunks_exact(8).map(|chunk| u64::from_ne_bytes(chunk.try_into().expect("eight bytes"))).collect();
     if words.len() < header::WORDS || words[header::MAGIC_AT] != header::MAGIC {
-        return Err(Unreadable);
+        return Err(UnreadableFindings);
     }
     let mut findings = Findings {
         process: words[header::PROCESS],
@@ -144,9 +144,9 @@ impl Cursor<'_> {
         Some(bytes)
     }
 
-    fn finding(&mut self) -> Option<Finding> {
+    fn finding(&mut self) -> Option<FindingRecord> {
         use Problem::*;
-        Some(Finding {
+        Some(FindingRecord {
             count: self.word()?,
             spinning: self.choice(&[Spinning::No, Spinning::Harmless])?,
             problem: self.choice(&[StaleRead, StaleWrite, StaleUpdate, Race])?,
@@ -166,22 +166,22 @@ impl Cursor<'_> {
         self.choice(&AccessKind::ALL)
     }
 
-    fn order(&mut self) -> Option<Order> {
-        use Order::*;
+    fn order(&mut self) -> Option<RecordedOrder> {
+        use RecordedOrder::*;
         self.choice(&[Plain, Relaxed, Acquire, Release, AcqRel, SeqCst])
     }
 
-    fn stuck(&mut self) -> Option<Stuck> {
+    fn stuck(&mut self) -> Option<StandstillRecord> {
         let kind = self.choice(&[Standstill::Deadlock, Standstill::Livelock, Standstill::NoProgress])?;
         let seconds = self.word()?;
         let point = self.word()?;
         let threads = self.word()?;
         let threads = (0..threads).map(|_| self.blocked()).collect::<Option<_>>()?;
-        Some(Stuck { kind, seconds, point, threads })
+        Some(StandstillRecord { kind, seconds, point, threads })
     }
 
-    fn blocked(&mut self) -> Option<Blocked> {
-        Some(Blocked {
+    fn blocked(&mut self) -> Option<BlockedThread> {
+        Some(BlockedThread {
             thread: self.word()?,
             waits_for: self.choice(&WaitsFor::ALL)?,
             object: self.word()?,
@@ -190,12 +190,12 @@ impl Cursor<'_> {
         })
     }
 
-    fn site(&mut self) -> Option<Site> {
-        Some(Site { pc: self.word()?, kind: self.kind()?, order: self.order()? })
+    fn site(&mut self) -> Option<SiteRecord> {
+        Some(SiteRecord { pc: self.word()?, kind: self.kind()?, order: self.order()? })
     }
 
-    fn access(&mut self) -> Option<Access> {
-        Some(Access {
+    fn access(&mut self) -> Option<AccessRecord> {
+        Some(AccessRecord {
             thread: self.word()?,
             kind: self.kind()?,
             order: self.order()?,
@@ -204,20 +204,23 @@ impl Cursor<'_> {
         })
     }
 
-    fn place(&mut self) -> Option<Place> {
+    fn place(&mut self) -> Option<MemoryKind> {
         match self.word()? {
-            0 => Some(Place::Other),
-            1 => {
-                Some(Place::Heap { start: self.word()?, size: self.word()?, thread: self.word()?, stack: self.list()? })
-            }
-            2 => Some(Place::Stack { thread: self.word()? }),
+            0 => Some(MemoryKind::Other),
+            1 => Some(MemoryKind::Heap {
+                start: self.word()?,
+                size: self.word()?,
+                thread: self.word()?,
+                stack: self.list()?,
+            }),
+            2 => Some(MemoryKind::Stack { thread: self.word()? }),
             _ => None,
         }
     }
 
-    fn step(&mut self) -> Option<Step> {
-        Some(Step {
-            kind: self.choice(&[StepKind::ReadsFrom, StepKind::Overwrites, StepKind::OverwritesRead])?,
+    fn step(&mut self) -> Option<OrderStep> {
+        Some(OrderStep {
+            kind: self.choice(&[OrderStepKind::ReadsFrom, OrderStepKind::Overwrites, OrderStepKind::OverwritesRead])?,
             address: self.word()?,
             before: self.access()?,
             after: self.access()?,
@@ -230,7 +233,7 @@ impl Cursor<'_> {
         Some(Module { bias: self.word()?, start: self.word()?, end: self.word()?, path: self.bytes()? })
     }
 
-    fn thread(&mut self) -> Option<Thread> {
-        Some(Thread { number: self.word()?, parent: self.word()?, name: self.bytes()?, stack: self.list()? })
+    fn thread(&mut self) -> Option<ThreadRecord> {
+        Some(ThreadRecord { number: self.word()?, parent: self.word()?, name: self.bytes()?, stack: self.list()? })
     }
 }

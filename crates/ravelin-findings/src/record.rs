@@ -4,45 +4,45 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
     /// A robustness violation or a data race.
-    Finding(Finding),
+    Finding(FindingRecord),
     /// A loaded file whose code appears in the findings.
     Module(Module),
     /// A thread that appears in the findings.
-    Thread(Thread),
+    Thread(ThreadRecord),
     /// The program cannot continue.
-    Stuck(Stuck),
+    Stuck(StandstillRecord),
     /// An atomic access of the program, written only on request.
-    Site(Site),
+    Site(SiteRecord),
 }
 
 /// A robustness violation or a data race, one per pair of places in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct FindingRecord {
     /// How often this pair was seen. Grows in place while the program runs.
     pub count: u64,
-    /// What is known about spinning at [`Finding::access`]. Changes in place.
+    /// What is known about spinning at [`FindingRecord::access`]. Changes in place.
     pub spinning: Spinning,
     /// What is wrong.
     pub problem: Problem,
     /// The address of the first byte both touch.
     pub address: u64,
-    /// The access that was about to be made: the one that may miss [`Finding::other`], or the later one of a race.
-    pub access: Access,
+    /// The access that was about to be made: the one that may miss [`FindingRecord::other`], or the later one of a race.
+    pub access: AccessRecord,
     /// The write that may be missed, or the earlier access of a race.
-    pub other: Access,
+    pub other: AccessRecord,
     /// What kind of memory the address is in.
-    pub place: Place,
+    pub place: MemoryKind,
     /// Why `other` comes before `access` in every sequentially consistent run, last step first. For a race: the reads
     /// by which `access` came after `other` in this run, and would happen after it if they synchronised. Empty if none
     /// are remembered.
-    pub path: Vec<Step>,
+    pub path: Vec<OrderStep>,
     /// The number of scheduling points when it was first made; 0 without a schedule.
     pub point: u64,
 }
 
 /// No thread can continue. The program is ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stuck {
+pub struct StandstillRecord {
     /// Why.
     pub kind: Standstill,
     /// For how many seconds nothing had happened; 0 for a deadlock or livelock, which is known at once.
@@ -50,7 +50,7 @@ pub struct Stuck {
     /// The number of scheduling points.
     pub point: u64,
     /// All threads that have not ended.
-    pub threads: Vec<Blocked>,
+    pub threads: Vec<BlockedThread>,
 }
 
 /// Why no thread continues.
@@ -66,7 +66,7 @@ pub enum Standstill {
 
 /// A thread of a program that cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blocked {
+pub struct BlockedThread {
     /// Its number.
     pub thread: u64,
     /// What it waits for.
@@ -137,13 +137,13 @@ impl WaitsFor {
 
 /// An atomic access in the program, or a fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Site {
+pub struct SiteRecord {
     /// The return address of the access.
     pub pc: u64,
     /// What it does.
     pub kind: AccessKind,
     /// Its order; for a compare-exchange that of success.
-    pub order: Order,
+    pub order: RecordedOrder,
 }
 
 /// What is wrong.
@@ -170,13 +170,13 @@ pub enum Spinning {
 
 /// One access: which thread, where, how.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct AccessRecord {
     /// Number of the thread; the first one is 0.
     pub thread: u64,
     /// What it did.
     pub kind: AccessKind,
     /// Its order.
-    pub order: Order,
+    pub order: RecordedOrder,
     /// How many bytes it touched.
     pub size: u64,
     /// Return addresses, innermost first: the first is that of the access, the others are calls. Empty if forgotten.
@@ -226,7 +226,7 @@ impl AccessKind {
 
 /// The order of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum RecordedOrder {
     /// Not atomic.
     Plain,
     /// `memory_order_relaxed`.
@@ -243,7 +243,7 @@ pub enum Order {
 
 /// What kind of memory an address is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum MemoryKind {
     /// A global variable, or unknown: the modules' symbols may identify it.
     Other,
     /// A block of the heap.
@@ -267,15 +267,15 @@ pub enum Place {
 /// One step of the path that orders two accesses under sequential consistency: `before` happened, then `after`, on the
 /// same address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct OrderStep {
     /// How they are ordered.
-    pub kind: StepKind,
+    pub kind: OrderStepKind,
     /// The address both accessed.
     pub address: u64,
     /// The earlier one (its stack has one entry at most).
-    pub before: Access,
+    pub before: AccessRecord,
     /// The later one (its stack has one entry at most).
-    pub after: Access,
+    pub after: AccessRecord,
     /// `before` releases too little for the two to synchronise, by its order and by fences.
     pub lacks_release: bool,
     /// `after` acquires too little.
@@ -284,7 +284,7 @@ pub struct Step {
 
 /// How two accesses of one location are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepKind {
+pub enum OrderStepKind {
     /// `after` read what `before` wrote, or something newer (rf).
     ReadsFrom,
     /// `after` overwrote what `before` wrote (mo).
@@ -308,7 +308,7 @@ pub struct Module {
 
 /// A thread of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thread {
+pub struct ThreadRecord {
     /// Its number; the first one is 0.
     pub number: u64,
     /// The thread that started it.

@@ -1,6 +1,8 @@
 //! Encodes records as words.
 
-use crate::record::{Access, Finding, Module, Place, Record, Site, Step, Stuck, Thread};
+use crate::record::{
+    AccessRecord, FindingRecord, MemoryKind, Module, OrderStep, Record, SiteRecord, StandstillRecord, ThreadRecord,
+};
 
 /// Index of a finding's count, from the record's first word (its tag).
 pub const COUNT_WORD: usize = 2;
@@ -27,20 +29,20 @@ pub fn encode(record: &Record) -> Vec<u64> {
     words
 }
 
-fn put_finding(words: &mut Vec<u64>, finding: &Finding) -> u64 {
+fn put_finding(words: &mut Vec<u64>, finding: &FindingRecord) -> u64 {
     words.extend([finding.count, finding.spinning as u64, finding.problem as u64, finding.address]);
     put_access(words, &finding.access);
     put_access(words, &finding.other);
     match &finding.place {
-        Place::Other => words.push(0),
-        Place::Heap { start, size, thread, stack } => {
+        MemoryKind::Other => words.push(0),
+        MemoryKind::Heap { start, size, thread, stack } => {
             words.extend([1, *start, *size, *thread]);
             put_list(words, stack);
         }
-        Place::Stack { thread } => words.extend([2, *thread]),
+        MemoryKind::Stack { thread } => words.extend([2, *thread]),
     }
     words.push(finding.path.len() as u64);
-    for Step { kind, address, before, after, lacks_release, lacks_acquire } in &finding.path {
+    for OrderStep { kind, address, before, after, lacks_release, lacks_acquire } in &finding.path {
         words.extend([*kind as u64, *address]);
         put_access(words, before);
         put_access(words, after);
@@ -56,14 +58,14 @@ fn put_module(words: &mut Vec<u64>, module: &Module) -> u64 {
     MODULE
 }
 
-fn put_thread(words: &mut Vec<u64>, thread: &Thread) -> u64 {
+fn put_thread(words: &mut Vec<u64>, thread: &ThreadRecord) -> u64 {
     words.extend([thread.number, thread.parent]);
     put_bytes(words, &thread.name);
     put_list(words, &thread.stack);
     THREAD
 }
 
-fn put_stuck(words: &mut Vec<u64>, stuck: &Stuck) -> u64 {
+fn put_stuck(words: &mut Vec<u64>, stuck: &StandstillRecord) -> u64 {
     words.extend([stuck.kind as u64, stuck.seconds, stuck.point, stuck.threads.len() as u64]);
     for blocked in &stuck.threads {
         words.extend([blocked.thread, blocked.waits_for as u64, blocked.object, blocked.holder]);
@@ -72,12 +74,12 @@ fn put_stuck(words: &mut Vec<u64>, stuck: &Stuck) -> u64 {
     STUCK
 }
 
-fn put_site(words: &mut Vec<u64>, site: &Site) -> u64 {
+fn put_site(words: &mut Vec<u64>, site: &SiteRecord) -> u64 {
     words.extend([site.pc, site.kind as u64, site.order as u64]);
     SITE
 }
 
-fn put_access(words: &mut Vec<u64>, access: &Access) {
+fn put_access(words: &mut Vec<u64>, access: &AccessRecord) {
     words.extend([access.thread, access.kind as u64, access.order as u64, access.size]);
     put_list(words, &access.stack);
 }

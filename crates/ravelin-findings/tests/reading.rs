@@ -1,8 +1,9 @@
 //! What is written is read back, and what is not a findings file, or a damaged one, is never believed.
 
 use ravelin_findings::{
-    Access, AccessKind, Blocked, COUNT_WORD, Finding, Module, Order, Place, Problem, Record, SPINNING_WORD, Site,
-    Spinning, Standstill, Step, StepKind, Stuck, Thread, WaitsFor, encode, header, read,
+    AccessKind, AccessRecord, BlockedThread, COUNT_WORD, FindingRecord, MemoryKind, Module, OrderStep, OrderStepKind,
+    Problem, Record, RecordedOrder, SPINNING_WORD, SiteRecord, Spinning, Standstill, StandstillRecord, ThreadRecord,
+    WaitsFor, encode, header, read,
 };
 
 /// A generator of numbers (xorshift) that gives the same ones in every run.
@@ -34,9 +35,9 @@ impl Numbers {
         (0..length).map(|_| self.next() as u8).collect()
     }
 
-    fn access(&mut self) -> Access {
-        use Order::*;
-        Access {
+    fn access(&mut self) -> AccessRecord {
+        use RecordedOrder::*;
+        AccessRecord {
             thread: self.next(),
             kind: self.one_of(&AccessKind::ALL),
             order: self.one_of(&[Plain, Relaxed, Acquire, Release, AcqRel, SeqCst]),
@@ -47,7 +48,7 @@ impl Numbers {
 
     fn record(&mut self) -> Record {
         match self.below(5) {
-            0 => Record::Finding(Finding {
+            0 => Record::Finding(FindingRecord {
                 count: self.next(),
                 spinning: self.one_of(&[Spinning::No, Spinning::Harmless]),
                 problem: self.one_of(&[Problem::StaleRead, Problem::StaleWrite, Problem::StaleUpdate, Problem::Race]),
@@ -55,9 +56,14 @@ impl Numbers {
                 access: self.access(),
                 other: self.access(),
                 place: match self.below(3) {
-                    0 => Place::Other,
-                    1 => Place::Stack { thread: self.next() },
-                    _ => Place::Heap { start: self.next(), size: self.next(), thread: self.next(), stack: self.list() },
+                    0 => MemoryKind::Other,
+                    1 => MemoryKind::Stack { thread: self.next() },
+                    _ => MemoryKind::Heap {
+                        start: self.next(),
+                        size: self.next(),
+                        thread: self.next(),
+                        stack: self.list(),
+                    },
                 },
                 path: {
                     let steps = self.below(4);
@@ -66,7 +72,7 @@ impl Numbers {
                 point: self.next(),
             }),
             1 => Record::Module(Module { bias: self.next(), start: self.next(), end: self.next(), path: self.bytes() }),
-            2 => Record::Stuck(Stuck {
+            2 => Record::Stuck(StandstillRecord {
                 kind: self.one_of(&[Standstill::Deadlock, Standstill::Livelock, Standstill::NoProgress]),
                 seconds: self.next(),
                 point: self.next(),
@@ -77,9 +83,9 @@ impl Numbers {
             }),
             3 => {
                 let access = self.access();
-                Record::Site(Site { pc: self.next(), kind: access.kind, order: access.order })
+                Record::Site(SiteRecord { pc: self.next(), kind: access.kind, order: access.order })
             }
-            _ => Record::Thread(Thread {
+            _ => Record::Thread(ThreadRecord {
                 number: self.next(),
                 parent: self.next(),
                 name: self.bytes(),
@@ -88,8 +94,8 @@ impl Numbers {
         }
     }
 
-    fn blocked(&mut self) -> Blocked {
-        Blocked {
+    fn blocked(&mut self) -> BlockedThread {
+        BlockedThread {
             thread: self.next(),
             waits_for: self.one_of(&[WaitsFor::Nothing, WaitsFor::Mutex, WaitsFor::Thread, WaitsFor::Unknown]),
             object: self.next(),
@@ -98,9 +104,9 @@ impl Numbers {
         }
     }
 
-    fn step(&mut self) -> Step {
-        Step {
-            kind: self.one_of(&[StepKind::ReadsFrom, StepKind::Overwrites, StepKind::OverwritesRead]),
+    fn step(&mut self) -> OrderStep {
+        OrderStep {
+            kind: self.one_of(&[OrderStepKind::ReadsFrom, OrderStepKind::Overwrites, OrderStepKind::OverwritesRead]),
             address: self.next(),
             before: self.access(),
             after: self.access(),

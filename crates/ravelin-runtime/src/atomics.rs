@@ -5,29 +5,31 @@
 //! which is the place in the program.
 
 use crate::collect;
-use crate::marks::Mark;
+use crate::marks::ThreadMarks;
 use crate::options;
 use crate::race;
 use crate::records;
-use crate::report::{self, Done};
+use crate::report::{self, CompletedAccess};
 use crate::special;
 use crate::spin::Spin;
-use crate::this_thread::{self, Watched};
+use crate::this_thread::{self, WatchedThread};
 use crate::trace;
 use crate::word::Word;
-use ravelin_clocks::{Access, CasKind, Hidden, Location, Order, Thread, Violation};
+use ravelin_clocks::{
+    AccessViolation, AtomicOrder, CasKind, FenceLocation, LocationAccess, LocationClocks, ThreadClocks,
+};
 use ravelin_findings::AccessKind;
 use std::arch::global_asm;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The hidden location at which seq_cst fences meet.
-pub static HIDDEN: Spin<Hidden> = Spin::new(Hidden::new());
+pub static HIDDEN: Spin<FenceLocation> = Spin::new(FenceLocation::new());
 /// The number of seq_cst fences, counted from 1 while `HIDDEN` is locked.
 static FENCES: AtomicU64 = AtomicU64::new(1);
 
 /// Does something with the hidden location, and returns the number of the fence.
 #[inline(always)]
-fn fenced(work: impl FnOnce(&mut Hidden)) -> u64 {
+fn fenced(work: impl FnOnce(&mut FenceLocation)) -> u64 {
     let mut hidden = HIDDEN.lock();
     work(&mut hidden);
     let fences = FENCES.load(Ordering::Relaxed) + 1;
@@ -36,19 +38,19 @@ fn fenced(work: impl FnOnce(&mut Hidden)) -> u64 {
 }
 
 #[inline(always)]
-fn order(code: i32) -> Order {
+fn order(code: i32) -> AtomicOrder {
     match code & 0x7fff {
-        0 => Order::Relaxed,
-        1 | 2 => Order::Acquire,
-        3 => Order::Release,
-        4 => Order::AcqRel,
-        _ => Order::SeqCst,
+        0 => AtomicOrder::Relaxed,
+        1 | 2 => AtomicOrder::Acquire,
+        3 => AtomicOrder::Release,
+        4 => AtomicOrder::AcqRel,
+        _ => AtomicOrder::SeqCst,
     }
 }
 
 /// What an access is, whatever its result.
 #[derive(Clone, Copy)]
-struct What {
+struct AccessShape {
     pc: usize,
     /// Whether it writes, or may write.
     writes: bool,
@@ -59,11 +61,17 @@ struct What {
 #[inline(always)]
 fn access<T: Word, R>(
     at: *mut T,
-    What { pc, writes }: What,
+    AccessShape { pc, writes }: AccessShape,
     raw: impl FnOnce() -> R,
-    done: impl FnOnce(&R) -> (AccessKind, Order),
-    clocks: impl FnOnce(&mut Location, &mut Thread, &mut Mark, Access, &R) -> Option<Violation>,
-    spins: impl FnOnce(&mut Watched, &R),
+    done: impl FnOnce(&R) -> (AccessKind, AtomicOrder),
+    clocks: impl FnOnce(
+        &mut LocationClocks,
+        &mut ThreadClocks,
+        &mut ThreadMarks,
+        LocationAccess,
+        &R,
+    ) -> Option<AccessViolation>,
+    spins: impl FnOnce(&mut WatchedThread, &R),
 ) -> R {
     let Some(mut inside) = this_thread::enter() else {
         return raw();
@@ -83,8 +91,12 @@ fn access<T: Word, R>(
     let location = record.location(|| unsafe { T::load(at) }.low());
     let result = raw();
     let (kind, order) = done(&result);
-    let access =
-        Access { place: address as u64, order, site: report::site(pc, kind, order, size), mode: options::mode() };
+    let access = LocationAccess {
+        place: address as u64,
+        order,
+        site: report::site(pc, kind, order, size),
+        mode: options::mode(),
+    };
     let epoch = thread.clocks.epoch;
     let newest = location.history().newest();
     let source = if kind == AccessKind::Store { None } else { location.source(&thread.clocks, writes) };
@@ -100,13 +112,13 @@ fn access<T: Word, R>(
         thread.sources.read(epoch, access.site, address, source);
     }
     if let Some(violation) = violation {
-        report::violation(thread, address, &violation, Done { pc, kind, order, size, epoch });
+        report::violation(thread, address, &violation, CompletedAccess { pc, kind, order, size, epoch });
     }
     if let Some(slot) = raced {
-        report::race_of_atomic(thread, address, slot, Done { pc, kind, order, size, epoch });
+        report::race_of_atomic(thread, address, slot, CompletedAccess { pc, kind, order, size, epoch });
     }
     // A wait that does not pass is no event, and no fence follows it.
-    if order == Order::SeqCst && thread.clocks.epoch != epoch {
+    if order == AtomicOrder::SeqCst && thread.clocks.epoch != epoch {
         let fences = fenced(|hidden| thread.clocks.hidden_fence(hidden));
         thread.loads.fenced(address, fences);
     }
@@ -123,7 +135,7 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
         // SAFETY: the calling thread's own state. A signal handler that runs now makes its own events and returns.
         let thread = unsafe { &mut *thread };
         let order = order(code);
-        let fences = if order == Order::SeqCst { FENCES.load(Ordering::Relaxed) } else { 0 };
+        let fences = if order == AtomicOrder::SeqCst { FENCES.load(Ordering::Relaxed) } else { 0 };
         // SAFETY: the program's own access.
         let load = || unsafe { T::load(at) };
         let again = thread.loads.again(&thread.clocks, at as usize, order.acquires(), fences, load);
@@ -134,7 +146,7 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
     }
     access(
         at,
-        What { pc, writes: false },
+        AccessShape { pc, writes: false },
         // SAFETY: the program's own access.
         || unsafe { T::load(at) },
         |_| (AccessKind::Load, order(code)),
@@ -150,9 +162,9 @@ extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
     let code = special::before(pc, code, AccessKind::Store);
     access(
         at,
-        What { pc, writes: true },
+        AccessShape { pc, writes: true },
         // SAFETY: the program's own access.
-        || unsafe { T::store(at, value, order(code) == Order::SeqCst) },
+        || unsafe { T::store(at, value, order(code) == AtomicOrder::SeqCst) },
         |()| (AccessKind::Store, order(code)),
         |location, thread, _, access, ()| location.store(thread, access, value.low()),
         |thread, ()| thread.spin.left(),
@@ -164,7 +176,7 @@ fn update<T: Word>(at: *mut T, code: i32, pc: usize, change: impl Fn(T) -> T) ->
     let code = special::before(pc, code, AccessKind::Update);
     access(
         at,
-        What { pc, writes: true },
+        AccessShape { pc, writes: true },
         // SAFETY: the program's own access.
         || unsafe { T::update(at, &change) },
         |_| (AccessKind::Update, order(code)),
@@ -200,7 +212,7 @@ fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32),
     let codes = special::before_exchange(pc, codes);
     access(
         at,
-        What { pc, writes: true },
+        AccessShape { pc, writes: true },
         // SAFETY: the program's own access.
         || unsafe { T::exchange_if(at, expected, new) },
         |found| {
@@ -298,7 +310,7 @@ pub fn store_from_outside(at: *mut u8, value: u8) {
 
 extern "C" fn thread_fence(code: i32, pc: usize) {
     let order = order(code);
-    if order == Order::SeqCst {
+    if order == AtomicOrder::SeqCst {
         std::sync::atomic::fence(Ordering::SeqCst);
     }
     special::before_fence(pc);
@@ -306,16 +318,16 @@ extern "C" fn thread_fence(code: i32, pc: usize) {
 }
 
 /// Applies a fence to the clocks of the calling thread.
-pub fn fence(order: Order) {
+pub fn fence(order: AtomicOrder) {
     let Some(mut inside) = this_thread::enter() else {
         return;
     };
     let thread = inside.thread();
     thread.sources.fence(thread.clocks.epoch, order);
-    if order == Order::SeqCst {
+    if order == AtomicOrder::SeqCst {
         fenced(|hidden| thread.clocks.fence(order, hidden));
     } else {
-        thread.clocks.fence(order, &mut Hidden::new());
+        thread.clocks.fence(order, &mut FenceLocation::new());
     }
     thread.new_epoch();
 }
@@ -416,7 +428,7 @@ mod tests {
     use super::*;
     use crate::file::tests::findings;
     use crate::threads::tests::{beside, now, watched, with_clocks};
-    use ravelin_findings::{Finding, Problem, StepKind};
+    use ravelin_findings::{FindingRecord, OrderStepKind, Problem};
     use std::sync::atomic::AtomicUsize;
 
     const RELAXED: i32 = 0;
@@ -430,8 +442,8 @@ mod tests {
         NEXT.fetch_add(16, Ordering::Relaxed)
     }
 
-    fn found_at(place: usize) -> Vec<Finding> {
-        let is_here = |finding: &Finding| finding.access.stack.first() == Some(&(place as u64));
+    fn found_at(place: usize) -> Vec<FindingRecord> {
+        let is_here = |finding: &FindingRecord| finding.access.stack.first() == Some(&(place as u64));
         findings().findings.into_iter().filter(is_here).collect()
     }
 
@@ -541,13 +553,13 @@ mod tests {
         });
         let [ref found] = found_at(place)[..] else { panic!("one race") };
         let [ref step] = found.path[..] else { panic!("one step") };
-        assert_eq!((step.kind, step.address), (StepKind::ReadsFrom, flag as u64));
+        assert_eq!((step.kind, step.address), (OrderStepKind::ReadsFrom, flag as u64));
         assert_eq!((step.lacks_release, step.lacks_acquire), (false, true));
     }
 
     /// Store buffering: each of two threads writes one location and then reads the other. Returns what the second read
     /// misses.
-    fn store_buffering(code: i32, fence: Option<i32>) -> Vec<Finding> {
+    fn store_buffering(code: i32, fence: Option<i32>) -> Vec<FindingRecord> {
         findings();
         let (mut words, place) = (Words::new(), new_place());
         let locations = [words.at(0), words.at(1)].map(|at| at as *mut u32 as usize);
@@ -574,7 +586,7 @@ mod tests {
         assert_eq!(found.problem, Problem::StaleRead);
         assert_eq!((found.access.kind, found.other.kind), (AccessKind::Load, AccessKind::Store));
         let [ref step] = found.path[..] else { panic!("one step") };
-        assert_eq!(step.kind, StepKind::OverwritesRead);
+        assert_eq!(step.kind, OrderStepKind::OverwritesRead);
         assert_eq!(store_buffering(RELAXED, Some(SEQ_CST)), []);
         assert_eq!(store_buffering(SEQ_CST, None), []);
         assert_eq!(store_buffering(RELAXED, Some(RELEASE)).len(), 1, "a weaker fence does not");
@@ -646,7 +658,14 @@ mod tests {
 
     #[test]
     fn codes_of_orders_are_those_of_the_compilers() {
-        let orders = [Order::Relaxed, Order::Acquire, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+        let orders = [
+            AtomicOrder::Relaxed,
+            AtomicOrder::Acquire,
+            AtomicOrder::Acquire,
+            AtomicOrder::Release,
+            AtomicOrder::AcqRel,
+            AtomicOrder::SeqCst,
+        ];
         for (code, expected) in orders.into_iter().enumerate() {
             assert_eq!(order(code as i32), expected);
             assert_eq!(order(code as i32 | 1 << 16), expected, "flags above do not count");

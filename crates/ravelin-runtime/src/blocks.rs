@@ -14,7 +14,7 @@ pub const CALLS: usize = 4;
 
 /// A block of the heap.
 #[derive(Clone, Copy)]
-pub struct Block {
+pub struct HeapBlock {
     /// Its first byte.
     pub start: usize,
     /// Its length.
@@ -28,7 +28,7 @@ pub struct Block {
 }
 
 struct Slot {
-    block: Block,
+    block: HeapBlock,
     next: u32,
 }
 
@@ -49,7 +49,7 @@ fn slot(number: u32) -> *mut Slot {
 }
 
 /// Adds a new block.
-pub fn insert(block: Block) {
+pub fn insert(block: HeapBlock) {
     let number = {
         let mut free = FREE.lock();
         if *free != 0 {
@@ -91,7 +91,7 @@ pub fn remove(start: usize) {
 }
 
 /// The block an address lies in.
-pub fn containing(address: usize) -> Option<Block> {
+pub fn containing(address: usize) -> Option<HeapBlock> {
     let mut start = address & !15;
     let limit = start.saturating_sub(FARTHEST);
     while start > limit {
@@ -112,9 +112,9 @@ mod tests {
     use super::*;
     use crate::shadow::tests::unused;
 
-    fn of_size(start: usize, size: usize) -> Block {
+    fn of_size(start: usize, size: usize) -> HeapBlock {
         let usable = size.next_multiple_of(16) + 8;
-        Block { start, size, usable, calls: [start + 1, 2, 3, 0], thread: 6 }
+        HeapBlock { start, size, usable, calls: [start + 1, 2, 3, 0], thread: 6 }
     }
 
     fn start_of(address: usize) -> Option<usize> {
@@ -136,7 +136,7 @@ mod tests {
     fn a_block_comes_back_as_it_was_put_in() {
         let start = unused(64);
         insert(of_size(start, 40));
-        let Block { size, usable, calls, thread, .. } = containing(start + 39).expect("a block");
+        let HeapBlock { size, usable, calls, thread, .. } = containing(start + 39).expect("a block");
         assert_eq!((size, usable, calls, thread), (40, 56, [start + 1, 2, 3, 0], 6));
     }
 

@@ -10,26 +10,26 @@
 //! The search does not know what happened through objects that several threads share (semaphores, barriers), nor what
 //! is too long ago. It may therefore miss a chain.
 
-use crate::sources::Reading;
-use crate::this_thread::Watched;
+use crate::sources::ReadEvent;
+use crate::this_thread::WatchedThread;
 use crate::threads;
-use ravelin_clocks::{Epoch, Order, Tid};
+use ravelin_clocks::{AtomicOrder, Epoch, Tid};
 
 /// The most moments of threads to look at, besides those that the later access knows by happens-before.
 const MOST: usize = 256;
 
 /// A step of a chain: `reader` read what another thread wrote.
 #[derive(Clone, Copy)]
-pub struct Link {
+pub struct ChainStep {
     pub reader: Tid,
-    pub reading: Reading,
+    pub reading: ReadEvent,
     pub lacks_release: bool,
     pub lacks_acquire: bool,
 }
 
 /// An access that is remembered.
 #[derive(Clone, Copy)]
-pub struct Earlier {
+pub struct EarlierAccess {
     pub tid: Tid,
     /// Its epoch.
     pub epoch: Epoch,
@@ -42,12 +42,17 @@ struct Node {
     tid: Tid,
     limit: Epoch,
     /// The node that was reached from here, and by which reading; `None` for where the search begins.
-    next: Option<(usize, Reading)>,
+    next: Option<(usize, ReadEvent)>,
 }
 
 /// The links from an earlier access to one that `thread` makes at its epoch `now`, last link first, without locks and
 /// the like. Empty if no links are known, or if they are not known to lack anything.
-pub fn between(earlier: Earlier, thread: &Watched, now: Epoch, order_of: impl Fn(u64) -> Order) -> Vec<Link> {
+pub fn between(
+    earlier: EarlierAccess,
+    thread: &WatchedThread,
+    now: Epoch,
+    order_of: impl Fn(u64) -> AtomicOrder,
+) -> Vec<ChainStep> {
     let Some((nodes, last)) = search(earlier, thread, now) else {
         return Vec::new();
     };
@@ -57,7 +62,7 @@ pub fn between(earlier: Earlier, thread: &Watched, now: Epoch, order_of: impl Fn
 }
 
 /// Nodes, of which the last has been reached from the thread of the earlier access by the reading.
-fn search(earlier: Earlier, thread: &Watched, now: Epoch) -> Option<(Vec<Node>, Reading)> {
+fn search(earlier: EarlierAccess, thread: &WatchedThread, now: Epoch) -> Option<(Vec<Node>, ReadEvent)> {
     let me = thread.clocks.tid;
     let mut nodes = vec![Node { tid: me, limit: now - 1, next: None }];
     let known = thread.clocks.cur.hb.epochs().iter().enumerate();
@@ -70,7 +75,7 @@ fn search(earlier: Earlier, thread: &Watched, now: Epoch) -> Option<(Vec<Node>, 
         let readings = if tid == me { thread.sources.all() } else { threads::sources_of(tid) };
         let readings = || readings.iter().filter(|reading| reading.epoch <= limit);
         let reaches =
-            |reading: &&Reading| reading.source.writer == earlier.tid && reading.source.written_at >= earlier.epoch;
+            |reading: &&ReadEvent| reading.source.writer == earlier.tid && reading.source.written_at >= earlier.epoch;
         // The first write after the access is most likely the one that was meant to announce it.
         if let Some(&last) = readings().filter(reaches).min_by_key(|reading| reading.source.written_at) {
             nodes.truncate(at + 1);
@@ -89,7 +94,12 @@ fn search(earlier: Earlier, thread: &Watched, now: Epoch) -> Option<(Vec<Node>, 
 }
 
 /// The links of a chain that ends with the last of `nodes`, and what they lack.
-fn links(earlier: Earlier, nodes: &[Node], last: Reading, order_of: impl Fn(u64) -> Order) -> Vec<Link> {
+fn links(
+    earlier: EarlierAccess,
+    nodes: &[Node],
+    last: ReadEvent,
+    order_of: impl Fn(u64) -> AtomicOrder,
+) -> Vec<ChainStep> {
     let mut links = Vec::new();
     let mut at = nodes.len() - 1;
     let mut reading = last;
@@ -103,7 +113,7 @@ fn links(earlier: Earlier, nodes: &[Node], last: Reading, order_of: impl Fn(u64)
         let passes_on = node.next.is_some() && reading.epoch == node.limit;
         let acquires = order_of(reading.site).acquires() || (1..=node.limit).contains(&reading.fence);
         let is_lock = reading.site == 0;
-        links.push(Link {
+        links.push(ChainStep {
             reader: node.tid,
             reading,
             lacks_release: !is_lock && !goes_on && reading.source.released < needed,
@@ -124,29 +134,29 @@ mod tests {
     use super::*;
     use crate::this_thread;
     use crate::threads::tests::{beside, now, watched};
-    use ravelin_clocks::{Site, Source};
+    use ravelin_clocks::{SiteCode, WriteSource};
 
     /// A thread that no test has, with the earlier access.
     const WRITER: Tid = 60_000;
-    const EARLIER: Earlier = Earlier { tid: WRITER, epoch: 5, since: 4 };
+    const EARLIER: EarlierAccess = EarlierAccess { tid: WRITER, epoch: 5, since: 4 };
     /// When the later access is made.
     const NOW: Epoch = 1_000;
     /// Places in the program, which determine the order of the access there.
-    const RELAXED: Site = 1;
-    const ACQUIRE: Site = 2;
+    const RELAXED: SiteCode = 1;
+    const ACQUIRE: SiteCode = 2;
 
-    fn order_of(site: Site) -> Order {
-        if site == ACQUIRE { Order::Acquire } else { Order::Relaxed }
+    fn order_of(site: SiteCode) -> AtomicOrder {
+        if site == ACQUIRE { AtomicOrder::Acquire } else { AtomicOrder::Relaxed }
     }
 
-    fn thread<'a>() -> &'a mut Watched {
+    fn thread<'a>() -> &'a mut WatchedThread {
         // SAFETY: the calling thread's own state, which lives as long as its test.
         unsafe { &mut *this_thread::me() }
     }
 
     /// The calling thread reads, at its epoch `at`, what another wrote at `written_at` after a release at `released`.
-    fn reads(at: Epoch, site: Site, from: Tid, written_at: Epoch, released: Epoch) {
-        thread().sources.read(at, site, 0x100, Source { writer: from, written_at, site: 9, released });
+    fn reads(at: Epoch, site: SiteCode, from: Tid, written_at: Epoch, released: Epoch) {
+        thread().sources.read(at, site, 0x100, WriteSource { writer: from, written_at, site: 9, released });
     }
 
     /// What the links of the chain to the later access of the calling thread lack, last link first.
@@ -175,7 +185,9 @@ mod tests {
 
     #[test]
     fn a_fence_after_the_read_acquires() {
-        for (order, expected) in [(Order::Acquire, false), (Order::SeqCst, false), (Order::Release, true)] {
+        for (order, expected) in
+            [(AtomicOrder::Acquire, false), (AtomicOrder::SeqCst, false), (AtomicOrder::Release, true)]
+        {
             watched(|| {
                 reads(10, RELAXED, WRITER, 7, 0);
                 thread().sources.fence(11, order);

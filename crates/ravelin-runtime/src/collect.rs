@@ -7,7 +7,7 @@
 use crate::atomics::HIDDEN;
 use crate::records;
 use crate::spin::Spin;
-use crate::this_thread::{self, Watched};
+use crate::this_thread::{self, WatchedThread};
 use crate::threads;
 use ravelin_clocks::{Live, Pruning};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ static LIVE: Spin<Option<Live>> = Spin::new(None);
 
 /// Counts an access, and starts a round if it is time. The caller is inside and holds no lock.
 #[inline(always)]
-pub fn count(thread: &mut Watched) {
+pub fn count(thread: &mut WatchedThread) {
     thread.accesses += 1;
     if thread.accesses >= STRIDE {
         look(thread);
@@ -40,13 +40,13 @@ pub fn accesses() -> u64 {
 }
 
 /// Adds the thread's accesses to the common count.
-pub fn hand_in(thread: &mut Watched) -> u64 {
+pub fn hand_in(thread: &mut WatchedThread) -> u64 {
     let made = u64::from(std::mem::take(&mut thread.accesses));
     ACCESSES.fetch_add(made, Ordering::Relaxed) + made
 }
 
 #[cold]
-fn look(thread: &mut Watched) {
+fn look(thread: &mut WatchedThread) {
     let made = hand_in(thread);
     let next = NEXT.load(Ordering::Relaxed);
     if made >= next && NEXT.compare_exchange(next, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_ok() {

@@ -1,6 +1,6 @@
 //! The findings file, mapped into memory.
 
-use crate::place::{self, Place};
+use crate::place::{self, SegmentMemory};
 use crate::spin::Spin;
 use ravelin_findings::{COUNT_WORD, Module, Record, SPINNING_WORD, Spinning, arena, encode, header};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -14,9 +14,9 @@ static ALLOCATED: Spin<usize> = Spin::new(0);
 static MODULES: Spin<Vec<u64>> = Spin::new(Vec::new());
 
 /// A record in the file; empty if there was no room.
-pub struct Written(usize);
+pub struct FileRecord(usize);
 
-impl Written {
+impl FileRecord {
     /// Where the finding's count is, or 0 if there is none.
     pub fn count_address(&self) -> usize {
         if self.0 == 0 { 0 } else { self.0 + 8 * COUNT_WORD }
@@ -34,7 +34,7 @@ impl Written {
 
 /// Creates the file in the arena, or else in the directory. Returns whether that was possible.
 pub fn create(arena: Option<&[u8]>, directory: Option<&[u8]>) -> bool {
-    let place = arena.and_then(Place::in_arena).or_else(|| directory.and_then(Place::in_directory));
+    let place = arena.and_then(SegmentMemory::in_arena).or_else(|| directory.and_then(SegmentMemory::in_directory));
     let Some(place) = place else {
         arena.map(place::none_in_arena);
         return false;
@@ -76,7 +76,7 @@ pub fn note(note: u64) {
 /// Counts a finding once more.
 pub fn count(address: usize) {
     if address != 0 {
-        // SAFETY: `address` came from `Written::count_address`, in the mapping, which stays.
+        // SAFETY: `address` came from `FileRecord::count_address`, in the mapping, which stays.
         unsafe { &*(address as *const AtomicU64) }.fetch_add(1, Ordering::Relaxed);
     } else if let Some(word) = word(header::DROPPED) {
         word.fetch_add(1, Ordering::Relaxed);
@@ -84,27 +84,27 @@ pub fn count(address: usize) {
 }
 
 /// Appends a record.
-pub fn write(record: &Record) -> Written {
+pub fn write(record: &Record) -> FileRecord {
     let words = encode(record);
     let mut allocated = ALLOCATED.lock();
     let Some(used) = word(header::USED) else {
-        return Written(0);
+        return FileRecord(0);
     };
     let start = used.load(Ordering::Relaxed) as usize;
-    let mut place = Place { start: WORDS_AT.load(Ordering::Acquire), allocated: *allocated };
+    let mut place = SegmentMemory { start: WORDS_AT.load(Ordering::Acquire), allocated: *allocated };
     let is_room = place.allocate(8 * (start + words.len()));
     *allocated = place.allocated;
     if !is_room {
         if let Some(dropped) = word(header::DROPPED) {
             dropped.fetch_add(1, Ordering::Relaxed);
         }
-        return Written(0);
+        return FileRecord(0);
     }
     for (index, value) in words.iter().enumerate() {
         set(start + index, *value);
     }
     used.store((start + words.len()) as u64, Ordering::Release);
-    Written(word(start).map_or(0, |word| word as *const AtomicU64 as usize))
+    FileRecord(word(start).map_or(0, |word| word as *const AtomicU64 as usize))
 }
 
 /// The loaded files.
@@ -169,7 +169,9 @@ fn own_path() -> Vec<u8> {
 pub mod tests {
     use super::*;
     use crate::place::tests::Scratch;
-    use ravelin_findings::{Access, AccessKind, Finding, Findings, Order, Problem, Thread, notes};
+    use ravelin_findings::{
+        AccessKind, AccessRecord, FindingRecord, Findings, Problem, RecordedOrder, ThreadRecord, notes,
+    };
     use std::sync::Once;
 
     /// The content of the findings file, of which the test program has one. A test that checks its own records also
@@ -192,21 +194,27 @@ pub mod tests {
 
     /// A finding that is identified by its address.
     fn finding(address: u64) -> Record {
-        let access = Access { thread: 0, kind: AccessKind::PlainRead, order: Order::Plain, size: 4, stack: vec![1, 2] };
-        Record::Finding(Finding {
+        let access = AccessRecord {
+            thread: 0,
+            kind: AccessKind::PlainRead,
+            order: RecordedOrder::Plain,
+            size: 4,
+            stack: vec![1, 2],
+        };
+        Record::Finding(FindingRecord {
             count: 1,
             spinning: Spinning::No,
             problem: Problem::Race,
             address,
             other: access.clone(),
             access,
-            place: ravelin_findings::Place::Other,
+            place: ravelin_findings::MemoryKind::Other,
             path: Vec::new(),
             point: 0,
         })
     }
 
-    fn found(address: u64) -> Option<Finding> {
+    fn found(address: u64) -> Option<FindingRecord> {
         findings().findings.into_iter().find(|finding| finding.address == address)
     }
 
@@ -218,7 +226,7 @@ pub mod tests {
     #[test]
     fn a_record_is_read_back_as_it_was_written() {
         findings();
-        let thread = Thread { number: 1 << 40, parent: 3, name: b"reader".to_vec(), stack: vec![7, 8] };
+        let thread = ThreadRecord { number: 1 << 40, parent: 3, name: b"reader".to_vec(), stack: vec![7, 8] };
         write(&Record::Thread(thread.clone()));
         assert!(findings().threads.contains(&thread));
     }
@@ -238,7 +246,7 @@ pub mod tests {
     #[test]
     fn a_finding_for_which_there_was_no_room_is_counted_as_dropped() {
         let before = findings().dropped;
-        let nowhere = Written(0);
+        let nowhere = FileRecord(0);
         assert_eq!(nowhere.count_address(), 0);
         nowhere.set_spinning(Spinning::Harmless);
         count(nowhere.count_address());

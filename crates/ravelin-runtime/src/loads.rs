@@ -8,8 +8,8 @@
 //! One case is given up. A *non-atomic* write of the location may happen after the first load, through a release fence
 //! and a store that comes after the second load. Such a write is not compared with the second load.
 
-use crate::records::{Locked, Place};
-use ravelin_clocks::{Epoch, Thread};
+use crate::records::{LockedRecord, RecordSlot};
+use ravelin_clocks::{Epoch, ThreadClocks};
 
 const ENTRIES: usize = 32;
 
@@ -19,7 +19,7 @@ pub struct Loads([Load; ENTRIES]);
 #[derive(Clone, Copy)]
 struct Load {
     address: usize,
-    place: Option<&'static Place>,
+    place: Option<&'static RecordSlot>,
     turn: u32,
     /// The load's epoch.
     epoch: Epoch,
@@ -46,7 +46,7 @@ impl Loads {
     #[inline(always)]
     pub fn again<R>(
         &self,
-        thread: &Thread,
+        thread: &ThreadClocks,
         address: usize,
         acquires: bool,
         fences: u64,
@@ -69,7 +69,7 @@ impl Loads {
 
     /// Remembers a load made at `epoch`.
     #[inline(always)]
-    pub fn made(&mut self, address: usize, locked: &Locked, epoch: Epoch, acquired: bool) {
+    pub fn made(&mut self, address: usize, locked: &LockedRecord, epoch: Epoch, acquired: bool) {
         let (place, turn) = locked.seen();
         self.0[Loads::index(address)] = Load { address, place: Some(place), turn, epoch, acquired, fences: 0 };
     }
@@ -88,8 +88,8 @@ mod tests {
     use crate::shadow::tests::unused;
 
     /// A load of a new location, made by a thread and remembered.
-    fn loaded(acquired: bool) -> (Loads, Thread, usize) {
-        let (mut loads, mut thread, address) = (Loads::new(), Thread::new(1, 5), unused(8));
+    fn loaded(acquired: bool) -> (Loads, ThreadClocks, usize) {
+        let (mut loads, mut thread, address) = (Loads::new(), ThreadClocks::new(1, 5), unused(8));
         let locked = records::lock_for(address, false).expect("a record");
         loads.made(address, &locked, thread.epoch, acquired);
         drop(locked);
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_load_is_something_new_after_the_thread_has_learnt_something() {
         let (loads, mut thread, address) = loaded(true);
-        thread.acquire(&Thread::new(2, 9).release());
+        thread.acquire(&ThreadClocks::new(2, 9).release());
         thread.advance();
         assert_eq!(loads.again(&thread, address, true, 0, || 7), None);
     }
@@ -149,6 +149,6 @@ mod tests {
 
     #[test]
     fn nothing_is_known_at_first() {
-        assert_eq!(Loads::new().again(&Thread::new(1, 1), 0, false, 0, || 7), None);
+        assert_eq!(Loads::new().again(&ThreadClocks::new(1, 1), 0, false, 0, || 7), None);
     }
 }

@@ -4,7 +4,7 @@ use crate::this_thread;
 
 /// The statements that still hold.
 #[derive(Default)]
-pub struct Mark {
+pub struct ThreadMarks {
     /// Loads of this address wait for the value beside it.
     wait: Option<(usize, u64)>,
     /// Compare-exchanges of this address are repeated until they succeed.
@@ -13,7 +13,7 @@ pub struct Mark {
     next_cas: Option<bool>,
 }
 
-impl Mark {
+impl ThreadMarks {
     /// The value that loads of `address` wait for.
     #[inline(always)]
     pub fn waits_for(&self, address: usize) -> Option<u64> {
@@ -33,7 +33,7 @@ impl Mark {
     }
 }
 
-fn with_mark(change: impl FnOnce(&mut Mark)) {
+fn with_mark(change: impl FnOnce(&mut ThreadMarks)) {
     if let Some(mut inside) = this_thread::enter() {
         change(&mut inside.thread().mark);
     }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::threads::tests::watched;
 
-    fn mark<R>(look: impl FnOnce(&mut Mark) -> R) -> R {
+    fn mark<R>(look: impl FnOnce(&mut ThreadMarks) -> R) -> R {
         look(&mut this_thread::enter().expect("a watched thread").thread().mark)
     }
 
@@ -109,8 +109,8 @@ mod tests {
         watched(|| {
             for strong in [1, 0] {
                 __ravelin_next_cas(strong);
-                assert_eq!(mark(Mark::take_cas), Some(strong != 0));
-                assert_eq!(mark(Mark::take_cas), None);
+                assert_eq!(mark(ThreadMarks::take_cas), Some(strong != 0));
+                assert_eq!(mark(ThreadMarks::take_cas), None);
             }
         });
     }
@@ -120,6 +120,6 @@ mod tests {
         __ravelin_wait_begin(0x100, 1, 8);
         __ravelin_next_cas(1);
         __ravelin_wait_end();
-        watched(|| assert_eq!(mark(Mark::take_cas), None));
+        watched(|| assert_eq!(mark(ThreadMarks::take_cas), None));
     }
 }

@@ -1,6 +1,6 @@
 //! Allocation and deallocation of the program's memory.
 
-use crate::blocks::{self, Block, CALLS};
+use crate::blocks::{self, CALLS, HeapBlock};
 use crate::process;
 use crate::race;
 use crate::records;
@@ -16,7 +16,7 @@ pub fn allocated(address: usize, size: usize, usable: usize, pc: usize) {
     if address == 0 || threads::is_off() || !process::reserve() {
         return;
     }
-    let mut block = Block { start: address, size, usable, calls: [0; CALLS], thread: 0 };
+    let mut block = HeapBlock { start: address, size, usable, calls: [0; CALLS], thread: 0 };
     block.calls[0] = pc;
     // Threads will share what the first thread allocates before there is another. Blocks of unknown threads are
     // remembered as well, because the thread that frees one must find it.
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::shadow::tests::unused;
     use crate::threads::tests::watched;
-    use ravelin_clocks::race::list::Accesses;
+    use ravelin_clocks::race::list::AccessList;
     use std::sync::atomic::Ordering;
 
     fn has_cell(address: usize) -> bool {

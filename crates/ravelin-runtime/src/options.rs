@@ -1,7 +1,7 @@
 //! The options of `ravelin run`, in `RAVELIN_OPTIONS`.
 
 use crate::{repair, schedule, watchdog};
-use ravelin_clocks::Mode;
+use ravelin_clocks::WitnessMode;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -62,8 +62,8 @@ fn has(option: u32) -> bool {
 
 /// Which violations count.
 #[inline(always)]
-pub fn mode() -> Mode {
-    if has(STANDARD) { Mode::Standard } else { Mode::Predict }
+pub fn mode() -> WitnessMode {
+    if has(STANDARD) { WitnessMode::Standard } else { WitnessMode::Predict }
 }
 
 /// Whether a finding at this scheduling point ends the program.
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn without_options_everything_counts_and_nothing_ends_the_program() {
         assert!(races() && robustness());
-        assert_eq!(mode(), Mode::Predict);
+        assert_eq!(mode(), WitnessMode::Predict);
         assert!(!halt_at(0) && !halt_at(7));
     }
 }

@@ -16,26 +16,26 @@ const CHUNK: usize = 1 << 16;
 
 /// Memory of [`arena::SEGMENT`] bytes.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct SegmentMemory {
     pub start: *mut AtomicU64,
     /// Bytes that can be used.
     pub allocated: usize,
 }
 
-impl Place {
+impl SegmentMemory {
     /// A segment of the arena at a path; `None` if that is impossible.
-    pub fn in_arena(path: &[u8]) -> Option<Place> {
+    pub fn in_arena(path: &[u8]) -> Option<SegmentMemory> {
         with_arena(path, |file, head| {
             let taken = head[arena::TAKEN].fetch_add(1, Ordering::Relaxed);
             let there_is = taken < head[arena::SEGMENTS].load(Ordering::Relaxed);
-            there_is.then(|| Place::new(file, arena::offset(taken))).flatten()
+            there_is.then(|| SegmentMemory::new(file, arena::offset(taken))).flatten()
         })
         .flatten()
     }
 
     /// `<directory>/<process>.findings`, in a directory that is created if needed. `None` if that is impossible; then
     /// an empty file says so, if it can be created.
-    pub fn in_directory(directory: &[u8]) -> Option<Place> {
+    pub fn in_directory(directory: &[u8]) -> Option<SegmentMemory> {
         let ended = [directory, b"\0"].concat();
         // SAFETY: the path ends with a zero byte. What matters is whether a file can be created in it.
         unsafe { kernel::call(libc::SYS_mkdir, [ended.as_ptr() as usize, 0o700]) };
@@ -45,7 +45,7 @@ impl Place {
             open(&[directory, name.as_bytes()].concat(), libc::O_RDWR | libc::O_CREAT | libc::O_EXCL)
         };
         let file = (0..IMAGES).map(open_new).find(|file| *file != Err(libc::EEXIST))?.ok()?;
-        let place = if may_be_as_long() && resize(file, arena::SEGMENT) { Place::new(file, 0) } else { None };
+        let place = if may_be_as_long() && resize(file, arena::SEGMENT) { SegmentMemory::new(file, 0) } else { None };
         if place.is_none() {
             resize(file, 0);
         }
@@ -53,12 +53,12 @@ impl Place {
         place
     }
 
-    fn new(file: i32, offset: u64) -> Option<Place> {
+    fn new(file: i32, offset: u64) -> Option<SegmentMemory> {
         let start = mapping::map_file(file, arena::SEGMENT, offset as usize);
         if start.is_null() {
             return None;
         }
-        let mut place = Place { start: start.cast(), allocated: 0 };
+        let mut place = SegmentMemory { start: start.cast(), allocated: 0 };
         if place.allocate(CHUNK) {
             return Some(place);
         }
@@ -185,12 +185,12 @@ pub mod tests {
         }
     }
 
-    fn give_back(place: Place) {
+    fn give_back(place: SegmentMemory) {
         // SAFETY: mapped with this length, and not used any more.
         unsafe { mapping::unmap(place.start.cast(), arena::SEGMENT) };
     }
 
-    fn word<'a>(place: &Place, index: usize) -> &'a AtomicU64 {
+    fn word<'a>(place: &SegmentMemory, index: usize) -> &'a AtomicU64 {
         assert!(8 * index < place.allocated);
         // SAFETY: within what was allocated, and the tests unmap it last.
         unsafe { &*place.start.add(index) }
@@ -199,7 +199,7 @@ pub mod tests {
     #[test]
     fn every_program_of_a_process_gets_a_file_of_its_own_in_a_directory() {
         let scratch = Scratch::new();
-        let places = [0, 1, 2].map(|_| Place::in_directory(scratch.path()).expect("a place"));
+        let places = [0, 1, 2].map(|_| SegmentMemory::in_directory(scratch.path()).expect("a place"));
         let process = std::process::id();
         let names = ["-1.findings", "-2.findings", ".findings"].map(|end| format!("{process}{end}"));
         assert_eq!(scratch.files(), names);
@@ -214,15 +214,15 @@ pub mod tests {
     fn there_is_no_place_in_a_directory_that_cannot_be_made() {
         let scratch = Scratch::new();
         let within = [scratch.path(), b"/deeper"].concat();
-        assert!(Place::in_directory(&within).is_none(), "only the last part of a path is made");
+        assert!(SegmentMemory::in_directory(&within).is_none(), "only the last part of a path is made");
         assert!(!Path::new(OsStr::from_bytes(&within)).exists());
-        assert!(Place::in_directory(b"/proc/self/stat").is_none());
+        assert!(SegmentMemory::in_directory(b"/proc/self/stat").is_none());
     }
 
     #[test]
     fn memory_is_allocated_in_steps_up_to_the_whole_segment() {
         let scratch = Scratch::new();
-        let mut place = Place::in_directory(scratch.path()).expect("a place");
+        let mut place = SegmentMemory::in_directory(scratch.path()).expect("a place");
         assert!(place.allocated >= CHUNK);
         let by_steps = place.allocated == CHUNK;
         assert!(place.allocate(CHUNK + 1));
@@ -258,11 +258,11 @@ pub mod tests {
     #[test]
     fn segments_of_an_arena_are_taken_in_turn_until_there_is_none() {
         let (_scratch, path) = arena_of(2);
-        let places = [0, 1].map(|_| Place::in_arena(&path).expect("a segment"));
+        let places = [0, 1].map(|_| SegmentMemory::in_arena(&path).expect("a segment"));
         word(&places[0], 3).store(10, Ordering::Relaxed);
         word(&places[1], 3).store(11, Ordering::Relaxed);
         assert_eq!([0, 1].map(|segment| word_of(&path, arena::offset(segment) + 24)), [10, 11]);
-        assert!(Place::in_arena(&path).is_none());
+        assert!(SegmentMemory::in_arena(&path).is_none());
         assert_eq!(word_of(&path, 8 * arena::TAKEN as u64), 3, "whoever got none is counted");
         places.into_iter().for_each(give_back);
     }
@@ -282,10 +282,10 @@ pub mod tests {
         let path = scratch.0.join("other");
         for content in [&b""[..], b"RAV", b"some other file, of somebody else"] {
             std::fs::write(&path, content).expect("a file");
-            assert!(Place::in_arena(path.as_os_str().as_bytes()).is_none());
+            assert!(SegmentMemory::in_arena(path.as_os_str().as_bytes()).is_none());
             none_in_arena(path.as_os_str().as_bytes());
             assert_eq!(std::fs::read(&path).expect("the file"), content);
         }
-        assert!(Place::in_arena(b"/ravelin/is/not/there").is_none());
+        assert!(SegmentMemory::in_arena(b"/ravelin/is/not/there").is_none());
     }
 }

@@ -4,12 +4,12 @@
 //! each of them anyway. Accesses for which a cell has no room are kept in the record of the word.
 
 use crate::blocks;
-use crate::records::{self, Record};
+use crate::records::{self, WordRecord};
 use crate::report;
 use crate::shadow;
-use crate::this_thread::{self, Watched};
+use crate::this_thread::{self, WatchedThread};
 use crate::trace;
-use ravelin_clocks::race::cell::{self, Cell, Lists};
+use ravelin_clocks::race::cell::{self, Lists, ShadowCell};
 use ravelin_clocks::race::list;
 use ravelin_clocks::race::slot::{ATOMIC, BYTES, FREE, WRITE, span};
 
@@ -42,7 +42,7 @@ pub fn access_range(address: usize, length: usize, flags: u64, pc: usize) {
         // SAFETY: the calling thread's own state.
         let mine = unsafe { (*thread).stamp } | span(at & 7, size) | flags;
         if !cell::is_known(cell, mine) {
-            new_part(cell, Part { address: at, size, whole: (address, length) }, mine, pc);
+            new_part(cell, WordPart { address: at, size, whole: (address, length) }, mine, pc);
         }
         at += size;
     }
@@ -50,7 +50,7 @@ pub fn access_range(address: usize, length: usize, flags: u64, pc: usize) {
 
 /// The part of an access within one word.
 #[derive(Clone, Copy)]
-struct Part {
+struct WordPart {
     address: usize,
     size: usize,
     /// Where the whole access begins, and its length.
@@ -58,10 +58,10 @@ struct Part {
 }
 
 /// Memory is freed: reports races with accesses that do not happen before, and remembers nothing.
-pub fn check_free(thread: &mut Watched, address: usize, length: usize, pc: usize) {
+pub fn check_free(thread: &mut WatchedThread, address: usize, length: usize, pc: usize) {
     let mine = thread.stamp | BYTES | WRITE | FREE;
     for at in (address & !7..address + length).step_by(8) {
-        if let Some(slot) = cell::would_race(shadow::cell(at), &thread.clocks, mine, &Word(at)) {
+        if let Some(slot) = cell::would_race(shadow::cell(at), &thread.clocks, mine, &WordRecords(at)) {
             let whole = blocks::containing(address).map_or(length, |block| block.size);
             report::race(thread, at, (8, whole), mine, slot, pc);
             return;
@@ -70,18 +70,18 @@ pub fn check_free(thread: &mut Watched, address: usize, length: usize, pc: usize
 }
 
 #[inline(never)]
-fn new_access(cell: &'static Cell, address: usize, size: usize, mine: u64, pc: usize) {
-    remember(cell, Part { address, size, whole: (address, size) }, mine, pc);
+fn new_access(cell: &'static ShadowCell, address: usize, size: usize, mine: u64, pc: usize) {
+    remember(cell, WordPart { address, size, whole: (address, size) }, mine, pc);
 }
 
 #[inline(never)]
-fn new_part(cell: &'static Cell, part: Part, mine: u64, pc: usize) {
+fn new_part(cell: &'static ShadowCell, part: WordPart, mine: u64, pc: usize) {
     remember(cell, part, mine, pc);
 }
 
 #[inline(always)]
-fn remember(cell: &'static Cell, part: Part, mine: u64, pc: usize) {
-    let Part { address, size, whole } = part;
+fn remember(cell: &'static ShadowCell, part: WordPart, mine: u64, pc: usize) {
+    let WordPart { address, size, whole } = part;
     let Some(mut inside) = this_thread::enter() else {
         return;
     };
@@ -98,7 +98,7 @@ fn remember(cell: &'static Cell, part: Part, mine: u64, pc: usize) {
     if mine & WRITE != 0 {
         thread.spin.disturbed(address, thread.stack);
     }
-    let outcome = cell::access(cell, &thread.clocks, mine, &Word(address & !7));
+    let outcome = cell::access(cell, &thread.clocks, mine, &WordRecords(address & !7));
     if let Some(slot) = outcome.raced {
         report::race(thread, address, (size, whole.1), mine, slot, pc);
     } else if outcome.met_atomics && mine & WRITE != 0 {
@@ -114,33 +114,33 @@ fn remember(cell: &'static Cell, part: Part, mine: u64, pc: usize) {
 /// Compares an atomic access with the non-atomic ones, and makes sure that later non-atomic accesses look into the
 /// location's record. Returns the access it races with. The location's record is not locked.
 #[inline(always)]
-pub fn check_atomic(thread: &Watched, address: usize, mine: u64) -> Option<u64> {
-    cell::check_atomic(shadow::cell(address), &thread.clocks, mine, &Word(address & !7))
+pub fn check_atomic(thread: &WatchedThread, address: usize, mine: u64) -> Option<u64> {
+    cell::check_atomic(shadow::cell(address), &thread.clocks, mine, &WordRecords(address & !7))
 }
 
 /// The slot of an atomic access at the current time.
 #[inline(always)]
-pub fn atomic_slot(thread: &Watched, address: usize, size: usize, flags: u64) -> u64 {
+pub fn atomic_slot(thread: &WatchedThread, address: usize, size: usize, flags: u64) -> u64 {
     thread.stamp | span(address & 7, size) | flags | ATOMIC
 }
 
 /// Keeps an atomic access in its location's record.
 #[inline(always)]
-pub fn note_atomic(thread: &Watched, record: &mut Record, mine: u64) {
+pub fn note_atomic(thread: &WatchedThread, record: &mut WordRecord, mine: u64) {
     list::note_atomic(record, &thread.clocks, mine);
 }
 
 /// The records of the word at an address.
-struct Word(usize);
+struct WordRecords(usize);
 
-impl Lists for Word {
-    type List = Record;
+impl Lists for WordRecords {
+    type List = WordRecord;
 
-    fn for_each(&self, mut work: impl FnMut(&mut Record, bool)) {
+    fn for_each(&self, mut work: impl FnMut(&mut WordRecord, bool)) {
         records::for_each_in_word(self.0, |about, record| work(record, about == self.0));
     }
 
-    fn spilt<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
+    fn spilt<R>(&self, work: impl FnOnce(&mut WordRecord) -> R) -> Option<R> {
         records::with(self.0, work)
     }
 }
@@ -154,7 +154,7 @@ mod tests {
     use crate::shadow::tests::unused;
     use crate::sync;
     use crate::threads::{self, tests::beside, tests::watched};
-    use ravelin_findings::{AccessKind, Finding};
+    use ravelin_findings::{AccessKind, FindingRecord};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     const READ: u64 = 0;
@@ -166,8 +166,8 @@ mod tests {
     }
 
     /// The races of accesses at a place.
-    fn races_at(place: usize) -> Vec<Finding> {
-        let is_here = |finding: &Finding| finding.access.stack.first() == Some(&(place as u64));
+    fn races_at(place: usize) -> Vec<FindingRecord> {
+        let is_here = |finding: &FindingRecord| finding.access.stack.first() == Some(&(place as u64));
         findings().findings.into_iter().filter(is_here).collect()
     }
 

@@ -8,8 +8,8 @@
 use crate::mapping;
 use crate::shadow;
 use crate::spin::{Spin, pause};
-use ravelin_clocks::race::list::Accesses;
-use ravelin_clocks::{Location, Released};
+use ravelin_clocks::race::list::AccessList;
+use ravelin_clocks::{LocationClocks, ReleaseClocks};
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -25,39 +25,39 @@ pub static MOST_LOCATIONS: AtomicU64 = AtomicU64::new(0);
 
 /// A word's record.
 #[repr(C)]
-pub struct Record {
+pub struct WordRecord {
     /// The first accesses to the bytes of the record, as slots of a cell; 0 for none.
     accesses: [u64; NEAR],
     /// The clocks of an atomic location.
-    location: Option<Location>,
+    location: Option<LocationClocks>,
     /// Accesses for which there is no room above.
     #[expect(clippy::box_collection, reason = "there is room for one word")]
     more_accesses: Option<Box<Vec<u64>>>,
     /// What a lock released.
-    released: Option<Box<Released>>,
+    released: Option<Box<ReleaseClocks>>,
 }
 
 /// A record and what is needed to find and lock it. The layout of a [`Location`] depends on the fields before it.
 #[repr(C, align(64))]
-pub struct Place {
+pub struct RecordSlot {
     /// Odd while a thread uses the record; grows by two when its content changes for readers.
     turn: AtomicU32,
     next: AtomicU32,
     /// What the record is about, readable without the lock; 0 if it is free.
     address: AtomicUsize,
-    record: UnsafeCell<Record>,
+    record: UnsafeCell<WordRecord>,
 }
 
 /// Cache lines move from core to core at every access to a contended location.
-const _: () = assert!(size_of::<Place>() == 5 * 64);
+const _: () = assert!(size_of::<RecordSlot>() == 5 * 64);
 
-static ARRAY: AtomicPtr<Place> = AtomicPtr::new(std::ptr::null_mut());
+static ARRAY: AtomicPtr<RecordSlot> = AtomicPtr::new(std::ptr::null_mut());
 static USED: AtomicU32 = AtomicU32::new(1);
 static FREE: Spin<Vec<u32>> = Spin::new(Vec::new());
 
 /// Reserves the array, and returns whether that was possible.
 pub fn reserve() -> bool {
-    let length = MOST * size_of::<Place>();
+    let length = MOST * size_of::<RecordSlot>();
     let array = mapping::map(length);
     if array.is_null() {
         return false;
@@ -70,9 +70,9 @@ pub fn reserve() -> bool {
     true
 }
 
-impl Record {
-    fn new() -> Record {
-        Record { accesses: [0; NEAR], location: None, more_accesses: None, released: None }
+impl WordRecord {
+    fn new() -> WordRecord {
+        WordRecord { accesses: [0; NEAR], location: None, more_accesses: None, released: None }
     }
 
     /// Whether it holds the clocks of an atomic location.
@@ -82,21 +82,21 @@ impl Record {
 
     /// The clocks of the location; `initial` is its value if it is new.
     #[inline(always)]
-    pub fn location(&mut self, initial: impl FnOnce() -> u64) -> &mut Location {
+    pub fn location(&mut self, initial: impl FnOnce() -> u64) -> &mut LocationClocks {
         self.location.get_or_insert_with(|| {
             let alive = LOCATIONS.fetch_add(1, Ordering::Relaxed) + 1;
             MOST_LOCATIONS.fetch_max(alive, Ordering::Relaxed);
-            Location::new(initial())
+            LocationClocks::new(initial())
         })
     }
 
     /// The clocks of the location, if it has any.
-    pub fn location_if_any(&mut self) -> Option<&mut Location> {
+    pub fn location_if_any(&mut self) -> Option<&mut LocationClocks> {
         self.location.as_mut()
     }
 
     /// What a lock released.
-    pub fn released(&mut self) -> &mut Option<Box<Released>> {
+    pub fn released(&mut self) -> &mut Option<Box<ReleaseClocks>> {
         &mut self.released
     }
 
@@ -116,7 +116,7 @@ impl Record {
     }
 }
 
-impl Accesses for Record {
+impl AccessList for WordRecord {
     #[inline(always)]
     fn slots(&mut self) -> impl Iterator<Item = &mut u64> {
         let more = self.more_accesses.iter_mut().flat_map(|more| more.iter_mut());
@@ -129,16 +129,16 @@ impl Accesses for Record {
 }
 
 /// A locked record.
-pub struct Locked {
-    place: &'static Place,
+pub struct LockedRecord {
+    place: &'static RecordSlot,
     /// The turn to unlock it with.
     turn: u32,
 }
 
-impl Locked {
+impl LockedRecord {
     /// The record.
     #[inline(always)]
-    pub fn record(&mut self) -> &mut Record {
+    pub fn record(&mut self) -> &mut WordRecord {
         // SAFETY: this thread has locked the place.
         unsafe { &mut *self.place.record.get() }
     }
@@ -151,19 +151,19 @@ impl Locked {
 
     /// Where the record is, and the turn it will have when it is unlocked.
     #[inline(always)]
-    pub fn seen(&self) -> (&'static Place, u32) {
+    pub fn seen(&self) -> (&'static RecordSlot, u32) {
         (self.place, self.turn)
     }
 }
 
-impl Drop for Locked {
+impl Drop for LockedRecord {
     #[inline(always)]
     fn drop(&mut self) {
         self.place.turn.store(self.turn, Ordering::Release);
     }
 }
 
-impl Place {
+impl RecordSlot {
     /// Prefetches all cache lines that an access will need: with many locations each of them is a miss.
     #[inline(always)]
     fn fetch(&self, writes: bool) {
@@ -175,10 +175,10 @@ impl Place {
     }
 
     #[inline(always)]
-    fn lock(&'static self) -> Locked {
+    fn lock(&'static self) -> LockedRecord {
         let turn = self.turn.load(Ordering::Relaxed);
         if turn & 1 == 0 && self.try_lock(turn) {
-            return Locked { place: self, turn };
+            return LockedRecord { place: self, turn };
         }
         self.wait()
     }
@@ -189,12 +189,12 @@ impl Place {
     }
 
     #[cold]
-    fn wait(&'static self) -> Locked {
+    fn wait(&'static self) -> LockedRecord {
         let mut spins = 0;
         loop {
             let turn = self.turn.load(Ordering::Relaxed);
             if turn & 1 == 0 && self.try_lock(turn) {
-                return Locked { place: self, turn };
+                return LockedRecord { place: self, turn };
             }
             pause(&mut spins);
         }
@@ -208,7 +208,7 @@ impl Place {
 }
 
 #[inline(always)]
-fn place(number: u32) -> &'static Place {
+fn place(number: u32) -> &'static RecordSlot {
     // SAFETY: numbers in use are below `MOST`, and zeroed memory is a valid free place: its record is written before
     // it is used.
     unsafe { &*ARRAY.load(Ordering::Relaxed).add(number as usize) }
@@ -216,13 +216,13 @@ fn place(number: u32) -> &'static Place {
 
 /// Locks the record of an address, which is created if there is none; `None` if memory has run out.
 #[inline(always)]
-pub fn lock(address: usize) -> Option<Locked> {
+pub fn lock(address: usize) -> Option<LockedRecord> {
     lock_for(address, false)
 }
 
 /// The same for an atomic access.
 #[inline(always)]
-pub fn lock_for(address: usize, writes: bool) -> Option<Locked> {
+pub fn lock_for(address: usize, writes: bool) -> Option<LockedRecord> {
     let head = shadow::record(address);
     let mut number = head.load(Ordering::Acquire);
     while number != 0 {
@@ -243,7 +243,7 @@ pub fn lock_for(address: usize, writes: bool) -> Option<Locked> {
 }
 
 #[cold]
-fn lock_new(address: usize) -> Option<Locked> {
+fn lock_new(address: usize) -> Option<LockedRecord> {
     let number = match FREE.lock().pop() {
         Some(number) => number,
         None => {
@@ -259,7 +259,7 @@ fn lock_new(address: usize) -> Option<Locked> {
     let locked = new.lock();
     // SAFETY: the place is free and this thread has locked it. It holds either zeroed memory or an empty record without
     // anything to drop.
-    unsafe { new.record.get().write(Record::new()) };
+    unsafe { new.record.get().write(WordRecord::new()) };
     new.address.store(address, Ordering::Relaxed);
     let head = shadow::record(address);
     loop {
@@ -282,7 +282,7 @@ fn lock_new(address: usize) -> Option<Locked> {
 }
 
 /// Frees the record.
-fn give_back(number: u32, mut locked: Locked) {
+fn give_back(number: u32, mut locked: LockedRecord) {
     locked.place.address.store(0, Ordering::Relaxed);
     locked.record().clear();
     locked.wrote();
@@ -291,12 +291,12 @@ fn give_back(number: u32, mut locked: Locked) {
 }
 
 /// Does something with the record of an address, which is created if there is none.
-pub fn with<R>(address: usize, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
+pub fn with<R>(address: usize, work: impl FnOnce(&mut WordRecord) -> R) -> Option<R> {
     lock(address).map(|mut locked| work(locked.record()))
 }
 
 /// Does something with each record of the word of an address, in turn. Passes the address that the record is about.
-pub fn for_each_in_word(address: usize, mut work: impl FnMut(usize, &mut Record)) {
+pub fn for_each_in_word(address: usize, mut work: impl FnMut(usize, &mut WordRecord)) {
     let mut number = shadow::record(address).load(Ordering::Acquire);
     while number != 0 {
         let place = place(number);
@@ -326,7 +326,7 @@ pub fn forget(address: usize, length: usize) {
 }
 
 /// Calls `work` with every record in use, while no other thread is inside.
-pub fn for_each(mut work: impl FnMut(&mut Record)) {
+pub fn for_each(mut work: impl FnMut(&mut WordRecord)) {
     let used = USED.load(Ordering::Relaxed).min(MOST as u32);
     for number in 1..used {
         let place = place(number);
@@ -340,7 +340,7 @@ pub fn for_each(mut work: impl FnMut(&mut Record)) {
 mod tests {
     use super::*;
     use crate::shadow::tests::unused;
-    use ravelin_clocks::Thread;
+    use ravelin_clocks::ThreadClocks;
 
     fn number_of(address: usize) -> Option<u32> {
         let mut number = shadow::record(address).load(Ordering::Acquire);
@@ -350,7 +350,7 @@ mod tests {
         (number != 0).then_some(number)
     }
 
-    fn slots(record: &mut Record) -> Vec<u64> {
+    fn slots(record: &mut WordRecord) -> Vec<u64> {
         record.slots().map(|slot| *slot).filter(|slot| *slot != 0).collect()
     }
 
@@ -397,7 +397,7 @@ mod tests {
         with(address, |record| {
             record.push(9);
             record.location(|| 4);
-            *record.released() = Some(Box::new(Thread::new(1, 1).release()));
+            *record.released() = Some(Box::new(ThreadClocks::new(1, 1).release()));
             assert!(record.is_atomic());
             record.begin_new_object();
             assert!(!record.is_atomic() && record.location_if_any().is_none() && record.released().is_none());

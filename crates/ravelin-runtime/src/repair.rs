@@ -7,33 +7,33 @@
 use crate::atomics;
 use crate::file;
 use crate::spin::Spin;
-use ravelin_clocks::Order;
-use ravelin_findings::{AccessKind, Record, Site};
+use ravelin_clocks::AtomicOrder;
+use ravelin_findings::{AccessKind, Record, SiteRecord};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// In [`crate::this_thread::Watched::special`]: there are repairs, or accesses must be listed.
+/// In [`crate::this_thread::WatchedThread::special`]: there are repairs, or accesses must be listed.
 pub const REPAIRED: u32 = 2;
 
 static SPECIAL: AtomicU32 = AtomicU32::new(0);
 
 /// What to do at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Repair {
-    AtLeast(Order),
+enum OrderRepair {
+    AtLeast(AtomicOrder),
     FenceBefore,
 }
 
 /// A repair as requested: a hash of the file, an offset in it.
 #[derive(Debug, PartialEq, Eq)]
-struct Asked {
+struct RequestedRepair {
     file: u64,
     offset: usize,
-    repair: Repair,
+    repair: OrderRepair,
 }
 
-static ASKED: Spin<Vec<Asked>> = Spin::new(Vec::new());
+static ASKED: Spin<Vec<RequestedRepair>> = Spin::new(Vec::new());
 /// Repairs by address, sorted.
-static REPAIRS: Spin<Vec<(usize, Repair)>> = Spin::new(Vec::new());
+static REPAIRS: Spin<Vec<(usize, OrderRepair)>> = Spin::new(Vec::new());
 
 /// Accesses seen: address, kind and order in one word, by a hash of the address.
 const SITES: usize = 1 << 14;
@@ -63,19 +63,19 @@ pub fn want(text: &str) {
     }
 }
 
-fn asked(text: &str) -> Option<Asked> {
+fn asked(text: &str) -> Option<RequestedRepair> {
     let mut parts = text.split(':');
     let mut number = || u64::from_str_radix(parts.next()?, 16).ok();
     let (file, offset) = (number()?, number()? as usize);
     let repair = match parts.next()? {
-        "acquire" => Repair::AtLeast(Order::Acquire),
-        "release" => Repair::AtLeast(Order::Release),
-        "acq_rel" => Repair::AtLeast(Order::AcqRel),
-        "seq_cst" => Repair::AtLeast(Order::SeqCst),
-        "fence" => Repair::FenceBefore,
+        "acquire" => OrderRepair::AtLeast(AtomicOrder::Acquire),
+        "release" => OrderRepair::AtLeast(AtomicOrder::Release),
+        "acq_rel" => OrderRepair::AtLeast(AtomicOrder::AcqRel),
+        "seq_cst" => OrderRepair::AtLeast(AtomicOrder::SeqCst),
+        "fence" => OrderRepair::FenceBefore,
         _ => return None,
     };
-    Some(Asked { file, offset, repair })
+    Some(RequestedRepair { file, offset, repair })
 }
 
 /// Finds the addresses of the requested repairs, when the files are loaded.
@@ -85,7 +85,7 @@ pub fn find_places() {
         return;
     }
     let modules = file::modules();
-    let mut repairs: Vec<(usize, Repair)> = Vec::new();
+    let mut repairs: Vec<(usize, OrderRepair)> = Vec::new();
     for one in asked.iter() {
         if let Some(module) = modules.iter().find(|module| ravelin_findings::hash(&module.path) == one.file) {
             repairs.push((one.offset.wrapping_add(module.bias as usize), one.repair));
@@ -115,37 +115,37 @@ pub fn prepare_exchange(pc: usize, (mut success, mut failure): (i32, i32)) -> (i
 }
 
 /// Does what is requested at a place: executes fences, and passes the weakest allowed orders to `at_least`.
-fn apply(pc: usize, mut at_least: impl FnMut(Order)) {
+fn apply(pc: usize, mut at_least: impl FnMut(AtomicOrder)) {
     let mut fence = false;
     {
         let repairs = REPAIRS.lock();
         let first = repairs.partition_point(|(at, _)| *at < pc);
         for (_, repair) in repairs[first..].iter().take_while(|(at, _)| *at == pc) {
             match repair {
-                Repair::AtLeast(least) => at_least(*least),
-                Repair::FenceBefore => fence = true,
+                OrderRepair::AtLeast(least) => at_least(*least),
+                OrderRepair::FenceBefore => fence = true,
             }
         }
     }
     if fence {
-        atomics::fence(Order::SeqCst);
+        atomics::fence(AtomicOrder::SeqCst);
     }
 }
 
 /// The code of an order that is at least `least`, as far as an access of this kind allows.
-fn stronger(code: i32, least: Order, kind: AccessKind) -> i32 {
+fn stronger(code: i32, least: AtomicOrder, kind: AccessKind) -> i32 {
     let least = match (least, kind) {
-        (Order::AcqRel | Order::Acquire, AccessKind::Load) => Order::Acquire,
-        (Order::Release, AccessKind::Load) | (Order::Acquire, AccessKind::Store) => return code,
-        (Order::AcqRel, AccessKind::Store) => Order::Release,
+        (AtomicOrder::AcqRel | AtomicOrder::Acquire, AccessKind::Load) => AtomicOrder::Acquire,
+        (AtomicOrder::Release, AccessKind::Load) | (AtomicOrder::Acquire, AccessKind::Store) => return code,
+        (AtomicOrder::AcqRel, AccessKind::Store) => AtomicOrder::Release,
         (least, _) => least,
     };
     let code = code & 0x7fff;
     match (code, least) {
-        (5, _) | (_, Order::SeqCst) => 5,
-        (4, _) | (_, Order::AcqRel) | (1 | 2, Order::Release) | (3, Order::Acquire) => 4,
-        (0, Order::Acquire) => 2,
-        (0, Order::Release) => 3,
+        (5, _) | (_, AtomicOrder::SeqCst) => 5,
+        (4, _) | (_, AtomicOrder::AcqRel) | (1 | 2, AtomicOrder::Release) | (3, AtomicOrder::Acquire) => 4,
+        (0, AtomicOrder::Acquire) => 2,
+        (0, AtomicOrder::Release) => 3,
         _ => code,
     }
 }
@@ -167,8 +167,8 @@ fn note(pc: usize, code: i32, kind: AccessKind) {
 pub fn tell_sites() {
     const KINDS: [AccessKind; 4] =
         [AccessKind::Load, AccessKind::Store, AccessKind::Update, AccessKind::CompareExchange];
-    use ravelin_findings::Order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-    const ORDERS: [ravelin_findings::Order; 6] = [Relaxed, Acquire, Acquire, Release, AcqRel, SeqCst];
+    use ravelin_findings::RecordedOrder::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+    const ORDERS: [ravelin_findings::RecordedOrder; 6] = [Relaxed, Acquire, Acquire, Release, AcqRel, SeqCst];
     if !is_on() {
         return;
     }
@@ -178,7 +178,7 @@ pub fn tell_sites() {
         if word != 0 {
             let kind = KINDS[(word >> 48 & 0xf).min(3) as usize];
             let order = ORDERS[(word >> 52 & 7).min(5) as usize];
-            file::write(&Record::Site(Site { pc: word & PC, kind, order }));
+            file::write(&Record::Site(SiteRecord { pc: word & PC, kind, order }));
         }
     }
 }
@@ -197,16 +197,16 @@ mod tests {
 
     #[test]
     fn a_repair_is_read_with_its_place() {
-        let acquire = Asked { file: 0xab, offset: 0x10, repair: Repair::AtLeast(Order::Acquire) };
+        let acquire = RequestedRepair { file: 0xab, offset: 0x10, repair: OrderRepair::AtLeast(AtomicOrder::Acquire) };
         assert_eq!(asked("ab:10:acquire"), Some(acquire));
         for (word, repair) in [
-            ("release", Repair::AtLeast(Order::Release)),
-            ("acq_rel", Repair::AtLeast(Order::AcqRel)),
-            ("seq_cst", Repair::AtLeast(Order::SeqCst)),
-            ("fence", Repair::FenceBefore),
+            ("release", OrderRepair::AtLeast(AtomicOrder::Release)),
+            ("acq_rel", OrderRepair::AtLeast(AtomicOrder::AcqRel)),
+            ("seq_cst", OrderRepair::AtLeast(AtomicOrder::SeqCst)),
+            ("fence", OrderRepair::FenceBefore),
         ] {
             let text = format!("ffffffffffffffff:0:{word}");
-            assert_eq!(asked(&text), Some(Asked { file: u64::MAX, offset: 0, repair }), "{text}");
+            assert_eq!(asked(&text), Some(RequestedRepair { file: u64::MAX, offset: 0, repair }), "{text}");
         }
     }
 
@@ -222,9 +222,13 @@ mod tests {
     #[test]
     fn an_order_gets_all_it_had_and_all_that_is_asked_for_as_far_as_the_access_can_have_it() {
         for code in 0..=5 {
-            for (least, asked_for) in
-                [(Order::Relaxed, 0), (Order::Acquire, 2), (Order::Release, 3), (Order::AcqRel, 4), (Order::SeqCst, 5)]
-            {
+            for (least, asked_for) in [
+                (AtomicOrder::Relaxed, 0),
+                (AtomicOrder::Acquire, 2),
+                (AtomicOrder::Release, 3),
+                (AtomicOrder::AcqRel, 4),
+                (AtomicOrder::SeqCst, 5),
+            ] {
                 for kind in KINDS {
                     let [acquires, releases, is_seq_cst] = powers(stronger(code, least, kind));
                     let (had, wanted) = (powers(code), powers(asked_for));
@@ -245,14 +249,18 @@ mod tests {
         let offset = 0x0ffe_0000;
         let file = ravelin_findings::hash(&module.path);
         for (offset, repair) in [
-            (offset + 4, Repair::AtLeast(Order::SeqCst)),
-            (offset + 12, Repair::AtLeast(Order::Release)),
-            (offset, Repair::AtLeast(Order::Acquire)),
-            (offset, Repair::AtLeast(Order::Release)),
+            (offset + 4, OrderRepair::AtLeast(AtomicOrder::SeqCst)),
+            (offset + 12, OrderRepair::AtLeast(AtomicOrder::Release)),
+            (offset, OrderRepair::AtLeast(AtomicOrder::Acquire)),
+            (offset, OrderRepair::AtLeast(AtomicOrder::Release)),
         ] {
-            ASKED.lock().push(Asked { file, offset, repair });
+            ASKED.lock().push(RequestedRepair { file, offset, repair });
         }
-        ASKED.lock().push(Asked { file: file ^ 1, offset: offset + 8, repair: Repair::AtLeast(Order::SeqCst) });
+        ASKED.lock().push(RequestedRepair {
+            file: file ^ 1,
+            offset: offset + 8,
+            repair: OrderRepair::AtLeast(AtomicOrder::SeqCst),
+        });
         find_places();
         let at = module.bias as usize + offset;
         let codes = [at - 1, at, at + 1, at + 4, at + 8].map(|pc| prepare(pc, 0, AccessKind::Update));

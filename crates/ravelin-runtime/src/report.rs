@@ -3,19 +3,21 @@
 //! A finding is made once for each pair of places in the program; after that it is only counted, without a lock.
 
 use crate::blocks;
-use crate::chain::{self, Earlier, Link as ChainLink};
+use crate::chain::{self, ChainStep as ChainLink, EarlierAccess};
 use crate::file;
 use crate::interpose::annotations;
 use crate::options;
 use crate::schedule;
 use crate::spin::Spin;
 use crate::spinning;
-use crate::this_thread::Watched;
+use crate::this_thread::WatchedThread;
 use crate::threads;
-use crate::trace::{self, Remembered, Time};
+use crate::trace::{self, Time, TracedAccess};
 use ravelin_clocks::race::slot::{self, FREE, WRITE};
-use ravelin_clocks::{Lesson, Link, Order, Site, Violation};
-use ravelin_findings::{Access, AccessKind, Finding, Place, Problem, Record, Spinning, Step, StepKind, notes};
+use ravelin_clocks::{AccessLink, AccessViolation, AtomicOrder, Lesson, SiteCode};
+use ravelin_findings::{
+    AccessKind, AccessRecord, FindingRecord, MemoryKind, OrderStep, OrderStepKind, Problem, Record, Spinning, notes,
+};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const PC: u64 = (1 << 48) - 1;
@@ -25,10 +27,10 @@ const SIZE_SHIFT: u32 = 56;
 
 /// An access that was just made.
 #[derive(Clone, Copy)]
-pub struct Done {
+pub struct CompletedAccess {
     pub pc: usize,
     pub kind: AccessKind,
-    pub order: Order,
+    pub order: AtomicOrder,
     pub size: usize,
     /// When it was made, in the thread's time.
     pub epoch: u32,
@@ -36,13 +38,13 @@ pub struct Done {
 
 /// An access as the clocks remember it.
 #[inline(always)]
-pub fn site(pc: usize, kind: AccessKind, order: Order, size: usize) -> Site {
+pub fn site(pc: usize, kind: AccessKind, order: AtomicOrder, size: usize) -> SiteCode {
     pc as u64 & PC | (kind as u64) << KIND_SHIFT | (order as u64) << ORDER_SHIFT | (size as u64) << SIZE_SHIFT
 }
 
 /// A robustness violation at an access.
 #[cold]
-pub fn violation(thread: &mut Watched, address: usize, violation: &Violation, done: Done) {
+pub fn violation(thread: &mut WatchedThread, address: usize, violation: &AccessViolation, done: CompletedAccess) {
     if !options::robustness() {
         return;
     }
@@ -65,12 +67,12 @@ pub fn violation(thread: &mut Watched, address: usize, violation: &Violation, do
     };
     let lesson = thread.clocks.lesson_about(missed.seen_by, missed.seen_at, done.epoch).copied();
     let path = lesson.map(|lesson| step(thread, &lesson));
-    let finding = Finding {
+    let finding = FindingRecord {
         count: 1,
         spinning: Spinning::No,
         problem,
         address: address as u64,
-        access: Access {
+        access: AccessRecord {
             thread: thread.number,
             kind: done.kind,
             order: finding_order(done.order),
@@ -87,7 +89,14 @@ pub fn violation(thread: &mut Watched, address: usize, violation: &Violation, do
 
 /// A race of a non-atomic access with the access in `slot`. Of its `whole` bytes, `size` are in the word that races.
 #[cold]
-pub fn race(thread: &mut Watched, address: usize, (size, whole): (usize, usize), mine: u64, slot: u64, pc: usize) {
+pub fn race(
+    thread: &mut WatchedThread,
+    address: usize,
+    (size, whole): (usize, usize),
+    mine: u64,
+    slot: u64,
+    pc: usize,
+) {
     let kind = if mine & FREE != 0 {
         AccessKind::Free
     } else if mine & WRITE != 0 {
@@ -95,10 +104,10 @@ pub fn race(thread: &mut Watched, address: usize, (size, whole): (usize, usize),
     } else {
         AccessKind::PlainRead
     };
-    let access = Access {
+    let access = AccessRecord {
         thread: thread.number,
         kind,
-        order: ravelin_findings::Order::Plain,
+        order: ravelin_findings::RecordedOrder::Plain,
         size: whole as u64,
         stack: thread.stack_at(pc),
     };
@@ -108,8 +117,8 @@ pub fn race(thread: &mut Watched, address: usize, (size, whole): (usize, usize),
 
 /// A race of an atomic access with the non-atomic one in `slot`.
 #[cold]
-pub fn race_of_atomic(thread: &mut Watched, address: usize, slot: u64, done: Done) {
-    let access = Access {
+pub fn race_of_atomic(thread: &mut WatchedThread, address: usize, slot: u64, done: CompletedAccess) {
+    let access = AccessRecord {
         thread: thread.number,
         kind: done.kind,
         order: finding_order(done.order),
@@ -121,7 +130,7 @@ pub fn race_of_atomic(thread: &mut Watched, address: usize, slot: u64, done: Don
 
 /// A race of an access that `thread` makes at its epoch `now` with the bytes of an earlier access that the slot `other`
 /// holds. The access touches `size` bytes from `address` on of the word that races.
-fn race_between(thread: &Watched, access: Access, now: u32, (address, size): (usize, usize), other: u64) {
+fn race_between(thread: &WatchedThread, access: AccessRecord, now: u32, (address, size): (usize, usize), other: u64) {
     if !options::races() || annotations::is_benign(address, size) {
         return;
     }
@@ -150,11 +159,11 @@ fn race_between(thread: &Watched, access: Access, now: u32, (address, size): (us
         file::note(notes::STACK_LOST);
     }
     let (tid, since) = (slot::tid(other), slot::epoch(other));
-    let earlier = found.as_ref().map(|found| Earlier { tid, epoch: found.epoch, since });
+    let earlier = found.as_ref().map(|found| EarlierAccess { tid, epoch: found.epoch, since });
     // What is still known about a lost access: its bytes in this word.
     let bytes = u64::from(slot::bytes(other).count_ones());
     let size = found.as_ref().map_or(bytes, |found| found.size);
-    let Remembered { stack, .. } = found.unwrap_or_default();
+    let TracedAccess { stack, .. } = found.unwrap_or_default();
     let key = Key { access: pc, other: stack.first().copied().unwrap_or(0), problem: Problem::Race };
     remember_frequent(pc, &key);
     if count(&key) {
@@ -167,14 +176,14 @@ fn race_between(thread: &Watched, access: Access, now: u32, (address, size): (us
         (false, true) => AccessKind::PlainWrite,
         (false, false) => AccessKind::PlainRead,
     };
-    let other = Access {
+    let other = AccessRecord {
         thread: threads::number_of_tid(tid, since),
         kind,
-        order: if atomic { ravelin_findings::Order::Relaxed } else { ravelin_findings::Order::Plain },
+        order: if atomic { ravelin_findings::RecordedOrder::Relaxed } else { ravelin_findings::RecordedOrder::Plain },
         size,
         stack,
     };
-    let finding = Finding {
+    let finding = FindingRecord {
         count: 1,
         spinning: Spinning::No,
         problem: Problem::Race,
@@ -198,7 +207,7 @@ pub fn settle() {
 }
 
 /// An access that the clocks remember, with its stack if the trace still has it.
-fn remembered(tid: u16, epoch: u32, site: Site, address: usize) -> Access {
+fn remembered(tid: u16, epoch: u32, site: SiteCode, address: usize) -> AccessRecord {
     let pc = site & PC;
     let stack = threads::trace_of(tid, |trace| {
         trace.find(Time::Epoch(epoch), |at, shape| at == address & PC as usize && shape & trace::ATOMIC != 0)
@@ -216,10 +225,10 @@ fn remembered(tid: u16, epoch: u32, site: Site, address: usize) -> Access {
 }
 
 /// The same without its callers.
-fn bare(tid: u16, epoch: u32, site: Site) -> Access {
+fn bare(tid: u16, epoch: u32, site: SiteCode) -> AccessRecord {
     use AccessKind::{CompareExchange, FailedCompareExchange, Load, Store, Update};
     let is = |kind: &AccessKind| *kind as u64 == site >> KIND_SHIFT & 0xf;
-    Access {
+    AccessRecord {
         thread: threads::number_of_tid(tid, epoch),
         kind: [Load, Store, Update, FailedCompareExchange].into_iter().find(is).unwrap_or(CompareExchange),
         order: finding_order(order_of(site)),
@@ -229,15 +238,16 @@ fn bare(tid: u16, epoch: u32, site: Site) -> Access {
 }
 
 /// The order of an access that the clocks remember.
-fn order_of(site: Site) -> Order {
-    const ORDERS: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+fn order_of(site: SiteCode) -> AtomicOrder {
+    const ORDERS: [AtomicOrder; 5] =
+        [AtomicOrder::Relaxed, AtomicOrder::Acquire, AtomicOrder::Release, AtomicOrder::AcqRel, AtomicOrder::SeqCst];
     ORDERS[(site >> ORDER_SHIFT & 0xf).min(4) as usize]
 }
 
-fn chain_step(link: &ChainLink) -> Step {
+fn chain_step(link: &ChainLink) -> OrderStep {
     let ChainLink { reader, reading, lacks_release, lacks_acquire } = *link;
-    Step {
-        kind: StepKind::ReadsFrom,
+    OrderStep {
+        kind: OrderStepKind::ReadsFrom,
         address: reading.address,
         before: bare(reading.source.writer, reading.source.written_at, reading.source.site),
         after: bare(reader, reading.epoch, reading.site),
@@ -246,34 +256,34 @@ fn chain_step(link: &ChainLink) -> Step {
     }
 }
 
-fn step(thread: &Watched, lesson: &Lesson) -> Step {
-    Step {
+fn step(thread: &WatchedThread, lesson: &Lesson) -> OrderStep {
+    OrderStep {
         kind: match lesson.link {
-            Link::ReadsFrom => StepKind::ReadsFrom,
-            Link::Overwrites => StepKind::Overwrites,
-            Link::OverwritesRead => StepKind::OverwritesRead,
+            AccessLink::ReadsFrom => OrderStepKind::ReadsFrom,
+            AccessLink::Overwrites => OrderStepKind::Overwrites,
+            AccessLink::OverwritesRead => OrderStepKind::OverwritesRead,
         },
         address: lesson.place,
         before: bare(lesson.teacher, lesson.taught_at, lesson.taught_site),
-        after: Access { thread: thread.number, ..bare(thread.clocks.tid, lesson.learnt_at, lesson.learnt_site) },
+        after: AccessRecord { thread: thread.number, ..bare(thread.clocks.tid, lesson.learnt_at, lesson.learnt_site) },
         lacks_release: !order_of(lesson.taught_site).releases(),
         lacks_acquire: !order_of(lesson.learnt_site).acquires(),
     }
 }
 
-fn finding_order(order: Order) -> ravelin_findings::Order {
+fn finding_order(order: AtomicOrder) -> ravelin_findings::RecordedOrder {
     match order {
-        Order::Relaxed => ravelin_findings::Order::Relaxed,
-        Order::Acquire => ravelin_findings::Order::Acquire,
-        Order::Release => ravelin_findings::Order::Release,
-        Order::AcqRel => ravelin_findings::Order::AcqRel,
-        Order::SeqCst => ravelin_findings::Order::SeqCst,
+        AtomicOrder::Relaxed => ravelin_findings::RecordedOrder::Relaxed,
+        AtomicOrder::Acquire => ravelin_findings::RecordedOrder::Acquire,
+        AtomicOrder::Release => ravelin_findings::RecordedOrder::Release,
+        AtomicOrder::AcqRel => ravelin_findings::RecordedOrder::AcqRel,
+        AtomicOrder::SeqCst => ravelin_findings::RecordedOrder::SeqCst,
     }
 }
 
-fn place(address: usize) -> Place {
+fn place(address: usize) -> MemoryKind {
     if let Some(block) = blocks::containing(address) {
-        return Place::Heap {
+        return MemoryKind::Heap {
             start: block.start as u64,
             size: block.size as u64,
             thread: u64::from(block.thread),
@@ -281,8 +291,8 @@ fn place(address: usize) -> Place {
         };
     }
     match threads::stack_owner(address) {
-        Some(thread) => Place::Stack { thread },
-        None => Place::Other,
+        Some(thread) => MemoryKind::Stack { thread },
+        None => MemoryKind::Other,
     }
 }
 
@@ -303,22 +313,22 @@ impl Key {
     }
 }
 
-struct Known {
+struct ReportedFinding {
     key: Key,
     /// The finding in the file; null if there was no room.
-    record: file::Written,
+    record: file::FileRecord,
     values: Vec<u64>,
     complete: bool,
 }
 
-impl Known {
+impl ReportedFinding {
     fn settle(&self) {
         let harmless = self.complete && spinning::harmless(self.key.access as usize, &self.values);
         self.record.set_spinning(if harmless { Spinning::Harmless } else { Spinning::No });
     }
 }
 
-static KNOWN: Spin<Vec<Known>> = Spin::new(Vec::new());
+static KNOWN: Spin<Vec<ReportedFinding>> = Spin::new(Vec::new());
 
 const TABLE: usize = 1 << 14;
 /// Hashes of known findings and where their counts are; written under the lock of `KNOWN`.
@@ -360,7 +370,7 @@ fn note_values(key: &Key, values: &[u64], complete: bool) {
     }
 }
 
-fn publish(key: Key, finding: Finding, values: &[u64], complete: bool) {
+fn publish(key: Key, finding: FindingRecord, values: &[u64], complete: bool) {
     let found_at = finding.point;
     {
         let mut known = KNOWN.lock();
@@ -373,7 +383,7 @@ fn publish(key: Key, finding: Finding, values: &[u64], complete: bool) {
         for access in [&finding.access, &finding.other].into_iter().chain(steps) {
             threads::describe(access.thread);
         }
-        if let Place::Heap { thread, .. } | Place::Stack { thread } = &finding.place {
+        if let MemoryKind::Heap { thread, .. } | MemoryKind::Stack { thread } = &finding.place {
             threads::describe(*thread);
         }
         file::write_modules();
@@ -388,7 +398,7 @@ fn publish(key: Key, finding: Finding, values: &[u64], complete: bool) {
             }
             at = (at + 1) % TABLE;
         }
-        let new = Known { key, record, values: values.to_vec(), complete };
+        let new = ReportedFinding { key, record, values: values.to_vec(), complete };
         new.settle();
         known.push(new);
     }
@@ -425,7 +435,8 @@ mod tests {
     use crate::{memory, this_thread};
     use ravelin_clocks::Tid;
 
-    const ORDERS: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+    const ORDERS: [AtomicOrder; 5] =
+        [AtomicOrder::Relaxed, AtomicOrder::Acquire, AtomicOrder::Release, AtomicOrder::AcqRel, AtomicOrder::SeqCst];
 
     #[test]
     fn an_access_is_read_back_from_what_the_clocks_remember_of_it() {
@@ -447,22 +458,22 @@ mod tests {
         Key { access, other, problem: Problem::StaleRead }
     }
 
-    fn finding(address: u64) -> Finding {
-        let access = bare(Tid::MAX, 1, site(1, AccessKind::Load, Order::Relaxed, 4));
-        Finding {
+    fn finding(address: u64) -> FindingRecord {
+        let access = bare(Tid::MAX, 1, site(1, AccessKind::Load, AtomicOrder::Relaxed, 4));
+        FindingRecord {
             count: 1,
             spinning: Spinning::No,
             problem: Problem::StaleRead,
             address,
             other: access.clone(),
             access,
-            place: Place::Other,
+            place: MemoryKind::Other,
             path: Vec::new(),
             point: 1,
         }
     }
 
-    fn written(address: u64) -> Vec<Finding> {
+    fn written(address: u64) -> Vec<FindingRecord> {
         findings().findings.into_iter().filter(|finding| finding.address == address).collect()
     }
 
@@ -497,7 +508,7 @@ mod tests {
         let mine = key(place, 1);
         publish(mine, finding(address), &[0], true);
         assert_eq!(written(address)[0].spinning, Spinning::No, "nothing is known of a loop");
-        let mut last = spinning::Last::default();
+        let mut last = spinning::LastLoad::default();
         for value in [0, 0, 1, 1, 9] {
             last.loaded(place as usize, 0x100, value);
         }
@@ -516,7 +527,7 @@ mod tests {
     fn values_that_are_not_all_known_are_not_harmless() {
         findings();
         let (place, address) = (0x4e93_0000_u64, 0x4e93_0001);
-        let mut last = spinning::Last::default();
+        let mut last = spinning::LastLoad::default();
         (0..3).for_each(|_| last.loaded(place as usize, 0x100, 0));
         publish(key(place, 1), finding(address), &[0], true);
         assert_eq!(written(address)[0].spinning, Spinning::Harmless);
@@ -550,10 +561,13 @@ mod tests {
                 (*thread).stack = (stack, stack + 64);
                 (*thread).number
             };
-            assert_eq!(place(block + 8), Place::Heap { start: block as u64, size: 40, thread: number, stack: vec![5] });
-            assert_eq!(place(block + 40), Place::Other);
-            assert_eq!(place(stack + 63), Place::Stack { thread: number });
-            assert_eq!(place(stack + 64), Place::Other);
+            assert_eq!(
+                place(block + 8),
+                MemoryKind::Heap { start: block as u64, size: 40, thread: number, stack: vec![5] }
+            );
+            assert_eq!(place(block + 40), MemoryKind::Other);
+            assert_eq!(place(stack + 63), MemoryKind::Stack { thread: number });
+            assert_eq!(place(stack + 64), MemoryKind::Other);
         });
     }
 }

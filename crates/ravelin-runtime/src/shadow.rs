@@ -8,12 +8,12 @@
 //! | array | for each | holds |
 //! | --- | --- | --- |
 //! | cells | 8 bytes | the last non-atomic accesses ([`crate::race`]) |
-//! | records | 8 bytes | number of the first [`crate::records::Record`]: atomics, locks |
+//! | records | 8 bytes | number of the first [`crate::records::WordRecord`]: atomics, locks |
 //! | blocks | 16 bytes | number of the heap block that begins here ([`crate::blocks`]) |
 
 use crate::kernel;
 use crate::mapping;
-use ravelin_clocks::race::cell::Cell;
+use ravelin_clocks::race::cell::ShadowCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const BITS: u32 = 44;
@@ -42,10 +42,10 @@ pub fn reserve() -> bool {
 
 /// The cell of an address.
 #[inline(always)]
-pub fn cell(address: usize) -> &'static Cell {
+pub fn cell(address: usize) -> &'static ShadowCell {
     let at = CELLS + ((address & MASK) & !7) * 4;
     // SAFETY: within the reserved array by the mask, aligned, and any bits are atomics.
-    unsafe { &*(at as *const Cell) }
+    unsafe { &*(at as *const ShadowCell) }
 }
 
 /// Where the number of the first record of an address's word is.
@@ -144,7 +144,7 @@ pub mod tests {
             assert!(std::ptr::eq(cell(byte), cell(word)));
             assert!(std::ptr::eq(record(byte), record(word)));
         }
-        assert_eq!(cell(word + 8).as_ptr() as usize - cell(word).as_ptr() as usize, size_of::<Cell>());
+        assert_eq!(cell(word + 8).as_ptr() as usize - cell(word).as_ptr() as usize, size_of::<ShadowCell>());
         assert_eq!(record(word + 8).as_ptr() as usize - record(word).as_ptr() as usize, 4);
         assert_eq!(block(word + 16).as_ptr() as usize - block(word).as_ptr() as usize, 4);
         assert!(std::ptr::eq(block(word + 15), block(word)));

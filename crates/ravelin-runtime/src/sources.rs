@@ -6,7 +6,7 @@
 //! It is a ring: old entries are forgotten. The owner writes. Any thread may read while the owner continues to write,
 //! and checks afterwards that nothing was overwritten meanwhile.
 
-use ravelin_clocks::{Epoch, Order, Site, Source, Tid};
+use ravelin_clocks::{AtomicOrder, Epoch, SiteCode, Tid, WriteSource};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
 /// How many readings are remembered.
@@ -29,14 +29,14 @@ pub struct Sources {
 
 /// One reading.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub struct ReadEvent {
     /// When it was made, in the reader's time.
     pub epoch: Epoch,
     /// Where it was made; 0 for a lock or other synchronisation.
-    pub site: Site,
+    pub site: SiteCode,
     pub address: u64,
     /// What was read.
-    pub source: Source,
+    pub source: WriteSource,
     /// The reader's first acquire fence after it; 0 if there was none.
     pub fence: Epoch,
 }
@@ -58,19 +58,19 @@ impl Sources {
 
     /// The owner reads at `address` what another thread wrote.
     #[cold]
-    pub fn read(&mut self, epoch: Epoch, site: Site, address: usize, source: Source) {
-        self.put(Reading { epoch, site, address: address as u64, source, fence: 0 });
+    pub fn read(&mut self, epoch: Epoch, site: SiteCode, address: usize, source: WriteSource) {
+        self.put(ReadEvent { epoch, site, address: address as u64, source, fence: 0 });
     }
 
     /// The owner learns by a lock or the like what `by` knew at its epoch `at`.
     #[cold]
     pub fn synchronised(&mut self, epoch: Epoch, (by, at): (Tid, Epoch)) {
-        let source = Source { writer: by, written_at: at, site: 0, released: at };
-        self.put(Reading { epoch, site: 0, address: 0, source, fence: 0 });
+        let source = WriteSource { writer: by, written_at: at, site: 0, released: at };
+        self.put(ReadEvent { epoch, site: 0, address: 0, source, fence: 0 });
     }
 
     /// The owner makes a fence.
-    pub fn fence(&mut self, epoch: Epoch, order: Order) {
+    pub fn fence(&mut self, epoch: Epoch, order: AtomicOrder) {
         let made = self.made.load(Ordering::Relaxed);
         let entries = self.entries.load(Ordering::Relaxed);
         if !order.acquires() || self.fenced == made || entries.is_null() {
@@ -84,14 +84,14 @@ impl Sources {
         self.fenced = made;
     }
 
-    fn put(&mut self, reading: Reading) {
+    fn put(&mut self, reading: ReadEvent) {
         let made = self.made.load(Ordering::Relaxed);
         // SAFETY: there are that many entries, and only the owner writes them.
         let entry = unsafe { &*self.entries().add(made % READINGS) };
         // A concurrent reader of the entry sees by this number that it is no longer the old one.
         self.begun.store(made + 1, Ordering::Relaxed);
         fence(Ordering::Release);
-        let Reading { epoch, site, address, source, fence } = reading;
+        let ReadEvent { epoch, site, address, source, fence } = reading;
         let words = [
             u64::from(epoch) << 32 | u64::from(source.writer),
             u64::from(source.written_at) << 32 | u64::from(source.released),
@@ -118,7 +118,7 @@ impl Sources {
     }
 
     /// What is remembered, newest first.
-    pub fn all(&self) -> Vec<Reading> {
+    pub fn all(&self) -> Vec<ReadEvent> {
         let entries = self.entries.load(Ordering::Acquire);
         let made = self.made.load(Ordering::Acquire);
         if entries.is_null() {
@@ -134,11 +134,11 @@ impl Sources {
             if self.begun.load(Ordering::Relaxed) > number + READINGS {
                 break;
             }
-            readings.push(Reading {
+            readings.push(ReadEvent {
                 epoch: (words[0] >> 32) as Epoch,
                 site: words[2],
                 address: words[4],
-                source: Source {
+                source: WriteSource {
                     writer: words[0] as Tid,
                     written_at: (words[1] >> 32) as Epoch,
                     site: words[3],
@@ -168,15 +168,19 @@ mod tests {
 
     /// Reads something of which every part follows from one number.
     fn read(sources: &mut Sources, number: u32) {
-        let source =
-            Source { writer: number as Tid, written_at: number + 1, site: u64::from(number) + 2, released: number + 3 };
+        let source = WriteSource {
+            writer: number as Tid,
+            written_at: number + 1,
+            site: u64::from(number) + 2,
+            released: number + 3,
+        };
         sources.read(number, u64::from(number) + 4, number as usize + 5, source);
     }
 
     /// The number, if everything agrees.
-    fn number(reading: &Reading) -> Option<u32> {
+    fn number(reading: &ReadEvent) -> Option<u32> {
         let number = reading.epoch;
-        let Source { writer, written_at, site, released } = reading.source;
+        let WriteSource { writer, written_at, site, released } = reading.source;
         let agrees = (writer, written_at, released) == (number as Tid, number + 1, number + 3)
             && (site, reading.site) == (u64::from(number) + 2, u64::from(number) + 4)
             && reading.address == u64::from(number) + 5;
@@ -210,7 +214,7 @@ mod tests {
         sources.synchronised(9, (3, 40));
         let [reading] = sources.all()[..] else { panic!("one reading") };
         assert_eq!((reading.epoch, reading.site, reading.address, reading.fence), (9, 0, 0, 0));
-        let Source { writer, written_at, site, released } = reading.source;
+        let WriteSource { writer, written_at, site, released } = reading.source;
         assert_eq!((writer, written_at, site, released), (3, 40, 0, 40));
     }
 
@@ -221,15 +225,15 @@ mod tests {
     #[test]
     fn a_reading_knows_the_first_acquire_fence_after_it() {
         let mut sources = Sources::new();
-        sources.fence(1, Order::SeqCst);
+        sources.fence(1, AtomicOrder::SeqCst);
         read(&mut sources, 2);
-        sources.fence(3, Order::Release);
+        sources.fence(3, AtomicOrder::Release);
         assert_eq!(fences(&sources), [0]);
-        sources.fence(4, Order::Acquire);
+        sources.fence(4, AtomicOrder::Acquire);
         read(&mut sources, 5);
         assert_eq!(fences(&sources), [0, 4]);
-        sources.fence(6, Order::AcqRel);
-        sources.fence(7, Order::SeqCst);
+        sources.fence(6, AtomicOrder::AcqRel);
+        sources.fence(7, AtomicOrder::SeqCst);
         assert_eq!(fences(&sources), [6, 4]);
     }
 
@@ -238,7 +242,7 @@ mod tests {
         let mut sources = Sources::new();
         let last = READINGS as u32 + 9;
         (1..=last).for_each(|number| read(&mut sources, number));
-        sources.fence(last + 1, Order::Acquire);
+        sources.fence(last + 1, AtomicOrder::Acquire);
         assert!(fences(&sources).iter().all(|fence| *fence == last + 1));
         read(&mut sources, last + 2);
         assert_eq!(fences(&sources)[..2], [0, last + 1], "an entry that is used again has no fence");

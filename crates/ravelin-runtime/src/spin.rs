@@ -73,16 +73,16 @@ impl<T> Spin<T> {
     }
 
     /// Waits for the lock.
-    pub fn lock(&self) -> Guard<'_, T> {
+    pub fn lock(&self) -> SpinGuard<'_, T> {
         self.raw.lock();
-        Guard(self)
+        SpinGuard(self)
     }
 }
 
 /// Opens the lock when dropped.
-pub struct Guard<'a, T>(&'a Spin<T>);
+pub struct SpinGuard<'a, T>(&'a Spin<T>);
 
-impl<T> Deref for Guard<'_, T> {
+impl<T> Deref for SpinGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -91,14 +91,14 @@ impl<T> Deref for Guard<'_, T> {
     }
 }
 
-impl<T> DerefMut for Guard<'_, T> {
+impl<T> DerefMut for SpinGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the guard exists, so this thread holds the lock, and the guard is borrowed mutably.
         unsafe { &mut *self.0.data.get() }
     }
 }
 
-impl<T> Drop for Guard<'_, T> {
+impl<T> Drop for SpinGuard<'_, T> {
     fn drop(&mut self) {
         self.0.raw.unlock();
     }

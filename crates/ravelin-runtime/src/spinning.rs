@@ -14,7 +14,7 @@ const FILTER: usize = 64;
 
 /// The last load of a thread.
 #[derive(Default)]
-pub struct Last {
+pub struct LastLoad {
     pc: usize,
     address: usize,
     value: u64,
@@ -35,7 +35,7 @@ static LOOPS: Spin<Vec<Loop>> = Spin::new(Vec::new());
 /// Places in `LOOPS`, by a hash, so that most loads need no lookup.
 static MAYBE: [AtomicU64; FILTER] = [const { AtomicU64::new(0) }; FILTER];
 
-impl Last {
+impl LastLoad {
     /// The thread loads `value`.
     #[inline(always)]
     pub fn loaded(&mut self, pc: usize, address: usize, value: u64) {
@@ -48,7 +48,7 @@ impl Last {
         } else {
             self.left();
         }
-        *self = Last { pc, address, value, disturbed: false, rounds };
+        *self = LastLoad { pc, address, value, disturbed: false, rounds };
     }
 
     /// How often the load that was the thread's last action was made before in a row; `None` if the thread did anything
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn a_value_that_only_ever_made_a_loop_go_round_is_harmless() {
         let place = new_place();
-        let mut last = Last::default();
+        let mut last = LastLoad::default();
         for value in [0, 0, 0, 5] {
             last.loaded(place, FLAG, value);
         }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_value_that_left_the_loop_is_not_harmless() {
         let place = new_place();
-        let mut last = Last::default();
+        let mut last = LastLoad::default();
         for value in [0, 0, 5] {
             last.loaded(place, FLAG, value);
         }
@@ -190,7 +190,7 @@ mod tests {
     fn every_value_of_a_loop_that_waits_through_several_is_harmless() {
         for first in [0, 7, u64::MAX - 3] {
             let place = new_place();
-            let mut last = Last::default();
+            let mut last = LastLoad::default();
             let values: Vec<u64> = (first..first + 3).collect();
             for &value in &values {
                 last.loaded(place, FLAG, value);
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn a_load_that_is_made_once_is_no_loop() {
         let (place, elsewhere) = (new_place(), new_place());
-        let mut last = Last::default();
+        let mut last = LastLoad::default();
         last.loaded(place, FLAG, 0);
         last.loaded(elsewhere, FLAG, 0);
         last.loaded(place, FLAG, 0);
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn no_values_are_not_harmless() {
         let place = new_place();
-        let mut last = Last::default();
+        let mut last = LastLoad::default();
         last.loaded(place, FLAG, 0);
         last.loaded(place, FLAG, 0);
         assert!(harmless(place, &[0]));
@@ -232,7 +232,7 @@ mod tests {
         let stack = (0x7000, 0x8000);
         for (written, goes_round) in [(0x7000, true), (0x7fff, true), (0x6fff, false), (0x8000, false)] {
             let place = new_place();
-            let mut last = Last::default();
+            let mut last = LastLoad::default();
             last.loaded(place, FLAG, 0);
             last.disturbed(written, stack);
             assert_eq!(last.rounds().is_some(), goes_round, "{written:#x}");
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn rounds_are_counted_as_long_as_nothing_else_happens() {
         let place = new_place();
-        let mut last = Last::default();
+        let mut last = LastLoad::default();
         assert_eq!(last.rounds(), None);
         for rounds in 0..3 {
             last.loaded(place, FLAG, rounds);
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn no_more_values_are_remembered_than_there_is_room_for() {
         let place = new_place();
-        let mut last = Last::default();
+        let mut last = LastLoad::default();
         for value in 0..=VALUES as u64 + 2 {
             last.loaded(place, FLAG, value);
         }

@@ -7,20 +7,20 @@
 use crate::atomics;
 use crate::records;
 use crate::this_thread;
-use ravelin_clocks::{Released, Thread};
+use ravelin_clocks::{ReleaseClocks, ThreadClocks};
 
 /// The calling thread learns what was released at `object`.
 pub fn acquire(object: usize) {
-    learn(object, Thread::acquire);
+    learn(object, ThreadClocks::acquire);
 }
 
 /// The same where the order is only assumed: it may excuse an access, but proves nothing.
 pub fn acquire_assumed(object: usize) {
-    learn(object, Thread::acquire_views);
+    learn(object, ThreadClocks::acquire_views);
 }
 
 #[inline(always)]
-fn learn(object: usize, acquire: fn(&mut Thread, &Released)) {
+fn learn(object: usize, acquire: fn(&mut ThreadClocks, &ReleaseClocks)) {
     let Some(mut inside) = this_thread::enter() else {
         return;
     };

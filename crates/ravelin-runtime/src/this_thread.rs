@@ -1,6 +1,6 @@
 //! The running thread: its state, and whether it is inside the runtime.
 //!
-//! Two thread-local words lead to a thread's [`Watched`]: `self`, from its beginning, for its calls; `active`, from the
+//! Two thread-local words lead to a thread's [`WatchedThread`]: `self`, from its beginning, for its calls; `active`, from the
 //! moment the program has a second thread, for its accesses. What the first thread does before that happens before
 //! everything and needs no clocks.
 //!
@@ -15,9 +15,9 @@ use crate::kernel;
 use crate::sources::Sources;
 use crate::spin;
 use crate::threads;
-use crate::trace::{Frame, Trace};
+use crate::trace::{CallFrame, ThreadTrace};
 use ravelin_clocks::race::slot;
-use ravelin_clocks::{Released, Thread};
+use ravelin_clocks::{ReleaseClocks, ThreadClocks};
 use std::arch::{asm, global_asm};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
@@ -43,7 +43,7 @@ const DEPTH: usize = 1 << 16;
 
 /// The state of one thread.
 #[repr(C)]
-pub struct Watched {
+pub struct WatchedThread {
     /// Its number and the epoch since which it has released nothing, as in a slot of a cell.
     pub stamp: u64,
     /// Whether it is inside.
@@ -53,11 +53,11 @@ pub struct Watched {
     pub special: u32,
     /// How many calls are on its stack; may exceed [`DEPTH`].
     depth: usize,
-    frames: *mut Frame,
+    frames: *mut CallFrame,
     /// What it did recently.
-    pub trace: Trace,
+    pub trace: ThreadTrace,
     /// Its clocks.
-    pub clocks: Thread,
+    pub clocks: ThreadClocks,
     /// Its free blocks.
     cache: Cache,
     /// Atomic accesses that are not part of the common count yet.
@@ -73,29 +73,29 @@ pub struct Watched {
     /// How many unwatched parts of the program the thread is in.
     hidden: u32,
     /// What the program said about the next accesses.
-    pub mark: crate::marks::Mark,
+    pub mark: crate::marks::ThreadMarks,
     /// Loads that would give no new information if repeated.
     pub loads: crate::loads::Loads,
     /// The read that may be the body of a waiting loop.
-    pub spin: crate::spinning::Last,
+    pub spin: crate::spinning::LastLoad,
     /// The threads from which it has learnt.
     pub sources: Sources,
 }
 
-impl Watched {
+impl WatchedThread {
     /// A thread with these clocks; `None` if memory has run out. The history of the previous thread with the same tid
     /// is kept.
-    pub fn new(clocks: Thread, number: u64, kept: Option<(Trace, Sources)>) -> Option<Box<Watched>> {
-        let frames = crate::mapping::map(DEPTH * size_of::<Frame>()).cast::<Frame>();
+    pub fn new(clocks: ThreadClocks, number: u64, kept: Option<(ThreadTrace, Sources)>) -> Option<Box<WatchedThread>> {
+        let frames = crate::mapping::map(DEPTH * size_of::<CallFrame>()).cast::<CallFrame>();
         if frames.is_null() {
             return None;
         }
         let (mut trace, sources) = match kept {
             Some(kept) => kept,
-            None => (Trace::new()?, Sources::new()),
+            None => (ThreadTrace::new()?, Sources::new()),
         };
         trace.begin(clocks.epoch, clocks.since());
-        let mut watched = Box::new(Watched {
+        let mut watched = Box::new(WatchedThread {
             stamp: 0,
             inside: AtomicU32::new(0),
             special: crate::repair::special(),
@@ -110,9 +110,9 @@ impl Watched {
             stack: (0, 0),
             ignored: [0; 2],
             hidden: 0,
-            mark: crate::marks::Mark::default(),
+            mark: crate::marks::ThreadMarks::default(),
             loads: crate::loads::Loads::new(),
-            spin: crate::spinning::Last::default(),
+            spin: crate::spinning::LastLoad::default(),
             sources,
         });
         watched.new_epoch();
@@ -121,7 +121,7 @@ impl Watched {
 
     /// The calls that have not returned, outermost first.
     #[inline(always)]
-    pub fn calls(&self) -> &'static [Frame] {
+    pub fn calls(&self) -> &'static [CallFrame] {
         // SAFETY: the frames are mapped as long as the thread lives, and that many are written.
         unsafe { std::slice::from_raw_parts(self.frames, self.depth.min(DEPTH)) }
     }
@@ -144,7 +144,7 @@ impl Watched {
 
     /// Runs before the thread acquires what was released.
     #[inline(always)]
-    pub fn learns_from(&mut self, released: &Released) {
+    pub fn learns_from(&mut self, released: &ReleaseClocks) {
         if let Some((by, at)) = released.moment()
             && !self.clocks.happens_after(by, at)
         {
@@ -160,7 +160,7 @@ impl Watched {
         self.trace.enter(pc, self.calls());
         if self.depth < DEPTH {
             // SAFETY: there is room for `DEPTH` frames.
-            unsafe { *self.frames.add(self.depth) = Frame { pc, sp } };
+            unsafe { *self.frames.add(self.depth) = CallFrame { pc, sp } };
         }
         self.depth += 1;
     }
@@ -189,10 +189,10 @@ impl Watched {
     /// Frees what the thread cached; its trace stays.
     pub fn finish(&mut self) {
         // The state stays, and its next user overwrites it: the clocks would never be freed.
-        self.clocks = Thread::new(self.clocks.tid, self.clocks.epoch);
+        self.clocks = ThreadClocks::new(self.clocks.tid, self.clocks.epoch);
         self.cache.drain();
         // SAFETY: the frames were mapped with this length, and the runtime sees no more calls of the thread.
-        unsafe { crate::mapping::unmap(self.frames.cast(), DEPTH * size_of::<Frame>()) };
+        unsafe { crate::mapping::unmap(self.frames.cast(), DEPTH * size_of::<CallFrame>()) };
         self.frames = null_mut();
         self.depth = 0;
     }
@@ -201,8 +201,8 @@ impl Watched {
 macro_rules! thread_local_word {
     ($get:ident, $set:ident, $symbol:literal) => {
         #[inline(always)]
-        fn $get() -> *mut Watched {
-            let word: *mut Watched;
+        fn $get() -> *mut WatchedThread {
+            let word: *mut WatchedThread;
             // SAFETY: reads a word of the thread's own storage, which the assembly above defines.
             unsafe {
                 asm!(
@@ -215,7 +215,7 @@ macro_rules! thread_local_word {
             word
         }
 
-        fn $set(value: *mut Watched) {
+        fn $set(value: *mut WatchedThread) {
             // SAFETY: writes a word of the thread's own storage, which the assembly above defines.
             unsafe {
                 asm!(
@@ -235,18 +235,18 @@ thread_local_word!(get_active, set_active, "__ravelin_active");
 
 /// The calling thread, whether or not its accesses are watched; null if the runtime does not know it.
 #[inline(always)]
-pub fn me() -> *mut Watched {
+pub fn me() -> *mut WatchedThread {
     get_self()
 }
 
 /// The calling thread if its accesses are watched, else null.
 #[inline(always)]
-pub fn active() -> *mut Watched {
+pub fn active() -> *mut WatchedThread {
     get_active()
 }
 
 /// Makes `watched` the state of the calling thread.
-pub fn set_me(watched: *mut Watched) {
+pub fn set_me(watched: *mut WatchedThread) {
     set_self(watched);
 }
 
@@ -320,26 +320,26 @@ pub fn cache() -> Option<&'static mut Cache> {
 }
 
 /// The calling thread is inside until this is dropped.
-pub struct Inside(*mut Watched);
+pub struct InsideGuard(*mut WatchedThread);
 
 /// Marks the calling thread as inside until dropped; `None` if it is inside already or not watched.
 #[inline(always)]
-pub fn enter() -> Option<Inside> {
+pub fn enter() -> Option<InsideGuard> {
     enter_as(get_active())
 }
 
 /// The same, also in a part of the program that is not watched: memory is allocated and freed there too.
-pub fn enter_even_hidden() -> Option<Inside> {
+pub fn enter_even_hidden() -> Option<InsideGuard> {
     if is_hidden() && !threads::is_off() { enter_as(get_self()) } else { enter() }
 }
 
 /// The same for a thread whose accesses need not be watched yet.
-pub fn enter_unwatched() -> Option<Inside> {
+pub fn enter_unwatched() -> Option<InsideGuard> {
     enter_as(get_self())
 }
 
 #[inline(always)]
-fn enter_as(thread: *mut Watched) -> Option<Inside> {
+fn enter_as(thread: *mut WatchedThread) -> Option<InsideGuard> {
     // SAFETY: a thread's own state lives as long as the word leads to it.
     if thread.is_null() || unsafe { (*thread).is_inside() } {
         return None;
@@ -349,7 +349,7 @@ fn enter_as(thread: *mut Watched) -> Option<Inside> {
         unsafe { (*thread).inside.store(1, Ordering::Relaxed) };
         compiler_fence(Ordering::SeqCst);
         if STOP.load(Ordering::Relaxed) == 0 {
-            return Some(Inside(thread));
+            return Some(InsideGuard(thread));
         }
         // SAFETY: as above.
         unsafe { (*thread).inside.store(0, Ordering::Release) };
@@ -357,11 +357,11 @@ fn enter_as(thread: *mut Watched) -> Option<Inside> {
     }
 }
 
-impl Inside {
+impl InsideGuard {
     /// The thread's state.
     #[inline(always)]
-    pub fn thread(&mut self) -> &mut Watched {
-        // SAFETY: only the thread itself makes an `Inside`, one at a time, and borrows through it.
+    pub fn thread(&mut self) -> &mut WatchedThread {
+        // SAFETY: only the thread itself makes an `InsideGuard`, one at a time, and borrows through it.
         unsafe { &mut *self.0 }
     }
 
@@ -373,7 +373,7 @@ impl Inside {
     }
 }
 
-impl Drop for Inside {
+impl Drop for InsideGuard {
     #[inline(always)]
     fn drop(&mut self) {
         // SAFETY: as in `thread`.
@@ -403,7 +403,7 @@ pub fn allow_stopping() {
 
 /// Runs `work` while no other thread is inside. Does nothing if the kernel does not support it or another thread is
 /// stopping the others already. The caller is inside.
-pub fn stop_others(me: *const Watched, work: impl FnOnce()) -> bool {
+pub fn stop_others(me: *const WatchedThread, work: impl FnOnce()) -> bool {
     if !CAN_STOP.load(Ordering::Relaxed) || STOP.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err() {
         return false;
     }
@@ -439,7 +439,7 @@ mod tests {
     use super::*;
     use crate::threads::tests::watched;
 
-    fn thread<'a>() -> &'a mut Watched {
+    fn thread<'a>() -> &'a mut WatchedThread {
         assert!(!me().is_null(), "a watched thread");
         // SAFETY: the calling thread's own state, which lives as long as its test.
         unsafe { &mut *me() }
@@ -553,7 +553,7 @@ mod tests {
         watched(|| {
             allow_stopping();
             let mut inside = enter().expect("it is not inside");
-            let own: *const Watched = inside.thread();
+            let own: *const WatchedThread = inside.thread();
             drop(inside);
             if !CAN_STOP.load(Ordering::Relaxed) {
                 assert!(!stop_others(own, || panic!("the kernel cannot help")));

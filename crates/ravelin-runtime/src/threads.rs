@@ -7,12 +7,12 @@
 
 use crate::file;
 use crate::interpose::signals;
-use crate::sources::{Reading, Sources};
+use crate::sources::{ReadEvent, Sources};
 use crate::spin::Spin;
-use crate::this_thread::{self, Watched};
-use crate::trace::Trace;
+use crate::this_thread::{self, WatchedThread};
+use crate::trace::ThreadTrace;
 use ravelin_clocks::race::slot;
-use ravelin_clocks::{Epoch, Released, Thread, Tid};
+use ravelin_clocks::{Epoch, ReleaseClocks, ThreadClocks, Tid};
 use ravelin_findings::{Record, header, notes};
 use std::collections::VecDeque;
 use std::ptr::null_mut;
@@ -29,7 +29,7 @@ const PAST: usize = 1024;
 
 /// What a new thread needs to know; created by its parent, used once by the child.
 pub struct Seed {
-    released: Released,
+    released: ReleaseClocks,
     number: u64,
     tid: Tid,
     epoch: Epoch,
@@ -40,41 +40,41 @@ pub struct Seed {
 struct Slot {
     /// The state of the thread that has the tid or had it last. It is never freed, because other threads may be reading
     /// it.
-    thread: *mut Watched,
+    thread: *mut WatchedThread,
     running: bool,
     next_epoch: Epoch,
     /// Which thread had the tid from which epoch on.
     past: VecDeque<(Epoch, u64)>,
 }
 
-struct Person {
+struct ThreadIdentity {
     number: u64,
     parent: u64,
     name: Vec<u8>,
     calls: Vec<u64>,
     /// What it begins with, until it has begun.
-    begins: Option<Released>,
+    begins: Option<ReleaseClocks>,
     /// Its tid and what it knew at its end, until it is joined or detached.
-    ended: Option<(Tid, Released)>,
+    ended: Option<(Tid, ReleaseClocks)>,
     detached: bool,
     described: bool,
 }
 
-struct Table {
+struct ThreadTable {
     slots: Vec<Slot>,
     /// Tids of joined threads, longest joined first, and what the thread knew.
-    free: VecDeque<(Tid, Released)>,
+    free: VecDeque<(Tid, ReleaseClocks)>,
     /// Tids of the last detached threads that ended. No thread ever learns what such a thread knew at its end, so they
     /// are not reused. That knowledge is not kept: with many such threads it would be too much.
     gone: VecDeque<Tid>,
-    people: Vec<Person>,
+    people: Vec<ThreadIdentity>,
     next_number: u64,
 }
 
 // SAFETY: the pointers lead to states that are never freed.
-unsafe impl Send for Table {}
+unsafe impl Send for ThreadTable {}
 
-static TABLE: Spin<Table> = Spin::new(Table {
+static TABLE: Spin<ThreadTable> = Spin::new(ThreadTable {
     slots: Vec::new(),
     free: VecDeque::new(),
     gone: VecDeque::new(),
@@ -90,14 +90,14 @@ pub fn begin_first() {
     if !table.slots.is_empty() {
         return;
     }
-    let Some(mut watched) = Watched::new(Thread::new(0, 1), 0, None) else {
+    let Some(mut watched) = WatchedThread::new(ThreadClocks::new(0, 1), 0, None) else {
         return;
     };
     let here = (&raw const watched) as usize;
     watched.stack = (here.saturating_sub(8 << 20), here + (1 << 20));
     let thread = Box::into_raw(watched);
     table.slots.push(Slot { thread, running: true, next_epoch: 0, past: VecDeque::from([(0, 0)]) });
-    table.people.push(Person {
+    table.people.push(ThreadIdentity {
         number: 0,
         parent: 0,
         name: b"main".to_vec(),
@@ -138,7 +138,7 @@ pub fn starting(pc: usize) -> Option<Box<Seed>> {
     let number = table.next_number;
     table.next_number += 1;
     table.slots[tid as usize].begin(epoch, number);
-    table.people.push(Person {
+    table.people.push(ThreadIdentity {
         number,
         parent: thread.number,
         name: Vec::new(),
@@ -169,7 +169,7 @@ pub fn not_started(seed: Seed) {
 
 /// The new thread begins, as its first act.
 pub fn begin(seed: Box<Seed>) {
-    let mut clocks = Thread::new(seed.tid, seed.epoch);
+    let mut clocks = ThreadClocks::new(seed.tid, seed.epoch);
     clocks.acquire(&seed.released);
     let state = {
         let table = TABLE.lock();
@@ -177,7 +177,7 @@ pub fn begin(seed: Box<Seed>) {
     };
     let here = (&raw const clocks) as usize;
     let thread = if state.is_null() {
-        match Watched::new(clocks, seed.number, None) {
+        match WatchedThread::new(clocks, seed.number, None) {
             Some(watched) => Box::into_raw(watched),
             None => {
                 file::note(notes::OUT_OF_MEMORY);
@@ -189,9 +189,9 @@ pub fn begin(seed: Box<Seed>) {
         // SAFETY: the old thread has ended, and the new one is not visible yet. Others may only read its trace, under
         // the lock of the table.
         unsafe {
-            let trace = std::mem::replace(&mut (*state).trace, Trace::none());
+            let trace = std::mem::replace(&mut (*state).trace, ThreadTrace::none());
             let sources = std::mem::replace(&mut (*state).sources, Sources::new());
-            match Watched::new(clocks, seed.number, Some((trace, sources))) {
+            match WatchedThread::new(clocks, seed.number, Some((trace, sources))) {
                 Some(watched) => *state = *watched,
                 None => {
                     file::note(notes::OUT_OF_MEMORY);
@@ -338,7 +338,7 @@ pub fn named(number: u32, name: &[u8]) {
 
 /// A thread whose epochs are used up continues under another tid.
 #[cold]
-pub fn renew(thread: &mut Watched) {
+pub fn renew(thread: &mut WatchedThread) {
     let mut table = TABLE.lock();
     let Some(tid) = table.fresh_tid() else {
         file::note(notes::OUT_OF_THREADS);
@@ -358,8 +358,8 @@ pub fn renew(thread: &mut Watched) {
 }
 
 /// Calls `work` with every running thread.
-pub fn for_each_running(mut work: impl FnMut(*mut Watched)) {
-    let running: Vec<*mut Watched> = {
+pub fn for_each_running(mut work: impl FnMut(*mut WatchedThread)) {
+    let running: Vec<*mut WatchedThread> = {
         let table = TABLE.lock();
         let slots = table.slots.iter();
         slots.filter(|slot| slot.running && !slot.thread.is_null()).map(|slot| slot.thread).collect()
@@ -368,7 +368,7 @@ pub fn for_each_running(mut work: impl FnMut(*mut Watched)) {
 }
 
 /// Calls `work` with what every ended thread left, and with the initial knowledge of every thread that has not begun.
-pub fn for_each_left(mut work: impl FnMut(&Released)) {
+pub fn for_each_left(mut work: impl FnMut(&ReleaseClocks)) {
     let table = TABLE.lock();
     table.free.iter().for_each(|(_, released)| work(released));
     for person in &table.people {
@@ -378,7 +378,7 @@ pub fn for_each_left(mut work: impl FnMut(&Released)) {
 }
 
 /// Reads the trace of the thread that has a tid or had it last.
-pub fn trace_of<R>(tid: Tid, look: impl FnOnce(&Trace) -> R) -> Option<R> {
+pub fn trace_of<R>(tid: Tid, look: impl FnOnce(&ThreadTrace) -> R) -> Option<R> {
     let table = TABLE.lock();
     let thread = table.slots.get(tid as usize)?.thread;
     // SAFETY: states are never freed, and a new thread takes over the trace under the lock.
@@ -386,7 +386,7 @@ pub fn trace_of<R>(tid: Tid, look: impl FnOnce(&Trace) -> R) -> Option<R> {
 }
 
 /// From whom the thread that has a tid or had it last has learnt, newest first.
-pub fn sources_of(tid: Tid) -> Vec<Reading> {
+pub fn sources_of(tid: Tid) -> Vec<ReadEvent> {
     let table = TABLE.lock();
     let thread = table.slots.get(tid as usize).map_or(null_mut(), |slot| slot.thread);
     // SAFETY: states are never freed, and a new thread takes over the readings under the lock.
@@ -429,7 +429,7 @@ pub fn describe(number: u64) {
                 return;
             }
             next = (person.parent != number).then_some(person.parent);
-            Record::Thread(ravelin_findings::Thread {
+            Record::Thread(ravelin_findings::ThreadRecord {
                 number,
                 parent: person.parent,
                 name: person.name.clone(),
@@ -451,9 +451,9 @@ impl Slot {
     }
 }
 
-impl Table {
+impl ThreadTable {
     /// A tid that a child of `parent` can have, and its first epoch.
-    fn tid_for(&mut self, parent: &Thread) -> Option<(Tid, Epoch)> {
+    fn tid_for(&mut self, parent: &ThreadClocks) -> Option<(Tid, Epoch)> {
         let usable = self
             .free
             .iter()
@@ -479,7 +479,7 @@ impl Table {
         Some(tid as Tid)
     }
 
-    fn person(&mut self, number: u64) -> Option<&mut Person> {
+    fn person(&mut self, number: u64) -> Option<&mut ThreadIdentity> {
         // Numbers grow, and old ones are dropped from the front.
         let index = self.people.binary_search_by_key(&number, |person| person.number).ok()?;
         Some(&mut self.people[index])

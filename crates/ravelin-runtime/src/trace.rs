@@ -51,7 +51,7 @@ pub fn size(shape: u64) -> usize {
 }
 
 /// One thread's ring.
-pub struct Trace {
+pub struct ThreadTrace {
     words: *mut AtomicU64,
     /// Where the next word goes.
     next: *mut AtomicU64,
@@ -77,21 +77,21 @@ pub enum Time {
 
 /// A call that has not returned: where to, and the stack pointer at that time.
 #[derive(Clone, Copy)]
-pub struct Frame {
+pub struct CallFrame {
     /// The return address.
     pub pc: usize,
     /// The stack pointer.
     pub sp: usize,
 }
 
-impl Trace {
+impl ThreadTrace {
     /// An empty ring; `None` if memory has run out.
-    pub fn new() -> Option<Trace> {
+    pub fn new() -> Option<ThreadTrace> {
         let words = mapping::map(PARTS * PART_WORDS * 8).cast::<AtomicU64>();
         if words.is_null() {
             return None;
         }
-        Some(Trace {
+        Some(ThreadTrace {
             words,
             next: words,
             // SAFETY: within the mapping.
@@ -104,8 +104,8 @@ impl Trace {
     }
 
     /// No ring: the value that replaces one that was taken.
-    pub fn none() -> Trace {
-        Trace {
+    pub fn none() -> ThreadTrace {
+        ThreadTrace {
             words: std::ptr::null_mut(),
             next: std::ptr::null_mut(),
             limit: std::ptr::null_mut(),
@@ -118,7 +118,7 @@ impl Trace {
 
     /// Frees the memory; nothing is remembered any more.
     pub fn give_back(&mut self) {
-        let words = std::mem::replace(self, Trace::none()).words;
+        let words = std::mem::replace(self, ThreadTrace::none()).words;
         if !words.is_null() {
             // SAFETY: `new` mapped it with this length, and nothing refers to it now.
             unsafe { mapping::unmap(words.cast(), PARTS * PART_WORDS * 8) };
@@ -136,14 +136,14 @@ impl Trace {
 
     /// Begins a part if this one is full.
     #[inline(always)]
-    fn room(&mut self, stack: &[Frame]) {
+    fn room(&mut self, stack: &[CallFrame]) {
         if self.next >= self.limit {
             self.begin_part(stack);
         }
     }
 
     #[cold]
-    fn begin_part(&mut self, stack: &[Frame]) {
+    fn begin_part(&mut self, stack: &[CallFrame]) {
         let part = self.part.load(Ordering::Relaxed) + 1;
         self.part.store(part, Ordering::SeqCst);
         // SAFETY: the part lies within the mapping.
@@ -170,21 +170,21 @@ impl Trace {
 
     /// A function was entered.
     #[inline(always)]
-    pub fn enter(&mut self, pc: usize, stack: &[Frame]) {
+    pub fn enter(&mut self, pc: usize, stack: &[CallFrame]) {
         self.room(stack);
         self.put(ENTER | pc as u64 & LOW);
     }
 
     /// A function was left.
     #[inline(always)]
-    pub fn leave(&mut self, stack: &[Frame]) {
+    pub fn leave(&mut self, stack: &[CallFrame]) {
         self.room(stack);
         self.put(LEAVE);
     }
 
     /// The time, after an event.
     #[inline(always)]
-    pub fn time(&mut self, stack: &[Frame], epoch: u32, since: u32) {
+    pub fn time(&mut self, stack: &[CallFrame], epoch: u32, since: u32) {
         if self.epoch != epoch {
             // After an access that was no event this is the smaller one. A part that began with the other would seem to
             // come later.
@@ -201,7 +201,7 @@ impl Trace {
 
     /// An access.
     #[inline(always)]
-    pub fn access(&mut self, pc: usize, address: usize, shape: u64, stack: &[Frame]) {
+    pub fn access(&mut self, pc: usize, address: usize, shape: u64, stack: &[CallFrame]) {
         self.room(stack);
         self.put(ACCESS | shape << SHAPE_SHIFT | pc as u64 & LOW);
         self.put(address as u64 & LOW);
@@ -217,7 +217,7 @@ impl Trace {
         address: usize,
         shape: u64,
         (start, length): (usize, usize),
-        stack: &[Frame],
+        stack: &[CallFrame],
     ) {
         self.room(stack);
         if self.range != (start, length) {
@@ -230,7 +230,7 @@ impl Trace {
     }
 
     /// The last access at `time` that `wanted(address, shape)` accepts; `None` if it is no longer remembered.
-    pub fn find(&self, time: Time, wanted: impl Fn(usize, u64) -> bool) -> Option<Remembered> {
+    pub fn find(&self, time: Time, wanted: impl Fn(usize, u64) -> bool) -> Option<TracedAccess> {
         if self.words.is_null() {
             return None;
         }
@@ -242,15 +242,15 @@ impl Trace {
                 return None;
             }
             match found {
-                Found::Here(access) => return Some(access),
-                Found::Later => {}
-                Found::Nowhere => return None,
+                TraceLookup::Here(access) => return Some(access),
+                TraceLookup::Later => {}
+                TraceLookup::Nowhere => return None,
             }
         }
         None
     }
 
-    fn find_in(&self, part: usize, time: Time, wanted: &impl Fn(usize, u64) -> bool) -> Found {
+    fn find_in(&self, part: usize, time: Time, wanted: &impl Fn(usize, u64) -> bool) -> TraceLookup {
         let begin = part % PARTS * PART_WORDS;
         let word = |index: usize| {
             // SAFETY: within the part, as the callers check.
@@ -267,7 +267,7 @@ impl Trace {
             Time::Epoch(epoch) => (EPOCH, epoch),
             Time::Since(since) => (SINCE, since),
         };
-        let mut found = Found::Later;
+        let mut found = TraceLookup::Later;
         let mut stack: Vec<u64> = Vec::new();
         let (mut now, mut first, mut epoch) = (0, 0, 0);
         let mut range = None;
@@ -302,7 +302,7 @@ impl Trace {
                     }
                     if now == 0 && next > at {
                         // The wanted access is before this part.
-                        return Found::Later;
+                        return TraceLookup::Later;
                     }
                     if next > at {
                         // If the time continues from an earlier part, the access may be there.
@@ -332,7 +332,7 @@ impl Trace {
                         calls.extend(stack.iter().rev());
                         let length = range.filter(|_| shape & PART != 0);
                         let size = length.unwrap_or(size(shape) as u64);
-                        found = Found::Here(Remembered { stack: calls, size, epoch });
+                        found = TraceLookup::Here(TracedAccess { stack: calls, size, epoch });
                     }
                     if shape & ATOMIC != 0 {
                         epoch += 1;
@@ -348,7 +348,7 @@ impl Trace {
 
 /// An access that was found in the trace.
 #[derive(Default)]
-pub struct Remembered {
+pub struct TracedAccess {
     /// Innermost first.
     pub stack: Vec<u64>,
     /// Of the whole access, also if it is longer than a word.
@@ -357,17 +357,17 @@ pub struct Remembered {
     pub epoch: u32,
 }
 
-enum Found {
-    Here(Remembered),
+enum TraceLookup {
+    Here(TracedAccess),
     /// Not in this part, but maybe in one before it.
     Later,
     Nowhere,
 }
 
-impl Found {
-    fn or_nowhere(self) -> Found {
+impl TraceLookup {
+    fn or_nowhere(self) -> TraceLookup {
         match self {
-            Found::Later => Found::Nowhere,
+            TraceLookup::Later => TraceLookup::Nowhere,
             found => found,
         }
     }
@@ -379,18 +379,18 @@ mod tests {
 
     const READ: u64 = 3 << SIZE_SHIFT;
 
-    fn trace() -> Trace {
-        let mut trace = Trace::new().expect("memory for a trace");
+    fn trace() -> ThreadTrace {
+        let mut trace = ThreadTrace::new().expect("memory for a trace");
         trace.begin(1, 1);
         trace
     }
 
-    fn frames(calls: &[usize]) -> Vec<Frame> {
-        calls.iter().map(|&pc| Frame { pc, sp: 0 }).collect()
+    fn frames(calls: &[usize]) -> Vec<CallFrame> {
+        calls.iter().map(|&pc| CallFrame { pc, sp: 0 }).collect()
     }
 
     /// The stack of the access to `address` at a time.
-    fn stack_of(trace: &Trace, time: Time, address: usize) -> Option<Vec<u64>> {
+    fn stack_of(trace: &ThreadTrace, time: Time, address: usize) -> Option<Vec<u64>> {
         trace.find(time, |at, _| at == address).map(|found| found.stack)
     }
 
@@ -480,7 +480,7 @@ mod tests {
 
     #[test]
     fn nothing_is_found_where_no_ring_is() {
-        assert_eq!(stack_of(&Trace::none(), Time::Epoch(1), 0x100), None);
+        assert_eq!(stack_of(&ThreadTrace::none(), Time::Epoch(1), 0x100), None);
         let mut trace = trace();
         trace.access(1, 0x100, READ, &[]);
         trace.give_back();
@@ -501,8 +501,8 @@ mod tests {
 
     /// A thread whose whole past is known, and its ring.
     struct Past {
-        trace: Trace,
-        calls: Vec<Frame>,
+        trace: ThreadTrace,
+        calls: Vec<CallFrame>,
         epoch: u32,
         since: u32,
         accesses: Vec<Made>,
@@ -550,7 +550,7 @@ mod tests {
                 0..3 if self.calls.len() < 60 => {
                     let pc = 0x2000 + self.below(1_000) as usize;
                     self.trace.enter(pc, &self.calls);
-                    self.calls.push(Frame { pc, sp: 0 });
+                    self.calls.push(CallFrame { pc, sp: 0 });
                 }
                 0..5 if !self.calls.is_empty() => {
                     self.trace.leave(&self.calls);
@@ -654,7 +654,7 @@ mod tests {
 
     #[test]
     fn whoever_looks_while_the_owner_goes_on_finds_the_right_access_or_none() {
-        struct Shared(std::cell::UnsafeCell<Trace>);
+        struct Shared(std::cell::UnsafeCell<ThreadTrace>);
         // SAFETY: one thread changes it, and the others only read, which it supports.
         unsafe impl Sync for Shared {}
         let shared = &Shared(std::cell::UnsafeCell::new(trace()));

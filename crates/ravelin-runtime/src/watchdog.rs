@@ -12,7 +12,7 @@
 use crate::schedule::{self, stuck};
 use crate::{file, interpose::signals, kernel, mapping, process, report, this_thread, threads};
 use libc::timespec;
-use ravelin_findings::{Blocked, Record, Standstill, Stuck, WaitsFor};
+use ravelin_findings::{BlockedThread, Record, Standstill, StandstillRecord, WaitsFor};
 use std::arch::asm;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -157,19 +157,19 @@ fn tell(seconds: u64) -> ! {
         threads::describe(thread.thread);
     }
     let (point, _) = schedule::progress();
-    file::write(&Record::Stuck(Stuck { kind: Standstill::NoProgress, seconds, point, threads: blocked }));
+    file::write(&Record::Stuck(StandstillRecord { kind: Standstill::NoProgress, seconds, point, threads: blocked }));
     report::settle();
     process::end_at_once()
 }
 
 /// All threads of a program without a schedule: only their calls are known.
-fn threads_as_they_are() -> Vec<Blocked> {
+fn threads_as_they_are() -> Vec<BlockedThread> {
     let mut all = Vec::new();
     threads::for_each_running(|thread| {
         // SAFETY: states are never freed; a thread that still runs may at worst give a wrong place.
         let (number, mut stack) = unsafe { ((*thread).number, (*thread).stack_at(0)) };
         stack.retain(|pc| *pc != 0);
-        all.push(Blocked { thread: number, waits_for: WaitsFor::Unknown, object: 0, holder: 0, stack });
+        all.push(BlockedThread { thread: number, waits_for: WaitsFor::Unknown, object: 0, holder: 0, stack });
     });
     all
 }

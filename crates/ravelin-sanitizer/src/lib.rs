@@ -7,9 +7,9 @@
 //! `ravelin-clocks` do that).
 
 pub mod compiler;
-mod judged;
 pub mod repair;
 pub mod report;
+mod run_report;
 mod runs;
 pub mod rust;
 mod suppression;
@@ -18,11 +18,11 @@ mod trial;
 mod unpack;
 mod watch;
 
-pub use judged::{Judged, gathered_from};
 pub use ravelin_schedule::{NoSchedule, Schedule, Strategy};
-pub use runs::{Plan, Ran, Scheduling, fingerprint};
+pub use run_report::{RunReport, gathered_from};
+pub use runs::{CompletedRun, RunPlan, Scheduling, fingerprint};
 pub use suppression::{Suppressions, WrongSuppressions};
 pub use symbols::Frame;
 pub use trial::Trial;
 pub use unpack::{NotUnpacked, Runtime};
-pub use watch::{NotWatched, Streams, Watch, Watched, find_program, read_findings, watch};
+pub use watch::{NotWatched, Streams, WatchCommand, WatchedRun, find_program, read_findings, watch};

@@ -3,7 +3,7 @@
 //! A fix is named by the place of an access, as reports show it, and by the change there. The runtime knows places by
 //! file and offset. A list of all atomic accesses of a run shows which of them belong to a line.
 
-use crate::report::{AccessKind, Finding, Order, Problem, Suggestion};
+use crate::report::{AccessKind, Finding, Problem, RecordedOrder, Suggestion};
 use crate::symbols::Symbols;
 use ravelin_findings::Findings;
 use std::collections::BTreeSet;
@@ -16,12 +16,12 @@ use std::str::FromStr;
 pub struct Fix {
     /// `FILE:LINE`, as reports show it.
     pub place: String,
-    pub repair: Repair,
+    pub repair: OrderChange,
 }
 
 /// The change at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Repair {
+pub enum OrderChange {
     Acquire,
     Release,
     AcqRel,
@@ -30,14 +30,14 @@ pub enum Repair {
     Fence,
 }
 
-impl Repair {
+impl OrderChange {
     fn name(self) -> &'static str {
         match self {
-            Repair::Acquire => "acquire",
-            Repair::Release => "release",
-            Repair::AcqRel => "acq_rel",
-            Repair::SeqCst => "seq_cst",
-            Repair::Fence => "fence",
+            OrderChange::Acquire => "acquire",
+            OrderChange::Release => "release",
+            OrderChange::AcqRel => "acq_rel",
+            OrderChange::SeqCst => "seq_cst",
+            OrderChange::Fence => "fence",
         }
     }
 }
@@ -61,7 +61,8 @@ impl FromStr for Fix {
     fn from_str(text: &str) -> Result<Fix, NoFix> {
         let wrong = || NoFix(text.to_owned());
         let (place, what) = text.rsplit_once(':').filter(|(place, _)| !place.is_empty()).ok_or_else(wrong)?;
-        let all = [Repair::Acquire, Repair::Release, Repair::AcqRel, Repair::SeqCst, Repair::Fence];
+        let all =
+            [OrderChange::Acquire, OrderChange::Release, OrderChange::AcqRel, OrderChange::SeqCst, OrderChange::Fence];
         let repair = all.into_iter().find(|repair| repair.name() == what).ok_or_else(wrong)?;
         Ok(Fix { place: place.to_owned(), repair })
     }
@@ -74,17 +75,17 @@ pub fn fixes_of(finding: &Finding) -> Vec<Fix> {
             .iter()
             .filter_map(|strengthen| {
                 let repair = match strengthen.order {
-                    Order::Acquire => Repair::Acquire,
-                    Order::Release => Repair::Release,
-                    Order::AcqRel => Repair::AcqRel,
-                    Order::SeqCst => Repair::SeqCst,
-                    Order::Plain | Order::Relaxed => return None,
+                    RecordedOrder::Acquire => OrderChange::Acquire,
+                    RecordedOrder::Release => OrderChange::Release,
+                    RecordedOrder::AcqRel => OrderChange::AcqRel,
+                    RecordedOrder::SeqCst => OrderChange::SeqCst,
+                    RecordedOrder::Plain | RecordedOrder::Relaxed => return None,
                 };
                 Some(Fix { place: strengthen.place.clone(), repair })
             })
             .collect(),
         Suggestion::Fences(segments) if !segments.is_empty() => {
-            segments.iter().map(|segment| Fix { place: segment.to.clone(), repair: Repair::Fence }).collect()
+            segments.iter().map(|segment| Fix { place: segment.to.clone(), repair: OrderChange::Fence }).collect()
         }
         Suggestion::Fences(_) | Suggestion::Unknown => last_resort(finding),
         Suggestion::Synchronise | Suggestion::MakeAtomic { .. } | Suggestion::FreeLater => Vec::new(),
@@ -101,12 +102,12 @@ pub fn last_resort(finding: &Finding) -> Vec<Fix> {
     let accesses = [&finding.other, &finding.access].into_iter().chain(steps);
     let places: BTreeSet<String> =
         accesses.filter(|access| access.is_atomic()).filter_map(|access| access.place()).collect();
-    places.into_iter().map(|place| Fix { place, repair: Repair::SeqCst }).collect()
+    places.into_iter().map(|place| Fix { place, repair: OrderChange::SeqCst }).collect()
 }
 
 /// An atomic access that the program made.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Site {
+pub struct AccessSite {
     pub place: String,
     column: Option<u32>,
     /// Its file, as a hash of the path, and the offset in it.
@@ -119,7 +120,7 @@ pub struct Site {
 }
 
 /// All atomic accesses that processes have listed.
-pub fn sites(processes: &[Findings], executable: Option<&Path>, directory: Option<PathBuf>) -> BTreeSet<Site> {
+pub fn sites(processes: &[Findings], executable: Option<&Path>, directory: Option<PathBuf>) -> BTreeSet<AccessSite> {
     let mut symbols = Symbols::new(directory);
     let mut all = BTreeSet::new();
     let mut known = BTreeSet::new();
@@ -135,12 +136,12 @@ pub fn sites(processes: &[Findings], executable: Option<&Path>, directory: Optio
             }
             let stack = symbols.stack(&process.modules, executable, &[site.pc]);
             let Some(frame) = stack.first() else { continue };
-            all.insert(Site {
+            all.insert(AccessSite {
                 place: frame.place(),
                 column: frame.column,
                 file,
                 offset,
-                seq_cst: site.order == Order::SeqCst,
+                seq_cst: site.order == RecordedOrder::SeqCst,
                 writes: site.kind != AccessKind::Load,
                 reads: site.kind != AccessKind::Store,
             });
@@ -150,10 +151,10 @@ pub fn sites(processes: &[Findings], executable: Option<&Path>, directory: Optio
 }
 
 /// The words that pass a fix to the runtime; none if no access at its place was made.
-pub fn words<'a>(fix: &'a Fix, sites: &'a BTreeSet<Site>) -> impl Iterator<Item = String> + 'a {
-    let takes = |site: &&Site| match fix.repair {
-        Repair::Acquire => site.reads,
-        Repair::Release => site.writes,
+pub fn words<'a>(fix: &'a Fix, sites: &'a BTreeSet<AccessSite>) -> impl Iterator<Item = String> + 'a {
+    let takes = |site: &&AccessSite| match fix.repair {
+        OrderChange::Acquire => site.reads,
+        OrderChange::Release => site.writes,
         _ => true,
     };
     let here = sites.iter().filter(|site| is_at(&site.place, &fix.place)).filter(takes);
@@ -166,7 +167,7 @@ fn is_at(place: &str, named: &str) -> bool {
 }
 
 /// How many accesses there are that are not seq_cst, by their places and whether they read or write.
-pub fn weaker_than_seq_cst(sites: &BTreeSet<Site>) -> usize {
+pub fn weaker_than_seq_cst(sites: &BTreeSet<AccessSite>) -> usize {
     let places: BTreeSet<_> = sites
         .iter()
         .filter(|site| !site.seq_cst)

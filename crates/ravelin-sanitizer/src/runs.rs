@@ -4,7 +4,7 @@
 //! a run, which the first run measures. With a controlled schedule a program runs on one processor, so several runs
 //! proceed in parallel.
 
-use crate::watch::{NotWatched, Streams, Watch, Watched, file_in_memory, interrupted, path_in_memory, watch};
+use crate::watch::{NotWatched, Streams, WatchCommand, WatchedRun, file_in_memory, interrupted, path_in_memory, watch};
 use ravelin_schedule::{Schedule, Strategy};
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
@@ -28,9 +28,9 @@ pub enum Scheduling {
 
 /// What to run, and how often.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub struct RunPlan {
     /// The program, with the words for its runtime that do not depend on the run.
-    pub watch: Watch,
+    pub watch: WatchCommand,
     pub scheduling: Scheduling,
     pub seed: u64,
     pub runs: u64,
@@ -44,21 +44,21 @@ pub struct Plan {
 
 /// One run.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CompletedRun {
     /// Its number, from 0.
     pub number: u64,
     /// `None` for the schedule of the operating system.
     pub schedule: Option<Schedule>,
-    pub watched: Watched,
+    pub watched: WatchedRun,
 }
 
 /// The number of points of a run that was not measured.
 const LENGTH: u64 = 1_000;
 
-impl Plan {
+impl RunPlan {
     /// Makes all runs and returns them in order of their numbers. `done` is called with each run as it ends, and
     /// returns whether to make the others.
-    pub fn run(&self, mut done: impl FnMut(&Ran) -> bool + Send) -> Result<Vec<Ran>, NotWatched> {
+    pub fn run(&self, mut done: impl FnMut(&CompletedRun) -> bool + Send) -> Result<Vec<CompletedRun>, NotWatched> {
         let input = Input::new(self.runs)?;
         let mut ran = Vec::new();
         if self.runs == 0 {
@@ -132,7 +132,13 @@ impl Plan {
         matches!(self.scheduling, Scheduling::Pct { length: Some(_), .. })
     }
 
-    fn one(&self, number: u64, length: u64, input: &Input, processor: Option<usize>) -> Result<Ran, NotWatched> {
+    fn one(
+        &self,
+        number: u64,
+        length: u64,
+        input: &Input,
+        processor: Option<usize>,
+    ) -> Result<CompletedRun, NotWatched> {
         let strategy = match self.scheduling {
             Scheduling::Os => None,
             Scheduling::Random => Some(Strategy::Random),
@@ -149,7 +155,7 @@ impl Plan {
         if self.runs > 1 {
             watch_one.keep = self.watch.keep.as_ref().map(|keep| keep.join(format!("run-{number:06}")));
         }
-        Ok(Ran { number, schedule, watched: watch(&watch_one)? })
+        Ok(CompletedRun { number, schedule, watched: watch(&watch_one)? })
     }
 }
 

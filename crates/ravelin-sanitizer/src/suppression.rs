@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The findings that a line covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum About {
+enum SuppressionScope {
     Race,
     Robustness,
     Any,
@@ -20,7 +20,7 @@ enum About {
 /// One line of a suppressions file.
 #[derive(Clone, Debug)]
 struct Suppression {
-    about: About,
+    about: SuppressionScope,
     pattern: String,
     origin: String,
     used: Cell<u64>,
@@ -57,9 +57,9 @@ impl Suppressions {
             }
             let parts = line.split_once(':').and_then(|(about, pattern)| {
                 let about = match about.trim() {
-                    "race" => About::Race,
-                    "robust" => About::Robustness,
-                    "any" => About::Any,
+                    "race" => SuppressionScope::Race,
+                    "robust" => SuppressionScope::Robustness,
+                    "any" => SuppressionScope::Any,
                     _ => return None,
                 };
                 Some((about, pattern.trim())).filter(|(_, pattern)| !pattern.is_empty())
@@ -90,9 +90,9 @@ impl Suppression {
     fn covers(&self, finding: &Finding) -> bool {
         let race = finding.problem == Problem::Race;
         let about = match self.about {
-            About::Any => true,
-            About::Race => race,
-            About::Robustness => !race,
+            SuppressionScope::Any => true,
+            SuppressionScope::Race => race,
+            SuppressionScope::Robustness => !race,
         };
         let frames = || finding.access.stack.iter().chain(&finding.other.stack);
         about

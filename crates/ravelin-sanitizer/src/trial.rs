@@ -1,9 +1,9 @@
 //! Tries suggestions in the monitor, without rebuilding the program.
 
-use crate::judged::Judged;
-use crate::repair::{Fix, Site, fixes_of, last_resort, sites, words};
+use crate::repair::{AccessSite, Fix, fixes_of, last_resort, sites, words};
 use crate::report::{Finding, Report, Wanted};
-use crate::runs::Plan;
+use crate::run_report::RunReport;
+use crate::runs::RunPlan;
 use crate::watch::NotWatched;
 use std::collections::BTreeSet;
 
@@ -14,21 +14,21 @@ const ROUNDS: usize = 4;
 ///
 /// A fix that removes a finding removes it in these runs; that is not a proof.
 pub struct Trial<'a> {
-    pub plan: Plan,
+    pub plan: RunPlan,
     wanted: &'a Wanted,
     /// All accesses that any run made.
-    pub sites: BTreeSet<Site>,
+    pub sites: BTreeSet<AccessSite>,
 }
 
 impl<'a> Trial<'a> {
-    pub fn new(mut plan: Plan, wanted: &'a Wanted) -> Trial<'a> {
+    pub fn new(mut plan: RunPlan, wanted: &'a Wanted) -> Trial<'a> {
         plan.watch.options.push("sites".to_owned());
         plan.watch.options.retain(|word| word != "halt-on-first");
         Trial { plan, wanted, sites: BTreeSet::new() }
     }
 
     /// Makes runs with fixes. Repeats them if there turn out to be more accesses at their places than were known.
-    pub fn run(&mut self, fixes: &[Fix]) -> Result<Judged, NotWatched> {
+    pub fn run(&mut self, fixes: &[Fix]) -> Result<RunReport, NotWatched> {
         for round in 0.. {
             let asked: BTreeSet<String> = fixes.iter().flat_map(|fix| words(fix, &self.sites)).collect();
             let mut plan = self.plan.clone();

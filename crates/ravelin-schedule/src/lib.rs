@@ -11,4 +11,4 @@ mod turns;
 
 pub use random::Random;
 pub use schedule::{NoSchedule, Schedule, Strategy};
-pub use turns::{Did, Next, State, Stuck, Turns, Wait};
+pub use turns::{PointEffect, Stalemate, ThreadStatus, TurnDecision, Turns, WaitReason};

@@ -12,7 +12,7 @@ use crate::{Random, Schedule, Strategy};
 
 /// What a thread that cannot continue waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
+pub enum WaitReason {
     /// For a thread that wakes the waiters of this object.
     Object(usize),
     /// For an event on a file descriptor.
@@ -23,11 +23,11 @@ pub enum Wait {
 
 /// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ThreadStatus {
     /// It runs, or could.
     Ready,
     /// It waits, at most until this time.
-    Waiting { on: Wait, until: Option<u64> },
+    Waiting { on: WaitReason, until: Option<u64> },
     /// It is in a call of unknown duration.
     Outside,
     /// It has ended; another thread may get its place.
@@ -36,7 +36,7 @@ pub enum State {
 
 /// What a thread has done since its last point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Did {
+pub enum PointEffect {
     /// Something that others can see.
     Effect,
     /// It only read; `again` if it read the same as before.
@@ -47,7 +47,7 @@ pub enum Did {
 
 /// What the calling thread has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum TurnDecision {
     /// Continue.
     Stay,
     /// Pass the turn to this thread.
@@ -58,12 +58,12 @@ pub enum Next {
     /// No thread has the turn until one comes back from outside.
     Idle,
     /// No thread will ever continue.
-    Stuck(Stuck),
+    Stuck(Stalemate),
 }
 
 /// Why a program cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stuck {
+pub enum Stalemate {
     /// Every thread waits for another.
     Deadlock,
     /// Threads run, but only repeat waiting loops.
@@ -80,8 +80,8 @@ const QUIET: u64 = 1 << 10;
 const ALONE: u64 = 1 << 10;
 
 #[derive(Clone, Debug)]
-struct Thread {
-    state: State,
+struct ScheduledThread {
+    state: ThreadStatus,
     /// For PCT: the thread with the highest priority runs.
     priority: i64,
     /// For the random walk: it yields until some thread has an effect.
@@ -96,7 +96,7 @@ struct Thread {
 pub struct Turns {
     strategy: Strategy,
     random: Random,
-    threads: Vec<Thread>,
+    threads: Vec<ScheduledThread>,
     /// The threads that are ready.
     ready: Vec<usize>,
     /// Places of ended threads.
@@ -172,8 +172,8 @@ impl Turns {
     }
 
     /// What a thread is doing.
-    pub fn state(&self, thread: usize) -> State {
-        self.threads.get(thread).map_or(State::Ended, |thread| thread.state)
+    pub fn state(&self, thread: usize) -> ThreadStatus {
+        self.threads.get(thread).map_or(ThreadStatus::Ended, |thread| thread.state)
     }
 
     /// How many places for threads there are, including those of ended threads.
@@ -208,7 +208,8 @@ impl Turns {
             Strategy::Pct { depth, .. } => i64::from(depth),
         };
         let priority = depth + (self.random.number() >> 8) as i64;
-        let thread = Thread { state: State::Ready, priority, yields: false, looks: 0, timed_out: false };
+        let thread =
+            ScheduledThread { state: ThreadStatus::Ready, priority, yields: false, looks: 0, timed_out: false };
         let place = match self.free.pop() {
             Some(place) => {
                 self.threads[place] = thread;
@@ -226,24 +227,24 @@ impl Turns {
 
     /// The thread with the turn is at a point. `place` identifies the place in the program, in the same way in every
     /// run.
-    pub fn point(&mut self, me: usize, did: Did, place: u64) -> Next {
+    pub fn point(&mut self, me: usize, did: PointEffect, place: u64) -> TurnDecision {
         debug_assert_eq!(self.running, Some(me));
         self.points += 1;
         self.now += TICK;
         self.trail = (self.trail ^ place << 8 ^ me as u64).wrapping_mul(0x0000_0100_0000_01b3);
         let gives_way = match did {
-            Did::Effect => {
+            PointEffect::Effect => {
                 self.threads[me].looks = 0;
                 self.effect();
                 false
             }
-            Did::Look { again } => {
+            PointEffect::Look { again } => {
                 self.quiet += 1;
                 let looks = &mut self.threads[me].looks;
                 *looks = looks.saturating_add(1);
                 again || *looks >= PATIENCE
             }
-            Did::Yield => {
+            PointEffect::Yield => {
                 self.quiet += 1;
                 true
             }
@@ -251,7 +252,7 @@ impl Turns {
         if self.quiet >= QUIET
             && let Some(stuck) = self.nothing_happens()
         {
-            return Next::Stuck(stuck);
+            return TurnDecision::Stuck(stuck);
         }
         if self.now >= self.earliest {
             self.expire();
@@ -263,7 +264,7 @@ impl Turns {
             self.changes.pop();
         }
         if self.ready.len() == 1 {
-            return Next::Stay;
+            return TurnDecision::Stay;
         }
         self.alone += 1;
         let unfair = matches!(self.strategy, Strategy::Pct { length, .. } if self.alone >= ALONE.max(length));
@@ -274,22 +275,22 @@ impl Turns {
     }
 
     /// The thread with the turn waits.
-    pub fn wait(&mut self, me: usize, on: Wait, until: Option<u64>) -> Next {
+    pub fn wait(&mut self, me: usize, on: WaitReason, until: Option<u64>) -> TurnDecision {
         debug_assert_eq!(self.running, Some(me));
         if until.is_some_and(|until| until <= self.now) {
             self.threads[me].timed_out = true;
-            return Next::Stay;
+            return TurnDecision::Stay;
         }
         self.leave_ready(me);
         self.threads[me].timed_out = false;
-        self.threads[me].state = State::Waiting { on, until };
+        self.threads[me].state = ThreadStatus::Waiting { on, until };
         self.earliest = self.earliest.min(until.unwrap_or(u64::MAX));
         self.pick(me)
     }
 
     /// Must be called after [`Next::Ask`]: threads that wait for a descriptor poll again, and if none was ready time
     /// passes.
-    pub fn asked(&mut self, me: usize, any: bool) -> Next {
+    pub fn asked(&mut self, me: usize, any: bool) -> TurnDecision {
         if any {
             self.descriptors();
         } else if self.ready.is_empty() && self.earliest != u64::MAX {
@@ -303,7 +304,7 @@ impl Turns {
     pub fn wake(&mut self, object: usize, most: usize) -> usize {
         self.effect();
         let mut waiting: Vec<usize> = (0..self.threads.len())
-            .filter(|&place| matches!(self.threads[place].state, State::Waiting { on: Wait::Object(on), .. } if on == object))
+            .filter(|&place| matches!(self.threads[place].state, ThreadStatus::Waiting { on: WaitReason::Object(on), .. } if on == object))
             .collect();
         let woken = waiting.len().min(most);
         for _ in 0..woken {
@@ -316,7 +317,7 @@ impl Turns {
     /// Makes a waiting thread continue, whatever it waits for.
     pub fn rouse(&mut self, thread: usize) {
         self.effect();
-        if matches!(self.state(thread), State::Waiting { .. }) {
+        if matches!(self.state(thread), ThreadStatus::Waiting { .. }) {
             self.make_ready(thread, false);
         }
     }
@@ -325,17 +326,17 @@ impl Turns {
     pub fn descriptors(&mut self) {
         self.effect();
         for place in 0..self.threads.len() {
-            if matches!(self.threads[place].state, State::Waiting { on: Wait::Descriptor, .. }) {
+            if matches!(self.threads[place].state, ThreadStatus::Waiting { on: WaitReason::Descriptor, .. }) {
                 self.make_ready(place, false);
             }
         }
     }
 
     /// A thread enters a call of unknown duration. If it has the turn, another thread gets it.
-    pub fn leave(&mut self, thread: usize) -> Next {
+    pub fn leave(&mut self, thread: usize) -> TurnDecision {
         self.leave_ready(thread);
-        self.threads[thread].state = State::Outside;
-        if self.running == Some(thread) { self.pick(thread) } else { Next::Stay }
+        self.threads[thread].state = ThreadStatus::Outside;
+        if self.running == Some(thread) { self.pick(thread) } else { TurnDecision::Stay }
     }
 
     /// A thread is back from outside. Returns whether it has the turn now.
@@ -359,22 +360,22 @@ impl Turns {
             return None;
         }
         match self.pick(usize::MAX) {
-            Next::Switch(chosen) => Some(chosen),
+            TurnDecision::Switch(chosen) => Some(chosen),
             _ => None,
         }
     }
 
     /// A thread ends; its place is free.
-    pub fn end(&mut self, me: usize) -> Next {
+    pub fn end(&mut self, me: usize) -> TurnDecision {
         self.effect();
         self.leave_ready(me);
-        self.threads[me].state = State::Ended;
+        self.threads[me].state = ThreadStatus::Ended;
         self.free.push(me);
-        if self.running == Some(me) { self.pick(me) } else { Next::Stay }
+        if self.running == Some(me) { self.pick(me) } else { TurnDecision::Stay }
     }
 
     /// The thread that continues after `me`, which has the turn.
-    fn pick(&mut self, me: usize) -> Next {
+    fn pick(&mut self, me: usize) -> TurnDecision {
         if self.ready.is_empty() {
             return self.nobody(me);
         }
@@ -384,11 +385,11 @@ impl Turns {
             Strategy::Pct { .. } => self.highest(),
         };
         if chosen == me {
-            return Next::Stay;
+            return TurnDecision::Stay;
         }
         self.running = Some(chosen);
         self.alone = 0;
-        Next::Switch(chosen)
+        TurnDecision::Switch(chosen)
     }
 
     fn pick_unyielding(&mut self, me: usize) -> usize {
@@ -423,15 +424,17 @@ impl Turns {
     }
 
     /// No thread is ready.
-    fn nobody(&mut self, me: usize) -> Next {
-        let outside = self.threads.iter().any(|thread| thread.state == State::Outside);
-        let descriptors =
-            self.threads.iter().any(|thread| matches!(thread.state, State::Waiting { on: Wait::Descriptor, .. }));
+    fn nobody(&mut self, me: usize) -> TurnDecision {
+        let outside = self.threads.iter().any(|thread| thread.state == ThreadStatus::Outside);
+        let descriptors = self
+            .threads
+            .iter()
+            .any(|thread| matches!(thread.state, ThreadStatus::Waiting { on: WaitReason::Descriptor, .. }));
         let limit = (self.earliest != u64::MAX).then(|| self.earliest.saturating_sub(self.now));
         if descriptors || (outside && limit.is_some()) {
             // The calling thread keeps the turn, although it is not ready itself.
             self.running = Some(me);
-            return Next::Ask { limit };
+            return TurnDecision::Ask { limit };
         }
         if limit.is_some() {
             self.now = self.earliest;
@@ -440,18 +443,18 @@ impl Turns {
         }
         if outside {
             self.running = None;
-            return Next::Idle;
+            return TurnDecision::Idle;
         }
-        if self.threads.iter().all(|thread| thread.state == State::Ended) {
+        if self.threads.iter().all(|thread| thread.state == ThreadStatus::Ended) {
             self.running = None;
-            return Next::Idle;
+            return TurnDecision::Idle;
         }
-        Next::Stuck(Stuck::Deadlock)
+        TurnDecision::Stuck(Stalemate::Deadlock)
     }
 
     /// There was no effect for a long time. A thread that waits for a time or a descriptor may be what the others wait
     /// for.
-    fn nothing_happens(&mut self) -> Option<Stuck> {
+    fn nothing_happens(&mut self) -> Option<Stalemate> {
         if self.quiet.is_multiple_of(QUIET) {
             if self.earliest != u64::MAX {
                 self.now = self.now.max(self.earliest);
@@ -462,8 +465,8 @@ impl Turns {
             self.descriptors();
             self.quiet = quiet;
         }
-        let outside = || self.threads.iter().any(|thread| thread.state == State::Outside);
-        (self.quiet >= self.livelock && !outside()).then_some(Stuck::Livelock)
+        let outside = || self.threads.iter().any(|thread| thread.state == ThreadStatus::Outside);
+        (self.quiet >= self.livelock && !outside()).then_some(Stalemate::Livelock)
     }
 
     /// A thread had an effect that others may have waited for.
@@ -498,7 +501,7 @@ impl Turns {
     }
 
     fn make_ready(&mut self, thread: usize, timed_out: bool) {
-        self.threads[thread].state = State::Ready;
+        self.threads[thread].state = ThreadStatus::Ready;
         self.threads[thread].timed_out = timed_out;
         self.threads[thread].looks = 0;
         self.ready.push(thread);
@@ -517,7 +520,7 @@ impl Turns {
     fn expire(&mut self) {
         self.earliest = u64::MAX;
         for place in 0..self.threads.len() {
-            if let State::Waiting { until: Some(until), .. } = self.threads[place].state {
+            if let ThreadStatus::Waiting { until: Some(until), .. } = self.threads[place].state {
                 if until <= self.now {
                     self.make_ready(place, true);
                 } else {
@@ -549,14 +552,14 @@ mod tests {
             let next = if left[me] > 0 {
                 left[me] -= 1;
                 order.push(me);
-                turns.point(me, Did::Effect, 0)
+                turns.point(me, PointEffect::Effect, 0)
             } else {
                 turns.end(me)
             };
             match next {
-                Next::Stay => {}
-                Next::Switch(other) => me = other,
-                Next::Idle => return order,
+                TurnDecision::Stay => {}
+                TurnDecision::Switch(other) => me = other,
+                TurnDecision::Idle => return order,
                 other => panic!("{other:?}"),
             }
         }
@@ -609,9 +612,9 @@ mod tests {
             let mut me = 0;
             for step in 0.. {
                 assert!(step < 100, "{strategy}");
-                match turns.point(me, Did::Look { again: true }, 0) {
-                    Next::Switch(next) if next == other => break,
-                    Next::Switch(next) => me = next,
+                match turns.point(me, PointEffect::Look { again: true }, 0) {
+                    TurnDecision::Switch(next) if next == other => break,
+                    TurnDecision::Switch(next) => me = next,
                     _ => {}
                 }
             }
@@ -622,26 +625,26 @@ mod tests {
     fn everybody_waiting_is_a_deadlock_unless_time_passes() {
         let mut turns = turns("random:1");
         let other = turns.add();
-        let next = turns.wait(0, Wait::Object(1), None);
-        assert_eq!(next, Next::Switch(other));
-        assert_eq!(turns.wait(other, Wait::Object(2), Some(5_000_000)), Next::Stay);
+        let next = turns.wait(0, WaitReason::Object(1), None);
+        assert_eq!(next, TurnDecision::Switch(other));
+        assert_eq!(turns.wait(other, WaitReason::Object(2), Some(5_000_000)), TurnDecision::Stay);
         assert!(turns.timed_out(other) && turns.now() == 5_000_000);
-        assert_eq!(turns.wait(other, Wait::Object(2), None), Next::Stuck(Stuck::Deadlock));
+        assert_eq!(turns.wait(other, WaitReason::Object(2), None), TurnDecision::Stuck(Stalemate::Deadlock));
         turns.wake(1, usize::MAX);
-        assert_eq!(turns.state(0), State::Ready);
+        assert_eq!(turns.state(0), ThreadStatus::Ready);
     }
 
     #[test]
     fn looking_for_ever_is_a_livelock() {
         let mut turns = turns("random:1");
-        let mut next = Next::Stay;
+        let mut next = TurnDecision::Stay;
         for _ in 0..20_000 {
-            next = turns.point(0, Did::Look { again: true }, 0);
-            if next != Next::Stay {
+            next = turns.point(0, PointEffect::Look { again: true }, 0);
+            if next != TurnDecision::Stay {
                 break;
             }
         }
-        assert_eq!(next, Next::Stuck(Stuck::Livelock));
+        assert_eq!(next, TurnDecision::Stuck(Stalemate::Livelock));
     }
 
     #[test]
@@ -649,12 +652,12 @@ mod tests {
         let mut turns = turns("pct:1:3:100");
         let other = turns.add();
         let mut me = 0;
-        if let Next::Switch(next) = turns.wait(0, Wait::Time, Some(1_000_000_000)) {
+        if let TurnDecision::Switch(next) = turns.wait(0, WaitReason::Time, Some(1_000_000_000)) {
             assert_eq!(next, other);
             me = next;
         }
         for _ in 0..20_000 {
-            if let Next::Switch(next) = turns.point(me, Did::Look { again: true }, 0) {
+            if let TurnDecision::Switch(next) = turns.point(me, PointEffect::Look { again: true }, 0) {
                 assert_eq!(next, 0);
                 return;
             }
@@ -665,10 +668,10 @@ mod tests {
     #[test]
     fn who_comes_back_takes_a_turn_that_nobody_has() {
         let mut turns = turns("random:1");
-        assert_eq!(turns.leave(0), Next::Idle);
+        assert_eq!(turns.leave(0), TurnDecision::Idle);
         assert!(turns.come_back(0));
         let other = turns.add();
-        assert_eq!(turns.leave(0), Next::Switch(other));
+        assert_eq!(turns.leave(0), TurnDecision::Switch(other));
         assert!(!turns.come_back(0));
     }
 }

@@ -1,6 +1,6 @@
 //! Translates a request of the page to the command that answers it, and the command's JSON to what the page shows.
 
-use crate::child::{Children, Ended, LARGEST_PROGRAM, Limits};
+use crate::child::{CheckLimits, ChildEnd, Children, LARGEST_PROGRAM};
 use crate::http::Response;
 use crate::results::Results;
 use ravelin_report::page::page;
@@ -9,28 +9,28 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The questions, their words on the command line, and the models they support.
-const QUESTIONS: &[Question] = &[
-    Question { name: "robust", title: "Is it robust?", words: &["check"], models: &["tso", "pso", "ra", "rc20"] },
-    Question { name: "trf", title: "Triangular races?", words: &["check", "--property", "trf"], models: &["tso"] },
-    Question { name: "reach", title: "Can it go wrong?", words: &["reach"], models: &["sc", "tso", "pso"] },
-    Question {
+const QUESTIONS: &[CheckQuestion] = &[
+    CheckQuestion { name: "robust", title: "Is it robust?", words: &["check"], models: &["tso", "pso", "ra", "rc20"] },
+    CheckQuestion { name: "trf", title: "Triangular races?", words: &["check", "--property", "trf"], models: &["tso"] },
+    CheckQuestion { name: "reach", title: "Can it go wrong?", words: &["reach"], models: &["sc", "tso", "pso"] },
+    CheckQuestion {
         name: "fence",
         title: "Fences for robustness",
         words: &["fence", "--diff", "--explain"],
         models: &["tso", "pso", "ra", "rc20"],
     },
-    Question {
+    CheckQuestion {
         name: "safety",
         title: "Fences for safety",
         words: &["fence", "--for", "safety", "--diff", "--explain"],
         models: &["tso", "pso"],
     },
-    Question { name: "states", title: "Final states", words: &["states"], models: &["sc", "tso", "pso"] },
+    CheckQuestion { name: "states", title: "Final states", words: &["states"], models: &["sc", "tso", "pso"] },
 ];
 
 const LANGUAGES: [&str; 5] = ["rav", "litmus", "trencher", "memorax", "rocker"];
 
-struct Question {
+struct CheckQuestion {
     name: &'static str,
     title: &'static str,
     words: &'static [&'static str],
@@ -39,7 +39,7 @@ struct Question {
 
 /// What the page sends.
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct CheckRequest {
     program: String,
     language: String,
     #[serde(default)]
@@ -52,7 +52,7 @@ struct Asked {
 }
 
 /// What the page needs to know to make requests.
-pub fn setup(limits: &Limits) -> Value {
+pub fn setup(limits: &CheckLimits) -> Value {
     let questions = QUESTIONS
         .iter()
         .map(|question| json!({ "name": question.name, "title": question.title, "models": question.models }));
@@ -69,8 +69,8 @@ pub fn setup(limits: &Limits) -> Value {
     })
 }
 
-fn read(body: &[u8]) -> Result<Asked, Response> {
-    let asked: Asked = serde_json::from_slice(body)
+fn read(body: &[u8]) -> Result<CheckRequest, Response> {
+    let asked: CheckRequest = serde_json::from_slice(body)
         .map_err(|error| Response::error(400, &format!("the request is not understood: {error}")))?;
     if asked.program.len() > LARGEST_PROGRAM {
         return Err(Response::error(413, &format!("programs may have at most {} KiB here", LARGEST_PROGRAM >> 10)));
@@ -101,17 +101,17 @@ pub fn check(children: &Children, results: &Results, body: &[u8], gone: &dyn Fn(
     arguments.extend(["--max-memory".to_owned(), limits.memory.to_string()]);
     arguments.extend(["--workers".to_owned(), limits.workers.to_string()]);
     match children.run(&arguments, &asked.program, gone) {
-        Ended::Answered { code, answer, complaint } => answered(results, &asked, code, &answer, &complaint),
+        ChildEnd::Answered { code, answer, complaint } => answered(results, &asked, code, &answer, &complaint),
         other => Response::json(&unanswered(results, other)),
     }
 }
 
-fn answered(results: &Results, asked: &Asked, code: i32, answer: &[u8], complaint: &str) -> Response {
+fn answered(results: &Results, asked: &CheckRequest, code: i32, answer: &[u8], complaint: &str) -> Response {
     let Ok(mut document) = serde_json::from_slice::<Value>(answer) else {
         // The command line was refused, or the child panicked: its message says why.
         let message = complaint.strip_prefix("error: ").unwrap_or(complaint);
         let message = if message.is_empty() { "the check gave no answer" } else { message };
-        return Response::json(&unanswered(results, Ended::Crashed(message.to_owned())));
+        return Response::json(&unanswered(results, ChildEnd::Crashed(message.to_owned())));
     };
     let name = named(asked);
     if let Some(answers) = document["answers"].as_array_mut() {
@@ -124,7 +124,7 @@ fn answered(results: &Results, asked: &Asked, code: i32, answer: &[u8], complain
         Err(error) => {
             return Response::json(&unanswered(
                 results,
-                Ended::Crashed(format!("the answer cannot be shown: {error}")),
+                ChildEnd::Crashed(format!("the answer cannot be shown: {error}")),
             ));
         }
     };
@@ -151,16 +151,16 @@ fn answered(results: &Results, asked: &Asked, code: i32, answer: &[u8], complain
 }
 
 /// The message when there is no answer.
-fn unanswered(results: &Results, ended: Ended) -> Value {
+fn unanswered(results: &Results, ended: ChildEnd) -> Value {
     let (verdict, summary) = match ended {
-        Ended::TimeOut(time) => {
+        ChildEnd::TimeOut(time) => {
             ("timeout", format!("The check was stopped because it took longer than {} s.", time.as_secs_f64()))
         }
-        Ended::TooLong => ("error", "The answer is too long to be shown here.".to_owned()),
-        Ended::Busy => ("error", "Too many checks are waiting. Try again in a moment.".to_owned()),
-        Ended::Abandoned => ("error", "The check was stopped.".to_owned()),
-        Ended::Crashed(message) => ("error", message),
-        Ended::Answered { complaint, .. } => ("error", complaint),
+        ChildEnd::TooLong => ("error", "The answer is too long to be shown here.".to_owned()),
+        ChildEnd::Busy => ("error", "Too many checks are waiting. Try again in a moment.".to_owned()),
+        ChildEnd::Abandoned => ("error", "The check was stopped.".to_owned()),
+        ChildEnd::Crashed(message) => ("error", message),
+        ChildEnd::Answered { complaint, .. } => ("error", complaint),
     };
     let explanation = match verdict {
         "timeout" => {
@@ -181,18 +181,18 @@ pub fn diagnose(children: &Children, body: &[u8], gone: &dyn Fn() -> bool) -> Re
     };
     let arguments = ["diagnose", "-", "--from", &asked.language].map(str::to_owned);
     match children.run(&arguments, &asked.program, gone) {
-        Ended::Answered { answer, complaint, .. } => match serde_json::from_slice::<Value>(&answer) {
+        ChildEnd::Answered { answer, complaint, .. } => match serde_json::from_slice::<Value>(&answer) {
             Ok(document) => Response::json(&json!({ "diagnostics": document["answers"][0]["diagnostics"] })),
             Err(_) => Response::json(&json!({ "diagnostics": [], "message": complaint })),
         },
-        Ended::TimeOut(_) => Response::error(503, "the program could not be read in time"),
-        Ended::Busy | Ended::Abandoned => Response::error(503, "too many are waiting"),
-        Ended::TooLong | Ended::Crashed(_) => Response::error(500, "the program could not be read"),
+        ChildEnd::TimeOut(_) => Response::error(503, "the program could not be read in time"),
+        ChildEnd::Busy | ChildEnd::Abandoned => Response::error(503, "too many are waiting"),
+        ChildEnd::TooLong | ChildEnd::Crashed(_) => Response::error(500, "the program could not be read"),
     }
 }
 
 /// The name of the program: the last part of the given name, without characters that do not belong in a name.
-fn named(asked: &Asked) -> String {
+fn named(asked: &CheckRequest) -> String {
     let last = asked.name.rsplit('/').next().unwrap_or_default();
     let name: String = last.chars().filter(|letter| !letter.is_control()).take(100).collect();
     let ending = match asked.language.as_str() {

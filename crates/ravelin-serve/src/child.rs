@@ -28,7 +28,7 @@ const LONGEST_QUEUE: usize = 256;
 
 /// The limits of each check.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct CheckLimits {
     pub time: Duration,
     pub states: u64,
     /// The memory limit in bytes.
@@ -39,7 +39,7 @@ pub struct Limits {
 
 /// How a child ended.
 #[derive(Debug)]
-pub enum Ended {
+pub enum ChildEnd {
     /// It ended by itself: its exit code, its output and its error output.
     Answered { code: i32, answer: Vec<u8>, complaint: String },
     /// It was killed at its deadline.
@@ -57,27 +57,27 @@ pub enum Ended {
 /// Runs children, a few at a time.
 pub struct Children {
     pub program: PathBuf,
-    pub limits: Limits,
+    pub limits: CheckLimits,
     jobs: usize,
-    taken: Mutex<Taken>,
+    taken: Mutex<ChildSlot>,
     free: Condvar,
 }
 
 #[derive(Default)]
-struct Taken {
+struct ChildSlot {
     running: usize,
     waiting: usize,
 }
 
 impl Children {
-    pub fn new(program: PathBuf, limits: Limits, jobs: usize) -> Children {
+    pub fn new(program: PathBuf, limits: CheckLimits, jobs: usize) -> Children {
         Children { program, limits, jobs: jobs.max(1), taken: Mutex::default(), free: Condvar::new() }
     }
 
     /// Runs the program with `arguments` on a text, when it is its turn. `gone` returns whether the client has left.
-    pub fn run(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool) -> Ended {
+    pub fn run(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool) -> ChildEnd {
         if !self.enter(gone) {
-            return if gone() { Ended::Abandoned } else { Ended::Busy };
+            return if gone() { ChildEnd::Abandoned } else { ChildEnd::Busy };
         }
         let ended = self.start(arguments, text, gone);
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).running -= 1;
@@ -108,13 +108,13 @@ impl Children {
         true
     }
 
-    fn start(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool) -> Ended {
+    fn start(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool) -> ChildEnd {
         let mut command = Command::new(&self.program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.current_dir("/").env("NO_COLOR", "1").env(PARENT, std::process::id().to_string());
         let mut child = match command.spawn() {
             Ok(child) => child,
-            Err(error) => return Ended::Crashed(format!("the check could not be started: {error}")),
+            Err(error) => return ChildEnd::Crashed(format!("the check could not be started: {error}")),
         };
         // The program has not received its input yet, so it has done nothing that needs a limit.
         self.confine(child.id());
@@ -148,17 +148,17 @@ impl Children {
             match answered.recv_timeout(GLANCE) {
                 Ok((which, bytes)) if bytes.len() as u64 > LARGEST_ANSWER => {
                     printed[which].clear();
-                    cause = Some(Ended::TooLong);
+                    cause = Some(ChildEnd::TooLong);
                     break;
                 }
                 Ok((which, bytes)) => printed[which] = bytes,
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
-                    cause = Some(Ended::TimeOut(self.limits.time));
+                    cause = Some(ChildEnd::TimeOut(self.limits.time));
                     break;
                 }
                 Err(RecvTimeoutError::Timeout) if gone() => {
-                    cause = Some(Ended::Abandoned);
+                    cause = Some(ChildEnd::Abandoned);
                     break;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -174,11 +174,11 @@ impl Children {
         let [answer, complaint] = printed;
         let complaint = String::from_utf8_lossy(&complaint).trim().to_owned();
         match status.map(|status| status.code()) {
-            Ok(Some(code)) => Ended::Answered { code, answer, complaint },
-            Ok(None) => {
-                Ended::Crashed(format!("the check was ended by the system, probably for want of memory. {complaint}"))
-            }
-            Err(error) => Ended::Crashed(format!("the check was lost: {error}")),
+            Ok(Some(code)) => ChildEnd::Answered { code, answer, complaint },
+            Ok(None) => ChildEnd::Crashed(format!(
+                "the check was ended by the system, probably for want of memory. {complaint}"
+            )),
+            Err(error) => ChildEnd::Crashed(format!("the check was lost: {error}")),
         }
     }
 

@@ -3,19 +3,19 @@
 //! one of this server's. Requests that start a check must be JSON, which other origins cannot send without a preflight
 //! request, and must not name another origin.
 
-use crate::http::{Request, Response};
+use crate::http::{HttpRequest, Response};
 use std::net::{IpAddr, SocketAddr};
 
 /// The names of the server.
-pub struct Guard {
+pub struct HostGuard {
     pub address: SocketAddr,
     /// Names in addition to addresses and `localhost`.
     pub names: Vec<String>,
 }
 
-impl Guard {
+impl HostGuard {
     /// `None` if the request may be answered.
-    pub fn refuse(&self, request: &Request) -> Option<Response> {
+    pub fn refuse(&self, request: &HttpRequest) -> Option<Response> {
         let Some(host) = request.header("host").filter(|host| self.is_ours(host)) else {
             return Some(Response::error(403, "this server is not called so; use the address that it printed"));
         };
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn only_our_names_are_ours() {
-        let guard = Guard { address: ([127, 0, 0, 1], 7357).into(), names: vec!["desk".to_owned()] };
+        let guard = HostGuard { address: ([127, 0, 0, 1], 7357).into(), names: vec!["desk".to_owned()] };
         for host in ["127.0.0.1:7357", "localhost:7357", "LOCALHOST:7357", "[::1]:7357", "desk:7357"] {
             assert!(guard.is_ours(host), "{host}");
         }
@@ -79,7 +79,7 @@ mod tests {
         ] {
             assert!(!guard.is_ours(host), "{host}");
         }
-        let open = Guard { address: ([0, 0, 0, 0], 80).into(), names: Vec::new() };
+        let open = HostGuard { address: ([0, 0, 0, 0], 80).into(), names: Vec::new() };
         assert!(open.is_ours("10.0.0.1") && open.is_ours("10.0.0.1:80") && !open.is_ours("evil.example"));
     }
 }

@@ -15,7 +15,7 @@ const TIME_FOR_ANSWER: Duration = Duration::from_secs(20);
 /// How much is written between two checks of the deadline.
 const PIECE: usize = 64 << 10;
 
-pub struct Request {
+pub struct HttpRequest {
     pub method: String,
     pub path: String,
     /// The text after `?`, undecoded.
@@ -24,7 +24,7 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-impl Request {
+impl HttpRequest {
     /// A header by its name in lower case; `None` if it occurs more than once.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut found = self.headers.iter().filter(|(known, _)| known == name);
@@ -59,18 +59,18 @@ fn decoded(text: &str) -> Option<String> {
 
 /// Why a request is refused.
 #[derive(Debug)]
-pub enum Refused {
+pub enum RequestError {
     /// The client has left; there is no answer.
     Gone,
     With(Response),
 }
 
-fn refuse(status: u16, message: &str) -> Refused {
-    Refused::With(Response::error(status, message))
+fn refuse(status: u16, message: &str) -> RequestError {
+    RequestError::With(Response::error(status, message))
 }
 
 /// Reads one request.
-pub fn read(stream: &mut TcpStream) -> Result<Request, Refused> {
+pub fn read(stream: &mut TcpStream) -> Result<HttpRequest, RequestError> {
     let mut bytes = Vec::new();
     let deadline = Instant::now() + TIME_FOR_HEAD;
     let (mut request, head) = loop {
@@ -95,7 +95,7 @@ pub fn read(stream: &mut TcpStream) -> Result<Request, Refused> {
     let mut body = bytes.split_off(head);
     if body.len() < length && request.header("expect").is_some_and(|expect| expect.eq_ignore_ascii_case("100-continue"))
     {
-        stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").map_err(|_| Refused::Gone)?;
+        stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").map_err(|_| RequestError::Gone)?;
     }
     let deadline = Instant::now() + TIME_FOR_BODY;
     while body.len() < length {
@@ -108,7 +108,7 @@ pub fn read(stream: &mut TcpStream) -> Result<Request, Refused> {
 }
 
 /// The request without its body, and where its head ends; `None` if it is incomplete.
-fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Refused> {
+fn parse(bytes: &[u8]) -> Result<Option<(HttpRequest, usize)>, RequestError> {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut headers);
     let head = match parsed.parse(bytes) {
@@ -122,7 +122,7 @@ fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Refused> {
     let header = |header: &httparse::Header| {
         (header.name.to_ascii_lowercase(), String::from_utf8_lossy(header.value).trim().to_owned())
     };
-    let request = Request {
+    let request = HttpRequest {
         method: parsed.method.unwrap_or_default().to_owned(),
         path: path.to_owned(),
         query: query.to_owned(),
@@ -133,7 +133,7 @@ fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Refused> {
 }
 
 /// Waits for more bytes until the deadline, up to a total of `limit`.
-fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>, limit: usize, deadline: Instant) -> Result<(), Refused> {
+fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>, limit: usize, deadline: Instant) -> Result<(), RequestError> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
         return Err(refuse(408, "the request took too long to arrive"));
@@ -141,7 +141,7 @@ fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>, limit: usize, deadline: Ins
     let mut piece = [0; 8 << 10];
     let room = piece.len().min(limit - bytes.len());
     match stream.read(&mut piece[..room]) {
-        Ok(0) => Err(Refused::Gone),
+        Ok(0) => Err(RequestError::Gone),
         Ok(number) => {
             bytes.extend_from_slice(&piece[..number]);
             Ok(())
@@ -150,7 +150,7 @@ fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>, limit: usize, deadline: Ins
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
             Err(refuse(408, "the request took too long to arrive"))
         }
-        Err(_) => Err(Refused::Gone),
+        Err(_) => Err(RequestError::Gone),
     }
 }
 

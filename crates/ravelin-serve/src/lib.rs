@@ -21,7 +21,7 @@ mod listen;
 mod results;
 mod route;
 
-pub use child::{Limits, PARENT};
+pub use child::{CheckLimits, PARENT};
 pub use listen::{Ready, serve};
 
 use std::net::IpAddr;
@@ -29,7 +29,7 @@ use std::path::PathBuf;
 
 /// How the server is started.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ServerSettings {
     /// The program that checks: `ravelin` itself.
     pub program: PathBuf,
     /// A folder with more programs to choose from.
@@ -39,7 +39,7 @@ pub struct Settings {
     pub port: u16,
     /// Names of this machine that requests may use, in addition to addresses and `localhost`.
     pub names: Vec<String>,
-    pub limits: Limits,
+    pub limits: CheckLimits,
     /// How many checks run at once.
     pub jobs: usize,
 }

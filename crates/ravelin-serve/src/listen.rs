@@ -1,12 +1,12 @@
 //! Accepts connections, one thread each, until it is stopped.
 
-use crate::child::{Children, Limits};
+use crate::child::{CheckLimits, Children};
 use crate::examples::Examples;
-use crate::guard::Guard;
-use crate::http::{self, Refused, Response};
+use crate::guard::HostGuard;
+use crate::http::{self, RequestError, Response};
 use crate::results::Results;
-use crate::route::Site;
-use crate::{ServeError, Settings};
+use crate::route::RequestContext;
+use crate::{ServeError, ServerSettings};
 use std::io::{ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -30,14 +30,14 @@ pub struct Ready {
 }
 
 /// What all connections share.
-struct Shared {
-    site: Site,
+struct ServerState {
+    site: RequestContext,
     connections: AtomicUsize,
     ending: AtomicBool,
 }
 
 /// Serves until `stop`. `ready` is called once, when the server listens.
-pub fn serve(settings: Settings, stop: &AtomicBool, ready: &dyn Fn(&Ready)) -> Result<(), ServeError> {
+pub fn serve(settings: ServerSettings, stop: &AtomicBool, ready: &dyn Fn(&Ready)) -> Result<(), ServeError> {
     let examples = Examples::new(settings.folder.as_deref()).map_err(|error| ServeError::Folder {
         folder: settings.folder.as_ref().map(|folder| folder.display().to_string()).unwrap_or_default(),
         error,
@@ -48,10 +48,10 @@ pub fn serve(settings: Settings, stop: &AtomicBool, ready: &dyn Fn(&Ready)) -> R
     let address = listener.local_addr().map_err(failed)?;
     let mut names = settings.names.clone();
     names.extend(rustix::system::uname().nodename().to_str().ok().map(str::to_owned));
-    let readers = Limits { time: TIME_TO_READ, workers: 1, ..settings.limits };
-    let shared = Arc::new(Shared {
-        site: Site {
-            guard: Guard { address, names },
+    let readers = CheckLimits { time: TIME_TO_READ, workers: 1, ..settings.limits };
+    let shared = Arc::new(ServerState {
+        site: RequestContext {
+            guard: HostGuard { address, names },
             examples,
             checks: Children::new(settings.program.clone(), settings.limits, settings.jobs),
             readers: Children::new(settings.program, readers, settings.jobs.saturating_add(1)),
@@ -78,7 +78,7 @@ pub fn serve(settings: Settings, stop: &AtomicBool, ready: &dyn Fn(&Ready)) -> R
     Ok(())
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept(listener: &TcpListener, shared: &Arc<ServerState>) {
     loop {
         let mut stream = match listener.accept() {
             Ok((stream, _)) => stream,
@@ -99,7 +99,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         }
         let of_this = Arc::clone(shared);
         let started = std::thread::Builder::new().spawn(move || {
-            let counted = Counted(&of_this.connections);
+            let counted = CountedConnection(&of_this.connections);
             converse(stream, &of_this);
             drop(counted);
         });
@@ -110,23 +110,23 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 }
 
 /// A connection, counted as long as it exists, whatever happens to its thread.
-struct Counted<'a>(&'a AtomicUsize);
+struct CountedConnection<'a>(&'a AtomicUsize);
 
-impl Drop for Counted<'_> {
+impl Drop for CountedConnection<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-fn converse(mut stream: TcpStream, shared: &Shared) {
+fn converse(mut stream: TcpStream, shared: &ServerState) {
     let _ = stream.set_nodelay(true);
     let (response, with_body) = match http::read(&mut stream) {
         Ok(request) => {
             let gone = || shared.ending.load(Ordering::Relaxed) || has_left(&stream);
             (shared.site.answer(&request, &gone), request.method != "HEAD")
         }
-        Err(Refused::With(response)) => (response, true),
-        Err(Refused::Gone) => return,
+        Err(RequestError::With(response)) => (response, true),
+        Err(RequestError::Gone) => return,
     };
     response.send(&mut stream, with_body);
     linger(&mut stream);

@@ -10,13 +10,13 @@ const MOST_BYTES: usize = 128 << 20;
 
 #[derive(Default)]
 pub struct Results {
-    kept: Mutex<Kept>,
+    kept: Mutex<StoredResult>,
     /// For numbers that others cannot guess.
     random: RandomState,
 }
 
 #[derive(Default)]
-struct Kept {
+struct StoredResult {
     pages: VecDeque<(String, String)>,
     bytes: usize,
     given: u64,

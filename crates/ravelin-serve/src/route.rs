@@ -1,10 +1,10 @@
 //! Routes requests to answers.
 
 use crate::answer;
-use crate::child::{Children, Limits};
+use crate::child::{CheckLimits, Children};
 use crate::examples::Examples;
-use crate::guard::Guard;
-use crate::http::{Request, Response};
+use crate::guard::HostGuard;
+use crate::http::{HttpRequest, Response};
 use crate::results::Results;
 
 /// The page may load only its own files and contact only its own server.
@@ -15,18 +15,18 @@ const RESULT_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; sty
                              form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-modals allow-downloads";
 
 /// Everything that is needed to answer requests.
-pub struct Site {
-    pub guard: Guard,
+pub struct RequestContext {
+    pub guard: HostGuard,
     pub examples: Examples,
     /// Children that check, and children that only read a program, which never wait for the others.
     pub checks: Children,
     pub readers: Children,
     pub results: Results,
-    pub limits: Limits,
+    pub limits: CheckLimits,
 }
 
-impl Site {
-    pub fn answer(&self, request: &Request, gone: &dyn Fn() -> bool) -> Response {
+impl RequestContext {
+    pub fn answer(&self, request: &HttpRequest, gone: &dyn Fn() -> bool) -> Response {
         if let Some(refused) = self.guard.refuse(request) {
             return refused;
         }
@@ -39,7 +39,7 @@ impl Site {
         }
     }
 
-    fn give(&self, path: &str, request: &Request) -> Response {
+    fn give(&self, path: &str, request: &HttpRequest) -> Response {
         match path {
             "/" => Response::new("text/html", include_str!("../assets/index.html"))
                 .with("Content-Security-Policy", PAGE_POLICY),

@@ -12,7 +12,7 @@ use crate::resume::Resume;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use ravelin::{Budget, Peers};
-use ravelin_cluster::{Hosts, Introduction, Links, Secret, Sighting, Waiting, connect};
+use ravelin_cluster::{Hosts, Introduction, Links, Secret, UnexpectedPeer, WaitPolicy, connect};
 use ravelin_output::complain;
 use signal_hook::low_level;
 use std::ffi::OsString;
@@ -73,8 +73,8 @@ impl Cluster {
                  from one of these machines can join (use --secret-file)"
             );
         }
-        let note = |sighting: &Sighting| complain!("note: {sighting}; still waiting for the right one");
-        let waiting = Waiting {
+        let note = |sighting: &UnexpectedPeer| complain!("note: {sighting}; still waiting for the right one");
+        let waiting = WaitPolicy {
             patience: self.connect_timeout,
             secret: secret.as_ref(),
             stop: Some(interrupt::stop()),

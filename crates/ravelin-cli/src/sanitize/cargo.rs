@@ -5,7 +5,7 @@ use super::run::exit_code;
 use super::{show, wanted};
 use ravelin_output::{complain, stderr};
 use ravelin_sanitizer::report::gather;
-use ravelin_sanitizer::{Plan, Scheduling, Watch, rust};
+use ravelin_sanitizer::{RunPlan, Scheduling, WatchCommand, rust};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -24,15 +24,15 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     if cargo.without_doctests {
         complain!("note: documentation tests are not run: the sanitizer does not watch them");
     }
-    let plan = Plan {
-        watch: Watch {
+    let plan = RunPlan {
+        watch: WatchCommand {
             program: cargo.program,
             arguments: cargo.arguments,
             options: arguments.watching.options(cargo.races, !arguments.no_robustness),
             keep: arguments.watching.findings.clone(),
             environment: cargo.environment,
             only_starts: true,
-            ..Watch::default()
+            ..WatchCommand::default()
         },
         scheduling: Scheduling::Os,
         seed: 1,

@@ -8,11 +8,11 @@ use ravelin_output::{stderr, stdout};
 use ravelin_report::sanitizer::fixes::{Outcome, Tried};
 use ravelin_sanitizer::repair::{Fix, fixes_of, weaker_than_seq_cst, words};
 use ravelin_sanitizer::report::{Report, Wanted};
-use ravelin_sanitizer::{Judged, Plan, Trial};
+use ravelin_sanitizer::{RunPlan, RunReport, Trial};
 use std::process::ExitCode;
 
 /// Runs the program without and with what is asked for, and tells.
-pub fn try_out(arguments: &Run, plan: Plan, wanted: &Wanted) -> anyhow::Result<ExitCode> {
+pub fn try_out(arguments: &Run, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<ExitCode> {
     if arguments.shown.format == ReportFormat::Sarif {
         bail!("--verify-fix and --fix-all cannot write SARIF; use text or json");
     }
@@ -26,7 +26,7 @@ pub fn try_out(arguments: &Run, plan: Plan, wanted: &Wanted) -> anyhow::Result<E
             bail!("{fix}: no atomic access at {} was made in these runs, or none that this order suits", fix.place);
         }
     }
-    let Judged { report: after, ran } = trial.run(&fixes)?;
+    let RunReport { report: after, ran } = trial.run(&fixes)?;
     let tried = Tried::new(&before, &after, fixes, weaker_than_seq_cst(&trial.sites), trial.plan.runs);
     let outcome = Outcome { program: &before.program, tried: &tried, all: arguments.fix_all };
     let written = match arguments.shown.format {

@@ -21,7 +21,7 @@ use ravelin_output::escape::{Colors, escaped_but_for};
 use ravelin_output::{Stream, replace, stdout};
 use ravelin_report::sanitizer::json::document;
 use ravelin_report::sanitizer::{json, sarif, text};
-use ravelin_sanitizer::compiler::{self, Language};
+use ravelin_sanitizer::compiler::{self, CLanguage};
 use ravelin_sanitizer::gathered_from;
 use ravelin_sanitizer::report::{Report, Wanted, gather};
 use std::os::unix::process::CommandExt;
@@ -29,7 +29,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Becomes the compiler, so that its exit code and signals are ours.
-pub fn compile(language: Language, arguments: &Compile) -> anyhow::Result<ExitCode> {
+pub fn compile(language: CLanguage, arguments: &Compile) -> anyhow::Result<ExitCode> {
     let mut command = compiler::command(language, &arguments.arguments)?;
     let error = command.exec();
     Err(error).with_context(|| format!("{}: the compiler cannot be run", command.get_program().display()))

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use anyhow::{Context, bail};
 use ravelin_output::{complain, stderr};
 use ravelin_report::sanitizer::recorded::Recorded;
-use ravelin_sanitizer::{Judged, find_program, fingerprint};
+use ravelin_sanitizer::{RunReport, find_program, fingerprint};
 
 /// A report longer than this is none of ours.
 const LARGEST: u64 = 1 << 30;
@@ -28,7 +28,7 @@ pub fn replay(arguments: &Replay) -> anyhow::Result<Exit> {
         complain!("note: {} has changed since the report was made", executable.display());
     }
     let plan = recorded.plan();
-    let Judged { report, ran } = make_runs(&plan, &wanted, false)?;
+    let RunReport { report, ran } = make_runs(&plan, &wanted, false)?;
     let line = command_line(&plan, &recorded.command);
     show("replay", &report, Some(&line), &arguments.shown, stderr())?;
     let reached = ran.iter().flat_map(|run| &run.watched.processes).map(|process| process.points).max().unwrap_or(0);

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use ravelin_output::stderr;
 use ravelin_report::sanitizer::json::CommandLine;
 use ravelin_sanitizer::report::{Report, Wanted};
-use ravelin_sanitizer::{Judged, Plan, Ran, Scheduling, Watch, find_program, fingerprint};
+use ravelin_sanitizer::{CompletedRun, RunPlan, RunReport, Scheduling, WatchCommand, find_program, fingerprint};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -21,14 +21,14 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
     if arguments.fix_all || !arguments.verify_fix.is_empty() {
         return fix::try_out(arguments, plan, &wanted);
     }
-    let Judged { report, ran } = make_runs(&plan, &wanted, arguments.watching.halt_on_first)?;
+    let RunReport { report, ran } = make_runs(&plan, &wanted, arguments.watching.halt_on_first)?;
     let command_line = command_line(&plan, &arguments.program);
     show("run", &report, Some(&command_line), &arguments.shown, stderr())?;
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }
 
 /// What was found decides; otherwise the first run that did not end well; otherwise whether all could be recorded.
-pub fn exit_code(report: &Report, ran: &[Ran], found: u8) -> ExitCode {
+pub fn exit_code(report: &Report, ran: &[CompletedRun], found: u8) -> ExitCode {
     let own = ran.iter().map(|run| run.watched.exit_code).find(|code| *code != 0);
     match (exit(report), own) {
         (Exit::Violated, _) => ExitCode::from(found),
@@ -38,7 +38,7 @@ pub fn exit_code(report: &Report, ran: &[Ran], found: u8) -> ExitCode {
 }
 
 /// What the command line asks for.
-fn plan(arguments: &Run) -> anyhow::Result<Plan> {
+fn plan(arguments: &Run) -> anyhow::Result<RunPlan> {
     let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("name the program to run") };
     let Schedules { runs, schedule, seed, depth, length, livelock, no_progress, jobs } = arguments.schedules;
     let scheduling = match schedule {
@@ -53,13 +53,13 @@ fn plan(arguments: &Run) -> anyhow::Result<Plan> {
     if no_progress > 0 {
         options.push(format!("no-progress={no_progress}"));
     }
-    Ok(Plan {
-        watch: Watch {
+    Ok(RunPlan {
+        watch: WatchCommand {
             program: program.clone(),
             arguments: rest.to_vec(),
             options,
             keep: arguments.watching.findings.clone(),
-            ..Watch::default()
+            ..WatchCommand::default()
         },
         scheduling,
         seed,
@@ -71,7 +71,7 @@ fn plan(arguments: &Run) -> anyhow::Result<Plan> {
 }
 
 /// Makes all runs, or with `halt` those up to the first in which something was found.
-pub fn make_runs(plan: &Plan, wanted: &Wanted, halt: bool) -> anyhow::Result<Judged> {
+pub fn make_runs(plan: &RunPlan, wanted: &Wanted, halt: bool) -> anyhow::Result<RunReport> {
     let line = Line::new(plan.runs);
     let mut show = |done, violated| line.show(done, violated);
     let watched: Option<&mut (dyn FnMut(u64, u64) + Send)> = if line.is_shown() { Some(&mut show) } else { None };
@@ -79,7 +79,7 @@ pub fn make_runs(plan: &Plan, wanted: &Wanted, halt: bool) -> anyhow::Result<Jud
 }
 
 /// What a report has to say so that a run can be made again.
-pub fn command_line(plan: &Plan, program: &[OsString]) -> CommandLine {
+pub fn command_line(plan: &RunPlan, program: &[OsString]) -> CommandLine {
     let executable = find_program(&plan.watch.program);
     CommandLine {
         command: program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),

@@ -12,16 +12,16 @@
 //! Cells are written with compare-and-swap and read again afterwards, so that of two simultaneous accesses at least one
 //! sees the other.
 
-use super::list::{self, Accesses};
+use super::list::{self, AccessList};
 use super::slot::{ATOMIC, BYTES, WRITE, alike, epoch, races, remainder, tid, without};
-use crate::thread::Thread;
+use crate::thread::ThreadClocks;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Slots in a cell.
 pub const SLOTS: usize = 4;
 
 /// The accesses remembered for eight bytes.
-pub type Cell = [AtomicU64; SLOTS];
+pub type ShadowCell = [AtomicU64; SLOTS];
 
 /// Set in the marker. Its bytes are those of atomic accesses.
 const MARKER: u64 = 4;
@@ -30,7 +30,7 @@ const SPILT: u64 = 16;
 
 /// The lists of one word.
 pub trait Lists {
-    type List: Accesses;
+    type List: AccessList;
 
     /// Calls `work` with each list, while no other thread uses it. The flag is true for the list that slots of the cell
     /// move to.
@@ -43,7 +43,7 @@ pub trait Lists {
 
 /// The result of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RaceCheck {
     /// The access it races with.
     pub raced: Option<u64>,
     /// Some of its bytes are accessed atomically, too.
@@ -52,15 +52,15 @@ pub struct Outcome {
 
 /// Whether the cell already contains this access, made in the same epoch with these bytes. A write also covers a read.
 #[inline(always)]
-pub fn is_known(cell: &Cell, mine: u64) -> bool {
+pub fn is_known(cell: &ShadowCell, mine: u64) -> bool {
     let counts = !(BYTES | WRITE) | mine;
     let said = |slot: usize| cell[slot].load(Ordering::Relaxed) & counts == mine;
     said(0) || said(1) || said(2) || said(3)
 }
 
 /// `thread` makes the non-atomic access `mine` now.
-pub fn access(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lists) -> Outcome {
-    let mut outcome = Outcome::default();
+pub fn access(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {
+    let mut outcome = RaceCheck::default();
     loop {
         let mut slots = load(cell);
         let marked = marked(&slots);
@@ -123,7 +123,7 @@ pub fn access(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lists) -> Ou
 /// non-atomic accesses look into the list of its location. Returns the access it races with. No list of the word is in
 /// use.
 #[inline(always)]
-pub fn check_atomic(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lists) -> Option<u64> {
+pub fn check_atomic(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> Option<u64> {
     let first = cell[0].load(Ordering::Relaxed);
     if first & (MARKER | SPILT) == MARKER
         && !first & mine & BYTES == 0
@@ -137,7 +137,7 @@ pub fn check_atomic(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lists)
 }
 
 #[inline(never)]
-fn check_atomic_slowly(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lists) -> Option<u64> {
+fn check_atomic_slowly(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> Option<u64> {
     loop {
         let slots = load(cell);
         if !marked(&slots) & mine & BYTES == 0 {
@@ -157,7 +157,7 @@ fn check_atomic_slowly(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lis
 
 /// The access that `mine` would race with if `thread` made it now; nothing is remembered. An atomic access is not
 /// compared with atomic ones.
-pub fn would_race(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lists) -> Option<u64> {
+pub fn would_race(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> Option<u64> {
     let slots = load(cell);
     let mut raced = slots.into_iter().find(|&slot| slot & MARKER == 0 && races(thread, slot, mine));
     let atomics = if mine & ATOMIC == 0 { mine & BYTES } else { 0 };
@@ -167,7 +167,7 @@ pub fn would_race(cell: &Cell, thread: &Thread, mine: u64, lists: &impl Lists) -
     raced
 }
 
-fn load(cell: &Cell) -> [u64; SLOTS] {
+fn load(cell: &ShadowCell) -> [u64; SLOTS] {
     std::array::from_fn(|slot| cell[slot].load(Ordering::Relaxed))
 }
 
@@ -183,7 +183,7 @@ fn marked(slots: &[u64; SLOTS]) -> u64 {
 /// Makes room in a full cell: one slot moves to the list, and the marker records that. Returns false if memory has run
 /// out.
 #[cold]
-fn make_room(cell: &Cell, slots: &[u64; SLOTS], mine: u64, lists: &impl Lists) -> bool {
+fn make_room(cell: &ShadowCell, slots: &[u64; SLOTS], mine: u64, lists: &impl Lists) -> bool {
     let victim = victim(slots, mine);
     let spilt = lists.spilt(|list| {
         list::add(list, slots[victim]);
@@ -212,7 +212,7 @@ fn victim(slots: &[u64; SLOTS], mine: u64) -> usize {
 }
 
 /// Clears the flag for spilt slots if the list holds none of them any more. The caller uses the list.
-fn settle_marker(cell: &Cell, list: &mut impl Accesses) {
+fn settle_marker(cell: &ShadowCell, list: &mut impl AccessList) {
     if list.slots().any(|slot| *slot != 0 && *slot & ATOMIC == 0) {
         return;
     }

@@ -1,10 +1,10 @@
 //! Accesses to a word that are not in its cell: atomic ones, and those for which the cell has no room.
 
 use super::slot::{alike, races, remainder};
-use crate::thread::Thread;
+use crate::thread::ThreadClocks;
 
 /// A list of accesses.
-pub trait Accesses {
+pub trait AccessList {
     /// All slots, in any order; 0 for an empty one.
     fn slots(&mut self) -> impl Iterator<Item = &mut u64>;
 
@@ -12,7 +12,7 @@ pub trait Accesses {
     fn push(&mut self, access: u64);
 }
 
-impl Accesses for Vec<u64> {
+impl AccessList for Vec<u64> {
     fn slots(&mut self) -> impl Iterator<Item = &mut u64> {
         self.iter_mut()
     }
@@ -23,7 +23,7 @@ impl Accesses for Vec<u64> {
 }
 
 /// Adds an access.
-pub fn add(list: &mut impl Accesses, access: u64) {
+pub fn add(list: &mut impl AccessList, access: u64) {
     let mut room = None;
     for slot in list.slots() {
         if *slot == 0 {
@@ -40,12 +40,12 @@ pub fn add(list: &mut impl Accesses, access: u64) {
 }
 
 /// An access that `mine`, made by `thread` now, races with.
-pub fn first_race(list: &mut impl Accesses, thread: &Thread, mine: u64) -> Option<u64> {
+pub fn first_race(list: &mut impl AccessList, thread: &ThreadClocks, mine: u64) -> Option<u64> {
     list.slots().map(|slot| *slot).find(|&slot| races(thread, slot, mine))
 }
 
 /// Forgets what `mine`, made by `thread` now, makes superfluous.
-pub fn trim(list: &mut impl Accesses, thread: &Thread, mine: u64) {
+pub fn trim(list: &mut impl AccessList, thread: &ThreadClocks, mine: u64) {
     for slot in list.slots().filter(|slot| **slot != 0) {
         *slot = remainder(thread, *slot, mine);
     }
@@ -53,7 +53,7 @@ pub fn trim(list: &mut impl Accesses, thread: &Thread, mine: u64) {
 
 /// Keeps an atomic access in the list of its location.
 #[inline(always)]
-pub fn note_atomic(list: &mut impl Accesses, thread: &Thread, mine: u64) {
+pub fn note_atomic(list: &mut impl AccessList, thread: &ThreadClocks, mine: u64) {
     /// Everything but the epoch.
     const SAME: u64 = 0xffff_ffff;
     if let Some(slot) = list.slots().find(|slot| **slot & SAME == mine & SAME) {

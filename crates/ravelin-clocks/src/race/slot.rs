@@ -10,7 +10,7 @@
 //! 0 is no access. Races are defined on single bytes, so a slot can lose some of its bytes and keep the others.
 
 use crate::clock::{Epoch, Tid};
-use crate::thread::Thread;
+use crate::thread::ThreadClocks;
 
 /// Set in the slot of a write.
 pub const WRITE: u64 = 1;
@@ -64,7 +64,7 @@ pub fn alike(slot: u64, mine: u64) -> bool {
 
 /// Whether the access `mine`, which `thread` makes now, conflicts with a remembered one that does not happen before it.
 #[inline(always)]
-pub fn races(thread: &Thread, slot: u64, mine: u64) -> bool {
+pub fn races(thread: &ThreadClocks, slot: u64, mine: u64) -> bool {
     slot & mine & BYTES != 0
         && (slot | mine) & WRITE != 0
         && slot & mine & ATOMIC == 0
@@ -75,7 +75,7 @@ pub fn races(thread: &Thread, slot: u64, mine: u64) -> bool {
 /// access that happens before `mine` and is no stronger is superfluous: every access that races with it races with
 /// `mine`.
 #[inline(always)]
-pub fn remainder(thread: &Thread, slot: u64, mine: u64) -> u64 {
+pub fn remainder(thread: &ThreadClocks, slot: u64, mine: u64) -> u64 {
     let superseded = slot & mine & BYTES != 0
         && slot & WRITE <= mine & WRITE
         && slot & ATOMIC >= mine & ATOMIC

@@ -5,24 +5,24 @@
 use crate::judged::compare::{Against, compare, violations};
 use crate::judged::traces::{self, Operation, Step};
 use crate::judged::watched::Habits;
+use ravelin_clocks::AtomicOrder::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use ravelin_clocks::CasKind::{self, Blocking, Strong, Weak};
-use ravelin_clocks::Order::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
-use ravelin_clocks::{Access, Location, Mode, Released, Thread};
+use ravelin_clocks::{LocationAccess, LocationClocks, ReleaseClocks, ThreadClocks, WitnessMode};
 use std::collections::BTreeSet;
 
 const X: usize = 0;
 const Y: usize = 1;
 const Z: usize = 2;
 
-fn load(x: usize, order: Order) -> Operation {
+fn load(x: usize, order: AtomicOrder) -> Operation {
     Operation::Load { x, order }
 }
 
-fn store(x: usize, value: u64, order: Order) -> Operation {
+fn store(x: usize, value: u64, order: AtomicOrder) -> Operation {
     Operation::Store { x, order, value }
 }
 
-fn update(x: usize, value: u64, order: Order) -> Operation {
+fn update(x: usize, value: u64, order: AtomicOrder) -> Operation {
     Operation::Update { x, order, value }
 }
 
@@ -34,7 +34,7 @@ fn cas(kind: CasKind, x: usize, expected: u64, value: u64) -> Operation {
     Operation::CompareExchange { x, success: AcqRel, failure: Acquire, kind, expected, value }
 }
 
-fn fence(order: Order) -> Operation {
+fn fence(order: AtomicOrder) -> Operation {
     Operation::Fence { order }
 }
 
@@ -374,11 +374,11 @@ fn seq_cst_accesses_do_not_synchronise_others() {
 /// comes earlier for thread 2, but nothing says so to thread 3.
 #[test]
 fn assumed_order_is_no_evidence() {
-    let shown = |learn: fn(&mut Thread, &Released)| {
-        let mut threads = [1, 2, 3].map(|tid| Thread::new(tid, 1));
+    let shown = |learn: fn(&mut ThreadClocks, &ReleaseClocks)| {
+        let mut threads = [1, 2, 3].map(|tid| ThreadClocks::new(tid, 1));
         let [first, second, third] = &mut threads;
-        let (mut x, mut y) = (Location::new(0), Location::new(0));
-        let relaxed = |site| Access { place: 0, order: Relaxed, site, mode: Mode::Predict };
+        let (mut x, mut y) = (LocationClocks::new(0), LocationClocks::new(0));
+        let relaxed = |site| LocationAccess { place: 0, order: Relaxed, site, mode: WitnessMode::Predict };
         assert_eq!(x.store(first, relaxed(0), 1), None);
         let stored = first.epoch - 1;
         learn(second, &first.release());
@@ -387,6 +387,6 @@ fn assumed_order_is_no_evidence() {
         assert_eq!(y.load(third, relaxed(2)), None);
         x.load(third, relaxed(3)).is_some()
     };
-    assert!(shown(Thread::acquire));
-    assert!(!shown(Thread::acquire_views));
+    assert!(shown(ThreadClocks::acquire));
+    assert!(!shown(ThreadClocks::acquire_views));
 }

@@ -3,7 +3,7 @@
 use crate::judged::judges::{Graph, Judgement, LocationClocks, Matrices};
 use crate::judged::traces::{Act, Ask, LOCATIONS, Random, Step, World};
 use crate::judged::watched::{Habits, Watched};
-use ravelin_clocks::{CasKind, Mode, Violation};
+use ravelin_clocks::{AccessViolation, CasKind, WitnessMode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Which judges are asked: graphs are too slow for long traces.
@@ -28,7 +28,7 @@ pub fn compare(trace: &[Step], habits: Habits, against: Against) -> Result<Seen,
 }
 
 /// The violations of a trace, by the number of the step. All judges agree on them.
-pub fn violations(trace: &[Step]) -> Result<Vec<(usize, Violation)>, String> {
+pub fn violations(trace: &[Step]) -> Result<Vec<(usize, AccessViolation)>, String> {
     let mut comparison = Comparison::new(Habits { prune: 0, reuse: false, stride: 1 }, Against::All);
     comparison.every_pair = true;
     comparison.run(trace)?;
@@ -48,7 +48,7 @@ struct Comparison {
     random: Random,
     /// Happens-before is asked about all events and threads, not just some.
     every_pair: bool,
-    found: Vec<(usize, Violation)>,
+    found: Vec<(usize, AccessViolation)>,
 }
 
 impl Comparison {
@@ -56,8 +56,8 @@ impl Comparison {
         Comparison {
             against,
             world: World::new(),
-            predicting: Watched::new(Mode::Predict, habits),
-            standard: Watched::new(Mode::Standard, habits),
+            predicting: Watched::new(WitnessMode::Predict, habits),
+            standard: Watched::new(WitnessMode::Standard, habits),
             clocks: LocationClocks::new(),
             graph: Graph::new(),
             matrices: Matrices::new(),
@@ -116,7 +116,7 @@ impl Comparison {
         &self,
         x: usize,
         ask: Ask,
-        violation: Option<Violation>,
+        violation: Option<AccessViolation>,
         judged: &Option<Judgement>,
         remembered: bool,
     ) -> Result<(), String> {

@@ -3,7 +3,8 @@
 
 use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, THREADS};
 use ravelin_clocks::{
-    Access, Ended, Epoch, Hidden, Live, Location, Mode, Order, Pruning, Released, Thread, Tid, Violation,
+    AccessViolation, AtomicOrder, EndClocks, Epoch, FenceLocation, Live, LocationAccess, LocationClocks, Pruning,
+    ReleaseClocks, ThreadClocks, Tid, WitnessMode,
 };
 use std::collections::BTreeSet;
 
@@ -19,15 +20,15 @@ pub struct Habits {
 }
 
 pub struct Watched {
-    mode: Mode,
+    mode: WitnessMode,
     habits: Habits,
     random: Random,
-    threads: Vec<Option<Thread>>,
-    locations: Vec<Location>,
-    hidden: Hidden,
-    locks: Vec<Released>,
-    semaphores: Vec<Released>,
-    ended: Vec<Option<(Tid, Epoch, Ended)>>,
+    threads: Vec<Option<ThreadClocks>>,
+    locations: Vec<LocationClocks>,
+    hidden: FenceLocation,
+    locks: Vec<ReleaseClocks>,
+    semaphores: Vec<ReleaseClocks>,
+    ended: Vec<Option<(Tid, Epoch, EndClocks)>>,
     /// Threads whose number another has got.
     reused: BTreeSet<usize>,
     next: Tid,
@@ -36,18 +37,18 @@ pub struct Watched {
 }
 
 impl Watched {
-    pub fn new(mode: Mode, habits: Habits) -> Watched {
-        let mut threads: Vec<Option<Thread>> = (0..THREADS).map(|_| None).collect();
-        threads[0] = Some(Thread::new(0, 2));
+    pub fn new(mode: WitnessMode, habits: Habits) -> Watched {
+        let mut threads: Vec<Option<ThreadClocks>> = (0..THREADS).map(|_| None).collect();
+        threads[0] = Some(ThreadClocks::new(0, 2));
         Watched {
             mode,
             habits,
             random: Random::new(7),
             threads,
-            locations: (0..LOCATIONS).map(|_| Location::new(0)).collect(),
-            hidden: Hidden::default(),
-            locks: vec![Released::default(); LOCKS],
-            semaphores: vec![Released::default(); SEMAPHORES],
+            locations: (0..LOCATIONS).map(|_| LocationClocks::new(0)).collect(),
+            hidden: FenceLocation::default(),
+            locks: vec![ReleaseClocks::default(); LOCKS],
+            semaphores: vec![ReleaseClocks::default(); SEMAPHORES],
             ended: (0..THREADS).map(|_| None).collect(),
             reused: BTreeSet::new(),
             next: habits.stride,
@@ -55,7 +56,7 @@ impl Watched {
         }
     }
 
-    pub fn thread(&self, thread: usize) -> Option<&Thread> {
+    pub fn thread(&self, thread: usize) -> Option<&ThreadClocks> {
         self.threads[thread].as_ref()
     }
 
@@ -65,7 +66,7 @@ impl Watched {
     }
 
     /// Does an event; `number` is its site.
-    pub fn perform(&mut self, event: Event, number: usize) -> Option<Violation> {
+    pub fn perform(&mut self, event: Event, number: usize) -> Option<AccessViolation> {
         let Event { thread, act } = event;
         let violation = match act {
             Act::Access { x, ask, does } => self.access(thread, x, ask, does, number as u64),
@@ -97,14 +98,14 @@ impl Watched {
         self.moments.extend(self.threads[thread].as_ref().map(|thread| (thread.tid, thread.epoch, thread.since())));
     }
 
-    fn access(&mut self, thread: usize, x: usize, ask: Ask, does: Does, site: u64) -> Option<Violation> {
+    fn access(&mut self, thread: usize, x: usize, ask: Ask, does: Does, site: u64) -> Option<AccessViolation> {
         if does != Does::Nothing {
             self.mark(thread);
         }
         let (mode, location) = (self.mode, &mut self.locations[x]);
-        let seq_cst = does.order() == Some(Order::SeqCst);
-        let order = does.order().unwrap_or(Order::SeqCst);
-        let access = Access { place: x as u64, order, site, mode };
+        let seq_cst = does.order() == Some(AtomicOrder::SeqCst);
+        let order = does.order().unwrap_or(AtomicOrder::SeqCst);
+        let access = LocationAccess { place: x as u64, order, site, mode };
         let watched = self.threads[thread].as_mut()?;
         let violation = match (ask, does.writes()) {
             (Ask::Load, _) => location.load(watched, access),
@@ -166,7 +167,7 @@ impl Watched {
             self.next += self.habits.stride;
         }
         self.reused.extend(old);
-        let mut new = Thread::new(tid, epoch);
+        let mut new = ThreadClocks::new(tid, epoch);
         self.moments.push((tid, epoch, epoch));
         new.acquire(&released);
         self.threads[child] = Some(new);

@@ -1,17 +1,17 @@
 //! The detector as the runtime drives it, on a memory of some words.
 
 use super::steps::{LENGTH, LOCKS, Memory, Step, THREADS};
-use ravelin_clocks::race::cell::{self, Cell, Lists};
+use ravelin_clocks::race::cell::{self, Lists, ShadowCell};
 use ravelin_clocks::race::{list, slot};
-use ravelin_clocks::{Access, Hidden, Location, Mode, Released, Thread};
+use ravelin_clocks::{FenceLocation, LocationAccess, LocationClocks, ReleaseClocks, ThreadClocks, WitnessMode};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub struct Detector {
-    threads: Vec<Thread>,
-    locks: Vec<Released>,
-    locations: BTreeMap<usize, Location>,
-    cells: [Cell; LENGTH / 8],
+    threads: Vec<ThreadClocks>,
+    locks: Vec<ReleaseClocks>,
+    locations: BTreeMap<usize, LocationClocks>,
+    cells: [ShadowCell; LENGTH / 8],
     /// By the address of a location; those of words also hold what had to leave the cell.
     lists: RefCell<BTreeMap<usize, Vec<u64>>>,
 }
@@ -46,8 +46,8 @@ impl Lists for Word<'_> {
 impl Detector {
     pub fn new() -> Detector {
         Detector {
-            threads: (0..THREADS + 2).map(|tid| Thread::new(tid as u16, 1)).collect(),
-            locks: vec![Released::default(); LOCKS],
+            threads: (0..THREADS + 2).map(|tid| ThreadClocks::new(tid as u16, 1)).collect(),
+            locks: vec![ReleaseClocks::default(); LOCKS],
             locations: BTreeMap::new(),
             cells: Default::default(),
             lists: RefCell::default(),
@@ -90,10 +90,10 @@ impl Detector {
         match step {
             Step::Release { thread, lock } => self.threads[thread].release_into(&mut self.locks[lock]),
             Step::Acquire { thread, lock } => self.threads[thread].acquire(&self.locks[lock]),
-            Step::Fence { thread, order } => self.threads[thread].fence(order, &mut Hidden::new()),
+            Step::Fence { thread, order } => self.threads[thread].fence(order, &mut FenceLocation::new()),
             Step::Access(Memory { thread, at, write, order, .. }) => {
-                let location = self.locations.entry(at).or_insert_with(|| Location::new(0));
-                let access = Access { place: at as u64, order, site: 0, mode: Mode::Predict };
+                let location = self.locations.entry(at).or_insert_with(|| LocationClocks::new(0));
+                let access = LocationAccess { place: at as u64, order, site: 0, mode: WitnessMode::Predict };
                 if write {
                     location.store(&mut self.threads[thread], access, 1);
                 } else {

@@ -1,7 +1,7 @@
 //! A judge that forgets nothing: every thread, lock and message carries the set of all events that happen before.
 
 use super::steps::{LOCKS, Memory, Step, THREADS};
-use ravelin_clocks::Order;
+use ravelin_clocks::AtomicOrder;
 use std::collections::{BTreeMap, BTreeSet};
 
 type Events = BTreeSet<usize>;
@@ -70,23 +70,23 @@ impl Judge {
             }
             Step::Fence { thread, order } => {
                 let known = &mut self.threads[thread];
-                if matches!(order, Order::Acquire | Order::AcqRel) {
+                if matches!(order, AtomicOrder::Acquire | AtomicOrder::AcqRel) {
                     known.events.extend(&known.pending);
                 }
-                if matches!(order, Order::Release | Order::AcqRel) {
+                if matches!(order, AtomicOrder::Release | AtomicOrder::AcqRel) {
                     known.fenced = known.events.clone();
                 }
             }
             Step::Access(Memory { thread, at, write: true, order, .. }) => {
                 let known = &self.threads[thread];
-                let message = if order == Order::Release { &known.events } else { &known.fenced };
+                let message = if order == AtomicOrder::Release { &known.events } else { &known.fenced };
                 self.messages.insert(at, message.clone());
             }
             Step::Access(Memory { thread, at, order, .. }) => {
                 let message = self.messages.get(&at).cloned().unwrap_or_default();
                 let known = &mut self.threads[thread];
                 known.pending.extend(&message);
-                if order == Order::Acquire {
+                if order == AtomicOrder::Acquire {
                     known.events.extend(&message);
                 }
             }

@@ -11,7 +11,7 @@ mod steps;
 use crate::judged::traces::Random;
 use detector::Detector;
 use judge::Judge;
-use ravelin_clocks::Order;
+use ravelin_clocks::AtomicOrder;
 use std::collections::BTreeSet;
 use steps::{LENGTH, Memory, Step, generate};
 
@@ -91,7 +91,7 @@ fn bytes_that_threads_only_read_keep_one_slot_for_each_byte_and_thread() {
         for thread in 0..3 {
             let at = random.below(8);
             let size = if round % 3 == 0 { 1 } else { random.pick(&[1, 2, 4]).min(8 - at) };
-            detector.access(Memory { thread, at, size, write: false, atomic: false, order: Order::Relaxed });
+            detector.access(Memory { thread, at, size, write: false, atomic: false, order: AtomicOrder::Relaxed });
             detector.synchronise(Step::Release { thread, lock: thread });
         }
         most = most.max(detector.kept());
@@ -105,13 +105,13 @@ fn a_write_that_knows_all_readers_is_all_that_is_kept() {
     let mut detector = Detector::new();
     for thread in 1..6 {
         for at in 0..8 {
-            detector.access(Memory { thread, at, size: 1, write: false, atomic: false, order: Order::Relaxed });
+            detector.access(Memory { thread, at, size: 1, write: false, atomic: false, order: AtomicOrder::Relaxed });
             detector.synchronise(Step::Release { thread, lock: thread });
         }
         detector.synchronise(Step::Acquire { thread: 0, lock: thread });
     }
     assert_eq!(detector.kept(), 40);
-    let write = Memory { thread: 0, at: 0, size: 8, write: true, atomic: false, order: Order::Relaxed };
+    let write = Memory { thread: 0, at: 0, size: 8, write: true, atomic: false, order: AtomicOrder::Relaxed };
     assert_eq!(detector.access(write), None);
     assert_eq!(detector.kept(), 1);
     assert!(!detector.is_marked(), "the cell still sends accesses elsewhere");
@@ -124,13 +124,20 @@ fn an_atomic_access_races_with_what_had_to_leave_the_cell() {
     for unknown in readers.clone() {
         let mut detector = Detector::new();
         for thread in readers.clone() {
-            detector.access(Memory { thread, at: 0, size: 4, write: false, atomic: false, order: Order::Relaxed });
+            detector.access(Memory {
+                thread,
+                at: 0,
+                size: 4,
+                write: false,
+                atomic: false,
+                order: AtomicOrder::Relaxed,
+            });
             detector.synchronise(Step::Release { thread, lock: thread });
             if thread != unknown {
                 detector.synchronise(Step::Acquire { thread: 0, lock: thread });
             }
         }
-        let write = Memory { thread: 0, at: 0, size: 4, write: true, atomic: true, order: Order::Relaxed };
+        let write = Memory { thread: 0, at: 0, size: 4, write: true, atomic: true, order: AtomicOrder::Relaxed };
         assert_eq!(detector.access(write).map(|reported| reported.thread), Some(unknown));
     }
 }

@@ -1,7 +1,7 @@
 //! Accesses of real threads at the same moment.
 
-use ravelin_clocks::Thread;
-use ravelin_clocks::race::cell::{self, Cell, Lists};
+use ravelin_clocks::ThreadClocks;
+use ravelin_clocks::race::cell::{self, Lists, ShadowCell};
 use ravelin_clocks::race::slot;
 use std::sync::{Barrier, Mutex};
 
@@ -22,7 +22,7 @@ impl Lists for Locked {
 }
 
 /// The slot of an access of a thread's first epoch.
-fn mine(thread: &Thread, offset: usize, size: usize, flags: u64) -> u64 {
+fn mine(thread: &ThreadClocks, offset: usize, size: usize, flags: u64) -> u64 {
     slot::stamp(thread.tid, thread.since()) | slot::span(offset, size) | flags
 }
 
@@ -30,17 +30,17 @@ fn mine(thread: &Thread, offset: usize, size: usize, flags: u64) -> u64 {
 #[test]
 fn of_two_accesses_at_the_same_moment_one_sees_the_other() {
     const WORDS: usize = 5_000;
-    let words: Vec<(Cell, Locked)> = (0..WORDS).map(|_| Default::default()).collect();
+    let words: Vec<(ShadowCell, Locked)> = (0..WORDS).map(|_| Default::default()).collect();
     for (index, (cell, lists)) in words.iter().enumerate() {
         for tid in 0..index % 7 {
-            let reader = Thread::new(2 + tid as u16, 1);
+            let reader = ThreadClocks::new(2 + tid as u16, 1);
             cell::access(cell, &reader, mine(&reader, 4, 1 + tid % 4, 0), lists);
         }
     }
     let together = Barrier::new(2);
     let write = |tid: u16| {
-        let thread = Thread::new(tid, 1);
-        let access = |(cell, lists): &(Cell, Locked)| {
+        let thread = ThreadClocks::new(tid, 1);
+        let access = |(cell, lists): &(ShadowCell, Locked)| {
             together.wait();
             cell::access(cell, &thread, mine(&thread, 0, 4, slot::WRITE), lists).raced.is_some()
         };
@@ -55,7 +55,7 @@ fn of_two_accesses_at_the_same_moment_one_sees_the_other() {
     assert_eq!(missed, None, "neither access saw the other");
     // Nothing that was there got lost.
     for (index, (cell, lists)) in words.iter().enumerate() {
-        let writer = Thread::new(9, 1);
+        let writer = ThreadClocks::new(9, 1);
         for tid in 0..index % 7 {
             let slots = cell.iter().map(|slot| slot.load(std::sync::atomic::Ordering::Relaxed));
             let listed = lists.0.lock().expect("nobody panics").clone();

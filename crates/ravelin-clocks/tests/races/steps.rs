@@ -1,7 +1,7 @@
 //! What some threads do: accesses of some bytes, and synchronisation.
 
 use crate::judged::traces::Random;
-use ravelin_clocks::Order;
+use ravelin_clocks::AtomicOrder;
 
 /// Bytes of the memory: some words.
 pub const LENGTH: usize = 24;
@@ -22,7 +22,7 @@ pub enum Step {
     },
     Fence {
         thread: usize,
-        order: Order,
+        order: AtomicOrder,
     },
 }
 
@@ -36,7 +36,7 @@ pub struct Memory {
     /// Only where it is aligned.
     pub atomic: bool,
     /// Of an atomic access.
-    pub order: Order,
+    pub order: AtomicOrder,
 }
 
 impl Memory {
@@ -70,7 +70,10 @@ pub fn generate(random: &mut Random) -> Vec<Step> {
             steps.push(match random.below(9) {
                 0..4 => Step::Release { thread, lock },
                 4..8 => Step::Acquire { thread, lock },
-                _ => Step::Fence { thread, order: random.pick(&[Order::Acquire, Order::Release, Order::AcqRel]) },
+                _ => Step::Fence {
+                    thread,
+                    order: random.pick(&[AtomicOrder::Acquire, AtomicOrder::Release, AtomicOrder::AcqRel]),
+                },
             });
             continue;
         }
@@ -78,7 +81,11 @@ pub fn generate(random: &mut Random) -> Vec<Step> {
         let at = first + random.below(used + 1 - size);
         let write = random.once_in(writes);
         let atomic = random.once_in(atomics) && at.is_multiple_of(size);
-        let orders = if write { [Order::Relaxed, Order::Release] } else { [Order::Relaxed, Order::Acquire] };
+        let orders = if write {
+            [AtomicOrder::Relaxed, AtomicOrder::Release]
+        } else {
+            [AtomicOrder::Relaxed, AtomicOrder::Acquire]
+        };
         steps.push(Step::Access(Memory { thread, at, size, write, atomic, order: random.pick(&orders) }));
     }
     steps

@@ -3,7 +3,7 @@
 use super::json::document;
 use super::sentence;
 use ravelin_answer::text::counted;
-use ravelin_sanitizer::repair::{Fix, Repair};
+use ravelin_sanitizer::repair::{Fix, OrderChange};
 use ravelin_sanitizer::report::{Finding, Report};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -110,7 +110,7 @@ impl Outcome<'_> {
     }
 
     fn counts(&self) -> (usize, usize) {
-        let fences = self.tried.fixes.iter().filter(|fix| fix.repair == Repair::Fence).count();
+        let fences = self.tried.fixes.iter().filter(|fix| fix.repair == OrderChange::Fence).count();
         (fences, self.tried.fixes.len() - fences)
     }
 

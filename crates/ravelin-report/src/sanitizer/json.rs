@@ -4,8 +4,8 @@ use super::{rule, sentence};
 use ravelin_sanitizer::Frame;
 use ravelin_sanitizer::repair::{Fix, fixes_of};
 use ravelin_sanitizer::report::{
-    Access, AccessKind, Blocked, Finding, Location, Memory, Process, Report, Run, Segment, Step, StepKind, Strengthen,
-    Stuck, Suggestion, Thread, order_name,
+    Access, AccessKind, Blocked, Finding, Location, Memory, OrderStepKind, Process, Report, Run, Segment, Step,
+    Strengthen, Stuck, Suggestion, Thread, order_name,
 };
 use serde_json::{Value, json};
 
@@ -203,9 +203,9 @@ fn location(location: &Location) -> Value {
 
 fn step(step: &Step) -> Value {
     let kind = match step.kind {
-        StepKind::ReadsFrom => "reads-from",
-        StepKind::Overwrites => "overwrites",
-        StepKind::OverwritesRead => "overwrites-read",
+        OrderStepKind::ReadsFrom => "reads-from",
+        OrderStepKind::Overwrites => "overwrites",
+        OrderStepKind::OverwritesRead => "overwrites-read",
     };
     json!({
         "kind": kind,

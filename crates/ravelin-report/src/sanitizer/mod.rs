@@ -11,7 +11,7 @@ pub mod text;
 mod sample;
 
 use ravelin_sanitizer::report::{Access, Finding, Problem};
-use ravelin_sanitizer::report::{Location, Step, StepKind, problem_name};
+use ravelin_sanitizer::report::{Location, OrderStepKind, Step, problem_name};
 
 /// The finding in one sentence, without its places.
 fn sentence(finding: &Finding) -> String {
@@ -29,9 +29,9 @@ fn step_sentence(step: &Step) -> String {
     let after = told(&step.after, Some(&step.location));
     let before = told(&step.before, None);
     match step.kind {
-        StepKind::ReadsFrom => format!("the {after} read what the {before} wrote"),
-        StepKind::Overwrites => format!("the {after} overwrote what the {before} wrote"),
-        StepKind::OverwritesRead => format!("the {after} overwrote what the {before} had read"),
+        OrderStepKind::ReadsFrom => format!("the {after} read what the {before} wrote"),
+        OrderStepKind::Overwrites => format!("the {after} overwrote what the {before} wrote"),
+        OrderStepKind::OverwritesRead => format!("the {after} overwrote what the {before} had read"),
     }
 }
 

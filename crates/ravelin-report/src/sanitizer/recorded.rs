@@ -1,6 +1,6 @@
 //! The run of a finding according to a report, so that it can be repeated.
 
-use ravelin_sanitizer::{NoSchedule, Plan, Schedule, Scheduling, Strategy, Watch};
+use ravelin_sanitizer::{NoSchedule, RunPlan, Schedule, Scheduling, Strategy, WatchCommand};
 use serde_json::Value;
 use std::ffi::OsString;
 use thiserror::Error;
@@ -90,15 +90,15 @@ impl Recorded {
     }
 
     /// The run that repeats it, up to that point.
-    pub fn plan(&self) -> Plan {
+    pub fn plan(&self) -> RunPlan {
         let mut options: Vec<String> = self.options.iter().filter(|word| *word != "halt-on-first").cloned().collect();
         options.push(format!("halt-at={}", self.point));
-        Plan {
-            watch: Watch {
+        RunPlan {
+            watch: WatchCommand {
                 program: self.command[0].clone(),
                 arguments: self.command[1..].to_vec(),
                 options,
-                ..Watch::default()
+                ..WatchCommand::default()
             },
             scheduling: match self.schedule.strategy {
                 Strategy::Random => Scheduling::Random,

@@ -2,8 +2,8 @@
 
 use ravelin_sanitizer::Frame;
 use ravelin_sanitizer::report::{
-    Access, AccessKind, Finding, Hidden, Location, Memory, Order, Problem, Process, Report, Step, StepKind, Strengthen,
-    Suggestion, Thread,
+    Access, AccessKind, Finding, Hidden, Location, Memory, OrderStepKind, Problem, Process, RecordedOrder, Report,
+    Step, Strengthen, Suggestion, Thread,
 };
 
 pub fn report() -> Report {
@@ -36,7 +36,7 @@ fn stale_read() -> Finding {
     let writer = Thread { number: 1, ..Thread::default() };
     let at = |thread: &Thread, kind, function, line| Access {
         kind,
-        order: Order::Relaxed,
+        order: RecordedOrder::Relaxed,
         size: 4,
         thread: thread.clone(),
         stack: vec![frame(function, line)],
@@ -48,7 +48,7 @@ fn stale_read() -> Finding {
     access.stack.push(frame("reader", 20));
     access.source = Some("    return atomic_load_explicit(&data[1], memory_order_relaxed);".to_owned());
     let step = Step {
-        kind: StepKind::ReadsFrom,
+        kind: OrderStepKind::ReadsFrom,
         location: Location { address: 0x4010, name: Some("flag".to_owned()), memory: Memory::Other },
         before: at(&writer, AccessKind::Store, "writer", 8),
         after: at(&reader, AccessKind::Load, "reader", 13),
@@ -65,8 +65,8 @@ fn stale_read() -> Finding {
         location: Location { address: 0x4004, name: Some("data+4".to_owned()), memory: Memory::Other },
         path: vec![step],
         suggestion: Suggestion::ReleaseAcquire(vec![
-            strengthen("store", 8, Order::Release),
-            strengthen("load", 13, Order::Acquire),
+            strengthen("store", 8, RecordedOrder::Release),
+            strengthen("load", 13, RecordedOrder::Acquire),
         ]),
         runs: Vec::new(),
         point: 0,
@@ -79,7 +79,7 @@ fn race() -> Finding {
     let memory = Memory::Heap { offset: 8, size: 16, thread: main.clone(), stack: vec![frame("main", 28)] };
     let access = Access {
         kind: AccessKind::PlainWrite,
-        order: Order::Plain,
+        order: RecordedOrder::Plain,
         size: 8,
         thread: main,
         stack: vec![unnamed],
@@ -87,7 +87,7 @@ fn race() -> Finding {
     };
     let other = Access {
         kind: AccessKind::Update,
-        order: Order::SeqCst,
+        order: RecordedOrder::SeqCst,
         size: 8,
         thread: Thread { number: 1, ..Thread::default() },
         stack: Vec::new(),

@@ -9,16 +9,16 @@
 //! is counted may differ from the C library's, and some order is missed. A barrier whose initialisation was not seen
 //! uses one address and orders more than necessary.
 
-use super::table::Table;
+use super::table::ObjectTable;
 use crate::{memory, schedule, sync};
 use libc::{c_int, c_uint};
 use ravelin_findings::WaitsFor;
 
 /// The current round of each barrier.
-pub static BARRIERS: Table<Round> = Table::new();
+pub static BARRIERS: ObjectTable<BarrierRound> = ObjectTable::new();
 
 #[derive(Clone, Copy)]
-pub struct Round {
+pub struct BarrierRound {
     /// How many threads a round needs.
     needed: c_uint,
     arrived: c_uint,
@@ -31,7 +31,7 @@ interpose! {
         memory::forget(barrier, size_of::<libc::pthread_barrier_t>());
         let status = real(barrier, attributes, count);
         if status == 0 {
-            BARRIERS.insert(barrier, Round { needed: count, arrived: 0, parity: 0 });
+            BARRIERS.insert(barrier, BarrierRound { needed: count, arrived: 0, parity: 0 });
         }
         status
     }
@@ -101,7 +101,7 @@ mod tests {
     fn rounds_alternate_between_two_words() {
         let barrier = 0xba44_0000;
         assert_eq!([0, 1].map(|_| arrive(barrier)), [(0, false); 2], "its making was not seen");
-        BARRIERS.insert(barrier, Round { needed: 2, arrived: 0, parity: 0 });
+        BARRIERS.insert(barrier, BarrierRound { needed: 2, arrived: 0, parity: 0 });
         let arrivals: Vec<_> = (0..6).map(|_| arrive(barrier)).collect();
         assert_eq!(arrivals, [(0, false), (0, true), (1, false), (1, true), (0, false), (0, true)]);
         BARRIERS.remove_if(barrier, |_| true);

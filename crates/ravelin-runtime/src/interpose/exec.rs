@@ -5,7 +5,7 @@
 //! function. If `exec` fails, the program continues, and ends once more later.
 
 use super::process;
-use super::real::Real;
+use super::real::RealFunction;
 
 /// `before_exec!(name, …)`: a weak `name` that jumps to the next definition of `name` after [`process::ending`].
 macro_rules! before_exec {
@@ -14,7 +14,7 @@ macro_rules! before_exec {
         #[cfg_attr(test, allow(dead_code))]
         extern "C" fn $name() -> usize {
             #[unsafe(link_section = "ravelin_real")]
-            static REAL: Real = Real::new(concat!(stringify!($name), "\0"), "\0");
+            static REAL: RealFunction = RealFunction::new(concat!(stringify!($name), "\0"), "\0");
             process::ending();
             REAL.address()
         }

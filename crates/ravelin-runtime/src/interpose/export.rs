@@ -17,8 +17,8 @@ macro_rules! interpose {
         #[cfg_attr(test, allow(dead_code))]
         unsafe extern "C" fn $name($($arg: $type,)* $($pc: usize)?) $(-> $result)? {
             #[unsafe(link_section = "ravelin_real")]
-            static REAL: $crate::interpose::real::Real =
-                $crate::interpose::real::Real::new(concat!(stringify!($name), "\0"), concat!($($version,)? "\0"));
+            static REAL: $crate::interpose::real::RealFunction =
+                $crate::interpose::real::RealFunction::new(concat!(stringify!($name), "\0"), concat!($($version,)? "\0"));
 
             #[allow(dead_code, clippy::too_many_arguments)]
             #[inline(always)]
@@ -59,8 +59,8 @@ macro_rules! next {
         #[inline(always)]
         pub fn $name($($arg: $type),*) -> $result {
             #[unsafe(link_section = "ravelin_real")]
-            static REAL: $crate::interpose::real::Real =
-                $crate::interpose::real::Real::new(concat!(stringify!($name), "\0"), "\0");
+            static REAL: $crate::interpose::real::RealFunction =
+                $crate::interpose::real::RealFunction::new(concat!(stringify!($name), "\0"), "\0");
             // SAFETY: as for interposed functions.
             unsafe {
                 let real: unsafe extern "C" fn($($type),*) -> $result = std::mem::transmute(REAL.address());

@@ -1,6 +1,6 @@
 //! Finds the C library's own functions, which are the next definitions after the interposed ones.
 //!
-//! Every interposed function has one [`Real`] in a separate section, so that all of them can be looked up when the
+//! Every interposed function has one [`RealFunction`] in a separate section, so that all of them can be looked up when the
 //! process starts. An earlier call looks its function up itself. The exceptions are the functions that `dlsym` needs,
 //! which can do without.
 
@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The next definition of an interposed function after the runtime's.
-pub struct Real {
+pub struct RealFunction {
     /// Ends with a zero byte, as `version` does.
     name: &'static str,
     /// The symbol's version; empty for the default one.
@@ -16,9 +16,9 @@ pub struct Real {
     address: AtomicUsize,
 }
 
-impl Real {
-    pub const fn new(name: &'static str, version: &'static str) -> Real {
-        Real { name, version, address: AtomicUsize::new(0) }
+impl RealFunction {
+    pub const fn new(name: &'static str, version: &'static str) -> RealFunction {
+        RealFunction { name, version, address: AtomicUsize::new(0) }
     }
 
     #[inline(always)]
@@ -97,10 +97,10 @@ unsafe extern "C" {
 
 /// Looks up all functions.
 pub fn find_all() {
-    let mut real: *const Real = (&raw const FIRST).cast();
-    let end: *const Real = (&raw const END).cast();
+    let mut real: *const RealFunction = (&raw const FIRST).cast();
+    let end: *const RealFunction = (&raw const END).cast();
     while real < end {
-        // SAFETY: the section holds nothing but `Real`s, one after the other.
+        // SAFETY: the section holds nothing but `RealFunction`s, one after the other.
         unsafe {
             (*real).address();
             real = real.add(1);
@@ -114,9 +114,9 @@ mod tests {
 
     // In the same section as all the others, so that `find_all` finds it.
     #[unsafe(link_section = "ravelin_real")]
-    static GETPID: Real = Real::new("getpid\0", "\0");
+    static GETPID: RealFunction = RealFunction::new("getpid\0", "\0");
     #[unsafe(link_section = "ravelin_real")]
-    static NOTHING: Real = Real::new("ravelin_has_no_such_function\0", "\0");
+    static NOTHING: RealFunction = RealFunction::new("ravelin_has_no_such_function\0", "\0");
 
     #[test]
     fn all_functions_are_looked_up_at_once() {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_function_is_looked_up_when_it_is_needed_first() {
-        let real = Real::new("getppid\0", "\0");
+        let real = RealFunction::new("getppid\0", "\0");
         assert_eq!(real.known(), None);
         assert_eq!(real.address(), libc::getppid as *const () as usize);
         assert_eq!(real.known(), Some(real.address()));
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_version_is_asked_for_first_and_the_default_taken_without_it() {
-        let waits = |version| Real::new("pthread_cond_wait\0", version).address();
+        let waits = |version| RealFunction::new("pthread_cond_wait\0", version).address();
         assert_eq!(waits("GLIBC_2.3.2\0"), waits("\0"));
         assert_ne!(waits("GLIBC_2.2.5\0"), waits("\0"), "the old one is another function");
         assert_eq!(waits("GLIBC_0.0\0"), waits("\0"));
@@ -150,9 +150,9 @@ mod tests {
 
     #[test]
     fn a_function_of_a_library_that_is_not_loaded_does_not_exist() {
-        let real = Real::new("ravelin_has_no_such_function\0", "\0");
+        let real = RealFunction::new("ravelin_has_no_such_function\0", "\0");
         assert!(!real.exists_in(c"libravelin-is-not-there.so"));
         assert_eq!(real.known(), Some(ABSENT), "it is looked for once");
-        assert!(Real::new("getpid\0", "\0").exists_in(c"libravelin-is-not-there.so"));
+        assert!(RealFunction::new("getpid\0", "\0").exists_in(c"libravelin-is-not-there.so"));
     }
 }

@@ -7,17 +7,17 @@ use crate::{kernel, this_thread};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub struct Table<V> {
+pub struct ObjectTable<V> {
     locked: AtomicBool,
     entries: UnsafeCell<Vec<(usize, V)>>,
 }
 
 // SAFETY: only the holder of the lock touches the entries.
-unsafe impl<V: Send> Sync for Table<V> {}
+unsafe impl<V: Send> Sync for ObjectTable<V> {}
 
-impl<V: Copy> Table<V> {
-    pub const fn new() -> Table<V> {
-        Table { locked: AtomicBool::new(false), entries: UnsafeCell::new(Vec::new()) }
+impl<V: Copy> ObjectTable<V> {
+    pub const fn new() -> ObjectTable<V> {
+        ObjectTable { locked: AtomicBool::new(false), entries: UnsafeCell::new(Vec::new()) }
     }
 
     pub fn get(&self, key: usize) -> Option<V> {
@@ -64,7 +64,7 @@ impl<V: Copy> Table<V> {
         }
     }
 
-    /// See [`Table::lock`].
+    /// See [`ObjectTable::lock`].
     pub fn unlock(&self) {
         self.locked.store(false, Ordering::Release);
     }
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_was_put_in_last_is_found_under_its_key_only() {
-        let table = Table::new();
+        let table = ObjectTable::new();
         for (key, value) in [(5, 'a'), (3, 'b'), (9, 'c'), (5, 'd')] {
             table.insert(key, value);
         }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_taken_out_only_if_it_is_meant() {
-        let table = Table::new();
+        let table = ObjectTable::new();
         table.insert(1, 10);
         table.remove_if(1, |value| *value == 11);
         assert_eq!(table.get(1), Some(10));
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_change_stays() {
-        let table = Table::new();
+        let table = ObjectTable::new();
         table.insert(1, 10);
         let before = table.change(1, |value| value.map(|value| std::mem::replace(value, 20)));
         assert_eq!((before, table.get(1)), (Some(10), Some(20)));
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn no_change_is_lost_between_threads() {
         const TIMES: usize = 2_000;
-        let table = Table::new();
+        let table = ObjectTable::new();
         table.insert(1, 0);
         std::thread::scope(|scope| {
             for thread in 0..3 {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn whoever_has_locked_the_table_keeps_changes_out() {
-        let table = Table::new();
+        let table = ObjectTable::new();
         table.lock();
         std::thread::scope(|scope| {
             let changed = scope.spawn(|| table.insert(1, 2));

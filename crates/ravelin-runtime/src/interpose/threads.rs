@@ -9,7 +9,7 @@
 //! destructors, so that those of the program run first. `pthread_exit` and `thrd_exit` therefore need no wrapper, and
 //! must have none: they unwind the stack.
 
-use super::table::Table;
+use super::table::ObjectTable;
 use crate::schedule::time;
 use crate::threads::Seed;
 use crate::{kernel, schedule, this_thread, threads};
@@ -17,10 +17,10 @@ use libc::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// The threads whose handles can still be used.
-pub static HANDLES: Table<Known> = Table::new();
+pub static HANDLES: ObjectTable<ThreadEntry> = ObjectTable::new();
 
 #[derive(Clone, Copy)]
-pub struct Known {
+pub struct ThreadEntry {
     number: u32,
     detached: bool,
 }
@@ -28,7 +28,7 @@ pub struct Known {
 interpose! {
     fn pthread_create(handle: usize, attributes: usize, function: usize, argument: usize; pc) -> c_int {
         // SAFETY: the program gave this address as one of a function of this type.
-        let function = Function::Posix(unsafe {
+        let function = ThreadFunction::Posix(unsafe {
             std::mem::transmute::<usize, unsafe extern "C" fn(usize) -> usize>(function)
         });
         let Some(start) = Start::new(function, argument, attributes, pc) else {
@@ -42,7 +42,7 @@ interpose! {
 
     fn thrd_create(handle: usize, function: usize, argument: usize; pc) -> c_int {
         // SAFETY: the program gave this address as one of a function of this type.
-        let function = Function::C11(unsafe {
+        let function = ThreadFunction::C11(unsafe {
             std::mem::transmute::<usize, unsafe extern "C" fn(usize) -> c_int>(function)
         });
         let Some(start) = Start::new(function, argument, 0, pc) else {
@@ -131,16 +131,16 @@ pub fn prepare() {
 
 /// The function that a thread will run.
 #[derive(Clone, Copy)]
-enum Function {
+enum ThreadFunction {
     Posix(unsafe extern "C" fn(usize) -> usize),
     C11(unsafe extern "C" fn(usize) -> c_int),
 }
 
-impl Function {
+impl ThreadFunction {
     fn address(self) -> usize {
         match self {
-            Function::Posix(function) => function as usize,
-            Function::C11(function) => function as usize,
+            ThreadFunction::Posix(function) => function as usize,
+            ThreadFunction::C11(function) => function as usize,
         }
     }
 }
@@ -149,7 +149,7 @@ impl Function {
 struct Start {
     seed: Option<Box<Seed>>,
     number: u32,
-    function: Function,
+    function: ThreadFunction,
     argument: usize,
     /// The child's place in the schedule.
     place: Option<usize>,
@@ -158,7 +158,7 @@ struct Start {
 
 impl Start {
     /// `None` if the new thread cannot be watched.
-    fn new(function: Function, argument: usize, attributes: usize, pc: usize) -> Option<*mut Start> {
+    fn new(function: ThreadFunction, argument: usize, attributes: usize, pc: usize) -> Option<*mut Start> {
         let mut seed = threads::starting(pc)?;
         seed.stack_size = stack_size(attributes);
         let _inside = this_thread::enter();
@@ -187,7 +187,7 @@ fn settle(start: *mut Start, handle: usize, detached: bool, status: c_int) {
     }
     // SAFETY: the C library has stored the handle there, and the child leaves the start alone until it is settled.
     let (handle, number) = unsafe { ((handle as *const usize).read(), (*start).number) };
-    HANDLES.insert(handle, Known { number, detached });
+    HANDLES.insert(handle, ThreadEntry { number, detached });
     if detached {
         threads::detached(number);
     }
@@ -205,14 +205,14 @@ extern "C" fn child(start: *mut Start) -> usize {
     // may be unwound.
     unsafe {
         match function {
-            Function::Posix(function) => function(argument),
-            Function::C11(function) => function(argument) as usize,
+            ThreadFunction::Posix(function) => function(argument),
+            ThreadFunction::C11(function) => function(argument) as usize,
         }
     }
 }
 
 #[inline(never)]
-fn begin(start: *mut Start) -> (Function, usize) {
+fn begin(start: *mut Start) -> (ThreadFunction, usize) {
     // SAFETY: the parent frees it only if there is no child.
     while unsafe { !(*start).settled.load(Ordering::Acquire) } {
         kernel::yield_now();

@@ -6,36 +6,36 @@
 use super::left_by_readers;
 use crate::word::Word;
 use crate::{records, sync, this_thread};
-use ravelin_clocks::{Order, Touch};
+use ravelin_clocks::{AtomicOrder, MessageAccess};
 use std::arch::global_asm;
 
 /// The kind of code that makes an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum CodeKind {
     Anything,
     Reader,
     Writer,
 }
 
-const ANYTHING: u8 = Of::Anything as u8;
-const READER: u8 = Of::Reader as u8;
-const WRITER: u8 = Of::Writer as u8;
+const ANYTHING: u8 = CodeKind::Anything as u8;
+const READER: u8 = CodeKind::Reader as u8;
+const WRITER: u8 = CodeKind::Writer as u8;
 
-const fn of(code: u8) -> Of {
+const fn of(code: u8) -> CodeKind {
     match code {
-        READER => Of::Reader,
-        WRITER => Of::Writer,
-        _ => Of::Anything,
+        READER => CodeKind::Reader,
+        WRITER => CodeKind::Writer,
+        _ => CodeKind::Anything,
     }
 }
 
-fn order(code: i32) -> Order {
+fn order(code: i32) -> AtomicOrder {
     match code & 0x7fff {
-        0 => Order::Relaxed,
-        1 | 2 => Order::Acquire,
-        3 => Order::Release,
-        4 => Order::AcqRel,
-        _ => Order::SeqCst,
+        0 => AtomicOrder::Relaxed,
+        1 | 2 => AtomicOrder::Acquire,
+        3 => AtomicOrder::Release,
+        4 => AtomicOrder::AcqRel,
+        _ => AtomicOrder::SeqCst,
     }
 }
 
@@ -43,8 +43,14 @@ fn order(code: i32) -> Order {
 /// locked, so no thread reads a value before its writer is known.
 ///
 /// `code` is the strongest order that it may have.
-fn access<R>(of: Of, address: usize, code: i32, raw: impl FnOnce() -> R, done: impl FnOnce(&R) -> (Touch, Order)) -> R {
-    if of == Of::Reader {
+fn access<R>(
+    of: CodeKind,
+    address: usize,
+    code: i32,
+    raw: impl FnOnce() -> R,
+    done: impl FnOnce(&R) -> (MessageAccess, AtomicOrder),
+) -> R {
+    if of == CodeKind::Reader {
         return of_reader(address, order(code), raw, done);
     }
     let Some(mut inside) = this_thread::enter() else {
@@ -58,13 +64,13 @@ fn access<R>(of: Of, address: usize, code: i32, raw: impl FnOnce() -> R, done: i
     let result = raw();
     let (touch, order) = done(&result);
     let message = locked.record().released();
-    if let Some(message) = message.as_ref().filter(|_| touch != Touch::Store && order.acquires()) {
+    if let Some(message) = message.as_ref().filter(|_| touch != MessageAccess::Store && order.acquires()) {
         thread.learns_from(message);
     }
     thread.clocks.exchange_message(message, touch, order);
     drop(locked);
     thread.new_epoch();
-    if of == Of::Writer && order.acquires() {
+    if of == CodeKind::Writer && order.acquires() {
         drop(inside);
         sync::acquire(left_by_readers(address));
     }
@@ -73,7 +79,12 @@ fn access<R>(of: Of, address: usize, code: i32, raw: impl FnOnce() -> R, done: i
 
 /// A reader learns what writers released, and releases what it knows to the next writer. It does so before the counter
 /// says that the reader has left.
-fn of_reader<R>(address: usize, order: Order, raw: impl FnOnce() -> R, done: impl FnOnce(&R) -> (Touch, Order)) -> R {
+fn of_reader<R>(
+    address: usize,
+    order: AtomicOrder,
+    raw: impl FnOnce() -> R,
+    done: impl FnOnce(&R) -> (MessageAccess, AtomicOrder),
+) -> R {
     if order.releases() {
         sync::release_join(left_by_readers(address));
     }
@@ -86,7 +97,7 @@ fn of_reader<R>(address: usize, order: Order, raw: impl FnOnce() -> R, done: imp
 
 extern "C" fn load<T: Word, const OF: u8>(at: *mut T, code: i32) -> T {
     // SAFETY: here and below, the program's own access.
-    access(of(OF), at as usize, code, || unsafe { T::load(at) }, |_| (Touch::Load, order(code)))
+    access(of(OF), at as usize, code, || unsafe { T::load(at) }, |_| (MessageAccess::Load, order(code)))
 }
 
 extern "C" fn store<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) {
@@ -95,14 +106,14 @@ extern "C" fn store<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) {
         of(OF),
         at as usize,
         code,
-        || unsafe { T::store(at, value, order(code) == Order::SeqCst) },
-        |()| (Touch::Store, order(code)),
+        || unsafe { T::store(at, value, order(code) == AtomicOrder::SeqCst) },
+        |()| (MessageAccess::Store, order(code)),
     );
 }
 
 fn update<T: Word, const OF: u8>(at: *mut T, code: i32, change: impl Fn(T) -> T) -> T {
     // SAFETY: see `load`.
-    access(of(OF), at as usize, code, || unsafe { T::update(at, &change) }, |_| (Touch::Update, order(code)))
+    access(of(OF), at as usize, code, || unsafe { T::update(at, &change) }, |_| (MessageAccess::Update, order(code)))
 }
 
 extern "C" fn exchange<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) -> T {
@@ -129,8 +140,8 @@ extern "C" fn compare_exchange<T: Word, const OF: u8>(
     // SAFETY: see `load`.
     let raw = || unsafe { T::exchange_if(at, expected, new) };
     access(of(OF), at as usize, success, raw, |found| match *found == expected {
-        true => (Touch::Update, order(success)),
-        false => (Touch::Load, order(failure)),
+        true => (MessageAccess::Update, order(success)),
+        false => (MessageAccess::Load, order(failure)),
     })
 }
 

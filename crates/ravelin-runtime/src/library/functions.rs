@@ -144,14 +144,14 @@ struct Initialiser {
 /// Its functions, as Rust lays them out: how to drop it, its size and alignment, and then its methods. Which of these
 /// is `call_mut` need not be known: each calls its namesake.
 #[repr(C)]
-struct Table {
+struct MethodTable {
     drop: usize,
     size: usize,
     alignment: usize,
     methods: [unsafe extern "C" fn(); 4],
 }
 
-static TABLE: Table = Table {
+static TABLE: MethodTable = MethodTable {
     drop: 0,
     size: size_of::<Initialiser>(),
     alignment: align_of::<Initialiser>(),

@@ -15,11 +15,11 @@ pub mod turn;
 
 use crate::this_thread;
 use ravelin_findings::WaitsFor;
-use ravelin_schedule::{Did, Schedule, Turns, Wait};
+use ravelin_schedule::{PointEffect, Schedule, Turns, WaitReason};
 use std::sync::atomic::{AtomicBool, Ordering};
 use turn::TURNS;
 
-/// In [`crate::this_thread::Watched::special`]: the thread takes turns.
+/// In [`crate::this_thread::WatchedThread::special`]: the thread takes turns.
 pub const SCHEDULED: u32 = 1;
 
 static WANTED: AtomicBool = AtomicBool::new(false);
@@ -101,17 +101,17 @@ pub fn point(pc: usize) {
 /// The same for a thread that lets others run.
 pub fn yields(pc: usize) {
     if let Some(me) = mine() {
-        turn::point(me, pc, Did::Yield);
+        turn::point(me, pc, PointEffect::Yield);
     }
 }
 
 /// What the calling thread did since its last point: an atomic read leaves a trace, everything else an effect.
-fn did() -> Did {
+fn did() -> PointEffect {
     let thread = this_thread::me();
     // SAFETY: the calling thread's own state.
     match unsafe { (*thread).spin.rounds() } {
-        None => Did::Effect,
-        Some(rounds) => Did::Look { again: rounds > 0 },
+        None => PointEffect::Effect,
+        Some(rounds) => PointEffect::Look { again: rounds > 0 },
     }
 }
 
@@ -129,7 +129,7 @@ pub fn until<R>(
     mut attempt: impl FnMut() -> Option<R>,
 ) -> Result<R, TimedOut> {
     let cancels = matches!(what, WaitsFor::Semaphore | WaitsFor::Thread);
-    turn::point(me, pc, Did::Effect);
+    turn::point(me, pc, PointEffect::Effect);
     loop {
         if cancels {
             end_if_cancelled(me);
@@ -182,9 +182,9 @@ pub fn wait(me: usize, pc: usize, (what, object): (WaitsFor, usize), until: Opti
 
 /// The calling thread sleeps until this time of the schedule.
 pub fn sleep(me: usize, pc: usize, until: u64) {
-    turn::point(me, pc, Did::Look { again: false });
+    turn::point(me, pc, PointEffect::Look { again: false });
     end_if_cancelled(me);
-    turn::wait(me, pc, Wait::Time, Some(until));
+    turn::wait(me, pc, WaitReason::Time, Some(until));
     end_if_cancelled(me);
 }
 
@@ -217,7 +217,7 @@ pub fn outside<R>(pc: usize, work: impl FnOnce() -> R) -> R {
     let Some(me) = mine() else {
         return work();
     };
-    turn::point(me, pc, Did::Effect);
+    turn::point(me, pc, PointEffect::Effect);
     turn::leave(me, pc);
     let result = work();
     turn::come_back_from(me);

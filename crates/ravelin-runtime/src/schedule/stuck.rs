@@ -6,19 +6,19 @@ use crate::process;
 use crate::this_thread;
 use crate::threads;
 use libc::c_int;
-use ravelin_findings::{Blocked, Record, Standstill, WaitsFor};
-use ravelin_schedule::{State, Stuck, Wait};
+use ravelin_findings::{BlockedThread, Record, Standstill, WaitsFor};
+use ravelin_schedule::{Stalemate, ThreadStatus, WaitReason};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Records what every thread waits for, and ends the program.
 #[cold]
-pub fn tell(kind: Stuck) -> ! {
+pub fn tell(kind: Stalemate) -> ! {
     let _inside = this_thread::enter_unwatched();
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.swap(true, Ordering::SeqCst) {
         let kind = match kind {
-            Stuck::Deadlock => Standstill::Deadlock,
-            Stuck::Livelock => Standstill::Livelock,
+            Stalemate::Deadlock => Standstill::Deadlock,
+            Stalemate::Livelock => Standstill::Livelock,
         };
         let blocked = everybody(kind);
         for thread in &blocked {
@@ -26,25 +26,25 @@ pub fn tell(kind: Stuck) -> ! {
         }
         file::write_modules();
         let (point, _) = super::progress();
-        file::write(&Record::Stuck(ravelin_findings::Stuck { kind, seconds: 0, point, threads: blocked }));
+        file::write(&Record::Stuck(ravelin_findings::StandstillRecord { kind, seconds: 0, point, threads: blocked }));
     }
     process::halt()
 }
 
 /// What each thread that has not ended waits for.
-pub fn everybody(kind: Standstill) -> Vec<Blocked> {
+pub fn everybody(kind: Standstill) -> Vec<BlockedThread> {
     let places = turn::with(|turns| {
         let running = turns.running();
         (0..turns.places())
             .map(|place| (place, turns.state(place), running == Some(place)))
-            .filter(|(_, state, _)| *state != State::Ended)
+            .filter(|(_, state, _)| *state != ThreadStatus::Ended)
             .collect::<Vec<_>>()
     });
     let all = places.unwrap_or_default().into_iter().map(|(place, state, has_turn)| {
         let mut blocked = blocked(place, state);
-        if kind == Standstill::NoProgress && matches!(state, State::Ready | State::Outside) {
+        if kind == Standstill::NoProgress && matches!(state, ThreadStatus::Ready | ThreadStatus::Outside) {
             blocked.waits_for = match state {
-                State::Ready if !has_turn => WaitsFor::Turn,
+                ThreadStatus::Ready if !has_turn => WaitsFor::Turn,
                 _ if turn::sleeps(place) => WaitsFor::Unknown,
                 _ => WaitsFor::Point,
             };
@@ -59,14 +59,14 @@ pub fn everybody(kind: Standstill) -> Vec<Blocked> {
     all.collect()
 }
 
-fn blocked(place: usize, state: State) -> Blocked {
+fn blocked(place: usize, state: ThreadStatus) -> BlockedThread {
     let seat = seat(place);
     let (waits_for, object) = match state {
-        State::Ready | State::Ended => (WaitsFor::Nothing, 0),
-        State::Waiting { on: Wait::Object(object), .. } => (seat.waits_for(), object),
-        State::Waiting { on: Wait::Descriptor, .. } => (WaitsFor::Descriptor, 0),
-        State::Waiting { on: Wait::Time, .. } => (WaitsFor::Time, 0),
-        State::Outside => (WaitsFor::Unknown, 0),
+        ThreadStatus::Ready | ThreadStatus::Ended => (WaitsFor::Nothing, 0),
+        ThreadStatus::Waiting { on: WaitReason::Object(object), .. } => (seat.waits_for(), object),
+        ThreadStatus::Waiting { on: WaitReason::Descriptor, .. } => (WaitsFor::Descriptor, 0),
+        ThreadStatus::Waiting { on: WaitReason::Time, .. } => (WaitsFor::Time, 0),
+        ThreadStatus::Outside => (WaitsFor::Unknown, 0),
     };
     let holder = if waits_for == WaitsFor::Mutex { holder(object) } else { 0 };
     let object = if waits_for == WaitsFor::Thread { object & !(1 << 63) } else { object } as u64;
@@ -75,7 +75,7 @@ fn blocked(place: usize, state: State) -> Blocked {
     // SAFETY: states are never freed, and the thread waits for its turn, or is the calling one.
     let stack = if thread.is_null() { vec![pc as u64] } else { unsafe { (*thread).stack_at(pc) } };
     let stack = stack.into_iter().filter(|pc| *pc != 0).collect();
-    Blocked { thread: seat.number.load(Ordering::Relaxed), waits_for, object, holder, stack }
+    BlockedThread { thread: seat.number.load(Ordering::Relaxed), waits_for, object, holder, stack }
 }
 
 /// One more than the number of the thread that holds a mutex of the C library; 0 if that is not known.
@@ -85,7 +85,7 @@ fn holder(mutex: usize) -> u64 {
     // SAFETY: a thread waits for this mutex, so it exists.
     let owner = unsafe { ((mutex + OWNER) as *const c_int).read_volatile() };
     let holder = turn::with(|turns| {
-        (0..turns.places()).find(|&place| turns.state(place) != State::Ended && turn::tid(place) == owner)
+        (0..turns.places()).find(|&place| turns.state(place) != ThreadStatus::Ended && turn::tid(place) == owner)
     });
     match holder.flatten() {
         Some(place) if owner != 0 => seat(place).number.load(Ordering::Relaxed) + 1,

@@ -13,10 +13,10 @@ use crate::interpose::signals;
 use crate::kernel;
 use crate::mapping;
 use crate::spin::Spin;
-use crate::this_thread::{self, Watched};
-use crate::{file, this_thread::Inside};
+use crate::this_thread::{self, WatchedThread};
+use crate::{file, this_thread::InsideGuard};
 use ravelin_findings::{WaitsFor, notes};
-use ravelin_schedule::{Did, Next as Decision, State, Stuck, Turns, Wait};
+use ravelin_schedule::{PointEffect, Stalemate, ThreadStatus, TurnDecision as Decision, Turns, WaitReason};
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 /// The schedule.
@@ -33,7 +33,7 @@ pub struct Seat {
     /// Where its last point or wait is.
     pub pc: AtomicUsize,
     /// Its state, to read its stack.
-    pub thread: AtomicPtr<Watched>,
+    pub thread: AtomicPtr<WatchedThread>,
     /// What it waits for, if that is an object: a [`WaitsFor`].
     what: AtomicU32,
     /// It left the schedule by itself.
@@ -152,13 +152,14 @@ pub fn sit_down(place: usize, number: u64) {
 
 /// The place of the thread with this number, as long as it has not ended.
 pub fn find(turns: &Turns, number: u64) -> Option<usize> {
-    (0..turns.places())
-        .find(|&place| turns.state(place) != State::Ended && seat(place).number.load(Ordering::Relaxed) == number)
+    (0..turns.places()).find(|&place| {
+        turns.state(place) != ThreadStatus::Ended && seat(place).number.load(Ordering::Relaxed) == number
+    })
 }
 
 /// Does something with the schedule; `None` if there is none.
 pub fn with<R>(work: impl FnOnce(&mut Turns) -> R) -> Option<R> {
-    let _inside: Option<Inside> = this_thread::enter_unwatched();
+    let _inside: Option<InsideGuard> = this_thread::enter_unwatched();
     TURNS.lock().as_mut().map(work)
 }
 
@@ -178,7 +179,7 @@ fn once_at_a_time<R>(me: usize, work: impl FnOnce() -> R) -> Option<R> {
 }
 
 /// A point of the calling thread.
-pub fn point(me: usize, pc: usize, did: Did) {
+pub fn point(me: usize, pc: usize, did: PointEffect) {
     once_at_a_time(me, || {
         let decision = with(|turns| match turns.running() {
             Some(running) if running == me => Ok(turns.point(me, did, pc as u64 & 0xfff)),
@@ -191,7 +192,7 @@ pub fn point(me: usize, pc: usize, did: Did) {
                 act(me, decision);
             }
             // It lost the turn during a call that the runtime does not see.
-            Some(Err(State::Outside)) if seat(me).away.load(Ordering::Relaxed) == 0 => come_back(me),
+            Some(Err(ThreadStatus::Outside)) if seat(me).away.load(Ordering::Relaxed) == 0 => come_back(me),
             // A signal handler of a thread that is outside.
             Some(Err(_)) => {}
         }
@@ -201,12 +202,12 @@ pub fn point(me: usize, pc: usize, did: Did) {
 /// The calling thread waits for an object. Returns whether its time is over.
 pub fn wait_for(me: usize, pc: usize, what: WaitsFor, object: usize, until: Option<u64>) -> bool {
     seat(me).what.store(what as u32, Ordering::Relaxed);
-    wait(me, pc, Wait::Object(object), until)
+    wait(me, pc, WaitReason::Object(object), until)
 }
 
 /// The calling thread waits. Returns whether its time is over. A signal handler of a thread that waits itself returns
 /// at once.
-pub fn wait(me: usize, pc: usize, on: Wait, until: Option<u64>) -> bool {
+pub fn wait(me: usize, pc: usize, on: WaitReason, until: Option<u64>) -> bool {
     seat(me).pc.store(pc, Ordering::Relaxed);
     let waited = once_at_a_time(me, || {
         let decision = with(|turns| (turns.running() == Some(me)).then(|| turns.wait(me, on, until))).flatten()?;
@@ -224,7 +225,7 @@ pub fn wait_for_descriptors(me: usize, pc: usize, descriptors: &mut [libc::pollf
     let polled = &seat(me).polled;
     polled.0.store(descriptors.as_mut_ptr(), Ordering::Relaxed);
     polled.1.store(descriptors.len(), Ordering::Relaxed);
-    let over = wait(me, pc, Wait::Descriptor, until);
+    let over = wait(me, pc, WaitReason::Descriptor, until);
     polled.1.store(0, Ordering::Relaxed);
     over
 }
@@ -254,7 +255,7 @@ pub fn come_back_from(me: usize) {
 
 /// The calling thread returns and waits for its turn.
 fn come_back(me: usize) {
-    let has_turn = with(|turns| turns.state(me) != State::Outside || turns.come_back(me)).unwrap_or(true);
+    let has_turn = with(|turns| turns.state(me) != ThreadStatus::Outside || turns.come_back(me)).unwrap_or(true);
     if !has_turn {
         sleep_until_given(me);
     }
@@ -309,7 +310,7 @@ fn act(me: usize, mut decision: Decision) {
                 }
             }
             // A signal may arrive, and its handler may wake a thread.
-            Decision::Stuck(Stuck::Deadlock) if signals::are_handled() && patience < FOR_SIGNALS => {
+            Decision::Stuck(Stalemate::Deadlock) if signals::are_handled() && patience < FOR_SIGNALS => {
                 patience += 1;
                 ask(None);
                 match with(|turns| turns.asked(me, false)) {
@@ -345,7 +346,7 @@ fn give(other: usize) {
 
 fn sleep_until_given(me: usize) {
     let word = &seat(me).word;
-    let mut looks = Looks::default();
+    let mut looks = TurnChecks::default();
     while word.swap(0, Ordering::Acquire) == 0 {
         let limit = libc::timespec { tv_sec: 0, tv_nsec: LOOK_AFTER as i64 };
         // SAFETY: sleeps on this word, for a limited time.
@@ -382,7 +383,7 @@ fn ask(limit: Option<u64>) -> bool {
     let mut used = 0;
     with(|turns| {
         for place in 0..turns.places() {
-            if matches!(turns.state(place), State::Waiting { on: Wait::Descriptor, .. }) {
+            if matches!(turns.state(place), ThreadStatus::Waiting { on: WaitReason::Descriptor, .. }) {
                 let (first, count) = (&seat(place).polled.0, &seat(place).polled.1);
                 for index in 0..count.load(Ordering::Relaxed).min(MOST - used) {
                     // SAFETY: the thread waits, and keeps its descriptors until it continues, which it cannot do now.
@@ -402,7 +403,7 @@ fn ask(limit: Option<u64>) -> bool {
 
 /// Checks the thread that has the turn.
 #[derive(Default)]
-struct Looks {
+struct TurnChecks {
     points: u64,
     running: Option<usize>,
     sleeps: u32,
@@ -410,14 +411,14 @@ struct Looks {
     time: u64,
 }
 
-impl Looks {
+impl TurnChecks {
     fn look(&mut self) {
         let _inside = this_thread::enter_unwatched();
         let Some((points, running, ready)) = with(|turns| (turns.points(), turns.running(), turns.ready())) else {
             return;
         };
         if (points, running) != (self.points, self.running) || (ready == 0 && running.is_some()) {
-            *self = Looks { points, running, ..Looks::default() };
+            *self = TurnChecks { points, running, ..TurnChecks::default() };
             return;
         }
         let Some(running) = running else {
@@ -446,7 +447,7 @@ impl Looks {
             if let Some(Some(Decision::Switch(other))) = decision {
                 give(other);
             }
-            *self = Looks::default();
+            *self = TurnChecks::default();
         }
     }
 }
@@ -455,7 +456,7 @@ impl Looks {
 pub fn somebody_runs() -> bool {
     let may_run = with(|turns| {
         let running = turns.running();
-        let may_run = |place: &usize| running == Some(*place) || turns.state(*place) == State::Outside;
+        let may_run = |place: &usize| running == Some(*place) || turns.state(*place) == ThreadStatus::Outside;
         (0..turns.places()).filter(may_run).collect::<Vec<_>>()
     });
     may_run.unwrap_or_default().into_iter().any(|place| !sleeps(place))

@@ -23,7 +23,7 @@ pub fn watched<R>(work: impl FnOnce() -> R) -> R {
         table.next_number += 1;
         table.slots[tid as usize].begin(1, number);
         table.people.push(stranger(number));
-        Seed { released: Released::default(), number, tid, epoch: 1, stack_size: 0 }
+        Seed { released: ReleaseClocks::default(), number, tid, epoch: 1, stack_size: 0 }
     };
     begin(Box::new(seed));
     let _end = End;
@@ -44,8 +44,8 @@ pub fn beside<R: Send>(work: impl FnOnce() -> R + Send) -> (R, u32) {
     (result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)), number)
 }
 
-fn stranger(number: u64) -> Person {
-    Person {
+fn stranger(number: u64) -> ThreadIdentity {
+    ThreadIdentity {
         number,
         parent: number,
         name: Vec::new(),
@@ -58,7 +58,7 @@ fn stranger(number: u64) -> Person {
 }
 
 /// The clocks of the calling thread, which is watched.
-pub fn with_clocks<R>(work: impl FnOnce(&mut Thread) -> R) -> R {
+pub fn with_clocks<R>(work: impl FnOnce(&mut ThreadClocks) -> R) -> R {
     work(&mut this_thread::enter().expect("a watched thread").thread().clocks)
 }
 
@@ -79,8 +79,8 @@ pub fn ordered(theirs: impl FnOnce() + Send, mine: impl FnOnce()) -> bool {
     with_clocks(|clocks| clocks.happens_after(tid, epoch))
 }
 
-fn empty() -> Table {
-    Table { slots: Vec::new(), free: VecDeque::new(), gone: VecDeque::new(), people: Vec::new(), next_number: 0 }
+fn empty() -> ThreadTable {
+    ThreadTable { slots: Vec::new(), free: VecDeque::new(), gone: VecDeque::new(), people: Vec::new(), next_number: 0 }
 }
 
 #[test]
@@ -131,8 +131,8 @@ fn the_tid_of_a_joined_thread_is_used_again_with_later_epochs_and_another_number
 #[test]
 fn a_tid_is_used_again_only_by_children_of_whoever_knows_the_old_thread() {
     let mut table = empty();
-    let mut old = Thread::new(table.fresh_tid().expect("a tid"), 1);
-    let mut parent = Thread::new(table.fresh_tid().expect("a tid"), 1);
+    let mut old = ThreadClocks::new(table.fresh_tid().expect("a tid"), 1);
+    let mut parent = ThreadClocks::new(table.fresh_tid().expect("a tid"), 1);
     let left = old.release();
     table.slots[old.tid as usize].next_epoch = 40;
     table.free.push_back((old.tid, left.clone()));
@@ -145,9 +145,9 @@ fn a_tid_is_used_again_only_by_children_of_whoever_knows_the_old_thread() {
 #[test]
 fn a_tid_with_few_epochs_left_is_not_used_again() {
     let mut table = empty();
-    let parent = Thread::new(table.fresh_tid().expect("a tid"), 1);
+    let parent = ThreadClocks::new(table.fresh_tid().expect("a tid"), 1);
     let old = table.fresh_tid().expect("a tid");
-    table.free.push_back((old, Released::default()));
+    table.free.push_back((old, ReleaseClocks::default()));
     table.slots[old as usize].next_epoch = LAST_EPOCH / 2;
     assert_eq!(table.tid_for(&parent), Some((2, 1)));
     table.slots[old as usize].next_epoch -= 1;
@@ -159,7 +159,7 @@ fn there_are_no_more_tids_than_clocks_can_hold() {
     let mut table = empty();
     assert!((0..MOST).all(|tid| table.fresh_tid() == Some(tid as Tid)));
     assert_eq!(table.fresh_tid(), None);
-    assert_eq!(table.tid_for(&Thread::new(0, 1)), None);
+    assert_eq!(table.tid_for(&ThreadClocks::new(0, 1)), None);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn threads_that_ended_long_ago_are_forgotten_but_for_those_that_still_matter() {
     let mut table = empty();
     table.people = (0..10_000).map(stranger).collect();
     table.next_number = 10_000;
-    table.people[5].ended = Some((0, Released::default()));
+    table.people[5].ended = Some((0, ReleaseClocks::default()));
     let tid = table.fresh_tid().expect("a tid");
     table.slots[tid as usize].begin(1, 6);
     table.slots[tid as usize].running = true;

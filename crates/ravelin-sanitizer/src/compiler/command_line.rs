@@ -71,7 +71,7 @@ const DEEPEST: usize = 16;
 
 /// Where the compiler stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stops {
+pub enum CompileStage {
     /// Nothing is compiled at all: a query such as `--version`, or no input.
     AtOnce,
     /// Before linking.
@@ -86,15 +86,15 @@ pub enum Stops {
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    pub stops: Stops,
+pub struct CompileRequest {
+    pub stops: CompileStage,
     /// The user has chosen the debug information.
     pub debug_chosen: bool,
 }
 
 /// Requests that are not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum UnsupportedRequest {
     #[error("{0} does not work with the sanitizer, which replaces functions of a dynamic C library; omit {0}")]
     Static(String),
     #[error("the sanitizer needs the C library, so {0} works only together with -lc")]
@@ -104,30 +104,30 @@ pub enum Refused {
 }
 
 /// Reads the arguments.
-pub fn understand(arguments: &[OsString]) -> Result<Asked, Refused> {
-    let mut seen = Seen::default();
+pub fn understand(arguments: &[OsString]) -> Result<CompileRequest, UnsupportedRequest> {
+    let mut seen = CommandLineScan::default();
     seen.look(arguments, DEEPEST);
     if let Some(sanitizer) = seen.other_sanitizer {
-        return Err(Refused::OtherSanitizer(sanitizer));
+        return Err(UnsupportedRequest::OtherSanitizer(sanitizer));
     }
     let stops = match () {
-        () if !seen.input => Stops::AtOnce,
-        () if seen.compiles_only || (seen.header && !seen.linked) => Stops::Compiled,
-        () if seen.relocatable => Stops::Relocatable,
-        () if seen.shared => Stops::SharedLibrary,
-        () => Stops::Executable,
+        () if !seen.input => CompileStage::AtOnce,
+        () if seen.compiles_only || (seen.header && !seen.linked) => CompileStage::Compiled,
+        () if seen.relocatable => CompileStage::Relocatable,
+        () if seen.shared => CompileStage::SharedLibrary,
+        () => CompileStage::Executable,
     };
     match seen.static_option {
-        Some(option) if stops == Stops::Executable => Err(Refused::Static(option)),
-        _ if stops == Stops::Executable && seen.no_library.is_some() && !seen.library => {
-            Err(Refused::NoLibrary(seen.no_library.unwrap_or_default()))
+        Some(option) if stops == CompileStage::Executable => Err(UnsupportedRequest::Static(option)),
+        _ if stops == CompileStage::Executable && seen.no_library.is_some() && !seen.library => {
+            Err(UnsupportedRequest::NoLibrary(seen.no_library.unwrap_or_default()))
         }
-        _ => Ok(Asked { stops, debug_chosen: seen.debug_chosen }),
+        _ => Ok(CompileRequest { stops, debug_chosen: seen.debug_chosen }),
     }
 }
 
 #[derive(Default)]
-struct Seen {
+struct CommandLineScan {
     input: bool,
     /// A header to be precompiled.
     header: bool,
@@ -146,7 +146,7 @@ struct Seen {
     other_sanitizer: Option<String>,
 }
 
-impl Seen {
+impl CommandLineScan {
     fn look(&mut self, arguments: &[OsString], depth: usize) {
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
@@ -242,13 +242,13 @@ pub fn is_about_the_runtime(argument: &OsStr) -> bool {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> Result<Asked, Refused> {
+    fn asked(line: &str) -> Result<CompileRequest, UnsupportedRequest> {
         understand(&line.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect::<Vec<_>>())
     }
 
     #[test]
     fn where_a_compiler_stops() {
-        use Stops::*;
+        use CompileStage::*;
         let cases = [
             ("", AtOnce),
             ("--version", AtOnce),
@@ -285,10 +285,13 @@ mod tests {
 
     #[test]
     fn what_does_not_go_together_is_refused() {
-        assert_eq!(asked("-static x.c"), Err(Refused::Static("-static".to_owned())));
-        assert_eq!(asked("-static-pie x.c"), Err(Refused::Static("-static-pie".to_owned())));
-        assert_eq!(asked("-nostdlib x.c"), Err(Refused::NoLibrary("-nostdlib".to_owned())));
-        assert_eq!(asked("-c -fsanitize=undefined,address x.c"), Err(Refused::OtherSanitizer("address".to_owned())));
+        assert_eq!(asked("-static x.c"), Err(UnsupportedRequest::Static("-static".to_owned())));
+        assert_eq!(asked("-static-pie x.c"), Err(UnsupportedRequest::Static("-static-pie".to_owned())));
+        assert_eq!(asked("-nostdlib x.c"), Err(UnsupportedRequest::NoLibrary("-nostdlib".to_owned())));
+        assert_eq!(
+            asked("-c -fsanitize=undefined,address x.c"),
+            Err(UnsupportedRequest::OtherSanitizer("address".to_owned()))
+        );
         assert!(asked("-fsanitize=thread -fsanitize=undefined x.c").is_ok());
     }
 

@@ -7,10 +7,10 @@
 
 mod command_line;
 
-pub use command_line::Refused;
+pub use command_line::UnsupportedRequest;
 
 use crate::unpack::{NotUnpacked, Runtime};
-use command_line::{Stops, understand};
+use command_line::{CompileStage, understand};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -21,24 +21,24 @@ const CHOICE: &str = "--ravelin-compiler=";
 
 /// C or C++.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub enum CLanguage {
     C,
     Cxx,
 }
 
-impl Language {
+impl CLanguage {
     /// The environment variable that chooses a compiler.
     pub fn variable(self) -> &'static str {
         match self {
-            Language::C => "RAVELIN_CC",
-            Language::Cxx => "RAVELIN_CXX",
+            CLanguage::C => "RAVELIN_CC",
+            CLanguage::Cxx => "RAVELIN_CXX",
         }
     }
 
     fn compilers(self) -> &'static [&'static str] {
         match self {
-            Language::C => &["gcc", "cc", "clang"],
-            Language::Cxx => &["g++", "c++", "clang++"],
+            CLanguage::C => &["gcc", "cc", "clang"],
+            CLanguage::Cxx => &["g++", "c++", "clang++"],
         }
     }
 }
@@ -47,24 +47,24 @@ impl Language {
 #[derive(Debug, thiserror::Error)]
 pub enum NoCommand {
     #[error("no compiler was found: tried {}; choose one with {} or {CHOICE}NAME", .0.compilers().join(", "), .0.variable())]
-    NoCompiler(Language),
+    NoCompiler(CLanguage),
     #[error("{CHOICE} and {0} need the name of a compiler")]
     NoName(&'static str),
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Refused(#[from] UnsupportedRequest),
     #[error(transparent)]
     NotUnpacked(#[from] NotUnpacked),
 }
 
 /// The command that compiles and links as `arguments` say, with the sanitizer.
-pub fn command(language: Language, arguments: &[OsString]) -> Result<Command, NoCommand> {
+pub fn command(language: CLanguage, arguments: &[OsString]) -> Result<Command, NoCommand> {
     let (chosen, arguments) = choice(arguments);
     let words = compiler(language, chosen)?;
     let (program, before) = words.split_first().ok_or(NoCommand::NoName(language.variable()))?;
     let asked = understand(&arguments)?;
     let mut command = Command::new(program);
     command.args(before);
-    if asked.stops == Stops::AtOnce {
+    if asked.stops == CompileStage::AtOnce {
         command.args(&arguments);
         return Ok(command);
     }
@@ -82,10 +82,10 @@ pub fn command(language: Language, arguments: &[OsString]) -> Result<Command, No
     command.arg("-idirafter").arg(runtime.include());
     command.args(arguments.iter().filter(|argument| !command_line::is_about_the_runtime(argument)));
     match asked.stops {
-        Stops::Executable => link(&mut command, &runtime),
+        CompileStage::Executable => link(&mut command, &runtime),
         // The executable defines the runtime's functions; requiring all definitions here would fail.
-        Stops::SharedLibrary => drop(command.args(["-Xlinker", "-z", "-Xlinker", "undefs"])),
-        Stops::AtOnce | Stops::Compiled | Stops::Relocatable => {}
+        CompileStage::SharedLibrary => drop(command.args(["-Xlinker", "-z", "-Xlinker", "undefs"])),
+        CompileStage::AtOnce | CompileStage::Compiled | CompileStage::Relocatable => {}
     }
     Ok(command)
 }
@@ -116,7 +116,7 @@ fn choice(arguments: &[OsString]) -> (Option<OsString>, Vec<OsString>) {
 }
 
 /// The compiler as words of a command: a choice may have some before it, as in `ccache gcc`.
-fn compiler(language: Language, chosen: Option<OsString>) -> Result<Vec<OsString>, NoCommand> {
+fn compiler(language: CLanguage, chosen: Option<OsString>) -> Result<Vec<OsString>, NoCommand> {
     if let Some(chosen) = chosen.or_else(|| std::env::var_os(language.variable())) {
         let words = chosen.as_bytes().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         return Ok(words.map(|word| OsStr::from_bytes(word).to_owned()).collect());

@@ -5,7 +5,7 @@ use super::stuck::{Blocked, Stuck};
 use super::{Access, Finding, Hidden, Location, Memory, Problem, Process, Report, Run, Step, Suggestion, Thread};
 use crate::suppression::Suppressions;
 use crate::symbols::{Frame, Symbols};
-use ravelin_findings::{Findings, Place, Spinning, WaitsFor, notes};
+use ravelin_findings::{Findings, MemoryKind, Spinning, WaitsFor, notes};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -189,10 +189,10 @@ struct Naming<'a> {
 }
 
 /// What is known about an address from the place of another address: blocks of the heap hold several locations.
-fn neighbour(place: &Place, address: u64) -> &Place {
+fn neighbour(place: &MemoryKind, address: u64) -> &MemoryKind {
     match place {
-        Place::Heap { start, size, .. } if (*start..start.saturating_add(*size)).contains(&address) => place,
-        _ => &Place::Other,
+        MemoryKind::Heap { start, size, .. } if (*start..start.saturating_add(*size)).contains(&address) => place,
+        _ => &MemoryKind::Other,
     }
 }
 
@@ -200,7 +200,7 @@ fn neighbour(place: &Place, address: u64) -> &Place {
 const LARGEST_SOURCE: u64 = 64 << 20;
 
 impl Naming<'_> {
-    fn finding(&mut self, process: &Findings, found: &ravelin_findings::Finding) -> Finding {
+    fn finding(&mut self, process: &Findings, found: &ravelin_findings::FindingRecord) -> Finding {
         let access = self.access(process, &found.access);
         let other = self.access(process, &found.other);
         let location = self.location(process, found.address, &found.place);
@@ -229,14 +229,14 @@ impl Naming<'_> {
         }
     }
 
-    fn stuck(&mut self, process: &Findings, found: &ravelin_findings::Stuck, run: Option<usize>) -> Stuck {
+    fn stuck(&mut self, process: &Findings, found: &ravelin_findings::StandstillRecord, run: Option<usize>) -> Stuck {
         let mut threads = Vec::with_capacity(found.threads.len());
         for blocked in &found.threads {
             let named = blocked.object != 0 && blocked.waits_for != WaitsFor::Thread;
             threads.push(Blocked {
                 thread: self.thread(process, blocked.thread),
                 waits_for: blocked.waits_for,
-                object: named.then(|| self.location(process, blocked.object, &Place::Other)),
+                object: named.then(|| self.location(process, blocked.object, &MemoryKind::Other)),
                 other: match blocked.waits_for {
                     WaitsFor::Thread => Some(self.thread(process, blocked.object)),
                     _ => blocked.holder.checked_sub(1).map(|holder| self.thread(process, holder)),
@@ -247,7 +247,7 @@ impl Naming<'_> {
         Stuck { kind: found.kind, seconds: found.seconds, point: found.point, threads, runs: run.into_iter().collect() }
     }
 
-    fn access(&mut self, process: &Findings, access: &ravelin_findings::Access) -> Access {
+    fn access(&mut self, process: &Findings, access: &ravelin_findings::AccessRecord) -> Access {
         Access {
             kind: access.kind,
             order: access.order,
@@ -258,15 +258,15 @@ impl Naming<'_> {
         }
     }
 
-    fn location(&mut self, process: &Findings, address: u64, place: &Place) -> Location {
+    fn location(&mut self, process: &Findings, address: u64, place: &MemoryKind) -> Location {
         let (name, memory) = match place {
-            Place::Other => (self.symbols.variable(&process.modules, self.executable, address), Memory::Other),
-            Place::Heap { start, size, thread, stack } => {
+            MemoryKind::Other => (self.symbols.variable(&process.modules, self.executable, address), Memory::Other),
+            MemoryKind::Heap { start, size, thread, stack } => {
                 let thread = self.thread(process, *thread);
                 let stack = self.stack(process, stack);
                 (None, Memory::Heap { offset: address.saturating_sub(*start), size: *size, thread, stack })
             }
-            Place::Stack { thread } => (None, Memory::Stack { thread: self.thread(process, *thread) }),
+            MemoryKind::Stack { thread } => (None, Memory::Stack { thread: self.thread(process, *thread) }),
         };
         Location { address, name, memory }
     }
@@ -313,9 +313,9 @@ fn lines(path: &Path) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{AccessKind, Order};
+    use super::super::{AccessKind, RecordedOrder};
     use super::*;
-    use ravelin_findings::StepKind;
+    use ravelin_findings::OrderStepKind;
 
     /// An access in a function at a line.
     fn access(function: &str, line: u32) -> Access {
@@ -326,7 +326,14 @@ mod tests {
             ..Frame::default()
         };
         let thread = Thread::default();
-        Access { kind: AccessKind::Load, order: Order::Relaxed, size: 4, thread, stack: vec![frame], source: None }
+        Access {
+            kind: AccessKind::Load,
+            order: RecordedOrder::Relaxed,
+            size: 4,
+            thread,
+            stack: vec![frame],
+            source: None,
+        }
     }
 
     fn finding(problem: Problem, access: Access, other: Access) -> Finding {
@@ -368,7 +375,7 @@ mod tests {
         let chained = || {
             let location = Location { address: 8, name: None, memory: Memory::Other };
             let (before, after) = (access("f", 2), access("g", 3));
-            let (kind, lacks_release, lacks_acquire) = (StepKind::ReadsFrom, true, true);
+            let (kind, lacks_release, lacks_acquire) = (OrderStepKind::ReadsFrom, true, true);
             Finding {
                 path: vec![Step { kind, location, before, after, lacks_release, lacks_acquire }],
                 suggestion: Suggestion::ReleaseAcquire(Vec::new()),
@@ -393,29 +400,29 @@ mod tests {
 
     #[test]
     fn locations_of_the_same_block_are_known_by_it() {
-        let found = |address| ravelin_findings::Access {
+        let found = |address| ravelin_findings::AccessRecord {
             thread: 1,
             kind: AccessKind::Store,
-            order: Order::Relaxed,
+            order: RecordedOrder::Relaxed,
             size: 4,
             stack: vec![address],
         };
-        let step = |address| ravelin_findings::Step {
-            kind: StepKind::ReadsFrom,
+        let step = |address| ravelin_findings::OrderStep {
+            kind: OrderStepKind::ReadsFrom,
             address,
             before: found(1),
             after: found(2),
             lacks_release: true,
             lacks_acquire: true,
         };
-        let finding = ravelin_findings::Finding {
+        let finding = ravelin_findings::FindingRecord {
             count: 1,
             spinning: Spinning::No,
             problem: Problem::StaleRead,
             address: 0x108,
             access: found(3),
             other: found(4),
-            place: Place::Heap { start: 0x100, size: 16, thread: 0, stack: Vec::new() },
+            place: MemoryKind::Heap { start: 0x100, size: 16, thread: 0, stack: Vec::new() },
             path: vec![step(0x104), step(0x110)],
             point: 0,
         };

@@ -12,7 +12,7 @@ pub use stuck::{Blocked, Stuck};
 pub use suggestion::{Segment, Strengthen, Suggestion};
 
 use crate::symbols::Frame;
-pub use ravelin_findings::{AccessKind, Order, Problem, Standstill, StepKind, WaitsFor};
+pub use ravelin_findings::{AccessKind, OrderStepKind, Problem, RecordedOrder, Standstill, WaitsFor};
 use ravelin_schedule::Schedule;
 
 /// The report about one run, or several.
@@ -131,7 +131,7 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     pub kind: AccessKind,
-    pub order: Order,
+    pub order: RecordedOrder,
     pub size: u64,
     pub thread: Thread,
     /// Innermost first; empty if it is no longer known.
@@ -174,7 +174,7 @@ pub enum Memory {
 /// `before` happened, then `after`, on the same location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    pub kind: StepKind,
+    pub kind: OrderStepKind,
     pub location: Location,
     pub before: Access,
     pub after: Access,
@@ -205,7 +205,7 @@ impl Access {
             AccessKind::FailedCompareExchange => return format!("failed {} compare-exchange", order_name(self.order)),
         };
         match self.order {
-            Order::Plain => format!("non-atomic {kind}"),
+            RecordedOrder::Plain => format!("non-atomic {kind}"),
             order => format!("{} {kind}", order_name(order)),
         }
     }
@@ -239,14 +239,14 @@ impl Thread {
 }
 
 /// The order as C11 calls it, without `memory_order_`.
-pub fn order_name(order: Order) -> &'static str {
+pub fn order_name(order: RecordedOrder) -> &'static str {
     match order {
-        Order::Plain => "plain",
-        Order::Relaxed => "relaxed",
-        Order::Acquire => "acquire",
-        Order::Release => "release",
-        Order::AcqRel => "acq_rel",
-        Order::SeqCst => "seq_cst",
+        RecordedOrder::Plain => "plain",
+        RecordedOrder::Relaxed => "relaxed",
+        RecordedOrder::Acquire => "acquire",
+        RecordedOrder::Release => "release",
+        RecordedOrder::AcqRel => "acq_rel",
+        RecordedOrder::SeqCst => "seq_cst",
     }
 }
 

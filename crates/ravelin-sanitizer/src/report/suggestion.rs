@@ -9,7 +9,7 @@
 //! The path of a race has reads from writes only, and takes fences and release sequences into account: it asks only for
 //! what is missing. Without a path it is only known that the two accesses are not ordered.
 
-use super::{Access, AccessKind, Finding, Order, Problem, StepKind};
+use super::{Access, AccessKind, Finding, OrderStepKind, Problem, RecordedOrder};
 
 /// What to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Strengthen {
     /// `load`, `store`, `failure order of the compare-exchange`, ….
     pub what: &'static str,
     pub place: String,
-    pub order: Order,
+    pub order: RecordedOrder,
 }
 
 /// A part of a thread on the path: from one access to a later one.
@@ -54,7 +54,7 @@ impl Suggestion {
         if path.is_empty() {
             return Suggestion::Unknown;
         }
-        if path.iter().all(|step| step.kind == StepKind::ReadsFrom) {
+        if path.iter().all(|step| step.kind == OrderStepKind::ReadsFrom) {
             let stronger = stronger(path);
             if !stronger.is_empty() {
                 return Suggestion::ReleaseAcquire(stronger);
@@ -133,10 +133,10 @@ fn for_race(access: &Access, other: &Access, path: &[super::Step]) -> Suggestion
 /// What the accesses of a path of reads need to synchronise, each place once, in the order of time.
 fn stronger(path: &[super::Step]) -> Vec<Strengthen> {
     let mut stronger: Vec<Strengthen> = Vec::new();
-    let mut add = |access: &Access, order: Order| {
+    let mut add = |access: &Access, order: RecordedOrder| {
         let (what, place) = (noun(access), place(access));
         match stronger.iter_mut().find(|known| known.what == what && known.place == place) {
-            Some(known) if known.order != order => known.order = Order::AcqRel,
+            Some(known) if known.order != order => known.order = RecordedOrder::AcqRel,
             Some(_) => {}
             None => stronger.push(Strengthen { what, place, order }),
         }
@@ -144,12 +144,12 @@ fn stronger(path: &[super::Step]) -> Vec<Strengthen> {
     // The path has the last step first.
     for step in path.iter().rev() {
         if step.lacks_release {
-            let acquires = matches!(step.before.order, Order::Acquire | Order::AcqRel);
-            add(&step.before, if acquires { Order::AcqRel } else { Order::Release });
+            let acquires = matches!(step.before.order, RecordedOrder::Acquire | RecordedOrder::AcqRel);
+            add(&step.before, if acquires { RecordedOrder::AcqRel } else { RecordedOrder::Release });
         }
         if step.lacks_acquire {
-            let releases = matches!(step.after.order, Order::Release | Order::AcqRel);
-            add(&step.after, if releases { Order::AcqRel } else { Order::Acquire });
+            let releases = matches!(step.after.order, RecordedOrder::Release | RecordedOrder::AcqRel);
+            add(&step.after, if releases { RecordedOrder::AcqRel } else { RecordedOrder::Acquire });
         }
     }
     stronger
@@ -209,43 +209,54 @@ mod tests {
     use AccessKind::{CompareExchange, FailedCompareExchange, Free, Load, PlainRead, PlainWrite, Store, Update};
 
     /// An access of a thread in a line of `x.c`.
-    fn at(thread: u64, line: u32, kind: AccessKind, order: Order) -> Access {
+    fn at(thread: u64, line: u32, kind: AccessKind, order: RecordedOrder) -> Access {
         let frame = Frame { file: Some("x.c".to_owned()), line: Some(line), ..Frame::default() };
         let thread = Thread { number: thread, ..Thread::default() };
         Access { kind, order, size: 4, thread, stack: vec![frame], source: None }
     }
 
     /// A step without fences.
-    fn step(kind: StepKind, before: Access, after: Access) -> Step {
+    fn step(kind: OrderStepKind, before: Access, after: Access) -> Step {
         let location = Location { address: 8, name: None, memory: Memory::Other };
-        let lacks_release = !matches!(before.order, Order::Release | Order::AcqRel | Order::SeqCst);
-        let lacks_acquire = !matches!(after.order, Order::Acquire | Order::AcqRel | Order::SeqCst);
+        let lacks_release =
+            !matches!(before.order, RecordedOrder::Release | RecordedOrder::AcqRel | RecordedOrder::SeqCst);
+        let lacks_acquire =
+            !matches!(after.order, RecordedOrder::Acquire | RecordedOrder::AcqRel | RecordedOrder::SeqCst);
         Step { kind, location, before, after, lacks_release, lacks_acquire }
     }
 
     /// The advice for a stale read of what thread 1 wrote in line 1 by thread 2 in line 4.
     fn stale(path: &[Step]) -> String {
-        let (access, other) = (at(2, 4, Load, Order::Relaxed), at(1, 1, Store, Order::Relaxed));
+        let (access, other) = (at(2, 4, Load, RecordedOrder::Relaxed), at(1, 1, Store, RecordedOrder::Relaxed));
         Suggestion::new(Problem::StaleRead, &access, &other, path).words()
     }
 
     #[test]
     fn message_passing_needs_release_and_acquire_where_they_lack() {
-        let message = |write, read| stale(&[step(StepKind::ReadsFrom, at(1, 2, Store, write), at(2, 3, Load, read))]);
+        let message =
+            |write, read| stale(&[step(OrderStepKind::ReadsFrom, at(1, 2, Store, write), at(2, 3, Load, read))]);
         assert_eq!(
-            message(Order::Relaxed, Order::Relaxed),
+            message(RecordedOrder::Relaxed, RecordedOrder::Relaxed),
             "make the store at x.c:2 release and the load at x.c:3 acquire"
         );
-        assert_eq!(message(Order::Release, Order::Relaxed), "make the load at x.c:3 acquire");
-        assert_eq!(message(Order::Relaxed, Order::SeqCst), "make the store at x.c:2 release");
-        assert!(message(Order::Release, Order::Acquire).starts_with("put a seq_cst fence"));
+        assert_eq!(message(RecordedOrder::Release, RecordedOrder::Relaxed), "make the load at x.c:3 acquire");
+        assert_eq!(message(RecordedOrder::Relaxed, RecordedOrder::SeqCst), "make the store at x.c:2 release");
+        assert!(message(RecordedOrder::Release, RecordedOrder::Acquire).starts_with("put a seq_cst fence"));
     }
 
     #[test]
     fn a_longer_chain_is_told_in_the_order_of_time() {
         let path = [
-            step(StepKind::ReadsFrom, at(3, 12, Store, Order::Relaxed), at(2, 3, Load, Order::Acquire)),
-            step(StepKind::ReadsFrom, at(1, 2, Update, Order::Acquire), at(3, 11, CompareExchange, Order::Release)),
+            step(
+                OrderStepKind::ReadsFrom,
+                at(3, 12, Store, RecordedOrder::Relaxed),
+                at(2, 3, Load, RecordedOrder::Acquire),
+            ),
+            step(
+                OrderStepKind::ReadsFrom,
+                at(1, 2, Update, RecordedOrder::Acquire),
+                at(3, 11, CompareExchange, RecordedOrder::Release),
+            ),
         ];
         assert_eq!(
             stale(&path),
@@ -255,7 +266,11 @@ mod tests {
 
     #[test]
     fn store_buffering_needs_fences_in_both_threads() {
-        let path = [step(StepKind::OverwritesRead, at(1, 2, Load, Order::Acquire), at(2, 3, Store, Order::Release))];
+        let path = [step(
+            OrderStepKind::OverwritesRead,
+            at(1, 2, Load, RecordedOrder::Acquire),
+            at(2, 3, Store, RecordedOrder::Release),
+        )];
         assert_eq!(
             stale(&path),
             "put a seq_cst fence between x.c:1 and x.c:2 in thread 1 and between x.c:3 and x.c:4 in thread 2 where there is none, or make all these accesses seq_cst"
@@ -264,10 +279,10 @@ mod tests {
 
     #[test]
     fn an_update_by_which_the_path_enters_and_leaves_needs_no_fence() {
-        let update = || at(3, 9, Update, Order::Relaxed);
+        let update = || at(3, 9, Update, RecordedOrder::Relaxed);
         let path = [
-            step(StepKind::Overwrites, update(), at(2, 3, Store, Order::Relaxed)),
-            step(StepKind::Overwrites, at(1, 2, Store, Order::Relaxed), update()),
+            step(OrderStepKind::Overwrites, update(), at(2, 3, Store, RecordedOrder::Relaxed)),
+            step(OrderStepKind::Overwrites, at(1, 2, Store, RecordedOrder::Relaxed), update()),
         ];
         let advice = stale(&path);
         assert!(!advice.contains("thread 3") && advice.contains("thread 1") && advice.contains("thread 2"), "{advice}");
@@ -276,11 +291,17 @@ mod tests {
     #[test]
     fn races_are_told_by_what_is_atomic() {
         let race = |a, b| Suggestion::new(Problem::Race, &a, &b, &[]);
-        let plain = || at(1, 1, PlainWrite, Order::Plain);
-        assert_eq!(race(plain(), at(2, 2, PlainRead, Order::Plain)), Suggestion::Synchronise);
-        assert_eq!(race(plain(), at(2, 2, Load, Order::Acquire)), Suggestion::MakeAtomic { plain: "x.c:1".to_owned() });
-        assert_eq!(race(at(2, 2, Store, Order::SeqCst), plain()), Suggestion::MakeAtomic { plain: "x.c:1".to_owned() });
-        assert_eq!(race(at(2, 2, Free, Order::Plain), plain()), Suggestion::FreeLater);
+        let plain = || at(1, 1, PlainWrite, RecordedOrder::Plain);
+        assert_eq!(race(plain(), at(2, 2, PlainRead, RecordedOrder::Plain)), Suggestion::Synchronise);
+        assert_eq!(
+            race(plain(), at(2, 2, Load, RecordedOrder::Acquire)),
+            Suggestion::MakeAtomic { plain: "x.c:1".to_owned() }
+        );
+        assert_eq!(
+            race(at(2, 2, Store, RecordedOrder::SeqCst), plain()),
+            Suggestion::MakeAtomic { plain: "x.c:1".to_owned() }
+        );
+        assert_eq!(race(at(2, 2, Free, RecordedOrder::Plain), plain()), Suggestion::FreeLater);
     }
 
     #[test]
@@ -288,28 +309,28 @@ mod tests {
         let race = |path: &[Step]| {
             Suggestion::new(
                 Problem::Race,
-                &at(2, 9, PlainRead, Order::Plain),
-                &at(1, 1, PlainWrite, Order::Plain),
+                &at(2, 9, PlainRead, RecordedOrder::Plain),
+                &at(1, 1, PlainWrite, RecordedOrder::Plain),
                 path,
             )
         };
-        let message = |write, read| step(StepKind::ReadsFrom, at(1, 2, Store, write), at(2, 8, Load, read));
+        let message = |write, read| step(OrderStepKind::ReadsFrom, at(1, 2, Store, write), at(2, 8, Load, read));
         let words = |path: &[Step]| race(path).words();
         assert_eq!(
-            words(&[message(Order::Relaxed, Order::Relaxed)]),
+            words(&[message(RecordedOrder::Relaxed, RecordedOrder::Relaxed)]),
             "make the store at x.c:2 release and the load at x.c:8 acquire"
         );
-        assert_eq!(words(&[message(Order::Release, Order::Relaxed)]), "make the load at x.c:8 acquire");
-        let failed = at(2, 8, FailedCompareExchange, Order::Relaxed);
+        assert_eq!(words(&[message(RecordedOrder::Release, RecordedOrder::Relaxed)]), "make the load at x.c:8 acquire");
+        let failed = at(2, 8, FailedCompareExchange, RecordedOrder::Relaxed);
         assert_eq!(
-            words(&[step(StepKind::ReadsFrom, at(1, 2, Store, Order::Release), failed)]),
+            words(&[step(OrderStepKind::ReadsFrom, at(1, 2, Store, RecordedOrder::Release), failed)]),
             "make the failure order of the compare-exchange at x.c:8 acquire"
         );
-        let fenced = Step { lacks_release: false, ..message(Order::Relaxed, Order::Relaxed) };
+        let fenced = Step { lacks_release: false, ..message(RecordedOrder::Relaxed, RecordedOrder::Relaxed) };
         assert_eq!(words(&[fenced]), "make the load at x.c:8 acquire");
         let count = |before: u64, after: u64| {
-            let update = |thread| at(thread, 5, Update, Order::Relaxed);
-            step(StepKind::ReadsFrom, update(before), update(after))
+            let update = |thread| at(thread, 5, Update, RecordedOrder::Relaxed);
+            step(OrderStepKind::ReadsFrom, update(before), update(after))
         };
         assert_eq!(words(&[count(1, 2)]), "make the read-modify-write at x.c:5 acq_rel");
         assert_eq!(race(&[]), Suggestion::Synchronise);

@@ -59,7 +59,7 @@ impl Cargo {
             return Err(NoCargo::NothingToWatch(name));
         }
         let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let asked = Asked::read(arguments);
+        let asked = CargoRequest::read(arguments);
         if let Some(target) = asked.target.as_ref().filter(|target| *target != TARGET) {
             return Err(NoCargo::OtherTarget(target.clone()));
         }
@@ -99,7 +99,7 @@ impl Cargo {
 
 /// The arguments of cargo that matter here.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
+struct CargoRequest {
     target: Option<String>,
     directory: Option<PathBuf>,
     manifest: Option<PathBuf>,
@@ -109,8 +109,8 @@ struct Asked {
     others: Vec<OsString>,
 }
 
-impl Asked {
-    fn read(arguments: &[OsString]) -> Asked {
+impl CargoRequest {
+    fn read(arguments: &[OsString]) -> CargoRequest {
         const SELECT: &[&str] = &[
             "--lib",
             "--bin",
@@ -124,7 +124,7 @@ impl Asked {
             "--all-targets",
             "--doc",
         ];
-        let mut asked = Asked::default();
+        let mut asked = CargoRequest::default();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             // The arguments after this belong to the program.
@@ -240,8 +240,8 @@ fn prepare(directory: &Path) -> Result<PathBuf, NoCargo> {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> Asked {
-        Asked::read(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+    fn asked(line: &str) -> CargoRequest {
+        CargoRequest::read(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub enum NotCompiled {
 /// Compiles as cargo says: the compiler, and its arguments.
 pub fn compile(arguments: &[OsString]) -> Result<ExitStatus, NotCompiled> {
     let [compiler, arguments @ ..] = arguments else { return Err(NotCompiled::NoCompiler) };
-    let asked = Asked::read(arguments);
+    let asked = RustcRequest::read(arguments);
     let mut command = match std::env::var_os(OUTER).filter(|outer| !outer.is_empty()) {
         Some(outer) => {
             let mut command = Command::new(outer);
@@ -56,16 +56,16 @@ pub fn compile(arguments: &[OsString]) -> Result<ExitStatus, NotCompiled> {
         }
         command.args(instrumented(arguments, &asked, std::env::var_os(RACES).is_some()));
         match asked.links {
-            Links::Executable => link(&mut command, compiler)?,
+            LinkMode::Executable => link(&mut command, compiler)?,
             // The executable that loads it has the runtime.
-            Links::SharedLibrary => drop(command.arg("-Clink-arg=-Wl,-z,undefs")),
-            Links::Nothing => {}
+            LinkMode::SharedLibrary => drop(command.arg("-Clink-arg=-Wl,-z,undefs")),
+            LinkMode::Nothing => {}
         }
     } else {
         command.args(arguments);
     }
     let status = command.status().map_err(|error| NotCompiled::NotStarted(PathBuf::from(compiler), error))?;
-    if status.success() && asked.for_target && !asked.only_asks && asked.links == Links::Executable {
+    if status.success() && asked.for_target && !asked.only_asks && asked.links == LinkMode::Executable {
         let made = asked.executable.filter(|path| path.is_file());
         if let Some(executable) = made {
             redirect(&executable)?;
@@ -75,7 +75,7 @@ pub fn compile(arguments: &[OsString]) -> Result<ExitStatus, NotCompiled> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Links {
+enum LinkMode {
     Nothing,
     Executable,
     SharedLibrary,
@@ -83,12 +83,12 @@ enum Links {
 
 /// What a command line of rustc asks for.
 #[derive(Debug, PartialEq, Eq)]
-struct Asked {
+struct RustcRequest {
     /// For the target and not for the host: cargo then names the target.
     for_target: bool,
     /// A query, such as for the version.
     only_asks: bool,
-    links: Links,
+    links: LinkMode,
     /// Where the executable will be.
     executable: Option<PathBuf>,
     level: String,
@@ -100,12 +100,12 @@ struct Asked {
     is_static: bool,
 }
 
-impl Asked {
-    fn read(arguments: &[OsString]) -> Asked {
-        let mut asked = Asked {
+impl RustcRequest {
+    fn read(arguments: &[OsString]) -> RustcRequest {
+        let mut asked = RustcRequest {
             for_target: false,
             only_asks: arguments.is_empty(),
-            links: Links::Nothing,
+            links: LinkMode::Nothing,
             executable: None,
             level: "0".to_owned(),
             assertions: false,
@@ -114,13 +114,13 @@ impl Asked {
             is_static: false,
         };
         let (mut name, mut extra, mut directory, mut output) = (None, String::new(), None, None);
-        let (mut kind, mut emits_link) = (Links::Nothing, true);
+        let (mut kind, mut emits_link) = (LinkMode::Nothing, true);
         for (option, value) in options(arguments) {
             match &*option {
                 "--target" => asked.for_target = true,
                 "--print" | "-vV" | "-V" | "-v" | "--version" | "--explain" | "-" => asked.only_asks = true,
-                "--test" => kind = Links::Executable,
-                "--crate-type" if kind != Links::Executable => kind = kind_of(&value),
+                "--test" => kind = LinkMode::Executable,
+                "--crate-type" if kind != LinkMode::Executable => kind = kind_of(&value),
                 "--emit" => emits_link = value.split(',').any(|what| what == "link" || what.starts_with("link=")),
                 "--crate-name" => name = Some(value),
                 "--out-dir" => directory = Some(PathBuf::from(value)),
@@ -148,11 +148,11 @@ impl Asked {
     }
 }
 
-fn kind_of(kinds: &str) -> Links {
+fn kind_of(kinds: &str) -> LinkMode {
     match kinds {
-        "bin" => Links::Executable,
-        kinds if kinds.split(',').any(|kind| kind == "dylib" || kind == "cdylib") => Links::SharedLibrary,
-        _ => Links::Nothing,
+        "bin" => LinkMode::Executable,
+        kinds if kinds.split(',').any(|kind| kind == "dylib" || kind == "cdylib") => LinkMode::SharedLibrary,
+        _ => LinkMode::Nothing,
     }
 }
 
@@ -180,7 +180,7 @@ fn options(arguments: &[OsString]) -> Vec<(String, String)> {
 }
 
 /// The arguments with the instrumentation added.
-fn instrumented(arguments: &[OsString], asked: &Asked, races: bool) -> Vec<OsString> {
+fn instrumented(arguments: &[OsString], asked: &RustcRequest, races: bool) -> Vec<OsString> {
     let mut all = without_hindrances(arguments);
     let mut add = |argument: String| all.push(OsString::from(argument));
     let level = match &*asked.level {
@@ -272,8 +272,8 @@ mod tests {
         line.split_whitespace().map(OsString::from).collect()
     }
 
-    fn asked(line: &str) -> Asked {
-        Asked::read(&words(line))
+    fn asked(line: &str) -> RustcRequest {
+        RustcRequest::read(&words(line))
     }
 
     const BINARY: &str = "--crate-name app src/main.rs --crate-type bin --emit=dep-info,link -C debuginfo=2 -C metadata=1 -C extra-filename=-1f --out-dir /t/deps --target x86_64-unknown-linux-gnu";
@@ -289,14 +289,14 @@ mod tests {
     #[test]
     fn executables_are_found_where_rustc_puts_them() {
         let binary = asked(BINARY);
-        assert_eq!((binary.links, binary.executable), (Links::Executable, Some(PathBuf::from("/t/deps/app-1f"))));
+        assert_eq!((binary.links, binary.executable), (LinkMode::Executable, Some(PathBuf::from("/t/deps/app-1f"))));
         let test = asked(
             "--crate-name app src/lib.rs --emit=dep-info,link --test --out-dir=/t -Cextra-filename=-2 --target x",
         );
-        assert_eq!((test.links, test.executable), (Links::Executable, Some(PathBuf::from("/t/app-2"))));
-        assert_eq!(asked("--crate-type lib --emit=dep-info,metadata,link --target x").links, Links::Nothing);
-        assert_eq!(asked("--crate-type cdylib,rlib --target x").links, Links::SharedLibrary);
-        assert_eq!(asked("--crate-type bin --emit=metadata --target x").links, Links::Nothing);
+        assert_eq!((test.links, test.executable), (LinkMode::Executable, Some(PathBuf::from("/t/app-2"))));
+        assert_eq!(asked("--crate-type lib --emit=dep-info,metadata,link --target x").links, LinkMode::Nothing);
+        assert_eq!(asked("--crate-type cdylib,rlib --target x").links, LinkMode::SharedLibrary);
+        assert_eq!(asked("--crate-type bin --emit=metadata --target x").links, LinkMode::Nothing);
     }
 
     #[test]

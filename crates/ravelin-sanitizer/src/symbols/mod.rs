@@ -96,9 +96,9 @@ impl Symbols {
         let code = format!("{name}+{in_file:#x}");
         let mut functions = self.module(&path).functions(in_file);
         if functions.is_empty() {
-            functions.push(module::Function::default());
+            functions.push(module::SymbolFunction::default());
         }
-        let shown = |function: module::Function| Frame {
+        let shown = |function: module::SymbolFunction| Frame {
             file: function.file.map(|file| self.relative(&file)),
             function: function.name,
             line: function.line,

@@ -8,10 +8,10 @@ use std::path::Path;
 /// What a file contains about its code and data; nothing if it cannot be read.
 pub struct ModuleSymbols {
     debug: Option<Loader>,
-    variables: Vec<Variable>,
+    variables: Vec<SymbolVariable>,
 }
 
-struct Variable {
+struct SymbolVariable {
     start: u64,
     size: u64,
     name: String,
@@ -19,7 +19,7 @@ struct Variable {
 
 /// One function at an address; several where functions were inlined, the innermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Function {
+pub struct SymbolFunction {
     pub name: Option<String>,
     pub file: Option<String>,
     pub line: Option<u32>,
@@ -39,13 +39,13 @@ impl ModuleSymbols {
 
     /// The functions at an address of the file. Code that an optimiser moved out of a loop or merged has no line (line
     /// 0 in DWARF). It gets the functions and lines of the nearest code of the same function that has one.
-    pub fn functions(&self, address: u64) -> Vec<Function> {
+    pub fn functions(&self, address: u64) -> Vec<SymbolFunction> {
         let functions = self.functions_exactly(address);
         if functions.first().is_some_and(|innermost| innermost.file.is_some() && innermost.line.is_none())
             && let Some(near) = self.nearest_line(address)
         {
             let nearby = self.functions_exactly(near);
-            return nearby.into_iter().map(|function| Function { near: true, ..function }).collect();
+            return nearby.into_iter().map(|function| SymbolFunction { near: true, ..function }).collect();
         }
         functions
     }
@@ -70,14 +70,14 @@ impl ModuleSymbols {
         behind.or_else(|| starts(address.saturating_sub(NEAR), address).into_iter().rev().find(|&near| has_line(near)))
     }
 
-    fn functions_exactly(&self, address: u64) -> Vec<Function> {
+    fn functions_exactly(&self, address: u64) -> Vec<SymbolFunction> {
         let Some(debug) = &self.debug else { return Vec::new() };
         let mut functions = Vec::new();
         if let Ok(mut frames) = debug.find_frames(address) {
             while let Ok(Some(frame)) = frames.next() {
                 let name = frame.function.as_ref().and_then(|name| name.raw_name().ok());
                 let location = frame.location.as_ref();
-                functions.push(Function {
+                functions.push(SymbolFunction {
                     name: name.map(|name| demangled(&name)),
                     file: location.and_then(|location| location.file).map(str::to_owned),
                     line: location.and_then(|location| location.line).filter(|&line| line > 0),
@@ -88,7 +88,7 @@ impl ModuleSymbols {
             }
         }
         if functions.is_empty() {
-            functions.push(Function::default());
+            functions.push(SymbolFunction::default());
         }
         if let Some(outermost) = functions.last_mut() {
             outermost.inlined = false;
@@ -112,15 +112,15 @@ impl ModuleSymbols {
 }
 
 /// The variables of a file, by address.
-fn variables(path: &Path) -> Option<Vec<Variable>> {
+fn variables(path: &Path) -> Option<Vec<SymbolVariable>> {
     let bytes = std::fs::read(path).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
-    let mut variables: Vec<Variable> = Vec::new();
+    let mut variables: Vec<SymbolVariable> = Vec::new();
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
         if symbol.is_definition() && symbol.kind() == SymbolKind::Data {
             let name = symbol.name().unwrap_or_default();
             if !name.is_empty() {
-                variables.push(Variable { start: symbol.address(), size: symbol.size(), name: demangled(name) });
+                variables.push(SymbolVariable { start: symbol.address(), size: symbol.size(), name: demangled(name) });
             }
         }
     }

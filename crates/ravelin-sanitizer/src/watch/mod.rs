@@ -11,17 +11,17 @@ pub use store::{file_in_memory, path_in_memory, read_findings};
 
 use crate::unpack::{NotUnpacked, Runtime};
 use object::Object;
-use ravelin_findings::{Findings, Unreadable};
+use ravelin_findings::{Findings, UnreadableFindings};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
-use store::{Store, Stored};
+use store::{FindingsStore, StoredFindings};
 
 /// What to run, and how to watch it.
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
+pub struct WatchCommand {
     pub program: OsString,
     pub arguments: Vec<OsString>,
     /// Words for the runtime: `no-predict`, `halt-on-first`, `no-races`, `no-robustness`, `schedule=…` and others.
@@ -47,7 +47,7 @@ pub struct Streams {
 
 /// A program that was run.
 #[derive(Debug)]
-pub struct Watched {
+pub struct WatchedRun {
     /// 0 to 255: its own exit code, or 128 and the signal that killed it.
     pub exit_code: u8,
     /// The signal that killed it.
@@ -60,7 +60,7 @@ pub struct Watched {
     pub unrecorded: u64,
 }
 
-impl Watched {
+impl WatchedRun {
     /// Whether the same schedule gives the same run.
     pub fn is_replayable(&self) -> bool {
         self.processes.iter().all(|process| process.notes & ravelin_findings::notes::NOT_REPLAYABLE == 0)
@@ -79,16 +79,16 @@ pub enum NotWatched {
     #[error("{}: the findings cannot be read", .0.display())]
     NotRead(PathBuf, #[source] io::Error),
     #[error("{}: {}", .0.display(), .1)]
-    NotFindings(PathBuf, Unreadable),
+    NotFindings(PathBuf, UnreadableFindings),
     #[error(transparent)]
     NotUnpacked(#[from] NotUnpacked),
 }
 
 /// Runs the program to its end.
-pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
-    let store = Store::new(watch.keep.as_deref())?;
+pub fn watch(watch: &WatchCommand) -> Result<WatchedRun, NotWatched> {
+    let store = FindingsStore::new(watch.keep.as_deref())?;
     let executable = find_program(&watch.program);
-    let built = executable.as_deref().map(Built::read).unwrap_or_default();
+    let built = executable.as_deref().map(BuildTraits::read).unwrap_or_default();
     let mut command = Command::new(&watch.program);
     command.args(&watch.arguments);
     command.envs(watch.environment.iter().map(|(name, value)| (name, value)));
@@ -125,7 +125,7 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
     // SAFETY: between fork and exec only a system call is made, which neither allocates nor takes a lock.
     unsafe { command.pre_exec(without_randomisation) };
     let status = signals::run(command).map_err(|error| NotWatched::NotStarted(PathBuf::from(&watch.program), error))?;
-    let Stored { processes, mut unrecorded } = store.read()?;
+    let StoredFindings { processes, mut unrecorded } = store.read()?;
     if processes.is_empty() && unrecorded == 0 {
         if built.with_runtime {
             // It ended before the runtime began, or the runtime could not even record that it cannot record.
@@ -136,12 +136,12 @@ pub fn watch(watch: &Watch) -> Result<Watched, NotWatched> {
     }
     let signal = status.signal();
     let code = status.code().unwrap_or_else(|| 128 + signal.unwrap_or(0));
-    Ok(Watched { exit_code: (code & 0xff) as u8, signal, executable, processes, unrecorded })
+    Ok(WatchedRun { exit_code: (code & 0xff) as u8, signal, executable, processes, unrecorded })
 }
 
 /// How a program was built, according to its symbols.
 #[derive(Default)]
-struct Built {
+struct BuildTraits {
     /// Ravelin's runtime is inside.
     with_runtime: bool,
     /// It loads the compiler's own runtime as a shared library.
@@ -150,17 +150,21 @@ struct Built {
     wants_runtime: bool,
 }
 
-impl Built {
-    fn read(path: &Path) -> Built {
+impl BuildTraits {
+    fn read(path: &Path) -> BuildTraits {
         let bytes = fs::read(path).unwrap_or_default();
-        let Ok(file) = object::File::parse(&*bytes) else { return Built::default() };
+        let Ok(file) = object::File::parse(&*bytes) else { return BuildTraits::default() };
         use object::ObjectSymbol;
         let interface = "__tsan_func_entry";
         let with_runtime = file.dynamic_symbols().any(|symbol| symbol.is_definition() && symbol.name() == Ok(interface))
                 // The stock runtime, linked statically, defines it, too; it prints its own reports.
                 && !file.dynamic_symbols().any(|symbol| symbol.name() == Ok("__tsan_on_report"));
         let with_stock_runtime = needs_stock_runtime(&bytes);
-        Built { with_runtime, with_stock_runtime, wants_runtime: file.section_by_name("ravelin_wanted").is_some() }
+        BuildTraits {
+            with_runtime,
+            with_stock_runtime,
+            wants_runtime: file.section_by_name("ravelin_wanted").is_some(),
+        }
     }
 }
 

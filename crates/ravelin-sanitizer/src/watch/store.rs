@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const LENGTH: u64 = 1 << 40;
 
 /// What is found in one run.
-pub struct Store {
+pub struct FindingsStore {
     /// `None` if the findings are kept, or if an arena is impossible.
     arena: Option<File>,
     directory: PathBuf,
@@ -35,16 +35,16 @@ pub struct Store {
 
 /// What the processes of a run left.
 #[derive(Debug, Default)]
-pub struct Stored {
+pub struct StoredFindings {
     pub processes: Vec<Findings>,
     /// How many processes could not record anything.
     pub unrecorded: u64,
 }
 
-impl Store {
-    pub fn new(keep: Option<&Path>) -> Result<Store, NotWatched> {
+impl FindingsStore {
+    pub fn new(keep: Option<&Path>) -> Result<FindingsStore, NotWatched> {
         if let Some(keep) = keep {
-            return Store::kept(keep);
+            return FindingsStore::kept(keep);
         }
         let arena = new_arena().ok();
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -56,17 +56,17 @@ impl Store {
             let name = format!("ravelin-run-{:08}-{number:06}-{secret:016x}", std::process::id());
             let path = std::env::temp_dir().join(name);
             if arena.is_some() && fs::symlink_metadata(&path).is_err() {
-                return Ok(Store { arena, directory: path, own: true });
+                return Ok(FindingsStore { arena, directory: path, own: true });
             }
             match std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&path) {
-                Ok(()) => return Ok(Store { arena, directory: path, own: true }),
+                Ok(()) => return Ok(FindingsStore { arena, directory: path, own: true }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(NotWatched::NotKept(path, error)),
             }
         }
     }
 
-    fn kept(keep: &Path) -> Result<Store, NotWatched> {
+    fn kept(keep: &Path) -> Result<FindingsStore, NotWatched> {
         let not_kept = |error| NotWatched::NotKept(keep.to_owned(), error);
         fs::create_dir_all(keep).map_err(not_kept)?;
         let directory = fs::canonicalize(keep).map_err(not_kept)?;
@@ -77,7 +77,7 @@ impl Store {
                 fs::remove_file(&file).map_err(not_kept)?;
             }
         }
-        Ok(Store { arena: None, directory, own: false })
+        Ok(FindingsStore { arena: None, directory, own: false })
     }
 
     /// Sets the environment of a program so that it finds the store.
@@ -89,15 +89,15 @@ impl Store {
     }
 
     /// Everything that was found, by process number.
-    pub fn read(&self) -> Result<Stored, NotWatched> {
-        let mut stored = Stored::default();
+    pub fn read(&self) -> Result<StoredFindings, NotWatched> {
+        let mut stored = StoredFindings::default();
         if let Some(arena) = &self.arena {
             read_arena(arena, &mut stored).map_err(|error| NotWatched::NotRead(PathBuf::from("memory"), error))?;
         }
         match owner(&self.directory) {
             // A program that became another user; an ordinary user may not even read it.
             Some(owner) if self.own && owner != our_user() => {
-                let mut found = Stored::default();
+                let mut found = StoredFindings::default();
                 match read_directory(&self.directory, &mut found) {
                     Ok(()) => {
                         stored.processes.append(&mut found.processes);
@@ -115,7 +115,7 @@ impl Store {
     }
 }
 
-impl Drop for Store {
+impl Drop for FindingsStore {
     fn drop(&mut self) {
         if self.own && owner(&self.directory).is_some() {
             // A leftover in the temporary directory must not prevent the report.
@@ -187,7 +187,7 @@ fn longest_file() -> u64 {
     limit.rlim_cur
 }
 
-fn read_arena(file: &File, stored: &mut Stored) -> io::Result<()> {
+fn read_arena(file: &File, stored: &mut StoredFindings) -> io::Result<()> {
     let mut head = [0; 8 * arena::WORDS];
     file.read_exact_at(&mut head, 0)?;
     let word = |index: usize| head[8 * index..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
@@ -196,7 +196,7 @@ fn read_arena(file: &File, stored: &mut Stored) -> io::Result<()> {
     let segments = (file.metadata()?.len() - arena::HEAD as u64) / arena::SEGMENT as u64;
     for segment in 0..word(arena::TAKEN).min(segments) {
         let from = arena::offset(segment);
-        let bytes = used_part(&mut Part { file, at: from, end: from + arena::SEGMENT as u64 })?;
+        let bytes = used_part(&mut FilePart { file, at: from, end: from + arena::SEGMENT as u64 })?;
         match ravelin_findings::read(&bytes) {
             Ok(findings) => stored.processes.push(findings),
             Err(_) if is_blank(&bytes) => {}
@@ -206,7 +206,7 @@ fn read_arena(file: &File, stored: &mut Stored) -> io::Result<()> {
     Ok(())
 }
 
-fn read_directory(directory: &Path, stored: &mut Stored) -> Result<(), NotWatched> {
+fn read_directory(directory: &Path, stored: &mut StoredFindings) -> Result<(), NotWatched> {
     let not_read = |error| NotWatched::NotRead(directory.to_owned(), error);
     for entry in fs::read_dir(directory).map_err(not_read)? {
         let path = entry.map_err(not_read)?.path();
@@ -244,13 +244,13 @@ fn used_part(file: &mut impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// A part of a file, read from its beginning on.
-struct Part<'a> {
+struct FilePart<'a> {
     file: &'a File,
     at: u64,
     end: u64,
 }
 
-impl Read for Part<'_> {
+impl Read for FilePart<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let most = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(bytes.len());
         let length = self.file.read_at(&mut bytes[..most], self.at)?;

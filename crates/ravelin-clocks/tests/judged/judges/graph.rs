@@ -12,7 +12,7 @@
 
 use super::{Judgement, Write, judge};
 use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
-use ravelin_clocks::Order;
+use ravelin_clocks::AtomicOrder;
 
 /// A set of events.
 #[derive(Clone, Debug, Default)]
@@ -53,21 +53,21 @@ struct Node {
 enum Label {
     Read {
         x: usize,
-        order: Order,
+        order: AtomicOrder,
         from: usize,
     },
     Write {
         x: usize,
-        order: Order,
+        order: AtomicOrder,
         number: usize,
     },
     Update {
         x: usize,
-        order: Order,
+        order: AtomicOrder,
         number: usize,
     },
     Fence {
-        order: Order,
+        order: AtomicOrder,
     },
     HiddenFence,
     /// Of threads and locks.
@@ -198,7 +198,7 @@ impl Graph {
             self.writes[x].push(Write { value, update: matches!(does, Does::Update(..)) });
             self.written_by[x].push(Some(node));
         }
-        if order == Order::SeqCst {
+        if order == AtomicOrder::SeqCst {
             self.add(thread, Label::HiddenFence, &[]);
         }
     }
@@ -243,7 +243,7 @@ impl Graph {
                 sources.extend(self.released(node.label, hidden));
             }
         }
-        let fence = |label| matches!(label, Label::Fence { order: Order::SeqCst } | Label::HiddenFence);
+        let fence = |label| matches!(label, Label::Fence { order: AtomicOrder::SeqCst } | Label::HiddenFence);
         if hidden && fence(label) {
             // Each is an acq_rel RMW of the hidden location and reads from the last one.
             sources.extend(self.nodes.iter().rposition(|node| fence(node.label)));

@@ -5,7 +5,7 @@
 
 use super::{Judgement, Write, judge};
 use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
-use ravelin_clocks::Order;
+use ravelin_clocks::AtomicOrder;
 
 /// `L(x)` for every location `x`.
 #[derive(Clone, Debug)]
@@ -87,8 +87,8 @@ impl LocationClocks {
         match act {
             Act::Access { x, does, .. } => {
                 self.access(thread, x, does);
-                if does.order() == Some(Order::SeqCst) {
-                    self.fence(thread, Order::SeqCst);
+                if does.order() == Some(AtomicOrder::SeqCst) {
+                    self.fence(thread, AtomicOrder::SeqCst);
                 }
             }
             Act::Fence { order } => self.fence(thread, order),
@@ -154,12 +154,12 @@ impl LocationClocks {
         place.access_sc = clocks.sc.clone();
     }
 
-    fn fence(&mut self, thread: usize, order: Order) {
+    fn fence(&mut self, thread: usize, order: AtomicOrder) {
         let clocks = &mut self.threads[thread];
         if order.acquires() {
             clocks.current = clocks.acquire.clone();
         }
-        if order == Order::SeqCst {
+        if order == AtomicOrder::SeqCst {
             clocks.current.join(&self.hidden);
             clocks.acquire = clocks.current.clone();
             self.hidden = clocks.current.clone();

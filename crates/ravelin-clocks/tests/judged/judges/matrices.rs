@@ -6,7 +6,7 @@
 //! out of every other view. Everything is finite, so only standard witnesses are seen (theorem 2.2).
 
 use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
-use ravelin_clocks::{CasKind, Order};
+use ravelin_clocks::{AtomicOrder, CasKind};
 
 #[derive(Clone, Debug)]
 struct View {
@@ -116,8 +116,8 @@ impl Matrices {
                         self.write(thread, x, order, value, true);
                     }
                 }
-                if does.order() == Some(Order::SeqCst) {
-                    self.fence(thread, Order::SeqCst);
+                if does.order() == Some(AtomicOrder::SeqCst) {
+                    self.fence(thread, AtomicOrder::SeqCst);
                 }
             }
             Act::Fence { order } => self.fence(thread, order),
@@ -150,7 +150,7 @@ impl Matrices {
         views.sc.join(&sc);
     }
 
-    fn acquire(&mut self, thread: usize, x: usize, order: Order) {
+    fn acquire(&mut self, thread: usize, x: usize, order: AtomicOrder) {
         let (views, place) = (&mut self.threads[thread], &self.places[x]);
         views.acq.join(&place.message);
         if order.acquires() {
@@ -160,14 +160,14 @@ impl Matrices {
         views.cur.learn(x);
     }
 
-    fn read(&mut self, thread: usize, x: usize, order: Order) {
+    fn read(&mut self, thread: usize, x: usize, order: AtomicOrder) {
         self.acquire(thread, x, order);
         let (views, place) = (&mut self.threads[thread], &mut self.places[x]);
         views.sc.join(&place.write_sc);
         place.access_sc.join(&views.sc);
     }
 
-    fn write(&mut self, thread: usize, x: usize, order: Order, value: u64, update: bool) {
+    fn write(&mut self, thread: usize, x: usize, order: AtomicOrder, value: u64, update: bool) {
         let overwritten = self.places[x].value;
         self.threads[thread].sc.join(&self.places[x].access_sc);
         for views in &mut self.threads {
@@ -199,12 +199,12 @@ impl Matrices {
         place.access_sc = views.sc.clone();
     }
 
-    fn fence(&mut self, thread: usize, order: Order) {
+    fn fence(&mut self, thread: usize, order: AtomicOrder) {
         let views = &mut self.threads[thread];
         if order.acquires() {
             views.cur = views.acq.clone();
         }
-        if order == Order::SeqCst {
+        if order == AtomicOrder::SeqCst {
             views.cur.join(&self.hidden);
             views.acq = views.cur.clone();
             self.hidden = views.cur.clone();

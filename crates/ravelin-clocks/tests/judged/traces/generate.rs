@@ -5,7 +5,7 @@
 //! release sequence, on a fence, or on a long run of writes.
 
 use super::{LOCATIONS, LOCKS, Operation, Random, SEMAPHORES, Step, World};
-use ravelin_clocks::{CasKind, Order};
+use ravelin_clocks::{AtomicOrder, CasKind};
 
 /// What a generated trace may have.
 #[derive(Clone, Copy, Debug)]
@@ -69,19 +69,19 @@ impl Taste {
             .unwrap_or(0)
     }
 
-    fn load(&self, random: &mut Random) -> Order {
-        [Order::Relaxed, Order::Acquire, Order::SeqCst][self.strength(random)]
+    fn load(&self, random: &mut Random) -> AtomicOrder {
+        [AtomicOrder::Relaxed, AtomicOrder::Acquire, AtomicOrder::SeqCst][self.strength(random)]
     }
 
-    fn store(&self, random: &mut Random) -> Order {
-        [Order::Relaxed, Order::Release, Order::SeqCst][self.strength(random)]
+    fn store(&self, random: &mut Random) -> AtomicOrder {
+        [AtomicOrder::Relaxed, AtomicOrder::Release, AtomicOrder::SeqCst][self.strength(random)]
     }
 
-    fn update(&self, random: &mut Random) -> Order {
+    fn update(&self, random: &mut Random) -> AtomicOrder {
         match self.strength(random) {
-            0 => Order::Relaxed,
-            1 => random.pick(&[Order::Acquire, Order::Release, Order::AcqRel]),
-            _ => Order::SeqCst,
+            0 => AtomicOrder::Relaxed,
+            1 => random.pick(&[AtomicOrder::Acquire, AtomicOrder::Release, AtomicOrder::AcqRel]),
+            _ => AtomicOrder::SeqCst,
         }
     }
 
@@ -121,13 +121,20 @@ impl Taste {
             }
             5 => Operation::Wait { x, order: self.load(random), value },
             6 => {
-                let order =
-                    random.pick(&[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst]);
+                let order = random.pick(&[
+                    AtomicOrder::Relaxed,
+                    AtomicOrder::Acquire,
+                    AtomicOrder::Release,
+                    AtomicOrder::AcqRel,
+                    AtomicOrder::SeqCst,
+                ]);
                 Operation::Fence { order }
             }
             7 => match world.unborn() {
                 Some(child) if world.running().len() < self.threads => Operation::Spawn { child },
-                _ => world.ended().map_or(Operation::Fence { order: Order::AcqRel }, |child| Operation::Join { child }),
+                _ => world
+                    .ended()
+                    .map_or(Operation::Fence { order: AtomicOrder::AcqRel }, |child| Operation::Join { child }),
             },
             8 if thread != 0 => Operation::End,
             9 => {
@@ -136,7 +143,7 @@ impl Taste {
             }
             10 => Operation::Post { semaphore: random.below(SEMAPHORES) },
             11 => Operation::Take { semaphore: random.below(SEMAPHORES) },
-            _ => Operation::Fence { order: Order::SeqCst },
+            _ => Operation::Fence { order: AtomicOrder::SeqCst },
         }
     }
 }

@@ -10,7 +10,7 @@ mod random;
 pub use generate::{Shape, generate};
 pub use random::Random;
 
-use ravelin_clocks::{CasKind, Order};
+use ravelin_clocks::{AtomicOrder, CasKind};
 use std::fmt;
 
 /// One operation of one thread.
@@ -24,33 +24,33 @@ pub struct Step {
 pub enum Operation {
     Load {
         x: usize,
-        order: Order,
+        order: AtomicOrder,
     },
     Store {
         x: usize,
-        order: Order,
+        order: AtomicOrder,
         value: u64,
     },
     Update {
         x: usize,
-        order: Order,
+        order: AtomicOrder,
         value: u64,
     },
     CompareExchange {
         x: usize,
-        success: Order,
-        failure: Order,
+        success: AtomicOrder,
+        failure: AtomicOrder,
         kind: CasKind,
         expected: u64,
         value: u64,
     },
     Wait {
         x: usize,
-        order: Order,
+        order: AtomicOrder,
         value: u64,
     },
     Fence {
-        order: Order,
+        order: AtomicOrder,
     },
     Spawn {
         child: usize,
@@ -94,7 +94,7 @@ pub enum Act {
         does: Does,
     },
     Fence {
-        order: Order,
+        order: AtomicOrder,
     },
     Spawn {
         child: usize,
@@ -138,14 +138,14 @@ pub enum Ask {
 pub enum Does {
     /// None: it will be tried again.
     Nothing,
-    Read(Order),
-    Write(Order, u64),
+    Read(AtomicOrder),
+    Write(AtomicOrder, u64),
     /// Reads the newest write and writes.
-    Update(Order, u64),
+    Update(AtomicOrder, u64),
 }
 
 impl Does {
-    pub fn order(self) -> Option<Order> {
+    pub fn order(self) -> Option<AtomicOrder> {
         match self {
             Does::Nothing => None,
             Does::Read(order) | Does::Write(order, _) | Does::Update(order, _) => Some(order),

@@ -1,18 +1,18 @@
 //! Runs, and the report about them.
 
 use crate::report::{Gathered, Report, Run, Wanted, gather};
-use crate::runs::{Plan, Ran};
+use crate::runs::{CompletedRun, RunPlan};
 use crate::watch::NotWatched;
 use std::path::Path;
 
 /// Runs and the report about them.
 #[derive(Debug)]
-pub struct Judged {
+pub struct RunReport {
     pub report: Report,
-    pub ran: Vec<Ran>,
+    pub ran: Vec<CompletedRun>,
 }
 
-impl Plan {
+impl RunPlan {
     /// Makes all runs, or with `halt` those up to the first with findings. `watched` is called with the number of runs
     /// done and of those with findings. Without it the runs are judged together at the end.
     pub fn judge(
@@ -20,9 +20,10 @@ impl Plan {
         wanted: &Wanted,
         halt: bool,
         mut watched: Option<&mut (dyn FnMut(u64, u64) + Send)>,
-    ) -> Result<Judged, NotWatched> {
+    ) -> Result<RunReport, NotWatched> {
         // Each gets a copy: only the report counts the use of a suppression.
-        let is_clean = |run: &Ran, wanted: &Wanted| gather(self.gathered(std::slice::from_ref(run)), wanted).is_clean();
+        let is_clean =
+            |run: &CompletedRun, wanted: &Wanted| gather(self.gathered(std::slice::from_ref(run)), wanted).is_clean();
         let (mut done, mut violated, judge) = (0, 0, wanted.clone());
         let mut ran = self.run(move |run| {
             let clean = !(halt || watched.is_some()) || is_clean(run, &judge);
@@ -37,12 +38,12 @@ impl Plan {
         if halt && let Some(first) = ran.iter().position(|run| !is_clean(run, &wanted.clone())) {
             ran.truncate(first + 1);
         }
-        Ok(Judged { report: gather(self.gathered(&ran), wanted), ran })
+        Ok(RunReport { report: gather(self.gathered(&ran), wanted), ran })
     }
 
     /// The input for a report about runs.
-    pub fn gathered<'a>(&self, ran: &'a [Ran]) -> Gathered<'a> {
-        let summary = |run: &Ran| Run {
+    pub fn gathered<'a>(&self, ran: &'a [CompletedRun]) -> Gathered<'a> {
+        let summary = |run: &CompletedRun| Run {
             schedule: run.schedule,
             exit_code: run.watched.exit_code,
             signal: run.watched.signal,
@@ -50,7 +51,7 @@ impl Plan {
             trail: run.watched.processes.iter().fold(0, |trail, process| trail ^ process.trail),
             replayable: run.schedule.is_some() && run.watched.is_replayable(),
         };
-        let of = |(index, run): (usize, &Ran)| std::iter::repeat_n(index, run.watched.processes.len());
+        let of = |(index, run): (usize, &CompletedRun)| std::iter::repeat_n(index, run.watched.processes.len());
         Gathered {
             program: self.watch.program.display().to_string(),
             arguments: self.watch.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect(),

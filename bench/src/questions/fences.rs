@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// What is asked.
 #[derive(Clone, Copy)]
-pub struct Plan {
+pub struct FenceExperiment {
     pub purpose: SynthesisPurpose,
     pub sets: Sets,
     pub after_stores: bool,
@@ -25,8 +25,8 @@ pub struct Plan {
     pub time: Option<Duration>,
 }
 
-impl Plan {
-    pub const ROBUST: Plan = Plan {
+impl FenceExperiment {
+    pub const ROBUST: FenceExperiment = FenceExperiment {
         purpose: SynthesisPurpose::Robust,
         sets: Sets::Cheapest,
         after_stores: false,
@@ -34,7 +34,7 @@ impl Plan {
         apart: false,
         time: None,
     };
-    pub const SAFE: Plan = Plan {
+    pub const SAFE: FenceExperiment = FenceExperiment {
         purpose: SynthesisPurpose::Safe(ReachEngine::Auto),
         sets: Sets::AllMinimal,
         after_stores: true,
@@ -44,7 +44,7 @@ impl Plan {
     };
 }
 
-pub struct Measured {
+pub struct FenceMeasurement {
     pub answer: FenceAnswer,
     /// Those of the first set.
     pub fences: usize,
@@ -54,7 +54,12 @@ pub struct Measured {
 }
 
 /// The answer, and the median of the processor time of all threads.
-pub fn measure(program: &Program, language: Language, plan: Plan, repetitions: usize) -> Result<Measured> {
+pub fn measure(
+    program: &Program,
+    language: Language,
+    plan: FenceExperiment,
+    repetitions: usize,
+) -> Result<FenceMeasurement> {
     let request = SiteRequest { repair: plan.repair, existing: false, copies: None };
     let ask = || -> Result<(FenceAnswer, Vec<Site>, Vec<Offer>)> {
         let found = sites(&program.source, language, &request)?;
@@ -73,7 +78,7 @@ pub fn measure(program: &Program, language: Language, plan: Plan, repetitions: u
         Ok((answer?, time))
     })?;
     let fences = answer.sets.first().map_or(0, |set| set.fences(&offers, &sites));
-    Ok(Measured { answer, fences, places: offers.len(), time })
+    Ok(FenceMeasurement { answer, fences, places: offers.len(), time })
 }
 
 /// Whether the search ended by itself.

@@ -5,12 +5,12 @@
 
 use crate::clock::{Clock, Epoch, Tid};
 use crate::live::Visitor;
-use crate::snapshot::Snapshot;
+use crate::snapshot::ClockSnapshot;
 
 /// What a thread knows in one of its views. In the joins, `me` is the thread: it knows everything that it ever
 /// released.
 #[derive(Clone, Debug, Default)]
-pub struct Knows {
+pub struct ThreadKnowledge {
     /// Happens-before: for data races.
     pub hb: Clock,
     /// Happens-before and hidden fences: for robustness. `None`: the same as `hb`.
@@ -19,21 +19,21 @@ pub struct Knows {
 
 /// What a thread releases to others.
 #[derive(Clone, Debug, Default)]
-pub struct Published {
+pub struct PublishedClocks {
     /// Happens-before.
-    pub hb: Snapshot,
+    pub hb: ClockSnapshot,
     /// With hidden fences. `None`: the same as `hb`.
-    pub view: Option<Snapshot>,
+    pub view: Option<ClockSnapshot>,
 }
 
-impl Published {
+impl PublishedClocks {
     /// What the view holds.
-    pub fn view(&self) -> &Snapshot {
+    pub fn view(&self) -> &ClockSnapshot {
         self.view.as_ref().unwrap_or(&self.hb)
     }
 
     /// Learns what another holds.
-    pub fn join(&mut self, other: &Published) {
+    pub fn join(&mut self, other: &PublishedClocks) {
         match (&mut self.view, &other.view) {
             (Some(view), _) => view.join(other.view()),
             (None, None) => {}
@@ -48,7 +48,7 @@ impl Published {
 
     /// Makes `to` the same as `from`.
     #[inline]
-    pub fn assign(to: &mut Option<Published>, from: &Option<Published>) {
+    pub fn assign(to: &mut Option<PublishedClocks>, from: &Option<PublishedClocks>) {
         match (to, from) {
             (Some(to), Some(from)) => {
                 to.hb.clone_from(&from.hb);
@@ -69,7 +69,7 @@ impl Published {
     }
 }
 
-impl Knows {
+impl ThreadKnowledge {
     /// The clock that robustness looks at.
     #[inline]
     pub fn view(&self) -> &Clock {
@@ -78,7 +78,7 @@ impl Knows {
 
     /// Whether what was published is certainly known.
     #[inline]
-    pub fn covers(&self, me: Tid, published: &Published) -> bool {
+    pub fn covers(&self, me: Tid, published: &PublishedClocks) -> bool {
         self.hb.covers(me, &published.hb)
             && match (&self.view, &published.view) {
                 (None, None) => true,
@@ -89,7 +89,7 @@ impl Knows {
 
     /// Learns what was published. Returns whether anything was new.
     #[inline]
-    pub fn join(&mut self, me: Tid, published: &Published) -> bool {
+    pub fn join(&mut self, me: Tid, published: &PublishedClocks) -> bool {
         let mut changed = self.hb.join(me, &published.hb);
         match (&mut self.view, &published.view) {
             (None, None) => {}
@@ -109,7 +109,7 @@ impl Knows {
 
     /// Learns what was published through a hidden fence, in the view only. Returns whether anything was new.
     #[inline]
-    pub fn join_hidden(&mut self, me: Tid, published: &Published) -> bool {
+    pub fn join_hidden(&mut self, me: Tid, published: &PublishedClocks) -> bool {
         match &mut self.view {
             Some(view) => view.join(me, published.view()),
             None => {
@@ -142,7 +142,7 @@ impl Knows {
     }
 
     /// The view alone, as `by` knows it at its epoch `at`.
-    pub fn freeze_view(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut Option<Snapshot>) {
+    pub fn freeze_view(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut Option<ClockSnapshot>) {
         let view = self.view.as_mut().unwrap_or(&mut self.hb);
         match old {
             Some(old) => view.freeze_into(by, at, changed, old),
@@ -160,13 +160,13 @@ impl Knows {
 
     /// What `by` publishes at its epoch `at`.
     #[inline]
-    pub fn freeze(&mut self, by: Tid, at: Epoch) -> Published {
-        Published { hb: self.hb.freeze(by, at), view: self.view.as_mut().map(|view| view.freeze(by, at)) }
+    pub fn freeze(&mut self, by: Tid, at: Epoch) -> PublishedClocks {
+        PublishedClocks { hb: self.hb.freeze(by, at), view: self.view.as_mut().map(|view| view.freeze(by, at)) }
     }
 
-    /// Makes `old` equal to the result of [`Knows::freeze`]. The view was last changed at the epoch `changed`.
+    /// Makes `old` equal to the result of [`ThreadKnowledge::freeze`]. The view was last changed at the epoch `changed`.
     #[inline]
-    pub fn freeze_into(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut Published) {
+    pub fn freeze_into(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut PublishedClocks) {
         self.hb.freeze_into(by, at, changed, &mut old.hb);
         match (&mut self.view, &mut old.view) {
             (Some(view), Some(old)) => view.freeze_into(by, at, changed, old),
