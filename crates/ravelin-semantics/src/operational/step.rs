@@ -111,20 +111,7 @@ impl StateDraft<'_> {
                 self.set_if_wanted(*old, found)
             }
             Instruction::CompareExchange { address, expected, new, old, ok, .. } => {
-                self.locked_access()?;
-                let address = self.address(address)?;
-                let expected = self.eval(expected)?;
-                let new = self.eval(new)?;
-                let found = self.state.cell(address);
-                let fails_for_no_reason = choice == 1;
-                if fails_for_no_reason && found != expected {
-                    return Err(Refusal::FailsForAReason { found });
-                }
-                let succeeds = found == expected && !fails_for_no_reason;
-                if succeeds {
-                    let new = self.admit(self.domain_at(address), new)?;
-                    self.write(address, new);
-                }
+                let (found, succeeds) = self.compare_exchange(address, expected, new, choice == 1)?;
                 // If both are the same register, `ok` is written last.
                 self.set_if_wanted(*old, found)?;
                 self.set_if_wanted(*ok, Value::from(succeeds))
@@ -132,13 +119,7 @@ impl StateDraft<'_> {
             Instruction::BlockingCas { address, expected, new, .. } => self.blocking_cas(address, expected, new),
             Instruction::Lock(address) => self.blocking_cas(address, &Expr::Const(0), &Expr::Const(1)),
             Instruction::Wait { address, values, old, .. } => {
-                self.bus_not_with_others()?;
-                let address = self.address(address)?;
-                let values = values.iter().map(|value| self.eval(value)).collect::<Result<Vec<_>, _>>()?;
-                let found = self.state.visible(self.thread, address);
-                if !values.contains(&found) {
-                    return Err(Refusal::Waits { found });
-                }
+                let found = self.wait(address, values)?;
                 self.set_if_wanted(*old, found)
             }
             Instruction::Fence(Order::SeqCst) => self.drained(),
@@ -213,6 +194,39 @@ impl StateDraft<'_> {
         }
         buffer.issue(model, address, value);
         Ok(())
+    }
+
+    /// Returns what was in memory, and whether it was exchanged. A weak one may fail although it finds what it expects.
+    fn compare_exchange(
+        &mut self,
+        address: &Address,
+        expected: &Expr,
+        new: &Expr,
+        fails_for_no_reason: bool,
+    ) -> Result<(Value, bool), Refusal> {
+        self.locked_access()?;
+        let address = self.address(address)?;
+        let expected = self.eval(expected)?;
+        let new = self.eval(new)?;
+        let found = self.state.cell(address);
+        if fails_for_no_reason && found != expected {
+            return Err(Refusal::FailsForAReason { found });
+        }
+        let succeeds = found == expected && !fails_for_no_reason;
+        if succeeds {
+            let new = self.admit(self.domain_at(address), new)?;
+            self.write(address, new);
+        }
+        Ok((found, succeeds))
+    }
+
+    /// Returns the value that was waited for.
+    fn wait(&self, address: &Address, values: &[Expr]) -> Result<Value, Refusal> {
+        self.bus_not_with_others()?;
+        let address = self.address(address)?;
+        let values = values.iter().map(|value| self.eval(value)).collect::<Result<Vec<_>, _>>()?;
+        let found = self.state.visible(self.thread, address);
+        if values.contains(&found) { Ok(found) } else { Err(Refusal::Waits { found }) }
     }
 
     fn blocking_cas(&mut self, address: &Address, expected: &Expr, new: &Expr) -> Result<(), Refusal> {
