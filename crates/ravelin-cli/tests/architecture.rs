@@ -1,4 +1,5 @@
 //! ARCHITECTURE.md is true: its map is that of `cargo metadata`, and `unsafe` occurs only in the crates that it lists.
+//! Names of types are nouns, and mean one thing in the workspace.
 //!
 //! The map is the first block of text below `## The map`. A line that begins with the name of a crate opens its entry;
 //! what follows an arrow in the lines below it are the crates that it links.
@@ -61,6 +62,48 @@ fn unsafe_code_is_where_the_invariants_list_it() {
     });
     let found: BTreeSet<&str> = found.map(|(name, _)| name.as_str()).collect();
     assert_eq!(found, listed, "crates with `unsafe` code, and those that ARCHITECTURE.md lists");
+}
+
+/// Two crates may share a name: an analysis finds an `AttackWitness`, and an answer prints it. The structs of the command
+/// line are not looked at: each has the name of its command.
+#[test]
+fn no_name_stands_for_public_types_of_three_crates() {
+    let mut crates: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    let members = members();
+    for (crate_, package) in members.iter().filter(|(crate_, _)| *crate_ != "ravelin-cli") {
+        for (line, _) in code(package) {
+            if let Some(name) = line.strip_prefix("pub ").and_then(type_name) {
+                crates.entry(name.to_owned()).or_default().insert(crate_);
+            }
+        }
+    }
+    crates.retain(|_, crates| crates.len() > 2);
+    assert!(crates.is_empty(), "public types with the same name: {crates:#?}");
+}
+
+#[test]
+fn types_are_not_named_by_participles() {
+    const PARTICIPLES: &str = "Asked Beyond Checked Chosen Compared Ended Explored Found Given Grown Judged Kept Known \
+        Measured Ran Remembered Reported Searched Seen Settled Shown Stored Taken Told Written";
+    let members = members();
+    let named = members.values().flat_map(code).filter(|(line, _)| {
+        let line = line.trim_start();
+        let public = line.strip_prefix("pub").map(|rest| rest.split_once(' ').map_or("", |(_, rest)| rest));
+        type_name(public.unwrap_or(line))
+            .is_some_and(|name| PARTICIPLES.split(' ').any(|participle| participle == name))
+    });
+    let named: Vec<String> = named.map(|(line, file)| format!("{}: {}", file.display(), line.trim())).collect();
+    assert!(named.is_empty(), "types with names that say nothing where they are used:\n{}", named.join("\n"));
+}
+
+#[test]
+fn definitions_of_types_are_found() {
+    assert_eq!(type_name("struct Attack {"), Some("Attack"));
+    assert_eq!(type_name("enum End<I> {"), Some("End"));
+    assert_eq!(type_name("trait Peers: Sync {"), Some("Peers"));
+    assert_eq!(type_name("type Letter = u32;"), Some("Letter"));
+    assert_eq!(type_name("fn structure() {"), None);
+    assert_eq!(type_name("/// struct Attack"), None);
 }
 
 #[test]
@@ -133,6 +176,24 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         }
     }
     files
+}
+
+/// The lines of a package's library or program, each with its file.
+fn code(package: &Value) -> Vec<(String, PathBuf)> {
+    let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
+    let mut lines = Vec::new();
+    for file in sources(&manifest.with_file_name("src")) {
+        let text = std::fs::read_to_string(&file).expect("a source");
+        lines.extend(text.lines().map(|line| (line.to_owned(), file.clone())));
+    }
+    lines
+}
+
+/// The name of the type, trait or alias that a line defines.
+fn type_name(line: &str) -> Option<&str> {
+    let (keyword, rest) = line.split_once(' ')?;
+    let name = rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()?;
+    ["struct", "enum", "union", "trait", "type"].contains(&keyword).then_some(name)
 }
 
 fn has_unsafe(file: &Path) -> bool {

@@ -41,12 +41,12 @@ mod found {
     use super::{FUNCTIONS, Function, OPERATIONS, Operation};
     use std::ffi::{CStr, c_char, c_void};
 
-    struct Found {
+    struct RuntimeFunctions {
         sized: [[usize; OPERATIONS]; 4],
         others: [usize; FUNCTIONS],
     }
 
-    static mut FOUND: Found = Found { sized: [[0; OPERATIONS]; 4], others: [0; FUNCTIONS] };
+    static mut FOUND: RuntimeFunctions = RuntimeFunctions { sized: [[0; OPERATIONS]; 4], others: [0; FUNCTIONS] };
 
     unsafe extern "C" {
         fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;

@@ -4,8 +4,8 @@
 //! Everything is derived from a [`story`](crate::story), so a stored document is enough.
 
 use crate::story::{
-    Document, Edge, Event, Fences, Finding, Findings, Frame, Graph, Run, SanitizerAccess, State, States, Step, Story,
-    Stuck, Telling, Verdict, describe_access,
+    Document, Edge, Event, Fences, Finding, Findings, Frame, Graph, RunView, SanitizerAccess, State, States, Step,
+    Story, Stuck, Telling, Verdict, describe_access,
 };
 use ravelin_answer::text::{Style, counted};
 use ravelin_answer::{AccessStorage, BufferEntry, EdgeKind, FenceChange};
@@ -84,7 +84,7 @@ fn told(telling: &Telling, style: Style) -> String {
 // ---- the run ----
 
 /// The steps, one per line.
-fn run(run: &Run) -> String {
+fn run(run: &RunView) -> String {
     let mut text = String::new();
     if !run.memory.is_empty() {
         let cells = run.memory.iter().map(|cell| format!("{} = {}", cell.cell, cell.value)).collect::<Vec<_>>();
@@ -97,7 +97,7 @@ fn run(run: &Run) -> String {
 }
 
 /// One step in a sentence or two. `before` is the state it is taken in.
-pub(crate) fn sentence(run: &Run, step: &Step, before: &State) -> String {
+pub(crate) fn sentence(run: &RunView, step: &Step, before: &State) -> String {
     let thread = run.thread_name(step);
     let had = |cell: &str| before.memory.iter().find(|known| known.cell == cell).map(|known| known.value);
     if step.flush {
@@ -152,7 +152,7 @@ pub(crate) fn sentence(run: &Run, step: &Step, before: &State) -> String {
 }
 
 /// The thread's own pending stores that a read of memory overtakes.
-fn overtaken(run: &Run, step: &Step) -> String {
+fn overtaken(run: &RunView, step: &Step) -> String {
     let mut cells: Vec<String> = Vec::new();
     for entry in step.buffers.get(step.thread).into_iter().flatten() {
         if let BufferEntry::Store(store) = entry

@@ -42,7 +42,7 @@ pub struct Run {
     #[arg(long)]
     pub no_robustness: bool,
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: DisplayArguments,
     #[command(flatten)]
     pub schedules: Schedules,
     /// Try a suggestion: FILE:LINE:ORDER (acquire, release, acq_rel, seq_cst, or fence for a seq_cst fence before that
@@ -110,7 +110,7 @@ pub struct Cargo {
     #[arg(long)]
     pub no_robustness: bool,
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: DisplayArguments,
     /// A command of cargo (test, run, build or bench) and its arguments
     #[arg(required = true, value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
@@ -169,7 +169,7 @@ pub struct Replay {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub finding: u64,
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: DisplayArguments,
 }
 
 #[derive(Debug, Args)]
@@ -179,11 +179,11 @@ pub struct Findings {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: DisplayArguments,
 }
 
 #[derive(Debug, Args)]
-pub struct Shown {
+pub struct DisplayArguments {
     /// File of findings to suppress, with lines race:PATTERN, robust:PATTERN or any:PATTERN; may be repeated
     #[arg(long, value_name = "FILE")]
     pub suppressions: Vec<PathBuf>,

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::pages::Pages;
 use crate::terminal::paints;
 use anyhow::Context;
-use arguments::{Compile, Findings, ReportFormat, Shown};
+use arguments::{Compile, DisplayArguments, Findings, ReportFormat};
 use ravelin::answer::text::Style;
 use ravelin_output::escape::{Colors, escaped_but_for};
 use ravelin_output::{Stream, replace, stdout};
@@ -52,7 +52,7 @@ fn exit(report: &Report) -> Exit {
     }
 }
 
-fn wanted(shown: &Shown) -> anyhow::Result<Wanted> {
+fn wanted(shown: &DisplayArguments) -> anyhow::Result<Wanted> {
     let mut wanted = Wanted { spinning: shown.spinning, library: shown.show_library, ..Wanted::default() };
     for file in &shown.suppressions {
         wanted.suppressions.read(file)?;
@@ -65,7 +65,7 @@ fn show(
     command: &str,
     report: &Report,
     command_line: Option<&json::CommandLine>,
-    shown: &Shown,
+    shown: &DisplayArguments,
     for_people: Stream,
 ) -> anyhow::Result<()> {
     // A file is no terminal, wherever the rest goes.
@@ -91,7 +91,7 @@ fn show(
 }
 
 /// Writes a report to a file. Text is for people, who will look at it on a terminal.
-fn write_report(file: &Path, report: &str, shown: &Shown) -> anyhow::Result<()> {
+fn write_report(file: &Path, report: &str, shown: &DisplayArguments) -> anyhow::Result<()> {
     let colors = if shown.color == Color::Always { Colors::Kept } else { Colors::Escaped };
     let written = match shown.format {
         ReportFormat::Text => replace(file, escaped_but_for(report, colors).as_bytes()),

@@ -5,7 +5,7 @@ use super::run::run;
 use super::source::{excerpt, source};
 use super::{Place, badge, diff};
 use crate::picture;
-use crate::story::{EndState, Fences, Graph, Role, States, Story, Telling};
+use crate::story::{EndStateView, Fences, Graph, Role, States, Story, Telling};
 use maud::{Markup, html};
 use ravelin_answer::FenceSet;
 
@@ -216,14 +216,14 @@ fn needed(fences: &Fences, story: &Story, place: &Place) -> Markup {
 }
 
 fn states(states: &States) -> Markup {
-    let table = |shown: &[EndState]| {
+    let table = |shown: &[EndStateView]| {
         let mut names: Vec<&str> = Vec::new();
         for (name, _) in shown.iter().flat_map(|state| &state.values) {
             if !names.contains(&name.as_str()) {
                 names.push(name);
             }
         }
-        let value = |state: &EndState, name: &str| {
+        let value = |state: &EndStateView, name: &str| {
             let found = state.values.iter().find(|(other, _)| other == name);
             found.map(|(_, value)| value.to_string()).unwrap_or_default()
         };

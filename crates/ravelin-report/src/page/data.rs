@@ -8,13 +8,13 @@
 //! Empty values at the end of a step are omitted.
 
 use super::run::written;
-use crate::story::{Run, Step};
+use crate::story::{RunView, Step};
 use ravelin_answer::BufferEntry;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// The text of a script element.
-pub fn of(run: &Run, shown: &[usize]) -> String {
+pub fn of(run: &RunView, shown: &[usize]) -> String {
     let mut texts = Texts::default();
     let memory: Vec<Value> =
         run.memory.iter().flat_map(|cell| [json!(texts.number(&cell.cell)), exact(cell.value)]).collect();

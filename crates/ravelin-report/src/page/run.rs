@@ -6,7 +6,7 @@
 //! checks.
 
 use super::data;
-use crate::story::{Run, Step, Telling};
+use crate::story::{RunView, Step, Telling};
 use maud::{Markup, PreEscaped, html};
 use ravelin_answer::text::counted;
 use ravelin_answer::{AccessStorage, BufferEntry};
@@ -70,11 +70,11 @@ pub fn run(telling: &Telling, id: &str) -> Markup {
 }
 
 /// The threads that take a step.
-fn threads_shown(run: &Run) -> Vec<usize> {
+fn threads_shown(run: &RunView) -> Vec<usize> {
     (0..run.threads.len()).filter(|&thread| run.steps.iter().any(|step| step.thread == thread)).collect()
 }
 
-fn start_row(run: &Run, shown: &[usize], parts: bool) -> Markup {
+fn start_row(run: &RunView, shown: &[usize], parts: bool) -> Markup {
     let cells: Vec<String> =
         run.memory.iter().take(MOST_CELLS).map(|cell| format!("{} = {}", cell.cell, cell.value)).collect();
     let more = if run.memory.len() > MOST_CELLS { " …" } else { "" };
@@ -88,7 +88,7 @@ fn start_row(run: &Run, shown: &[usize], parts: bool) -> Markup {
     }
 }
 
-fn row(run: &Run, shown: &[usize], parts: bool, number: usize, step: &Step) -> Markup {
+fn row(run: &RunView, shown: &[usize], parts: bool, number: usize, step: &Step) -> Markup {
     let acting = shown.iter().position(|&thread| thread == step.thread).unwrap_or(0);
     let changes: Vec<String> = written(step).iter().map(|(cell, value)| format!("{cell} = {value}")).collect();
     let reaches_memory = !changes.is_empty();

@@ -1,7 +1,7 @@
 //! What happened before what: events, edges between them, and which of the edges are on the cycle that sequential
 //! consistency forbids.
 
-use super::Run;
+use super::RunView;
 use ravelin_answer::{self as answer, EdgeKind};
 
 /// An execution graph.
@@ -40,7 +40,7 @@ pub struct Edge {
 
 /// A graph from its parts.
 pub fn graph(
-    run: &Run,
+    run: &RunView,
     events: &[answer::Event],
     edges: &[answer::Edge],
     cycle: &[answer::Edge],

@@ -31,11 +31,11 @@ mod telling;
 
 pub use fence::{Fences, Needed};
 pub use graph::{Edge, Event, Graph};
-pub use run::{Run, State, Step};
+pub use run::{RunView, State, Step};
 pub use sanitizer::{
     Blocked, Finding, Findings, Frame, PathStep, SanitizerAccess, SanitizerThread, Site, Stuck, describe_access,
 };
-pub use states::{EndState, States};
+pub use states::{EndStateView, States};
 pub use telling::{Role, Telling};
 
 use ravelin_answer::{self as answer, Answer, AnyNumber, NoAnswer, NoVerdict, SCHEMA};

@@ -11,7 +11,7 @@ use ravelin_answer::{
 
 /// A run of a program.
 #[derive(Clone, Debug, Default)]
-pub struct Run {
+pub struct RunView {
     pub threads: Vec<InitialThread>,
     /// The initial values of memory, in the order of addresses.
     pub memory: Vec<CellValue>,
@@ -56,7 +56,7 @@ pub struct State {
     pub buffers: Vec<Vec<BufferEntry>>,
 }
 
-impl Run {
+impl RunView {
     /// Memory, registers and buffers before the first step.
     pub fn initial(&self) -> State {
         State {
@@ -117,9 +117,9 @@ impl State {
 }
 
 /// A run from its parts.
-pub fn run(initial: &InitialState, steps: &[answer::RunStep], buffered: bool) -> Run {
+pub fn run(initial: &InitialState, steps: &[answer::RunStep], buffered: bool) -> RunView {
     let InitialState { threads, memory } = initial.clone();
-    let mut run = Run { threads, memory, buffered, ..Run::default() };
+    let mut run = RunView { threads, memory, buffered, ..RunView::default() };
     for step in steps {
         run.places.push(run.steps.len());
         if step.internal {

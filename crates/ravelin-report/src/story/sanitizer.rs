@@ -71,12 +71,12 @@ pub struct Frame {
 pub struct Site {
     pub address: String,
     pub name: Option<String>,
-    pub memory: Memory,
+    pub memory: MemoryView,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Memory {
+pub enum MemoryView {
     Global,
     Heap { offset: u64, size: u64, thread: SanitizerThread, allocated: Vec<Frame> },
     Stack { thread: SanitizerThread },
@@ -159,10 +159,10 @@ impl Site {
     pub fn words(&self) -> String {
         match (&self.name, &self.memory) {
             (Some(name), _) => format!("`{name}`"),
-            (None, Memory::Heap { offset, size, thread, .. }) => {
+            (None, MemoryView::Heap { offset, size, thread, .. }) => {
                 format!("byte {offset} of {} that {} allocated", counted(*size, "byte"), thread.words())
             }
-            (None, Memory::Stack { thread }) => format!("{} on the stack of {}", self.address, thread.words()),
+            (None, MemoryView::Stack { thread }) => format!("{} on the stack of {}", self.address, thread.words()),
             (None, _) => self.address.clone(),
         }
     }

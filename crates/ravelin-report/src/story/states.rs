@@ -9,24 +9,24 @@ use ravelin_program::Model;
 /// Final states, and those in which nothing can move although some thread is not at its end.
 #[derive(Clone, Debug)]
 pub struct States {
-    pub finals: Vec<EndState>,
-    pub stuck: Vec<EndState>,
+    pub finals: Vec<EndStateView>,
+    pub stuck: Vec<EndStateView>,
 }
 
 /// A state as names and values: registers as `thread.register`, then cells.
 #[derive(Clone, Debug)]
-pub struct EndState {
+pub struct EndStateView {
     pub values: Vec<(String, i64)>,
     /// Sequential consistency forbids it; none if that could not be determined.
     pub beyond_sc: Option<bool>,
 }
 
-impl From<&answer::EndState> for EndState {
-    fn from(state: &answer::EndState) -> EndState {
+impl From<&answer::EndState> for EndStateView {
+    fn from(state: &answer::EndState) -> EndStateView {
         let registers = state.threads.iter().flat_map(|thread| {
             thread.registers.iter().map(|(register, value)| (format!("{}.{register}", thread.thread), *value))
         });
-        EndState { values: registers.chain(state.memory.iter().cloned()).collect(), beyond_sc: state.beyond_sc }
+        EndStateView { values: registers.chain(state.memory.iter().cloned()).collect(), beyond_sc: state.beyond_sc }
     }
 }
 
@@ -47,8 +47,8 @@ pub fn final_states(answer: &FinalStates) -> Story {
         notes.push(format!("Within store buffers of {buffer}: some store had to wait for room, so there may be more."));
     }
     let states = States {
-        finals: answer.finals.iter().map(EndState::from).collect(),
-        stuck: answer.stuck.iter().map(EndState::from).collect(),
+        finals: answer.finals.iter().map(EndStateView::from).collect(),
+        stuck: answer.stuck.iter().map(EndStateView::from).collect(),
     };
     Story {
         word: number,

@@ -2,7 +2,7 @@
 
 use super::graph::graph;
 use super::run::run;
-use super::{Graph, Run};
+use super::{Graph, RunView};
 use ravelin_answer::{
     AttackWitness, C11Race, C11Witness, Edge, OvertakingAccess, RunWitness, SourcePlace, TriangularRace, Trouble,
     TroubleKind, Violation,
@@ -16,7 +16,7 @@ pub struct Telling {
     /// What the run is: `computation under tso`, `run under sc up to the access`.
     pub run_title: String,
     pub roles: Vec<Role>,
-    pub run: Run,
+    pub run: RunView,
     pub graph: Option<Graph>,
     /// The line of the violated goal, the failing assertion or the fault.
     pub violated_line: Option<usize>,
@@ -87,7 +87,7 @@ pub fn of_run(witness: &RunWitness) -> Telling {
     }
 }
 
-fn graph_of(run: &Run, events: &[ravelin_answer::Event], edges: &[Edge], cycle: &[Edge]) -> Graph {
+fn graph_of(run: &RunView, events: &[ravelin_answer::Event], edges: &[Edge], cycle: &[Edge]) -> Graph {
     graph(run, events, edges, cycle, &[])
 }
 
@@ -163,7 +163,7 @@ pub fn of_data_race(race: &C11Race) -> Telling {
     execution(&race.sentence, "the second access", &named, run, graph)
 }
 
-fn execution(sentence: &str, until: &str, named: &[(&str, usize)], run: Run, graph: Graph) -> Telling {
+fn execution(sentence: &str, until: &str, named: &[(&str, usize)], run: RunView, graph: Graph) -> Telling {
     let role = |(role, event): &(&str, usize)| {
         let event = &graph.events[*event];
         Role { role: (*role).to_owned(), thread: event.thread.clone(), line: event.line, text: event.text.clone() }

@@ -1,0 +1,67 @@
+//! A process started by a small one: `ravelin-bench cost`, which this program calls itself.
+//!
+//! Linux counts, as the most memory of a process, also what the process that started it had at that time. A search that ran before in this
+//! process would be taken for memory of the watched program, so the program is started by a process that did nothing yet.
+
+use super::RunCost;
+use super::ending::ended;
+use anyhow::{Context, Result, ensure};
+use std::ffi::OsString;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Seconds after which it is killed
+    #[arg(long)]
+    limit: u64,
+    /// The program and its arguments
+    #[arg(last = true, required = true)]
+    words: Vec<OsString>,
+}
+
+/// Runs the program and prints its status, microseconds of processor time, and KiB of memory.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let (program, words) = arguments.words.split_first().context("no program")?;
+    let (status, cost) = ended(Command::new(program).args(words), Duration::from_secs(arguments.limit))?;
+    println!("{status} {} {}", cost.time.as_micros(), cost.memory);
+    Ok(())
+}
+
+/// As [`ended`], by a process of its own.
+pub fn ended_alone(command: &Command, limit: Duration) -> Result<(i32, RunCost)> {
+    let mut outer = Command::new(std::env::current_exe().context("this program cannot be found")?);
+    outer
+        .args(["cost", "--limit", &limit.as_secs().to_string(), "--"])
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    let output = outer.stdin(Stdio::null()).output().with_context(|| format!("cannot start {outer:?}"))?;
+    let problem = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{}", problem.trim().trim_start_matches("error: "));
+    read(&String::from_utf8_lossy(&output.stdout)).context("no cost was told")
+}
+
+fn read(told: &str) -> Option<(i32, RunCost)> {
+    let mut words = told.split_whitespace();
+    let status = words.next()?.parse().ok()?;
+    let time = Duration::from_micros(words.next()?.parse().ok()?);
+    Some((status, RunCost { time, memory: words.next()?.parse().ok()? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_is_read_as_it_is_printed() {
+        let (status, cost) = read("256 1500 4096\n").unwrap();
+        assert_eq!((status, cost.time, cost.memory), (256, Duration::from_micros(1500), 4096));
+        assert!(read("").is_none() && read("0 1").is_none() && read("a b c").is_none());
+    }
+}
