@@ -12,7 +12,7 @@ pub fn made_by() -> String {
 
 /// `cargo xtask bench rc20 --rocker FOLDER`, from the arguments of this process.
 pub fn command() -> String {
-    shown(&Arguments::command(), words().map(|word| word.to_string_lossy().into_owned()))
+    command_text(&Arguments::command(), words().map(|word| word.to_string_lossy().into_owned()))
 }
 
 /// The arguments of this process, but not whether the answer is to be written.
@@ -20,7 +20,7 @@ pub fn words() -> impl Iterator<Item = OsString> {
     std::env::args_os().skip(1).filter(|word| word != "--write")
 }
 
-fn shown(grammar: &Command, words: impl Iterator<Item = String>) -> String {
+fn command_text(grammar: &Command, words: impl Iterator<Item = String>) -> String {
     let mut grammar = grammar;
     let mut shown = "cargo xtask".to_owned();
     // What stands for the next word, after an option whose value is a path.
@@ -75,7 +75,7 @@ mod tests {
             (&["tables", "--only", "003", "--out", "/tmp/x"], "cargo xtask tables --only 003 --out FOLDER"),
         ] {
             let words = words.iter().map(|&word| word.to_owned());
-            assert_eq!(shown(&Arguments::command(), words), expected);
+            assert_eq!(command_text(&Arguments::command(), words), expected);
         }
     }
 

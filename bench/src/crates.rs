@@ -35,7 +35,7 @@ struct CrateRow {
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let project = crate::root().join("case-studies/rust");
-    let ravelin = arguments.ravelin.clone().map_or_else(crate::watched::built, Ok)?;
+    let ravelin = arguments.ravelin.clone().map_or_else(crate::sanitizer::built, Ok)?;
     let mut build = Command::new(&ravelin);
     build.current_dir(&project).arg("cargo").arg(if arguments.races { "--races" } else { "--no-races" });
     build.args(["build", "--bins", "--target-dir"]);

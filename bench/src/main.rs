@@ -13,11 +13,11 @@ mod measure;
 mod papers;
 mod questions;
 mod rival;
+mod sanitizer;
 mod sources;
 mod spin;
 mod table;
 mod tables;
-mod watched;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ enum Chore {
     Crates(crates::Arguments),
     /// What one run of a program costs; for the benchmarks themselves
     #[command(hide = true)]
-    Cost(watched::alone::Arguments),
+    Cost(sanitizer::alone::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
         Chore::Bench(arguments) => benchmarks::run(&arguments),
         Chore::Tables(arguments) => tables::run(&arguments),
         Chore::Crates(arguments) => crates::run(&arguments),
-        Chore::Cost(arguments) => watched::alone::run(&arguments),
+        Chore::Cost(arguments) => sanitizer::alone::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

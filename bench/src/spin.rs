@@ -16,7 +16,7 @@ pub fn is_installed() -> bool {
 /// The verifier for a program, compiled, for a search of all its states without reductions. Depth and memory are enough for the
 /// spaces measured here.
 pub fn prepare(program: &Program) -> Result<Rival> {
-    let (directory, _) = written(program)?;
+    let (directory, _) = promela_file(program)?;
     let mut command = Command::new("sh");
     command.args(["-c", &build("-O2 -DNOREDUCE -DMEMLIM=16000")]).current_dir(&directory);
     let (output, compiled_in) = timed(wall_time, || command.output());
@@ -42,7 +42,7 @@ pub struct SpinVerdict {
 /// Asks SPIN, with its partial-order reduction, until a goal is violated; compiling and each run of the verifier may take so much
 /// processor time.
 pub fn verify(program: &Program, limit: Duration, repetitions: usize) -> Result<SpinVerdict> {
-    let (directory, vector) = written(program)?;
+    let (directory, vector) = promela_file(program)?;
     let verified = verify_in(&directory, &vector, limit.as_secs().max(1), repetitions);
     // What is left in the temporary directory does no harm.
     let _ = std::fs::remove_dir_all(&directory);
@@ -58,10 +58,11 @@ fn verify_in(directory: &Path, vector: &str, limit: u64, repetitions: usize) -> 
     // -E: that threads end somewhere is no error.
     let run = || processor_time(&limited("./pan -E -m1000000 -w22"), directory);
     let violated = |told: &String| told.contains("assertion violated");
-    let is_cut =
-        |told: &String| stored(told).is_none() || told.contains("too_wide") || (!violated(told) && !is_whole(told));
+    let is_cut = |told: &String| {
+        stored_states(told).is_none() || told.contains("too_wide") || (!violated(told) && !is_whole(told))
+    };
     let (told, verifying) = repeated(repetitions, is_cut, run)?;
-    match (stored(&told), verifying) {
+    match (stored_states(&told), verifying) {
         (Some(states), Some(verifying)) => Ok(SpinVerdict { violated: violated(&told), states, compiling, verifying }),
         _ => bail!("SPIN met a limit"),
     }
@@ -72,7 +73,7 @@ fn build(flags: &str) -> String {
 }
 
 /// A folder with the text, and the flag that it asks for if its states are large.
-fn written(program: &Program) -> Result<(PathBuf, String)> {
+fn promela_file(program: &Program) -> Result<(PathBuf, String)> {
     if !is_installed() {
         bail!("not installed");
     }
@@ -88,7 +89,7 @@ fn written(program: &Program) -> Result<(PathBuf, String)> {
 
 /// From a report of a search that saw everything without an error.
 fn states(report: &str) -> Option<u64> {
-    is_whole(report).then(|| stored(report))?
+    is_whole(report).then(|| stored_states(report))?
 }
 
 fn is_whole(report: &str) -> bool {
@@ -96,7 +97,7 @@ fn is_whole(report: &str) -> bool {
 }
 
 /// From a line like `   611765 states, stored`.
-fn stored(report: &str) -> Option<u64> {
+fn stored_states(report: &str) -> Option<u64> {
     let line = report.lines().find(|line| line.contains("states, stored"))?;
     // Large numbers are written as floating point.
     let number: f64 = line.split_whitespace().next()?.parse().ok()?;

@@ -5,8 +5,8 @@
 
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, repetitions};
+use crate::sanitizer::{BUILDS, BuildVariant, Instrumentation, RunCost, built, compile, cost};
 use crate::table::MarkdownTable;
-use crate::watched::{BUILDS, BuildVariant, Instrumentation, RunCost, built, compile, cost};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

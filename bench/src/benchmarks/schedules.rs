@@ -6,9 +6,9 @@
 
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, median, timed, wall_time};
+use crate::sanitizer::built;
+use crate::sanitizer::runs::{Violations, WatchedProgram, compile, report, succeeds, violations};
 use crate::table::{MarkdownTable, count};
-use crate::watched::built;
-use crate::watched::runs::{Violations, WatchedProgram, compile, report, succeeds, violations};
 use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;

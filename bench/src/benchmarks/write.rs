@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 /// Runs the same command without the flag and writes the document.
 pub fn write(name: &str) -> Result<()> {
     let mut benchmark = Command::new(std::env::current_exe().context("this program cannot be found")?);
-    let text = shown(benchmark.args(words()))?;
+    let text = standard_output(benchmark.args(words()))?;
     let file = file(name);
     let document = signed(&text, &command());
     ravelin_output::replace(&file, document).with_context(|| format!("cannot write {}", file.display()))?;
@@ -22,7 +22,7 @@ pub fn write(name: &str) -> Result<()> {
 }
 
 /// What a command prints, shown at the same time.
-fn shown(command: &mut Command) -> Result<String> {
+fn standard_output(command: &mut Command) -> Result<String> {
     let mut child = command.stdout(Stdio::piped()).spawn().context("the benchmark cannot be started")?;
     let mut text = String::new();
     let mut lines = BufReader::new(child.stdout.take().context("no output")?);
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn only_a_benchmark_that_succeeds_gives_a_text() {
-        let run = |script: &str| shown(Command::new("sh").args(["-c", script]));
+        let run = |script: &str| standard_output(Command::new("sh").args(["-c", script]));
         assert_eq!(run("true").unwrap(), "");
         assert!(run("exit 3").unwrap_err().to_string().contains("nothing is written"));
     }

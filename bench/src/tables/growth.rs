@@ -85,7 +85,7 @@ pub struct GrowthSection {
     pub wrong: Vec<String>,
 }
 
-pub fn grown(effort: &MeasurementEffort, growth: &GrowthFamily) -> GrowthSection {
+pub fn growth_section(effort: &MeasurementEffort, growth: &GrowthFamily) -> GrowthSection {
     let mut run = GrowthRun { effort, growth, curves: curves(growth), stopped: Vec::new(), wrong: Vec::new() };
     let mut head = vec!["N"];
     head.extend(ENGINES.iter().map(|engine| engine.name()));

@@ -3,7 +3,7 @@
 
 use super::comparison::{DifferenceReason, Excuse, TableComparison};
 use super::document::Chapter;
-use super::growth::{GROWTH, GrowthSection, grown};
+use super::growth::{GROWTH, GrowthSection, growth_section};
 use super::row::{MeasurementEffort, empty, guarded};
 use super::under_sc::under_sc;
 use crate::measure::ratio;
@@ -54,7 +54,7 @@ pub fn chapter(effort: &MeasurementEffort) -> Chapter {
     let (mut text, mut unexplained) = figure_6(effort);
     let mut plots = Vec::new();
     for growth in &GROWTH {
-        let GrowthSection { section, plot, wrong } = grown(effort, growth);
+        let GrowthSection { section, plot, wrong } = growth_section(effort, growth);
         text += &section;
         plots.push((growth.picture, plot));
         unexplained.extend(wrong);

@@ -2,7 +2,7 @@
 //! `docs/results.md` and pictures in `docs/results/`.
 //!
 //! One file a paper says which programs are asked which questions; the papers' numbers are in `papers/`, the questions in `questions/` and
-//! `watched/`, which the benchmarks share. Everything is measured before anything is written.
+//! `sanitizer/`, which the benchmarks share. Everything is measured before anything is written.
 
 mod comparison;
 mod document;

@@ -6,8 +6,8 @@
 use super::row::{MeasurementEffort, guarded};
 use crate::benchmarks::runtime::{RuntimeMeasurement, builds, costs, means, ratios, table, workloads};
 use crate::papers::rsan_2025::{OVERHEAD, OVERHEAD_MIMALLOC, OVERHEAD_TESTS};
+use crate::sanitizer::{BuildVariant, RunCost};
 use crate::table::MarkdownTable;
-use crate::watched::{BuildVariant, RunCost};
 use std::path::{Path, PathBuf};
 
 /// The first word of the row of mimalloc.

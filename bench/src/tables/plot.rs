@@ -120,7 +120,7 @@ impl Plot {
 
     /// None if there is nothing to show.
     fn scales(&self) -> Option<Scales> {
-        let points = || self.curves.iter().flat_map(shown);
+        let points = || self.curves.iter().flat_map(visible_points);
         let range = |values: &mut dyn Iterator<Item = f64>| {
             values.fold(None, |range: Option<(f64, f64)>, value| {
                 Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
@@ -154,7 +154,7 @@ impl Plot {
             )?;
             value *= 10.0;
         }
-        let mut values: Vec<f64> = self.curves.iter().flat_map(|curve| shown(curve).map(|(x, _)| x)).collect();
+        let mut values: Vec<f64> = self.curves.iter().flat_map(|curve| visible_points(curve).map(|(x, _)| x)).collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
         let mut last = f64::NEG_INFINITY;
@@ -176,13 +176,14 @@ impl Plot {
 
     fn curve(&self, svg: &mut String, scales: &Scales, number: usize, curve: &Curve) -> std::fmt::Result {
         let (class, origin) = (number % COLOURS.len(), curve.origin.class());
-        let places: Vec<(f64, f64)> = shown(curve).map(|(x, y)| (scales.x.place(x), scales.y.place(y))).collect();
+        let places: Vec<(f64, f64)> =
+            visible_points(curve).map(|(x, y)| (scales.x.place(x), scales.y.place(y))).collect();
         writeln!(svg, r#"<g class="c{class} {origin}">"#)?;
         if places.len() > 1 {
             let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
             writeln!(svg, r#"<polyline class="line" points="{}"/>"#, points.join(" "))?;
         }
-        for ((x, y), (across, up)) in places.iter().zip(shown(curve)) {
+        for ((x, y), (across, up)) in places.iter().zip(visible_points(curve)) {
             let tooltip = format!("{}, {across}: {}", escaped(&curve.name), self.up.show(up));
             mark(svg, curve.origin, *x, *y, &tooltip)?;
         }
@@ -193,7 +194,7 @@ impl Plot {
         let [_, top, right, _] = FRAME;
         let x = right + 16.0;
         // A curve keeps its colour whether or not another has values.
-        let curves = self.curves.iter().enumerate().filter(|(_, curve)| shown(curve).next().is_some());
+        let curves = self.curves.iter().enumerate().filter(|(_, curve)| visible_points(curve).next().is_some());
         for (line, (number, curve)) in curves.enumerate() {
             let y = top + 10.0 + LINE * line as f64;
             writeln!(svg, r#"<g class="c{} {}">"#, number % COLOURS.len(), curve.origin.class())?;
@@ -268,7 +269,7 @@ impl CurveOrigin {
     }
 }
 
-fn shown(curve: &Curve) -> impl Iterator<Item = (f64, f64)> + '_ {
+fn visible_points(curve: &Curve) -> impl Iterator<Item = (f64, f64)> + '_ {
     curve.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite() && *y > 0.0)
 }
 

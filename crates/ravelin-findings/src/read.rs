@@ -104,7 +104,7 @@ fn record_at(words: &[u64], at: usize) -> Option<(Record, usize)> {
         FINDING => Record::Finding(cursor.finding()?),
         MODULE => Record::Module(cursor.module()?),
         THREAD => Record::Thread(cursor.thread()?),
-        STUCK => Record::Stuck(cursor.stuck()?),
+        STUCK => Record::Stuck(cursor.standstill()?),
         SITE => Record::Site(cursor.site()?),
         _ => return None,
     };
@@ -171,7 +171,7 @@ impl Cursor<'_> {
         self.choice(&[Plain, Relaxed, Acquire, Release, AcqRel, SeqCst])
     }
 
-    fn stuck(&mut self) -> Option<StandstillRecord> {
+    fn standstill(&mut self) -> Option<StandstillRecord> {
         let kind = self.choice(&[Standstill::Deadlock, Standstill::Livelock, Standstill::NoProgress])?;
         let seconds = self.word()?;
         let point = self.word()?;

@@ -214,7 +214,7 @@ pub mod tests {
         })
     }
 
-    fn found(address: u64) -> Option<FindingRecord> {
+    fn finding_record(address: u64) -> Option<FindingRecord> {
         findings().findings.into_iter().find(|finding| finding.address == address)
     }
 
@@ -238,7 +238,7 @@ pub mod tests {
         count(written.count_address());
         count(written.count_address());
         written.set_spinning(Spinning::Harmless);
-        let now = found(0xf11e_0001).expect("the finding");
+        let now = finding_record(0xf11e_0001).expect("the finding");
         assert_eq!((now.count, now.spinning), (3, Spinning::Harmless));
         assert_eq!((now.address, now.access.stack), (0xf11e_0001, vec![1, 2]), "the rest stays");
     }
@@ -268,7 +268,7 @@ pub mod tests {
         write_modules();
         write_modules();
         let modules = findings().modules;
-        let here = found as *const () as u64;
+        let here = finding_record as *const () as u64;
         let own: Vec<&Module> = modules.iter().filter(|module| (module.start..module.end).contains(&here)).collect();
         let [own] = own[..] else { panic!("{} files have this function", own.len()) };
         let program = std::env::current_exe().expect("the program");

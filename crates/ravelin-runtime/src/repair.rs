@@ -57,13 +57,13 @@ pub fn want_sites() {
 
 /// Reads `FILE-HASH:OFFSET:ORDER` or `FILE-HASH:OFFSET:fence`, numbers in hexadecimal; other texts are ignored.
 pub fn want(text: &str) {
-    if let Some(asked) = asked(text) {
+    if let Some(asked) = requested_repair(text) {
         ASKED.lock().push(asked);
         want_sites();
     }
 }
 
-fn asked(text: &str) -> Option<RequestedRepair> {
+fn requested_repair(text: &str) -> Option<RequestedRepair> {
     let mut parts = text.split(':');
     let mut number = || u64::from_str_radix(parts.next()?, 16).ok();
     let (file, offset) = (number()?, number()? as usize);
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_repair_is_read_with_its_place() {
         let acquire = RequestedRepair { file: 0xab, offset: 0x10, repair: OrderRepair::AtLeast(AtomicOrder::Acquire) };
-        assert_eq!(asked("ab:10:acquire"), Some(acquire));
+        assert_eq!(requested_repair("ab:10:acquire"), Some(acquire));
         for (word, repair) in [
             ("release", OrderRepair::AtLeast(AtomicOrder::Release)),
             ("acq_rel", OrderRepair::AtLeast(AtomicOrder::AcqRel)),
@@ -206,7 +206,7 @@ mod tests {
             ("fence", OrderRepair::FenceBefore),
         ] {
             let text = format!("ffffffffffffffff:0:{word}");
-            assert_eq!(asked(&text), Some(RequestedRepair { file: u64::MAX, offset: 0, repair }), "{text}");
+            assert_eq!(requested_repair(&text), Some(RequestedRepair { file: u64::MAX, offset: 0, repair }), "{text}");
         }
     }
 
@@ -215,7 +215,7 @@ mod tests {
         for text in
             ["", "ab", "ab:10", "ab:10:", "ab:10:relaxed", "x:10:fence", "ab::fence", "1ffffffffffffffff:0:fence"]
         {
-            assert_eq!(asked(text), None, "{text}");
+            assert_eq!(requested_repair(text), None, "{text}");
         }
     }
 

@@ -473,7 +473,7 @@ mod tests {
         }
     }
 
-    fn written(address: u64) -> Vec<FindingRecord> {
+    fn finding_records(address: u64) -> Vec<FindingRecord> {
         findings().findings.into_iter().filter(|finding| finding.address == address).collect()
     }
 
@@ -487,7 +487,7 @@ mod tests {
         assert!(count(&mine));
         assert!(!count(&key(0x4e90_0002, 0x4e90_0001)), "the other way round is another one");
         assert!(!count(&Key { problem: Problem::StaleWrite, ..mine }), "so is another problem at the same places");
-        assert_eq!(written(address).iter().map(|finding| finding.count).collect::<Vec<_>>(), [3]);
+        assert_eq!(finding_records(address).iter().map(|finding| finding.count).collect::<Vec<_>>(), [3]);
     }
 
     #[test]
@@ -496,9 +496,9 @@ mod tests {
         for access in 0..300 {
             publish(key(0x4e91_0000 + access, 8), finding(0x4e91), &[], false);
         }
-        assert_eq!(written(0x4e91).len(), 300);
+        assert_eq!(finding_records(0x4e91).len(), 300);
         assert!((0..300).all(|access| count(&key(0x4e91_0000 + access, 8))));
-        assert!(written(0x4e91).iter().all(|finding| finding.count == 2));
+        assert!(finding_records(0x4e91).iter().all(|finding| finding.count == 2));
     }
 
     #[test]
@@ -507,20 +507,20 @@ mod tests {
         let (place, address) = (0x4e92_0000_u64, 0x4e92_0001);
         let mine = key(place, 1);
         publish(mine, finding(address), &[0], true);
-        assert_eq!(written(address)[0].spinning, Spinning::No, "nothing is known of a loop");
+        assert_eq!(finding_records(address)[0].spinning, Spinning::No, "nothing is known of a loop");
         let mut last = spinning::LastLoad::default();
         for value in [0, 0, 1, 1, 9] {
             last.loaded(place as usize, 0x100, value);
         }
         last.left();
         settle();
-        assert_eq!(written(address)[0].spinning, Spinning::Harmless);
+        assert_eq!(finding_records(address)[0].spinning, Spinning::Harmless);
         note_values(&mine, &[1], true);
         settle();
-        assert_eq!(written(address)[0].spinning, Spinning::Harmless);
+        assert_eq!(finding_records(address)[0].spinning, Spinning::Harmless);
         note_values(&mine, &[9], true);
         settle();
-        assert_eq!(written(address)[0].spinning, Spinning::No, "this value leaves the loop");
+        assert_eq!(finding_records(address)[0].spinning, Spinning::No, "this value leaves the loop");
     }
 
     #[test]
@@ -530,13 +530,13 @@ mod tests {
         let mut last = spinning::LastLoad::default();
         (0..3).for_each(|_| last.loaded(place as usize, 0x100, 0));
         publish(key(place, 1), finding(address), &[0], true);
-        assert_eq!(written(address)[0].spinning, Spinning::Harmless);
+        assert_eq!(finding_records(address)[0].spinning, Spinning::Harmless);
         note_values(&key(place, 1), &[0], false);
         settle();
-        assert_eq!(written(address)[0].spinning, Spinning::No);
+        assert_eq!(finding_records(address)[0].spinning, Spinning::No);
         note_values(&key(place, 1), &[0], true);
         settle();
-        assert_eq!(written(address)[0].spinning, Spinning::No, "what was not listed once stays unknown");
+        assert_eq!(finding_records(address)[0].spinning, Spinning::No, "what was not listed once stays unknown");
     }
 
     #[test]

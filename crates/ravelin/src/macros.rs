@@ -32,12 +32,12 @@ pub fn __assert_robust(path: &Path, models: &[&str]) {
         };
         match answer {
             Ok(answer) if answer.is_robust() => {}
-            Ok(answer) => panic!("{}", shown(&answer)),
+            Ok(answer) => panic!("{}", answer_text(&answer)),
             Err(error) => panic!("{}: {error}", path.display()),
         }
     }
 }
 
-fn shown(answer: &Answer) -> String {
+fn answer_text(answer: &Answer) -> String {
     answer.to_string()
 }

@@ -149,7 +149,7 @@ impl Program {
 
     /// Warnings as data.
     pub fn diagnostics(&self) -> Vec<answer::Diagnostic> {
-        self.diagnostics.iter().map(|diagnostic| told(diagnostic, &self.program.source)).collect()
+        self.diagnostics.iter().map(|diagnostic| diagnostic_answer(diagnostic, &self.program.source)).collect()
     }
 
     /// The program itself, for direct use of the lower crates.
@@ -172,7 +172,7 @@ impl ParseError {
 
     /// Everything that is wrong, as data.
     pub fn diagnostics(&self) -> Vec<answer::Diagnostic> {
-        self.parsed.diagnostics.iter().map(|diagnostic| told(diagnostic, &self.parsed.source)).collect()
+        self.parsed.diagnostics.iter().map(|diagnostic| diagnostic_answer(diagnostic, &self.parsed.source)).collect()
     }
 
     /// The text.
@@ -203,7 +203,7 @@ pub fn diagnostics(
     let source = Source::new(name.into(), text.into());
     let language = reading.language_of(&source)?;
     let parsed = ravelin_frontend::parse(source, language);
-    let diagnostics = parsed.diagnostics.iter().map(|diagnostic| told(diagnostic, &parsed.source));
+    let diagnostics = parsed.diagnostics.iter().map(|diagnostic| diagnostic_answer(diagnostic, &parsed.source));
     Ok(answer::Diagnostics {
         diagnostics: diagnostics.collect(),
         language: language.name().to_owned(),
@@ -211,7 +211,7 @@ pub fn diagnostics(
     })
 }
 
-fn told(diagnostic: &Diagnostic, source: &Source) -> answer::Diagnostic {
+fn diagnostic_answer(diagnostic: &Diagnostic, source: &Source) -> answer::Diagnostic {
     let (position, end) = range(diagnostic.span, source);
     let others = diagnostic.secondary.iter().map(|(span, label)| {
         let (position, end) = range(*span, source);

@@ -91,7 +91,7 @@ pub fn litmus(program: &Program) -> Result<String, Inexpressible> {
     if let Some(reason) = types::left(program) {
         return Err(reason);
     }
-    let shown = shown(program);
+    let shown = observables(program);
     let mut text = header(program);
     text.push_str(&initial(program, &identifiers, &shown));
     text.push_str(&functions);
@@ -234,7 +234,7 @@ fn is_plain(instruction: &Instruction) -> bool {
 }
 
 /// What final states are told by: what the program asks for, or else all named cells and registers.
-fn shown(program: &Program) -> Vec<Observable> {
+fn observables(program: &Program) -> Vec<Observable> {
     if let Some(observation) = &program.observation {
         return observation.shown.iter().map(|(_, atom)| atom.clone()).collect();
     }

@@ -242,7 +242,7 @@ pub fn is_about_the_runtime(argument: &OsStr) -> bool {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> Result<CompileRequest, UnsupportedRequest> {
+    fn request(line: &str) -> Result<CompileRequest, UnsupportedRequest> {
         understand(&line.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect::<Vec<_>>())
     }
 
@@ -279,26 +279,26 @@ mod tests {
             ("-nodefaultlibs x.o -lc", Executable),
         ];
         for (line, stops) in cases {
-            assert_eq!(asked(line).map(|asked| asked.stops), Ok(stops), "{line}");
+            assert_eq!(request(line).map(|asked| asked.stops), Ok(stops), "{line}");
         }
     }
 
     #[test]
     fn what_does_not_go_together_is_refused() {
-        assert_eq!(asked("-static x.c"), Err(UnsupportedRequest::Static("-static".to_owned())));
-        assert_eq!(asked("-static-pie x.c"), Err(UnsupportedRequest::Static("-static-pie".to_owned())));
-        assert_eq!(asked("-nostdlib x.c"), Err(UnsupportedRequest::NoLibrary("-nostdlib".to_owned())));
+        assert_eq!(request("-static x.c"), Err(UnsupportedRequest::Static("-static".to_owned())));
+        assert_eq!(request("-static-pie x.c"), Err(UnsupportedRequest::Static("-static-pie".to_owned())));
+        assert_eq!(request("-nostdlib x.c"), Err(UnsupportedRequest::NoLibrary("-nostdlib".to_owned())));
         assert_eq!(
-            asked("-c -fsanitize=undefined,address x.c"),
+            request("-c -fsanitize=undefined,address x.c"),
             Err(UnsupportedRequest::OtherSanitizer("address".to_owned()))
         );
-        assert!(asked("-fsanitize=thread -fsanitize=undefined x.c").is_ok());
+        assert!(request("-fsanitize=thread -fsanitize=undefined x.c").is_ok());
     }
 
     #[test]
     fn debug_information_is_left_to_whoever_chose() {
         for (line, chosen) in [("x.c", false), ("-g x.c", true), ("-g0 x.c", true), ("-ggdb3 x.c", true)] {
-            assert_eq!(asked(line).map(|asked| asked.debug_chosen), Ok(chosen), "{line}");
+            assert_eq!(request(line).map(|asked| asked.debug_chosen), Ok(chosen), "{line}");
         }
     }
 

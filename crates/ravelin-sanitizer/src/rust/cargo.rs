@@ -240,14 +240,14 @@ fn prepare(directory: &Path) -> Result<PathBuf, NoCargo> {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> CargoRequest {
+    fn request(line: &str) -> CargoRequest {
         CargoRequest::read(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
     }
 
     #[test]
     fn arguments_are_passed_on() {
         let line = "--release -p queue --features a,b --manifest-path=x/Cargo.toml -- --target none --lib";
-        let asked = asked(line);
+        let asked = request(line);
         assert_eq!(asked.others.join(OsStr::new(" ")), OsStr::new(line));
         assert_eq!((asked.target, asked.selects), (None, false));
         assert_eq!(asked.manifest, Some(PathBuf::from("x/Cargo.toml")));
@@ -256,12 +256,12 @@ mod tests {
     #[test]
     fn a_target_directory_is_ours_to_give() {
         for line in ["--target-dir /t --lib", "--lib --target-dir=/t"] {
-            let asked = asked(line);
+            let asked = request(line);
             assert_eq!(asked.directory, Some(PathBuf::from("/t")));
             assert_eq!(asked.others, [OsString::from("--lib")]);
             assert!(asked.selects);
         }
-        assert_eq!(asked("--target x").target.as_deref(), Some("x"));
+        assert_eq!(request("--target x").target.as_deref(), Some("x"));
     }
 
     #[test]

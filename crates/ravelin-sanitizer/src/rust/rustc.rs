@@ -272,7 +272,7 @@ mod tests {
         line.split_whitespace().map(OsString::from).collect()
     }
 
-    fn asked(line: &str) -> RustcRequest {
+    fn request(line: &str) -> RustcRequest {
         RustcRequest::read(&words(line))
     }
 
@@ -280,29 +280,29 @@ mod tests {
 
     #[test]
     fn what_runs_on_the_host_is_left_alone() {
-        assert!(asked(BINARY).for_target);
-        assert!(!asked("--crate-name build_script_build build.rs --crate-type bin --emit=dep-info,link").for_target);
-        assert!(asked("-vV").only_asks);
-        assert!(asked("- --crate-name ___ --print=file-names --crate-type bin --target x").only_asks);
+        assert!(request(BINARY).for_target);
+        assert!(!request("--crate-name build_script_build build.rs --crate-type bin --emit=dep-info,link").for_target);
+        assert!(request("-vV").only_asks);
+        assert!(request("- --crate-name ___ --print=file-names --crate-type bin --target x").only_asks);
     }
 
     #[test]
     fn executables_are_found_where_rustc_puts_them() {
-        let binary = asked(BINARY);
+        let binary = request(BINARY);
         assert_eq!((binary.links, binary.executable), (LinkMode::Executable, Some(PathBuf::from("/t/deps/app-1f"))));
-        let test = asked(
+        let test = request(
             "--crate-name app src/lib.rs --emit=dep-info,link --test --out-dir=/t -Cextra-filename=-2 --target x",
         );
         assert_eq!((test.links, test.executable), (LinkMode::Executable, Some(PathBuf::from("/t/app-2"))));
-        assert_eq!(asked("--crate-type lib --emit=dep-info,metadata,link --target x").links, LinkMode::Nothing);
-        assert_eq!(asked("--crate-type cdylib,rlib --target x").links, LinkMode::SharedLibrary);
-        assert_eq!(asked("--crate-type bin --emit=metadata --target x").links, LinkMode::Nothing);
+        assert_eq!(request("--crate-type lib --emit=dep-info,metadata,link --target x").links, LinkMode::Nothing);
+        assert_eq!(request("--crate-type cdylib,rlib --target x").links, LinkMode::SharedLibrary);
+        assert_eq!(request("--crate-type bin --emit=metadata --target x").links, LinkMode::Nothing);
     }
 
     #[test]
     fn options_that_hinder_are_changed() {
         let line = "-C lto=fat -Cstrip=symbols -C debuginfo=0 -C opt-level=3 --codegen embed-bitcode=no -C panic=abort";
-        let all = instrumented(&words(line), &asked(line), false);
+        let all = instrumented(&words(line), &request(line), false);
         let all: Vec<_> = all.iter().map(|word| word.to_string_lossy()).collect();
         assert_eq!(
             all.join(" "),
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn level_0_becomes_level_1_with_its_checks() {
         let all = |line| {
-            let all = instrumented(&words(line), &asked(line), true);
+            let all = instrumented(&words(line), &request(line), true);
             all.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
         };
         let debug = all("-C debuginfo=2");

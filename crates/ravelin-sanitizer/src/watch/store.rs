@@ -44,7 +44,7 @@ pub struct StoredFindings {
 impl FindingsStore {
     pub fn new(keep: Option<&Path>) -> Result<FindingsStore, NotWatched> {
         if let Some(keep) = keep {
-            return FindingsStore::kept(keep);
+            return FindingsStore::in_directory(keep);
         }
         let arena = new_arena().ok();
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -66,7 +66,7 @@ impl FindingsStore {
         }
     }
 
-    fn kept(keep: &Path) -> Result<FindingsStore, NotWatched> {
+    fn in_directory(keep: &Path) -> Result<FindingsStore, NotWatched> {
         let not_kept = |error| NotWatched::NotKept(keep.to_owned(), error);
         fs::create_dir_all(keep).map_err(not_kept)?;
         let directory = fs::canonicalize(keep).map_err(not_kept)?;

@@ -44,11 +44,11 @@ fn condition(program: &Program, goal: &Goal) -> FinalCondition {
         GoalKind::NeverFinally => Quantifier::NotExists,
         GoalKind::Exists | GoalKind::Never => Quantifier::Exists,
     };
-    FinalCondition { quantifier, text: written(program, goal) }
+    FinalCondition { quantifier, text: condition_text(program, goal) }
 }
 
 /// The condition as written, without its quantifier and outer parentheses.
-fn written(program: &Program, goal: &Goal) -> String {
+fn condition_text(program: &Program, goal: &Goal) -> String {
     let quoted = program.source.quote(goal.span).split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text = quoted.trim_end_matches(';').trim();
     for quantifier in ["~exists", "exists", "forall", "finally never", "finally"] {

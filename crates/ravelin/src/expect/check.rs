@@ -62,7 +62,7 @@ pub fn expected(
 }
 
 /// The actual answer, in the words of the expected one.
-pub fn found(answer: &Answer, expected: &str) -> &'static str {
+pub fn answer_word(answer: &Answer, expected: &str) -> &'static str {
     match answer {
         Answer::TriangularRaces(answer) => match answer.verdict {
             Verdict::Holds => "free",

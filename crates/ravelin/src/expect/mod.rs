@@ -207,7 +207,7 @@ impl ModelComparison<'_> {
             let question = question.seq_cst(seq_cst).races(races).stops(false).budget(self.comparing.budget);
             let answer = question.run()?;
             for expected in these {
-                let found = check::found(&answer, expected);
+                let found = check::answer_word(&answer, expected);
                 self.add(check::part(property), expected.clone(), found.to_owned());
             }
         }

@@ -48,7 +48,7 @@ impl<'a> RepairQuestion<'a> {
         let Task { sites, offers, .. } = task;
         let (answer, seq_cst) = match self {
             RepairQuestion::Hardware(question) => (fences(program, sites, offers, question)?, None),
-            RepairQuestion::C11(question) => told(strengthen(program, sites, offers, question)?),
+            RepairQuestion::C11(question) => fence_answer(strengthen(program, sites, offers, question)?),
         };
         let mut needed = Vec::new();
         if let Some(set) = answer.sets.first().filter(|_| explain) {
@@ -85,7 +85,7 @@ impl<'a> RepairQuestion<'a> {
 }
 
 /// Converts an answer about orders and fences to one about fences.
-fn told(found: StrengthenAnswer) -> (FenceAnswer, Option<SeqCstReading>) {
+fn fence_answer(found: StrengthenAnswer) -> (FenceAnswer, Option<SeqCstReading>) {
     let outcome = match found.outcome {
         StrengthenOutcome::NotNeeded => SynthesisOutcome::NotNeeded,
         StrengthenOutcome::Found => SynthesisOutcome::Found,

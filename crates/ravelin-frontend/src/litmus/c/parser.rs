@@ -162,7 +162,7 @@ impl Parser<'_, '_, '_> {
         while !self.cursor.at("}") && !self.cursor.at_end() {
             let before = self.cursor.taken();
             last = Some(self.cursor.peek().span.start);
-            if self.written(into, depth, StatementRole::Listed).is_none() {
+            if self.statement_outline(into, depth, StatementRole::Listed).is_none() {
                 self.skip_statement(before);
             }
         }
@@ -171,7 +171,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// A statement, and a note of where it stands. A block under an `if` needs none: what is in it has its own.
-    fn written(&mut self, into: &mut Vec<Statement>, depth: usize, role: StatementRole) -> Option<()> {
+    fn statement_outline(&mut self, into: &mut Vec<Statement>, depth: usize, role: StatementRole) -> Option<()> {
         let (start, block, first) = (self.cursor.peek().span, self.cursor.at("{"), into.len());
         self.statement(into, depth)?;
         let fence = match into.get(first..) {
@@ -267,7 +267,7 @@ impl Parser<'_, '_, '_> {
     /// A statement that belongs to an `if` or a loop.
     fn part(&mut self, depth: usize) -> Option<Vec<Statement>> {
         let mut statements = Vec::new();
-        self.written(&mut statements, depth + 1, StatementRole::Part)?;
+        self.statement_outline(&mut statements, depth + 1, StatementRole::Part)?;
         Some(statements)
     }
 

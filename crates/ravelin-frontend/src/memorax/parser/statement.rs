@@ -100,7 +100,7 @@ impl Parser<'_, '_> {
             "syncwr" => {
                 self.cursor.bump();
                 self.expect(":", "after `syncwr`")?;
-                self.written(WriteStrength::Shared)
+                self.write_statement(WriteStrength::Shared)
             }
             "slocked" => {
                 self.cursor.bump();
@@ -159,10 +159,10 @@ impl Parser<'_, '_> {
     fn write(&mut self, strength: WriteStrength) -> Parse<StatementKind> {
         self.expect_word("write", "here")?;
         self.expect(":", "after `write`")?;
-        self.written(strength)
+        self.write_statement(strength)
     }
 
-    fn written(&mut self, strength: WriteStrength) -> Parse<StatementKind> {
+    fn write_statement(&mut self, strength: WriteStrength) -> Parse<StatementKind> {
         let place = self.place()?;
         self.expect(":=", "and the value that is written")?;
         Ok(StatementKind::Write(strength, place, self.expr()?))
