@@ -13,11 +13,11 @@
 //!
 //! ```
 //! use ravelin_explore::Budget;
-//! use ravelin_nets::{Verdict, cover, spec};
+//! use ravelin_nets::{CoverVerdict, cover, spec};
 //!
 //! let net = spec::parse("vars a b rules a >= 1 -> a' = a - 1, b' = b + 2; init a = 1, b = 0 target b >= 2").unwrap();
 //! let answer = cover(&net, Budget::default());
-//! assert!(matches!(answer.verdict, Verdict::Coverable(sequence) if sequence.len() == 1));
+//! assert!(matches!(answer.verdict, CoverVerdict::Coverable(sequence) if sequence.len() == 1));
 //! ```
 
 mod antichain;

@@ -54,10 +54,10 @@ impl TargetLanguage {
 /// attack is feasible exactly if a goal can be reached, or for nets the attacks of one thread only.
 ///
 /// ```
-/// use ravelin::{Program, Target};
+/// use ravelin::{Program, TargetLanguage};
 ///
 /// let program = Program::parse("one.rav", "static x;thread p{x.store(1);}")?;
-/// assert_eq!(ravelin::convert(&program, Target::Rav, None)?, "static x;\nthread p {\n    x.store(1);\n}\n");
+/// assert_eq!(ravelin::convert(&program, TargetLanguage::Rav, None)?, "static x;\nthread p {\n    x.store(1);\n}\n");
 /// # Ok::<(), ravelin::Error>(())
 /// ```
 pub fn convert(program: &Program, target: TargetLanguage, attack: Option<&str>) -> Result<String, Error> {

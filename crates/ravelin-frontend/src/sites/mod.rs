@@ -11,13 +11,13 @@
 //!
 //! ```
 //! use ravelin_frontend::Language;
-//! use ravelin_frontend::sites::{Repair, Request, sites};
-//! use ravelin_program::{Source, Strength};
+//! use ravelin_frontend::sites::{RepairKind, SiteRequest, sites};
+//! use ravelin_program::{FenceStrength, Source};
 //!
 //! let source = Source::new("half.rav", "static x; static y;\nthread t {\n    x.store(1);\n    let r = y.load();\n}\n");
-//! let found = sites(&source, Language::Rav, &Request { repair: Repair::Fence, existing: false, copies: None }).unwrap();
+//! let found = sites(&source, Language::Rav, &SiteRequest { repair: RepairKind::Fence, existing: false, copies: None }).unwrap();
 //! let site = found.sites.iter().position(|site| site.name == "L4").unwrap();
-//! let text = found.text(&[(site, Strength::Full)]).unwrap();
+//! let text = found.text(&[(site, FenceStrength::Full)]).unwrap();
 //! assert!(text.contains("    x.store(1);\n    fence();\n    let r = y.load();\n"));
 //! ```
 

@@ -37,7 +37,7 @@
 //!
 //! ```
 //! use ravelin_program::{Expr, Order, ProgramBuilder, Variable};
-//! use ravelin_semantics::rc20::{Limits, Reading, enumerate, robust};
+//! use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, robust};
 //!
 //! // Store buffering: both threads may read 0 under release/acquire, so it is not robust.
 //! let mut program = ProgramBuilder::new("sb");
@@ -51,10 +51,10 @@
 //!     thread.finish();
 //! }
 //! let program = program.finish().expect("a valid program");
-//! let all = enumerate(&program, Reading::Written, Limits::default())?;
+//! let all = enumerate(&program, OrderReading::Written, GraphLimits::default())?;
 //! assert_eq!(all.executions.len(), 4);
-//! assert!(!robust(&program, Reading::Written, Limits::default())?.is_robust());
-//! # Ok::<(), ravelin_semantics::rc20::Refusal>(())
+//! assert!(!robust(&program, OrderReading::Written, GraphLimits::default())?.is_robust());
+//! # Ok::<(), ravelin_semantics::rc20::EnumerationRefusal>(())
 //! ```
 
 mod consistency;

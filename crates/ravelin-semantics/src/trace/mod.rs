@@ -18,7 +18,7 @@
 //!
 //! ```
 //! use ravelin_program::{Expr, Order, ProgramBuilder, Variable};
-//! use ravelin_semantics::trace::{Edge, Trace, find_violation};
+//! use ravelin_semantics::trace::{Trace, TraceEdge, find_violation};
 //! use ravelin_program::Model;
 //! use ravelin_semantics::operational::Reference;
 //!
@@ -35,8 +35,8 @@
 //! let reference = Reference::new(&program, Model::Tso, None).unwrap();
 //! let violation = find_violation(&reference, 10_000).unwrap().expect("SB is not robust");
 //! let trace = Trace::of(&reference, &violation.start, &violation.run).unwrap();
-//! let kinds: Vec<Edge> = trace.cycle().unwrap().iter().map(|step| step.edge).collect();
-//! assert_eq!(kinds, [Edge::Po, Edge::Fr, Edge::Po, Edge::Fr]);
+//! let kinds: Vec<TraceEdge> = trace.cycle().unwrap().iter().map(|step| step.edge).collect();
+//! assert_eq!(kinds, [TraceEdge::Po, TraceEdge::Fr, TraceEdge::Po, TraceEdge::Fr]);
 //! ```
 
 mod build;

@@ -65,7 +65,7 @@ pub enum CannotInstrument {
 /// Spans of the copies are those of the original instructions, and point into the same source.
 ///
 /// ```
-/// use ravelin_analysis::reachability::{Question, reach};
+/// use ravelin_analysis::reachability::{ReachabilityQuestion, reach};
 /// use ravelin_analysis::{Verdict, robustness};
 /// use ravelin_program::{Expr, HardwareProgram, Order, ProgramBuilder, Variable};
 ///
@@ -82,7 +82,7 @@ pub enum CannotInstrument {
 /// let program = HardwareProgram::new(&program.finish().expect("a valid program"));
 /// for attack in robustness::attacks(&program) {
 ///     let instrumented = robustness::instrument(&program, attack).expect("nothing it refuses");
-///     let answer = reach(&instrumented, &Question::new(ravelin_program::Model::Sc)).expect("an answer");
+///     let answer = reach(&instrumented, &ReachabilityQuestion::new(ravelin_program::Model::Sc)).expect("an answer");
 ///     assert_eq!(answer.verdict, Verdict::Violated);
 /// }
 /// ```
