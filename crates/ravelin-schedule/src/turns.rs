@@ -288,7 +288,7 @@ impl Turns {
         self.pick(me)
     }
 
-    /// Must be called after [`Next::Ask`]: threads that wait for a descriptor poll again, and if none was ready time
+    /// Must be called after [`TurnDecision::Ask`]: threads that wait for a descriptor poll again, and if none was ready time
     /// passes.
     pub fn asked(&mut self, me: usize, any: bool) -> TurnDecision {
         if any {

@@ -45,7 +45,7 @@ pub enum Sets {
 #[derive(Clone, Debug)]
 pub struct FenceAnswer {
     pub outcome: SynthesisOutcome,
-    /// By cost. Empty unless the outcome is [`Outcome::Found`] or a limit was met on the way to all sets.
+    /// By cost. Empty unless the outcome is [`SynthesisOutcome::Found`] or a limit was met on the way to all sets.
     pub sets: Vec<FenceSet>,
     /// There are more; these are the cheapest of them.
     pub truncated: bool,

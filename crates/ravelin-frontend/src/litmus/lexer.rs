@@ -28,7 +28,7 @@ const SIGNS: [&str; 23] = [
 ];
 const SINGLE: &str = "{}()[];,:=<>+-*/%&|^!~$@#?.";
 
-/// The tokens of `text[from..]`, ended by one [`Kind::End`].
+/// The tokens of `text[from..]`, ended by one [`LitmusTokenKind::End`].
 ///
 /// In the table of an x86 test `||` is two columns. In C, `(*` opens a comment inside of functions only if a blank or
 /// a star follows and the comment is closed: `(*x)` is an expression.

@@ -5,8 +5,8 @@
 //! cell whose latest write is SC-before the thread but not known to it (theorem 2.2). The monitor keeps which thread
 //! knows what, as sets after the packed state:
 //!
-//! - [`deed`]: what an instruction is for the monitor, under each model;
-//! - [`plan`], [`asked`]: which cells and which facts about them are kept;
+//! - [`effect`]: what an instruction is for the monitor, under each model;
+//! - [`plan`], [`questions`]: which cells and which facts about them are kept;
 //! - [`columns`], [`rows`]: sets of them, where they are, and which of them can still matter;
 //! - [`view`], [`update`]: how they change;
 //! - [`check`]: when a state is a violation, and when there is a race;

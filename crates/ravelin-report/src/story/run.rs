@@ -1,6 +1,6 @@
 //! A run, step by step, and the values of memory, registers and store buffers after each step.
 //!
-//! A document contains the initial state and the changes of each step; [`Run::after`] and [`Run::states`] replay the
+//! A document contains the initial state and the changes of each step; [`RunView::after`] and [`RunView::states`] replay the
 //! changes. Steps that are not in the source (parts of the evaluation of a condition) change nothing that is shown, and
 //! are omitted.
 

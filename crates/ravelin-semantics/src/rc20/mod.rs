@@ -28,7 +28,7 @@
 //!
 //! An [`OrderReading`] determines how the written orders are interpreted. With [`OrderReading::Written`] and without seq_cst
 //! accesses the model is RC20, with RC11's treatment of seq_cst fences. With seq_cst accesses it is RC11 except for
-//! release sequences: a later relaxed store by the same thread does not continue one. [`Reading::ReleaseAcquire`] is
+//! release sequences: a later relaxed store by the same thread does not continue one. [`OrderReading::ReleaseAcquire`] is
 //! the release/acquire model of the paper's section 2.
 //!
 //! Blocking instructions (`wait`, `bcas`, `lock`) make no event for an attempt that fails (paper, section 4.3).

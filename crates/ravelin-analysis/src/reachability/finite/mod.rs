@@ -10,7 +10,7 @@
 //! Values are found in rounds, one store further in each. In a program whose loops do not store, the number of stores bounds the
 //! rounds, so that it is finite whatever it computes.
 //!
-//! Failed assertions and faults are edges to local states of their own ([`Place::Failed`]), so that a search needs one kind of
+//! Failed assertions and faults are edges to local states of their own ([`ControlPoint::Failed`]), so that a search needs one kind of
 //! goal only. Where a set does not become finite, the variable or register is named ([`NotFinite`]).
 //!
 //! The bus lock is part of the local state of the thread that holds it. A store that another thread's bus lock keeps in its

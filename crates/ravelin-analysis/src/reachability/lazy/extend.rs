@@ -6,12 +6,12 @@
 //!
 //! - A store that may be held back is never done plainly any more (the paper removes inst₁), so the oracle does not find the
 //!   same delay again.
-//! - [`Copy::Holding`]: an instruction that is allowed with what is pending goes on to the next copy.
+//! - [`AddedLocation::Holding`]: an instruction that is allowed with what is pending goes on to the next copy.
 //! - Behind a load, and behind the first store held back, the oldest store may reach memory. This is a locked step, a fence at the same
 //!   time, so it cannot be delayed in turn. Nowhere else is it needed: a flush can come earlier than
 //!   local steps and later stores of its thread without changing the computation (Lemma 7).
 //! - For the oracle only: before any other instruction, as many of the oldest stores as it takes become plain stores of the
-//!   extended program ([`Copy::Committed`]), and the oracle may find that they could be delayed further. Under SC these
+//!   extended program ([`AddedLocation::Committed`]), and the oracle may find that they could be delayed further. Under SC these
 //!   steps reach nothing new, because by the same lemma those stores could have reached memory earlier; so the search does without.
 //!
 //! Under TSO the extended program reaches the same settled states as the original (Lemma 1), *for any set of delays and with

@@ -13,7 +13,7 @@
 //!
 //! It ends on every program that is robust, reaches a goal, or cannot issue stores for ever without a fence or locked instruction;
 //! loop-free programs are among these. Else the rounds may go on without end, until a limit. The bus lock is an exception, see
-//! [`Unsettled::BusLock`].
+//! [`OpenCause::BusLock`].
 
 mod delays;
 mod emulate;
