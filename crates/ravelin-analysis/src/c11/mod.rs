@@ -6,7 +6,7 @@
 //!
 //! Reading order: `question` (what can be asked), `witness` (how an answer is made good), `graph` (edges and cycles of a graph),
 //! `sentence` (in words); then `spin` (loops that wait, rewritten to instructions that wait); then the repair of a program that is not
-//! robust: `repair` (the question and the loop), `offers` (what can be done), `sighting` (what is learned from a violation).
+//! robust: `repair` (the question and the loop), `offers` (what can be done), `violating_run` (what is learned from a violation).
 //!
 //! ```
 //! use ravelin_analysis::Verdict;

@@ -62,7 +62,7 @@ impl<const N: usize> Monitor<'_, N> {
         let slot = machine.slot(place, state)?;
         let Some(cell) = self.plan.cell_of[slot] else { return Ok(None) };
         let Some(column) = self.plan.cells[cell].sc_column else { return Ok(None) };
-        let Some((access, _, writes)) = self.plan.deeds[thread][index].accesses().next() else { return Ok(None) };
+        let Some((access, _, writes)) = self.plan.effects[thread][index].accesses().next() else { return Ok(None) };
         // The latest write to a cell is in these sets, unless it is non-atomic. These sets are kept for such an access.
         let latest = if writes { &self.rows.access_sc } else { &self.rows.write_sc };
         let found = if !access.atomic || !latest[cell].contains(state, column) {
@@ -98,7 +98,7 @@ impl<const N: usize> Monitor<'_, N> {
             };
             self.plan.fact(cell, false, admitted.but(expected)).or_else(different)
         };
-        let may_be_stale = match (&step.op, self.plan.deeds[thread][index]) {
+        let may_be_stale = match (&step.op, self.plan.effects[thread][index]) {
             (StepOp::Load { target, .. }, MonitorEffect::Read(mode)) => {
                 unknown(mode, false, Class::admitted(Some(target.domain)))
             }
@@ -139,7 +139,7 @@ impl<const N: usize> Monitor<'_, N> {
     /// Whether the access that has just led to this state races with an earlier one. The access's own acquire counts.
     pub(super) fn races(&self, thread: usize, step: usize, slot: usize, writes: bool, next: &[u64]) -> bool {
         let Some(cell) = self.plan.cell_of[slot] else { return false };
-        let atomic = self.plan.deeds[thread][step].accesses().next().is_some_and(|(mode, ..)| mode.atomic);
+        let atomic = self.plan.effects[thread][step].accesses().next().is_some_and(|(mode, ..)| mode.atomic);
         let conflicts = self.conflicts[thread][cell][usize::from(atomic)][usize::from(writes)];
         !(conflicts & !self.rows.cur[thread].known.get(next)).is_empty()
     }

@@ -22,7 +22,7 @@
 
 use super::columns::{Columns, MOST_COLUMNS};
 use super::effect::{C11Settings, MonitorEffect};
-use super::questions::{CellQuestion, StaleValues, asked};
+use super::questions::{CellQuestion, StaleValues, cell_questions};
 use super::refusal::MonitorRefusal;
 use crate::access::slots;
 use crate::compile::Machine;
@@ -39,7 +39,7 @@ pub(crate) struct MonitorPlan {
     /// Cells that have facts: the columns of the `_sc` sets.
     pub sc_columns: usize,
     /// By thread and step.
-    pub deeds: Vec<Vec<MonitorEffect>>,
+    pub effects: Vec<Vec<MonitorEffect>>,
     /// By thread and step: the facts that it asks for.
     pub asked: Vec<Vec<Vec<usize>>>,
     /// Some access can lead to cells that are not known yet.
@@ -154,17 +154,17 @@ impl MonitorPlan {
     pub fn new(machine: &Machine, settings: C11Settings) -> Result<MonitorPlan, MonitorRefusal> {
         let program = &machine.program;
         let ranges = Ranges::infer(program);
-        let deeds: Vec<Vec<MonitorEffect>> = (program.threads.iter())
+        let effects: Vec<Vec<MonitorEffect>> = (program.threads.iter())
             .map(|thread| thread.transitions.iter().map(|t| MonitorEffect::of(&t.instruction, settings)).collect())
             .collect();
-        let (touches, leads_elsewhere) = touches(machine, &ranges, &deeds);
+        let (touches, leads_elsewhere) = touches(machine, &ranges, &effects);
         let mut plan = MonitorPlan {
             cell_of: vec![None; touches.len()],
             cells: Vec::new(),
             facts: Vec::new(),
             marks: Vec::new(),
             sc_columns: 0,
-            deeds,
+            effects,
             asked: Vec::new(),
             leads_elsewhere,
         };
@@ -247,7 +247,8 @@ impl MonitorPlan {
     ) -> Result<Vec<usize>, MonitorRefusal> {
         let program = &machine.program;
         let mut facts = Vec::new();
-        for CellQuestion { address, squeezes, admitted, values } in asked(program, ranges, thread, transition) {
+        for CellQuestion { address, squeezes, admitted, values } in cell_questions(program, ranges, thread, transition)
+        {
             for slot in slots(program, thread, address, ranges, &machine.layout).iter() {
                 let Some(cell) = self.cell_of[slot] else { continue };
                 let others = || touches[slot].iter().enumerate().filter(|(other, _)| *other != thread);
@@ -321,18 +322,18 @@ impl MonitorPlan {
 }
 
 /// By slot and thread; and whether unknown cells can be touched.
-fn touches(machine: &Machine, ranges: &Ranges, deeds: &[Vec<MonitorEffect>]) -> (Vec<Vec<CellUse>>, bool) {
+fn touches(machine: &Machine, ranges: &Ranges, effects: &[Vec<MonitorEffect>]) -> (Vec<Vec<CellUse>>, bool) {
     let program = &machine.program;
     let mut touches = vec![vec![CellUse::default(); program.threads.len()]; machine.layout.cells.len()];
     let mut leads_elsewhere = false;
     for (number, thread) in program.threads.iter().enumerate() {
-        for (transition, deed) in thread.transitions.iter().zip(&deeds[number]) {
+        for (transition, effect) in thread.transitions.iter().zip(&effects[number]) {
             for access in transition.instruction.accesses() {
                 let reached = slots(program, number, access.address, ranges, &machine.layout);
                 leads_elsewhere |= reached.leads_elsewhere();
                 for slot in reached.iter() {
                     let touch = &mut touches[slot][number];
-                    for (mode, reads, writes) in deed.accesses() {
+                    for (mode, reads, writes) in effect.accesses() {
                         touch.kinds[usize::from(mode.atomic)][usize::from(writes)] = true;
                         touch.plain |= writes && !reads;
                         touch.updates |= writes && reads;

@@ -32,7 +32,7 @@ pub(super) enum StaleValues {
     But(Option<Vec<Value>>),
 }
 
-pub(super) fn asked<'a>(
+pub(super) fn cell_questions<'a>(
     program: &'a Program,
     ranges: &Ranges,
     thread: usize,

@@ -155,8 +155,8 @@ impl<const N: usize> Rows<N> {
         let (threads, cells) = (machine.threads.len(), plan.cells.len());
         let mut packer = Packer::behind(machine.layout.words);
         let columns = plan.columns();
-        let deeds = || plan.deeds.iter().flatten();
-        let fenced = if deeds().any(MonitorEffect::fences_seq_cst) { plan.facts.len() } else { 0 };
+        let effects = || plan.effects.iter().flatten();
+        let fenced = if effects().any(MonitorEffect::fences_seq_cst) { plan.facts.len() } else { 0 };
         let mut many = |count: usize, bits: usize| -> Vec<ColumnSet<N>> {
             (0..count).map(|_| ColumnSet::new(&mut packer, bits)).collect()
         };
@@ -167,17 +167,21 @@ impl<const N: usize> Rows<N> {
             fenced: many(1, if bits { fenced } else { 0 })[0],
         };
         let cur = (0..threads).map(|_| view(true)).collect();
-        let acq = (plan.deeds.iter())
-            .map(|deeds| {
-                let relaxed =
-                    deeds.iter().flat_map(MonitorEffect::accesses).any(|(m, reads, _)| reads && m.atomic && !m.acquire);
+        let acq = (plan.effects.iter())
+            .map(|effects| {
+                let relaxed = effects
+                    .iter()
+                    .flat_map(MonitorEffect::accesses)
+                    .any(|(m, reads, _)| reads && m.atomic && !m.acquire);
                 // With pending knowledge, or marks that hidden fences do not change, nothing changes: `acq` equals
                 // `cur` then, too.
-                (relaxed && deeds.iter().any(MonitorEffect::fences_acquire)).then(|| view(true))
+                (relaxed && effects.iter().any(MonitorEffect::fences_acquire)).then(|| view(true))
             })
             .collect();
-        let rel = (plan.deeds.iter())
-            .map(|deeds| view(deeds.iter().any(is_relaxed_write) && deeds.iter().any(MonitorEffect::fences_release)))
+        let rel = (plan.effects.iter())
+            .map(|effects| {
+                view(effects.iter().any(is_relaxed_write) && effects.iter().any(MonitorEffect::fences_release))
+            })
             .collect();
         let msg = (0..cells).map(|_| view(true)).collect();
         let access_fenced = many(cells, fenced);
@@ -308,8 +312,8 @@ fn add(masks: &[u64], to: &mut [u64; AT_ONCE]) {
     }
 }
 
-fn is_relaxed_write(deed: &MonitorEffect) -> bool {
-    deed.accesses().any(|(mode, _, writes)| writes && mode.atomic && !mode.release)
+fn is_relaxed_write(effect: &MonitorEffect) -> bool {
+    effect.accesses().any(|(mode, _, writes)| writes && mode.atomic && !mode.release)
 }
 
 /// By thread and location: the rows that its own future needs, what it may ask for, and whether seq_cst fences follow.
@@ -344,9 +348,9 @@ fn live<const N: usize>(machine: &Machine, plan: &MonitorPlan, rows: &Rows<N>) -
                     let mut asked = Columns::NONE;
                     let mut fences = false;
                     for transition in (0..thread.transitions.len()).filter(|&t| reachable[location][t]) {
-                        let deed = plan.deeds[number][transition];
-                        fences |= deed.fences_seq_cst();
-                        if deed.fences_acquire()
+                        let effect = plan.effects[number][transition];
+                        fences |= effect.fences_seq_cst();
+                        if effect.fences_acquire()
                             && let Some(acq) = rows.acq[number]
                         {
                             needed.extend([acq.known, acq.fenced]);
@@ -356,7 +360,7 @@ fn live<const N: usize>(machine: &Machine, plan: &MonitorPlan, rows: &Rows<N>) -
                         }
                         asked |= plan.asked[number][transition].iter().copied().collect();
                         needed.extend([rows.thread_sc[number], rows.cur[number].known, rows.cur[number].fenced]);
-                        for (mode, reads, writes) in deed.accesses() {
+                        for (mode, reads, writes) in effect.accesses() {
                             if writes && mode.atomic && !mode.release {
                                 needed.extend([rows.rel[number].known, rows.rel[number].fenced]);
                             }

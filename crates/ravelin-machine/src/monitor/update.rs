@@ -41,13 +41,13 @@ impl<const N: usize> Monitor<'_, N> {
         overwritten: impl Fn(usize) -> Value,
         next: &mut [u64],
     ) {
-        let deed = self.plan.deeds[thread][step];
-        if let MonitorEffect::Fence { acquire, release, seq_cst } = deed {
+        let effect = self.plan.effects[thread][step];
+        if let MonitorEffect::Fence { acquire, release, seq_cst } = effect {
             return self.fence(thread, acquire, release, seq_cst, next);
         }
         let Some((slot, _)) = accesses.iter().next() else { return };
         let writes = accesses.iter().any(|(_, writes)| writes);
-        let (mode, update) = match deed {
+        let (mode, update) = match effect {
             MonitorEffect::Nothing | MonitorEffect::Fence { .. } => return,
             MonitorEffect::Read(mode) | MonitorEffect::Write(mode) => (mode, false),
             MonitorEffect::Update(mode) => (mode, true),
