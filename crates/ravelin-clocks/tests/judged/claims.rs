@@ -3,7 +3,7 @@
 //! Every trace also goes through the judges, with happens-before between all its events.
 
 use crate::judged::compare::{Against, compare, violations};
-use crate::judged::traces::{self, Operation, Step};
+use crate::judged::traces::{self, Operation, Step, SyncOperation};
 use crate::judged::watched::Habits;
 use ravelin_clocks::AtomicOrder::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use ravelin_clocks::CasKind::{self, Blocking, Strong, Weak};
@@ -35,7 +35,7 @@ fn cas(kind: CasKind, x: usize, expected: u64, value: u64) -> Operation {
 }
 
 fn fence(order: AtomicOrder) -> Operation {
-    Operation::Fence { order }
+    Operation::Synchronise(SyncOperation::Fence { order })
 }
 
 fn step(thread: usize, operation: Operation) -> Step {
@@ -44,7 +44,7 @@ fn step(thread: usize, operation: Operation) -> Step {
 
 /// Starts threads 1 to `count`, none of which knows anything.
 fn started(count: usize) -> Vec<Step> {
-    (1..=count).map(|child| step(0, Operation::Spawn { child })).collect()
+    (1..=count).map(|child| step(0, Operation::Synchronise(SyncOperation::Spawn { child }))).collect()
 }
 
 /// The steps at which there are violations, counted from the first after the starts, and whether they are predicted.
@@ -266,7 +266,7 @@ fn a_child_has_no_release_fence() {
     let trace = [
         step(1, store(Y, 1, Relaxed)),
         step(1, fence(Release)),
-        step(1, Operation::Spawn { child: 3 }),
+        step(1, Operation::Synchronise(SyncOperation::Spawn { child: 3 })),
         step(3, store(X, 1, Relaxed)),
         step(2, load(X, Acquire)),
         step(2, load(Y, Relaxed)),
@@ -277,7 +277,7 @@ fn a_child_has_no_release_fence() {
         step(1, store(Y, 1, Relaxed)),
         step(1, store(X, 1, Release)),
         step(2, load(X, Relaxed)),
-        step(2, Operation::Spawn { child: 3 }),
+        step(2, Operation::Synchronise(SyncOperation::Spawn { child: 3 })),
         step(3, fence(Acquire)),
         step(3, load(Y, Relaxed)),
     ];
@@ -320,7 +320,10 @@ fn old_knowledge_outlives_pruning() {
     };
     let forced = step(3, load(Z, Relaxed));
     let check = step(3, store(X, 5, Relaxed));
-    let (lock, unlock) = (Operation::Lock { lock: 0 }, Operation::Unlock { lock: 0 });
+    let (lock, unlock) = (
+        Operation::Synchronise(SyncOperation::Lock { lock: 0 }),
+        Operation::Synchronise(SyncOperation::Unlock { lock: 0 }),
+    );
     // A location, a lock, and the fences hold it.
     let message = [forced, step(3, load(Y, Acquire)), check];
     last_is_fine_when_pruned(&[&seen, &[step(1, store(Y, 1, Release))], &looks(&[]), &message]);
@@ -352,7 +355,7 @@ fn a_child_has_what_hidden_fences_told_its_parent() {
         step(1, store(Y, 2, SeqCst)),
         step(1, load(X, SeqCst)),
         step(2, load(Z, SeqCst)),
-        step(2, Operation::Spawn { child: 3 }),
+        step(2, Operation::Synchronise(SyncOperation::Spawn { child: 3 })),
         step(3, store(X, 1, SeqCst)),
         step(3, load(Y, SeqCst)),
     ];

@@ -1,7 +1,7 @@
 //! A trace as the crate sees it: what a runtime does with threads, locations, locks and numbers, for one operation after
 //! the other.
 
-use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, THREADS};
+use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, SyncOperation, THREADS};
 use ravelin_clocks::{
     AccessViolation, AtomicOrder, EndClocks, Epoch, FenceLocation, Live, LocationAccess, LocationClocks, Pruning,
     ReleaseClocks, ThreadClocks, Tid, WitnessMode,
@@ -70,11 +70,11 @@ impl Watched {
         let Event { thread, act } = event;
         let violation = match act {
             Act::Access { x, ask, does } => self.access(thread, x, ask, does, number as u64),
-            Act::Spawn { child } => {
+            Act::Synchronise(SyncOperation::Spawn { child }) => {
                 self.spawn(thread, child);
                 None
             }
-            Act::End => {
+            Act::Synchronise(SyncOperation::End) => {
                 self.mark(thread);
                 if let Some(mut end) = self.threads[thread].take() {
                     let ended = end.release();
@@ -124,29 +124,31 @@ impl Watched {
     }
 
     fn order(&mut self, thread: usize, act: Act) {
-        if !matches!(act, Act::Rename) {
+        if !matches!(act, Act::Synchronise(SyncOperation::Rename)) {
             self.mark(thread);
         }
         let Some(watched) = &mut self.threads[thread] else { return };
         match act {
-            Act::Fence { order } => watched.fence(order, &mut self.hidden),
-            Act::Join { child } => {
+            Act::Synchronise(SyncOperation::Fence { order }) => watched.fence(order, &mut self.hidden),
+            Act::Synchronise(SyncOperation::Join { child }) => {
                 if let Some((_, _, ended)) = &self.ended[child] {
                     watched.acquire(ended);
                 }
             }
-            Act::Lock { lock } => watched.acquire(&self.locks[lock]),
-            Act::Unlock { lock } => watched.release_into(&mut self.locks[lock]),
-            Act::Post { semaphore } => {
+            Act::Synchronise(SyncOperation::Lock { lock }) => watched.acquire(&self.locks[lock]),
+            Act::Synchronise(SyncOperation::Unlock { lock }) => watched.release_into(&mut self.locks[lock]),
+            Act::Synchronise(SyncOperation::Post { semaphore }) => {
                 let posted = watched.release();
                 self.semaphores[semaphore].join(&posted);
             }
-            Act::Take { semaphore } => watched.acquire(&self.semaphores[semaphore]),
-            Act::Rename => {
+            Act::Synchronise(SyncOperation::Take { semaphore }) => watched.acquire(&self.semaphores[semaphore]),
+            Act::Synchronise(SyncOperation::Rename) => {
                 watched.rename(self.next, 1 + self.random.below(3) as Epoch);
                 self.next += self.habits.stride;
             }
-            Act::Access { .. } | Act::Spawn { .. } | Act::End => {}
+            Act::Access { .. }
+            | Act::Synchronise(SyncOperation::Spawn { .. })
+            | Act::Synchronise(SyncOperation::End) => {}
         }
     }
 

@@ -11,7 +11,7 @@
 //! Threads and locks add edges to all three.
 
 use super::{Judgement, Write, judge};
-use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
+use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, SyncOperation, THREADS};
 use ravelin_clocks::AtomicOrder;
 
 /// A set of events.
@@ -155,33 +155,33 @@ impl Graph {
         let Event { thread, act } = event;
         match act {
             Act::Access { x, does, .. } => self.access(thread, x, does),
-            Act::Fence { order } => {
+            Act::Synchronise(SyncOperation::Fence { order }) => {
                 self.add(thread, Label::Fence { order }, &[]);
             }
-            Act::Spawn { child } => {
+            Act::Synchronise(SyncOperation::Spawn { child }) => {
                 let spawn = self.add(thread, Label::Other, &[]);
                 self.add(child, Label::Other, &[spawn]);
             }
-            Act::End => self.ends[thread] = Some(self.add(thread, Label::Other, &[])),
-            Act::Join { child } => {
+            Act::Synchronise(SyncOperation::End) => self.ends[thread] = Some(self.add(thread, Label::Other, &[])),
+            Act::Synchronise(SyncOperation::Join { child }) => {
                 let ends: Vec<usize> = self.ends[child].into_iter().collect();
                 self.add(thread, Label::Other, &ends);
             }
-            Act::Unlock { lock } => {
+            Act::Synchronise(SyncOperation::Unlock { lock }) => {
                 let unlock = self.add(thread, Label::Other, &[]);
                 self.unlocks[lock].push(unlock);
             }
-            Act::Lock { lock } => {
+            Act::Synchronise(SyncOperation::Lock { lock }) => {
                 self.add(thread, Label::Other, &self.unlocks[lock].clone());
             }
-            Act::Post { semaphore } => {
+            Act::Synchronise(SyncOperation::Post { semaphore }) => {
                 let post = self.add(thread, Label::Other, &[]);
                 self.posts[semaphore].push(post);
             }
-            Act::Take { semaphore } => {
+            Act::Synchronise(SyncOperation::Take { semaphore }) => {
                 self.add(thread, Label::Other, &self.posts[semaphore].clone());
             }
-            Act::Rename => {}
+            Act::Synchronise(SyncOperation::Rename) => {}
         }
     }
 

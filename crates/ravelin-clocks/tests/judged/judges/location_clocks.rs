@@ -4,7 +4,7 @@
 //! in the list of writes. The clocks that a thread has by happens-before are the three of section 4.2.
 
 use super::{Judgement, Write, judge};
-use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
+use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, SyncOperation, THREADS};
 use ravelin_clocks::AtomicOrder;
 
 /// `L(x)` for every location `x`.
@@ -91,22 +91,24 @@ impl LocationClocks {
                     self.fence(thread, AtomicOrder::SeqCst);
                 }
             }
-            Act::Fence { order } => self.fence(thread, order),
-            Act::Spawn { child } => {
+            Act::Synchronise(SyncOperation::Fence { order }) => self.fence(thread, order),
+            Act::Synchronise(SyncOperation::Spawn { child }) => {
                 let passed = self.pass(thread);
                 self.receive(child, &passed);
             }
-            Act::End => self.ended[thread] = self.pass(thread),
-            Act::Join { child } => self.receive(thread, &self.ended[child].clone()),
-            Act::Unlock { lock } => self.locks[lock] = self.pass(thread),
-            Act::Lock { lock } => self.receive(thread, &self.locks[lock].clone()),
-            Act::Post { semaphore } => {
+            Act::Synchronise(SyncOperation::End) => self.ended[thread] = self.pass(thread),
+            Act::Synchronise(SyncOperation::Join { child }) => self.receive(thread, &self.ended[child].clone()),
+            Act::Synchronise(SyncOperation::Unlock { lock }) => self.locks[lock] = self.pass(thread),
+            Act::Synchronise(SyncOperation::Lock { lock }) => self.receive(thread, &self.locks[lock].clone()),
+            Act::Synchronise(SyncOperation::Post { semaphore }) => {
                 let passed = self.pass(thread);
                 self.semaphores[semaphore].current.join(&passed.current);
                 self.semaphores[semaphore].sc.join(&passed.sc);
             }
-            Act::Take { semaphore } => self.receive(thread, &self.semaphores[semaphore].clone()),
-            Act::Rename => {}
+            Act::Synchronise(SyncOperation::Take { semaphore }) => {
+                self.receive(thread, &self.semaphores[semaphore].clone())
+            }
+            Act::Synchronise(SyncOperation::Rename) => {}
         }
     }
 

@@ -5,7 +5,7 @@
 //! read though they are not the newest, and those of them that another write can be put behind. A write takes its location
 //! out of every other view. Everything is finite, so only standard witnesses are seen (theorem 2.2).
 
-use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, THREADS};
+use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, SEMAPHORES, SyncOperation, THREADS};
 use ravelin_clocks::{AtomicOrder, CasKind};
 
 #[derive(Clone, Debug)]
@@ -120,22 +120,24 @@ impl Matrices {
                     self.fence(thread, AtomicOrder::SeqCst);
                 }
             }
-            Act::Fence { order } => self.fence(thread, order),
-            Act::Spawn { child } => {
+            Act::Synchronise(SyncOperation::Fence { order }) => self.fence(thread, order),
+            Act::Synchronise(SyncOperation::Spawn { child }) => {
                 let passed = self.pass(thread);
                 self.receive(child, passed);
             }
-            Act::End => self.ended[thread] = self.pass(thread),
-            Act::Join { child } => self.receive(thread, self.ended[child].clone()),
-            Act::Unlock { lock } => self.locks[lock] = self.pass(thread),
-            Act::Lock { lock } => self.receive(thread, self.locks[lock].clone()),
-            Act::Post { semaphore } => {
+            Act::Synchronise(SyncOperation::End) => self.ended[thread] = self.pass(thread),
+            Act::Synchronise(SyncOperation::Join { child }) => self.receive(thread, self.ended[child].clone()),
+            Act::Synchronise(SyncOperation::Unlock { lock }) => self.locks[lock] = self.pass(thread),
+            Act::Synchronise(SyncOperation::Lock { lock }) => self.receive(thread, self.locks[lock].clone()),
+            Act::Synchronise(SyncOperation::Post { semaphore }) => {
                 let [cur, sc] = self.pass(thread);
                 self.semaphores[semaphore][0].join(&cur);
                 self.semaphores[semaphore][1].join(&sc);
             }
-            Act::Take { semaphore } => self.receive(thread, self.semaphores[semaphore].clone()),
-            Act::Rename => {}
+            Act::Synchronise(SyncOperation::Take { semaphore }) => {
+                self.receive(thread, self.semaphores[semaphore].clone())
+            }
+            Act::Synchronise(SyncOperation::Rename) => {}
         }
     }
 

@@ -4,7 +4,7 @@
 //! thread goes on before another has its turn. Traces of one even mixture would hardly ever depend on a relaxed RMW in a
 //! release sequence, on a fence, or on a long run of writes.
 
-use super::{LOCATIONS, LOCKS, Operation, Random, SEMAPHORES, Step, World};
+use super::{LOCATIONS, LOCKS, Operation, Random, SEMAPHORES, Step, SyncOperation, World};
 use ravelin_clocks::{AtomicOrder, CasKind};
 
 /// What a generated trace may have.
@@ -128,22 +128,30 @@ impl Taste {
                     AtomicOrder::AcqRel,
                     AtomicOrder::SeqCst,
                 ]);
-                Operation::Fence { order }
+                Operation::Synchronise(SyncOperation::Fence { order })
             }
             7 => match world.unborn() {
-                Some(child) if world.running().len() < self.threads => Operation::Spawn { child },
+                Some(child) if world.running().len() < self.threads => {
+                    Operation::Synchronise(SyncOperation::Spawn { child })
+                }
                 _ => world
                     .ended()
-                    .map_or(Operation::Fence { order: AtomicOrder::AcqRel }, |child| Operation::Join { child }),
+                    .map_or(Operation::Synchronise(SyncOperation::Fence { order: AtomicOrder::AcqRel }), |child| {
+                        Operation::Synchronise(SyncOperation::Join { child })
+                    }),
             },
-            8 if thread != 0 => Operation::End,
+            8 if thread != 0 => Operation::Synchronise(SyncOperation::End),
             9 => {
                 let lock = random.below(LOCKS);
-                if random.once_in(2) { Operation::Lock { lock } } else { Operation::Unlock { lock } }
+                if random.once_in(2) {
+                    Operation::Synchronise(SyncOperation::Lock { lock })
+                } else {
+                    Operation::Synchronise(SyncOperation::Unlock { lock })
+                }
             }
-            10 => Operation::Post { semaphore: random.below(SEMAPHORES) },
-            11 => Operation::Take { semaphore: random.below(SEMAPHORES) },
-            _ => Operation::Fence { order: AtomicOrder::SeqCst },
+            10 => Operation::Synchronise(SyncOperation::Post { semaphore: random.below(SEMAPHORES) }),
+            11 => Operation::Synchronise(SyncOperation::Take { semaphore: random.below(SEMAPHORES) }),
+            _ => Operation::Synchronise(SyncOperation::Fence { order: AtomicOrder::SeqCst }),
         }
     }
 }
@@ -162,7 +170,11 @@ pub fn generate(seed: u64, shape: Shape) -> Vec<Step> {
     };
     // Most threads start early: they know little of each other.
     for child in 1..random.within(2..=taste.threads) {
-        add(Step { thread: 0, operation: Operation::Spawn { child } }, &mut world, &mut trace);
+        add(
+            Step { thread: 0, operation: Operation::Synchronise(SyncOperation::Spawn { child }) },
+            &mut world,
+            &mut trace,
+        );
     }
     let mut thread = 0;
     while trace.len() < length {
@@ -173,14 +185,14 @@ pub fn generate(seed: u64, shape: Shape) -> Vec<Step> {
         let mut operation = taste.operation(&mut random, thread, &world);
         if shape.many_threads && random.once_in(6) {
             operation = match (world.ended(), world.unborn(), random.below(3)) {
-                (Some(child), _, 0 | 1) => Operation::Join { child },
-                (_, Some(child), 0 | 1) if running.len() < 6 => Operation::Spawn { child },
-                _ if thread != 0 => Operation::End,
+                (Some(child), _, 0 | 1) => Operation::Synchronise(SyncOperation::Join { child }),
+                (_, Some(child), 0 | 1) if running.len() < 6 => Operation::Synchronise(SyncOperation::Spawn { child }),
+                _ if thread != 0 => Operation::Synchronise(SyncOperation::End),
                 _ => operation,
             };
         }
         if shape.renames && random.once_in(12) {
-            operation = Operation::Rename;
+            operation = Operation::Synchronise(SyncOperation::Rename);
         }
         if shape.runs && random.once_in(25) {
             let (x, order) = (random.below(taste.locations), taste.store(&mut random));

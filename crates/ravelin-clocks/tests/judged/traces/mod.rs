@@ -22,33 +22,17 @@ pub struct Step {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
-    Load {
-        x: usize,
-        order: AtomicOrder,
-    },
-    Store {
-        x: usize,
-        order: AtomicOrder,
-        value: u64,
-    },
-    Update {
-        x: usize,
-        order: AtomicOrder,
-        value: u64,
-    },
-    CompareExchange {
-        x: usize,
-        success: AtomicOrder,
-        failure: AtomicOrder,
-        kind: CasKind,
-        expected: u64,
-        value: u64,
-    },
-    Wait {
-        x: usize,
-        order: AtomicOrder,
-        value: u64,
-    },
+    Load { x: usize, order: AtomicOrder },
+    Store { x: usize, order: AtomicOrder, value: u64 },
+    Update { x: usize, order: AtomicOrder, value: u64 },
+    CompareExchange { x: usize, success: AtomicOrder, failure: AtomicOrder, kind: CasKind, expected: u64, value: u64 },
+    Wait { x: usize, order: AtomicOrder, value: u64 },
+    Synchronise(SyncOperation),
+}
+
+/// What orders threads without an access.
+#[derive(Clone, Copy, Debug)]
+pub enum SyncOperation {
     Fence {
         order: AtomicOrder,
     },
@@ -93,29 +77,7 @@ pub enum Act {
         ask: Ask,
         does: Does,
     },
-    Fence {
-        order: AtomicOrder,
-    },
-    Spawn {
-        child: usize,
-    },
-    End,
-    Join {
-        child: usize,
-    },
-    Lock {
-        lock: usize,
-    },
-    Unlock {
-        lock: usize,
-    },
-    Post {
-        semaphore: usize,
-    },
-    Take {
-        semaphore: usize,
-    },
-    Rename,
+    Synchronise(SyncOperation),
 }
 
 /// What may be stale about an access.
@@ -224,42 +186,12 @@ impl World {
                 };
                 access(x, Ask::CompareExchange(kind, expected), does)
             }
-            Operation::Fence { order } => Act::Fence { order },
-            Operation::Spawn { child } => {
-                if self.threads[child] != Life::Unborn {
+            Operation::Synchronise(operation) => {
+                if !self.synchronise(thread, operation) {
                     return None;
                 }
-                self.threads[child] = Life::Runs;
-                Act::Spawn { child }
+                Act::Synchronise(operation)
             }
-            Operation::End => {
-                self.threads[thread] = Life::Ended;
-                Act::End
-            }
-            Operation::Join { child } => {
-                if self.threads[child] != Life::Ended {
-                    return None;
-                }
-                self.threads[child] = Life::Joined;
-                Act::Join { child }
-            }
-            Operation::Lock { lock } => {
-                if self.locks[lock].is_some() {
-                    return None;
-                }
-                self.locks[lock] = Some(thread);
-                Act::Lock { lock }
-            }
-            Operation::Unlock { lock } => {
-                if self.locks[lock] != Some(thread) {
-                    return None;
-                }
-                self.locks[lock] = None;
-                Act::Unlock { lock }
-            }
-            Operation::Post { semaphore } => Act::Post { semaphore },
-            Operation::Take { semaphore } => Act::Take { semaphore },
-            Operation::Rename => Act::Rename,
         };
         if let Act::Access { x, does, .. } = act
             && let Some(value) = does.writes()
@@ -267,6 +199,43 @@ impl World {
             self.values[x] = value;
         }
         Some(Event { thread, act })
+    }
+
+    /// Does it if it can be done now.
+    fn synchronise(&mut self, thread: usize, operation: SyncOperation) -> bool {
+        let mut change = |of: usize, from: Life, to: Life| {
+            let possible = self.threads[of] == from;
+            if possible {
+                self.threads[of] = to;
+            }
+            possible
+        };
+        match operation {
+            SyncOperation::Spawn { child } => change(child, Life::Unborn, Life::Runs),
+            SyncOperation::Join { child } => change(child, Life::Ended, Life::Joined),
+            SyncOperation::End => {
+                self.threads[thread] = Life::Ended;
+                true
+            }
+            SyncOperation::Lock { lock } => {
+                let free = self.locks[lock].is_none();
+                if free {
+                    self.locks[lock] = Some(thread);
+                }
+                free
+            }
+            SyncOperation::Unlock { lock } => {
+                let held = self.locks[lock] == Some(thread);
+                if held {
+                    self.locks[lock] = None;
+                }
+                held
+            }
+            SyncOperation::Fence { .. }
+            | SyncOperation::Post { .. }
+            | SyncOperation::Take { .. }
+            | SyncOperation::Rename => true,
+        }
     }
 }
 
