@@ -1,6 +1,7 @@
 //! A place in the tokens of a text, and the small steps that parsers take there. It serves the languages whose tokens are
 //! words, numbers and symbols: rav, TPL and Memorax.
 
+use crate::Diagnostic;
 use ravelin_program::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,70 @@ pub enum TokenKind {
 pub trait Token: Copy {
     fn kind(self) -> TokenKind;
     fn span(self) -> Span;
+}
+
+/// A token of rav or TPL, whose parsers go on after an error at the next line that starts a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineToken {
+    pub kind: TokenKind,
+    pub span: Span,
+    /// The first token of its line.
+    pub starts_line: bool,
+    /// A blank line stands between this and the token or comment before it. Only the formatter of rav needs it.
+    pub blank_before: bool,
+}
+
+impl Token for LineToken {
+    fn kind(self) -> TokenKind {
+        self.kind
+    }
+
+    fn span(self) -> Span {
+        self.span
+    }
+}
+
+/// What a text of rav or TPL begins with.
+pub enum Lexeme {
+    Newline,
+    /// So many bytes of white space.
+    Space(usize),
+    LineComment,
+    BlockComment,
+    /// So many bytes.
+    Word(usize),
+    /// Something that begins with a digit, and so many bytes.
+    Number(usize),
+    Symbol(&'static str),
+    /// So many bytes that mean nothing, and the error that says so.
+    Nonsense(usize, Diagnostic),
+}
+
+/// What stands at `at` in a text; `None` at its end. Longer symbols come before their prefixes.
+pub fn lexeme(text: &str, at: usize, symbols: &'static [&'static str]) -> Option<Lexeme> {
+    let rest = &text[at..];
+    let next = rest.chars().next()?;
+    let word = || rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+    Some(if next == '\n' {
+        Lexeme::Newline
+    } else if next.is_whitespace() {
+        Lexeme::Space(next.len_utf8())
+    } else if rest.starts_with("//") {
+        Lexeme::LineComment
+    } else if rest.starts_with("/*") {
+        Lexeme::BlockComment
+    } else if next.is_ascii_alphabetic() || next == '_' {
+        Lexeme::Word(word())
+    } else if next.is_ascii_digit() {
+        Lexeme::Number(word())
+    } else if let Some(symbol) = symbols.iter().find(|symbol| rest.starts_with(**symbol)) {
+        Lexeme::Symbol(symbol)
+    } else {
+        let length = rest.find(|c: char| c.is_ascii()).unwrap_or(rest.len()).max(1);
+        let shown = rest[..length].escape_debug().take(40).collect::<String>();
+        let error = Diagnostic::error(Span::new(at, at + length), format!("`{shown}` means nothing here"));
+        Lexeme::Nonsense(length, error)
+    })
 }
 
 /// A syntax error was found and has been reported.
@@ -153,6 +218,30 @@ impl<'a, T: Token> Cursor<'a, T> {
             self.bump();
             if depth == 0 {
                 return;
+            }
+        }
+    }
+}
+
+impl Cursor<'_, LineToken> {
+    /// Goes to where the next statement can start: after a `;`, after a block, before the `}` of this block, or before a
+    /// word at which one `starts`. Returns whether it went past a block.
+    pub fn skip_statement(&mut self, starts: impl Fn(&Self) -> bool) -> bool {
+        loop {
+            match self.token().kind {
+                TokenKind::End | TokenKind::Symbol("}") => return false,
+                TokenKind::Symbol(";") => {
+                    self.bump();
+                    return false;
+                }
+                TokenKind::Symbol("{") => {
+                    self.skip_braces();
+                    return true;
+                }
+                TokenKind::Word if starts(self) => return false,
+                _ => {
+                    self.bump();
+                }
             }
         }
     }

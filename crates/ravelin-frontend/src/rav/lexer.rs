@@ -4,39 +4,19 @@
 
 use super::ast::{Comment, HeaderLine};
 use crate::Diagnostic;
-use crate::cursor::{self, TokenKind};
+use crate::cursor::{Lexeme, LineToken, TokenKind, lexeme};
 use ravelin_program::Span;
 
 /// What the parser works on.
 #[derive(Debug)]
 pub struct RavTokens {
     /// Ends with a token of kind [`TokenKind::End`].
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<LineToken>,
     /// In order of their places.
     pub comments: Vec<Comment>,
     /// The `//!` lines with which the file begins.
     pub header: Vec<HeaderLine>,
     pub diagnostics: Vec<Diagnostic>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
-    pub kind: TokenKind,
-    pub span: Span,
-    /// The first token of its line.
-    pub starts_line: bool,
-    /// A blank line stands between this and the token or comment before it.
-    pub blank_before: bool,
-}
-
-impl cursor::Token for Token {
-    fn kind(self) -> TokenKind {
-        self.kind
-    }
-
-    fn span(self) -> Span {
-        self.span
-    }
 }
 
 /// Longer ones first, so that the first match is the longest.
@@ -73,25 +53,22 @@ impl Lexer<'_> {
         if self.text.starts_with('\u{feff}') {
             self.at = '\u{feff}'.len_utf8();
         }
-        while let Some(next) = self.rest().chars().next() {
-            if next == '\n' {
-                self.newlines += 1;
-                self.at += 1;
-            } else if next.is_whitespace() {
-                self.at += next.len_utf8();
-            } else if self.rest().starts_with("//") {
-                self.line_comment();
-            } else if self.rest().starts_with("/*") {
-                self.block_comment();
-            } else if next.is_ascii_alphabetic() || next == '_' {
-                let length = self.rest().find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-                self.push(TokenKind::Word, length.unwrap_or(self.rest().len()));
-            } else if next.is_ascii_digit() {
-                self.integer();
-            } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| self.rest().starts_with(**symbol)) {
-                self.push(TokenKind::Symbol(symbol), symbol.len());
-            } else {
-                self.nonsense();
+        while let Some(lexeme) = lexeme(self.text, self.at, SYMBOLS) {
+            match lexeme {
+                Lexeme::Newline => {
+                    self.newlines += 1;
+                    self.at += 1;
+                }
+                Lexeme::Space(length) => self.at += length,
+                Lexeme::LineComment => self.line_comment(),
+                Lexeme::BlockComment => self.block_comment(),
+                Lexeme::Word(length) => self.push(TokenKind::Word, length),
+                Lexeme::Number(length) => self.integer(length),
+                Lexeme::Symbol(symbol) => self.push(TokenKind::Symbol(symbol), symbol.len()),
+                Lexeme::Nonsense(length, error) => {
+                    self.out.diagnostics.push(error);
+                    self.at += length;
+                }
             }
         }
         self.push(TokenKind::End, 0);
@@ -103,7 +80,7 @@ impl Lexer<'_> {
 
     fn push(&mut self, kind: TokenKind, length: usize) {
         let first = self.out.tokens.is_empty() && self.out.comments.is_empty() && self.out.header.is_empty();
-        self.out.tokens.push(Token {
+        self.out.tokens.push(LineToken {
             kind,
             span: Span::new(self.at, self.at + length),
             starts_line: self.newlines > 0 || first,
@@ -167,11 +144,9 @@ impl Lexer<'_> {
         self.newlines = 0;
     }
 
-    fn integer(&mut self) {
-        let rest = self.rest();
-        let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+    fn integer(&mut self, length: usize) {
         let span = Span::new(self.at, self.at + length);
-        let written = &rest[..length];
+        let written = &self.rest()[..length];
         let digits: String = written.chars().filter(|&c| c != '_').collect();
         let (digits, radix) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
             Some(hexadecimal) => (hexadecimal, 16),
@@ -188,14 +163,6 @@ impl Lexer<'_> {
             self.out.diagnostics.push(too_large(span));
         }
         self.push(TokenKind::Number(value.filter(|_| well_formed).unwrap_or(0)), length);
-    }
-
-    fn nonsense(&mut self) {
-        let length = self.rest().find(|c: char| c.is_ascii()).unwrap_or(self.rest().len()).max(1);
-        let span = Span::new(self.at, self.at + length);
-        let shown = self.rest()[..length].escape_debug().take(40).collect::<String>();
-        self.out.diagnostics.push(Diagnostic::error(span, format!("`{shown}` means nothing here")));
-        self.at += length;
     }
 }
 

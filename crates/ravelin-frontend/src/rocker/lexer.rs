@@ -4,13 +4,13 @@
 //! they may hold expected answers.
 
 use crate::Diagnostic;
-use crate::cursor::{self, TokenKind};
+use crate::cursor::{Lexeme, LineToken, TokenKind, lexeme};
 use ravelin_program::Span;
 
 #[derive(Debug)]
 pub struct RockerTokens<'a> {
     /// Ends with a token of kind [`TokenKind::End`].
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<LineToken>,
     pub leading: Vec<Comment<'a>>,
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -20,24 +20,6 @@ pub struct RockerTokens<'a> {
 pub struct Comment<'a> {
     pub text: &'a str,
     pub span: Span,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
-    pub kind: TokenKind,
-    pub span: Span,
-    /// The first token of its line.
-    pub starts_line: bool,
-}
-
-impl cursor::Token for Token {
-    fn kind(self) -> TokenKind {
-        self.kind
-    }
-
-    fn span(self) -> Span {
-        self.span
-    }
 }
 
 /// Longer ones first, so that the first match is the longest.
@@ -69,24 +51,22 @@ impl<'a> Lexer<'a> {
         if self.text.starts_with('\u{feff}') {
             self.at = '\u{feff}'.len_utf8();
         }
-        while let Some(next) = self.rest().chars().next() {
-            if next == '\n' {
-                self.starts_line = true;
-                self.at += 1;
-            } else if next.is_whitespace() {
-                self.at += next.len_utf8();
-            } else if self.rest().starts_with("//") {
-                self.line_comment();
-            } else if self.rest().starts_with("/*") {
-                self.block_comment();
-            } else if next.is_ascii_alphabetic() || next == '_' {
-                self.push(TokenKind::Word, self.word_length());
-            } else if next.is_ascii_digit() {
-                self.number();
-            } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| self.rest().starts_with(**symbol)) {
-                self.push(TokenKind::Symbol(symbol), symbol.len());
-            } else {
-                self.nonsense();
+        while let Some(lexeme) = lexeme(self.text, self.at, SYMBOLS) {
+            match lexeme {
+                Lexeme::Newline => {
+                    self.starts_line = true;
+                    self.at += 1;
+                }
+                Lexeme::Space(length) => self.at += length,
+                Lexeme::LineComment => self.line_comment(),
+                Lexeme::BlockComment => self.block_comment(),
+                Lexeme::Word(length) => self.push(TokenKind::Word, length),
+                Lexeme::Number(length) => self.number(length),
+                Lexeme::Symbol(symbol) => self.push(TokenKind::Symbol(symbol), symbol.len()),
+                Lexeme::Nonsense(length, error) => {
+                    self.out.diagnostics.push(error);
+                    self.at += length;
+                }
             }
         }
         self.push(TokenKind::End, 0);
@@ -96,13 +76,9 @@ impl<'a> Lexer<'a> {
         &self.text[self.at..]
     }
 
-    fn word_length(&self) -> usize {
-        self.rest().find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest().len())
-    }
-
     fn push(&mut self, kind: TokenKind, length: usize) {
         let span = Span::new(self.at, self.at + length);
-        self.out.tokens.push(Token { kind, span, starts_line: self.starts_line });
+        self.out.tokens.push(LineToken { kind, span, starts_line: self.starts_line, blank_before: false });
         self.starts_line = false;
         self.at += length;
     }
@@ -126,8 +102,7 @@ impl<'a> Lexer<'a> {
         self.at += length;
     }
 
-    fn number(&mut self) {
-        let length = self.word_length();
+    fn number(&mut self, length: usize) {
         let written = &self.rest()[..length];
         let span = Span::new(self.at, self.at + length);
         let value = written.parse::<i64>();
@@ -141,13 +116,5 @@ impl<'a> Lexer<'a> {
             );
         }
         self.push(TokenKind::Number(value.unwrap_or(0).unsigned_abs()), length);
-    }
-
-    fn nonsense(&mut self) {
-        let length = self.rest().find(|c: char| c.is_ascii()).unwrap_or(self.rest().len()).max(1);
-        let span = Span::new(self.at, self.at + length);
-        let shown = self.rest()[..length].escape_debug().take(40).collect::<String>();
-        self.out.diagnostics.push(Diagnostic::error(span, format!("`{shown}` means nothing here")));
-        self.at += length;
     }
 }

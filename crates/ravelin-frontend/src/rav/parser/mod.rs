@@ -10,9 +10,9 @@ mod statement;
 pub use expression::order_named;
 
 use super::ast::{Comment, Comments, File, Name};
-use super::lexer::{RavTokens, Token, lex};
+use super::lexer::{RavTokens, lex};
 use crate::Diagnostic;
-use crate::cursor::{Cursor, Parse, SyntaxError, TokenKind};
+use crate::cursor::{Cursor, LineToken, Parse, SyntaxError, TokenKind};
 use crate::suggest::did_you_mean;
 use ravelin_program::Span;
 
@@ -104,7 +104,7 @@ pub fn parse_file(text: &str) -> (File, Vec<Diagnostic>) {
 }
 
 struct Parser<'a> {
-    cursor: Cursor<'a, Token>,
+    cursor: Cursor<'a, LineToken>,
     comments: Vec<Comment>,
     next_comment: usize,
     depth: usize,
@@ -206,30 +206,12 @@ impl Parser<'_> {
         })
     }
 
-    /// Goes to where the next statement can start: after a `;`, after a block, before the `}` of this block, or before a
-    /// line that starts with a keyword.
+    /// Goes to where the next statement can start, also before a line that starts with a keyword.
     fn skip_statement(&mut self) {
-        loop {
-            match self.cursor.token().kind {
-                TokenKind::End | TokenKind::Symbol("}") => return,
-                TokenKind::Symbol(";") => {
-                    self.cursor.bump();
-                    return;
-                }
-                TokenKind::Symbol("{") => {
-                    self.cursor.skip_braces();
-                    return;
-                }
-                TokenKind::Word if self.cursor.token().starts_line => {
-                    let word = self.cursor.quote(self.cursor.span());
-                    if ITEM_WORDS.contains(&word) || STATEMENT_WORDS.contains(&word) {
-                        return;
-                    }
-                }
-                _ => {}
-            }
-            self.cursor.bump();
-        }
+        self.cursor.skip_statement(|cursor| {
+            let starts = |word| ITEM_WORDS.contains(&word) || STATEMENT_WORDS.contains(&word);
+            cursor.token().starts_line && cursor.word().is_some_and(starts)
+        });
     }
 
     /// Runs a parser one level deeper.

@@ -3,6 +3,7 @@
 //! TPL wants them in this order. They are read in any order and as often as one likes, since nothing depends on it.
 
 use super::super::ast::{Block, Declaration, File, Function, Name, Track};
+use super::is_function;
 use super::{ITEM_WORDS, Parse, Parser};
 use crate::Diagnostic;
 use crate::cursor::TokenKind;
@@ -120,7 +121,7 @@ impl Parser<'_> {
                 return statements;
             }
             if self.cursor.is_end()
-                || self.is_function()
+                || is_function(&self.cursor)
                 || (self.cursor.is_word("global") && self.cursor.token().starts_line)
             {
                 self.report(
@@ -142,7 +143,7 @@ impl Parser<'_> {
         }
         while !self.cursor.is_end() {
             let starts = self.cursor.token().starts_line && ITEM_WORDS.iter().any(|word| self.cursor.is_word(word));
-            if starts || self.is_function() {
+            if starts || is_function(&self.cursor) {
                 return;
             }
             match self.cursor.token().kind {

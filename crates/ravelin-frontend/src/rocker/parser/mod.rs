@@ -10,9 +10,9 @@ mod statement;
 
 use super::MAX_DIAGNOSTICS;
 use super::ast::{File, Name, Number};
-use super::lexer::{Comment, RockerTokens, Token, lex};
+use super::lexer::{Comment, RockerTokens, lex};
 use crate::Diagnostic;
-use crate::cursor::{Cursor, Parse, SyntaxError, TokenKind};
+use crate::cursor::{Cursor, LineToken, Parse, SyntaxError, TokenKind};
 use crate::suggest::did_you_mean;
 use keyword::{ReservedWord, reserved};
 use ravelin_program::Span;
@@ -41,7 +41,7 @@ pub fn parse_file(text: &str) -> (File, Vec<Comment<'_>>, Vec<Diagnostic>) {
 }
 
 struct Parser<'a> {
-    cursor: Cursor<'a, Token>,
+    cursor: Cursor<'a, LineToken>,
     depth: usize,
     operators: usize,
     /// Locals declared in the midst of a thread: an error, but their uses are none.
@@ -49,12 +49,12 @@ struct Parser<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-impl Parser<'_> {
-    /// A thread starts here. `fn` is no keyword, so one word is not enough.
-    fn is_function(&self) -> bool {
-        self.cursor.is_word("fn") && self.cursor.ahead(1).kind == TokenKind::Word && self.cursor.is_ahead(2, "{")
-    }
+/// A thread starts here. `fn` is no keyword, so one word is not enough.
+fn is_function(cursor: &Cursor<LineToken>) -> bool {
+    cursor.is_word("fn") && cursor.ahead(1).kind == TokenKind::Word && cursor.is_ahead(2, "{")
+}
 
+impl Parser<'_> {
     /// What stands here, for messages.
     fn found(&self) -> String {
         let quote = self.cursor.quote(self.cursor.span());
@@ -138,31 +138,14 @@ impl Parser<'_> {
         self.report(diagnostic)
     }
 
-    /// Goes to where the next statement can start: after a `;`, after a block, before the `}` of this block, or before a
-    /// line that starts with a keyword.
+    /// Goes to where the next statement can start, also before a function or a line that starts with a keyword.
     fn skip_statement(&mut self) {
-        loop {
-            match self.cursor.token().kind {
-                TokenKind::End | TokenKind::Symbol("}") => return,
-                TokenKind::Symbol(";") => {
-                    self.cursor.bump();
-                    return;
-                }
-                TokenKind::Symbol("{") => {
-                    self.cursor.skip_braces();
-                    self.cursor.eat(";");
-                    return;
-                }
-                TokenKind::Word if self.is_function() => return,
-                TokenKind::Word if self.cursor.token().starts_line => {
-                    let word = self.cursor.quote(self.cursor.span());
-                    if word == "global" || STATEMENT_WORDS.contains(&word) {
-                        return;
-                    }
-                }
-                _ => {}
-            }
-            self.cursor.bump();
+        let past_a_block = self.cursor.skip_statement(|cursor| {
+            let starts = |word: &str| word == "global" || STATEMENT_WORDS.contains(&word);
+            is_function(cursor) || cursor.token().starts_line && cursor.word().is_some_and(starts)
+        });
+        if past_a_block {
+            self.cursor.eat(";");
         }
     }
 
