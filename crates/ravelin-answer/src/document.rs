@@ -5,6 +5,7 @@ use crate::fence::{FenceOutcome, FencePlaces, Fences};
 use crate::measure::{Limit, Statistics};
 use crate::reach::{Reachability, Simulation};
 use crate::robust::{C11Robustness, Robustness, TriangularRaces};
+use crate::sanitizer::{FixTrial, SanitizerReport};
 use crate::states::FinalStates;
 use crate::verdict::{Stops, Verdict};
 use ravelin_program::{Model, Position};
@@ -22,7 +23,8 @@ pub const SCHEMA: &str = "ravelin/2";
 pub struct Document {
     /// `ravelin/2`.
     pub schema: String,
-    /// `check`, `reach`, `fence`, `states`, `simulate`, `cover`, or one of these with ` --expect`; `diagnose`.
+    /// `check`, `reach`, `fence`, `states`, `simulate`, `cover`, or one of these with ` --expect`; `diagnose`; `run`,
+    /// `replay` or `findings`.
     pub command: String,
     /// One per file and model.
     pub answers: Vec<Answer>,
@@ -51,6 +53,10 @@ pub enum Answer {
     Simulation(Box<Simulation>),
     /// Of `cover`.
     Coverability(Box<Coverability>),
+    /// Of `run`, `replay` and `findings`.
+    Sanitizer(Box<SanitizerReport>),
+    /// Of `run` with `--verify-fix` or `--fix-all`.
+    FixTrial(Box<FixTrial>),
     /// There is no answer.
     None(NoAnswer),
     /// With `--expect`.
@@ -72,9 +78,28 @@ impl Answer {
             Answer::FinalStates(answer) => &answer.file,
             Answer::Simulation(answer) => &answer.file,
             Answer::Coverability(answer) => &answer.file,
+            Answer::Sanitizer(answer) => &answer.program,
+            Answer::FixTrial(answer) => &answer.program,
             Answer::None(answer) => &answer.file,
             Answer::Comparison(answer) => &answer.file,
             Answer::Diagnostics(answer) => &answer.file,
+        }
+    }
+
+    /// The memory model, for answers about one.
+    pub fn model(&self) -> Option<Model> {
+        match self {
+            Answer::Robustness(answer) => Some(answer.model),
+            Answer::TriangularRaces(answer) => Some(answer.model),
+            Answer::C11Robustness(answer) => Some(answer.model),
+            Answer::Reachability(answer) => Some(answer.model),
+            Answer::Fences(answer) => Some(answer.model),
+            Answer::FinalStates(answer) => Some(answer.model),
+            Answer::Simulation(answer) => Some(answer.model),
+            Answer::Comparison(answer) => Some(answer.model),
+            Answer::None(answer) => answer.model,
+            Answer::FencePlaces(_) | Answer::Coverability(_) | Answer::Diagnostics(_) => None,
+            Answer::Sanitizer(_) | Answer::FixTrial(_) => None,
         }
     }
 
@@ -98,6 +123,8 @@ impl Answer {
                 CoverOutcome::Uncoverable => Verdict::Holds,
                 CoverOutcome::Unknown => Verdict::Unknown,
             }),
+            Answer::Sanitizer(answer) => Some(answer.verdict),
+            Answer::FixTrial(answer) => Some(answer.verdict),
             Answer::None(answer) if answer.verdict == NoVerdict::Unknown => Some(Verdict::Unknown),
             Answer::None(_) | Answer::FencePlaces(_) | Answer::Simulation(_) => None,
             Answer::Comparison(_) | Answer::Diagnostics(_) => None,
@@ -372,7 +399,11 @@ impl Document {
                 // Lines and columns would be counted from the start of the answer.
                 wrong(what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what).to_owned())
             };
-            let answer: Answer = serde_json::from_str(answer.get()).map_err(unread)?;
+            let answer = match command.as_str() {
+                "run" | "replay" | "findings" => of_sanitizer(answer.get()),
+                _ => serde_json::from_str(answer.get()),
+            };
+            let answer: Answer = answer.map_err(unread)?;
             answer.check().map_err(wrong)?;
             answers.push(answer);
         }
@@ -385,5 +416,42 @@ impl Document {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
+    }
+}
+
+/// An answer of the sanitizer. In documents of earlier versions these have no `kind`.
+fn of_sanitizer(text: &str) -> serde_json::Result<Answer> {
+    #[derive(Deserialize)]
+    struct Outline {
+        kind: Option<IgnoredAny>,
+        gone: Option<IgnoredAny>,
+    }
+    match serde_json::from_str(text)? {
+        Outline { kind: Some(_), .. } => serde_json::from_str(text),
+        Outline { gone: Some(_), .. } => Ok(Answer::FixTrial(serde_json::from_str(text)?)),
+        Outline { .. } => Ok(Answer::Sanitizer(serde_json::from_str(text)?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sanitizer::{FirstRun, sample};
+
+    #[test]
+    fn what_the_sanitizer_found_is_read_as_it_is_written_with_and_without_a_kind() {
+        let document = Document::new("run", vec![Answer::Sanitizer(Box::new(sample::report()))]);
+        let text = document.text();
+        assert_eq!(Document::read(&text).expect("a document"), document);
+        assert_eq!(Document::read(&text.replace("\"kind\": \"sanitizer\",", "")).expect("an earlier one"), document);
+    }
+
+    #[test]
+    fn a_finding_in_a_run_that_is_none_is_refused() {
+        let mut report = sample::report();
+        report.findings[1].first_run = Some(FirstRun { run: 3, schedule: None, point: 0 });
+        let text = Document::new("run", vec![Answer::Sanitizer(Box::new(report))]).text();
+        let error = Document::read(&text).expect_err("there is no run 3");
+        assert_eq!(error.to_string(), "answer 1: finding 2: there is no run 3");
     }
 }

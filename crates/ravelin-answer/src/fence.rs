@@ -66,6 +66,15 @@ pub enum FencePurpose {
 }
 
 impl FencePurpose {
+    /// Its name in documents and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            FencePurpose::Robustness => "robustness",
+            FencePurpose::Trf => "trf",
+            FencePurpose::Safety => "safety",
+        }
+    }
+
     /// What the fences make of a program.
     pub fn quality(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! Ravelin's answers as plain data: verdicts, runs, graphs, sets of fences.
 //!
-//! There is one type per question, and every output is a view of it: text, JSON, pages, pictures, SARIF. An answer is
+//! There is one type per question, also for what the sanitizer found ([`sanitizer`]), and every output is a view of it: text, JSON, pages, pictures, SARIF. An answer is
 //! self-contained: threads, cells and instructions are named as in the program. JSON is these types as serde writes and
 //! reads them. With the feature `schema` they also generate the JSON schema in `docs/json-schema.json`.
 //!
@@ -26,6 +26,7 @@ mod place;
 mod reach;
 mod robust;
 mod run;
+pub mod sanitizer;
 mod sound;
 mod states;
 pub mod text;
@@ -53,6 +54,7 @@ pub use robust::{
 pub use run::{
     AccessStorage, BufferEntry, CellValue, InitialState, InitialThread, RegisterValue, RunStep, RunStepKind, StepAccess,
 };
+pub use sanitizer::{FixTrial, SanitizerReport};
 pub use states::{EndState, EndThread, FinalCondition, FinalStates, Quantifier};
 pub use threads::{AnyNumber, CopyCount, Instance, NetSearch};
 pub use verdict::{StopPlace, Stops, Verdict, Violation};

@@ -21,6 +21,19 @@ pub enum Property {
     Trf,
 }
 
+impl Property {
+    /// All of them.
+    pub const ALL: [Property; 2] = [Property::Robust, Property::Trf];
+
+    /// Its name in documents and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Property::Robust => "robust",
+            Property::Trf => "trf",
+        }
+    }
+}
+
 /// Is a program robust against tso or pso?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -2,6 +2,7 @@
 //!
 //! A document may come from anywhere. It is checked once, here, and views may follow every number.
 
+use crate::sanitizer::{FirstRun, SanitizerReport};
 use crate::{Answer, C11Race, C11Witness, Edge, Event, InitialState, NeededFence, RunStep, Trouble, TroubleKind};
 
 impl Answer {
@@ -27,7 +28,9 @@ impl Answer {
                 answer.trouble.as_ref().map_or(Ok(()), |found| of_trouble(found))
             }
             Answer::Simulation(answer) => run(&answer.initial, &answer.steps),
-            Answer::FencePlaces(_)
+            Answer::Sanitizer(answer) => first_runs(answer),
+            Answer::FixTrial(_)
+            | Answer::FencePlaces(_)
             | Answer::FinalStates(_)
             | Answer::Coverability(_)
             | Answer::None(_)
@@ -35,6 +38,18 @@ impl Answer {
             | Answer::Diagnostics(_) => Ok(()),
         }
     }
+}
+
+/// Findings are in runs that there are.
+fn first_runs(report: &SanitizerReport) -> Result<(), String> {
+    let findings = report.findings.iter().map(|finding| &finding.first_run);
+    let first_runs = findings.chain(report.stuck.iter().map(|stuck| &stuck.first_run)).enumerate();
+    for (number, FirstRun { run, .. }) in first_runs.filter_map(|(number, first)| Some((number, first.as_ref()?))) {
+        if *run >= report.runs.len() {
+            return Err(format!("finding {}: there is no run {run}", number + 1));
+        }
+    }
+    Ok(())
 }
 
 fn of_trouble(found: &Trouble) -> Result<(), String> {

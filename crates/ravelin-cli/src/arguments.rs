@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::cluster::{Cluster, Local};
+use crate::cluster::{Cluster, LocalCluster};
 use crate::completions::{Completions, Manual};
 use crate::diagnose::Diagnose;
 use crate::explain::Explain;
@@ -11,7 +11,11 @@ use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
 use crate::storage::StorageArguments;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use ravelin::{Language, Model, ReachEngine, ReadOptions, RobustnessEngine, SeqCstReading, TargetLanguage};
+use ravelin::answer::text::Style;
+use ravelin::answer::{FencePurpose, Property};
+use ravelin::{Language, Model, ReachEngine, ReadOptions, RepairKind, RobustnessEngine, SeqCstReading, TargetLanguage};
+use ravelin_output::terminal::width;
+use ravelin_output::{Color, stdout};
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
@@ -43,7 +47,7 @@ pub enum Command {
     /// Simulate a program: take a random walk, or choose each step yourself
     Simulate(Simulate),
     /// Search with several processes on this machine; on several machines start `check --cluster` or `reach --cluster` on each
-    Cluster(Local),
+    Cluster(LocalCluster),
     /// Resume an interrupted search from the directory of its --checkpoint
     Resume(Resume),
     /// Check a certificate that `--certify` wrote
@@ -88,8 +92,8 @@ pub struct Check {
     #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
     pub models: Vec<Model>,
     /// `robust`: every computation has the trace of one under sc; `trf`: no triangular races, a stronger property that is cheaper to check
-    #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect")]
-    pub property: PropertyName,
+    #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect", value_parser = named(&Property::ALL, Property::name))]
+    pub property: Property,
     /// tso and pso: decide every attack and list them, instead of stopping at the first feasible one
     #[arg(long, conflicts_with = "expect")]
     pub attacks: bool,
@@ -170,11 +174,11 @@ pub struct Fence {
     #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
     pub models: Vec<Model>,
     /// What the fences are for: `robustness` or `safety`
-    #[arg(long = "for", default_value = "robustness", value_name = "PURPOSE", conflicts_with = "expect")]
-    pub purpose: PurposeName,
+    #[arg(long = "for", default_value = "robustness", value_name = "PURPOSE", conflicts_with = "expect", value_parser = named(&[FencePurpose::Robustness, FencePurpose::Safety], FencePurpose::name))]
+    pub purpose: FencePurpose,
     /// `robust`, or `trf` for no triangular races
-    #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect")]
-    pub property: PropertyName,
+    #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect", value_parser = named(&Property::ALL, Property::name))]
+    pub property: Property,
     /// The engine for --for safety, as in `ravelin reach` [default: auto]
     #[arg(long, value_name = "ENGINE", value_parser = named(&ReachEngine::CHOSEN, ReachEngine::name))]
     pub engine: Option<ReachEngine>,
@@ -198,8 +202,8 @@ pub struct Fence {
     #[arg(long)]
     pub no_races: bool,
     /// The repair: `fence` inserts fences, `rmw` turns stores into locked exchanges
-    #[arg(long, default_value = "fence", value_name = "REPAIR", conflicts_with = "expect")]
-    pub repair: RepairName,
+    #[arg(long, default_value = "fence", value_name = "REPAIR", conflicts_with = "expect", value_parser = named(&[RepairKind::Fence, RepairKind::Rmw], RepairKind::name))]
+    pub repair: RepairKind,
     /// Ignore the fences of the program, and keep only those that are needed
     #[arg(long, conflicts_with = "expect")]
     pub minimise: bool,
@@ -225,18 +229,6 @@ pub struct Fence {
     pub resources: Resources,
     #[command(flatten)]
     pub output: Output,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PurposeName {
-    Robustness,
-    Safety,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RepairName {
-    Fence,
-    Rmw,
 }
 
 /// Two positive numbers.
@@ -391,10 +383,10 @@ pub struct Resources {
     #[arg(long, value_name = "N")]
     pub max_states: Option<u64>,
     /// Stop before using more memory than this, such as 512M or 4G [default: three quarters of what is free]
-    #[arg(long, value_name = "SIZE", value_parser = crate::limits::parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = ravelin::parse_size)]
     pub max_memory: Option<u64>,
     /// Stop after this time: seconds, or such as 90s, 5m, 1h
-    #[arg(long, value_name = "TIME", value_parser = crate::limits::parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = ravelin::parse_time)]
     pub timeout: Option<std::time::Duration>,
     /// Number of threads to search with [default: one per core]
     #[arg(long, value_name = "N")]
@@ -424,17 +416,10 @@ pub struct Output {
     /// Format of the answer
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     pub format: Format,
-    /// When to use colours
-    #[arg(long, default_value = "auto", value_name = "WHEN")]
-    pub color: Color,
+    #[command(flatten)]
+    pub paint: Paint,
     #[command(flatten)]
     pub pages: Pages,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PropertyName {
-    Robust,
-    Trf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -447,14 +432,35 @@ pub enum Format {
     Sarif,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    Auto,
-    Always,
-    Never,
+/// Whether text is painted.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Paint {
+    /// When to use colours
+    #[arg(long, default_value = "auto", value_name = "WHEN", value_parser = named(&Color::ALL, Color::name))]
+    pub color: Color,
+}
+
+impl Paint {
+    /// How text on standard output looks.
+    pub fn style(self) -> Style {
+        Style { color: self.color.paints(stdout()), width: width(stdout()) }
+    }
 }
 
 impl Output {
+    /// How text on standard output looks.
+    pub fn style(&self) -> Style {
+        self.paint.style()
+    }
+
+    /// Refuses herd's layout where there are no final states.
+    pub fn refuse_herd(&self) -> anyhow::Result<()> {
+        if self.format == Format::Herd {
+            anyhow::bail!("herd's layout is for final states: use it with `ravelin states`");
+        }
+        Ok(())
+    }
+
     /// Refuses SARIF where there is nothing that a rule could be about.
     pub fn refuse_sarif(&self, command: &str) -> anyhow::Result<()> {
         if self.format == Format::Sarif {

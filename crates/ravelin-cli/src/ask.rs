@@ -1,16 +1,16 @@
-//! The same question about every file under every model: reading, asking, printing, and the worst exit code.
+//! The same question about every file under every model: reading, survey, printing, and the worst exit code.
 
 use crate::arguments::{Format, Inputs, Output};
 use crate::exit::Exit;
-use crate::in_time::in_time;
-use crate::input::{self, Unread};
-use crate::{interrupt, progress};
+use crate::input::{self, ReadError};
+use crate::progress::Line;
 use ravelin::answer::NoAnswer;
 use ravelin::answer::text::{Style, herd, stops};
 use ravelin::{Answer, Budget, Document, Model, Program, Progress, Storage};
 use ravelin_output::{complain, reader_is_gone, stdout};
+use ravelin_process::{in_time, interrupt};
 use ravelin_report::sarif;
-use std::sync::atomic::Ordering;
+use std::io;
 
 /// What is asked about, and what the question may take.
 pub struct Subject<'a> {
@@ -19,19 +19,19 @@ pub struct Subject<'a> {
     pub budget: Budget<'a>,
 }
 
-/// An exit code and an answer, or why there is none.
-pub type Answered = anyhow::Result<(Exit, Answer)>;
+/// An answer as text.
+type Text<'a> = &'a dyn Fn(&Answer, Style) -> String;
 
 /// A command that asks the same of every file under every model.
-pub struct Asking<'a> {
+pub struct Survey<'a> {
     pub command: &'static str,
     pub inputs: &'a Inputs,
     pub models: &'a dyn Fn(&Program) -> Vec<Model>,
     pub output: &'a Output,
     pub budget: Budget<'a>,
-    pub answer: &'a dyn Fn(&Subject) -> Answered,
-    /// The answer as text.
-    pub text: &'a dyn Fn(&Answer, Style) -> String,
+    /// An exit code and an answer, or why there is none.
+    pub answer: &'a dyn Fn(&Subject) -> anyhow::Result<(Exit, Answer)>,
+    pub text: Text<'a>,
 }
 
 /// Of several processes that find the same answer, one prints it.
@@ -56,6 +56,8 @@ pub fn usual_text(answer: &Answer, output: &Output, style: Style) -> String {
 pub struct Answers<'a> {
     command: &'static str,
     output: &'a Output,
+    /// Another process prints them.
+    silent: bool,
     documents: Vec<Answer>,
     /// Names and texts of the programs.
     sources: Vec<(String, String)>,
@@ -63,41 +65,76 @@ pub struct Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    pub fn new(command: &'static str, output: &'a Output) -> Answers<'a> {
-        Answers { command, output, documents: Vec::new(), sources: Vec::new(), worst: Exit::Holds }
-    }
-
-    fn keeps(&self) -> bool {
-        self.prints_at_the_end() || self.output.pages.is_wanted()
+    pub fn new(command: &'static str, output: &'a Output, silent: bool) -> Answers<'a> {
+        Answers { command, output, silent, documents: Vec::new(), sources: Vec::new(), worst: Exit::Holds }
     }
 
     fn prints_at_the_end(&self) -> bool {
         matches!(self.output.format, Format::Json | Format::Sarif)
     }
 
-    /// Takes an answer and prints its text.
-    pub fn add(&mut self, exit: Exit, answer: Answer, text: &dyn Fn(&Answer, Style) -> String) -> std::io::Result<()> {
-        self.worst = self.worst.max(exit);
-        let printed = match self.prints_at_the_end() {
+    /// Takes an answer, and prints its text.
+    pub fn add(&mut self, exit: Exit, answer: Answer, text: Text) -> io::Result<()> {
+        let printed = match self.prints_at_the_end() || self.silent {
             true => Ok(()),
             false => stdout().text(&text(&answer, self.output.style())),
         };
-        if self.keeps() {
-            self.documents.push(answer);
-        }
+        self.keep(exit, answer);
         printed
     }
 
-    /// Takes the place of an answer: an error that was printed on standard error.
-    pub fn fail(&mut self, answer: NoAnswer) {
-        self.worst = Exit::Wrong;
-        if self.keeps() {
-            self.documents.push(Answer::None(answer));
+    fn keep(&mut self, exit: Exit, answer: Answer) {
+        self.worst = self.worst.max(exit);
+        if self.prints_at_the_end() || self.output.pages.are_wanted() {
+            self.documents.push(answer);
         }
     }
 
+    /// Takes the place of an answer: an error that was printed on standard error.
+    fn fail(&mut self, answer: NoAnswer) {
+        self.keep(Exit::Wrong, Answer::None(answer));
+    }
+
+    /// Takes the place of an answer about a file that could not be read.
+    pub fn without_input(&mut self, file: String, error: ReadError) -> io::Result<()> {
+        match error {
+            ReadError::Interrupted => {
+                let answer = Answer::None(NoAnswer::interrupted(file, None, None));
+                return self.add(Exit::Unknown, answer, &|answer, style| answer.text(style));
+            }
+            ReadError::Program(errors) => {
+                let diagnostics = errors.diagnostics();
+                self.fail(NoAnswer { diagnostics, ..NoAnswer::error(&file, "the program has errors") });
+                self.sources.push((file, errors.text().to_owned()));
+            }
+            ReadError::Other(error) => {
+                complain!("error: {error:#}");
+                self.fail(NoAnswer::error(&file, format!("{error:#}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks a question that reports its progress. Unless it has files to take care of, a signal ends it in time.
+    pub fn ask<T>(&self, file: &str, model: Option<Model>, budget: Budget, question: impl FnOnce(Budget) -> T) -> T {
+        let line = Line::new(&format!("{file} {}", self.command), !self.silent);
+        let show = |progress: &Progress| line.show(progress);
+        let ask = || question(budget.stop(interrupt::stop()).progress(&show));
+        if budget.storage.checkpoints.is_some() || budget.storage.spill.is_some() {
+            // A checkpoint is worth waiting for, and files have to be removed.
+            return ask();
+        }
+        in_time(ask, || {
+            line.clear();
+            self.conclude_with(NoAnswer::interrupted(file, model, line.last().as_ref().map(Into::into)))
+        })
+    }
+
     /// What ends a command that a signal asks to end: this answer comes last.
-    pub fn conclude_with(&self, last: NoAnswer) -> u8 {
+    fn conclude_with(&self, last: NoAnswer) -> u8 {
+        if self.silent {
+            return Exit::Unknown.code();
+        }
         let last = Answer::None(last);
         let printed = match self.prints_at_the_end() {
             true => Ok(()),
@@ -105,117 +142,78 @@ impl<'a> Answers<'a> {
         };
         let mut documents = self.documents.clone();
         documents.push(last);
-        let worst = self.worst.max(Exit::Unknown);
-        let exit = printed.and_then(|()| conclude(self.command, documents, &self.sources, self.output, worst));
+        let exit = printed.and_then(|()| self.write(documents, self.worst.max(Exit::Unknown)));
         exit.unwrap_or_else(|error| Exit::of_error(&error)).code()
     }
 
     /// Writes pages and documents, when all answers are there.
-    pub fn conclude(self) -> anyhow::Result<Exit> {
-        conclude(self.command, self.documents, &self.sources, self.output, self.worst)
-    }
-}
-
-fn conclude(
-    command: &str,
-    documents: Vec<Answer>,
-    sources: &[(String, String)],
-    output: &Output,
-    mut worst: Exit,
-) -> anyhow::Result<Exit> {
-    let document = Document::new(command, documents);
-    // What cannot be written to a file is still printed.
-    if let Err(error) = output.pages.write(&document, sources) {
-        complain!("error: {error:#}");
-        worst = Exit::Wrong;
-    }
-    match output.format {
-        Format::Json => stdout().text(&document.text())?,
-        Format::Sarif => {
-            let root = std::env::current_dir().ok().map(|folder| folder.display().to_string());
-            stdout().text(&sarif::answers::report(&document.answers, root.as_deref()))?;
+    pub fn conclude(mut self) -> anyhow::Result<Exit> {
+        if self.silent {
+            return Ok(self.worst);
         }
-        Format::Text | Format::Herd => {}
+        let documents = std::mem::take(&mut self.documents);
+        self.write(documents, self.worst)
     }
-    Ok(worst)
+
+    fn write(&self, documents: Vec<Answer>, mut worst: Exit) -> anyhow::Result<Exit> {
+        let document = Document::new(self.command, documents);
+        // What cannot be written to a file is still printed.
+        if let Err(error) = self.output.pages.write(&document, &self.sources) {
+            complain!("error: {error:#}");
+            worst = Exit::Wrong;
+        }
+        match self.output.format {
+            Format::Json => stdout().text(&document.text())?,
+            Format::Sarif => {
+                let root = std::env::current_dir().ok().map(|folder| folder.display().to_string());
+                stdout().text(&sarif::report(&document.answers, root.as_deref()))?;
+            }
+            Format::Text | Format::Herd => {}
+        }
+        Ok(worst)
+    }
 }
 
-impl Asking<'_> {
+impl Survey<'_> {
     /// Asks the same of every file under every model, prints each answer as it comes (or all of them as one document), and gives the worst
     /// exit code. A file that cannot be read does not keep the others from being asked.
     pub fn run(self) -> anyhow::Result<Exit> {
-        let Asking { command, inputs, output, .. } = self;
+        let Survey { inputs, output, .. } = self;
         let storage = self.budget.storage;
-        if inputs.files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        if inputs.files.iter().filter(|path| ravelin_process::input::is_standard_input(path)).count() > 1 {
             anyhow::bail!("standard input can be read only once");
         }
         output.pages.check()?;
-        let stop = interrupt::stop();
-        let mut answers = Answers::new(command, output);
+        interrupt::stop();
+        let mut answers = Answers::new(self.command, output, !is_first(storage));
         let mut printed = Ok(());
         for path in &inputs.files {
             let file = path.display().to_string();
             let program = match input::read(path, &inputs.input.reading()) {
                 Ok(program) => program,
-                Err(Unread::Errors(errors)) => {
-                    let diagnostics = errors.diagnostics();
-                    answers.fail(NoAnswer { diagnostics, ..NoAnswer::error(&file, "the program has errors") });
-                    answers.sources.push((file, errors.text().to_owned()));
-                    continue;
-                }
-                Err(Unread::Interrupted) => {
-                    let answer = Answer::None(NoAnswer::interrupted(&file, None, None));
-                    let silent = |_: &Answer, _: Style| String::new();
-                    let text: &dyn Fn(&Answer, Style) -> String =
-                        if is_first(storage) { &|answer, style| answer.text(style) } else { &silent };
-                    answers.add(Exit::Unknown, answer, text)?;
-                    continue;
-                }
-                Err(Unread::Other(error)) => {
-                    complain!("error: {error:#}");
-                    answers.fail(NoAnswer::error(&file, format!("{error:#}")));
+                Err(error) => {
+                    answers.without_input(file, error)?;
                     continue;
                 }
             };
             for model in (self.models)(&program) {
                 // The reader is gone, so the next answer is not needed. Several processes must do the same.
-                if reader_is_gone() && !output.pages.is_wanted() && storage.peers.is_none() {
+                if reader_is_gone() && !output.pages.are_wanted() && storage.peers.is_none() {
                     return Ok(answers.worst);
                 }
                 if storage.peers.is_some() && program.is_parameterised() {
                     anyhow::bail!("{file}: any number of threads is not searched by several processes; use --copies");
                 }
-                let line = progress::Line::new(&format!("{file} {command}"), is_first(storage));
-                let show = |progress: &Progress| line.show(progress);
-                let budget = self.budget.stop(stop).progress(&show);
-                let subject = Subject { program: &program, model, budget };
-                let late = || {
-                    line.clear();
-                    if !is_first(storage) {
-                        return Exit::Unknown.code();
-                    }
-                    let last = line.last().as_ref().map(Into::into);
-                    answers.conclude_with(NoAnswer::interrupted(&file, Some(model), last))
-                };
-                let result = if stop.load(Ordering::SeqCst) && storage.peers.is_none() {
+                let result = if interrupt::is_asked() && storage.peers.is_none() {
                     Ok((Exit::Unknown, Answer::None(NoAnswer::interrupted(&file, Some(model), None))))
-                } else if storage.checkpoints.is_some() || storage.spill.is_some() {
-                    // A checkpoint is worth waiting for, and files have to be removed.
-                    (self.answer)(&subject)
                 } else {
-                    in_time(|| (self.answer)(&subject), late)
+                    let question = |budget: Budget| (self.answer)(&Subject { program: &program, model, budget });
+                    answers.ask(&file, Some(model), self.budget, question)
                 };
-                drop(line);
-                match result {
-                    Ok((exit, answer)) => {
-                        let silent = |_: &Answer, _: Style| String::new();
-                        let text = if is_first(storage) { self.text } else { &silent };
-                        match answers.add(exit, answer, text) {
-                            // The page is still wanted.
-                            Err(error) if output.pages.is_wanted() => printed = Err(error),
-                            told => told?,
-                        }
-                    }
+                match result.map(|(exit, answer)| answers.add(exit, answer, self.text)) {
+                    // The page is still wanted.
+                    Ok(Err(error)) if output.pages.are_wanted() => printed = Err(error),
+                    Ok(done) => done?,
                     Err(error) => {
                         complain!("error: {file}: {error:#}");
                         answers.fail(NoAnswer::error(&file, format!("{error:#}")));
@@ -223,9 +221,6 @@ impl Asking<'_> {
                 }
             }
             answers.sources.push((file, program.text().to_owned()));
-        }
-        if !is_first(storage) {
-            return Ok(answers.worst);
         }
         printed.map_err(anyhow::Error::from).and(answers.conclude())
     }

@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::cover;
 use crate::exit::Exit;
-use crate::input::{self, Unread};
+use crate::input;
 use anyhow::{Context, bail};
 use ravelin::Certificate;
 use ravelin_output::stdout;
@@ -19,13 +19,9 @@ pub fn run(arguments: &arguments::Certificate) -> anyhow::Result<Exit> {
         (None, Some(file)) => (file.clone(), certificate.check_net(&cover::read(file)?)),
         (Some(named), None) => {
             let file = arguments.program.clone().unwrap_or_else(|| PathBuf::from(named));
-            match input::read(&file, &arguments.input.reading()) {
-                Ok(program) => (file, certificate.check(&program)),
-                Err(Unread::Errors(_)) => return Ok(Exit::Wrong),
-                Err(unread) => {
-                    return Err(anyhow::Error::from(unread)).context("the program that the certificate is about");
-                }
-            }
+            let program = input::read(&file, &arguments.input.reading()).map_err(anyhow::Error::from);
+            let program = program.context("the program that the certificate is about")?;
+            (file, certificate.check(&program))
         }
     };
     match proved {

@@ -1,18 +1,19 @@
 //! `ravelin check`.
 
-use crate::arguments::{Check, Format, PropertyName};
-use crate::ask::{Asking, Subject, is_first, usual_text};
+use crate::arguments::{Check, Format};
+use crate::ask::{Subject, Survey, is_first, usual_text};
 use crate::exit::Exit;
-use crate::{cluster, expect, model};
-use anyhow::{Context, bail};
-use ravelin::answer::text::{TextTable, attacks};
+use crate::named::distinct;
+use crate::{cluster, expect, files};
+use anyhow::bail;
+use ravelin::answer::text::{Overview, attacks};
 use ravelin::answer::{NoAnswer, Property, Verdict};
 use ravelin::{Answer, Budget, Error, Model, Program, RobustnessEngine, Storage};
-use ravelin_output::{replace, stdout};
+use ravelin_output::stdout;
 use std::cell::RefCell;
 
 pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
-    let models = model::each(&arguments.models);
+    let models = distinct(&arguments.models);
     refuse(arguments, &models)?;
     let Check { inputs, property, resources, output, .. } = arguments;
     if arguments.expect {
@@ -22,23 +23,22 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         return expect::run(command, inputs, &models, resources, output);
     }
     // Attacks, their engines and triangular races are about hardware.
-    let hardware = *property == PropertyName::Trf || arguments.attacks || arguments.engine.is_some();
+    let hardware = *property == Property::Trf || arguments.attacks || arguments.engine.is_some();
     let models = |program: &Program| match (models.is_empty(), hardware) {
         (false, _) => models.clone(),
         (true, true) => vec![Model::Tso],
         (true, false) => program.models(),
     };
-    let words = RefCell::new(Vec::new());
+    let overview = RefCell::new(Overview::default());
     let opened = arguments.storage.open(inputs, arguments.cluster.process)?;
     let links = arguments.cluster.connect(inputs)?;
     let storage = Storage { peers: cluster::peers(&links), ..opened.storage() };
     let answer = |subject: &Subject| {
         let answer = answer(arguments, subject)?;
-        let (file, model) = (subject.program.name().to_owned(), subject.model.name().to_owned());
-        words.borrow_mut().push([file, model, word(&answer).to_owned()]);
+        overview.borrow_mut().add(&answer);
         Ok((Exit::of(&answer), answer))
     };
-    let asking = Asking {
+    let survey = Survey {
         command: "check",
         inputs,
         models: &models,
@@ -50,23 +50,19 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
             answer => usual_text(answer, output, style),
         },
     };
-    let exit = asking.run()?;
+    let exit = survey.run()?;
     if output.format == Format::Text && is_first(storage) {
-        stdout().text(&compared(&words.into_inner()))?;
+        stdout().text(&overview.borrow().text())?;
     }
-    opened.farewell(exit);
+    opened.conclude(exit);
     cluster::leave_if_stopped(&links, exit);
     Ok(exit)
 }
 
 fn answer(arguments: &Check, subject: &Subject) -> anyhow::Result<Answer> {
-    let property = match arguments.property {
-        PropertyName::Robust => Property::Robust,
-        PropertyName::Trf => Property::Trf,
-    };
     let question = ravelin::check(subject.program)
         .model(subject.model)
-        .property(property)
+        .property(arguments.property)
         .engine(engine(arguments))
         .all_attacks(arguments.attacks)
         .races(!arguments.no_races)
@@ -83,30 +79,25 @@ fn answer(arguments: &Check, subject: &Subject) -> anyhow::Result<Answer> {
     if let Some(path) = &arguments.certify
         && (!subject.program.is_parameterised() || answer.verdict() == Some(Verdict::Holds))
     {
-        let Some(certificate) = question.certificate()? else {
-            bail!("no certificate could be made within the limits");
-        };
-        replace(path, certificate).with_context(|| path.display().to_string())?;
+        files::write_certificate(path, question.certificate()?)?;
     }
     Ok(answer)
 }
 
 impl Check {
     /// The option that asks for states to be kept elsewhere, if one does.
-    fn asked(&self) -> Option<&'static str> {
-        self.storage.asked().or(self.cluster.asked())
+    fn storage_option(&self) -> Option<&'static str> {
+        self.storage.option().or(self.cluster.option())
     }
 }
 
 /// Combinations that mean nothing.
 fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
-    if arguments.output.format == Format::Herd {
-        bail!("herd's layout is for final states: use it with `ravelin states`");
-    }
+    arguments.output.refuse_herd()?;
     if models.contains(&Model::Sc) {
         bail!("every program is robust against sc, by definition; ask about tso, pso, ra or rc20");
     }
-    if let Some(option) = arguments.asked()
+    if let Some(option) = arguments.storage_option()
         && arguments.engine == Some(RobustnessEngine::Shared)
     {
         bail!("the engine `shared` needs all states in memory; use `single` or `attacks` with {option}");
@@ -122,7 +113,7 @@ fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
     if arguments.certify.is_some() && (arguments.inputs.files.len() != 1 || !tso_only) {
         bail!("--certify writes a proof about one program under tso: name one file, and no other model");
     }
-    if arguments.property == PropertyName::Trf {
+    if arguments.property == Property::Trf {
         if arguments.certify.is_some() {
             bail!("--certify is about robustness; omit --property trf");
         }
@@ -141,46 +132,7 @@ fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
 
 /// The shared search needs the states under sc in memory.
 fn engine(arguments: &Check) -> RobustnessEngine {
-    let default = if arguments.asked().is_some() { RobustnessEngine::Single } else { RobustnessEngine::default() };
+    let default =
+        if arguments.storage_option().is_some() { RobustnessEngine::Single } else { RobustnessEngine::default() };
     arguments.engine.unwrap_or(default)
-}
-
-/// The answer in a word or two.
-fn word(answer: &Answer) -> &'static str {
-    match (answer, answer.verdict()) {
-        (Answer::None(_), _) => "does not apply",
-        (Answer::C11Robustness(answer), _) if answer.race.is_some() => "data race",
-        (_, None | Some(Verdict::Unknown)) => "unknown",
-        (Answer::TriangularRaces(_), Some(Verdict::Holds)) => "free",
-        (Answer::TriangularRaces(_), Some(Verdict::Violated)) => "race",
-        (_, Some(Verdict::Holds)) => "robust",
-        (_, Some(Verdict::Violated)) => "not robust",
-    }
-}
-
-/// All answers side by side, if several models were asked about: a line a file, a column a model.
-fn compared(answers: &[[String; 3]]) -> String {
-    let mut models: Vec<&String> = Vec::new();
-    let mut files: Vec<&String> = Vec::new();
-    for [file, model, _] in answers {
-        if !models.contains(&model) {
-            models.push(model);
-        }
-        if !files.contains(&file) {
-            files.push(file);
-        }
-    }
-    if models.len() < 2 {
-        return String::new();
-    }
-    let mut table = TextTable::new(&[]);
-    table.row([String::new()].into_iter().chain(models.iter().map(|model| (*model).clone())));
-    for file in files {
-        let answer = |model: &&String| {
-            let found = answers.iter().find(|[of, under, _]| of == file && under == *model);
-            found.map(|[.., answer]| answer.clone()).unwrap_or_default()
-        };
-        table.row([file.clone()].into_iter().chain(models.iter().map(answer)));
-    }
-    table.render("")
 }

@@ -3,11 +3,12 @@
 
 use crate::arguments::Arguments;
 use crate::exit::Exit;
+use crate::files;
 use anyhow::Context;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use ravelin_output::{replace, stdout};
+use ravelin_output::stdout;
 use std::path::PathBuf;
 
 const COMPLETIONS_HELP: &str = "\
@@ -45,7 +46,7 @@ pub fn manual(arguments: &Manual) -> anyhow::Result<Exit> {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         for (name, page) in pages {
             let path = folder.join(format!("{name}.1"));
-            replace(&path, rendered(page)?).with_context(|| path.display().to_string())?;
+            files::write(&path, rendered(page)?)?;
         }
         return Ok(Exit::Holds);
     }

@@ -2,23 +2,18 @@
 
 use crate::arguments::Convert;
 use crate::exit::Exit;
-use crate::input::{self, Unread};
-use anyhow::Context;
+use crate::{files, input};
 use ravelin::TargetLanguage;
-use ravelin_output::{escaped, replace, stdout};
+use ravelin_output::{escaped, stdout};
 
 pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
-    let program = match input::read(&arguments.file, &arguments.input.reading()) {
-        Ok(program) => program,
-        Err(Unread::Errors(_)) => return Ok(Exit::Wrong),
-        Err(unread) => return Err(unread.into()),
-    };
+    let program = input::read(&arguments.file, &arguments.input.reading())?;
     let target = arguments.to.unwrap_or(TargetLanguage::Rav);
     let text = ravelin::convert(&program, target, arguments.instrument.as_deref())?;
     // A program in its own language is written as it is. What others read quotes names of files and threads, in comments and labels only.
     let text = if target == TargetLanguage::Rav { text.as_str().into() } else { escaped(&text) };
     match &arguments.output {
-        Some(path) => replace(path, &*text).with_context(|| path.display().to_string())?,
+        Some(path) => files::write(path, &*text)?,
         None => stdout().program(&text)?,
     }
     Ok(Exit::Holds)

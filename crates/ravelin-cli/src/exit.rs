@@ -1,7 +1,7 @@
 //! The contract of exit codes.
 
 use ravelin::answer::NoVerdict;
-use ravelin::{Answer, Verdict};
+use ravelin::{Answer, ParseError, Verdict};
 use ravelin_output::complain;
 use std::process::ExitCode;
 
@@ -16,9 +16,11 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Says what went wrong.
+    /// Prints what went wrong. The errors of a program were printed when it was read.
     pub fn of_error(error: &anyhow::Error) -> Exit {
-        complain!("error: {error:#}");
+        if !error.is::<ParseError>() {
+            complain!("error: {error:#}");
+        }
         Exit::Wrong
     }
 
@@ -26,9 +28,7 @@ impl Exit {
     pub fn of(answer: &Answer) -> Exit {
         match (answer.verdict(), answer) {
             (_, Answer::None(none)) if none.verdict == NoVerdict::Error => Exit::Wrong,
-            (Some(Verdict::Unknown), _) => Exit::Unknown,
-            (Some(Verdict::Violated), _) => Exit::Violated,
-            (Some(Verdict::Holds) | None, _) => Exit::Holds,
+            (verdict, _) => verdict.unwrap_or(Verdict::Holds).into(),
         }
     }
 
@@ -38,6 +38,16 @@ impl Exit {
             Exit::Violated => 1,
             Exit::Wrong => 2,
             Exit::Unknown => 3,
+        }
+    }
+}
+
+impl From<Verdict> for Exit {
+    fn from(verdict: Verdict) -> Exit {
+        match verdict {
+            Verdict::Holds => Exit::Holds,
+            Verdict::Violated => Exit::Violated,
+            Verdict::Unknown => Exit::Unknown,
         }
     }
 }

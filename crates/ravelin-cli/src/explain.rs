@@ -1,12 +1,11 @@
 //! `ravelin explain`.
 
-use crate::arguments::Color;
+use crate::arguments::Paint;
 use crate::exit::Exit;
-use crate::{input, terminal};
 use anyhow::Context;
 use clap::Args;
-use ravelin::answer::text::Style;
 use ravelin_output::stdout;
+use ravelin_process::input;
 use ravelin_report::{explain::explain, story};
 use std::path::PathBuf;
 
@@ -15,15 +14,13 @@ pub struct Explain {
     /// A report of `--format json`; `-` reads standard input
     #[arg(value_name = "REPORT")]
     pub report: PathBuf,
-    /// When to use colours
-    #[arg(long, default_value = "auto", value_name = "WHEN")]
-    pub color: Color,
+    #[command(flatten)]
+    pub paint: Paint,
 }
 
 pub fn run(arguments: &Explain) -> anyhow::Result<Exit> {
-    let source = input::read_source(&arguments.report)?;
-    let document = story::read(&source.text).with_context(|| source.name.clone())?;
-    let style = Style { color: terminal::paints(arguments.color, stdout()), width: terminal::width(stdout()) };
-    stdout().text(&explain(&document, style))?;
+    let text = input::read(&arguments.report)?;
+    let document = story::read(&text).with_context(|| arguments.report.display().to_string())?;
+    stdout().text(&explain(&document, arguments.paint.style()))?;
     Ok(Exit::Holds)
 }

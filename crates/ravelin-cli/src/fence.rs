@@ -1,16 +1,17 @@
 //! `ravelin fence`.
 
-use crate::arguments::{Fence, Format, PropertyName, PurposeName, RepairName};
-use crate::ask::{Asking, Subject, usual_text};
+use crate::arguments::Fence;
+use crate::ask::{Subject, Survey, usual_text};
 use crate::exit::Exit;
-use crate::{expect, model};
-use anyhow::{Context, bail};
-use ravelin::answer::FencePurpose;
+use crate::named::distinct;
+use crate::{expect, files};
+use anyhow::bail;
+use ravelin::answer::{FencePurpose, Property};
 use ravelin::{Answer, Command, CostBy, Model, Placement, RepairKind, Sets};
-use ravelin_output::{complain, replace};
+use ravelin_output::complain;
 
 pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
-    let models = model::each(&arguments.models);
+    let models = distinct(&arguments.models);
     refuse(arguments, &models)?;
     let Fence { inputs, resources, output, .. } = arguments;
     if arguments.expect {
@@ -18,7 +19,7 @@ pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
         return expect::run(command, inputs, &models, resources, output);
     }
     let (cost, placement) = (ravelin::read_cost(&arguments.cost)?, ravelin::read_placement(&arguments.placement)?);
-    let asking = Asking {
+    let survey = Survey {
         command: "fence",
         inputs,
         models: &|_| models.clone(),
@@ -34,29 +35,27 @@ pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
             text
         },
     };
-    asking.run()
+    survey.run()
 }
 
 /// Combinations that mean nothing.
 fn refuse(arguments: &Fence, models: &[Model]) -> anyhow::Result<()> {
-    if arguments.output.format == Format::Herd {
-        bail!("herd's layout is for final states: use it with `ravelin states`");
-    }
+    arguments.output.refuse_herd()?;
     if arguments.places {
         arguments.output.refuse_sarif("fence --places")?;
     }
     if models.contains(&Model::Sc) {
         bail!("under sc fences do nothing; ask about tso, pso, ra or rc20");
     }
-    if arguments.property == PropertyName::Trf {
-        if arguments.purpose == PurposeName::Safety {
+    if arguments.property == Property::Trf {
+        if arguments.purpose == FencePurpose::Safety {
             bail!("--property is for --for robustness; omit --property trf or --for safety");
         }
         if models.iter().any(|model| *model != Model::Tso) {
             bail!("triangular races are about tso; omit --model");
         }
     }
-    if arguments.repair == RepairName::Rmw {
+    if arguments.repair == RepairKind::Rmw {
         if arguments.minimise {
             bail!("--minimise is about fences; omit --repair rmw");
         }
@@ -65,17 +64,17 @@ fn refuse(arguments: &Fence, models: &[Model]) -> anyhow::Result<()> {
         }
     }
     if models.iter().any(|model| model.is_c11()) {
-        if arguments.purpose == PurposeName::Safety {
+        if arguments.purpose == FencePurpose::Safety {
             bail!("--for safety is about tso and pso; under ra and rc20 programs are made robust");
         }
-        if arguments.repair == RepairName::Rmw {
+        if arguments.repair == RepairKind::Rmw {
             bail!("--repair rmw is about tso and pso; under ra and rc20 orders get stronger");
         }
     }
     if arguments.weights.is_some() && models.iter().all(|model| *model == Model::Tso) {
         bail!("--weights compares two kinds of fences, and tso has only one; omit --weights");
     }
-    if arguments.engine.is_some() && arguments.purpose == PurposeName::Robustness && !arguments.expect {
+    if arguments.engine.is_some() && arguments.purpose == FencePurpose::Robustness && !arguments.expect {
         bail!("--engine is for --for safety; omit --engine");
     }
     if arguments.write.as_deref() == Some(std::path::Path::new("-")) {
@@ -95,18 +94,13 @@ fn answer(
     placement: &Placement,
 ) -> anyhow::Result<(Exit, Answer)> {
     let purpose = match (arguments.purpose, arguments.property) {
-        (PurposeName::Safety, _) => FencePurpose::Safety,
-        (PurposeName::Robustness, PropertyName::Robust) => FencePurpose::Robustness,
-        (PurposeName::Robustness, PropertyName::Trf) => FencePurpose::Trf,
+        (FencePurpose::Robustness, Property::Trf) => FencePurpose::Trf,
+        (purpose, _) => purpose,
     };
     let sets = match (arguments.all, arguments.purpose) {
         (false, _) => Sets::Cheapest,
-        (true, PurposeName::Robustness) => Sets::AllCheapest,
-        (true, PurposeName::Safety) => Sets::AllMinimal,
-    };
-    let repair = match arguments.repair {
-        RepairName::Fence => RepairKind::Fence,
-        RepairName::Rmw => RepairKind::Rmw,
+        (true, FencePurpose::Safety) => Sets::AllMinimal,
+        (true, _) => Sets::AllCheapest,
     };
     let mut question = ravelin::fence(subject.program)
         .model(subject.model)
@@ -115,7 +109,7 @@ fn answer(
         .sets(sets)
         .cost(cost.clone())
         .placement(placement.clone())
-        .repair(repair)
+        .repair(arguments.repair)
         .minimise(arguments.minimise)
         .apart(arguments.apart)
         .seq_cst(arguments.seq_cst.unwrap_or_default())
@@ -133,7 +127,7 @@ fn answer(
     if let (Some(path), Answer::Fences(fences)) = (&arguments.write, &answer)
         && let Some(repaired) = &fences.repaired
         // The answer is not lost because it could not be written.
-        && let Err(error) = replace(path, repaired).with_context(|| path.display().to_string())
+        && let Err(error) = files::write(path, repaired)
     {
         complain!("error: {error:#}");
         exit = Exit::Wrong;

@@ -16,14 +16,11 @@ mod exit;
 mod expect;
 mod explain;
 mod fence;
-mod in_time;
+mod files;
 mod input;
-mod interrupt;
 mod limits;
-mod model;
 mod named;
 mod pages;
-mod parent;
 mod progress;
 mod reach;
 mod resume;
@@ -32,12 +29,13 @@ mod serve;
 mod simulate;
 mod states;
 mod storage;
-mod terminal;
+mod words;
 
-use arguments::{Arguments, Color, Command};
+use arguments::{Arguments, Command};
 use clap::Parser;
 use exit::Exit;
-use ravelin_output::{stderr, stdout};
+use ravelin_output::{Color, stderr, stdout};
+use ravelin_process::{interrupt, parent};
 use ravelin_sanitizer::compiler::CLanguage;
 use ravelin_sanitizer::rust::WRAPPER;
 use std::ffi::OsStr;
@@ -56,7 +54,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let (stream, exit) = if error.use_stderr() { (stderr(), Exit::Wrong) } else { (stdout(), Exit::Holds) };
             let message = error.render();
-            let painted = terminal::paints(Color::Auto, stream);
+            let painted = Color::Auto.paints(stream);
             let message = if painted { message.ansi().to_string() } else { message.to_string() };
             return ended(stream.text(&message).map(|()| exit).map_err(Into::into));
         }

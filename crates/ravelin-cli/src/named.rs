@@ -1,4 +1,4 @@
-//! Values of flags by the names that the libraries give them.
+//! Values of options by the names that the libraries give them.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -11,4 +11,15 @@ pub fn named<T: Copy + Send + Sync + 'static>(
         let found = all.iter().copied().find(|&value| name(value) == given);
         found.ok_or_else(|| format!("`{given}` is not known"))
     })
+}
+
+/// The values that were named, each once.
+pub fn distinct<T: Copy + PartialEq>(named: &[T]) -> Vec<T> {
+    let mut distinct: Vec<T> = Vec::new();
+    for &value in named {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    distinct
 }

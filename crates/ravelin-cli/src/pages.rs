@@ -1,15 +1,14 @@
 //! `--html` and `--svg`: answers written to files, to be looked at.
 //!
-//! Both are made from the JSON document of the invocation, whatever is printed. An answer is not lost because its page could not be
-//! written: that is said afterwards, and makes the exit code 2.
+//! Both are views of the document of the invocation, whatever is printed. An answer is not lost because its page could not be written:
+//! that is reported afterwards, and makes the exit code 2.
 
 use crate::arguments::Output;
 use anyhow::{Context, bail};
 use ravelin_output::{complain, replace};
 use ravelin_report::page::page;
 use ravelin_report::picture::svg;
-use ravelin_report::story::{self, Document};
-use serde_json::{Value, json};
+use ravelin_report::story;
 use std::path::{Path, PathBuf};
 
 /// What is to be written where.
@@ -24,7 +23,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    pub fn is_wanted(&self) -> bool {
+    pub fn are_wanted(&self) -> bool {
         self.html.is_some() || self.svg.is_some()
     }
 
@@ -35,7 +34,7 @@ impl Pages {
                 bail!("{flag} takes the name of a file");
             }
         }
-        if self.is_wanted() && self.html == self.svg {
+        if self.are_wanted() && self.html == self.svg {
             bail!("--html and --svg cannot be the same file");
         }
         Ok(())
@@ -43,25 +42,18 @@ impl Pages {
 
     /// Writes what is wanted. Sources are names, as the answers have them, and texts.
     pub fn write(&self, document: &ravelin::Document, sources: &[(String, String)]) -> anyhow::Result<()> {
-        if !self.is_wanted() {
+        if !self.are_wanted() {
             return Ok(());
         }
-        self.put(&story::stories(document)?, sources)
-    }
-
-    /// The same for what the sanitizer found.
-    pub fn write_findings(&self, command: &str, answers: &[Value], sources: &[(String, String)]) -> anyhow::Result<()> {
-        if !self.is_wanted() {
-            return Ok(());
-        }
-        let document = json!({ "schema": ravelin::answer::SCHEMA, "command": command, "answers": answers });
-        let document = story::from_sanitizer(&document).context("internal error, please report it")?;
-        self.put(&document, sources)
-    }
-
-    fn put(&self, document: &Document, sources: &[(String, String)]) -> anyhow::Result<()> {
-        let html = self.html.as_deref().map(|path| put(path, &page(document, sources)));
-        let svg = self.svg.as_deref().map(|path| draw(path, document));
+        let document = story::stories(document)?;
+        let html = self.html.as_deref().map(|path| put(path, &page(&document, sources)));
+        let svg = self.svg.as_deref().map(|path| match document.graph() {
+            Some(graph) => put(path, &svg(graph)),
+            None => {
+                complain!("note: {} was not written: no answer has a witness with a graph", path.display());
+                Ok(())
+            }
+        });
         html.into_iter().chain(svg).collect()
     }
 }
@@ -69,27 +61,10 @@ impl Pages {
 impl Output {
     /// Refuses `--html` and `--svg` where there is nothing to look at.
     pub fn refuse_pages(&self, command: &str) -> anyhow::Result<()> {
-        if self.pages.is_wanted() {
+        if self.pages.are_wanted() {
             bail!("`{command}` cannot write a page: use --html and --svg with check, reach, fence or states");
         }
         Ok(())
-    }
-}
-
-/// The graph of the first witness that has one.
-fn draw(path: &Path, document: &Document) -> anyhow::Result<()> {
-    let needed =
-        |story: &story::Story| story.fences.iter().flat_map(|fences| fences.needed.clone()).collect::<Vec<_>>();
-    let graph = document.stories.iter().find_map(|story| {
-        let own = story.telling.as_ref().and_then(|telling| telling.graph.clone());
-        own.or_else(|| needed(story).into_iter().find_map(|needed| needed.telling?.graph))
-    });
-    match graph {
-        Some(graph) => put(path, &svg(&graph)),
-        None => {
-            complain!("note: {} was not written: no answer has a witness with a graph", path.display());
-            Ok(())
-        }
     }
 }
 

@@ -1,19 +1,16 @@
 //! `ravelin reach`.
 
-use crate::arguments::{Format, Reach};
-use crate::ask::{Asking, Subject, usual_text};
+use crate::arguments::Reach;
+use crate::ask::{Subject, Survey, usual_text};
 use crate::exit::Exit;
-use crate::{cluster, expect};
-use anyhow::{Context, bail};
+use crate::{cluster, expect, files};
+use anyhow::bail;
 use ravelin::{Budget, Command, ReachEngine, Storage, Verdict};
-use ravelin_output::replace;
 
 pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     let Reach { inputs, expect, models, engine, certify, search, storage, cluster, output } = arguments;
-    let engine = engine_for(*engine, storage.asked().or(cluster.asked()))?;
-    if output.format == Format::Herd {
-        bail!("herd's layout is for final states: use it with `ravelin states`");
-    }
+    let engine = engine_for(*engine, storage.option().or(cluster.option()))?;
+    output.refuse_herd()?;
     if *expect {
         let command = Command::Reach { engine, buffer: models.buffer, reductions: search.reductions() };
         return expect::run(command, inputs, &models.models, &search.resources, output);
@@ -35,14 +32,11 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         if let Some(path) = certify
             && answer.verdict() == Some(Verdict::Holds)
         {
-            let Some(certificate) = question.certificate()? else {
-                bail!("no certificate could be made within the limits");
-            };
-            replace(path, certificate).with_context(|| path.display().to_string())?;
+            files::write_certificate(path, question.certificate()?)?;
         }
         Ok((Exit::of(&answer), answer))
     };
-    let asking = Asking {
+    let survey = Survey {
         command: "reach",
         inputs,
         models: &|_| models.models.clone(),
@@ -51,8 +45,8 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         answer: &answer,
         text: &|answer, style| usual_text(answer, output, style),
     };
-    let exit = asking.run()?;
-    opened.farewell(exit);
+    let exit = survey.run()?;
+    opened.conclude(exit);
     cluster::leave_if_stopped(&links, exit);
     Ok(exit)
 }

@@ -1,9 +1,9 @@
 //! `ravelin serve`.
 
 use crate::exit::Exit;
-use crate::{interrupt, limits};
 use clap::Args;
 use ravelin_output::{complain, stdout};
+use ravelin_process::interrupt;
 use ravelin_serve::{CheckLimits, Ready, ServerSettings, serve};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -29,13 +29,13 @@ pub struct Serve {
     #[arg(long = "name", value_name = "NAME")]
     pub names: Vec<String>,
     /// Time limit of a check: seconds, or such as 90s, 5m
-    #[arg(long, default_value = "10s", value_name = "TIME", value_parser = limits::parse_time)]
+    #[arg(long, default_value = "10s", value_name = "TIME", value_parser = ravelin::parse_time)]
     pub timeout: Duration,
     /// Maximum number of states of a check
     #[arg(long, default_value_t = 5_000_000, value_name = "N")]
     pub max_states: u64,
     /// Maximum memory for the states of a check, such as 512M or 4G
-    #[arg(long, default_value = "512M", value_name = "SIZE", value_parser = limits::parse_size)]
+    #[arg(long, default_value = "512M", value_name = "SIZE", value_parser = ravelin::parse_size)]
     pub max_memory: u64,
     /// Number of checks at a time [default: the number of cores minus one]
     #[arg(long, value_name = "N")]
@@ -46,7 +46,6 @@ pub struct Serve {
 }
 
 pub fn run(arguments: &Serve) -> anyhow::Result<Exit> {
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let settings = ServerSettings {
         program: std::env::current_exe()?,
         folder: arguments.folder.clone(),
@@ -59,7 +58,7 @@ pub fn run(arguments: &Serve) -> anyhow::Result<Exit> {
             memory: arguments.max_memory,
             workers: arguments.workers.max(1),
         },
-        jobs: arguments.jobs.unwrap_or_else(|| cores.saturating_sub(1)).max(1),
+        jobs: arguments.jobs.unwrap_or_else(|| ravelin::usual_workers().saturating_sub(1)).max(1),
     };
     let stop = interrupt::stop();
     serve(settings, stop, &|ready: &Ready| {

@@ -2,32 +2,28 @@
 
 use crate::arguments::{Format, Simulate};
 use crate::exit::Exit;
-use crate::input::{self, Unread};
-use anyhow::Context;
+use crate::{files, input};
 use ravelin::answer::text::{Style, steps};
 use ravelin::{Document, Walk};
-use ravelin_output::{replace, stdout};
-use std::fmt::Write as _;
+use ravelin_output::stdout;
 use std::io::BufRead;
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
     let output = &arguments.output;
     output.refuse_sarif("simulate")?;
     output.refuse_pages("simulate")?;
-    let program = match input::read(&arguments.file, &arguments.input.reading()) {
-        Ok(program) => program,
-        Err(Unread::Errors(_)) => return Ok(Exit::Wrong),
-        Err(unread) => return Err(unread.into()),
-    };
+    let program = input::read(&arguments.file, &arguments.input.reading())?;
     let seed = arguments.seed.unwrap_or_else(|| {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         now.map_or(0, |now| u64::from(now.subsec_nanos()))
     });
     let question = ravelin::simulate(&program).model(arguments.model).seed(seed).steps(arguments.steps);
     if let Some(path) = &arguments.profile {
-        return profile(path, arguments, question, seed);
+        let (costs, places) = question.costs(arguments.runs)?;
+        files::write(path, costs)?;
+        writeln!(stdout(), "{}: costs of {places} places are in {}", arguments.file.display(), path.display())?;
+        return Ok(Exit::Holds);
     }
     if arguments.interactive {
         interact(&mut question.walk()?, arguments.model.is_buffered(), output.style())?;
@@ -39,22 +35,6 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
         Format::Text | Format::Herd => answer.text(output.style()),
     };
     stdout().text(&text)?;
-    Ok(Exit::Holds)
-}
-
-/// Writes how often random runs pass each place for a fence, plus one, since a cost is positive: costs for `ravelin fence --cost`.
-fn profile(path: &Path, arguments: &Simulate, question: ravelin::Simulate, seed: u64) -> anyhow::Result<Exit> {
-    let counts = question.profile(arguments.runs)?;
-    let file = arguments.file.display();
-    let mut text = format!(
-        "# {file}: how often a place is passed, plus one, in {} random runs of at most {} steps (seed {seed})\n",
-        arguments.runs, arguments.steps
-    );
-    for (name, count) in &counts {
-        let _ = writeln!(text, "{name} {}", count + 1);
-    }
-    replace(path, text).with_context(|| path.display().to_string())?;
-    writeln!(stdout(), "{file}: costs of {} places are in {}", counts.len(), path.display())?;
     Ok(Exit::Holds)
 }
 

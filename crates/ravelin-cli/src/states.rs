@@ -1,7 +1,7 @@
 //! `ravelin states`.
 
 use crate::arguments::States;
-use crate::ask::{Asking, Subject, usual_text};
+use crate::ask::{Subject, Survey, usual_text};
 use crate::exit::Exit;
 use crate::expect;
 use ravelin::{Budget, Command};
@@ -13,22 +13,22 @@ pub fn run(arguments: &States) -> anyhow::Result<Exit> {
         let command = Command::States { buffer: models.buffer, reductions: search.reductions() };
         return expect::run(command, inputs, &models.models, &search.resources, output);
     }
-    let opened = storage.open(inputs, None)?;
+    let storage = storage.open(inputs, None)?;
     let answer = |subject: &Subject| {
         let question = ravelin::states(subject.program).model(subject.model).buffer(models.buffer);
         let answer = question.reductions(search.reductions()).budget(subject.budget).run()?;
         Ok((Exit::of(&answer), answer))
     };
-    let asking = Asking {
+    let survey = Survey {
         command: "states",
         inputs,
         models: &|_| models.models.clone(),
         output,
-        budget: Budget { storage: opened.storage(), ..search.resources.budget() },
+        budget: Budget { storage: storage.storage(), ..search.resources.budget() },
         answer: &answer,
         text: &|answer, style| usual_text(answer, output, style),
     };
-    let exit = asking.run()?;
-    opened.farewell(exit);
+    let exit = survey.run()?;
+    storage.conclude(exit);
     Ok(exit)
 }

@@ -1,12 +1,11 @@
-//! Where a search keeps what is not to be lost, or does not fit: `--spill` and `--checkpoint`.
+//! Where a search keeps states that must not be lost, or do not fit into memory: `--spill` and `--checkpoint`.
 
 use crate::arguments::Inputs;
 use crate::exit::Exit;
-use crate::limits::parse_time;
-use crate::resume::RunFile;
+use crate::resume;
 use anyhow::bail;
 use clap::Args;
-use ravelin::{Checkpoints, Storage};
+use ravelin::{Checkpoints, SearchRecord, Storage, parse_time};
 use ravelin_output::complain;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,46 +29,41 @@ pub struct StorageArguments {
 
 impl StorageArguments {
     /// The option that asks for states to be kept elsewhere, if one does.
-    pub fn asked(&self) -> Option<&'static str> {
+    pub fn option(&self) -> Option<&'static str> {
         let checkpoint = self.checkpoint.is_some().then_some("--checkpoint");
         checkpoint.or(self.spill.is_some().then_some("--spill"))
     }
 
-    /// Makes the directory for checkpoints, or looks whether it is the right one. `process`: which of several processes this is.
-    pub fn open(&self, inputs: &Inputs, process: Option<usize>) -> anyhow::Result<Opened<'_>> {
+    /// Makes the directory for checkpoints, or checks that it is the right one. `process`: which of several processes this is.
+    pub fn open(&self, inputs: &Inputs, process: Option<usize>) -> anyhow::Result<OpenStorage<'_>> {
         if self.spill.is_some() && process.is_some() {
             bail!("--spill is for a search by one process; several processes share their memory");
         }
         let spill = self.spill.as_deref();
-        let Some(directory) = &self.checkpoint else { return Ok(Opened { spill, checkpoints: None }) };
-        let file = if self.resumed {
-            RunFile::read(directory)?
-        } else {
-            let file = RunFile::of_this_run(inputs)?;
-            if process.unwrap_or(0) == 0 {
-                file.write(directory)?;
-            }
-            file
-        };
-        let checkpoints = Checkpoints::new(directory, self.checkpoint_every, file.fingerprint());
-        Ok(Opened { spill, checkpoints: Some((checkpoints, directory)) })
+        let Some(directory) = &self.checkpoint else { return Ok(OpenStorage { spill, checkpoints: None }) };
+        let record = if self.resumed { SearchRecord::read(directory)? } else { resume::record(inputs)? };
+        if !self.resumed && process.unwrap_or(0) == 0 {
+            record.write(directory)?;
+        }
+        let checkpoints = Checkpoints::new(directory, self.checkpoint_every, record.fingerprint());
+        Ok(OpenStorage { spill, checkpoints: Some((checkpoints, directory)) })
     }
 }
 
-/// What searches are given.
-pub struct Opened<'a> {
+/// StorageArguments that is ready for a search.
+pub struct OpenStorage<'a> {
     spill: Option<&'a Path>,
     checkpoints: Option<(Checkpoints, &'a Path)>,
 }
 
-impl Opened<'_> {
+impl OpenStorage<'_> {
     pub fn storage(&self) -> Storage<'_> {
         let checkpoints = self.checkpoints.as_ref().map(|(checkpoints, _)| checkpoints);
         Storage { spill: self.spill, checkpoints, ..Storage::default() }
     }
 
-    /// At the end: how to go on, if there is no answer yet.
-    pub fn farewell(&self, exit: Exit) {
+    /// At the end: says how to resume the search, if there is no answer yet.
+    pub fn conclude(&self, exit: Exit) {
         if let Some((checkpoints, directory)) = &self.checkpoints
             && checkpoints.is_unfinished()
             && exit == Exit::Unknown

@@ -1,9 +1,10 @@
 //! Schedules of our own: what they find, that they are the same again, and what is said when a program cannot go on.
 
 use crate::building;
+use crate::json_schema::valid;
 
 use building::{Built, text_of};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 
 /// A report without what no schedule decides: the numbers of processes.
@@ -80,15 +81,25 @@ fn a_replay_says_why_it_cannot_be_the_same() {
 
     let sb = source.replace("int main(void) {", "int main(void) { int racy = 0;");
     built.rebuild(&sb, "seqlock.c", "");
+    // The report with one change.
+    let changed = |place: &str, value: Value| {
+        let mut answer = answer.clone();
+        *answer.pointer_mut(place).expect("a field") = value;
+        json!({ "schema": "ravelin/2", "command": "run", "answers": [answer] }).to_string()
+    };
     for (text, expected) in [
-        ("", "not JSON"),
-        ("{}", "no report"),
-        (r#"{"answers":[{"findings":[],"stuck":[]}]}"#, "nothing was found"),
-        (r#"{"answers":[{"findings":[{"first_run":{"schedule":null}}]}]}"#, "operating system"),
-        (r#"{"answers":[{"findings":[{"first_run":{"schedule":"pct:1"}}]}]}"#, "no schedule"),
-        (r#"{"answers":[{"findings":[{"first_run":{"schedule":"random:1","point":1}}]}]}"#, "which program"),
+        (String::new(), "not JSON"),
+        ("{}".to_owned(), "no document of Ravelin"),
+        (json!({ "schema": "ravelin/2", "command": "run", "answers": [] }).to_string(), "no report"),
+        (changed("/findings", json!([])), "nothing was found"),
+        (changed("/findings/0/first_run", Value::Null), "operating system"),
+        (changed("/findings/0/first_run/schedule", Value::Null), "operating system"),
+        (changed("/findings/0/first_run/schedule", json!("pct:1")), "no schedule"),
+        (changed("/findings/0/first_run/run", json!(40)), "there is no run 40"),
+        (changed("/findings/0/problem", json!("stale")), "unknown variant `stale`"),
+        (changed("/command", Value::Null), "which program"),
     ] {
-        std::fs::write(built.folder.join("wrong.json"), text).expect("a file");
+        std::fs::write(built.folder.join("wrong.json"), &text).expect("a file");
         let output = built.ravelin("replay wrong.json");
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(text_of(&output).contains(expected), "{text}: {}", text_of(&output));
@@ -192,7 +203,7 @@ fn suggestions_are_tried_out_without_building_again() {
     assert!(said("--verify-fix 1 --format sarif", 2).contains("cannot write SARIF"));
 
     let json = built.ravelin(&format!("{runs} --fix-all --format json ./program"));
-    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    let json = valid(&String::from_utf8(json.stdout).expect("UTF-8"));
     assert_eq!(json["answers"][0]["verdict"], "holds");
     assert_eq!(json["answers"][0]["strengthened"], 2);
 }

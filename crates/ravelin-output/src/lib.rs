@@ -5,16 +5,19 @@
 //! - [`escape`]: text on a stream quotes file names, programs and foreign reports. Their control characters are shown,
 //!   not sent.
 //! - [`file`]: a file is replaced as a whole or not at all.
+//! - [`terminal`]: whether text is painted, and how wide a line is.
 //!
 //! It knows nothing about programs, answers or formats.
 
 pub mod escape;
 pub mod file;
 pub mod stream;
+pub mod terminal;
 
 pub use escape::escaped;
 pub use file::replace;
 pub use stream::{Stream, reader_is_gone, stderr, stdout};
+pub use terminal::Color;
 
 /// Writes a line to standard error. If that fails, nothing else changes.
 #[macro_export]

@@ -3,12 +3,10 @@
 //!
 //! Everything is derived from a [`story`](crate::story), so a stored document is enough.
 
-use crate::story::{
-    Document, Edge, Event, Fences, Finding, Findings, Frame, Graph, RunView, SanitizerAccess, State, States, Step,
-    Story, Stuck, Telling, Verdict, describe_access,
-};
+use crate::story::{Demonstration, Document, Edge, Event, Fences, Graph, RunView, State, States, Step, Story, Verdict};
+use ravelin_answer::sanitizer::{Finding, Frame, PathStepKind, Problem, Standstill, WatchedAccess};
 use ravelin_answer::text::{Style, counted};
-use ravelin_answer::{AccessStorage, BufferEntry, EdgeKind, FenceChange};
+use ravelin_answer::{AccessStorage, BufferEntry, EdgeKind, FenceChange, SanitizerReport};
 use std::fmt::Write;
 
 /// The most states to list; the document has all of them.
@@ -25,8 +23,8 @@ pub fn explain(document: &Document, style: Style) -> String {
 
 fn story(story: &Story, style: Style) -> String {
     let mut text = format!("{}\n", style.paint("1", &story.sentence));
-    if let Some(telling) = &story.telling {
-        text.push_str(&told(telling, style));
+    if let Some(demonstration) = &story.demonstration {
+        text.push_str(&told(demonstration, style));
     }
     if let Some(found) = &story.findings {
         text.push_str(&findings(found, style));
@@ -39,7 +37,7 @@ fn story(story: &Story, style: Style) -> String {
     }
     let notes: String = story.notes.iter().map(|note| format!("  {note}\n")).collect();
     if !notes.is_empty() {
-        let repaired = story.telling.is_some() && story.verdict == Verdict::Violated;
+        let repaired = story.demonstration.is_some() && story.verdict == Verdict::Violated;
         text.push_str(&heading(
             if repaired { "What would repair it, and what else is known" } else { "What else is known" },
             style,
@@ -61,20 +59,20 @@ fn heading(title: &str, style: Style) -> String {
 }
 
 /// A witness: what happens, the run, the cycle.
-fn told(telling: &Telling, style: Style) -> String {
+fn told(demonstration: &Demonstration, style: Style) -> String {
     let mut text = String::new();
-    if !telling.sentence.is_empty() {
-        let _ = writeln!(text, "  {}", telling.sentence);
+    if !demonstration.sentence.is_empty() {
+        let _ = writeln!(text, "  {}", demonstration.sentence);
     }
-    if !telling.run.steps.is_empty() {
-        let mut title = telling.run_title.clone();
+    if !demonstration.run.steps.is_empty() {
+        let mut title = demonstration.run_title.clone();
         if let Some(first) = title.get_mut(0..1) {
             first.make_ascii_uppercase();
         }
-        text.push_str(&heading(&format!("{title}, {}", counted(telling.run.steps.len() as u64, "step")), style));
-        text.push_str(&run(&telling.run));
+        text.push_str(&heading(&format!("{title}, {}", counted(demonstration.run.steps.len() as u64, "step")), style));
+        text.push_str(&run(&demonstration.run));
     }
-    if let Some(graph) = telling.graph.as_ref().filter(|graph| !graph.cycle.is_empty()) {
+    if let Some(graph) = demonstration.graph.as_ref().filter(|graph| !graph.cycle.is_empty()) {
         text.push_str(&heading("Why sequential consistency forbids it", style));
         text.push_str(&cycle(graph));
     }
@@ -278,18 +276,18 @@ fn repairs(fences: &Fences, style: Style) -> String {
     }
     for needed in &fences.needed {
         text.push_str(&heading(&format!("Without the one at {}", needed.place), style));
-        match &needed.telling {
-            Some(telling) => text.push_str(&told(telling, style)),
+        match &needed.demonstration {
+            Some(demonstration) => text.push_str(&told(demonstration, style)),
             None => text.push_str("  A limit was met before a run was found.\n"),
         }
     }
     text
 }
 
-fn findings(found: &Findings, style: Style) -> String {
+fn findings(found: &SanitizerReport, style: Style) -> String {
     let mut text = String::new();
     for (number, found) in found.findings.iter().enumerate() {
-        text.push_str(&heading(&format!("Finding {}: {}", number + 1, found.problem), style));
+        text.push_str(&heading(&format!("Finding {}: {}", number + 1, found.problem.name()), style));
         text.push_str(&finding(found));
     }
     for found in &found.stuck {
@@ -301,7 +299,7 @@ fn findings(found: &Findings, style: Style) -> String {
 fn finding(found: &Finding) -> String {
     let times = if found.count == 1 { "once".to_owned() } else { format!("{} times", found.count) };
     let mut text = format!("  {}, seen {times}.\n", capital(&found.sentence));
-    let race = found.problem == "data-race";
+    let race = found.problem == Problem::DataRace;
     let roles = if race { ["One access", "The other"] } else { ["The write", "The access that may miss it"] };
     for (role, access) in roles.into_iter().zip([&found.other, &found.access]) {
         let _ = writeln!(text, "  {role}: {}.", accessed(access));
@@ -311,10 +309,10 @@ fn finding(found: &Finding) -> String {
     }
     // The document has the last step first.
     for step in found.path.iter().rev() {
-        let did = match step.kind.as_str() {
-            "reads-from" => "read what was written by",
-            "overwrites" => "overwrote what was written by",
-            _ => "overwrote what had been read by",
+        let did = match step.kind {
+            PathStepKind::ReadsFrom => "read what was written by",
+            PathStepKind::Overwrites => "overwrote what was written by",
+            PathStepKind::OverwritesRead => "overwrote what had been read by",
         };
         let _ = writeln!(
             text,
@@ -333,8 +331,8 @@ fn finding(found: &Finding) -> String {
     text
 }
 
-fn stuck(found: &Stuck, style: Style) -> String {
-    let mut text = heading(&format!("{} in {}", capital(found.words()), counted(found.runs, "run")), style);
+fn stuck(found: &Standstill, style: Style) -> String {
+    let mut text = heading(&format!("{} in {}", capital(found.words()), counted(found.runs as u64, "run")), style);
     for blocked in &found.threads {
         let at = blocked.stack.first().map(|frame| format!(" ({})", frame.words())).unwrap_or_default();
         let _ = writeln!(text, "  {}{at}.", capital(&blocked.sentence));
@@ -343,9 +341,9 @@ fn stuck(found: &Stuck, style: Style) -> String {
 }
 
 /// `a release store, 4 bytes, by thread 1, in send at mp.c:8`.
-fn accessed(access: &SanitizerAccess) -> String {
+fn accessed(access: &WatchedAccess) -> String {
     let place = access.stack.first().map(Frame::words).map(|place| format!(", in {place}")).unwrap_or_default();
-    let told = describe_access(access);
+    let told = access.words_with_size();
     let article = if told.starts_with(['a', 'u']) { "an" } else { "a" };
     format!("{article} {told}, by {}{place}", access.thread.words())
 }

@@ -3,11 +3,12 @@
 //!
 //! The runtime itself lives in the watched program and only writes addresses into a file ([`ravelin_findings`]). Here
 //! they get names: functions, source lines, variables. This crate knows compilers, processes and debug information. It
-//! must never know how anything is printed (`ravelin-report` does that), nor how anything was found (the runtime and
+//! must never know how anything is printed (`ravelin-answer` and `ravelin-report` do that), nor how anything was found (the runtime and
 //! `ravelin-clocks` do that).
 
 pub mod compiler;
 pub mod repair;
+mod replay;
 pub mod report;
 mod run_report;
 mod runs;
@@ -19,10 +20,10 @@ mod unpack;
 mod watch;
 
 pub use ravelin_schedule::{NoSchedule, Schedule, Strategy};
+pub use replay::{NotReplayable, Replay};
 pub use run_report::{RunReport, gathered_from};
 pub use runs::{CompletedRun, RunPlan, Scheduling, fingerprint};
 pub use suppression::{Suppressions, WrongSuppressions};
-pub use symbols::Frame;
 pub use trial::Trial;
 pub use unpack::{NotUnpacked, Runtime};
 pub use watch::{NotWatched, Streams, WatchCommand, WatchedRun, find_program, read_findings, watch};

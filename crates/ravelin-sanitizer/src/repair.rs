@@ -3,9 +3,10 @@
 //! A fix is named by the place of an access, as reports show it, and by the change there. The runtime knows places by
 //! file and offset. A list of all atomic accesses of a run shows which of them belong to a line.
 
-use crate::report::{AccessKind, Finding, Problem, RecordedOrder, Suggestion};
+use crate::report::{Finding, Report, Suggestion};
 use crate::symbols::Symbols;
-use ravelin_findings::Findings;
+use ravelin_answer::sanitizer::{AccessOrder, Problem};
+use ravelin_findings::{AccessKind, Findings, RecordedOrder};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -75,11 +76,11 @@ pub fn fixes_of(finding: &Finding) -> Vec<Fix> {
             .iter()
             .filter_map(|strengthen| {
                 let repair = match strengthen.order {
-                    RecordedOrder::Acquire => OrderChange::Acquire,
-                    RecordedOrder::Release => OrderChange::Release,
-                    RecordedOrder::AcqRel => OrderChange::AcqRel,
-                    RecordedOrder::SeqCst => OrderChange::SeqCst,
-                    RecordedOrder::Plain | RecordedOrder::Relaxed => return None,
+                    AccessOrder::Acquire => OrderChange::Acquire,
+                    AccessOrder::Release => OrderChange::Release,
+                    AccessOrder::AcqRel => OrderChange::AcqRel,
+                    AccessOrder::SeqCst => OrderChange::SeqCst,
+                    AccessOrder::Plain | AccessOrder::Relaxed => return None,
                 };
                 Some(Fix { place: strengthen.place.clone(), repair })
             })
@@ -92,10 +93,49 @@ pub fn fixes_of(finding: &Finding) -> Vec<Fix> {
     }
 }
 
+/// Why there are no such fixes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoFixes {
+    #[error("there is no finding {number}; there are {all}")]
+    NoSuchFinding { number: usize, all: usize },
+    #[error(
+        "finding {number} is a data race between whose accesses no atomic access is known that could order them, so there is nothing to try out; its suggestion is: {advice}"
+    )]
+    NothingToTry { number: usize, advice: String },
+    #[error(transparent)]
+    NoFix(#[from] NoFix),
+}
+
+/// The fixes that names stand for, each once: `FILE:LINE:ORDER`, or the number of a finding, from 1.
+pub fn named_fixes(names: &[String], report: &Report) -> Result<Vec<Fix>, NoFixes> {
+    let mut fixes: Vec<Fix> = Vec::new();
+    for name in names {
+        let these = match name.parse::<usize>() {
+            Ok(number) => {
+                let all = report.findings.len();
+                let finding = number.checked_sub(1).and_then(|at| report.findings.get(at));
+                let finding = finding.ok_or(NoFixes::NoSuchFinding { number, all })?;
+                let these = fixes_of(finding);
+                if these.is_empty() {
+                    return Err(NoFixes::NothingToTry { number, advice: finding.advice() });
+                }
+                these
+            }
+            Err(_) => vec![name.parse::<Fix>()?],
+        };
+        for fix in these {
+            if !fixes.contains(&fix) {
+                fixes.push(fix);
+            }
+        }
+    }
+    Ok(fixes)
+}
+
 /// The last attempt if the suggestion for a robustness violation did not remove it: both accesses seq_cst. For a race
 /// that is no more than release and acquire.
 pub fn last_resort(finding: &Finding) -> Vec<Fix> {
-    if finding.problem == Problem::Race {
+    if finding.problem == Problem::DataRace {
         return Vec::new();
     }
     let steps = finding.path.iter().flat_map(|step| [&step.before, &step.after]);

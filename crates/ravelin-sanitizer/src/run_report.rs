@@ -1,8 +1,9 @@
 //! Runs, and the report about them.
 
 use crate::report::{Gathered, Report, Run, Wanted, gather};
-use crate::runs::{CompletedRun, RunPlan};
-use crate::watch::NotWatched;
+use crate::runs::{CompletedRun, RunPlan, fingerprint};
+use crate::watch::{NotWatched, WatchCommand, find_program};
+use ravelin_answer::sanitizer::CommandLine;
 use std::path::Path;
 
 /// Runs and the report about them.
@@ -39,6 +40,21 @@ impl RunPlan {
             ran.truncate(first + 1);
         }
         Ok(RunReport { report: gather(self.gathered(&ran), wanted), ran })
+    }
+
+    /// What was run, so that it can be repeated.
+    pub fn command_line(&self) -> CommandLine {
+        let WatchCommand { program, arguments, options, .. } = &self.watch;
+        let executable = find_program(program);
+        let words = std::iter::once(program).chain(arguments).map(|word| word.to_string_lossy().into_owned());
+        CommandLine {
+            words: words.collect(),
+            directory: std::env::current_dir().map(|directory| directory.display().to_string()).unwrap_or_default(),
+            fingerprint: executable.as_deref().map(fingerprint).unwrap_or(0),
+            executable: executable.map(|executable| executable.display().to_string()),
+            options: options.clone(),
+            livelock: self.livelock,
+        }
     }
 
     /// The input for a report about runs.

@@ -5,7 +5,7 @@
 //! any suffix of its path that begins after a `/`.
 
 use crate::report::Finding;
-use ravelin_findings::Problem;
+use ravelin_answer::sanitizer::Problem;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,7 @@ impl Suppressions {
 
 impl Suppression {
     fn covers(&self, finding: &Finding) -> bool {
-        let race = finding.problem == Problem::Race;
+        let race = finding.problem == Problem::DataRace;
         let about = match self.about {
             SuppressionScope::Any => true,
             SuppressionScope::Race => race,

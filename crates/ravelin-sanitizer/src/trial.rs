@@ -1,10 +1,11 @@
 //! Tries suggestions in the monitor, without rebuilding the program.
 
-use crate::repair::{AccessSite, Fix, fixes_of, last_resort, sites, words};
+use crate::repair::{AccessSite, Fix, OrderChange, fixes_of, last_resort, sites, weaker_than_seq_cst, words};
 use crate::report::{Finding, Report, Wanted};
 use crate::run_report::RunReport;
 use crate::runs::RunPlan;
 use crate::watch::NotWatched;
+use ravelin_answer::{FixTrial, Verdict};
 use std::collections::BTreeSet;
 
 /// After this many rounds, a place that still has new accesses is given up.
@@ -68,6 +69,38 @@ impl<'a> Trial<'a> {
             }
         }
         Ok(fixes)
+    }
+
+    /// Compares two reports about the same runs, without and with the fixes. `all`: these are all suggestions, not only
+    /// those that the user named.
+    pub fn answer(&self, before: &Report, after: &Report, fixes: &[Fix], all: bool) -> FixTrial {
+        let is_in = |finding: &Finding, report: &Report| report.findings.iter().any(|other| other.is_same(finding));
+        let list = |of: &Report, and: &Report, both: bool| -> Vec<String> {
+            of.findings
+                .iter()
+                .filter(|finding| is_in(finding, and) == both)
+                .map(Finding::sentence_with_places)
+                .collect()
+        };
+        let (remaining, new) = (list(after, before, true), list(after, before, false));
+        let fences = fixes.iter().filter(|fix| fix.repair == OrderChange::Fence).count();
+        FixTrial {
+            program: before.program.clone(),
+            verdict: match before.is_complete() && after.is_complete() {
+                _ if !remaining.is_empty() || !new.is_empty() => Verdict::Violated,
+                true => Verdict::Holds,
+                false => Verdict::Unknown,
+            },
+            runs: self.plan.runs,
+            all,
+            fixes: fixes.iter().map(Fix::to_string).collect(),
+            gone: list(before, after, false),
+            remaining,
+            new,
+            fences,
+            strengthened: fixes.len() - fences,
+            weaker_than_seq_cst: weaker_than_seq_cst(&self.sites),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! killed, a kernel limit on its address space and processor time, and a limit on its output. It is also killed when no
 //! client waits for the answer any more. At most `jobs` children run at once; others wait in a queue of limited length.
 
+use ravelin_process::parent;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -12,8 +13,6 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Passes the number of the parent to the program, so that it ends when the parent is gone.
-pub const PARENT: &str = "RAVELIN_PARENT";
 /// A longer program is not for a page.
 pub const LARGEST_PROGRAM: usize = 256 << 10;
 /// A longer answer is not for a page.
@@ -111,7 +110,8 @@ impl Children {
     fn start(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool) -> ChildEnd {
         let mut command = Command::new(&self.program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.current_dir("/").env("NO_COLOR", "1").env(PARENT, std::process::id().to_string());
+        command.current_dir("/").env("NO_COLOR", "1");
+        parent::adopt(&mut command);
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(error) => return ChildEnd::Crashed(format!("the check could not be started: {error}")),

@@ -21,7 +21,7 @@ mod listen;
 mod results;
 mod route;
 
-pub use child::{CheckLimits, PARENT};
+pub use child::CheckLimits;
 pub use listen::{Ready, serve};
 
 use std::net::IpAddr;

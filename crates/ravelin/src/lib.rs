@@ -60,17 +60,19 @@ mod fence;
 mod macros;
 mod program;
 mod reach;
+mod resume;
 mod setters;
 mod simulate;
 mod states;
 mod stops;
+mod units;
 
 pub use certificate::Certificate;
 pub use check::{Check, check};
 pub use convert::{TargetLanguage, convert};
 pub use cover::{Cover, Net, cover};
 pub use error::Error;
-pub use expect::{Command, ComparisonOptions, ExpectationTable, FileComparison};
+pub use expect::{Command, ComparisonOptions, ComparisonSummary, Comparisons, ExpectationTable, FileComparison};
 pub use fence::{Fence, fence, read_cost, read_placement};
 pub use macros::__assert_robust;
 pub use program::{ParseError, Program, ReadOptions, diagnostics};
@@ -98,7 +100,7 @@ pub mod html {
 /// Answers as SARIF 2.1.0.
 #[cfg(feature = "sarif")]
 pub mod sarif {
-    pub use ravelin_report::sarif::answers::report;
+    pub use ravelin_report::sarif::report;
 }
 
 #[cfg(feature = "cluster")]
@@ -114,5 +116,7 @@ pub use ravelin_frontend::sites::RepairKind;
 pub use ravelin_machine::Reductions;
 pub use ravelin_program::{Model, SeqCstReading};
 pub use reach::{Reach, reach};
+pub use resume::{SearchRecord, fingerprint};
 pub use simulate::{Simulate, Walk, simulate};
 pub use states::{States, states};
+pub use units::{parse_size, parse_time, usual_memory, usual_workers};

@@ -128,6 +128,22 @@ impl<'a> Simulate<'a> {
     }
 }
 
+impl Simulate<'_> {
+    /// Costs for [`crate::read_cost`], as the text of a file: how often many random runs pass each place for a fence,
+    /// plus one, since a cost is positive. Also returns the number of places.
+    pub fn costs(self, runs: usize) -> Result<(String, usize), Error> {
+        let counts = self.profile(runs)?;
+        let mut text = format!(
+            "# {}: how often a place is passed, plus one, in {runs} random runs of at most {} steps (seed {})\n",
+            self.program.name(),
+            self.steps,
+            self.seed
+        );
+        text.extend(counts.iter().map(|(name, count)| format!("{name} {}\n", count + 1)));
+        Ok((text, counts.len()))
+    }
+}
+
 /// How a run ended, if it did.
 fn ended(standing: Standing) -> Option<String> {
     match standing {

@@ -5,10 +5,12 @@ mod cover;
 mod fence;
 mod herd;
 mod numbers;
+mod overview;
 mod race;
 mod reach;
 mod robust;
 mod run;
+mod sanitizer;
 mod states;
 mod stops;
 mod table;
@@ -16,6 +18,7 @@ mod threads;
 
 pub use herd::herd;
 pub use numbers::{counted, grouped};
+pub use overview::Overview;
 pub use robust::attacks;
 pub use run::{effect, steps};
 pub use stops::stops;
@@ -89,6 +92,8 @@ impl Answer {
             Answer::Simulation(answer) => simulation(answer, style),
             Answer::Coverability(answer) => cover::coverability(answer, style),
             Answer::None(answer) => none(answer, style),
+            Answer::Sanitizer(answer) => sanitizer::report(answer, style),
+            Answer::FixTrial(answer) => sanitizer::trial(answer),
             Answer::Comparison(answer) => comparison(answer),
             Answer::Diagnostics(answer) => {
                 let line = |diagnostic: &crate::Diagnostic| {

@@ -1,6 +1,6 @@
 //! The command lines of the sanitizer.
 
-use crate::arguments::Color;
+use crate::arguments::Paint;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ the signal that killed it.";
 #[command(after_help = RUN_HELP)]
 pub struct Run {
     #[command(flatten)]
-    pub watching: Watching,
+    pub watching: WatchOptions,
     /// Do not look for data races
     #[arg(long, conflicts_with = "no_robustness")]
     pub no_races: bool,
@@ -42,7 +42,7 @@ pub struct Run {
     #[arg(long)]
     pub no_robustness: bool,
     #[command(flatten)]
-    pub shown: DisplayArguments,
+    pub report: ReportOptions,
     #[command(flatten)]
     pub schedules: Schedules,
     /// Try a suggestion: FILE:LINE:ORDER (acquire, release, acq_rel, seq_cst, or fence for a seq_cst fence before that
@@ -59,7 +59,7 @@ pub struct Run {
 
 /// How a program is watched, under `run` and `cargo`.
 #[derive(Debug, Args)]
-pub struct Watching {
+pub struct WatchOptions {
     /// Report only what the run itself shows, not what another schedule of the same steps would show
     #[arg(long)]
     pub no_predict: bool,
@@ -74,7 +74,7 @@ pub struct Watching {
     pub findings: Option<PathBuf>,
 }
 
-impl Watching {
+impl WatchOptions {
     /// The words for the runtime.
     pub fn options(&self, races: bool, robustness: bool) -> Vec<String> {
         let words = [
@@ -105,12 +105,12 @@ pub struct Cargo {
     #[arg(long, conflicts_with = "no_robustness")]
     pub no_races: bool,
     #[command(flatten)]
-    pub watching: Watching,
+    pub watching: WatchOptions,
     /// Do not look for robustness violations
     #[arg(long)]
     pub no_robustness: bool,
     #[command(flatten)]
-    pub shown: DisplayArguments,
+    pub report: ReportOptions,
     /// A command of cargo (test, run, build or bench) and its arguments
     #[arg(required = true, value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
@@ -164,12 +164,12 @@ Exit codes: 1 the finding occurred again, 0 it did not (the reason is printed), 
 pub struct Replay {
     /// The report, as JSON
     #[arg(value_name = "REPORT")]
-    pub report: PathBuf,
+    pub recorded: PathBuf,
     /// Number of the finding in the report
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub finding: u64,
     #[command(flatten)]
-    pub shown: DisplayArguments,
+    pub options: ReportOptions,
 }
 
 #[derive(Debug, Args)]
@@ -179,11 +179,12 @@ pub struct Findings {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
-    pub shown: DisplayArguments,
+    pub report: ReportOptions,
 }
 
+/// What is reported, and how.
 #[derive(Debug, Args)]
-pub struct DisplayArguments {
+pub struct ReportOptions {
     /// File of findings to suppress, with lines race:PATTERN, robust:PATTERN or any:PATTERN; may be repeated
     #[arg(long, value_name = "FILE")]
     pub suppressions: Vec<PathBuf>,
@@ -202,9 +203,8 @@ pub struct DisplayArguments {
     /// Also write an HTML page: the findings with both stacks and the source
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
+    #[command(flatten)]
+    pub paint: Paint,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

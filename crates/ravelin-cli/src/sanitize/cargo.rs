@@ -2,7 +2,6 @@
 
 use super::arguments::Cargo;
 use super::run::exit_code;
-use super::{show, wanted};
 use ravelin_output::{complain, stderr};
 use ravelin_sanitizer::report::gather;
 use ravelin_sanitizer::{RunPlan, Scheduling, WatchCommand, rust};
@@ -11,7 +10,7 @@ use std::process::ExitCode;
 
 /// Runs cargo with the sanitizer, and reports what the programs it ran found.
 pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
-    let wanted = wanted(&arguments.shown)?;
+    let wanted = arguments.report.wanted()?;
     let races = match (arguments.races, arguments.no_races) {
         (true, _) => rust::Races::Required,
         (false, true) => rust::Races::No,
@@ -52,7 +51,7 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     gathered.program = format!("cargo {}", arguments.command[0].display());
     let mut report = gather(gathered, &wanted);
     report.notes.extend(cargo.without_races.map(|why| format!("data races were not looked for: {why}")));
-    show("run", &report, None, &arguments.shown, stderr())?;
+    arguments.report.print("run", report.answer(None), &report.sources(), stderr())?;
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }
 

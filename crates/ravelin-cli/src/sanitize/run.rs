@@ -1,14 +1,12 @@
 //! `ravelin run`: one run, or many with schedules of their own.
 
 use super::arguments::{Run, ScheduleKind, Schedules};
-use super::{exit, fix, show, wanted};
+use super::fix;
 use crate::exit::Exit;
 use indicatif::{ProgressBar, ProgressStyle};
 use ravelin_output::stderr;
-use ravelin_report::sanitizer::json::CommandLine;
 use ravelin_sanitizer::report::{Report, Wanted};
-use ravelin_sanitizer::{CompletedRun, RunPlan, RunReport, Scheduling, WatchCommand, find_program, fingerprint};
-use std::ffi::OsString;
+use ravelin_sanitizer::{CompletedRun, RunPlan, RunReport, Scheduling, WatchCommand};
 use std::process::ExitCode;
 
 /// Seconds after which a run without progress is ended, unless the command line says otherwise.
@@ -16,21 +14,20 @@ const NO_PROGRESS: u64 = 60;
 
 /// Runs a program and reports.
 pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
-    let wanted = wanted(&arguments.shown)?;
+    let wanted = arguments.report.wanted()?;
     let plan = plan(arguments)?;
     if arguments.fix_all || !arguments.verify_fix.is_empty() {
         return fix::try_out(arguments, plan, &wanted);
     }
     let RunReport { report, ran } = make_runs(&plan, &wanted, arguments.watching.halt_on_first)?;
-    let command_line = command_line(&plan, &arguments.program);
-    show("run", &report, Some(&command_line), &arguments.shown, stderr())?;
+    arguments.report.print("run", report.answer(Some(plan.command_line())), &report.sources(), stderr())?;
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }
 
 /// What was found decides; otherwise the first run that did not end well; otherwise whether all could be recorded.
 pub fn exit_code(report: &Report, ran: &[CompletedRun], found: u8) -> ExitCode {
     let own = ran.iter().map(|run| run.watched.exit_code).find(|code| *code != 0);
-    match (exit(report), own) {
+    match (report.verdict().into(), own) {
         (Exit::Violated, _) => ExitCode::from(found),
         (_, Some(own)) => ExitCode::from(own),
         (answer, None) => answer.into(),
@@ -46,8 +43,7 @@ fn plan(arguments: &Run) -> anyhow::Result<RunPlan> {
         ScheduleKind::Random => Scheduling::Random,
         ScheduleKind::Pct => Scheduling::Pct { depth, length },
     };
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    let by_default = || if scheduling == Scheduling::Os { 1 } else { processors() };
+    let by_default = || if scheduling == Scheduling::Os { 1 } else { ravelin::usual_workers() };
     let mut options = arguments.watching.options(!arguments.no_races, !arguments.no_robustness);
     let no_progress = no_progress.unwrap_or(if scheduling == Scheduling::Os { 0 } else { NO_PROGRESS });
     if no_progress > 0 {
@@ -76,19 +72,6 @@ pub fn make_runs(plan: &RunPlan, wanted: &Wanted, halt: bool) -> anyhow::Result<
     let mut show = |done, violated| line.show(done, violated);
     let watched: Option<&mut (dyn FnMut(u64, u64) + Send)> = if line.is_shown() { Some(&mut show) } else { None };
     Ok(plan.judge(wanted, halt, watched)?)
-}
-
-/// What a report has to say so that a run can be made again.
-pub fn command_line(plan: &RunPlan, program: &[OsString]) -> CommandLine {
-    let executable = find_program(&plan.watch.program);
-    CommandLine {
-        command: program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        directory: std::env::current_dir().map(|directory| directory.display().to_string()).unwrap_or_default(),
-        fingerprint: executable.as_deref().map(fingerprint).unwrap_or(0),
-        executable: executable.map(|executable| executable.display().to_string()),
-        options: plan.watch.options.clone(),
-        livelock: plan.livelock,
-    }
 }
 
 /// How far the runs are, on a terminal.

@@ -1,5 +1,6 @@
 //! Programs built by `ravelin cc` or `ravelin c++` in folders of their own, for tests that run them with many options.
 
+use crate::json_schema::valid;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -52,7 +53,7 @@ impl Built {
             self.ravelin(&format!("run {options} --format json --output report.json -- ./program {arguments}"));
         let text = std::fs::read_to_string(self.folder.join("report.json"))
             .unwrap_or_else(|error| panic!("{error}: {}", text_of(&output)));
-        (serde_json::from_str::<Value>(&text).expect("JSON")["answers"][0].clone(), output)
+        (valid(&text)["answers"][0].clone(), output)
     }
 }
 

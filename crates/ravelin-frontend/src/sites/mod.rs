@@ -55,6 +55,17 @@ pub enum RepairKind {
     Strengthen,
 }
 
+impl RepairKind {
+    /// Its name in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            RepairKind::Fence => "fence",
+            RepairKind::Rmw => "rmw",
+            RepairKind::Strengthen => "strengthen",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct SiteRequest {
     pub repair: RepairKind,

@@ -3,11 +3,11 @@
 use super::findings::findings;
 use super::run::run;
 use super::source::{excerpt, source};
-use super::{Place, badge, diff};
+use super::{PageContext, badge, diff};
 use crate::picture;
-use crate::story::{EndStateView, Fences, Graph, Role, States, Story, Telling};
+use crate::story::{Demonstration, EndStateView, Fences, Graph, Role, States, Story};
 use maud::{Markup, html};
-use ravelin_answer::FenceSet;
+use ravelin_answer::{EdgeKind, FenceSet};
 
 /// The most rows of a table; JSON has all of them.
 const MOST_ROWS: usize = 200;
@@ -17,34 +17,34 @@ const BESIDE: f64 = 570.0;
 /// Graphs with more events are not drawn.
 const MOST_EVENTS: usize = 120;
 
-pub fn answer(story: &Story, place: &Place) -> Markup {
+pub fn answer(story: &Story, context: &PageContext) -> Markup {
     html! {
-        section.answer id=(format!("answer-{}", place.answer)) data-verdict=(story.verdict.name()) {
+        section.answer id=(format!("answer-{}", context.answer)) data-verdict=(story.verdict.name()) {
             (verdict(story))
             // The verdict already contains what a run of `reach` violates.
-            @if let Some(telling) = story.telling.as_ref().filter(|telling| !telling.sentence.is_empty() && story.command != "reach") {
-                p.sentence { (ticked(&telling.sentence)) }
+            @if let Some(demonstration) = story.demonstration.as_ref().filter(|demonstration| !demonstration.sentence.is_empty() && story.command != "reach") {
+                p.sentence { (ticked(&demonstration.sentence)) }
             }
             @if !story.notes.is_empty() {
                 ul.notes { @for note in &story.notes { li { (ticked(note)) } } }
             }
-            @if let Some(fences) = &story.fences { (self::fences(fences, story, place)) }
-            @match &story.telling {
-                Some(telling) => (self::telling(telling, &story.file, place, 0)),
-                None => (alone(story, place)),
+            @if let Some(fences) = &story.fences { (self::fences(fences, story, context)) }
+            @match &story.demonstration {
+                Some(demonstration) => (self::demonstration(demonstration, &story.file, context, 0)),
+                None => (alone(story, context)),
             }
             @if let Some(states) = &story.states { (self::states(states)) }
-            @if let Some(found) = &story.findings { (findings(found, place)) }
-            @if let Some(fences) = &story.fences { (needed(fences, story, place)) }
+            @if let Some(found) = &story.findings { (findings(found, context)) }
+            @if let Some(fences) = &story.fences { (needed(fences, story, context)) }
             (statistics(story))
         }
     }
 }
 
 /// An answer that does not fit into the page.
-pub fn verdict_only(story: &Story, place: &Place) -> Markup {
+pub fn verdict_only(story: &Story, context: &PageContext) -> Markup {
     html! {
-        section.answer id=(format!("answer-{}", place.answer)) data-verdict=(story.verdict.name()) {
+        section.answer id=(format!("answer-{}", context.answer)) data-verdict=(story.verdict.name()) {
             (verdict(story))
             p.faint { "The rest did not fit into this page; ask about this file alone." }
         }
@@ -61,29 +61,30 @@ fn verdict(story: &Story) -> Markup {
 }
 
 /// A run and a graph with their source. `number` distinguishes several of one answer.
-fn telling(telling: &Telling, file: &str, place: &Place, number: usize) -> Markup {
-    let text = place.source(file);
-    let graph = telling.graph.as_ref().filter(|graph| graph.events.len() > 1 && graph.events.len() <= MOST_EVENTS);
+fn demonstration(demonstration: &Demonstration, file: &str, context: &PageContext, number: usize) -> Markup {
+    let text = context.source(file);
+    let graph =
+        demonstration.graph.as_ref().filter(|graph| graph.events.len() > 1 && graph.events.len() <= MOST_EVENTS);
     let drawing = graph.map(drawn);
     html! {
-        div.telling {
-            @if number > 0 { p.sentence { (ticked(&telling.sentence)) } }
-            @if !telling.roles.is_empty() { (roles(&telling.roles)) }
+        div.demonstration {
+            @if number > 0 { p.sentence { (ticked(&demonstration.sentence)) } }
+            @if !demonstration.roles.is_empty() { (roles(&demonstration.roles)) }
             @if text.is_some() || drawing.is_some() {
                 div class=(if drawing.as_ref().is_some_and(|(_, wide)| *wide) { "pair stacked" } else { "pair" }) {
-                    @if let Some(text) = text { (source(file, text, &telling.lines())) }
+                    @if let Some(text) = text { (source(file, text, &demonstration.lines())) }
                     @if let Some((drawing, _)) = drawing { (drawing) }
                 }
             }
-            (run(telling, &format!("{}-{number}", place.answer)))
+            (run(demonstration, &format!("{}-{number}", context.answer)))
         }
     }
 }
 
 /// An answer without a witness: only the source.
-fn alone(story: &Story, place: &Place) -> Markup {
+fn alone(story: &Story, context: &PageContext) -> Markup {
     html! {
-        @if let Some(text) = place.source(&story.file) {
+        @if let Some(text) = context.source(&story.file) {
             details.plain open[!story.marked.is_empty()] { summary { "Source" } (source(&story.file, text, &story.marked)) }
         }
     }
@@ -113,30 +114,26 @@ fn drawn(graph: &Graph) -> (Markup, bool) {
     } else {
         "The cycle that sequential consistency forbids"
     };
-    let names = [("po", "program order"), ("rf", "read from"), ("co", "order of stores"), ("fr", "read before")];
+    // `mo` is drawn like `co`.
+    let legend = [
+        (EdgeKind::Po, "po", "program order"),
+        (EdgeKind::Rf, "rf", "read from"),
+        (EdgeKind::Co, "co", "order of stores"),
+        (EdgeKind::Mo, "co", "order of stores"),
+        (EdgeKind::Fr, "fr", "read before"),
+    ];
+    let legend = legend.into_iter().filter(|(kind, ..)| graph.edges.iter().any(|edge| edge.kind == *kind));
     let (picture, width) = picture::drawn(graph);
     let figure = html! {
         figure.graph {
             figcaption { (title) }
             div.scroll tabindex="0" role="region" aria-label="graph" { (picture) }
             ul.legend {
-                @for (name, meaning) in names.iter().filter(|(name, _)| graph.edges.iter().any(|edge| is_called(edge.kind.name(), name))) {
-                    li class=(*name) { i {} (shown_name(graph, name)) ": " (*meaning) }
-                }
+                @for (kind, class, meaning) in legend { li class=(class) { i {} (kind.name()) ": " (meaning) } }
             }
         }
     };
     (figure, width > BESIDE)
-}
-
-/// `mo` is drawn like `co`.
-fn is_called(kind: &str, name: &str) -> bool {
-    kind == name || (kind == "mo" && name == "co")
-}
-
-fn shown_name<'a>(graph: &Graph, name: &'a str) -> &'a str {
-    let is_mo = name == "co" && graph.edges.iter().any(|edge| edge.kind.name() == "mo");
-    if is_mo { "mo" } else { name }
 }
 
 /// Text in which parts in backticks are code.
@@ -148,7 +145,7 @@ pub fn ticked(text: &str) -> Markup {
     }
 }
 
-fn fences(fences: &Fences, story: &Story, place: &Place) -> Markup {
+fn fences(fences: &Fences, story: &Story, context: &PageContext) -> Markup {
     html! {
         @if let Some(diff) = fences.diff.as_deref().filter(|diff| !diff.is_empty()) {
             section.change { h2 { "The change" } (diff::diff(diff)) }
@@ -172,7 +169,7 @@ fn fences(fences: &Fences, story: &Story, place: &Place) -> Markup {
                     }
                 }
             }
-            @if let Some(text) = place.source(&story.file) {
+            @if let Some(text) = context.source(&story.file) {
                 (source(&story.file, text, &fences.places.iter().filter_map(|(change, _)| Some(change.position?.line)).collect::<Vec<_>>()))
             }
         }
@@ -201,13 +198,13 @@ fn fence_set(set: &FenceSet, number: usize, sets: usize) -> Markup {
 }
 
 /// What goes wrong without each fence.
-fn needed(fences: &Fences, story: &Story, place: &Place) -> Markup {
+fn needed(fences: &Fences, story: &Story, context: &PageContext) -> Markup {
     html! {
         @for (number, needed) in fences.needed.iter().enumerate() {
             details.plain {
                 summary { "Without the one at " (needed.place) }
-                @match &needed.telling {
-                    Some(telling) => (self::telling(telling, &story.file, place, number + 1)),
+                @match &needed.demonstration {
+                    Some(demonstration) => (self::demonstration(demonstration, &story.file, context, number + 1)),
                     None => p { "A limit was met before a run was found." },
                 }
             }
@@ -266,6 +263,6 @@ fn statistics(story: &Story) -> Markup {
 }
 
 /// A few lines around a place, if the text is available.
-pub fn lines_around(place: &Place, file: &str, line: usize) -> Option<Markup> {
-    place.source(file).map(|text| excerpt(text, line))
+pub fn lines_around(context: &PageContext, file: &str, line: usize) -> Option<Markup> {
+    context.source(file).map(|text| excerpt(text, line))
 }

@@ -1,24 +1,25 @@
 //! The sanitizer's findings: a list, and for each finding both accesses with stacks and source, and a picture of why
 //! sequential consistency orders them.
 
-use super::Place;
+use super::PageContext;
 use super::answer::{lines_around, ticked};
 use crate::picture;
-use crate::story::{Edge, Event, Finding, Findings, Frame, Graph, SanitizerAccess, Stuck, describe_access};
+use crate::story::{Edge, Event, Graph};
 use maud::{Markup, html};
-use ravelin_answer::EdgeKind;
+use ravelin_answer::sanitizer::{AccessKind, Finding, Frame, PathStepKind, Problem, Standstill, WatchedAccess};
 use ravelin_answer::text::counted;
+use ravelin_answer::{EdgeKind, SanitizerReport};
 
 /// The most frames of a stack to show.
 const MOST_FRAMES: usize = 12;
 
-pub fn findings(found: &Findings, place: &Place) -> Markup {
+pub fn findings(found: &SanitizerReport, context: &PageContext) -> Markup {
     let mut shown: Vec<Markup> = Vec::new();
     let mut size = 0;
     for (number, finding) in found.findings.iter().enumerate() {
-        let card = card(finding, number + 1, place);
+        let card = card(finding, number + 1, context);
         size += card.0.len();
-        if size > place.room {
+        if size > context.room {
             break;
         }
         shown.push(card);
@@ -29,7 +30,7 @@ pub fn findings(found: &Findings, place: &Place) -> Markup {
             ol.list {
                 @for (number, finding) in found.findings.iter().enumerate().take(shown.len()) {
                     li {
-                        a href=(format!("#finding-{}-{}", place.answer, number + 1)) { (ticked(&finding.sentence)) }
+                        a href=(format!("#finding-{}-{}", context.answer, number + 1)) { (ticked(&finding.sentence)) }
                         span.faint { " " (ticked(&finding.location.words())) ", " (whereabouts(&finding.access)) }
                     }
                 }
@@ -37,14 +38,14 @@ pub fn findings(found: &Findings, place: &Place) -> Markup {
         }
         @for card in &shown { (card) }
         @if left_away > 0 { p.faint { (counted(left_away as u64, "more finding")) " did not fit into this page." } }
-        @for stuck in &found.stuck { (waiting(stuck, place)) }
+        @for stuck in &found.stuck { (waiting(stuck, context)) }
     }
 }
 
-fn card(finding: &Finding, number: usize, place: &Place) -> Markup {
+fn card(finding: &Finding, number: usize, context: &PageContext) -> Markup {
     let graph = graph(finding);
     html! {
-        article.finding id=(format!("finding-{}-{number}", place.answer)) data-problem=(finding.problem) {
+        article.finding id=(format!("finding-{}-{number}", context.answer)) data-problem=(finding.problem.name()) {
             h2 { (number) ". " (ticked(&capitalised(&finding.sentence))) }
             p.faint {
                 "at " (ticked(&finding.location.words())) ", seen " (times(finding.count))
@@ -52,10 +53,10 @@ fn card(finding: &Finding, number: usize, place: &Place) -> Markup {
                 @if finding.spinning { ", in a loop that only waits" }
             }
             div.pair {
-                (access(roles(finding).0, &finding.access, place))
-                (access(roles(finding).1, &finding.other, place))
+                (access(roles(finding).0, &finding.access, context))
+                (access(roles(finding).1, &finding.other, context))
             }
-            @if finding.problem == "data-race" && !finding.path.is_empty() {
+            @if finding.problem == Problem::DataRace && !finding.path.is_empty() {
                 figure.graph {
                     figcaption { "In this run the one came after the other; C11 does not order them" }
                     div.scroll tabindex="0" role="region" aria-label="timeline" { (picture::draw(&graph)) }
@@ -77,30 +78,30 @@ fn card(finding: &Finding, number: usize, place: &Place) -> Markup {
 }
 
 fn roles(finding: &Finding) -> (&'static str, &'static str) {
-    match finding.problem.as_str() {
-        "data-race" => ("the later access", "the earlier access"),
+    match finding.problem {
+        Problem::DataRace => ("the later access", "the earlier access"),
         _ => ("may be stale", "what it may miss"),
     }
 }
 
-fn access(role: &str, access: &SanitizerAccess, place: &Place) -> Markup {
+fn access(role: &str, access: &WatchedAccess, context: &PageContext) -> Markup {
     html! {
         section.access {
             h3 { (capitalised(role)) }
-            p { (describe_access(access)) " in " b { (access.thread.words()) } }
-            (stack(&access.stack, access.source.as_deref(), place))
+            p { (access.words_with_size()) " in " b { (access.thread.words()) } }
+            (stack(&access.stack, access.source.as_deref(), context))
             @if !access.thread.started.is_empty() {
-                details { summary { "where this thread was started" } (stack(&access.thread.started, None, place)) }
+                details { summary { "where this thread was started" } (stack(&access.thread.started, None, context)) }
             }
         }
     }
 }
 
 /// Frames, innermost first; the source of the first one that has it is open.
-fn stack(frames: &[Frame], line: Option<&str>, place: &Place) -> Markup {
+fn stack(frames: &[Frame], line: Option<&str>, context: &PageContext) -> Markup {
     let with_text = |frame: &Frame| {
         let (file, line) = (frame.file.as_ref()?, frame.line?);
-        lines_around(place, file, line)
+        lines_around(context, file, line as usize)
     };
     let first = frames.iter().position(|frame| with_text(frame).is_some());
     html! {
@@ -121,17 +122,17 @@ fn stack(frames: &[Frame], line: Option<&str>, place: &Place) -> Markup {
     }
 }
 
-fn waiting(stuck: &Stuck, place: &Place) -> Markup {
+fn waiting(stuck: &Standstill, context: &PageContext) -> Markup {
     html! {
         article.finding {
             h2 { (capitalised(stuck.words())) }
-            p.faint { "in " (counted(stuck.runs, "run")) }
+            p.faint { "in " (counted(stuck.runs as u64, "run")) }
             div.pair {
                 @for blocked in &stuck.threads {
                     section.access {
                         h3 { (capitalised(&blocked.thread.words())) }
                         p { (ticked(&blocked.sentence)) }
-                        (stack(&blocked.stack, None, place))
+                        (stack(&blocked.stack, None, context))
                     }
                 }
             }
@@ -145,7 +146,7 @@ fn graph(finding: &Finding) -> Graph {
     let mut graph = Graph::default();
     let mut last = event(&mut graph, &finding.other, &finding.location.words());
     let other = last;
-    let on_cycle = finding.problem != "data-race";
+    let on_cycle = finding.problem != Problem::DataRace;
     let edge = |graph: &mut Graph, from: usize, to: usize, kind: EdgeKind| {
         if from != to {
             if on_cycle {
@@ -160,10 +161,10 @@ fn graph(finding: &Finding) -> Graph {
             edge(&mut graph, last, before, EdgeKind::Po);
         }
         let after = event(&mut graph, &step.after, &step.location.words());
-        let kind = match step.kind.as_str() {
-            "reads-from" => EdgeKind::Rf,
-            "overwrites" => EdgeKind::Mo,
-            _ => EdgeKind::Fr,
+        let kind = match step.kind {
+            PathStepKind::ReadsFrom => EdgeKind::Rf,
+            PathStepKind::Overwrites => EdgeKind::Mo,
+            PathStepKind::OverwritesRead => EdgeKind::Fr,
         };
         edge(&mut graph, before, after, kind);
         last = after;
@@ -173,11 +174,11 @@ fn graph(finding: &Finding) -> Graph {
         if graph.events[last].thread == graph.events[access].thread {
             edge(&mut graph, last, access, EdgeKind::Po);
         }
-        let back = match finding.problem.as_str() {
-            "stale-read" => Some(EdgeKind::Fr),
+        let back = match finding.problem {
+            Problem::StaleRead => Some(EdgeKind::Fr),
             // Nothing leads back: the two may come in any order, or at once.
-            "data-race" => None,
-            _ => Some(EdgeKind::Mo),
+            Problem::DataRace => None,
+            Problem::StaleWrite | Problem::StaleUpdate => Some(EdgeKind::Mo),
         };
         if let Some(back) = back {
             edge(&mut graph, access, other, back);
@@ -188,17 +189,17 @@ fn graph(finding: &Finding) -> Graph {
 }
 
 /// The event of an access, which is added once.
-fn event(graph: &mut Graph, access: &SanitizerAccess, location: &str) -> usize {
-    let kind = match access.kind.as_str() {
-        "load" | "plain-read" | "wait" => "R",
-        "store" | "plain-write" => "W",
-        "free" => "free",
-        _ => "U",
+fn event(graph: &mut Graph, access: &WatchedAccess, location: &str) -> usize {
+    let kind = match access.kind {
+        AccessKind::Load | AccessKind::PlainRead | AccessKind::Wait => "R",
+        AccessKind::Store | AccessKind::PlainWrite => "W",
+        AccessKind::Free => "free",
+        AccessKind::Update | AccessKind::CompareExchange | AccessKind::BlockingCompareExchange => "U",
     };
     let event = Event {
         thread: Some(access.thread.words()),
-        line: access.stack.iter().find_map(|frame| frame.line),
-        text: format!("{kind} {} ({})", location.replace('`', ""), access.order),
+        line: access.stack.iter().find_map(|frame| Some(frame.line? as usize)),
+        text: format!("{kind} {} ({})", location.replace('`', ""), access.order.name()),
         steps: Vec::new(),
     };
     graph.events.iter().position(|other| *other == event).unwrap_or_else(|| {
@@ -208,7 +209,7 @@ fn event(graph: &mut Graph, access: &SanitizerAccess, location: &str) -> usize {
 }
 
 /// The place of an access, in a few words.
-fn whereabouts(access: &SanitizerAccess) -> String {
+fn whereabouts(access: &WatchedAccess) -> String {
     access.stack.first().map(Frame::words).unwrap_or_default()
 }
 

@@ -43,10 +43,10 @@ pub fn page(document: &Document, sources: &[(String, String)]) -> String {
     let (mut entries, mut sections): (Vec<Markup>, Vec<Markup>) = Default::default();
     let mut size = STYLE.len() + SCRIPT.len();
     for (number, story) in document.stories.iter().enumerate() {
-        let place = Place { sources, answer: number + 1, room: MOST.saturating_sub(RESERVE + size) };
-        let (entry, full) = (entry(story, place.answer), answer(story, &place));
+        let context = PageContext { sources, answer: number + 1, room: MOST.saturating_sub(RESERVE + size) };
+        let (entry, full) = (entry(story, context.answer), answer(story, &context));
         let fits = size + entry.0.len() + full.0.len() + RESERVE <= MOST;
-        let section = if fits { full } else { verdict_only(story, &place) };
+        let section = if fits { full } else { verdict_only(story, &context) };
         size += entry.0.len() + section.0.len();
         if size > MOST - RESERVE / 2 {
             break;
@@ -89,7 +89,7 @@ pub fn page(document: &Document, sources: &[(String, String)]) -> String {
 }
 
 /// What a part of the page needs to know about the rest.
-struct Place<'a> {
+struct PageContext<'a> {
     sources: &'a [(String, String)],
     /// Number of the answer, from 1.
     answer: usize,
@@ -97,7 +97,7 @@ struct Place<'a> {
     room: usize,
 }
 
-impl Place<'_> {
+impl PageContext<'_> {
     fn source(&self, file: &str) -> Option<&str> {
         self.sources.iter().find(|(name, _)| name == file).map(|(_, text)| text.as_str())
     }

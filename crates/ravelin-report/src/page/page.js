@@ -20,7 +20,7 @@
   class Run {
     constructor(section) {
       this.section = section;
-      this.telling = section.closest(".telling") || section;
+      this.demonstration = section.closest(".demonstration") || section;
       this.data = JSON.parse(section.querySelector("script").textContent);
       this.steps = this.data.x;
       this.body = section.querySelector("tbody");
@@ -40,7 +40,7 @@
         const row = event.target.closest("tr[data-step]");
         if (row) this.go(Number(row.dataset.step));
       });
-      this.telling.addEventListener("click", (event) => {
+      this.demonstration.addEventListener("click", (event) => {
         const line = event.target.closest(".source .mark");
         if (line) this.goToLine(Number(line.dataset.line));
         const node = event.target.closest(".hb [data-steps]");
@@ -118,13 +118,13 @@
       this.mark();
       if (!quiet) this.reveal(this.body.querySelector("tr.now"), this.scroller);
       this.tell(step, this.after(steps));
-      for (const line of this.telling.querySelectorAll(".source .l.now")) line.classList.remove("now");
-      const line = step && step[1] ? this.telling.querySelector(`.source .l[data-line="${step[1]}"]`) : null;
+      for (const line of this.demonstration.querySelectorAll(".source .l.now")) line.classList.remove("now");
+      const line = step && step[1] ? this.demonstration.querySelector(`.source .l[data-line="${step[1]}"]`) : null;
       if (line) {
         line.classList.add("now");
         if (!quiet) this.reveal(line, line.parentElement);
       }
-      for (const node of this.telling.querySelectorAll(".hb .event[data-steps]")) {
+      for (const node of this.demonstration.querySelectorAll(".hb .event[data-steps]")) {
         node.classList.toggle("now", step !== null && node.dataset.steps.split(" ").includes(String(steps - 1)));
       }
     }

@@ -6,7 +6,7 @@
 //! checks.
 
 use super::data;
-use crate::story::{RunView, Step, Telling};
+use crate::story::{Demonstration, RunView, Step};
 use maud::{Markup, PreEscaped, html};
 use ravelin_answer::text::counted;
 use ravelin_answer::{AccessStorage, BufferEntry};
@@ -16,15 +16,15 @@ pub const ROWS: usize = 250;
 /// The most cells of the initial memory in the first row.
 const MOST_CELLS: usize = 8;
 
-pub fn run(telling: &Telling, id: &str) -> Markup {
-    let run = &telling.run;
+pub fn run(demonstration: &Demonstration, id: &str) -> Markup {
+    let run = &demonstration.run;
     if run.steps.is_empty() {
         return html! {};
     }
     let shown = threads_shown(run);
     let parts = run.steps.iter().any(|step| step.part.is_some());
     let steps = run.steps.len();
-    let title = capitalised(&telling.run_title);
+    let title = capitalised(&demonstration.run_title);
     let slider = format!("slider-{id}");
     html! {
         section.run data-steps=(steps) {

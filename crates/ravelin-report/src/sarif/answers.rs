@@ -1,42 +1,45 @@
 //! Answers of `check`, `reach` and `fence` as SARIF, one result each. A violation fails its rule, a proof passes it, an
 //! unsettled answer leaves it open; a program that cannot be read is a notification.
 
-use super::{Columns, Run, STATIC, document, fixes, flow, numbered, place};
+use super::format::{Fingerprints, Notification, ResultKind, SarifFix, SarifLevel, SarifLocation, SarifResult};
+use super::{STATIC, fixes, flow, numbered, physical, place};
 use ravelin_answer::{
     Answer, AnyNumber, AttackWitness, C11Race, C11Robustness, C11Witness, Diagnostic, Event, FenceOutcome,
     FencePurpose, Fences, Instance, Limit, NoAnswer, NoVerdict, OvertakingAccess, Reachability, Robustness, RunStep,
     RunWitness, Severity, SourcePlace, TriangularRace, TriangularRaces, TroubleKind, Verdict, Violation,
 };
 use ravelin_program::{Model, Position};
-use serde_json::{Value, json};
 
-/// The document for the answers of one invocation. `root` is the folder in which it ran.
-pub fn report(answers: &[Answer], root: Option<&str>) -> String {
-    let mut results = Vec::new();
-    let mut notifications = Vec::new();
-    for answer in answers {
-        let file = answer.file();
-        match answer {
-            Answer::None(none) if none.verdict == NoVerdict::Error => notifications.extend(troubles(none)),
-            Answer::None(none) => results.extend(without_answer(none).map(|found| found.told(file))),
-            Answer::Robustness(answer) => results.push(robustness(answer).told(file)),
-            Answer::TriangularRaces(answer) => results.push(triangular_races(answer).told(file)),
-            Answer::C11Robustness(answer) => results.push(c11_robustness(answer).told(file)),
-            Answer::Reachability(answer) => results.push(reachability(answer).told(file)),
-            Answer::Fences(answer) => results.push(fences(answer).told(file)),
-            // These find no violations.
-            Answer::FencePlaces(_) | Answer::FinalStates(_) | Answer::Simulation(_) => {}
-            Answer::Coverability(_) | Answer::Comparison(_) | Answer::Diagnostics(_) => {}
-        }
-        results.extend(stops(answer).map(|found| found.told(file)));
+/// The results for an answer.
+pub(super) fn results(answer: &Answer) -> Vec<SarifResult> {
+    let finding = match answer {
+        Answer::None(none) if none.verdict == NoVerdict::Error => None,
+        Answer::None(none) => without_answer(none),
+        Answer::Robustness(answer) => Some(robustness(answer)),
+        Answer::TriangularRaces(answer) => Some(triangular_races(answer)),
+        Answer::C11Robustness(answer) => Some(c11_robustness(answer)),
+        Answer::Reachability(answer) => Some(reachability(answer)),
+        Answer::Fences(answer) => Some(fences(answer)),
+        // These find no violations, and what the sanitizer found has its own results.
+        Answer::FencePlaces(_) | Answer::FinalStates(_) | Answer::Simulation(_) => None,
+        Answer::Coverability(_) | Answer::Comparison(_) | Answer::Diagnostics(_) => None,
+        Answer::Sanitizer(_) | Answer::FixTrial(_) => None,
+    };
+    finding.into_iter().chain(stops(answer)).map(|found| found.result(answer.file())).collect()
+}
+
+/// What is wrong with a program that could not be read or analysed.
+pub(super) fn notifications(answer: &Answer) -> Vec<Notification> {
+    match answer {
+        Answer::None(none) if none.verdict == NoVerdict::Error => troubles(none),
+        _ => Vec::new(),
     }
-    document(Run { rules: STATIC, results, notifications, columns: Columns::Characters, root })
 }
 
 /// The result for an answer.
-struct Finding {
+struct ResultDraft {
     rule: &'static str,
-    kind: Kind,
+    kind: ResultKind,
     message: String,
     /// What distinguishes it from others of its rule, when lines move.
     model: Option<Model>,
@@ -45,7 +48,7 @@ struct Finding {
     location: Option<Remark>,
     related: Vec<Remark>,
     flow: Option<(Vec<RunStep>, String)>,
-    fix: Option<Value>,
+    fix: Option<SarifFix>,
 }
 
 /// A place with a message.
@@ -59,23 +62,15 @@ impl Remark {
         Remark { position, message: message.into() }
     }
 
-    fn told(&self, file: &str) -> Value {
-        place(file, self.position, &self.message)
+    fn location(self, file: &str) -> SarifLocation {
+        place(file, self.position, self.message)
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Fail,
-    Pass,
-    Open,
-    NotApplicable,
-}
-
-impl Finding {
+impl ResultDraft {
     /// Without a place.
-    fn new(rule: &'static str, kind: Kind, model: Option<Model>, message: String) -> Finding {
-        Finding {
+    fn new(rule: &'static str, kind: ResultKind, model: Option<Model>, message: String) -> ResultDraft {
+        ResultDraft {
             rule,
             kind,
             message,
@@ -88,43 +83,30 @@ impl Finding {
         }
     }
 
-    fn told(self, file: &str) -> Value {
-        let index = STATIC.iter().position(|rule| rule.id == self.rule);
-        let level = match (self.kind, index) {
-            (Kind::Fail, Some(index)) => STATIC[index].level,
-            _ => "none",
-        };
-        let kind = match self.kind {
-            Kind::Fail => "fail",
-            Kind::Pass => "pass",
-            Kind::Open => "open",
-            Kind::NotApplicable => "notApplicable",
+    fn result(self, file: &str) -> SarifResult {
+        let rule_index = STATIC.iter().position(|rule| rule.id == self.rule);
+        let level = match (self.kind, rule_index) {
+            (ResultKind::Fail, Some(index)) => STATIC[index].level,
+            _ => SarifLevel::None,
         };
         // Stable for the same violation when lines move: the rule, the model and the instructions.
         let mut words = vec![self.rule, self.model.map_or("", Model::name)];
         words.extend(self.instructions.iter().map(String::as_str));
-        let location = self.location.as_ref().map_or_else(|| place(file, None, &self.message), |at| at.told(file));
-        let mut result = json!({
-            "ruleId": self.rule,
-            "kind": kind,
-            "level": level,
-            "message": { "text": self.message },
-            "partialFingerprints": { "ravelinPlaces/v1": words.join(" ") },
-            "locations": [location],
-        });
-        if let Some(index) = index {
-            result["ruleIndex"] = json!(index);
+        let location = self.location.unwrap_or_else(|| Remark::new(None, &self.message));
+        let flow = self.flow.and_then(|(steps, message)| flow::of_steps(file, &steps, &message));
+        SarifResult {
+            rule_id: self.rule,
+            rule_index,
+            kind: self.kind,
+            level,
+            partial_fingerprints: Fingerprints { places: words.join(" ") },
+            message: self.message.into(),
+            locations: [location.location(file)],
+            related_locations: numbered(self.related.into_iter().map(|remark| remark.location(file))),
+            code_flows: flow.into_iter().collect(),
+            fixes: self.fix.into_iter().collect(),
+            occurrence_count: None,
         }
-        if !self.related.is_empty() {
-            result["relatedLocations"] = json!(numbered(self.related.iter().map(|remark| remark.told(file)).collect()));
-        }
-        if let Some(flow) = self.flow.and_then(|(steps, message)| flow::of_steps(file, &steps, &message)) {
-            result["codeFlows"] = json!([flow]);
-        }
-        if let Some(fix) = self.fix {
-            result["fixes"] = json!([fix]);
-        }
-        result
     }
 }
 
@@ -134,43 +116,32 @@ fn flow(steps: &[RunStep], message: &str) -> Option<(Vec<RunStep>, String)> {
 }
 
 /// The places where threads can stop, in addition to any answer.
-fn stops(answer: &Answer) -> impl Iterator<Item = Finding> {
+fn stops(answer: &Answer) -> impl Iterator<Item = ResultDraft> {
     answer.stops().into_iter().flat_map(|stops| &stops.found).map(|stop| {
         let (rule, text) = match &stop.violation {
             Violation::Assert { text, .. } => ("assert", text),
             Violation::Fault { text, .. } | Violation::Goal { text, .. } => ("fault", text),
         };
-        Finding {
+        ResultDraft {
             instructions: vec![text.clone()],
             location: Some(Remark::new(stop.violation.position(), stop.message.clone())),
-            ..Finding::new(rule, Kind::Fail, model(answer), stop.message.clone())
+            ..ResultDraft::new(rule, ResultKind::Fail, answer.model(), stop.message.clone())
         }
     })
 }
 
-fn model(answer: &Answer) -> Option<Model> {
-    match answer {
-        Answer::Robustness(answer) => Some(answer.model),
-        Answer::TriangularRaces(answer) => Some(answer.model),
-        Answer::C11Robustness(answer) => Some(answer.model),
-        Answer::Fences(answer) => Some(answer.model),
-        Answer::FinalStates(answer) => Some(answer.model),
-        _ => None,
-    }
-}
-
 /// A model that does not apply, and an analysis that was interrupted.
-fn without_answer(answer: &NoAnswer) -> Option<Finding> {
+fn without_answer(answer: &NoAnswer) -> Option<ResultDraft> {
     let model = answer.model?;
     let rule = if model.is_c11() { "stale-access" } else { "goal" };
     Some(match answer.verdict {
         NoVerdict::NotApplicable => {
             let message = format!("{model} does not apply: {}", answer.message);
-            Finding::new(rule, Kind::NotApplicable, Some(model), message)
+            ResultDraft::new(rule, ResultKind::NotApplicable, Some(model), message)
         }
         _ => {
             let message = format!("not settled{}", answer.limit.as_ref().map(stopped).unwrap_or_default());
-            Finding::new(rule, Kind::Open, Some(model), message)
+            ResultDraft::new(rule, ResultKind::Open, Some(model), message)
         }
     })
 }
@@ -191,19 +162,19 @@ fn judged(
     property: &str,
     verdict: Verdict,
     why: String,
-    found: Option<Finding>,
-) -> Finding {
+    found: Option<ResultDraft>,
+) -> ResultDraft {
     match (verdict, found) {
         (_, Some(found)) => found,
-        (Verdict::Holds, None) => Finding::new(rule, Kind::Pass, Some(model), property.to_owned()),
-        (Verdict::Violated, None) => Finding::new(rule, Kind::Fail, Some(model), format!("not {property}")),
+        (Verdict::Holds, None) => ResultDraft::new(rule, ResultKind::Pass, Some(model), property.to_owned()),
+        (Verdict::Violated, None) => ResultDraft::new(rule, ResultKind::Fail, Some(model), format!("not {property}")),
         (Verdict::Unknown, None) => {
-            Finding::new(rule, Kind::Open, Some(model), format!("not settled whether {property}{why}"))
+            ResultDraft::new(rule, ResultKind::Open, Some(model), format!("not settled whether {property}{why}"))
         }
     }
 }
 
-fn robustness(answer: &Robustness) -> Finding {
+fn robustness(answer: &Robustness) -> ResultDraft {
     let (model, every) = (answer.model, every(answer.any_number.as_ref()));
     let rule = robustness_rule(model);
     let why = match &answer.limit {
@@ -226,13 +197,13 @@ fn robustness_rule(model: Model) -> &'static str {
     }
 }
 
-fn triangular_races(answer: &TriangularRaces) -> Finding {
+fn triangular_races(answer: &TriangularRaces) -> ResultDraft {
     let why = answer.limit.as_ref().map(stopped).unwrap_or_default();
     let found = answer.race.as_ref().map(|found| race(answer.model, found));
     judged("triangular-race", answer.model, "free of triangular races", answer.verdict, why, found)
 }
 
-fn c11_robustness(answer: &C11Robustness) -> Finding {
+fn c11_robustness(answer: &C11Robustness) -> ResultDraft {
     let model = answer.model;
     let why = answer.limit.as_ref().map(stopped).unwrap_or_default();
     let found = answer.witness.as_ref().map(|witness| stale(model, witness));
@@ -240,7 +211,7 @@ fn c11_robustness(answer: &C11Robustness) -> Finding {
     judged("stale-access", model, &format!("robust against {model}"), answer.verdict, why, found)
 }
 
-fn reachability(answer: &Reachability) -> Finding {
+fn reachability(answer: &Reachability) -> ResultDraft {
     let model = answer.model;
     let every = every(answer.any_number.as_ref());
     let property =
@@ -269,7 +240,7 @@ fn line(place: &SourcePlace) -> String {
 }
 
 /// A store that is delayed past a later access.
-fn attack(rule: &'static str, witness: &AttackWitness, with: &str) -> Finding {
+fn attack(rule: &'static str, witness: &AttackWitness, with: &str) -> ResultDraft {
     let AttackWitness { store, load, model, .. } = witness;
     // Under PSO stores overtake, too, and then a weaker fence is enough.
     let (fence, second) = match witness.overtaking {
@@ -290,12 +261,12 @@ fn attack(rule: &'static str, witness: &AttackWitness, with: &str) -> Finding {
         let cell = event.cell.as_ref().map(|cell| format!(" {cell}")).unwrap_or_default();
         Remark::new(event.position, format!("{} {} ({}{cell} to the next)", event.thread, event.text, event.edge))
     }));
-    Finding {
+    ResultDraft {
         instructions: vec![store.text.clone(), load.text.clone()],
         location: Some(Remark::new(store.position, format!("delayed store: `{}`", store.text))),
         related,
         flow: flow(&witness.steps, &format!("a computation under {model}")),
-        ..Finding::new(rule, Kind::Fail, Some(*model), message)
+        ..ResultDraft::new(rule, ResultKind::Fail, Some(*model), message)
     }
 }
 
@@ -303,7 +274,7 @@ fn remark(events: &[Event], number: usize, role: &str) -> Remark {
     Remark::new(events[number].position, format!("{role}: {}", events[number].text))
 }
 
-fn stale(model: Model, witness: &C11Witness) -> Finding {
+fn stale(model: Model, witness: &C11Witness) -> ResultDraft {
     let events = &witness.events;
     let mut related = vec![remark(events, witness.ignored, "ignored")];
     related.extend(witness.cycle.iter().map(|edge| {
@@ -317,32 +288,32 @@ fn stale(model: Model, witness: &C11Witness) -> Finding {
         let fences = remedy.fence_before.iter();
         related.extend(fences.map(|&event| remark(events, event, "put a seq_cst fence before this")));
     }
-    Finding {
+    ResultDraft {
         instructions: vec![events[witness.access].text.clone(), events[witness.ignored].text.clone()],
         location: Some(remark(events, witness.access, "stale access")),
         related,
         flow: flow(&witness.steps, "a run under sc up to the access"),
-        ..Finding::new(
+        ..ResultDraft::new(
             "stale-access",
-            Kind::Fail,
+            ResultKind::Fail,
             Some(model),
             format!("not robust against {model}: {}", witness.sentence),
         )
     }
 }
 
-fn data_race(model: Model, race: &C11Race) -> Finding {
+fn data_race(model: Model, race: &C11Race) -> ResultDraft {
     let events = &race.events;
-    Finding {
+    ResultDraft {
         instructions: vec![events[race.first].text.clone(), events[race.second].text.clone()],
         location: Some(remark(events, race.second, "second access")),
         related: vec![remark(events, race.first, "first access")],
         flow: flow(&race.steps, "a run under sc up to the second access"),
-        ..Finding::new("data-race", Kind::Fail, Some(model), format!("data race: {}", race.sentence))
+        ..ResultDraft::new("data-race", ResultKind::Fail, Some(model), format!("data race: {}", race.sentence))
     }
 }
 
-fn race(model: Model, race: &TriangularRace) -> Finding {
+fn race(model: Model, race: &TriangularRace) -> ResultDraft {
     let TriangularRace { thread, racing_thread, store, load, racing_store, stored, loaded, .. } = race;
     let message = format!(
         "{thread} stores to `{stored}`{} and then, with no fence between, reads `{loaded}`{}, to which {racing_thread} stores{}.",
@@ -351,16 +322,16 @@ fn race(model: Model, race: &TriangularRace) -> Finding {
         line(racing_store)
     );
     let remark = |place: &SourcePlace, role: &str| Remark::new(place.position, format!("{role}: `{}`", place.text));
-    Finding {
+    ResultDraft {
         location: Some(remark(load, "load")),
         related: vec![remark(store, "store"), remark(racing_store, "racing store")],
         flow: flow(&race.steps, "a run under sc"),
-        ..Finding::new("triangular-race", Kind::Fail, Some(model), message)
+        ..ResultDraft::new("triangular-race", ResultKind::Fail, Some(model), message)
     }
 }
 
 /// A run that reaches what is forbidden.
-fn run(witness: &RunWitness, with: &str) -> Finding {
+fn run(witness: &RunWitness, with: &str) -> ResultDraft {
     let model = witness.model;
     let (rule, text, message) = match &witness.violation {
         Violation::Assert { thread, text, .. } => {
@@ -371,16 +342,16 @@ fn run(witness: &RunWitness, with: &str) -> Finding {
         }
         Violation::Goal { text, .. } => ("goal", text, format!("`{text}` can be violated under {model}{with}")),
     };
-    Finding {
+    ResultDraft {
         instructions: vec![text.clone()],
         location: Some(Remark::new(witness.violation.position(), message.clone())),
         flow: flow(&witness.steps, &format!("a run under {model}")),
-        ..Finding::new(rule, Kind::Fail, Some(model), message)
+        ..ResultDraft::new(rule, ResultKind::Fail, Some(model), message)
     }
 }
 
 /// An answer of `fence`.
-fn fences(answer: &Fences) -> Finding {
+fn fences(answer: &Fences) -> ResultDraft {
     let model = answer.model;
     let quality = match answer.purpose {
         FencePurpose::Trf => "free of triangular races".to_owned(),
@@ -388,12 +359,14 @@ fn fences(answer: &Fences) -> Finding {
         FencePurpose::Robustness => format!("robust against {model}"),
     };
     match answer.outcome {
-        FenceOutcome::NotNeeded => Finding::new("fences", Kind::Pass, Some(model), format!("{quality} as it is")),
+        FenceOutcome::NotNeeded => {
+            ResultDraft::new("fences", ResultKind::Pass, Some(model), format!("{quality} as it is"))
+        }
         FenceOutcome::Found => found(answer, &quality),
         FenceOutcome::WrongUnderSc => {
-            Finding { message: "wrong under sc already, no fence helps".to_owned(), ..trouble(answer, &quality) }
+            ResultDraft { message: "wrong under sc already, no fence helps".to_owned(), ..trouble(answer, &quality) }
         }
-        FenceOutcome::NoSet => Finding {
+        FenceOutcome::NoSet => ResultDraft {
             message: format!("no set of fences at the places that are allowed makes it {quality}"),
             ..trouble(answer, &quality)
         },
@@ -407,14 +380,14 @@ fn fences(answer: &Fences) -> Finding {
                 None => String::new(),
             };
             let message = format!("not settled which fences make it {quality}{why}");
-            Finding::new("fences", Kind::Open, Some(model), message)
+            ResultDraft::new("fences", ResultKind::Open, Some(model), message)
         }
     }
 }
 
-fn found(answer: &Fences, quality: &str) -> Finding {
+fn found(answer: &Fences, quality: &str) -> ResultDraft {
     let Some(set) = answer.sets.first() else {
-        return Finding::new("fences", Kind::Fail, Some(answer.model), quality.to_owned());
+        return ResultDraft::new("fences", ResultKind::Fail, Some(answer.model), quality.to_owned());
     };
     let message = format!(
         "{} {} it {quality} (cost {}, proved minimal)",
@@ -427,18 +400,18 @@ fn found(answer: &Fences, quality: &str) -> Finding {
         let joint = if kind.is_some_and(|kind| kind.is_insertion()) { " after " } else { ": " };
         Remark::new(change.position, format!("{}{joint}`{}`", kind.map_or("", |kind| kind.name()), change.after))
     });
-    Finding {
+    ResultDraft {
         location: changes.next(),
         related: changes.collect(),
         fix: answer.diff.as_ref().and_then(|diff| fixes::of_diff(&answer.file, diff, &message)),
-        ..Finding::new("fences", Kind::Fail, Some(answer.model), message)
+        ..ResultDraft::new("fences", ResultKind::Fail, Some(answer.model), message)
     }
 }
 
 /// What no fence forbids, as `check` or `reach` would report it.
-fn trouble(answer: &Fences, quality: &str) -> Finding {
+fn trouble(answer: &Fences, quality: &str) -> ResultDraft {
     let Some(trouble) = &answer.trouble else {
-        return Finding::new("fences", Kind::Fail, Some(answer.model), format!("not {quality}"));
+        return ResultDraft::new("fences", ResultKind::Fail, Some(answer.model), format!("not {quality}"));
     };
     let with = with(trouble.instance.as_ref());
     let mut found = match &trouble.found {
@@ -452,28 +425,34 @@ fn trouble(answer: &Fences, quality: &str) -> Finding {
     found
 }
 
-/// What is wrong with a program that could not be read or analysed.
-fn troubles(answer: &NoAnswer) -> Vec<Value> {
-    let notification = |level: &str, message: &str, location: Value| {
-        let location = json!({ "physicalLocation": location["physicalLocation"] });
-        json!({ "level": level, "message": { "text": message }, "locations": [location] })
-    };
+fn troubles(answer: &NoAnswer) -> Vec<Notification> {
     if answer.diagnostics.is_empty() {
-        return vec![notification("error", &answer.message, place(&answer.file, None, ""))];
+        return vec![notification(SarifLevel::Error, &answer.message, &answer.file, None, None)];
     }
-    let told = |diagnostic: &Diagnostic| {
-        let mut location = place(&answer.file, diagnostic.position, "");
-        let end = (diagnostic.end_line, diagnostic.end_column);
-        if let (Some(line), Some(column), true) = (end.0, end.1, location["physicalLocation"]["region"].is_object()) {
-            location["physicalLocation"]["region"]["endLine"] = json!(line);
-            location["physicalLocation"]["region"]["endColumn"] = json!(column);
-        }
+    let of_diagnostic = |diagnostic: &Diagnostic| {
+        let end = diagnostic.end_line.zip(diagnostic.end_column);
         let mut message = diagnostic.message.clone();
         for words in [&diagnostic.label, &diagnostic.help].into_iter().flatten() {
             message.push_str(&format!("; {words}"));
         }
-        let level = if diagnostic.severity == Severity::Warning { "warning" } else { "error" };
-        notification(level, &message, location)
+        let level = if diagnostic.severity == Severity::Warning { SarifLevel::Warning } else { SarifLevel::Error };
+        notification(level, &message, &answer.file, diagnostic.position, end)
     };
-    answer.diagnostics.iter().map(told).collect()
+    answer.diagnostics.iter().map(of_diagnostic).collect()
+}
+
+/// A message about a part of a file; `end` is the line and column after it.
+fn notification(
+    level: SarifLevel,
+    message: &str,
+    file: &str,
+    position: Option<Position>,
+    end: Option<(usize, usize)>,
+) -> Notification {
+    let mut physical = physical(file, position);
+    if let (Some(region), Some((line, column))) = (&mut physical.region, end) {
+        (region.end_line, region.end_column) = (Some(line), Some(column));
+    }
+    let location = SarifLocation { physical_location: Some(physical), ..SarifLocation::default() };
+    Notification { level, message: message.into(), locations: vec![location] }
 }

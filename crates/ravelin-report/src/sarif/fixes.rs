@@ -1,13 +1,13 @@
 //! The unified diff of a repair as replacements of whole lines, which is SARIF's form of a fix.
 
 use super::artifact;
-use serde_json::{Value, json};
+use super::format::{ArtifactChange, Region, Replacement, SarifFix};
 
 /// A fix that replaces the removed lines of the diff by the added ones; `None` if it changes nothing.
-pub(super) fn of_diff(file: &str, diff: &str, message: &str) -> Option<Value> {
-    let mut replacements: Vec<Value> = Vec::new();
-    let mut line = 0_u64;
-    let mut taken = 0_u64;
+pub(super) fn of_diff(file: &str, diff: &str, message: &str) -> Option<SarifFix> {
+    let mut replacements: Vec<Replacement> = Vec::new();
+    let mut line = 0_usize;
+    let mut taken = 0_usize;
     let mut added = String::new();
     for text in diff.lines().chain(["@@"]) {
         match text.as_bytes().first() {
@@ -18,10 +18,8 @@ pub(super) fn of_diff(file: &str, diff: &str, message: &str) -> Option<Value> {
             }
             Some(b' ' | b'@') | None => {
                 if taken > 0 || !added.is_empty() {
-                    replacements.push(json!({
-                        "deletedRegion": { "startLine": line, "startColumn": 1, "endLine": line + taken, "endColumn": 1 },
-                        "insertedContent": { "text": added },
-                    }));
+                    replacements
+                        .push(Replacement { deleted_region: lines(line, taken), inserted_content: added.into() });
                     line += taken;
                     (taken, added) = (0, String::new());
                 }
@@ -35,19 +33,20 @@ pub(super) fn of_diff(file: &str, diff: &str, message: &str) -> Option<Value> {
             Some(_) => {}
         }
     }
-    (!replacements.is_empty()).then(|| {
-        json!({
-            "description": { "text": message },
-            "artifactChanges": [{ "artifactLocation": artifact(file), "replacements": replacements }],
-        })
-    })
+    let change = ArtifactChange { artifact_location: artifact(file), replacements };
+    (!change.replacements.is_empty()).then(|| SarifFix { description: message.into(), artifact_changes: [change] })
+}
+
+/// Some whole lines.
+fn lines(first: usize, number: usize) -> Region {
+    Region { start_line: first, start_column: Some(1), end_line: Some(first + number), end_column: Some(1) }
 }
 
 /// `@@ -12,7 +12,8 @@`: the old text from line 12. An empty old text starts at line 0.
-fn first_line(heading: &str) -> Option<u64> {
+fn first_line(heading: &str) -> Option<usize> {
     let old = heading.strip_prefix("@@ -")?;
     let digits: String = old.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok().map(|line: u64| line.max(1))
+    digits.parse().ok().map(|line: usize| line.max(1))
 }
 
 #[cfg(test)]
@@ -58,17 +57,9 @@ mod tests {
     fn a_diff_becomes_replacements_of_lines() {
         let diff = "--- a/x.rav\n+++ b/x.rav\n@@ -3,4 +3,5 @@\n  a\n+ fence();\n  b\n-c\n+d\n";
         let fix = of_diff("x.rav", diff, "fences").expect("it changes something");
-        let replacements = &fix["artifactChanges"][0]["replacements"];
-        assert_eq!(
-            replacements[0]["deletedRegion"],
-            json!({ "startLine": 4, "startColumn": 1, "endLine": 4, "endColumn": 1 })
-        );
-        assert_eq!(replacements[0]["insertedContent"]["text"], " fence();\n");
-        assert_eq!(
-            replacements[1]["deletedRegion"],
-            json!({ "startLine": 5, "startColumn": 1, "endLine": 6, "endColumn": 1 })
-        );
-        assert_eq!(replacements[1]["insertedContent"]["text"], "d\n");
+        let [first, second] = &fix.artifact_changes[0].replacements[..] else { panic!("two replacements") };
+        assert_eq!((&first.deleted_region, first.inserted_content.text.as_str()), (&lines(4, 0), " fence();\n"));
+        assert_eq!((&second.deleted_region, second.inserted_content.text.as_str()), (&lines(5, 1), "d\n"));
         assert!(of_diff("x.rav", "", "nothing").is_none());
     }
 }

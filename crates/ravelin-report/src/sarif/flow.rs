@@ -1,28 +1,26 @@
 //! The steps of a run as a code flow: one thread flow per thread, with the order between them in `executionOrder`.
 
+use super::format::{CodeFlow, LogicalLocation, SarifLocation, ThreadFlow, ThreadFlowLocation};
 use super::place;
 use ravelin_answer::{AccessStorage, RunStep};
-use serde_json::{Value, json};
 
 /// The code flow of the steps of a witness. Steps that are not in the source are omitted; `None` if nothing remains.
-pub(super) fn of_steps(file: &str, steps: &[RunStep], message: &str) -> Option<Value> {
-    let mut threads: Vec<(&str, Vec<Value>)> = Vec::new();
+pub(super) fn of_steps(file: &str, steps: &[RunStep], message: &str) -> Option<CodeFlow> {
+    let mut thread_flows: Vec<ThreadFlow> = Vec::new();
     for (number, step) in steps.iter().filter(|step| !step.internal).enumerate() {
-        let mut location = place(file, step.position, &told(step));
-        location["logicalLocations"] = json!([{ "name": step.thread, "kind": "thread" }]);
-        let told = json!({ "location": location, "executionOrder": number + 1 });
-        match threads.iter_mut().find(|(name, _)| *name == step.thread) {
-            Some((_, locations)) => locations.push(told),
-            None => threads.push((&step.thread, vec![told])),
+        let thread = LogicalLocation { name: Some(step.thread.clone()), fully_qualified_name: None, kind: "thread" };
+        let location = SarifLocation { logical_locations: vec![thread], ..place(file, step.position, words(step)) };
+        let location = ThreadFlowLocation { location, nesting_level: None, execution_order: Some(number + 1) };
+        match thread_flows.iter_mut().find(|flow| flow.id == step.thread) {
+            Some(flow) => flow.locations.push(location),
+            None => thread_flows.push(ThreadFlow { id: step.thread.clone(), locations: vec![location] }),
         }
     }
-    let flows: Vec<Value> =
-        threads.into_iter().map(|(thread, locations)| json!({ "id": thread, "locations": locations })).collect();
-    (!flows.is_empty()).then(|| json!({ "message": { "text": message }, "threadFlows": flows }))
+    (!thread_flows.is_empty()).then(|| CodeFlow { message: message.into(), thread_flows })
 }
 
 /// A step in a few words: the thread, the instruction, what was read and where a store went.
-fn told(step: &RunStep) -> String {
+fn words(step: &RunStep) -> String {
     let (thread, text) = (&step.thread, &step.text);
     if step.is_flush() {
         return format!("{thread}: {text}");

@@ -1,104 +1,107 @@
-//! SARIF 2.1.0, the format that editors and code-review tools read. This is the frame that all results share: a
-//! document with one run, its rules, results, places and notifications. [`answers`] adds the answers of the static
-//! commands, `sanitizer::sarif` the sanitizer's findings.
+//! SARIF 2.1.0, the format that editors and code-review tools read: one document with one run, its rules, results and
+//! notifications ([`format`]). [`answers`] makes the results of the static commands, [`sanitizer`] those of the
+//! sanitizer.
 //!
 //! Paths become percent-encoded URIs. Relative ones are relative to `%SRCROOT%`, the folder in which the command ran,
 //! which code-scanning services take for the root of the repository.
 
-pub mod answers;
+mod answers;
 mod fixes;
 mod flow;
+mod format;
 mod rules;
+mod sanitizer;
 
-#[cfg(feature = "sanitizer")]
-pub(crate) use rules::SANITIZER;
-pub(crate) use rules::{Rule, STATIC};
-
+use format::{
+    ArtifactLocation, BaseIds, ColumnKind, Driver, Invocation, PhysicalLocation, Region, SarifLocation, SarifLog,
+    SarifRun, Tool,
+};
+use ravelin_answer::Answer;
 use ravelin_program::Position;
-use serde_json::{Map, Value, json};
+use rules::{Rule, SANITIZER, STATIC};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const ROOT: &str = "%SRCROOT%";
 
-/// The unit of columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Columns {
-    /// As front ends count.
-    Characters,
-    /// Approximately as compilers count: no tool accepts bytes.
-    #[cfg(feature = "sanitizer")]
-    Utf16,
-}
-
-/// A run of the tool.
-pub(crate) struct Run<'a> {
-    pub rules: &'a [Rule],
-    pub results: Vec<Value>,
-    /// What went wrong with the input or the command.
-    pub notifications: Vec<Value>,
-    pub columns: Columns,
-    /// The base folder of relative paths.
-    pub root: Option<&'a str>,
-}
-
-/// The whole document.
-pub(crate) fn document(run: Run) -> String {
-    let mut told = json!({
-        "tool": { "driver": {
-            "name": "ravelin",
-            "semanticVersion": env!("CARGO_PKG_VERSION"),
-            "rules": run.rules.iter().map(Rule::told).collect::<Vec<_>>(),
-        }},
-        "columnKind": match run.columns {
-            Columns::Characters => "unicodeCodePoints",
-            #[cfg(feature = "sanitizer")]
-            Columns::Utf16 => "utf16CodeUnits",
-        },
-        "invocations": [{
-            "executionSuccessful": run.notifications.is_empty(),
-            "toolExecutionNotifications": run.notifications,
-        }],
-        "results": run.results,
-    });
-    if let Some(root) = run.root {
-        let slash = if root.ends_with('/') { "" } else { "/" };
-        let mut bases = Map::new();
-        bases.insert(ROOT.to_owned(), json!({ "uri": format!("{}{slash}", uri(root)) }));
-        told["originalUriBaseIds"] = Value::Object(bases);
+/// The document for the answers of one invocation. `root` is the folder in which it ran.
+pub fn report(answers: &[Answer], root: Option<&str>) -> String {
+    let mut results = Vec::new();
+    let mut notifications = Vec::new();
+    let mut of_sanitizer = false;
+    for answer in answers {
+        match answer {
+            Answer::Sanitizer(report) => {
+                of_sanitizer = true;
+                results.extend(report.findings.iter().map(sanitizer::result));
+                notifications.extend(sanitizer::notifications(report));
+            }
+            answer => {
+                results.extend(answers::results(answer));
+                notifications.extend(answers::notifications(answer));
+            }
+        }
     }
-    let document = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [told] });
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    // All answers of an invocation are of one kind.
+    let (rules, columns) =
+        if of_sanitizer { (SANITIZER, ColumnKind::Utf16CodeUnits) } else { (STATIC, ColumnKind::UnicodeCodePoints) };
+    let run = SarifRun {
+        tool: Tool {
+            driver: Driver {
+                name: "ravelin",
+                semantic_version: env!("CARGO_PKG_VERSION"),
+                rules: rules.iter().map(Rule::descriptor).collect(),
+            },
+        },
+        column_kind: columns,
+        invocations: [Invocation {
+            execution_successful: notifications.is_empty(),
+            tool_execution_notifications: notifications,
+        }],
+        results,
+        original_uri_base_ids: root.map(|root| {
+            let slash = if root.ends_with('/') { "" } else { "/" };
+            let uri = Some(format!("{}{slash}", uri(root)));
+            BaseIds { root: ArtifactLocation { uri, ..ArtifactLocation::default() } }
+        }),
+    };
+    // Keys are strings and numbers are plain: serialising these types cannot fail.
+    let log = SarifLog { schema: SCHEMA, version: "2.1.0", runs: [run] };
+    let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
     text.push('\n');
     text
 }
 
+/// A place in a file.
+fn physical(file: &str, position: Option<Position>) -> PhysicalLocation {
+    let region = position.filter(|at| at.line > 0).map(|Position { line, column }| Region {
+        start_line: line,
+        start_column: Some(column).filter(|&column| column > 0),
+        ..Region::default()
+    });
+    PhysicalLocation { artifact_location: artifact(file), region }
+}
+
 /// A place in a file, with a message.
-pub(crate) fn place(file: &str, position: Option<Position>, message: &str) -> Value {
-    let mut physical = json!({ "artifactLocation": artifact(file) });
-    if let Some(Position { line, column }) = position.filter(|at| at.line > 0) {
-        let mut region = json!({ "startLine": line });
-        if column > 0 {
-            region["startColumn"] = json!(column);
-        }
-        physical["region"] = region;
+fn place(file: &str, position: Option<Position>, message: impl Into<String>) -> SarifLocation {
+    SarifLocation {
+        message: Some(message.into().into()),
+        physical_location: Some(physical(file, position)),
+        ..SarifLocation::default()
     }
-    json!({ "message": { "text": message }, "physicalLocation": physical })
 }
 
 /// Related locations have numbers, so that messages can refer to them.
-pub(crate) fn numbered(mut related: Vec<Value>) -> Vec<Value> {
-    for (number, location) in related.iter_mut().enumerate() {
-        location["id"] = json!(number);
-    }
-    related
+fn numbered(related: impl IntoIterator<Item = SarifLocation>) -> Vec<SarifLocation> {
+    related.into_iter().enumerate().map(|(number, location)| SarifLocation { id: Some(number), ..location }).collect()
 }
 
-pub(crate) fn artifact(file: &str) -> Value {
+fn artifact(file: &str) -> ArtifactLocation {
+    let nowhere = ArtifactLocation::default();
     match file {
         // Standard input has no address.
-        "-" => json!({ "description": { "text": "standard input" } }),
-        _ if file.starts_with('/') => json!({ "uri": uri(file) }),
-        _ => json!({ "uri": uri(file.trim_start_matches("./")), "uriBaseId": ROOT }),
+        "-" => ArtifactLocation { description: Some("standard input".into()), ..nowhere },
+        _ if file.starts_with('/') => ArtifactLocation { uri: Some(uri(file)), ..nowhere },
+        _ => ArtifactLocation { uri: Some(uri(file.trim_start_matches("./"))), uri_base_id: Some(ROOT), ..nowhere },
     }
 }
 
@@ -122,7 +125,8 @@ mod tests {
     fn paths_are_uris() {
         assert_eq!(uri("src/a b.c"), "src/a%20b.c");
         assert_eq!(uri("/tmp/ü.c"), "file:///tmp/%C3%BC.c");
-        assert_eq!(artifact("./a:b.rav"), json!({ "uri": "a%3Ab.rav", "uriBaseId": ROOT }));
-        assert_eq!(artifact("-")["uri"], Value::Null);
+        let beside = ArtifactLocation { uri: Some("a%3Ab.rav".to_owned()), uri_base_id: Some(ROOT), description: None };
+        assert_eq!(artifact("./a:b.rav"), beside);
+        assert_eq!(artifact("-").uri, None);
     }
 }

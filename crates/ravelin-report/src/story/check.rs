@@ -1,7 +1,7 @@
 //! Answers of `check`: robustness against hardware and C11, and freedom from triangular races.
 
+use super::demonstration::{of_attack, of_data_race, of_race, of_stale, on_line};
 use super::facts::{explored, fact, statistics};
-use super::telling::{of_attack, of_data_race, of_race, of_stale, on_line};
 use super::{Graph, Story, Verdict, number_of_threads};
 use ravelin_answer::text::{counted, grouped};
 use ravelin_answer::{
@@ -68,7 +68,7 @@ pub fn robustness(answer: &Robustness) -> Story {
         word: word.to_owned(),
         sentence,
         notes,
-        telling: answer.witness.as_ref().map(|witness| of_attack(witness)),
+        demonstration: answer.witness.as_ref().map(|witness| of_attack(witness)),
         statistics,
         ..Story::default()
     }
@@ -121,7 +121,7 @@ pub fn triangular_races(answer: &TriangularRaces) -> Story {
         word: word.to_owned(),
         sentence,
         notes,
-        telling: answer.race.as_ref().map(|race| of_race(race)),
+        demonstration: answer.race.as_ref().map(|race| of_race(race)),
         statistics: statistics(&answer.statistics),
         file: answer.file.clone(),
         model: Some(answer.model),
@@ -151,13 +151,13 @@ pub fn c11_robustness(answer: &C11Robustness) -> Story {
             ("unknown", format!("Whether {file} is robust against {model} is unknown{why}."))
         }
     };
-    let telling = match (&answer.witness, &answer.race) {
+    let demonstration = match (&answer.witness, &answer.race) {
         (Some(witness), _) => Some(of_stale(witness)),
         (None, Some(race)) => Some(of_data_race(race)),
         (None, None) => None,
     };
     let remedy = answer.witness.as_ref().and_then(|witness| witness.remedy.as_ref());
-    if let (Some(graph), Some(remedy)) = (telling.as_ref().and_then(|told| told.graph.as_ref()), remedy) {
+    if let (Some(graph), Some(remedy)) = (demonstration.as_ref().and_then(|told| told.graph.as_ref()), remedy) {
         notes.extend(forbidding(graph, remedy));
     }
     if let Some(reading) = answer.seq_cst {
@@ -183,7 +183,7 @@ pub fn c11_robustness(answer: &C11Robustness) -> Story {
         word: word.to_owned(),
         sentence,
         notes,
-        telling,
+        demonstration,
         statistics: statistics(&answer.statistics),
         file: answer.file.clone(),
         model: Some(answer.model),

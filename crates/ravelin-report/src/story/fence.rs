@@ -1,8 +1,8 @@
 //! Answers of `fence`: sets of fences, the change as a diff, and why each fence is needed.
 
+use super::demonstration::of_trouble;
 use super::facts::fence_effort;
-use super::telling::of_trouble;
-use super::{Story, Telling, Verdict};
+use super::{Demonstration, Story, Verdict};
 use ravelin_answer::text::counted;
 use ravelin_answer::{self as answer, FenceChange, FenceOutcome, FencePlaces, FencePurpose, FenceSet, FencesUnknown};
 
@@ -16,16 +16,16 @@ pub struct Fences {
     /// The change for the first set, as a unified diff.
     pub diff: Option<String>,
     /// On request: for each fence of the first set what goes wrong without it.
-    pub needed: Vec<Needed>,
+    pub needed: Vec<FenceReason>,
     /// With `--places`: where fences may go, and nothing else.
     pub places: Vec<(FenceChange, u64)>,
 }
 
 /// A fence, and what happens without it; none if a limit was hit before that was found.
 #[derive(Clone, Debug)]
-pub struct Needed {
+pub struct FenceReason {
     pub place: String,
-    pub telling: Option<Telling>,
+    pub demonstration: Option<Demonstration>,
 }
 
 pub fn fences(answer: &answer::Fences) -> Story {
@@ -74,8 +74,10 @@ pub fn fences(answer: &answer::Fences) -> Story {
     };
     notes.extend(answer.checked.clone());
     let needed = answer.needed.iter();
-    let needed =
-        needed.map(|needed| Needed { place: needed.place.clone(), telling: needed.trouble.as_ref().map(of_trouble) });
+    let needed = needed.map(|needed| FenceReason {
+        place: needed.place.clone(),
+        demonstration: needed.trouble.as_ref().map(of_trouble),
+    });
     let fences = Fences {
         sets: answer.sets.clone(),
         truncated: answer.truncated,
@@ -88,7 +90,7 @@ pub fn fences(answer: &answer::Fences) -> Story {
         word,
         sentence,
         notes,
-        telling: answer.trouble.as_ref().map(|trouble| of_trouble(trouble)),
+        demonstration: answer.trouble.as_ref().map(|trouble| of_trouble(trouble)),
         fences: Some(fences),
         statistics: fence_effort(&answer.effort),
         file: answer.file.clone(),

@@ -20,6 +20,7 @@
 //! ```
 
 mod check;
+mod demonstration;
 mod facts;
 mod fence;
 mod graph;
@@ -27,20 +28,15 @@ mod reach;
 mod run;
 mod sanitizer;
 mod states;
-mod telling;
 
-pub use fence::{Fences, Needed};
+pub use demonstration::{Demonstration, Role};
+pub use fence::{FenceReason, Fences};
 pub use graph::{Edge, Event, Graph};
 pub use run::{RunView, State, Step};
-pub use sanitizer::{
-    Blocked, Finding, Findings, Frame, PathStep, SanitizerAccess, SanitizerThread, Site, Stuck, describe_access,
-};
 pub use states::{EndStateView, States};
-pub use telling::{Role, Telling};
 
-use ravelin_answer::{self as answer, Answer, AnyNumber, NoAnswer, NoVerdict, SCHEMA};
+use ravelin_answer::{self as answer, Answer, AnyNumber, NoAnswer, NoVerdict, SanitizerReport};
 use ravelin_program::Model;
-use serde_json::Value;
 use thiserror::Error;
 
 /// All answers of one invocation.
@@ -49,6 +45,25 @@ pub struct Document {
     /// `check`, `reach`, `fence`, `states`, `simulate`, `run`, `replay` or `findings`.
     pub command: String,
     pub stories: Vec<Story>,
+}
+
+impl Document {
+    /// The graph of the first witness that has one.
+    pub fn graph(&self) -> Option<&Graph> {
+        self.stories.iter().find_map(|story| {
+            let needed = story
+                .fences
+                .iter()
+                .flat_map(|fences| &fences.needed)
+                .filter_map(|needed| needed.demonstration.as_ref());
+            story
+                .demonstration
+                .as_ref()
+                .into_iter()
+                .chain(needed)
+                .find_map(|demonstration| demonstration.graph.as_ref())
+        })
+    }
 }
 
 /// One answer.
@@ -69,13 +84,13 @@ pub struct Story {
     /// Lines of the source that the notes refer to.
     pub marked: Vec<usize>,
     /// The run or the graph that demonstrates it.
-    pub telling: Option<Telling>,
+    pub demonstration: Option<Demonstration>,
     /// `fence`: the sets, the diff, and why each fence is needed.
     pub fences: Option<Fences>,
     /// `states`: all states in which the program can end.
     pub states: Option<States>,
     /// `run` and `findings`: what the sanitizer found.
-    pub findings: Option<Findings>,
+    pub findings: Option<SanitizerReport>,
     /// Names and values for a table: how much was explored, and the time.
     pub statistics: Vec<(String, String)>,
 }
@@ -127,23 +142,20 @@ pub enum StoryError {
         "answers of `{0}` cannot be told; those of check, reach, fence, states, simulate, run, replay and findings can"
     )]
     Command(String),
-    #[error("answer {number}: {what}")]
-    Answer { number: usize, what: String },
 }
 
-/// Reads the text of a document, of the sanitizer or of another command.
+/// Commands whose answers are stories.
+const COMMANDS: [&str; 8] = ["check", "reach", "fence", "states", "simulate", "run", "replay", "findings"];
+
+/// Reads the text of a document.
 pub fn read(text: &str) -> Result<Document, StoryError> {
-    let document: Option<Value> = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok();
-    match document.as_ref().and_then(|document| document["command"].as_str()) {
-        Some("run" | "replay" | "findings") => from_sanitizer(&document.unwrap_or_default()),
-        _ => stories(&answer::Document::read(text)?),
-    }
+    stories(&answer::Document::read(text)?)
 }
 
 /// The stories of a document.
 pub fn stories(document: &answer::Document) -> Result<Document, StoryError> {
     let command = document.command.clone();
-    if !["check", "reach", "fence", "states", "simulate"].contains(&command.as_str()) {
+    if !COMMANDS.contains(&command.as_str()) {
         return Err(StoryError::Command(command));
     }
     let mut stories = Vec::with_capacity(document.answers.len());
@@ -157,6 +169,8 @@ pub fn stories(document: &answer::Document) -> Result<Document, StoryError> {
             Answer::Fences(answer) => fence::fences(answer),
             Answer::FencePlaces(answer) => fence::places(answer),
             Answer::FinalStates(answer) => states::final_states(answer),
+            Answer::Sanitizer(answer) => sanitizer::report(answer),
+            Answer::FixTrial(answer) => sanitizer::trial(answer),
             Answer::None(answer) => no_answer(answer),
             Answer::Coverability(_) | Answer::Comparison(_) | Answer::Diagnostics(_) => {
                 return Err(StoryError::Command(command));
@@ -167,38 +181,6 @@ pub fn stories(document: &answer::Document) -> Result<Document, StoryError> {
         stories.push(story);
     }
     Ok(Document { command, stories })
-}
-
-/// The stories of a document of the sanitizer.
-pub fn from_sanitizer(document: &Value) -> Result<Document, StoryError> {
-    let schema = document["schema"].as_str().ok_or(answer::DocumentError::NotADocument)?;
-    if schema != SCHEMA {
-        return Err(answer::DocumentError::Schema(schema.to_owned()).into());
-    }
-    let command = document["command"].as_str().ok_or(answer::DocumentError::NotADocument)?;
-    let answers = document["answers"].as_array().ok_or(answer::DocumentError::NotADocument)?;
-    let mut stories = Vec::with_capacity(answers.len());
-    for (number, answer) in answers.iter().enumerate() {
-        let story = sanitizer::story(answer).map_err(|Wrong(what)| StoryError::Answer { number: number + 1, what })?;
-        stories.push(Story { command: command.to_owned(), ..story });
-    }
-    Ok(Document { command: command.to_owned(), stories })
-}
-
-/// What is wrong with an answer.
-#[derive(Debug)]
-struct Wrong(String);
-
-impl From<serde_json::Error> for Wrong {
-    fn from(error: serde_json::Error) -> Wrong {
-        Wrong(error.to_string())
-    }
-}
-
-impl From<String> for Wrong {
-    fn from(what: String) -> Wrong {
-        Wrong(what)
-    }
 }
 
 /// An error, a model that does not apply, or an analysis that was interrupted before anything was known.

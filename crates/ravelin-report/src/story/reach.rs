@@ -1,9 +1,9 @@
 //! Answers of `reach`, and random walks of `simulate`.
 
+use super::demonstration::{of_run, words};
 use super::facts::{effort, fact, statistics};
 use super::run::run;
-use super::telling::{of_run, words};
-use super::{Story, Telling, Verdict, number_of_threads};
+use super::{Demonstration, Story, Verdict, number_of_threads};
 use ravelin_answer::text::counted;
 use ravelin_answer::{Reachability, Simulation};
 
@@ -46,7 +46,7 @@ pub fn reachability(answer: &Reachability) -> Story {
         word: answer.verdict.name().to_owned(),
         sentence,
         notes,
-        telling: answer.witness.as_ref().map(|witness| of_run(witness)),
+        demonstration: answer.witness.as_ref().map(|witness| of_run(witness)),
         statistics,
         file: answer.file.clone(),
         model: Some(answer.model),
@@ -62,7 +62,11 @@ pub fn simulation(answer: &Simulation) -> Story {
         word: "a random run".to_owned(),
         sentence: format!("A random run of {file} under {model}, {steps} long, after which {end}."),
         notes: troubles.iter().map(|trouble| format!("At its end {trouble}.")).collect(),
-        telling: Some(Telling { run_title: format!("run under {model}, seed {seed}"), run, ..Telling::default() }),
+        demonstration: Some(Demonstration {
+            run_title: format!("run under {model}, seed {seed}"),
+            run,
+            ..Demonstration::default()
+        }),
         file: file.clone(),
         model: Some(*model),
         ..Story::default()

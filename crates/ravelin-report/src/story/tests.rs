@@ -1,7 +1,7 @@
 //! Texts that are not documents, and documents with inconsistent parts.
 
 use super::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn from_value(document: &Value) -> Result<Document, StoryError> {
     read(&document.to_string())
@@ -61,12 +61,12 @@ fn memory_and_buffers_follow_from_the_steps() {
     let document = from_value(&reach("t", 0)).expect("a story");
     let story = &document.stories[0];
     assert_eq!(story.sentence, "a.rav violates `never x == 1` (line 7) under pso.");
-    let run = &story.telling.as_ref().expect("a witness").run;
+    let run = &story.demonstration.as_ref().expect("a witness").run;
     let shown: Vec<String> =
         run.states().map(|state| format!("{} {}", state.memory[0].value, state.buffers[0].len())).collect();
     assert_eq!(shown, ["0 0", "0 2", "1 0"]);
     assert_eq!(run.after(2), run.states().last().expect("there is one"));
-    assert_eq!(story.telling.as_ref().expect("a witness").lines(), [3, 7]);
+    assert_eq!(story.demonstration.as_ref().expect("a witness").lines(), [3, 7]);
 }
 
 #[test]

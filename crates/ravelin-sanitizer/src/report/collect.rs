@@ -2,9 +2,13 @@
 //! removes unwanted ones.
 
 use super::stuck::{Blocked, Stuck};
-use super::{Access, Finding, Hidden, Location, Memory, Problem, Process, Report, Run, Step, Suggestion, Thread};
+use super::{Finding, Report, Run, Step, Suggestion};
 use crate::suppression::Suppressions;
-use crate::symbols::{Frame, Symbols};
+use crate::symbols::{Symbols, is_in_standard_library};
+use ravelin_answer::sanitizer::{
+    AccessKind, AccessOrder, Frame, HiddenFindings, MemoryArea, PathStepKind, Problem, StandstillKind, WatchedAccess,
+    WatchedLocation, WatchedProcess, WatchedThread,
+};
 use ravelin_findings::{Findings, MemoryKind, Spinning, WaitsFor, notes};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -73,7 +77,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
             }
         }
     }
-    let mut hidden = Hidden::default();
+    let mut hidden = HiddenFindings::default();
     merged.retain(|finding| {
         let hides = if !wanted.library && is_in_library(finding) {
             &mut hidden.library
@@ -111,37 +115,37 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
 pub(super) type Key = (&'static str, String, String, Option<String>);
 
 pub(super) fn key(finding: &Finding) -> Key {
-    let race = finding.problem == Problem::Race;
-    let place = |access: &Access| match access.stack.first() {
+    let race = finding.problem == Problem::DataRace;
+    let place = |access: &WatchedAccess| match access.stack.first() {
         Some(frame) if race => frame.place(),
         Some(frame) => format!("{} {:?}", frame.place(), frame.column),
         // Without a stack, only the address can distinguish findings.
-        None => format!("{:#x}", finding.location.address),
+        None => finding.location.address.clone(),
     };
     let (mut first, mut second) = (place(&finding.access), place(&finding.other));
     if race && second < first {
         std::mem::swap(&mut first, &mut second);
     }
     let name = finding.location.name.clone().filter(|_| race);
-    (super::problem_name(finding.problem).1, first, second, name)
+    (finding.problem.name(), first, second, name)
 }
 
 /// A robustness violation between two accesses of the C++ standard library, which is the library's concern.
 fn is_in_library(finding: &Finding) -> bool {
-    let inside = |access: &Access| access.stack.first().is_some_and(Frame::is_standard_library);
-    finding.problem != Problem::Race && inside(&finding.access) && inside(&finding.other)
+    let inside = |access: &WatchedAccess| access.stack.first().is_some_and(is_in_standard_library);
+    finding.problem != Problem::DataRace && inside(&finding.access) && inside(&finding.other)
 }
 
 /// Orders of reads do not repair a race that also occurred without reads between the two accesses.
 fn keep_what_orders_both(known: &mut Finding, again: &Finding) {
     let is_unordered = again.path.is_empty() && !again.other.stack.is_empty();
-    if known.problem == Problem::Race && !known.path.is_empty() && is_unordered {
+    if known.problem == Problem::DataRace && !known.path.is_empty() && is_unordered {
         known.path.clear();
         known.suggestion = again.suggestion.clone();
     }
 }
 
-fn process(findings: &Findings) -> Process {
+fn process(findings: &Findings) -> WatchedProcess {
     let sentences = [
         (notes::FORKED, "the program forked; the child was not watched"),
         (notes::OUT_OF_THREADS, "too many threads were never joined; later ones were not watched"),
@@ -167,8 +171,8 @@ fn process(findings: &Findings) -> Process {
     if let Some(at) = findings.damaged_at {
         said.push(format!("the file of findings is damaged at word {at}; what follows there is lost"));
     }
-    Process {
-        number: findings.process,
+    WatchedProcess {
+        process: findings.process,
         ended: findings.ended,
         threads: findings.threads_started,
         accesses: findings.accesses,
@@ -207,7 +211,7 @@ impl Naming<'_> {
         let mut path = Vec::with_capacity(found.path.len());
         for step in &found.path {
             path.push(Step {
-                kind: step.kind,
+                kind: path_step_kind(step.kind),
                 location: self.location(process, step.address, neighbour(&found.place, step.address)),
                 before: self.access(process, &step.before),
                 after: self.access(process, &step.after),
@@ -215,11 +219,12 @@ impl Naming<'_> {
                 lacks_acquire: step.lacks_acquire,
             });
         }
+        let problem = problem(found.problem);
         Finding {
-            problem: found.problem,
+            problem,
             count: found.count,
             spinning: found.spinning == Spinning::Harmless,
-            suggestion: Suggestion::new(found.problem, &access, &other, &path),
+            suggestion: Suggestion::new(problem, &access, &other, &path),
             access,
             other,
             location,
@@ -244,13 +249,15 @@ impl Naming<'_> {
                 stack: self.stack(process, &blocked.stack),
             });
         }
-        Stuck { kind: found.kind, seconds: found.seconds, point: found.point, threads, runs: run.into_iter().collect() }
+        let kind = standstill_kind(found.kind);
+        Stuck { kind, seconds: found.seconds, point: found.point, threads, runs: run.into_iter().collect() }
     }
 
-    fn access(&mut self, process: &Findings, access: &ravelin_findings::AccessRecord) -> Access {
-        Access {
-            kind: access.kind,
-            order: access.order,
+    fn access(&mut self, process: &Findings, access: &ravelin_findings::AccessRecord) -> WatchedAccess {
+        WatchedAccess {
+            kind: access_kind(access.kind),
+            failed: access.kind == ravelin_findings::AccessKind::FailedCompareExchange,
+            order: access_order(access.order),
             size: access.size,
             thread: self.thread(process, access.thread),
             stack: self.stack(process, &access.stack),
@@ -258,30 +265,33 @@ impl Naming<'_> {
         }
     }
 
-    fn location(&mut self, process: &Findings, address: u64, place: &MemoryKind) -> Location {
+    fn location(&mut self, process: &Findings, address: u64, place: &MemoryKind) -> WatchedLocation {
         let (name, memory) = match place {
-            MemoryKind::Other => (self.symbols.variable(&process.modules, self.executable, address), Memory::Other),
+            MemoryKind::Other => match self.symbols.variable(&process.modules, self.executable, address) {
+                Some(name) => (Some(name), MemoryArea::Global),
+                None => (None, MemoryArea::Unknown),
+            },
             MemoryKind::Heap { start, size, thread, stack } => {
                 let thread = self.thread(process, *thread);
-                let stack = self.stack(process, stack);
-                (None, Memory::Heap { offset: address.saturating_sub(*start), size: *size, thread, stack })
+                let allocated = self.stack(process, stack);
+                (None, MemoryArea::Heap { offset: address.saturating_sub(*start), size: *size, thread, allocated })
             }
-            MemoryKind::Stack { thread } => (None, Memory::Stack { thread: self.thread(process, *thread) }),
+            MemoryKind::Stack { thread } => (None, MemoryArea::Stack { thread: self.thread(process, *thread) }),
         };
-        Location { address, name, memory }
+        WatchedLocation { address: format!("{address:#x}"), name, memory }
     }
 
-    fn thread(&mut self, process: &Findings, number: u64) -> Thread {
+    fn thread(&mut self, process: &Findings, number: u64) -> WatchedThread {
         // A number may be reused; most likely the last thread with that number is meant.
         let Some(thread) = process.threads.iter().rev().find(|thread| thread.number == number) else {
-            return Thread { number, ..Thread::default() };
+            return WatchedThread { number, ..WatchedThread::default() };
         };
         let name = String::from_utf8_lossy(&thread.name).into_owned();
-        Thread {
+        WatchedThread {
             number,
             name: Some(name).filter(|name| !name.is_empty()),
             parent: (number != 0).then_some(thread.parent),
-            stack: self.stack(process, &thread.stack),
+            started: self.stack(process, &thread.stack),
         }
     }
 
@@ -304,6 +314,62 @@ impl Naming<'_> {
     }
 }
 
+/// The runtime's words for accesses and problems, as answers have them.
+fn access_kind(kind: ravelin_findings::AccessKind) -> AccessKind {
+    use ravelin_findings::AccessKind as Found;
+    match kind {
+        Found::Load => AccessKind::Load,
+        Found::Store => AccessKind::Store,
+        Found::Update => AccessKind::Update,
+        Found::CompareExchange | Found::FailedCompareExchange => AccessKind::CompareExchange,
+        Found::Wait => AccessKind::Wait,
+        Found::BlockingCompareExchange => AccessKind::BlockingCompareExchange,
+        Found::PlainRead => AccessKind::PlainRead,
+        Found::PlainWrite => AccessKind::PlainWrite,
+        Found::Free => AccessKind::Free,
+    }
+}
+
+fn access_order(order: ravelin_findings::RecordedOrder) -> AccessOrder {
+    use ravelin_findings::RecordedOrder;
+    match order {
+        RecordedOrder::Plain => AccessOrder::Plain,
+        RecordedOrder::Relaxed => AccessOrder::Relaxed,
+        RecordedOrder::Acquire => AccessOrder::Acquire,
+        RecordedOrder::Release => AccessOrder::Release,
+        RecordedOrder::AcqRel => AccessOrder::AcqRel,
+        RecordedOrder::SeqCst => AccessOrder::SeqCst,
+    }
+}
+
+fn problem(problem: ravelin_findings::Problem) -> Problem {
+    use ravelin_findings::Problem as Found;
+    match problem {
+        Found::Race => Problem::DataRace,
+        Found::StaleRead => Problem::StaleRead,
+        Found::StaleWrite => Problem::StaleWrite,
+        Found::StaleUpdate => Problem::StaleUpdate,
+    }
+}
+
+fn path_step_kind(kind: ravelin_findings::OrderStepKind) -> PathStepKind {
+    use ravelin_findings::OrderStepKind;
+    match kind {
+        OrderStepKind::ReadsFrom => PathStepKind::ReadsFrom,
+        OrderStepKind::Overwrites => PathStepKind::Overwrites,
+        OrderStepKind::OverwritesRead => PathStepKind::OverwritesRead,
+    }
+}
+
+fn standstill_kind(kind: ravelin_findings::Standstill) -> StandstillKind {
+    use ravelin_findings::Standstill;
+    match kind {
+        Standstill::Deadlock => StandstillKind::Deadlock,
+        Standstill::Livelock => StandstillKind::Livelock,
+        Standstill::NoProgress => StandstillKind::NoProgress,
+    }
+}
+
 /// The lines of a source file; none if it is not an ordinary file.
 fn lines(path: &Path) -> Vec<String> {
     let ordinary = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LARGEST_SOURCE);
@@ -313,31 +379,24 @@ fn lines(path: &Path) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{AccessKind, RecordedOrder};
     use super::*;
     use ravelin_findings::OrderStepKind;
 
     /// An access in a function at a line.
-    fn access(function: &str, line: u32) -> Access {
+    fn access(function: &str, line: u32) -> WatchedAccess {
         let frame = Frame {
             function: Some(function.to_owned()),
             file: Some("x.cpp".to_owned()),
             line: Some(line),
             ..Frame::default()
         };
-        let thread = Thread::default();
-        Access {
-            kind: AccessKind::Load,
-            order: RecordedOrder::Relaxed,
-            size: 4,
-            thread,
-            stack: vec![frame],
-            source: None,
-        }
+        let thread = WatchedThread::default();
+        let (kind, order) = (AccessKind::Load, AccessOrder::Relaxed);
+        WatchedAccess { kind, failed: false, order, size: 4, thread, stack: vec![frame], source: None }
     }
 
-    fn finding(problem: Problem, access: Access, other: Access) -> Finding {
-        let location = Location { address: 0x1000, name: None, memory: Memory::Other };
+    fn finding(problem: Problem, access: WatchedAccess, other: WatchedAccess) -> Finding {
+        let location = WatchedLocation { address: "0x1000".to_owned(), name: None, memory: MemoryArea::Unknown };
         let suggestion = Suggestion::Unknown;
         Finding {
             problem,
@@ -359,13 +418,13 @@ mod tests {
         let outside = || access("Queue::push", 4);
         assert!(is_in_library(&finding(Problem::StaleRead, inside(), inside())));
         assert!(!is_in_library(&finding(Problem::StaleRead, inside(), outside())));
-        assert!(!is_in_library(&finding(Problem::Race, inside(), inside())));
+        assert!(!is_in_library(&finding(Problem::DataRace, inside(), inside())));
     }
 
     #[test]
     fn a_race_is_the_same_whoever_comes_first() {
         let of = |problem, first, second| key(&finding(problem, access("f", first), access("g", second)));
-        assert_eq!(of(Problem::Race, 1, 2), of(Problem::Race, 2, 1));
+        assert_eq!(of(Problem::DataRace, 1, 2), of(Problem::DataRace, 2, 1));
         assert_ne!(of(Problem::StaleRead, 1, 2), of(Problem::StaleRead, 2, 1));
         assert_ne!(of(Problem::StaleRead, 1, 2), of(Problem::StaleUpdate, 1, 2));
     }
@@ -373,18 +432,18 @@ mod tests {
     #[test]
     fn orders_do_not_repair_a_race_that_also_came_about_without_reads() {
         let chained = || {
-            let location = Location { address: 8, name: None, memory: Memory::Other };
+            let location = WatchedLocation { address: "0x8".to_owned(), name: None, memory: MemoryArea::Unknown };
             let (before, after) = (access("f", 2), access("g", 3));
-            let (kind, lacks_release, lacks_acquire) = (OrderStepKind::ReadsFrom, true, true);
+            let (kind, lacks_release, lacks_acquire) = (PathStepKind::ReadsFrom, true, true);
             Finding {
                 path: vec![Step { kind, location, before, after, lacks_release, lacks_acquire }],
                 suggestion: Suggestion::ReleaseAcquire(Vec::new()),
-                ..finding(Problem::Race, access("g", 4), access("f", 1))
+                ..finding(Problem::DataRace, access("g", 4), access("f", 1))
             }
         };
         let alone = || Finding {
             suggestion: Suggestion::Synchronise,
-            ..finding(Problem::Race, access("g", 4), access("f", 1))
+            ..finding(Problem::DataRace, access("g", 4), access("f", 1))
         };
         let merged = |mut first: Finding, second: Finding| {
             keep_what_orders_both(&mut first, &second);
@@ -402,8 +461,8 @@ mod tests {
     fn locations_of_the_same_block_are_known_by_it() {
         let found = |address| ravelin_findings::AccessRecord {
             thread: 1,
-            kind: AccessKind::Store,
-            order: RecordedOrder::Relaxed,
+            kind: ravelin_findings::AccessKind::Store,
+            order: ravelin_findings::RecordedOrder::Relaxed,
             size: 4,
             stack: vec![address],
         };
@@ -418,7 +477,7 @@ mod tests {
         let finding = ravelin_findings::FindingRecord {
             count: 1,
             spinning: Spinning::No,
-            problem: Problem::StaleRead,
+            problem: ravelin_findings::Problem::StaleRead,
             address: 0x108,
             access: found(3),
             other: found(4),

@@ -1,7 +1,7 @@
 //! The source files that a report's stacks name, as far as they exist: pages show excerpts of them.
 
-use super::{Access, Report};
-use crate::symbols::Frame;
+use super::{Report, WatchedAccess};
+use ravelin_answer::sanitizer::Frame;
 use std::io::Read;
 
 /// Files beyond this number, and files larger than this, are omitted.
@@ -11,7 +11,8 @@ const LARGEST_FILE: u64 = 4 << 20;
 impl Report {
     /// Names, as the stacks have them, and texts.
     pub fn sources(&self) -> Vec<(String, String)> {
-        let of_access = |access: &'_ Access| -> Vec<Frame> { [&access.stack[..], &access.thread.stack].concat() };
+        let of_access =
+            |access: &'_ WatchedAccess| -> Vec<Frame> { [&access.stack[..], &access.thread.started].concat() };
         let found = self.findings.iter().flat_map(|finding| [&finding.access, &finding.other]).flat_map(of_access);
         let stuck = self.stuck.iter().flat_map(|stuck| &stuck.threads).flat_map(|blocked| blocked.stack.clone());
         let mut names: Vec<String> = Vec::new();

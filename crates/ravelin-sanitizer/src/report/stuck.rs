@@ -1,13 +1,14 @@
 //! Runs in which no thread could continue: what each thread waits for.
 
-use super::{Location, Standstill, Thread, WaitsFor};
-use crate::symbols::Frame;
+use super::{StandstillKind, WatchedLocation};
+use ravelin_answer::sanitizer::{Frame, WatchedThread};
+use ravelin_findings::WaitsFor;
 
 /// A deadlock, a livelock, or a run that made no progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// Why no thread continued.
-    pub kind: Standstill,
+    pub kind: StandstillKind,
     /// For how many seconds nothing had happened; 0 for a deadlock or livelock.
     pub seconds: u64,
     /// The scheduling point at which it was noticed in the first run.
@@ -21,31 +22,22 @@ pub struct Stuck {
 /// What a thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
-    pub thread: Thread,
+    pub thread: WatchedThread,
     pub waits_for: WaitsFor,
     /// The lock or other object.
-    pub object: Option<Location>,
+    pub object: Option<WatchedLocation>,
     /// The thread that holds the lock, or whose end is awaited, if that is known.
-    pub other: Option<Thread>,
+    pub other: Option<WatchedThread>,
     /// Innermost first.
     pub stack: Vec<Frame>,
 }
 
 impl Stuck {
-    /// A short name that is stable across versions.
-    pub fn name(&self) -> &'static str {
-        match self.kind {
-            Standstill::Deadlock => "deadlock",
-            Standstill::Livelock => "livelock",
-            Standstill::NoProgress => "no-progress",
-        }
-    }
-
     /// A heading.
     pub fn words(&self) -> String {
         match self.kind {
-            Standstill::NoProgress => format!("the run made no progress for {} s", self.seconds),
-            Standstill::Deadlock | Standstill::Livelock => self.name().to_owned(),
+            StandstillKind::NoProgress => format!("the run made no progress for {} s", self.seconds),
+            StandstillKind::Deadlock | StandstillKind::Livelock => self.kind.name().to_owned(),
         }
     }
 
@@ -81,7 +73,7 @@ impl Blocked {
             WaitsFor::Turn => return "waits for its turn".to_owned(),
             WaitsFor::Point => return "runs without reaching a scheduling point".to_owned(),
             WaitsFor::Thread => {
-                let other = self.other.as_ref().map_or_else(|| "a thread".to_owned(), Thread::words);
+                let other = self.other.as_ref().map_or_else(|| "a thread".to_owned(), WatchedThread::words);
                 return format!("waits for the end of {other}");
             }
             WaitsFor::Mutex => "mutex",

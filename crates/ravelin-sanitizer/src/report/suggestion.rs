@@ -9,7 +9,8 @@
 //! The path of a race has reads from writes only, and takes fences and release sequences into account: it asks only for
 //! what is missing. Without a path it is only known that the two accesses are not ordered.
 
-use super::{Access, AccessKind, Finding, OrderStepKind, Problem, RecordedOrder};
+use super::{Finding, PathStepKind, Problem, WatchedAccess};
+use ravelin_answer::sanitizer::{AccessKind, AccessOrder};
 
 /// What to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct Strengthen {
     /// `load`, `store`, `failure order of the compare-exchange`, ….
     pub what: &'static str,
     pub place: String,
-    pub order: RecordedOrder,
+    pub order: AccessOrder,
 }
 
 /// A part of a thread on the path: from one access to a later one.
@@ -47,14 +48,19 @@ pub struct Segment {
 
 impl Suggestion {
     /// For a finding whose other fields are complete.
-    pub(super) fn new(problem: Problem, access: &Access, other: &Access, path: &[super::Step]) -> Suggestion {
-        if problem == Problem::Race {
+    pub(super) fn new(
+        problem: Problem,
+        access: &WatchedAccess,
+        other: &WatchedAccess,
+        path: &[super::Step],
+    ) -> Suggestion {
+        if problem == Problem::DataRace {
             return for_race(access, other, path);
         }
         if path.is_empty() {
             return Suggestion::Unknown;
         }
-        if path.iter().all(|step| step.kind == OrderStepKind::ReadsFrom) {
+        if path.iter().all(|step| step.kind == PathStepKind::ReadsFrom) {
             let stronger = stronger(path);
             if !stronger.is_empty() {
                 return Suggestion::ReleaseAcquire(stronger);
@@ -75,12 +81,7 @@ impl Suggestion {
             }
             Suggestion::ReleaseAcquire(stronger) => {
                 let each = |strengthen: &Strengthen| {
-                    format!(
-                        "the {} at {} {}",
-                        strengthen.what,
-                        strengthen.place,
-                        super::order_name(strengthen.order)
-                    )
+                    format!("the {} at {} {}", strengthen.what, strengthen.place, strengthen.order.name())
                 };
                 format!("make {}", listed(&stronger.iter().map(each).collect::<Vec<_>>()))
             }
@@ -107,7 +108,7 @@ impl Finding {
     pub fn advice(&self) -> String {
         let words = self.suggestion.words();
         match self.suggestion {
-            Suggestion::ReleaseAcquire(_) if self.problem == Problem::Race => format!(
+            Suggestion::ReleaseAcquire(_) if self.problem == Problem::DataRace => format!(
                 "{words}, which orders the two accesses as in this run; if they can also meet in another way, protect both by the same lock"
             ),
             _ => words,
@@ -115,7 +116,7 @@ impl Finding {
     }
 }
 
-fn for_race(access: &Access, other: &Access, path: &[super::Step]) -> Suggestion {
+fn for_race(access: &WatchedAccess, other: &WatchedAccess, path: &[super::Step]) -> Suggestion {
     let stronger = stronger(path);
     if !stronger.is_empty() {
         return Suggestion::ReleaseAcquire(stronger);
@@ -133,10 +134,10 @@ fn for_race(access: &Access, other: &Access, path: &[super::Step]) -> Suggestion
 /// What the accesses of a path of reads need to synchronise, each place once, in the order of time.
 fn stronger(path: &[super::Step]) -> Vec<Strengthen> {
     let mut stronger: Vec<Strengthen> = Vec::new();
-    let mut add = |access: &Access, order: RecordedOrder| {
+    let mut add = |access: &WatchedAccess, order: AccessOrder| {
         let (what, place) = (noun(access), place(access));
         match stronger.iter_mut().find(|known| known.what == what && known.place == place) {
-            Some(known) if known.order != order => known.order = RecordedOrder::AcqRel,
+            Some(known) if known.order != order => known.order = AccessOrder::AcqRel,
             Some(_) => {}
             None => stronger.push(Strengthen { what, place, order }),
         }
@@ -144,12 +145,12 @@ fn stronger(path: &[super::Step]) -> Vec<Strengthen> {
     // The path has the last step first.
     for step in path.iter().rev() {
         if step.lacks_release {
-            let acquires = matches!(step.before.order, RecordedOrder::Acquire | RecordedOrder::AcqRel);
-            add(&step.before, if acquires { RecordedOrder::AcqRel } else { RecordedOrder::Release });
+            let acquires = matches!(step.before.order, AccessOrder::Acquire | AccessOrder::AcqRel);
+            add(&step.before, if acquires { AccessOrder::AcqRel } else { AccessOrder::Release });
         }
         if step.lacks_acquire {
-            let releases = matches!(step.after.order, RecordedOrder::Release | RecordedOrder::AcqRel);
-            add(&step.after, if releases { RecordedOrder::AcqRel } else { RecordedOrder::Acquire });
+            let releases = matches!(step.after.order, AccessOrder::Release | AccessOrder::AcqRel);
+            add(&step.after, if releases { AccessOrder::AcqRel } else { AccessOrder::Acquire });
         }
     }
     stronger
@@ -157,16 +158,20 @@ fn stronger(path: &[super::Step]) -> Vec<Strengthen> {
 
 /// The parts of threads through which the path runs, in the order of time. An access by which it both enters and leaves
 /// a thread needs no fence.
-fn segments(access: &Access, other: &Access, path: &[super::Step]) -> Vec<Segment> {
+fn segments(access: &WatchedAccess, other: &WatchedAccess, path: &[super::Step]) -> Vec<Segment> {
     let mut ends = vec![other];
     for step in path.iter().rev() {
         ends.extend([&step.before, &step.after]);
     }
     ends.push(access);
     let pairs = ends.chunks_exact(2).map(|pair| (pair[0], pair[1]));
-    let apart = pairs.filter(|(from, to)| from.place() != to.place() || from.kind != to.kind);
-    let segment =
-        |(from, to): (&Access, &Access)| Segment { thread: from.thread.words(), from: place(from), to: place(to) };
+    let apart =
+        pairs.filter(|(from, to)| from.place() != to.place() || (from.kind, from.failed) != (to.kind, to.failed));
+    let segment = |(from, to): (&WatchedAccess, &WatchedAccess)| Segment {
+        thread: from.thread.words(),
+        from: place(from),
+        to: place(to),
+    };
     let mut segments: Vec<Segment> = Vec::new();
     for segment in apart.map(segment) {
         if !segments.contains(&segment) {
@@ -176,17 +181,17 @@ fn segments(access: &Access, other: &Access, path: &[super::Step]) -> Vec<Segmen
     segments
 }
 
-fn place(access: &Access) -> String {
+fn place(access: &WatchedAccess) -> String {
     access.place().unwrap_or_else(|| "an unknown place".to_owned())
 }
 
-fn noun(access: &Access) -> &'static str {
+fn noun(access: &WatchedAccess) -> &'static str {
     match access.kind {
         AccessKind::Load | AccessKind::PlainRead => "load",
         AccessKind::Store | AccessKind::PlainWrite => "store",
         AccessKind::Update => "read-modify-write",
+        AccessKind::CompareExchange if access.failed => "failure order of the compare-exchange",
         AccessKind::CompareExchange | AccessKind::BlockingCompareExchange => "compare-exchange",
-        AccessKind::FailedCompareExchange => "failure order of the compare-exchange",
         AccessKind::Wait => "wait",
         AccessKind::Free => "release of the memory",
     }
@@ -203,59 +208,53 @@ fn listed(items: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Location, Memory, Step, Thread};
+    use super::super::{Step, WatchedLocation};
     use super::*;
-    use crate::symbols::Frame;
-    use AccessKind::{CompareExchange, FailedCompareExchange, Free, Load, PlainRead, PlainWrite, Store, Update};
+    use AccessKind::{CompareExchange, Free, Load, PlainRead, PlainWrite, Store, Update};
+    use ravelin_answer::sanitizer::{Frame, MemoryArea, WatchedThread};
 
     /// An access of a thread in a line of `x.c`.
-    fn at(thread: u64, line: u32, kind: AccessKind, order: RecordedOrder) -> Access {
+    fn at(thread: u64, line: u32, kind: AccessKind, order: AccessOrder) -> WatchedAccess {
         let frame = Frame { file: Some("x.c".to_owned()), line: Some(line), ..Frame::default() };
-        let thread = Thread { number: thread, ..Thread::default() };
-        Access { kind, order, size: 4, thread, stack: vec![frame], source: None }
+        let thread = WatchedThread { number: thread, ..WatchedThread::default() };
+        WatchedAccess { kind, failed: false, order, size: 4, thread, stack: vec![frame], source: None }
     }
 
     /// A step without fences.
-    fn step(kind: OrderStepKind, before: Access, after: Access) -> Step {
-        let location = Location { address: 8, name: None, memory: Memory::Other };
-        let lacks_release =
-            !matches!(before.order, RecordedOrder::Release | RecordedOrder::AcqRel | RecordedOrder::SeqCst);
-        let lacks_acquire =
-            !matches!(after.order, RecordedOrder::Acquire | RecordedOrder::AcqRel | RecordedOrder::SeqCst);
+    fn step(kind: PathStepKind, before: WatchedAccess, after: WatchedAccess) -> Step {
+        let location = WatchedLocation { address: "0x8".to_owned(), name: None, memory: MemoryArea::Unknown };
+        let lacks_release = !matches!(before.order, AccessOrder::Release | AccessOrder::AcqRel | AccessOrder::SeqCst);
+        let lacks_acquire = !matches!(after.order, AccessOrder::Acquire | AccessOrder::AcqRel | AccessOrder::SeqCst);
         Step { kind, location, before, after, lacks_release, lacks_acquire }
     }
 
     /// The advice for a stale read of what thread 1 wrote in line 1 by thread 2 in line 4.
     fn stale(path: &[Step]) -> String {
-        let (access, other) = (at(2, 4, Load, RecordedOrder::Relaxed), at(1, 1, Store, RecordedOrder::Relaxed));
+        let (access, other) = (at(2, 4, Load, AccessOrder::Relaxed), at(1, 1, Store, AccessOrder::Relaxed));
         Suggestion::new(Problem::StaleRead, &access, &other, path).words()
     }
 
     #[test]
     fn message_passing_needs_release_and_acquire_where_they_lack() {
         let message =
-            |write, read| stale(&[step(OrderStepKind::ReadsFrom, at(1, 2, Store, write), at(2, 3, Load, read))]);
+            |write, read| stale(&[step(PathStepKind::ReadsFrom, at(1, 2, Store, write), at(2, 3, Load, read))]);
         assert_eq!(
-            message(RecordedOrder::Relaxed, RecordedOrder::Relaxed),
+            message(AccessOrder::Relaxed, AccessOrder::Relaxed),
             "make the store at x.c:2 release and the load at x.c:3 acquire"
         );
-        assert_eq!(message(RecordedOrder::Release, RecordedOrder::Relaxed), "make the load at x.c:3 acquire");
-        assert_eq!(message(RecordedOrder::Relaxed, RecordedOrder::SeqCst), "make the store at x.c:2 release");
-        assert!(message(RecordedOrder::Release, RecordedOrder::Acquire).starts_with("put a seq_cst fence"));
+        assert_eq!(message(AccessOrder::Release, AccessOrder::Relaxed), "make the load at x.c:3 acquire");
+        assert_eq!(message(AccessOrder::Relaxed, AccessOrder::SeqCst), "make the store at x.c:2 release");
+        assert!(message(AccessOrder::Release, AccessOrder::Acquire).starts_with("put a seq_cst fence"));
     }
 
     #[test]
     fn a_longer_chain_is_told_in_the_order_of_time() {
         let path = [
+            step(PathStepKind::ReadsFrom, at(3, 12, Store, AccessOrder::Relaxed), at(2, 3, Load, AccessOrder::Acquire)),
             step(
-                OrderStepKind::ReadsFrom,
-                at(3, 12, Store, RecordedOrder::Relaxed),
-                at(2, 3, Load, RecordedOrder::Acquire),
-            ),
-            step(
-                OrderStepKind::ReadsFrom,
-                at(1, 2, Update, RecordedOrder::Acquire),
-                at(3, 11, CompareExchange, RecordedOrder::Release),
+                PathStepKind::ReadsFrom,
+                at(1, 2, Update, AccessOrder::Acquire),
+                at(3, 11, CompareExchange, AccessOrder::Release),
             ),
         ];
         assert_eq!(
@@ -267,9 +266,9 @@ mod tests {
     #[test]
     fn store_buffering_needs_fences_in_both_threads() {
         let path = [step(
-            OrderStepKind::OverwritesRead,
-            at(1, 2, Load, RecordedOrder::Acquire),
-            at(2, 3, Store, RecordedOrder::Release),
+            PathStepKind::OverwritesRead,
+            at(1, 2, Load, AccessOrder::Acquire),
+            at(2, 3, Store, AccessOrder::Release),
         )];
         assert_eq!(
             stale(&path),
@@ -279,10 +278,10 @@ mod tests {
 
     #[test]
     fn an_update_by_which_the_path_enters_and_leaves_needs_no_fence() {
-        let update = || at(3, 9, Update, RecordedOrder::Relaxed);
+        let update = || at(3, 9, Update, AccessOrder::Relaxed);
         let path = [
-            step(OrderStepKind::Overwrites, update(), at(2, 3, Store, RecordedOrder::Relaxed)),
-            step(OrderStepKind::Overwrites, at(1, 2, Store, RecordedOrder::Relaxed), update()),
+            step(PathStepKind::Overwrites, update(), at(2, 3, Store, AccessOrder::Relaxed)),
+            step(PathStepKind::Overwrites, at(1, 2, Store, AccessOrder::Relaxed), update()),
         ];
         let advice = stale(&path);
         assert!(!advice.contains("thread 3") && advice.contains("thread 1") && advice.contains("thread 2"), "{advice}");
@@ -290,47 +289,47 @@ mod tests {
 
     #[test]
     fn races_are_told_by_what_is_atomic() {
-        let race = |a, b| Suggestion::new(Problem::Race, &a, &b, &[]);
-        let plain = || at(1, 1, PlainWrite, RecordedOrder::Plain);
-        assert_eq!(race(plain(), at(2, 2, PlainRead, RecordedOrder::Plain)), Suggestion::Synchronise);
+        let race = |a, b| Suggestion::new(Problem::DataRace, &a, &b, &[]);
+        let plain = || at(1, 1, PlainWrite, AccessOrder::Plain);
+        assert_eq!(race(plain(), at(2, 2, PlainRead, AccessOrder::Plain)), Suggestion::Synchronise);
         assert_eq!(
-            race(plain(), at(2, 2, Load, RecordedOrder::Acquire)),
+            race(plain(), at(2, 2, Load, AccessOrder::Acquire)),
             Suggestion::MakeAtomic { plain: "x.c:1".to_owned() }
         );
         assert_eq!(
-            race(at(2, 2, Store, RecordedOrder::SeqCst), plain()),
+            race(at(2, 2, Store, AccessOrder::SeqCst), plain()),
             Suggestion::MakeAtomic { plain: "x.c:1".to_owned() }
         );
-        assert_eq!(race(at(2, 2, Free, RecordedOrder::Plain), plain()), Suggestion::FreeLater);
+        assert_eq!(race(at(2, 2, Free, AccessOrder::Plain), plain()), Suggestion::FreeLater);
     }
 
     #[test]
     fn a_race_over_reads_asks_for_what_they_lack() {
         let race = |path: &[Step]| {
             Suggestion::new(
-                Problem::Race,
-                &at(2, 9, PlainRead, RecordedOrder::Plain),
-                &at(1, 1, PlainWrite, RecordedOrder::Plain),
+                Problem::DataRace,
+                &at(2, 9, PlainRead, AccessOrder::Plain),
+                &at(1, 1, PlainWrite, AccessOrder::Plain),
                 path,
             )
         };
-        let message = |write, read| step(OrderStepKind::ReadsFrom, at(1, 2, Store, write), at(2, 8, Load, read));
+        let message = |write, read| step(PathStepKind::ReadsFrom, at(1, 2, Store, write), at(2, 8, Load, read));
         let words = |path: &[Step]| race(path).words();
         assert_eq!(
-            words(&[message(RecordedOrder::Relaxed, RecordedOrder::Relaxed)]),
+            words(&[message(AccessOrder::Relaxed, AccessOrder::Relaxed)]),
             "make the store at x.c:2 release and the load at x.c:8 acquire"
         );
-        assert_eq!(words(&[message(RecordedOrder::Release, RecordedOrder::Relaxed)]), "make the load at x.c:8 acquire");
-        let failed = at(2, 8, FailedCompareExchange, RecordedOrder::Relaxed);
+        assert_eq!(words(&[message(AccessOrder::Release, AccessOrder::Relaxed)]), "make the load at x.c:8 acquire");
+        let failed = WatchedAccess { failed: true, ..at(2, 8, CompareExchange, AccessOrder::Relaxed) };
         assert_eq!(
-            words(&[step(OrderStepKind::ReadsFrom, at(1, 2, Store, RecordedOrder::Release), failed)]),
+            words(&[step(PathStepKind::ReadsFrom, at(1, 2, Store, AccessOrder::Release), failed)]),
             "make the failure order of the compare-exchange at x.c:8 acquire"
         );
-        let fenced = Step { lacks_release: false, ..message(RecordedOrder::Relaxed, RecordedOrder::Relaxed) };
+        let fenced = Step { lacks_release: false, ..message(AccessOrder::Relaxed, AccessOrder::Relaxed) };
         assert_eq!(words(&[fenced]), "make the load at x.c:8 acquire");
         let count = |before: u64, after: u64| {
-            let update = |thread| at(thread, 5, Update, RecordedOrder::Relaxed);
-            step(OrderStepKind::ReadsFrom, update(before), update(after))
+            let update = |thread| at(thread, 5, Update, AccessOrder::Relaxed);
+            step(PathStepKind::ReadsFrom, update(before), update(after))
         };
         assert_eq!(words(&[count(1, 2)]), "make the read-modify-write at x.c:5 acq_rel");
         assert_eq!(race(&[]), Suggestion::Synchronise);

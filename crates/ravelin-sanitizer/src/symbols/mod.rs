@@ -6,55 +6,28 @@ mod names;
 pub use names::{demangled, is_atomic_wrapper, is_part_of, is_rust_library, is_standard_header, is_standard_library};
 
 use module::ModuleSymbols;
+use ravelin_answer::sanitizer::Frame;
 use ravelin_findings::Module;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// One level of a stack, with all that is known about it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
-    /// The function, demangled.
-    pub function: Option<String>,
-    /// Its source file, relative to the current directory if it is below that.
-    pub file: Option<String>,
-    pub line: Option<u32>,
-    pub column: Option<u32>,
-    /// The loaded file and the address in it, such as `libqueue.so+0x1234`; a bare address if there is no file.
-    pub code: String,
-    /// The function was inlined into the next frame's.
-    pub inlined: bool,
-    /// The line is that of code nearby, because the compiler gave this code none.
-    pub near: bool,
+/// Whether the code of a frame belongs to the standard library of C++ or Rust.
+pub fn is_in_standard_library(frame: &Frame) -> bool {
+    match frame.file.as_deref() {
+        Some(file) if is_rust_library(file) || is_standard_header(file) => true,
+        // Rust's `std::` needs no guess: its files are known.
+        Some(file) if file.ends_with(".rs") => false,
+        _ => frame.function.as_deref().is_some_and(is_standard_library),
+    }
 }
 
-impl Frame {
-    /// The place in a few words: source file and line, else function, else address.
-    pub fn place(&self) -> String {
-        match (&self.file, self.line, &self.function) {
-            (Some(file), Some(line), _) => format!("{file}:{line}"),
-            (_, _, Some(function)) => format!("{function} ({})", self.code),
-            _ => self.code.clone(),
-        }
-    }
-
-    /// Whether the code belongs to the standard library of C++ or Rust.
-    pub fn is_standard_library(&self) -> bool {
-        match self.file.as_deref() {
-            Some(file) if is_rust_library(file) || is_standard_header(file) => true,
-            // Rust's `std::` needs no guess: its files are known.
-            Some(file) if file.ends_with(".rs") => false,
-            _ => self.function.as_deref().is_some_and(is_standard_library),
-        }
-    }
-
-    /// Whether the code belongs to a library of the system: the C++ standard library, or code without name and source
-    /// in the C library.
-    pub fn is_system(&self) -> bool {
-        let system = ["libstdc++.so", "libc++.so", "libc.so", "libpthread.so", "libm.so"];
-        self.is_standard_library() || self.file.is_none() && system.iter().any(|name| self.code.starts_with(name))
-    }
+/// Whether the code of a frame belongs to a library of the system: the C++ standard library, or code without name and
+/// source in the C library.
+fn is_in_system(frame: &Frame) -> bool {
+    let system = ["libstdc++.so", "libc++.so", "libc.so", "libpthread.so", "libm.so"];
+    is_in_standard_library(frame) || frame.file.is_none() && system.iter().any(|name| frame.code.starts_with(name))
 }
 
 /// Everything known about loaded files; each is read once.
@@ -98,16 +71,20 @@ impl Symbols {
         if functions.is_empty() {
             functions.push(module::SymbolFunction::default());
         }
-        let shown = |function: module::SymbolFunction| Frame {
-            file: function.file.map(|file| self.relative(&file)),
-            function: function.name,
-            line: function.line,
-            column: function.column,
-            code: code.clone(),
-            inlined: function.inlined,
-            near: function.near,
+        let frame = |function: module::SymbolFunction| {
+            let frame = Frame {
+                file: function.file.map(|file| self.relative(&file)),
+                function: function.name,
+                line: function.line,
+                column: function.column,
+                code: code.clone(),
+                inlined: function.inlined,
+                near: function.near,
+                system: false,
+            };
+            Frame { system: is_in_system(&frame), ..frame }
         };
-        functions.into_iter().map(shown).collect()
+        functions.into_iter().map(frame).collect()
     }
 
     fn module(&mut self, path: &Path) -> &ModuleSymbols {

@@ -32,13 +32,13 @@ pub fn expected(
         }
     }
     for table in tables {
-        let answers = table.answers(path, "check", model.name());
+        let answers = table.answers(path, "check", model);
         expected.extend(answers.into_iter().map(|answer| (Property::Robust, answer)));
-        let column = match model.name() {
-            "tso" => "trace_robust",
-            "ra" => "ra_trace_robust",
-            "rc20" => "rc11_trace_robust",
-            _ => continue,
+        let column = match model {
+            Model::Tso => "trace_robust",
+            Model::Ra => "ra_trace_robust",
+            Model::Rc20 => "rc11_trace_robust",
+            Model::Sc | Model::Pso => continue,
         };
         match table.robust(path, column) {
             Some("yes") => expected.push((Property::Robust, "robust".to_owned())),

@@ -25,7 +25,7 @@ pub fn expected(
         expected.push((FencePlan::from_options(&header.options, engine, copies)?, header.answer.clone()));
     }
     for table in tables {
-        for answer in table.answers(path, "fence", model.name()) {
+        for answer in table.answers(path, "fence", model) {
             expected.push((FencePlan::new(SynthesisPurpose::Robust, copies), answer));
         }
         for (question, verdict) in table.questions(path) {

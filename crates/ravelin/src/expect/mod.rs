@@ -2,8 +2,10 @@
 
 mod check;
 mod fence;
+mod files;
 mod table;
 
+pub use files::{ComparisonSummary, Comparisons};
 pub use table::ExpectationTable;
 
 use crate::error::Error;
@@ -144,7 +146,7 @@ impl ModelComparison<'_> {
         let headers = self.headers.iter().filter(|expected| !expected.pending);
         let headers = headers.map(|expected| (buffer_option(expected), expected.answer.clone()));
         let rows = self.comparing.tables.iter();
-        let rows = rows.flat_map(|table| table.answers(self.path, "reach", self.model.name()));
+        let rows = rows.flat_map(|table| table.answers(self.path, "reach", self.model));
         let all: Vec<_> = headers.chain(rows.map(|answer| (None, answer))).collect();
         for (buffer, expected) in all {
             // An expectation about a bound refers to the engine that has one.
@@ -165,7 +167,7 @@ impl ModelComparison<'_> {
     fn states(&mut self, buffer: usize, reductions: Reductions) -> Result<(), Error> {
         let headers = self.headers.iter().filter(|expected| !expected.pending);
         let headers: Vec<String> = headers.map(|expected| expected.answer.clone()).collect();
-        let (path, model, tables) = (self.path, self.model.name(), self.comparing.tables.iter());
+        let (path, model, tables) = (self.path, self.model, self.comparing.tables.iter());
         let states: Vec<BTreeSet<String>> = tables.clone().filter_map(|table| table.states(path, model)).collect();
         let conditions: Vec<String> = tables.filter_map(|table| table.condition(path, model)).collect();
         if headers.is_empty() && states.is_empty() && conditions.is_empty() {

@@ -11,6 +11,7 @@
 //! `verdict`: Trencher's answer, for tso.
 
 use crate::error::Error;
+use ravelin_program::Model;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
@@ -60,26 +61,26 @@ impl ExpectationTable {
     }
 
     /// The final states expected under a model.
-    pub(super) fn states(&self, path: &Path, model: &str) -> Option<BTreeSet<String>> {
+    pub(super) fn states(&self, path: &Path, model: Model) -> Option<BTreeSet<String>> {
         let row = self.rows_of(path).first()?;
         let mut states = split(self.cell(row, "states_sc")?);
-        if model != "sc" {
+        if model != Model::Sc {
             states.extend(split(self.cell(row, &format!("extra_states_{model}"))?));
         }
         Some(states)
     }
 
     /// `Ok` or `No` for the condition under a model.
-    pub(super) fn condition(&self, path: &Path, model: &str) -> Option<String> {
+    pub(super) fn condition(&self, path: &Path, model: Model) -> Option<String> {
         let row = self.rows_of(path).first()?;
         self.cell(row, &format!("cond_{model}")).map(str::to_owned)
     }
 
     /// The expected answers of a command.
-    pub(super) fn answers(&self, path: &Path, command: &str, model: &str) -> Vec<String> {
+    pub(super) fn answers(&self, path: &Path, command: &str, model: Model) -> Vec<String> {
         let rows = self.rows_of(path).iter();
-        let fits =
-            |row: &&Vec<String>| self.cell(row, "command") == Some(command) && self.cell(row, "model") == Some(model);
+        let is = |row: &[String], column: &str, value: &str| self.cell(row, column) == Some(value);
+        let fits = |row: &&Vec<String>| is(row, "command", command) && is(row, "model", model.name());
         rows.filter(fits).filter_map(|row| self.cell(row, "answer")).map(str::to_owned).collect()
     }
 
@@ -108,14 +109,14 @@ mod tests {
         let text = "test\tother\tstates_sc\textra_states_tso\tcond_tso\nSB\t1\t0:a=1; | 0:a=2;\t0:a=0;\tOk\n";
         let table = ExpectationTable::parse(text).expect("a table");
         let path = Path::new("somewhere/SB.litmus");
-        assert_eq!(table.states(path, "sc").map(|states| states.len()), Some(2));
-        assert_eq!(table.states(path, "tso").map(|states| states.len()), Some(3));
-        assert_eq!(table.states(path, "pso"), None);
-        assert_eq!(table.condition(path, "tso").as_deref(), Some("Ok"));
-        assert_eq!(table.states(Path::new("MP.litmus"), "sc"), None);
+        assert_eq!(table.states(path, Model::Sc).map(|states| states.len()), Some(2));
+        assert_eq!(table.states(path, Model::Tso).map(|states| states.len()), Some(3));
+        assert_eq!(table.states(path, Model::Pso), None);
+        assert_eq!(table.condition(path, Model::Tso).as_deref(), Some("Ok"));
+        assert_eq!(table.states(Path::new("MP.litmus"), Model::Sc), None);
         let answers =
             ExpectationTable::parse("file\tcommand\tmodel\tanswer\na.rmm\treach\ttso\tviolated\n").expect("a table");
-        assert_eq!(answers.answers(Path::new("x/a.rmm"), "reach", "tso"), ["violated"]);
+        assert_eq!(answers.answers(Path::new("x/a.rmm"), "reach", Model::Tso), ["violated"]);
         let questions = ExpectationTable::parse("file\tquestion\tverdict\na.txt\ttrf\tnot TRF\n").expect("a table");
         assert_eq!(questions.questions(Path::new("x/a.txt")).collect::<Vec<_>>(), [("trf", "not TRF")]);
         assert!(ExpectationTable::parse("nothing\n1\n").is_err());

@@ -10,7 +10,7 @@ use ravelin_answer::{
 
 /// A demonstration that something is wrong.
 #[derive(Clone, Debug, Default)]
-pub struct Telling {
+pub struct Demonstration {
     /// What happens, in one sentence.
     pub sentence: String,
     /// What the run is: `computation under tso`, `run under sc up to the access`.
@@ -42,7 +42,7 @@ impl Role {
     }
 }
 
-impl Telling {
+impl Demonstration {
     /// The relevant lines of the source, each once.
     pub fn lines(&self) -> Vec<usize> {
         let events = self.graph.iter().flat_map(|graph| &graph.events).filter_map(|event| event.line);
@@ -71,19 +71,19 @@ pub fn words(violation: &Violation) -> String {
 }
 
 /// A witness of `reach`.
-pub fn of_run(witness: &RunWitness) -> Telling {
+pub fn of_run(witness: &RunWitness) -> Demonstration {
     let RunWitness { violation, model, shortest, initial, steps, events, edges, cycle } = witness;
     let run = run(initial, steps, model.is_buffered());
     let graph = events.as_ref().zip(edges.as_ref());
     let graph = graph.map(|(events, edges)| graph_of(&run, events, edges, cycle.as_deref().unwrap_or_default()));
     let shortest = if *shortest { ", a shortest one" } else { "" };
-    Telling {
+    Demonstration {
         sentence: format!("This run {}.", words(violation)),
         run_title: format!("run under {model}{shortest}"),
         run,
         graph,
         violated_line: violation.position().map(|at| at.line),
-        ..Telling::default()
+        ..Demonstration::default()
     }
 }
 
@@ -92,7 +92,7 @@ fn graph_of(run: &RunView, events: &[ravelin_answer::Event], edges: &[Edge], cyc
 }
 
 /// A witness of `check` under tso and pso.
-pub fn of_attack(witness: &AttackWitness) -> Telling {
+pub fn of_attack(witness: &AttackWitness) -> Demonstration {
     let overtaking = match witness.overtaking {
         OvertakingAccess::Store => "overtaking store",
         OvertakingAccess::Load => "overtaking load",
@@ -115,7 +115,7 @@ pub fn of_attack(witness: &AttackWitness) -> Telling {
         cell: step.cell.clone(),
     });
     let graph = graph_of(&run, &witness.events, &witness.edges, &cycle.collect::<Vec<_>>());
-    Telling {
+    Demonstration {
         sentence: witness.sentence.clone(),
         run_title: format!("computation under {}", witness.model),
         roles,
@@ -126,7 +126,7 @@ pub fn of_attack(witness: &AttackWitness) -> Telling {
 }
 
 /// A triangular race.
-pub fn of_race(race: &TriangularRace) -> Telling {
+pub fn of_race(race: &TriangularRace) -> Demonstration {
     let TriangularRace { thread, racing_thread, store, load, racing_store, stored, loaded, .. } = race;
     let sentence = format!(
         "{thread} stores to `{stored}`{} and then, with no fence between, reads `{loaded}`{}, to which {racing_thread} stores{}.",
@@ -142,11 +142,11 @@ pub fn of_race(race: &TriangularRace) -> Telling {
     let run = run(&race.initial, &race.steps, false);
     let graph = race.events.as_ref().zip(race.edges.as_ref());
     let graph = graph.map(|(events, edges)| graph_of(&run, events, edges, &[]));
-    Telling { sentence, run_title: "run under sc".to_owned(), roles, run, graph, violated_line: None }
+    Demonstration { sentence, run_title: "run under sc".to_owned(), roles, run, graph, violated_line: None }
 }
 
 /// A stale access under ra or rc20: an execution graph, and the run that leads to it.
-pub fn of_stale(witness: &C11Witness) -> Telling {
+pub fn of_stale(witness: &C11Witness) -> Demonstration {
     let run = run(&witness.initial, &witness.steps, false);
     let named = [("stale access", witness.access), ("ignored", witness.ignored)];
     let marked = named.map(|(_, event)| event);
@@ -155,7 +155,7 @@ pub fn of_stale(witness: &C11Witness) -> Telling {
 }
 
 /// A data race.
-pub fn of_data_race(race: &C11Race) -> Telling {
+pub fn of_data_race(race: &C11Race) -> Demonstration {
     let run = run(&race.initial, &race.steps, false);
     let named = [("first access", race.first), ("second access", race.second)];
     let marked = named.map(|(_, event)| event);
@@ -163,12 +163,12 @@ pub fn of_data_race(race: &C11Race) -> Telling {
     execution(&race.sentence, "the second access", &named, run, graph)
 }
 
-fn execution(sentence: &str, until: &str, named: &[(&str, usize)], run: RunView, graph: Graph) -> Telling {
+fn execution(sentence: &str, until: &str, named: &[(&str, usize)], run: RunView, graph: Graph) -> Demonstration {
     let role = |(role, event): &(&str, usize)| {
         let event = &graph.events[*event];
         Role { role: (*role).to_owned(), thread: event.thread.clone(), line: event.line, text: event.text.clone() }
     };
-    Telling {
+    Demonstration {
         sentence: sentence.to_owned(),
         run_title: format!("run under sc up to {until}"),
         roles: named.iter().map(role).collect(),
@@ -179,8 +179,8 @@ fn execution(sentence: &str, until: &str, named: &[(&str, usize)], run: RunView,
 }
 
 /// What no fence forbids, or what happens without one.
-pub fn of_trouble(trouble: &Trouble) -> Telling {
-    let mut telling = match &trouble.found {
+pub fn of_trouble(trouble: &Trouble) -> Demonstration {
+    let mut demonstration = match &trouble.found {
         TroubleKind::Attack(found) => of_attack(found),
         TroubleKind::Race(found) => of_race(found),
         TroubleKind::Run(found) => of_run(found),
@@ -188,7 +188,7 @@ pub fn of_trouble(trouble: &Trouble) -> Telling {
         TroubleKind::DataRace(found) => of_data_race(found),
     };
     if let Some(instance) = &trouble.instance {
-        telling.run_title.push_str(&format!(" with {}", instance.words()));
+        demonstration.run_title.push_str(&format!(" with {}", instance.words()));
     }
-    telling
+    demonstration
 }

@@ -1,22 +1,25 @@
-//! Processes that `ravelin cluster` and `ravelin serve` start end with the one that started them, also if that one is killed.
+//! Processes that `ravelin cluster` and `ravelin serve` start end with the process that started them, also if that one
+//! is killed.
 //!
-//! They are told its number. A process that finds itself with another parent ends its search and, if that takes too long, itself. It also
-//! removes the directory in which the processes of a cluster met, since the process that made it is gone.
+//! They get its number in an environment variable. A process that finds itself with another parent ends its search and,
+//! if that takes too long, itself. It also removes the directory in which the processes of a cluster meet, since the
+//! process that made it is gone.
 
 use crate::interrupt;
-use ravelin_serve::PARENT;
 use rustix::process::{Pid, getppid};
 use signal_hook::consts::SIGUSR1;
-use signal_hook::low_level;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// With this signal a parent asks its processes to stop. However often it comes, it is no second one: Ctrl-C reaches them as well.
+/// With this signal a parent asks its processes to stop. It never counts as a second signal, however often it comes:
+/// Ctrl-C reaches them as well.
 pub const STOP: i32 = SIGUSR1;
+/// Names the parent.
+const PARENT: &str = "RAVELIN_PARENT";
 /// Names the directory in which the processes of a cluster meet.
 const MEETING: &str = "RAVELIN_MEETING";
-/// Between two looks at the parent.
+/// Time between two looks at the parent.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long a search may take to end after its parent.
 const GRACE: Duration = Duration::from_secs(2);
@@ -24,8 +27,14 @@ const GRACE: Duration = Duration::from_secs(2);
 pub const MEETING_NAME: &str = "ravelin-cluster-";
 
 /// Makes this process the parent of one that is about to be started.
-pub fn adopt(command: &mut Command, meeting: &Path) {
-    command.env(PARENT, std::process::id().to_string()).env(MEETING, meeting);
+pub fn adopt(command: &mut Command) {
+    command.env(PARENT, std::process::id().to_string());
+}
+
+/// The same for a process of a cluster, which meets the others in a directory.
+pub fn adopt_in(command: &mut Command, meeting: &Path) {
+    adopt(command);
+    command.env(MEETING, meeting);
 }
 
 /// Whether this process was started by another one of Ravelin.
@@ -33,7 +42,7 @@ pub fn is_known() -> bool {
     number().is_some()
 }
 
-/// Watches over the parent, if there is one.
+/// Ends this process soon after its parent, if it has one.
 pub fn watch() {
     let Some(parent) = number() else { return };
     interrupt::stop();
@@ -49,7 +58,7 @@ pub fn watch() {
             // Others may do the same now, and one that was about to meet may have put something there in between.
             meeting.as_deref().map(remove);
             if gone.elapsed() > GRACE {
-                low_level::exit(3);
+                interrupt::leave(3);
             }
             std::thread::sleep(LOOK);
         }

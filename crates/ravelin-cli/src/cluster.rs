@@ -1,24 +1,18 @@
 //! A search spread over several processes: `--cluster` on each machine, or `ravelin cluster`, which starts them on this one.
 
-mod local;
-
-pub use local::run;
-
 use crate::arguments::{Check, Inputs, Reach, Resources};
-use crate::exit::Exit;
-use crate::interrupt;
-use crate::limits::parse_time;
+use crate::exit::{Exit, READER_IS_GONE};
 use crate::resume::Resume;
+use crate::words;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use ravelin::{Budget, Peers};
-use ravelin_cluster::{Hosts, Introduction, Links, Secret, UnexpectedPeer, WaitPolicy, connect};
+use ravelin::{Budget, Peers, fingerprint, parse_time};
+use ravelin_cluster::{Hosts, Introduction, Links, Secret, UnexpectedPeer, WaitPolicy, connect, run_local};
 use ravelin_output::complain;
-use signal_hook::low_level;
+use ravelin_process::{input, interrupt};
 use std::ffi::OsString;
-use std::hash::Hasher;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::process::ExitCode;
 use std::time::Duration;
 
 #[derive(Clone, Debug, Args)]
@@ -41,7 +35,7 @@ pub struct Cluster {
 
 /// `ravelin cluster`.
 #[derive(Debug, Args)]
-pub struct Local {
+pub struct LocalCluster {
     /// Number of processes to start on this machine
     #[arg(long, value_name = "N", global = true, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub local: u16,
@@ -65,7 +59,7 @@ impl Cluster {
     pub fn connect(&self, inputs: &Inputs) -> anyhow::Result<Option<Links>> {
         let (Some(path), Some(process)) = (&self.cluster, self.process) else { return Ok(None) };
         let hosts = self.hosts(path)?;
-        let introduction = Introduction { process, fingerprint: fingerprint(inputs, path)? };
+        let introduction = Introduction { process, fingerprint: question(inputs, path)? };
         let secret = self.secret()?;
         if secret.is_none() && !hosts.are_local() {
             complain!(
@@ -95,7 +89,7 @@ impl Cluster {
     }
 
     /// The option that asks for other processes, if one does.
-    pub fn asked(&self) -> Option<&'static str> {
+    pub fn option(&self) -> Option<&'static str> {
         self.cluster.is_some().then_some("--cluster")
     }
 
@@ -125,63 +119,83 @@ pub fn peers(links: &Option<Links>) -> Option<&dyn Peers> {
 /// After a signal the other processes may be gone already, and closing the links would wait for them. So the process ends here, with its
 /// answer given.
 pub fn leave_if_stopped(links: &Option<Links>, exit: Exit) {
-    if links.is_some() && interrupt::stop().load(Ordering::SeqCst) {
-        low_level::exit(exit.code().into());
+    if links.is_some() && interrupt::is_asked() {
+        interrupt::leave(exit.code());
     }
 }
 
 const SECRET_VARIABLE: &str = "RAVELIN_SECRET";
 
-/// Options with a value that belong to one process: where it is, and limits that count for all if one process has them.
-const OF_ONE_PROCESS: [&str; 6] =
-    ["--cluster", "--process", "--connect-timeout", "--secret-file", "--timeout", "--max-memory"];
-/// Options with a value that say how process 0 prints the answer. A checkpoint keeps them, so they have to agree where there is one.
-const OF_THE_ANSWER: [&str; 4] = ["--format", "--color", "--html", "--svg"];
+/// Options with a value that belong to one process: where it is, and limits that count for all if one process has them. The last four
+/// say how process 0 prints the answer. A checkpoint keeps them, so they have to agree where there is one.
+const OF_ONE_PROCESS: [&str; 10] = [
+    "--cluster",
+    "--process",
+    "--connect-timeout",
+    "--secret-file",
+    "--timeout",
+    "--max-memory",
+    "--format",
+    "--color",
+    "--html",
+    "--svg",
+];
 
 /// A number for what is asked: the version, the options that have to agree and the text of the programs, but not where they lie.
-fn fingerprint(inputs: &Inputs, hosts: &Path) -> anyhow::Result<u64> {
-    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let mut texts = Vec::new();
-    for file in &inputs.files {
-        if file.as_os_str() == "-" {
-            bail!("several processes cannot read one standard input: name a file");
-        }
-        texts.push(std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
+fn question(inputs: &Inputs, hosts: &Path) -> anyhow::Result<u64> {
+    if inputs.files.iter().any(|file| input::is_standard_input(file)) {
+        bail!("several processes cannot read one standard input: name a file");
     }
     let is_place =
         |word: &OsString| word == hosts.as_os_str() || inputs.files.iter().any(|file| file.as_os_str() == word);
-    // Not for secrets: it tells mistakes from intentions. The version of the algorithm is that of the binary, which is compared, too.
-    #[allow(deprecated)]
-    let mut hasher = std::hash::SipHasher::new();
-    hasher.write(env!("CARGO_PKG_VERSION").as_bytes());
-    for word in question_words(words).iter().filter(|word| !is_place(word)) {
-        hasher.write(word.as_encoded_bytes());
-        hasher.write_u8(0);
+    let words = question_words(std::env::args_os().skip(1).collect()).into_iter().filter(|word| !is_place(word));
+    let mut parts = vec![env!("CARGO_PKG_VERSION").as_bytes().to_vec()];
+    parts.extend(words.map(OsString::into_encoded_bytes));
+    for file in &inputs.files {
+        parts.push(std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
     }
-    for text in texts {
-        hasher.write_usize(text.len());
-        hasher.write(&text);
-    }
-    Ok(hasher.finish())
+    Ok(fingerprint(parts))
 }
 
-/// The words of a command line that have to agree, with `--option=value` as two.
+/// The words of a command line that have to agree.
 fn question_words(words: Vec<OsString>) -> Vec<OsString> {
-    let keeps_checkpoint = words.iter().any(|word| word.to_str().is_some_and(|word| word.starts_with("--checkpoint")));
-    let is_free = |name: &str| OF_ONE_PROCESS.contains(&name) || !keeps_checkpoint && OF_THE_ANSWER.contains(&name);
-    let mut kept = Vec::new();
-    let mut words = words.into_iter();
-    while let Some(word) = words.next() {
-        let (name, value) = match word.to_str().filter(|text| text.starts_with("--")).map(|text| text.split_once('=')) {
-            Some(Some((name, value))) => (OsString::from(name), Some(OsString::from(value))),
-            _ => (word.clone(), None),
-        };
-        match name.to_str() {
-            Some(text) if is_free(text) => drop(value.or_else(|| words.next())),
-            _ => kept.extend(std::iter::once(name).chain(value)),
-        }
+    let has_checkpoint = words.iter().any(|word| word.to_str().is_some_and(|word| word.starts_with("--checkpoint")));
+    words::without(if has_checkpoint { &OF_ONE_PROCESS[..6] } else { &OF_ONE_PROCESS }, words)
+}
+
+/// `ravelin cluster`: starts the processes, waits for them, and reports those that died.
+pub fn run(arguments: &LocalCluster) -> anyhow::Result<ExitCode> {
+    let words = words::without(&["--local"], std::env::args_os().skip_while(|word| word != "cluster").skip(1));
+    if words.iter().any(|word| word == "--cluster") {
+        bail!("`ravelin cluster` starts the processes itself; use --cluster with `ravelin check` or `ravelin reach`");
     }
-    kept
+    // The processes are asked to stop, and this one waits for what they print; the second signal ends them and then this one.
+    interrupt::stop();
+    interrupt::leave_second();
+    let reader_is_gone = i32::from(READER_IS_GONE);
+    let is_answer = |code: i32| (0..=3).contains(&code) || code == reader_is_gone;
+    let ends = run_local(arguments.local.into(), &words, &is_answer)?;
+    if let Some(signal) = interrupt::second() {
+        return Ok(interrupt::exit_code(signal).into());
+    }
+    let stopped = interrupt::is_asked();
+    let exit = match ends.first().and_then(|end| end.code()) {
+        Some(0) => Exit::Holds,
+        Some(1) => Exit::Violated,
+        Some(2) => Exit::Wrong,
+        _ => Exit::Unknown,
+    };
+    if stopped && ends.first().is_some_and(|end| end.died) {
+        complain!("stopped before there was an answer");
+    }
+    // Process 0 has reported a mistake in the command already.
+    for end in ends.iter().filter(|end| end.died && !stopped || end.code() == Some(2) && exit != Exit::Wrong) {
+        complain!("error: {end}");
+    }
+    if ends.first().and_then(|end| end.code()) == Some(reader_is_gone) {
+        return Ok(READER_IS_GONE.into());
+    }
+    Ok(if ends.iter().any(|end| end.died) { exit.max(Exit::Unknown) } else { exit }.into())
 }
 
 #[cfg(test)]

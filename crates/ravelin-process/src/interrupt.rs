@@ -1,8 +1,8 @@
 //! Signals that ask the program to end. SIGINT (Ctrl-C), SIGTERM and SIGHUP mean the same.
 //!
-//! The first one ends the search, which answers with what is known so far and writes its checkpoint. The second one ends the program at
-//! once, with 128 and the number of the signal as exit code. `timeout` sends its signal twice, to the process and to its group, so what
-//! comes right after the first signal belongs to it.
+//! The first one ends the search, which answers with what is known so far and writes its checkpoint. The second one ends
+//! the program at once, with 128 and the number of the signal as exit code. `timeout` sends its signal twice, to the
+//! process and to its group, so what comes right after the first signal belongs to it.
 //!
 //! A signal that was ignored when the program began (`nohup`, background jobs of some shells) stays ignored.
 
@@ -38,8 +38,9 @@ pub fn stop() -> &'static AtomicBool {
     &STOP
 }
 
-/// From now on a write beyond the largest permitted file (`ulimit -f`) is an error like any other, instead of a signal that ends the program
-/// and leaves its files behind. The signal is caught and not ignored, so that programs started by this one get the default action back.
+/// From now on a write beyond the largest permitted file (`ulimit -f`) is an error like any other, instead of a signal
+/// that ends the program and leaves its files behind. The signal is caught and not ignored, so that programs started by
+/// this one get the default action back.
 pub fn make_large_files_errors() {
     if !is_ignored(SIGXFSZ) {
         // An error leaves everything as it was.
@@ -47,7 +48,7 @@ pub fn make_large_files_errors() {
     }
 }
 
-/// Whether a signal has come, for those who do not start to listen themselves: without a listener it ends the program.
+/// Whether a signal has come. Does not start to listen: without a listener a signal ends the program.
 pub fn is_asked() -> bool {
     STOP.load(Ordering::SeqCst)
 }
@@ -57,12 +58,12 @@ pub fn ask_to_stop() {
     STOP.store(true, Ordering::SeqCst);
 }
 
-/// From now on the second signal does not end the program, but is told by [`second`].
+/// From now on the second signal does not end the program; [`second`] returns it.
 pub fn leave_second() {
     LEFT.store(true, Ordering::SeqCst);
 }
 
-/// The second signal.
+/// The second signal, after [`leave_second`].
 pub fn second() -> Option<i32> {
     Some(SECOND.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
 }
@@ -70,6 +71,11 @@ pub fn second() -> Option<i32> {
 /// The exit code of a program that a signal ended.
 pub fn exit_code(signal: i32) -> u8 {
     u8::try_from(128 + signal).unwrap_or(u8::MAX)
+}
+
+/// Ends the program at once, without waiting for its other threads. Files that they write stay unfinished.
+pub fn leave(code: u8) -> ! {
+    low_level::exit(code.into())
 }
 
 fn listen(ready: &mpsc::Sender<()>) {
@@ -90,12 +96,12 @@ fn listen(ready: &mpsc::Sender<()>) {
         if again && LEFT.load(Ordering::SeqCst) {
             SECOND.store(signal, Ordering::SeqCst);
         } else if again {
-            low_level::exit(exit_code(signal).into());
+            leave(exit_code(signal));
         }
     }
 }
 
-/// Whether a signal was ignored when the program began, where the system tells.
+/// Whether a signal was ignored when the program began, where the system says so.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

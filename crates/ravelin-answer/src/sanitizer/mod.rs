@@ -1,0 +1,391 @@
+//! What the sanitizer found in runs of a program: the answer of `run`, `replay` and `findings`.
+//!
+//! The host side of the sanitizer makes these values. Fields with a default are missing in documents of earlier
+//! versions.
+
+mod access;
+#[cfg(test)]
+pub(crate) mod sample;
+mod trial;
+
+pub use access::{
+    AccessKind, AccessOrder, Frame, MemoryArea, PathStep, PathStepKind, WatchedAccess, WatchedLocation, WatchedThread,
+};
+pub use trial::FixTrial;
+
+use crate::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+
+/// What was found in one or more runs of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SanitizerReport {
+    /// The program as it was called; the files for `findings`.
+    pub program: String,
+    /// Violated if there is a finding. Holds is about these runs only. Unknown if findings could not be recorded or a part
+    /// of the program was not watched.
+    pub verdict: Verdict,
+    /// How the program ended by itself, in the first run that did not end with 0; null for `findings`.
+    pub exit_code: Option<u8>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// What `replay` needs; null if only files were read.
+    pub command: Option<CommandLine>,
+    /// A command that repeats the first run with a finding, if its schedule is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<String>,
+    /// The runs; empty for `findings`.
+    pub runs: Vec<ProgramRun>,
+    /// What was found, most frequent first.
+    pub findings: Vec<Finding>,
+    /// Runs in which no thread could continue.
+    pub stuck: Vec<Standstill>,
+    /// What is not shown.
+    pub hidden: HiddenFindings,
+    /// Lines of suppressions files that matched nothing, each with file and number.
+    pub unused_suppressions: Vec<String>,
+    /// How many processes could not record what they found.
+    #[serde(default)]
+    pub unrecorded: u64,
+    /// What else limits the answer.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// The processes that were watched.
+    pub processes: Vec<WatchedProcess>,
+}
+
+impl SanitizerReport {
+    /// Whether everything that was found could be recorded.
+    pub fn is_recorded(&self) -> bool {
+        self.unrecorded == 0 && self.processes.iter().all(|process| process.dropped == 0)
+    }
+
+    /// Whether nothing was found.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty() && self.stuck.is_empty()
+    }
+
+    /// A finding or a standstill by its number, from 1: the run in which it occurred first. Standstills are numbered
+    /// after the findings.
+    pub fn first_run(&self, number: usize) -> Option<Option<&FirstRun>> {
+        let findings = self.findings.iter().map(|finding| finding.first_run.as_ref());
+        let stuck = self.stuck.iter().map(|stuck| stuck.first_run.as_ref());
+        findings.chain(stuck).nth(number.checked_sub(1)?)
+    }
+}
+
+/// What was run, so that it can be repeated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CommandLine {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// The directory in which it ran.
+    pub directory: String,
+    /// Its file.
+    pub executable: Option<String>,
+    /// A hash of the contents of the executable, in hexadecimal.
+    #[serde(with = "hexadecimal")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub fingerprint: u64,
+    /// Words for the runtime.
+    pub options: Vec<String>,
+    /// How many scheduling points without an effect make a livelock.
+    pub livelock: u64,
+}
+
+/// One run of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProgramRun {
+    /// Such as `random:7` or `pct:7:3:1000`; null for the schedule of the operating system.
+    pub schedule: Option<String>,
+    /// Its own exit code, or 128 and the signal that killed it.
+    pub exit_code: u8,
+    /// The signal that killed it.
+    pub signal: Option<i32>,
+    /// Scheduling points.
+    pub points: u64,
+    /// A hash in hexadecimal that is the same in another run of the same schedule.
+    #[serde(with = "hexadecimal")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub trail: u64,
+    /// The schedule decided everything.
+    pub replayable: bool,
+}
+
+/// Where something occurred first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FirstRun {
+    /// The number of the run, from 0.
+    pub run: usize,
+    /// Its schedule.
+    pub schedule: Option<String>,
+    /// The scheduling point; 0 without a schedule.
+    #[serde(default)]
+    pub point: u64,
+}
+
+/// How many findings are not shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HiddenFindings {
+    /// Inside the C++ standard library.
+    pub library: usize,
+    /// A stale value only makes a waiting loop repeat once more.
+    pub spinning: usize,
+    /// A suppressions file covers them.
+    pub suppressed: usize,
+}
+
+/// A watched process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WatchedProcess {
+    /// Its number.
+    pub process: u64,
+    /// The runtime saw its end.
+    pub ended: bool,
+    /// Threads started, including the first one.
+    pub threads: u64,
+    /// Atomic accesses that were checked; 0 if not counted.
+    pub accesses: u64,
+    /// The most atomic locations that were alive at once.
+    pub locations: u64,
+    /// Findings for which there was no room.
+    pub dropped: u64,
+    /// It was not watched, or only in part; the notes say why.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwatched: bool,
+    /// What limits the answer.
+    pub notes: Vec<String>,
+}
+
+/// What may go wrong between two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Problem {
+    /// They conflict, at least one is not atomic, and nothing orders them.
+    DataRace,
+    /// A read may miss the write.
+    StaleRead,
+    /// A store may be overtaken by the write.
+    StaleWrite,
+    /// A read-modify-write may miss the write.
+    StaleUpdate,
+}
+
+impl Problem {
+    /// Its name in documents; stable across versions.
+    pub fn name(self) -> &'static str {
+        match self {
+            Problem::DataRace => "data-race",
+            Problem::StaleRead => "stale-read",
+            Problem::StaleWrite => "stale-write",
+            Problem::StaleUpdate => "stale-update",
+        }
+    }
+
+    /// A heading.
+    pub fn words(self) -> &'static str {
+        match self {
+            Problem::DataRace => "data race",
+            Problem::StaleRead => "may read a stale value",
+            Problem::StaleWrite => "store may be overtaken",
+            Problem::StaleUpdate => "update may read a stale value",
+        }
+    }
+}
+
+/// A robustness violation or a data race.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// Which of them.
+    pub problem: Problem,
+    /// The same in a sentence.
+    pub sentence: String,
+    /// How often it was seen.
+    pub count: u64,
+    /// In how many runs.
+    pub runs: usize,
+    /// The first of these runs; null for `findings`.
+    #[serde(default)]
+    pub first_run: Option<FirstRun>,
+    /// Names of the changes that the suggestion consists of, for `--verify-fix`.
+    pub fixes: Vec<String>,
+    /// It only makes a waiting loop repeat once more.
+    pub spinning: bool,
+    /// The access that may miss the other one, or the later one of a race.
+    pub access: WatchedAccess,
+    /// The write that may be missed, or the earlier access of a race.
+    pub other: WatchedAccess,
+    /// What was accessed.
+    pub location: WatchedLocation,
+    /// Why `other` comes before `access` under sequential consistency, last step first. For a race: the reads by which
+    /// `access` came after `other` in this run.
+    pub path: Vec<PathStep>,
+    /// What to change.
+    pub suggestion: Suggestion,
+}
+
+impl Finding {
+    /// The problem in a sentence, without its places.
+    pub fn sentence(
+        problem: Problem,
+        access: &WatchedAccess,
+        other: &WatchedAccess,
+        location: &WatchedLocation,
+    ) -> String {
+        let (access, other, location) = (access.words(), other.words(), location.words());
+        match problem {
+            Problem::DataRace => format!("data race on {location}: {access} and {other} are not ordered"),
+            Problem::StaleRead => format!("{access} of {location} may miss the {other} and read a stale value"),
+            Problem::StaleWrite => format!("{access} to {location} may be overtaken by the {other} before it"),
+            Problem::StaleUpdate => format!("{access} of {location} may miss the {other} and update a stale value"),
+        }
+    }
+}
+
+/// What to change to remove a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Suggestion {
+    /// Its kind.
+    pub kind: SuggestionKind,
+    /// One or two sentences.
+    pub text: String,
+    /// Accesses that need a stronger order.
+    pub accesses: Option<Vec<Strengthening>>,
+    /// The parts of threads that need a fence.
+    pub fences: Option<Vec<Segment>>,
+}
+
+/// Kinds of suggestions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SuggestionKind {
+    /// Accesses need a stronger order.
+    ReleaseAcquire,
+    /// Parts of threads need a seq_cst fence, or seq_cst accesses at their ends.
+    SeqCstFences,
+    /// Both accesses need the same lock, or have to be atomic.
+    Synchronise,
+    /// One access has to be atomic.
+    MakeAtomic,
+    /// The memory is freed too early.
+    FreeLater,
+    /// It is not known what orders the accesses.
+    Unknown,
+}
+
+/// Make the access at a place at least of an order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Strengthening {
+    /// `load`, `store`, `failure order of the compare-exchange`, ….
+    pub access: String,
+    /// Its place.
+    pub place: String,
+    /// The order.
+    pub order: AccessOrder,
+}
+
+/// A part of a thread: from one access to a later one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Segment {
+    /// The thread.
+    pub thread: String,
+    /// The place of the first access.
+    pub from: String,
+    /// The place of the second one.
+    pub to: String,
+}
+
+/// Why no thread continued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum StandstillKind {
+    /// Every thread waits for another one.
+    Deadlock,
+    /// Threads only repeat waiting loops.
+    Livelock,
+    /// Nothing happened for some time.
+    NoProgress,
+}
+
+impl StandstillKind {
+    /// Its name in documents; stable across versions.
+    pub fn name(self) -> &'static str {
+        match self {
+            StandstillKind::Deadlock => "deadlock",
+            StandstillKind::Livelock => "livelock",
+            StandstillKind::NoProgress => "no-progress",
+        }
+    }
+}
+
+/// A run in which no thread could continue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Standstill {
+    /// Why.
+    pub problem: StandstillKind,
+    /// The same as a heading.
+    #[serde(default)]
+    pub sentence: Option<String>,
+    /// For how many seconds nothing had happened; 0 for a deadlock or livelock.
+    #[serde(default)]
+    pub seconds: u64,
+    /// In how many runs.
+    pub runs: usize,
+    /// The first of these runs.
+    #[serde(default)]
+    pub first_run: Option<FirstRun>,
+    /// All threads that had not ended.
+    pub threads: Vec<BlockedThread>,
+}
+
+impl Standstill {
+    /// A heading.
+    pub fn words(&self) -> &str {
+        self.sentence.as_deref().unwrap_or(self.problem.name())
+    }
+}
+
+/// What a thread waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BlockedThread {
+    /// The thread.
+    pub thread: WatchedThread,
+    /// What it does, in words.
+    pub sentence: String,
+    /// The lock or other object.
+    #[serde(default)]
+    pub object: Option<WatchedLocation>,
+    /// The thread that holds the lock, or whose end is awaited, if that is known.
+    #[serde(default)]
+    pub other: Option<WatchedThread>,
+    /// Innermost first.
+    pub stack: Vec<Frame>,
+}
+
+/// Numbers as sixteen hexadecimal digits.
+mod hexadecimal {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub fn serialize<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{number:016x}"))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        u64::from_str_radix(&text, 16).map_err(|_| de::Error::custom(format!("`{text}` is not a hexadecimal number")))
+    }
+}

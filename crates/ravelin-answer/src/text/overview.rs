@@ -1,0 +1,61 @@
+//! Answers of `check` side by side: one line per file, one column per model.
+
+use super::TextTable;
+use crate::{Answer, Verdict};
+use ravelin_program::Model;
+
+/// The verdicts of several files under several models.
+#[derive(Clone, Debug, Default)]
+pub struct Overview {
+    answers: Vec<(String, Model, &'static str)>,
+}
+
+impl Overview {
+    /// Adds the verdict of an answer about a model.
+    pub fn add(&mut self, answer: &Answer) {
+        if let Some(model) = answer.model() {
+            self.answers.push((answer.file().to_owned(), model, word(answer)));
+        }
+    }
+
+    /// The table; empty if there is only one model.
+    pub fn text(&self) -> String {
+        let models = distinct(self.answers.iter().map(|(_, model, _)| *model));
+        if models.len() < 2 {
+            return String::new();
+        }
+        let mut table = TextTable::new(&[]);
+        table.row([String::new()].into_iter().chain(models.iter().map(Model::to_string)));
+        for file in distinct(self.answers.iter().map(|(file, ..)| file)) {
+            let word = |model: &Model| {
+                let found = self.answers.iter().find(|(of, under, _)| of == file && under == model);
+                found.map_or(String::new(), |(.., word)| (*word).to_owned())
+            };
+            table.row([file.clone()].into_iter().chain(models.iter().map(word)));
+        }
+        table.render("")
+    }
+}
+
+/// The verdict in a word or two.
+fn word(answer: &Answer) -> &'static str {
+    match (answer, answer.verdict()) {
+        (Answer::None(_), None) => "does not apply",
+        (Answer::C11Robustness(answer), _) if answer.race.is_some() => "data race",
+        (_, None | Some(Verdict::Unknown)) => "unknown",
+        (Answer::TriangularRaces(_), Some(Verdict::Holds)) => "free",
+        (Answer::TriangularRaces(_), Some(Verdict::Violated)) => "race",
+        (_, Some(Verdict::Holds)) => "robust",
+        (_, Some(Verdict::Violated)) => "not robust",
+    }
+}
+
+fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for one in all {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    distinct
+}

@@ -1,0 +1,119 @@
+//! What the sanitizer found as results: the other access and the steps of the path are related locations, both stacks
+//! are thread flows.
+
+use super::format::{
+    CodeFlow, Fingerprints, LogicalLocation, Notification, ResultKind, SarifLevel, SarifLocation, SarifResult,
+    ThreadFlow, ThreadFlowLocation,
+};
+use super::{SANITIZER, numbered, physical};
+use ravelin_answer::SanitizerReport;
+use ravelin_answer::sanitizer::{Finding, Frame, MemoryArea, WatchedAccess};
+use ravelin_program::Position;
+
+pub(super) fn result(finding: &Finding) -> SarifResult {
+    let mut related = vec![innermost(&finding.other, finding.other.phrase(None))];
+    for step in &finding.path {
+        related.push(innermost(&step.after, step.sentence()));
+        related.push(innermost(&step.before, step.before.phrase(Some(&step.location))));
+    }
+    if let MemoryArea::Heap { allocated, .. } = &finding.location.memory {
+        related.extend(allocated.first().map(|frame| place(frame, "the memory was allocated here".to_owned())));
+    }
+    let rule_id = finding.problem.name();
+    let rule = SANITIZER.iter().enumerate().find(|(_, rule)| rule.id == rule_id);
+    let site = |access: &WatchedAccess| access.place().unwrap_or_default();
+    let flow = CodeFlow {
+        message: "the stacks of both accesses".into(),
+        thread_flows: vec![flow(&finding.other), flow(&finding.access)],
+    };
+    SarifResult {
+        rule_id,
+        rule_index: rule.map(|(index, _)| index),
+        kind: ResultKind::Fail,
+        level: rule.map_or(SarifLevel::Warning, |(_, rule)| rule.level),
+        message: format!("{}; {}", finding.sentence, finding.suggestion.text).into(),
+        locations: [innermost(&finding.access, finding.access.phrase(Some(&finding.location)))],
+        related_locations: numbered(related),
+        code_flows: vec![flow],
+        fixes: Vec::new(),
+        occurrence_count: Some(finding.count),
+        partial_fingerprints: Fingerprints {
+            places: format!("{rule_id} {} {}", site(&finding.access), site(&finding.other)),
+        },
+    }
+}
+
+/// If the absence of results implies nothing, there must be a notification.
+pub(super) fn notifications(report: &SanitizerReport) -> Vec<Notification> {
+    let lacking = report.processes.iter().filter(|process| process.dropped > 0 || process.unwatched);
+    let texts = report.unrecorded_note().into_iter().chain(lacking.flat_map(|process| process.notes.clone()));
+    texts.map(|text| Notification { level: SarifLevel::Error, message: text.into(), locations: Vec::new() }).collect()
+}
+
+/// A thread flow: the calls that lead to an access, outermost first.
+fn flow(access: &WatchedAccess) -> ThreadFlow {
+    let call = |(depth, frame): (usize, &Frame)| {
+        let function = frame.function.as_deref().unwrap_or("?");
+        let message = if depth == 0 { access.phrase(None) } else { format!("call in {function}") };
+        ThreadFlowLocation {
+            location: place(frame, message),
+            nesting_level: Some(access.stack.len() - 1 - depth),
+            execution_order: None,
+        }
+    };
+    let mut locations: Vec<ThreadFlowLocation> = access.stack.iter().enumerate().rev().map(call).collect();
+    if locations.is_empty() {
+        // A flow must not be empty.
+        let location = innermost(access, access.phrase(None));
+        locations.push(ThreadFlowLocation { location, ..ThreadFlowLocation::default() });
+    }
+    ThreadFlow { id: access.thread.words(), locations }
+}
+
+fn innermost(access: &WatchedAccess, message: String) -> SarifLocation {
+    match access.stack.first() {
+        Some(frame) => place(frame, message),
+        None => SarifLocation { message: Some(message.into()), ..SarifLocation::default() },
+    }
+}
+
+fn place(frame: &Frame, message: String) -> SarifLocation {
+    let position = frame.line.map(|line| Position { line: line as usize, column: frame.column.unwrap_or(0) as usize });
+    let function = frame.function.as_ref().unwrap_or(&frame.code);
+    SarifLocation {
+        id: None,
+        message: Some(message.into()),
+        physical_location: frame.file.as_deref().map(|file| physical(file, position)),
+        logical_locations: vec![LogicalLocation {
+            name: None,
+            fully_qualified_name: Some(function.clone()),
+            kind: "function",
+        }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sarif::report;
+    use ravelin_answer::Document;
+    use serde_json::Value;
+
+    #[test]
+    fn a_result_has_both_stacks_and_the_path() {
+        let findings = Document::read(include_str!("findings.json")).expect("a document");
+        let document: Value = serde_json::from_str(&report(&findings.answers, None)).expect("it is JSON");
+        let run = &document["runs"][0];
+        let results = run["results"].as_array().expect("results are a list");
+        assert_eq!(results.len(), 2);
+        let first = &results[0];
+        assert_eq!(first["ruleId"], "stale-read");
+        let index = first["ruleIndex"].as_u64().expect("a number") as usize;
+        assert_eq!(run["tool"]["driver"]["rules"][index]["id"], "stale-read");
+        assert_eq!(first["locations"][0]["physicalLocation"]["region"]["startLine"], 14);
+        assert_eq!(first["relatedLocations"].as_array().map(Vec::len), Some(3));
+        let flows = &first["codeFlows"][0]["threadFlows"];
+        assert_eq!(flows[1]["locations"][0]["location"]["physicalLocation"]["region"]["startLine"], 20);
+        assert_eq!(flows[1]["locations"][1]["nestingLevel"], 1);
+        assert_eq!(first["occurrenceCount"], 1200);
+    }
+}

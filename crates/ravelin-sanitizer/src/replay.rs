@@ -1,0 +1,90 @@
+//! The run of a finding according to a stored report, so that it can be repeated.
+
+use crate::runs::{RunPlan, Scheduling};
+use crate::watch::WatchCommand;
+use ravelin_answer::sanitizer::{CommandLine, SanitizerReport};
+use ravelin_answer::{Answer, Document};
+use ravelin_schedule::{NoSchedule, Schedule, Strategy};
+use std::ffi::OsString;
+use thiserror::Error;
+
+/// Why a run cannot be repeated.
+#[derive(Debug, Error)]
+pub enum NotReplayable {
+    #[error("this is no report of `ravelin run --format json`")]
+    NotAReport,
+    #[error("nothing was found in the runs of this report, so there is nothing to replay")]
+    NothingFound,
+    #[error("this report has {all} findings, and none is number {number}")]
+    NoSuchFinding { all: usize, number: usize },
+    #[error(
+        "this was found under the schedule of the operating system, which cannot be replayed: run the program with --schedule random or pct"
+    )]
+    ByTheSystem,
+    #[error(transparent)]
+    Schedule(#[from] NoSchedule),
+    #[error("the report does not say which program was run")]
+    WithoutProgram,
+}
+
+/// The run in which a finding was made.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    pub command: CommandLine,
+    pub schedule: Schedule,
+    /// The scheduling point at which it was found.
+    pub point: u64,
+    /// The number of the finding, from 1.
+    pub number: usize,
+}
+
+impl Replay {
+    /// Of finding `number`, from 1, in a document of `ravelin run`.
+    pub fn new(document: &Document, number: usize) -> Result<Replay, NotReplayable> {
+        let Some(Answer::Sanitizer(report)) = document.answers.first() else { return Err(NotReplayable::NotAReport) };
+        let all = report.findings.len() + report.stuck.len();
+        if all == 0 {
+            return Err(NotReplayable::NothingFound);
+        }
+        let first = report.first_run(number).ok_or(NotReplayable::NoSuchFinding { all, number })?;
+        let schedule = first.and_then(|first| Some((first.schedule.as_deref()?, first.point)));
+        let (schedule, point) = schedule.ok_or(NotReplayable::ByTheSystem)?;
+        let command = report.command.clone().filter(|command| !command.words.is_empty());
+        let command = command.ok_or(NotReplayable::WithoutProgram)?;
+        Ok(Replay { command, schedule: schedule.parse()?, point, number })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &str {
+        &self.command.words[0]
+    }
+
+    /// The run that repeats it, up to that point.
+    pub fn plan(&self) -> RunPlan {
+        let options = self.command.options.iter().filter(|word| *word != "halt-on-first").cloned();
+        let mut words = self.command.words.iter().map(OsString::from);
+        RunPlan {
+            watch: WatchCommand {
+                program: words.next().unwrap_or_default(),
+                arguments: words.collect(),
+                options: options.chain([format!("halt-at={}", self.point)]).collect(),
+                ..WatchCommand::default()
+            },
+            scheduling: match self.schedule.strategy {
+                Strategy::Random => Scheduling::Random,
+                Strategy::Pct { depth, length } => Scheduling::Pct { depth, length: Some(length) },
+            },
+            seed: self.schedule.seed,
+            runs: 1,
+            jobs: 1,
+            livelock: self.command.livelock,
+            silent: false,
+        }
+    }
+
+    /// Whether the finding occurred again in a run of the plan.
+    pub fn occurred(&self, again: &SanitizerReport) -> bool {
+        let all = again.findings.len() + again.stuck.len();
+        (1..=all).any(|number| again.first_run(number).flatten().is_some_and(|first| first.point == self.point))
+    }
+}
