@@ -8,6 +8,7 @@ mod command;
 mod crates;
 #[cfg(test)]
 mod documents;
+mod families;
 mod footer;
 mod measure;
 mod papers;

@@ -13,6 +13,7 @@ mod parameterised;
 mod rc20;
 mod reach;
 mod robustness;
+mod robustness_families;
 pub mod runtime;
 mod schedules;
 mod stateright;

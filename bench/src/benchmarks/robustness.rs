@@ -1,6 +1,7 @@
 //! What robustness costs: the programs of Table 2 of the ESOP paper in our versions, how the search grows with the number of threads,
-//! the engines side by side, and, if somebody has them, the files of Trencher.
+//! the engines side by side, families of programs, and, if somebody has them, the files of Trencher.
 
+use super::robustness_families::families;
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, in_turns, machine, ratio, repetitions, timed, wall_time};
 use crate::papers::robustness_2013::TABLE_2;
@@ -22,6 +23,9 @@ pub struct Arguments {
     /// Most threads of Lamport's algorithm
     #[arg(long, default_value_t = 5)]
     threads: usize,
+    /// Most threads of the families
+    #[arg(long, default_value_t = 5)]
+    family_threads: usize,
     /// How often each question is asked; the median counts
     #[arg(long, default_value_t = REPETITIONS, value_parser = repetitions())]
     repetitions: usize,
@@ -42,6 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     table_2(arguments)?;
     growth(arguments)?;
     engines(arguments)?;
+    families(arguments.family_threads, arguments.repetitions)?;
     if let Some(folder) = &arguments.trencher {
         trencher(folder, arguments)?;
     }

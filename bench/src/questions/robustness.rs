@@ -12,6 +12,11 @@ pub fn every_attack(engine: RobustnessEngine) -> RobustnessQuestion<'static> {
     RobustnessQuestion { engine, all: true, ..RobustnessQuestion::new(Model::Tso) }
 }
 
+/// The first feasible attack is enough, found by one worker.
+pub fn first_attack(engine: RobustnessEngine) -> RobustnessQuestion<'static> {
+    RobustnessQuestion { all: false, ..every_attack(engine) }
+}
+
 /// The answer, and the median of the processor time of one worker. A question with a limit has to be settled within it.
 pub fn measure(
     program: &Program,
