@@ -1,13 +1,13 @@
 //! Every engine on families of programs that grow: how long each takes to the first violation, or to the proof that there is
 //! none, and how the default compares with the best of them.
 
-use crate::questions::robustness::{every_attack, first_attack};
 use crate::families::Family;
 use crate::measure::{process_time, ratio, repeated, timed};
+use crate::questions::robustness::{every_attack, first_attack};
 use crate::table::{Table, count, seconds_or_stopped};
 use anyhow::Result;
 use ravelin_analysis::Verdict;
-use ravelin_analysis::robustness::{RobustnessEngine, RobustnessAnswer, RobustnessQuestion, robustness};
+use ravelin_analysis::robustness::{RobustnessAnswer, RobustnessEngine, RobustnessQuestion, robustness};
 use ravelin_explore::Budget;
 use ravelin_program::Program;
 use std::time::Duration;
@@ -42,7 +42,11 @@ pub fn families(most_threads: usize, repetitions: usize) -> Result<()> {
     Ok(())
 }
 
-fn table(most_threads: usize, repetitions: usize, ask: fn(RobustnessEngine) -> RobustnessQuestion<'static>) -> Result<()> {
+fn table(
+    most_threads: usize,
+    repetitions: usize,
+    ask: fn(RobustnessEngine) -> RobustnessQuestion<'static>,
+) -> Result<()> {
     let mut head = vec!["family", "threads", "answer", "states", "default"];
     head.extend(RobustnessEngine::ALL.map(RobustnessEngine::name));
     head.push("best");

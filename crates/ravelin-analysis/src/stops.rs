@@ -77,7 +77,7 @@ fn stops_of(program: &Program, budget: Budget) -> Result<StopsAnswer, AnalysisEr
         return Ok(StopsAnswer::default());
     }
     let settings = Settings { purpose: Purpose::Goals, reductions: Reductions::ALL, ..Settings::new(Model::Sc) };
-    let options = Options { budget, enough: None, until: Until::Exhausted };
+    let options = Options { budget, until: Until::Exhausted };
     let explored = run(program, settings, &options)?;
     let mut found = Vec::new();
     for violation in explored.violations() {

@@ -28,4 +28,5 @@ mod pso_random;
 mod random_programs;
 mod robustness_claims;
 mod robustness_random;
+mod robustness_shares;
 mod sb_random;

@@ -52,7 +52,7 @@ pub use checkpoint::Checkpoints;
 pub use files::{StorageAction, StorageError};
 pub use limits::{Limit, Limits, Progress};
 pub use peers::{LostProcess, Peers};
-pub use search::{Options, Until, explore};
+pub use search::{Options, Until, explore, explore_in_stages};
 pub use set::StateSet;
 pub use space::{End, Space, StateFinding, StateId, Statistics};
 pub use storage::Storage;

@@ -48,15 +48,12 @@ pub(crate) const MOST_STATES: u64 = u32::MAX as u64 - 1;
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     pub budget: Budget<'a>,
-    /// States after which a caller wants to have a look, fewer than the limit permits. The round is completed first, so all states up to
-    /// this number are those of one worker, which cannot be said of a limit.
-    pub enough: Option<u64>,
     pub until: Until,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { budget: Budget::default(), enough: None, until: Until::FirstFinding }
+        Options { budget: Budget::default(), until: Until::FirstFinding }
     }
 }
 
@@ -72,6 +69,34 @@ pub enum Until {
 
 /// Explores a system from its initial states.
 pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> {
+    explore_until(system, options, None)
+}
+
+/// Explores a system in stages, in the memory of this process. As soon as there are more states than the stage permits,
+/// `look` sees what there is, and says how many the next stage may have; `None` ends the exploration by the limit of
+/// states. The round is completed before, so the states up to the size of the stage are those that one worker finds,
+/// which cannot be said of a limit. Nothing is explored twice.
+pub fn explore_in_stages<S: System>(
+    system: &S,
+    options: &Options,
+    first: u64,
+    look: &mut dyn FnMut(&Space<S::Interrupt>) -> Option<u64>,
+) -> Space<S::Interrupt> {
+    let options = Options { budget: options.budget.in_memory(), ..*options };
+    explore_until(system, &options, Some(Stages { size: first, look }))
+}
+
+/// When to have a look at an exploration, and how.
+struct Stages<'a, I> {
+    size: u64,
+    look: &'a mut dyn FnMut(&Space<I>) -> Option<u64>,
+}
+
+fn explore_until<S: System>(
+    system: &S,
+    options: &Options,
+    mut stages: Option<Stages<S::Interrupt>>,
+) -> Space<S::Interrupt> {
     let Budget { workers, storage: beyond, .. } = options.budget;
     let workers = workers.clamp(1, MOST_WORKERS);
     let team = Team::new(beyond.peers, workers);
@@ -99,6 +124,10 @@ pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> 
         transitions: 0,
         frontier: 0,
         due: false,
+        stage: stages.as_ref().map(|stages| stages.size),
+        stage_is_over: false,
+        below: 0,
+        levels: Vec::new(),
         in_order,
         turns: Vec::new(),
         shards: shards.into_iter().map(Mutex::new).collect(),
@@ -106,7 +135,7 @@ pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> 
         interrupted_by: Mutex::new(None),
     };
     search.begin(resumed);
-    let end = search.run().unwrap_or_else(End::from);
+    let end = search.run(&mut stages).unwrap_or_else(End::from);
     search.conclude(end)
 }
 
@@ -123,6 +152,13 @@ struct Search<'a, S: System> {
     frontier: u64,
     /// It is time for a checkpoint, as of the last round.
     due: bool,
+    /// States of the current stage, and whether there are more, as of the last round.
+    stage: Option<u64>,
+    stage_is_over: bool,
+    /// Where states are kept in order, those of the current level below this rank are expanded.
+    below: u64,
+    /// States up to the end of each level.
+    levels: Vec<u64>,
     /// Whether states are kept in order, and if so the shards of all states up to the current level in that order.
     in_order: bool,
     turns: Vec<u8>,
@@ -162,6 +198,8 @@ impl<S: System> Search<'_, S> {
     /// What was found since the last level is now the current one.
     fn next_level(&mut self) {
         self.shards.iter_mut().for_each(|shard| unlocked(shard).next_level());
+        self.below = 0;
+        self.levels.push(self.shards.iter_mut().map(|shard| unlocked(shard).store.len() as u64).sum());
         if self.in_order {
             let ranks = self.rank_new();
             self.shards.iter_mut().zip(ranks).for_each(|(shard, ranks)| unlocked(shard).set_ranks(ranks));
@@ -199,7 +237,7 @@ impl<S: System> Search<'_, S> {
     /// What to expand in a round of at most so many states of each shard, after those below a rank.
     fn portion(&self, most: usize, below: u64, states: u64, transitions: u64, frontier: u64) -> Portion {
         let shards = self.team.shards() as u64;
-        let most_states = self.options.enough.map_or(self.most_states(), |enough| enough.min(self.most_states()));
+        let most_states = self.stage.map_or(self.most_states(), |stage| stage.min(self.most_states()));
         let left = most_states.saturating_sub(states) / 4 / shards;
         let mut most = (most as u64).min(left.max(FEWEST));
         if !self.in_order {
@@ -237,12 +275,22 @@ impl<S: System> Search<'_, S> {
         }
     }
 
-    fn run(&mut self) -> Result<End<S::Interrupt>, ExternalFailure> {
+    fn run(&mut self, stages: &mut Option<Stages<S::Interrupt>>) -> Result<End<S::Interrupt>, ExternalFailure> {
         while self.frontier > 0 {
             let worth_sharing = self.frontier >= WORTH_SHARING * self.team.processes() as u64;
             let end = if self.shards.len() > 1 && worth_sharing { self.level_together()? } else { self.level_alone()? };
             if let Some(end) = end {
                 return Ok(end);
+            }
+            if let Some(Stages { size, look }) = stages
+                && std::mem::take(&mut self.stage_is_over)
+            {
+                let Some(next) = self.show(look) else { return Ok(End::Limit(Limit::States(*size))) };
+                *size = next;
+                self.stage = Some(next);
+                if self.shards.iter_mut().any(|shard| unlocked(shard).unexpanded() > 0) {
+                    continue;
+                }
             }
             self.next_level();
             self.depth += u64::from(self.frontier > 0);
@@ -261,7 +309,7 @@ impl<S: System> Search<'_, S> {
         let most = if self.team.is_alone() { ROUND } else { SHARED_ROUND };
         let first = self.team.first();
         let mut outboxes = Vec::new();
-        let mut portion = self.portion(most, 0, self.states, self.transitions, self.frontier);
+        let mut portion = self.portion(most, self.below, self.states, self.transitions, self.frontier);
         loop {
             for shard in &mut self.shards {
                 unlocked(shard).expand(self.system, portion);
@@ -292,7 +340,7 @@ impl<S: System> Search<'_, S> {
             self.shards.iter_mut().for_each(|shard| summary.add(unlocked(shard)));
             let round = self.settle(summary, self.transitions, most, portion)?;
             self.note_round(&round);
-            if round.end.is_some() || !round.left {
+            if round.end.is_some() || round.stage_is_over || !round.left {
                 return Ok(round.end);
             }
             portion = round.portion;
@@ -302,6 +350,53 @@ impl<S: System> Search<'_, S> {
     fn note_round(&mut self, round: &RoundResult<S::Interrupt>) {
         (self.states, self.transitions) = (round.states, round.transitions);
         (self.frontier, self.due) = (round.frontier, round.due);
+        (self.below, self.stage_is_over) = (round.below, round.stage_is_over);
+    }
+
+    /// Shows what there is so far, and takes it back.
+    fn show(&mut self, look: &mut dyn FnMut(&Space<S::Interrupt>) -> Option<u64>) -> Option<u64> {
+        let turns = self.turns.len();
+        if self.in_order {
+            self.rank_new();
+        }
+        let statistics = self.statistics();
+        let width = self.system.width();
+        let take = |shard: &mut Mutex<Shard<S>>| std::mem::replace(&mut unlocked(shard).store, StateStore::new(width));
+        let stores = self.shards.iter_mut().map(take).collect();
+        let mut space = Space {
+            end: End::Limit(Limit::States(self.stage.unwrap_or(MOST_STATES))),
+            cut_off: false,
+            findings: Vec::new(),
+            statistics,
+            shards: stores,
+            turns: std::mem::take(&mut self.turns),
+            levels: std::mem::take(&mut self.levels),
+            kept: None,
+        };
+        let next = look(&space);
+        for (shard, store) in self.shards.iter_mut().zip(std::mem::take(&mut space.shards)) {
+            unlocked(shard).store = store;
+        }
+        self.levels = space.levels;
+        self.turns = space.turns;
+        self.turns.truncate(turns);
+        next
+    }
+
+    fn statistics(&mut self) -> Statistics {
+        let mut statistics = Statistics {
+            transitions: self.transitions,
+            depth: self.depth,
+            elapsed: self.start.elapsed(),
+            workers: self.team.shards(),
+            ..Statistics::default()
+        };
+        for shard in self.shards.iter_mut().map(unlocked) {
+            statistics.states += shard.store.len() as u64;
+            statistics.frontier += (shard.store.len() - shard.expanded) as u64;
+            statistics.bytes += shard.bytes() as u64;
+        }
+        statistics
     }
 
     /// Expands a whole level with one thread a shard.
@@ -315,7 +410,9 @@ impl<S: System> Search<'_, S> {
         let round = Mutex::new(Ok(RoundResult {
             end: None,
             left: true,
-            portion: self.portion(SHARED_ROUND, 0, self.states, self.transitions, self.frontier),
+            stage_is_over: false,
+            below: self.below,
+            portion: self.portion(SHARED_ROUND, self.below, self.states, self.transitions, self.frontier),
             states: self.states,
             transitions: self.transitions,
             frontier: self.frontier,
@@ -389,7 +486,8 @@ impl<S: System> Search<'_, S> {
                             {
                                 *round = this.settle(summary, last.transitions, SHARED_ROUND, last.portion);
                             }
-                            let goes_on = matches!(&*round, Ok(RoundResult { end: None, left: true, .. }));
+                            let goes_on =
+                                matches!(&*round, Ok(RoundResult { end: None, stage_is_over: false, left: true, .. }));
                             done.store(!goes_on || panicked, Ordering::Relaxed);
                         }
                         barrier.wait();
@@ -428,7 +526,10 @@ impl<S: System> Search<'_, S> {
         let (left, states, frontier, due) = (summary.left > 0, summary.states, summary.frontier, summary.due);
         let below = if let Portion::Below(rank) = portion { rank } else { 0 };
         let portion = self.portion(most, below, states, transitions, frontier);
-        Ok(RoundResult { end: self.judge(summary, transitions), left, portion, states, transitions, frontier, due })
+        let stage = Limits { states: self.stage, ..Limits::default() };
+        let stage_is_over = frontier > 0 && stage.check_states(states).is_some();
+        let end = self.judge(summary, transitions);
+        Ok(RoundResult { end, stage_is_over, left, portion, below, states, transitions, frontier, due })
     }
 
     /// Whether the exploration ends after this round, and why.
@@ -472,9 +573,8 @@ impl<S: System> Search<'_, S> {
         if summary.largest_id > MOST_STATES {
             return limits.states.map(Limit::States);
         }
-        let enough = Limits { states: self.options.enough, ..Limits::default() };
-        let many = limits.check_states(summary.states).or_else(|| enough.check_states(summary.states));
-        many.or_else(|| limits.check_memory(summary.bytes)).or(summary.late.map(Limit::Time))
+        let many = limits.check_states(summary.states).or_else(|| limits.check_memory(summary.bytes));
+        many.or(summary.late.map(Limit::Time))
     }
 
     fn conclude(mut self, end: End<S::Interrupt>) -> Space<S::Interrupt> {
@@ -486,6 +586,7 @@ impl<S: System> Search<'_, S> {
             // The states of a level that was not completed.
             self.rank_new();
         }
+        let statistics = self.statistics();
         let shards: Vec<Shard<S>> = self
             .shards
             .into_iter()
@@ -497,17 +598,10 @@ impl<S: System> Search<'_, S> {
             end,
             cut_off: shards.iter().any(|shard| shard.cut_off),
             findings,
-            statistics: Statistics {
-                states: shards.iter().map(|shard| shard.store.len() as u64).sum(),
-                transitions: self.transitions,
-                depth: self.depth,
-                frontier: shards.iter().map(|shard| (shard.store.len() - shard.expanded) as u64).sum(),
-                bytes: shards.iter().map(|shard| shard.bytes() as u64).sum(),
-                elapsed: self.start.elapsed(),
-                workers: self.team.shards(),
-            },
+            statistics,
             shards: shards.into_iter().map(|shard| shard.store).collect(),
             turns: self.turns,
+            levels: self.levels,
             kept: None,
         };
         if self.in_order && !space.findings.is_empty() {
@@ -531,10 +625,13 @@ impl<S: System> Search<'_, S> {
 /// What came of a round.
 struct RoundResult<I> {
     end: Option<End<I>>,
+    /// There are more states than the stage permits.
+    stage_is_over: bool,
     /// There is more to expand in this level.
     left: bool,
-    /// What to expand in the next one.
+    /// What to expand in the next one, after those below a rank.
     portion: Portion,
+    below: u64,
     states: u64,
     transitions: u64,
     frontier: u64,

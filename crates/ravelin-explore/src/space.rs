@@ -61,6 +61,8 @@ pub struct Space<I> {
     pub(crate) shards: Vec<StateStore>,
     /// The shards of the states in the order in which one worker finds them; empty if there is but one.
     pub(crate) turns: Vec<u8>,
+    /// States up to the end of each level that was begun; empty if they are not all in memory here.
+    pub(crate) levels: Vec<u64>,
     /// What is kept of a space that is not all in memory here; the rest is not asked for then.
     pub(crate) kept: Option<Snapshot>,
 }
@@ -68,6 +70,11 @@ pub struct Space<I> {
 impl<I> Space<I> {
     /// A space of which nothing is known but why.
     pub(crate) fn unknown(end: End<I>, width: usize) -> Space<I> {
+        Space::elsewhere(end, Snapshot::new(width))
+    }
+
+    /// A space whose states are not here, but for what is kept.
+    pub(crate) fn elsewhere(end: End<I>, kept: Snapshot) -> Space<I> {
         Space {
             end,
             cut_off: false,
@@ -75,7 +82,8 @@ impl<I> Space<I> {
             statistics: Statistics::default(),
             shards: Vec::new(),
             turns: Vec::new(),
-            kept: Some(Snapshot::new(width)),
+            levels: Vec::new(),
+            kept: Some(kept),
         }
     }
 
@@ -117,6 +125,12 @@ impl<I> Space<I> {
             StateId(join(shard, next[shard] - 1, shards))
         });
         (0..alone).map(|index| StateId(index as u32)).chain(ordered)
+    }
+
+    /// How far a state is from the initial ones, by its place in [`Space::ids`]. For spaces that are all in memory here and
+    /// were not resumed.
+    pub fn depth(&self, place: usize) -> usize {
+        self.levels.partition_point(|&end| end <= place as u64)
     }
 
     /// All stored states, in no particular order.

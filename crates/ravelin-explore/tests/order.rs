@@ -3,7 +3,7 @@
 use crate::jumble;
 
 use jumble::Jumble;
-use ravelin_explore::{Budget, End, Limit, Options, Space, Until, explore};
+use ravelin_explore::{Budget, End, Limit, Options, Space, Until, explore, explore_in_stages};
 
 const WORKERS: [usize; 3] = [2, 3, 5];
 
@@ -90,5 +90,39 @@ fn a_limit_of_states_is_passed_by_one_state_for_each_worker() {
             // One that is too many, and one that each of the other workers is about to store.
             assert!(states > most && states <= most + workers as u64, "{states} of {most}, {workers} workers");
         }
+    }
+}
+
+/// Looking on the way changes nothing, and each look shows the beginning of the whole.
+#[test]
+fn stages_are_parts_of_one_exploration() {
+    for system in systems() {
+        let whole = explored(&system, 1, Until::Exhausted);
+        let expected = essence(&whole).0;
+        for workers in [1, 2, 3] {
+            let options = Options { budget: Budget::unlimited().workers(workers), until: Until::Exhausted };
+            let mut size = 1;
+            let mut looks = 0;
+            let space = explore_in_stages(&system, &options, size, &mut |space| {
+                let seen = essence(space).0;
+                assert!(seen.len() as u64 > size && seen.len() as u64 == space.statistics.states);
+                let certain = size as usize;
+                assert!(seen[..certain] == expected[..certain], "seed {}, {workers} workers", system.seed);
+                for (place, id) in space.ids().enumerate().step_by(certain.div_ceil(50)) {
+                    assert_eq!(space.depth(place) + 1, space.path(id).len());
+                }
+                looks += 1;
+                size = size * 3 / 2 + 1;
+                Some(size)
+            });
+            assert_eq!((space.end.clone(), looks > 10), (End::Exhausted, true));
+            assert!(essence(&space).0 == expected, "seed {}, {workers} workers", system.seed);
+        }
+        let mut looks = 0;
+        let space = explore_in_stages(&system, &Options::default(), 100, &mut |_| {
+            looks += 1;
+            (looks < 3).then_some(looks * 200)
+        });
+        assert_eq!((space.end, looks), (End::Limit(Limit::States(400)), 3));
     }
 }

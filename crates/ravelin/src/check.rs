@@ -126,7 +126,8 @@ impl<'a> Check<'a> {
     }
 
     fn question(&self) -> RobustnessQuestion<'a> {
-        RobustnessQuestion { model: self.model, engine: self.engine, all: self.all_attacks, budget: self.budget }
+        let question = RobustnessQuestion::new(self.model);
+        RobustnessQuestion { engine: self.engine, all: self.all_attacks, budget: self.budget, ..question }
     }
 
     fn c11(&self) -> Result<Answer, Error> {

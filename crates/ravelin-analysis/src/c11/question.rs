@@ -90,7 +90,7 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
         let races = question.races && (number == 0 || answer.limit.is_some());
         let settings = C11Settings { model: question.model, seq_cst, races, symmetry: question.symmetry };
         let budget = question.budget.child(start, answer.statistics.states);
-        let options = Options { budget, enough: None, until: Until::FirstFinding };
+        let options = Options { budget, until: Until::FirstFinding };
         let search = monitor(program, settings, &options).map_err(refused)?;
         add(&mut answer.statistics, &search.statistics);
         answer.limit = answer.limit.or(search.limit).map(|limit| question.budget.limits.as_given(limit));

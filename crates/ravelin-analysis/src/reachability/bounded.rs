@@ -37,7 +37,7 @@ impl ReachabilityQuestion<'_> {
     }
 
     pub(crate) fn options(&self, until: Until) -> Options<'_> {
-        Options { budget: self.budget, enough: None, until }
+        Options { budget: self.budget, until }
     }
 
     pub(crate) fn settings(&self, purpose: Purpose) -> Settings {

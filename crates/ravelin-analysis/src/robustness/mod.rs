@@ -4,15 +4,16 @@
 //! an *attack* that is feasible: a thread delays a store past a later load, and the other threads close a happens-before cycle
 //! around the two.
 //!
-//! Reading order: `attack` (what there is to check), `dismiss` (what needs no search), `check` (the question), `witness` (how an
+//! Reading order: `attack` (what there is to check), `dismiss` (what needs no search), `check` (the question),
+//! `engines` (who searches), `witness` (how an
 //! answer is made good); then `triangular` (a cheaper condition) and `instrument` (attacks as programs).
 
 mod attack;
 mod check;
 mod dismiss;
+mod engines;
 mod instrument;
 mod name;
-mod spread;
 mod triangular;
 mod witness;
 

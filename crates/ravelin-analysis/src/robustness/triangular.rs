@@ -4,7 +4,7 @@ use super::check::RobustnessQuestion;
 use crate::witness::{RunGraph, initial, narrate, start_of};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_answer::{InitialState, RunStep, SourcePlace};
-use ravelin_explore::{Limit, Statistics};
+use ravelin_explore::{Limit, Options, Statistics, Until};
 use ravelin_machine::BuildError;
 use ravelin_machine::attack::{TriangularRace, triangular_races};
 use ravelin_program::{Copies, Instruction, Model, Program};
@@ -54,7 +54,7 @@ pub fn race_freedom(program: &Program, question: &RobustnessQuestion) -> Result<
     if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
         return Err(BuildError::AnyNumberOfCopies(thread.name.clone()).into());
     }
-    let found = triangular_races(program, &question.options())?;
+    let found = triangular_races(program, &Options { budget: question.budget, until: Until::Exhausted })?;
     let race = found.race.map(|race| replay(program, &race)).transpose()?;
     let verdict = match (&race, found.limit) {
         (Some(_), _) => Verdict::Violated,

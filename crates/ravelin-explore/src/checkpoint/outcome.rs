@@ -142,6 +142,7 @@ impl<'a> WordReader<'a> {
             statistics,
             shards: Vec::new(),
             turns: Vec::new(),
+            levels: Vec::new(),
             kept: Some(kept),
         })
     }

@@ -269,7 +269,7 @@ impl<S: System> SpillSearch<'_, S> {
             Ok((findings, kept)) => (end, findings, kept),
             Err(error) => (End::Failed(error), Vec::new(), Snapshot::new(self.system.width())),
         };
-        Space { end, cut_off, findings, statistics, shards: Vec::new(), turns: Vec::new(), kept: Some(kept) }
+        Space { statistics, cut_off, findings, ..Space::elsewhere(end, kept) }
     }
 
     /// The states of all findings, and the paths that are worth keeping, back in memory.

@@ -1,7 +1,19 @@
 //! The attacks of one thread, from the SC states that are offered: the search of τ2 and the search of τ3.
+//!
+//! A hunter works in shares. When a share is used up, what was found is kept, and the next share continues there. The two
+//! searches and the offers take turns in two orders, each step in one and the next in the other:
+//!
+//! - *Later parts first*: τ3 before τ2 before the next SC state, each oldest first. So the consequences of one start are
+//!   settled before the next start is looked at.
+//! - *Nearest first*: whatever is the fewest steps from an initial state. So a short violation is found although another
+//!   start has infinitely many consequences, or more than fit into memory.
+//!
+//! Dead ends: as soon as τ3 has nothing left to expand, none of its states leads to a cycle. When one does, the states
+//! since then may lead there too. They are forgotten, and the other open attacks that asked since then ask again.
 
 use super::attacker::Pace;
 use super::clock::{BETWEEN_LOOKS, HuntClock, HuntStop, HuntUsage};
+use super::frontier::Frontier;
 use super::read_back::{AttackRun, AttackStep, WitnessPart};
 use super::shared::{AttackResult, Extent};
 use super::successors::{Successors, Trail, delaying};
@@ -10,10 +22,10 @@ use super::{Attack, Attacks};
 use crate::compile::Machine;
 use crate::layout::Overflow;
 use crate::run::UnreadablePath;
-use ravelin_explore::{Space, StateId, StateSet};
+use ravelin_explore::{Space, StateId};
 use ravelin_program::Model;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The attacks of one thread.
 pub(super) struct Hunter<'a> {
@@ -22,18 +34,30 @@ pub(super) struct Hunter<'a> {
     plans: Vec<StorePlan>,
     /// By location: the attacker's accesses that can be reached from there before anything ends the attack.
     ahead: Vec<Vec<bool>>,
-    /// τ2, within the current stage.
-    pub delaying: StateSet,
-    /// The first states of τ2, and the SC state that each comes from.
-    roots: Vec<(usize, StateId)>,
-    /// τ3: dead ends.
-    pub helping: StateSet,
+    /// SC states that were offered, in the order of [`Space::ids`].
+    offered: usize,
+    /// τ2.
+    pub delaying: Frontier,
+    /// The first states of τ2, and the place of the SC state that each comes from.
+    starts: Vec<(usize, usize)>,
+    /// τ3.
+    pub helping: Frontier,
+    /// States of τ3 before it are dead ends.
+    dead_ends: usize,
+    /// The first states of τ3 after the dead ends, and the state of τ2 that each comes from.
+    roots: Vec<(usize, usize)>,
+    /// If all attacks are to be settled: the states of τ2 that asked for a state of τ3 after the dead ends, and those that
+    /// have to ask again.
+    asked: Vec<usize>,
+    again: Vec<usize>,
     /// Number of the attack and run, in the order of discovery.
     pub feasible: Vec<(usize, AttackRun)>,
     /// Bytes of these runs.
     run_bytes: usize,
-    /// The number of the SC state at which the first one was found.
-    pub found_at: Option<usize>,
+    /// Steps of this hunter.
+    steps: u64,
+    /// The next step is nearest first.
+    nearest_is_next: bool,
     until_look: u32,
     /// States that may be found before the next check.
     allowance: u64,
@@ -59,6 +83,25 @@ impl StorePlan {
     fn has_hope(&self, ahead: &[bool]) -> bool {
         self.open.iter().zip(ahead).any(|(open, ahead)| open.is_some() && *ahead)
     }
+}
+
+/// How a share ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ShareEnd {
+    /// It is used up.
+    UsedUp,
+    /// There is nothing left to do from the SC states that were offered.
+    Idle,
+    /// Nothing is left to do at all: one feasible attack was enough, or all are settled.
+    Done,
+}
+
+/// A part of the search.
+enum Turn {
+    Offer(StateId),
+    Delaying(usize),
+    Helping(usize),
+    Again(usize),
 }
 
 impl<'a> Hunter<'a> {
@@ -99,12 +142,18 @@ impl<'a> Hunter<'a> {
             thread,
             plans,
             ahead: accesses_ahead(machine, thread),
-            delaying: StateSet::new(words),
+            offered: 0,
+            delaying: Frontier::new(words),
+            starts: Vec::new(),
+            helping: Frontier::new(words),
+            dead_ends: 0,
             roots: Vec::new(),
-            helping: StateSet::new(words),
+            asked: Vec::new(),
+            again: Vec::new(),
             feasible: Vec::new(),
             run_bytes: 0,
-            found_at: None,
+            steps: 0,
+            nearest_is_next: false,
             until_look: BETWEEN_LOOKS,
             allowance: 0,
             reported: (0, 0),
@@ -113,60 +162,100 @@ impl<'a> Hunter<'a> {
         }
     }
 
-    /// Offers the first `offered` SC states.
-    pub fn search(
-        &mut self,
-        space: &Space<Overflow>,
-        offered: usize,
-        extent: Extent,
-        clock: &HuntClock,
-        used: &HuntUsage,
-        halt: &AtomicBool,
-    ) -> Result<(), HuntStop> {
-        // Other searches may have used up the limit.
-        self.until_look = 1;
-        for (number, id) in space.ids().take(offered).enumerate() {
-            if !self.plans.iter().any(StorePlan::is_open) {
-                return Ok(());
-            }
-            self.offer(id, &HuntRound { space, clock, used, halt, extent, number })?;
-            if self.is_done(extent) {
-                return Ok(());
-            }
-        }
-        Ok(())
+    /// The attacks that are open, by number.
+    pub fn open(&self) -> impl Iterator<Item = usize> {
+        self.plans.iter().flat_map(|plan| plan.open.iter().copied().flatten())
     }
 
-    /// One feasible attack was enough.
+    /// Every SC state was offered, and nothing is left to do from there.
+    pub fn is_idle(&self, space: &Space<Overflow>) -> bool {
+        let all_offered = self.offered as u64 == space.statistics.states;
+        all_offered && self.delaying.is_drained() && self.helping.is_drained() && self.again.is_empty()
+    }
+
+    /// Continues until this hunter has taken so many steps in all.
+    pub fn search(&mut self, most_steps: u64, round: &HuntRound) -> Result<ShareEnd, HuntStop> {
+        // Other searches may have used up the limit.
+        self.until_look = 1;
+        let mut ids = round.space.ids().take(round.offered).skip(self.offered).peekable();
+        loop {
+            if self.is_done(round.extent) {
+                self.report_to(round.used);
+                return Ok(ShareEnd::Done);
+            }
+            if self.steps >= most_steps {
+                self.report_to(round.used);
+                return Ok(ShareEnd::UsedUp);
+            }
+            let Some(turn) = self.choose(&mut ids, round.space) else {
+                self.report_to(round.used);
+                return Ok(ShareEnd::Idle);
+            };
+            self.steps += 1;
+            self.look(round)?;
+            match turn {
+                Turn::Offer(id) => self.offer(id, round)?,
+                Turn::Delaying(index) => self.step_from_delaying(index, round)?,
+                Turn::Helping(index) => self.step_from_helping(index, round)?,
+                Turn::Again(index) => self.ask_again(index, round)?,
+            }
+        }
+    }
+
+    /// What to do next. The two orders take turns.
+    fn choose(
+        &mut self,
+        ids: &mut std::iter::Peekable<impl Iterator<Item = StateId>>,
+        space: &Space<Overflow>,
+    ) -> Option<Turn> {
+        if let Some(index) = self.again.pop() {
+            return Some(Turn::Again(index));
+        }
+        self.nearest_is_next = !self.nearest_is_next;
+        if !self.nearest_is_next {
+            let helping = self.helping.take_oldest().map(Turn::Helping);
+            let delaying = |hunter: &mut Self| hunter.delaying.take_oldest().map(Turn::Delaying);
+            return helping.or_else(|| delaying(self)).or_else(|| ids.next().map(Turn::Offer));
+        }
+        let helping = self.helping.nearest_depth();
+        let delaying = self.delaying.nearest_depth();
+        let offer = ids.peek().map(|_| space.depth(self.offered) as u32);
+        let nearest = [helping, delaying, offer].into_iter().flatten().min()?;
+        // Of what is equally near, the last part is nearest to a cycle.
+        if helping == Some(nearest) {
+            self.helping.take_nearest().map(Turn::Helping)
+        } else if delaying == Some(nearest) {
+            self.delaying.take_nearest().map(Turn::Delaying)
+        } else {
+            ids.next().map(Turn::Offer)
+        }
+    }
+
     fn is_done(&self, extent: Extent) -> bool {
-        extent == Extent::First && self.found_at.is_some()
+        extent == Extent::First && !self.feasible.is_empty() || !self.plans.iter().any(StorePlan::is_open)
     }
 
     /// Tries every open store that can be issued in an SC state.
     fn offer(&mut self, id: StateId, round: &HuntRound) -> Result<(), HuntStop> {
-        self.look(round)?;
+        let place = self.offered;
+        self.offered += 1;
         let state = round.space.state(id);
+        let depth = round.space.depth(place) as u32 + 1;
+        let mut out = std::mem::replace(&mut self.out, Successors::new(0));
         for number in 0..self.plans.len() {
             let store = self.plans[number].store;
             let enabled = self.attacks.steps(self.thread, state).any(|(index, _)| index == store);
             if !enabled || !self.plans[number].is_open() {
                 continue;
             }
-            let first = self.delaying.len();
-            let mut out = std::mem::replace(&mut self.out, Successors::new(0));
-            let started = self.starts(number, state, &mut out);
+            self.starts(number, state, &mut out)?;
             for start in out.states() {
-                if self.remember(start, StateSet::ROOT) {
-                    self.roots.push((self.delaying.len() - 1, id));
+                if self.remember(start, Frontier::ROOT, depth) {
+                    self.starts.push((self.delaying.len() - 1, place));
                 }
             }
-            self.out = out;
-            started?;
-            self.search_delaying(first, round)?;
-            if self.is_done(round.extent) {
-                break;
-            }
         }
+        self.out = out;
         Ok(())
     }
 
@@ -182,38 +271,59 @@ impl<'a> Hunter<'a> {
     }
 
     /// Stores a state of τ2 if an open access can still follow. Returns whether it is new.
-    fn remember(&mut self, state: &[u64], parent: u32) -> bool {
+    fn remember(&mut self, state: &[u64], parent: u32, depth: u32) -> bool {
+        self.has_hope(state) && self.delaying.insert(state, parent, depth)
+    }
+
+    /// From a state of τ2 an open access can still follow.
+    fn has_hope(&self, state: &[u64]) -> bool {
         let plan = &self.plans[self.attacks.view.store.get(state) as usize];
         let location = self.attacks.machine.layout.locations[self.thread].get(state) as usize;
-        plan.has_hope(&self.ahead[location]) && self.delaying.insert(state, parent)
+        plan.has_hope(&self.ahead[location])
     }
 
-    /// τ2, breadth first, from the states that are new.
-    fn search_delaying(&mut self, first: usize, round: &HuntRound) -> Result<(), HuntStop> {
-        let mut index = first;
-        while index < self.delaying.len() && !self.is_done(round.extent) {
-            self.look(round)?;
-            let state = self.delaying.state(index).to_vec();
-            let mut out = std::mem::replace(&mut self.out, Successors::new(0));
-            let expanded = self.expand_delaying(index, &state, &mut out, round);
-            for next in out.states() {
-                self.remember(next, index as u32);
-            }
-            self.out = out;
-            expanded?;
-            index += 1;
+    /// One step of τ2.
+    fn step_from_delaying(&mut self, index: usize, round: &HuntRound) -> Result<(), HuntStop> {
+        let state = self.delaying.state(index).to_vec();
+        if !self.has_hope(&state) {
+            // The attacks that it was stored for are settled by now.
+            return Ok(());
         }
-        Ok(())
+        let mut out = std::mem::replace(&mut self.out, Successors::new(0));
+        out.clear();
+        let attacked = self.ask_from(index, &state, &mut out, round);
+        let depth = self.delaying.depth(index) + 1;
+        if attacked.is_ok() && !self.is_done(round.extent) {
+            self.run_helpers(&state, &mut out)?;
+            for next in out.states() {
+                self.remember(next, index as u32, depth);
+            }
+        }
+        self.out = out;
+        attacked
     }
 
-    fn expand_delaying(
+    /// Asks the helpers again, from a state of τ2 whose successors are known.
+    fn ask_again(&mut self, index: usize, round: &HuntRound) -> Result<(), HuntStop> {
+        let state = self.delaying.state(index).to_vec();
+        if !self.has_hope(&state) {
+            return Ok(());
+        }
+        let mut out = std::mem::replace(&mut self.out, Successors::new(0));
+        out.clear();
+        let asked = self.ask_from(index, &state, &mut out, round);
+        self.out = out;
+        asked
+    }
+
+    /// The attacker's steps from a state of τ2, into `out`. After those that are open attacks, helpers are asked.
+    fn ask_from(
         &mut self,
         index: usize,
         state: &[u64],
         out: &mut Successors,
         round: &HuntRound,
     ) -> Result<(), HuntStop> {
-        out.clear();
         let number = self.attacks.view.store.get(state) as usize;
         let machine = self.attacks.machine;
         let location = machine.layout.locations[self.thread].get(state) as usize;
@@ -224,28 +334,17 @@ impl<'a> Hunter<'a> {
                     if !self.attacks.delay(self.thread, step, choice, pace, state, out)? {
                         continue;
                     }
-                    let trail = delaying(self.thread, step_index, choice, pace);
-                    if !out.log.is_empty()
-                        && let Some(attack) = self.plans[number].open[step_index]
-                        && let Some(path) = self.ask_helpers(out, round)?
-                    {
-                        self.found_at.get_or_insert(round.number);
-                        let run = self.read_back(index, trail, &path, round.space)?;
-                        self.run_bytes += run.steps.len() * size_of::<AttackStep>();
-                        self.feasible.push((attack, run));
-                        self.plans[number].open[step_index] = None;
+                    if !out.log.is_empty() && self.plans[number].open[step_index].is_some() {
+                        self.ask_helpers(index, out, round)?;
                         if self.is_done(round.extent) {
                             return Ok(());
                         }
-                        // A run is long compared to a state.
-                        self.until_look = self.until_look.min(2);
                     }
                     self.attacks.note_access(self.thread, out);
-                    self.attacks.follow(self.thread, trail, out)?;
+                    self.attacks.follow(self.thread, delaying(self.thread, step_index, choice, pace), out)?;
                 }
             }
         }
-        self.run_helpers(state, out)?;
         Ok(())
     }
 
@@ -259,53 +358,111 @@ impl<'a> Hunter<'a> {
         Ok(())
     }
 
-    /// τ3: can the helpers close the cycle, after the attacker's action that led to `next`? Returns the states of the
-    /// path if so.
-    fn ask_helpers(&mut self, from: &Successors, round: &HuntRound) -> Result<Option<Vec<Vec<u64>>>, HuntStop> {
+    /// τ3 begins: can the helpers close the cycle, after the attacker's action in the state `index` of τ2 that led to
+    /// `from`?
+    fn ask_helpers(&mut self, index: usize, from: &Successors, round: &HuntRound) -> Result<(), HuntStop> {
         let mut out = std::mem::replace(&mut self.second, Successors::new(0));
-        let result = self.search_helping(from, &mut out, round);
+        let root = self.root_of(from, &mut out);
+        // Usually no helper can join at once, and there is nothing to remember.
+        out.clear();
+        self.expand_helping(&root, &mut out)?;
+        let depth = self.delaying.depth(index) + 1;
+        let mut result = Ok(());
+        if !out.is_empty() {
+            if round.extent == Extent::All && self.asked.last() != Some(&index) {
+                self.asked.push(index);
+            }
+            if self.helping.insert_expanded(&root, Frontier::ROOT, depth) {
+                let at = self.helping.len() - 1;
+                self.roots.push((at, index));
+                result = self.keep_helping(at, &out, round);
+            }
+            self.note_dead_ends();
+        }
         self.second = out;
         result
     }
 
-    fn search_helping(
-        &mut self,
-        from: &Successors,
-        out: &mut Successors,
-        round: &HuntRound,
-    ) -> Result<Option<Vec<Vec<u64>>>, HuntStop> {
+    /// The first state of τ3, after an action of the attacker.
+    fn root_of(&self, from: &Successors, out: &mut Successors) -> Vec<u64> {
         out.begin(&from.next);
         out.log.copy_from(&from.log);
         self.attacks.stop_attacker(self.thread, out);
-        let root = out.next.clone();
-        // Usually no helper can join at once, and there is nothing to remember.
+        out.next.clone()
+    }
+
+    /// One step of τ3.
+    fn step_from_helping(&mut self, index: usize, round: &HuntRound) -> Result<(), HuntStop> {
+        let state = self.helping.state(index).to_vec();
+        let mut out = std::mem::replace(&mut self.second, Successors::new(0));
         out.clear();
-        self.expand_helping(&root, out)?;
-        if out.is_empty() {
-            return Ok(None);
-        }
-        let first = self.helping.len();
-        if !self.helping.insert(&root, StateSet::ROOT) {
-            return Ok(None);
-        }
-        let mut index = first;
-        while index < self.helping.len() {
-            self.look(round)?;
-            let state = self.helping.state(index).to_vec();
-            out.clear();
-            self.expand_helping(&state, out)?;
-            for next in out.states() {
-                if self.attacks.succeeds(next) {
-                    let path = self.helping.path(index).into_iter();
-                    let mut path: Vec<Vec<u64>> = path.map(|index| self.helping.state(index).to_vec()).collect();
-                    path.push(next.to_vec());
-                    // States that were seen on the way may lead to the cycle too: they are no dead ends.
-                    self.helping.truncate(first);
-                    return Ok(Some(path));
-                }
-                self.helping.insert(next, index as u32);
+        self.expand_helping(&state, &mut out)?;
+        let result = self.keep_helping(index, &out, round);
+        self.second = out;
+        self.note_dead_ends();
+        result
+    }
+
+    /// Stores the successors of a state of τ3, unless one closes the cycle.
+    fn keep_helping(&mut self, index: usize, out: &Successors, round: &HuntRound) -> Result<(), HuntStop> {
+        let depth = self.helping.depth(index) + 1;
+        for next in out.states() {
+            if self.attacks.succeeds(next) {
+                return self.succeed(index, next, round);
             }
-            index += 1;
+            self.helping.insert(next, index as u32, depth);
+        }
+        Ok(())
+    }
+
+    /// All states of τ3 are expanded, and none led to a cycle.
+    fn note_dead_ends(&mut self) {
+        if self.helping.is_drained() {
+            self.dead_ends = self.helping.len();
+            self.roots.clear();
+            self.asked.clear();
+        }
+    }
+
+    /// An attack is feasible: `last` closes the cycle, a successor of the state `index` of τ3.
+    fn succeed(&mut self, index: usize, last: &[u64], round: &HuntRound) -> Result<(), HuntStop> {
+        let path = self.helping.path(index);
+        let unread = || UnreadablePath { step: path.len() };
+        let root = self.roots.binary_search_by_key(&path[0], |(root, _)| *root).map_err(|_| unread())?;
+        let (_, from) = self.roots[root];
+        let mut states: Vec<Vec<u64>> = path.iter().map(|&index| self.helping.state(index).to_vec()).collect();
+        states.push(last.to_vec());
+        let (number, step, load) = self.load_to(from, &states[0])?.ok_or_else(unread)?;
+        let attack = self.plans[number].open[step].take().ok_or_else(unread)?;
+        let run = self.read_back(from, load, &states, round.space)?;
+        self.run_bytes += run.steps.len() * size_of::<AttackStep>();
+        self.feasible.push((attack, run));
+        // A run is long compared to a state.
+        self.until_look = self.until_look.min(2);
+        // Other states may lead to the cycle too: they are no dead ends.
+        self.helping.truncate(self.dead_ends);
+        self.roots.clear();
+        self.again.append(&mut self.asked);
+        Ok(())
+    }
+
+    /// The attacker's open action from a state of τ2 to the first state of a path, with the plan and the step.
+    fn load_to(&self, from: usize, root: &[u64]) -> Result<Option<(usize, usize, Trail)>, Overflow> {
+        let state = self.delaying.state(from);
+        let number = self.attacks.view.store.get(state) as usize;
+        let (mut out, mut first) = (Successors::new(self.attacks.view.words), Successors::new(self.attacks.view.words));
+        for (index, step) in self.attacks.steps(self.thread, state) {
+            for choice in self.attacks.machine.choices(&step.op) {
+                for &pace in self.attacks.paces(step) {
+                    if self.plans[number].open[index].is_some()
+                        && self.attacks.delay(self.thread, step, choice, pace, state, &mut out)?
+                        && !out.log.is_empty()
+                        && self.root_of(&out, &mut first) == root
+                    {
+                        return Ok(Some((number, index, delaying(self.thread, index, choice, pace))));
+                    }
+                }
+            }
         }
         Ok(None)
     }
@@ -322,21 +479,13 @@ impl<'a> Hunter<'a> {
         if self.until_look > 0 && self.states().saturating_sub(self.reported.0) <= self.allowance {
             return Ok(());
         }
-        if round.halt.load(Ordering::Relaxed) {
+        if round.number > round.halt.load(Ordering::Relaxed) {
             return Err(HuntStop::Halted);
         }
         self.report_to(round.used);
         self.until_look = BETWEEN_LOOKS;
         self.allowance = round.clock.allowance(round.used);
         round.clock.look(round.used)
-    }
-
-    /// Start states of the previous stage were states of its space; the new space contains them again.
-    pub fn begin_stage(&mut self, used: &HuntUsage) {
-        self.delaying = StateSet::new(self.attacks.view.words);
-        self.roots.clear();
-        self.reported = (0, 0);
-        self.report_to(used);
     }
 
     fn states(&self) -> u64 {
@@ -346,7 +495,9 @@ impl<'a> Hunter<'a> {
     /// Adds the usage since the last check to the account.
     fn report_to(&mut self, used: &HuntUsage) {
         let states = self.states();
-        let bytes = (self.delaying.bytes() + self.helping.bytes() + self.run_bytes) as u64;
+        let lists =
+            (self.starts.capacity() + self.roots.capacity()) * 16 + (self.asked.capacity() + self.again.capacity()) * 8;
+        let bytes = (self.delaying.bytes() + self.helping.bytes() + lists + self.run_bytes) as u64;
         used.states.fetch_add(states.wrapping_sub(self.reported.0), Ordering::Relaxed);
         used.bytes.fetch_add(bytes.wrapping_sub(self.reported.1), Ordering::Relaxed);
         self.reported = (states, bytes);
@@ -368,8 +519,8 @@ impl<'a> Hunter<'a> {
             steps.extend(trail.iter().map(|&Trail { action, delayed }| AttackStep { part, action, delayed }));
         };
         let mut out = Successors::recording(self.attacks.view.words);
-        let found = self.roots.binary_search_by_key(&delaying[0], |(index, _)| *index).map_err(|_| unread(0))?;
-        let (_, id) = self.roots[found];
+        let found = self.starts.binary_search_by_key(&delaying[0], |(index, _)| *index).map_err(|_| unread(0))?;
+        let id = space.ids().nth(self.starts[found].1).ok_or(unread(0))?;
         let (run, _) = self.attacks.machine.read_back(&space.path(id))?;
         push(
             WitnessPart::Prefix,
@@ -410,15 +561,17 @@ impl<'a> Hunter<'a> {
     }
 }
 
-/// The surroundings of a search.
+/// The surroundings of a share.
 pub(super) struct HuntRound<'a> {
-    space: &'a Space<Overflow>,
-    clock: &'a HuntClock<'a>,
-    used: &'a HuntUsage,
-    halt: &'a AtomicBool,
-    extent: Extent,
-    /// The number of the SC state that is being offered.
-    number: usize,
+    pub space: &'a Space<Overflow>,
+    /// SC states that may be offered.
+    pub offered: usize,
+    pub clock: &'a HuntClock<'a>,
+    pub used: &'a HuntUsage,
+    pub extent: Extent,
+    /// The number of the hunter, and the least number of one that has ended the stage. Those after it stop.
+    pub number: usize,
+    pub halt: &'a AtomicUsize,
 }
 
 /// By location: which transitions can be reached before a fence or a locked instruction.

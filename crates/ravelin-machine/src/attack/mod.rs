@@ -6,8 +6,8 @@
 //! path back to the store. None of this needs a store buffer. [`AttackFields`] defines what is kept beside an SC state,
 //! `attacker` and `helper` how threads move.
 //!
-//! - `shared`: explores the SC space once for all attacks (`hunter` continues from its states, `clock` keeps the
-//!   limits); the default.
+//! - `shared`: explores the SC space once for all attacks (`hunter` continues from its states in the orders of
+//!   `frontier`, `clock` keeps the limits); the default.
 //! - `instrumented`: the paper's program P_A, attack by attack or all in a single query (section 8.3 of the ESOP
 //!   paper).
 //! - `triangular`: triangular races, a cheaper condition about SC runs alone.
@@ -17,6 +17,7 @@
 mod attacker;
 mod clock;
 mod footprint;
+mod frontier;
 mod helper;
 mod hunter;
 mod instrumented;
@@ -31,7 +32,7 @@ pub use footprint::{AddressRange, Footprint, footprints};
 pub use instrumented::{Query, query};
 pub(crate) use log::AccessLog;
 pub use read_back::{AttackRun, AttackStep, ReadBackError, WitnessPart};
-pub use shared::{AttackResult, Extent, Hunt, HuntStatistics, hunt};
+pub use shared::{AttackResult, Extent, FIRST_SHARE, Hunt, HuntStatistics, hunt};
 pub use triangular::{TriangularRace, TriangularSearch, triangular_races};
 
 use crate::compile::{BuildError, Machine};

@@ -17,26 +17,30 @@
 //! happens-before-after such an access. But remembering the necessary levels costs more states than it saves (4.7 times
 //! as many for Lamport with five threads).
 //!
-//! The SC space is explored in stages, each several times as large as the previous one. Violations that exist early are
-//! therefore found early, also in infinite spaces. The two small searches have no stages: from one start a thread that
-//! reads its own stores and counts may delay stores for ever. The first stage can therefore be limited (`first_stage`),
-//! after which a caller uses another engine.
+//! The SC space and the searches of each attacker take turns, in shares that double from stage to stage, so none of them
+//! has to end before another is tried. A hunter uses its share in two orders (`hunter.rs`). Therefore a violation is found
+//! in time proportional to the states near it, also if the SC space, τ2 or τ3 is infinite. What a share has found is kept
+//! and the next one continues there, so a proof costs what it costs without stages.
+//!
+//! With several workers, several hunters use their shares at the same time. The answer is that of one worker: of the
+//! hunters that find something in one stage, the first counts.
 
 use super::Attack;
 use super::clock::{HuntClock, HuntStop, HuntUsage};
-use super::hunter::Hunter;
+use super::hunter::{HuntRound, Hunter, ShareEnd};
 use super::read_back::{AttackRun, ReadBackError};
 use crate::compile::Machine;
 use crate::layout::{Growth, Overflow};
-use ravelin_explore::{End, Limit, Options, Space};
+use ravelin_explore::{Budget, End, Limit, Options, Space, Until, explore_in_stages};
 use ravelin_program::{Model, Program};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// The number of states of the first stage, and how much larger each next one is. Each stage repeats the previous one.
-const FIRST_STAGE: u64 = 1_000;
-const STAGE_FACTOR: u64 = 8;
+/// The first share, unless a caller has a reason for another: small, because shares double and nothing is done twice.
+pub const FIRST_SHARE: u64 = 64;
+/// Steps of a share from which several hunters are worth several threads.
+const WORTH_SHARING: u64 = 1 << 13;
 
 /// How much to settle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +57,6 @@ pub struct Hunt {
     pub results: Vec<AttackResult>,
     /// The limit that left attacks open.
     pub limit: Option<Limit>,
-    /// The first stage took more states than permitted, and nothing is settled.
-    pub endless: bool,
     pub statistics: HuntStatistics,
 }
 
@@ -77,159 +79,220 @@ pub struct HuntStatistics {
     pub workers: usize,
 }
 
-/// Settles attacks under TSO or PSO. `first_stage` limits the states of the first stage.
+/// Settles attacks under TSO or PSO. `share` is what the SC space and each attacker may take in the first stage.
 pub fn hunt(
     program: &Program,
     model: Model,
     attacks: &[Attack],
     extent: Extent,
-    options: &Options,
-    first_stage: Option<u64>,
+    budget: Budget,
+    share: u64,
 ) -> Result<Hunt, ReadBackError> {
-    let clock = HuntClock::new(options, first_stage);
-    let mut hunt = Hunt {
-        results: vec![AttackResult::Open; attacks.len()],
-        limit: None,
-        endless: false,
-        statistics: HuntStatistics::default(),
-    };
-    hunt.statistics.workers = options.budget.workers.max(1);
+    let clock = HuntClock::new(budget);
+    let mut hunt =
+        Hunt { results: vec![AttackResult::Open; attacks.len()], limit: None, statistics: HuntStatistics::default() };
+    hunt.statistics.workers = budget.workers.max(1);
     let mut growth = Growth::default();
     loop {
         let machine = super::machine(program, model, &growth)?;
-        match stages(&machine, model, attacks, extent, &clock, &mut hunt) {
+        match stages(&machine, model, attacks, extent, &clock, share, &mut hunt) {
             Ok(()) => break,
-            Err(HuntStop::Outgrown(outgrown)) => growth.grow(outgrown, &machine.program, &machine.layout),
-            Err(HuntStop::Unreadable(unreadable)) => return Err(unreadable.into()),
-            Err(HuntStop::Limit(_) | HuntStop::Halted) => break,
-            Err(HuntStop::Endless) => {
-                hunt.endless = true;
+            Err(HuntStop::Limit(limit)) => {
+                hunt.limit = Some(clock.named(limit)).filter(|_| hunt.results.contains(&AttackResult::Open));
                 break;
             }
+            Err(HuntStop::Halted) => break,
+            Err(HuntStop::Outgrown(outgrown)) => growth.grow(outgrown, &machine.program, &machine.layout),
+            Err(HuntStop::Unreadable(unreadable)) => return Err(unreadable.into()),
         }
     }
     hunt.statistics.elapsed = clock.start.elapsed();
     Ok(hunt)
 }
 
-/// Explores larger and larger parts of the SC space until everything is settled or a limit is reached.
+/// Explores the SC space and hunts from it, until everything is settled or a limit is reached.
 fn stages(
     machine: &Machine,
     model: Model,
     attacks: &[Attack],
     extent: Extent,
     clock: &HuntClock,
+    share: u64,
     hunt: &mut Hunt,
 ) -> Result<(), HuntStop> {
     machine.fused_initial_states(&mut |_| {})?;
-    let mut hunters: Vec<Mutex<Hunter>> = Hunter::of(machine, model, attacks, &hunt.results);
-    let mut size = FIRST_STAGE;
-    loop {
-        if hunters.is_empty() {
-            return Ok(());
-        }
-        let space = clock.explore(machine, size);
-        if let End::Interrupted(outgrown) = space.end {
-            return Err(outgrown.into());
-        }
-        let is_first_stage = size == FIRST_STAGE;
-        let used = HuntUsage { states: AtomicU64::new(0), bytes: AtomicU64::new(0), is_first_stage };
-        used.states.fetch_add(space.statistics.states, Ordering::Relaxed);
-        used.bytes.fetch_add(space.statistics.bytes, Ordering::Relaxed);
-        for hunter in &mut hunters {
-            hunter.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()).begin_stage(&used);
-        }
-        hunt.statistics.sc_states = space.statistics.states;
-        let limit = search_together(&hunters, &space, clock.offered(&space, size), extent, clock, &used);
-        if let Err(HuntStop::Endless) = limit {
-            // What the other hunters found by then depends on how the work was shared.
-            hunt.statistics.delaying_states = used.states.load(Ordering::Relaxed) - space.statistics.states;
-        }
-        let limit = limit?;
-        let mut first: Option<(usize, usize)> = None;
-        (hunt.statistics.delaying_states, hunt.statistics.helping_states) = (0, 0);
-        for (index, hunter) in hunters.iter_mut().enumerate() {
-            let hunter = hunter.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
-            hunt.statistics.delaying_states += hunter.delaying.len() as u64;
-            hunt.statistics.helping_states += hunter.helping.len() as u64;
-            if let Some(found) = hunter.found_at {
-                first = first.min(Some((found, index))).or(Some((found, index)));
+    let hunters = Hunter::of(machine, model, attacks, &hunt.results);
+    if hunters.is_empty() {
+        return Ok(());
+    }
+    let mut stages = Stages { hunters, extent, clock, used: HuntUsage::default(), sc: (0, 0), share: share.max(1) };
+    let mut stopped = None;
+    let first = stages.share.min(clock.left(0));
+    let mut size = first;
+    let space = {
+        let options = Options { budget: clock.budget.child(clock.start, 0), until: Until::Exhausted };
+        let mut look = |space: &Space<Overflow>| {
+            let offered = usize::try_from(size).unwrap_or(usize::MAX);
+            match stages.search(space, offered) {
+                Ok(StageEnd::Settled) => return None,
+                Ok(StageEnd::Unsettled | StageEnd::Idle) => {}
+                Err(stop) => {
+                    stopped = Some(stop);
+                    return None;
+                }
             }
+            stages.share = stages.share.saturating_mul(2);
+            let left = clock.left(stages.taken());
+            size = stages.share.min(left);
+            if space.statistics.states >= left {
+                stopped = Some(HuntStop::Limit(Limit::States(left)));
+                return None;
+            }
+            Some(size)
+        };
+        explore_in_stages(machine, &options, first, &mut look)
+    };
+    let ended = match (stopped, &space.end) {
+        (Some(stop), _) => Err(stop),
+        (None, End::Interrupted(outgrown)) => Err((*outgrown).into()),
+        // The hunters can go no further without more states to start from.
+        (None, End::Limit(limit)) if !stages.is_settled() => Err(HuntStop::Limit(*limit)),
+        (None, End::Exhausted) => stages.finish(&space),
+        (None, _) => Ok(()),
+    };
+    stages.conclude(&space, hunt);
+    ended
+}
+
+/// The hunters, and what they may take.
+struct Stages<'a> {
+    hunters: Vec<Mutex<Hunter<'a>>>,
+    extent: Extent,
+    clock: &'a HuntClock<'a>,
+    used: HuntUsage,
+    /// States and bytes of the SC space, as far as they are among those that are used.
+    sc: (u64, u64),
+    /// Steps that each hunter may have taken by the end of the stage.
+    share: u64,
+}
+
+/// How a stage ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StageEnd {
+    /// There is nothing left to settle.
+    Settled,
+    /// No hunter has anything left to do with the SC states that there are.
+    Idle,
+    Unsettled,
+}
+
+impl Stages<'_> {
+    /// Lets every hunter use its share, from the first `offered` SC states, on as many threads as there are workers.
+    fn search(&mut self, space: &Space<Overflow>, offered: usize) -> Result<StageEnd, HuntStop> {
+        let sc = (space.statistics.states, space.statistics.bytes);
+        self.used.states.fetch_add(sc.0.wrapping_sub(self.sc.0), Ordering::Relaxed);
+        self.used.bytes.fetch_add(sc.1.wrapping_sub(self.sc.1), Ordering::Relaxed);
+        self.sc = sc;
+        let Stages { hunters, extent, clock, used, share, .. } = &*self;
+        let next = AtomicUsize::new(0);
+        let halt = AtomicUsize::new(usize::MAX);
+        let results: Vec<Mutex<Option<Result<ShareEnd, HuntStop>>>> =
+            hunters.iter().map(|_| Mutex::new(None)).collect();
+        let work = || {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(hunter) = hunters.get(number).filter(|_| number <= halt.load(Ordering::Relaxed)) else {
+                    return;
+                };
+                let round = HuntRound { space, offered, clock, used, extent: *extent, number, halt: &halt };
+                let result = lock(hunter).search(*share, &round);
+                if result.is_err() || *extent == Extent::First && matches!(result, Ok(ShareEnd::Done)) {
+                    halt.fetch_min(number, Ordering::Relaxed);
+                }
+                *lock(&results[number]) = Some(result);
+            }
+        };
+        let workers = clock.budget.workers.clamp(1, hunters.len());
+        if workers == 1 || *share < WORTH_SHARING {
+            work();
+        } else {
+            std::thread::scope(|scope| {
+                for _ in 0..workers {
+                    scope.spawn(work);
+                }
+            });
         }
-        hunt.statistics.bytes = hunt.statistics.bytes.max(used.bytes.load(Ordering::Relaxed));
-        for (index, hunter) in hunters.iter_mut().enumerate() {
-            let hunter = hunter.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
-            // The others may have found something on the way, which depends on how the work was shared.
-            if extent == Extent::All || first.is_some_and(|(_, first)| first == index) {
-                for (attack, run) in hunter.feasible.drain(..) {
-                    hunt.results[attack] = AttackResult::Feasible(Box::new(run));
+        let mut stage = StageEnd::Settled;
+        for result in results.into_iter().map_while(|result| into_inner(result)) {
+            stage = match (result?, stage) {
+                (ShareEnd::Done, _) if *extent == Extent::First => return Ok(StageEnd::Settled),
+                (ShareEnd::Done, stage) => stage,
+                (ShareEnd::Idle, StageEnd::Settled) => StageEnd::Idle,
+                (ShareEnd::Idle, stage) => stage,
+                (ShareEnd::UsedUp, _) => StageEnd::Unsettled,
+            };
+        }
+        Ok(stage)
+    }
+
+    /// After the SC space is explored: shares grow until the hunters have nothing left to do.
+    fn finish(&mut self, space: &Space<Overflow>) -> Result<(), HuntStop> {
+        while self.search(space, usize::MAX)? == StageEnd::Unsettled {
+            self.share = self.share.saturating_mul(2);
+        }
+        Ok(())
+    }
+
+    /// States of the hunters.
+    fn taken(&self) -> u64 {
+        self.used.states.load(Ordering::Relaxed) - self.sc.0
+    }
+
+    fn is_settled(&mut self) -> bool {
+        let extent = self.extent;
+        let mut hunters = self.hunters.iter_mut().map(unlocked);
+        match extent {
+            Extent::First => hunters.any(|hunter| !hunter.feasible.is_empty()),
+            Extent::All => hunters.all(|hunter| hunter.open().next().is_none()),
+        }
+    }
+
+    /// What became of the attacks.
+    fn conclude(&mut self, space: &Space<Overflow>, hunt: &mut Hunt) {
+        let statistics = &mut hunt.statistics;
+        (statistics.sc_states, statistics.delaying_states, statistics.helping_states) = (space.statistics.states, 0, 0);
+        statistics.bytes = statistics.bytes.max(self.used.bytes.load(Ordering::Relaxed).max(space.statistics.bytes));
+        let mut found = false;
+        for hunter in self.hunters.iter_mut().map(unlocked) {
+            statistics.delaying_states += hunter.delaying.len() as u64;
+            statistics.helping_states += hunter.helping.len() as u64;
+            if self.extent == Extent::First && found {
+                // What later hunters found on the way depends on how the work was shared.
+                continue;
+            }
+            for (attack, run) in hunter.feasible.drain(..) {
+                hunt.results[attack] = AttackResult::Feasible(Box::new(run));
+                found = true;
+            }
+            // A hunter that stops at the first feasible attack has not settled the others.
+            let is_complete = self.extent == Extent::All || !found;
+            if is_complete && space.end == End::Exhausted && hunter.is_idle(space) {
+                for attack in hunter.open() {
+                    hunt.results[attack] = AttackResult::Infeasible;
                 }
             }
         }
-        if extent == Extent::First && first.is_some() {
-            return Ok(());
-        }
-        let exhausted = space.end == End::Exhausted;
-        hunt.limit = limit.or(match space.end {
-            End::Limit(reached) if clock.is_final(reached, size) => Some(clock.named(reached)),
-            _ => None,
-        });
-        if exhausted && limit.is_none() {
-            for result in &mut hunt.results {
-                if *result == AttackResult::Open {
-                    *result = AttackResult::Infeasible;
-                }
-            }
-            return Ok(());
-        }
-        let all_settled = hunt.results.iter().all(|result| *result != AttackResult::Open);
-        if hunt.limit.is_some() || all_settled {
-            hunt.limit = hunt.limit.filter(|_| !all_settled);
-            return Ok(());
-        }
-        size = size.saturating_mul(STAGE_FACTOR);
     }
 }
 
-/// Offers the first `offered` states of the space to every hunter, on as many threads as there are workers.
-fn search_together(
-    hunters: &[Mutex<Hunter>],
-    space: &Space<Overflow>,
-    offered: usize,
-    extent: Extent,
-    clock: &HuntClock,
-    used: &HuntUsage,
-) -> Result<Option<Limit>, HuntStop> {
-    let next = AtomicUsize::new(0);
-    let halt = AtomicBool::new(false);
-    let results: Mutex<Vec<Result<(), HuntStop>>> = Mutex::new(Vec::new());
-    let work = || {
-        while let Some(hunter) = hunters.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut hunter = hunter.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let result = hunter.search(space, offered, extent, clock, used, &halt);
-            if result.is_err() {
-                halt.store(true, Ordering::Relaxed);
-            }
-            results.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(result);
-        }
-    };
-    let workers = clock.options.budget.workers.clamp(1, hunters.len());
-    if workers == 1 || space.statistics.states < FIRST_STAGE {
-        work();
-    } else {
-        std::thread::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(work);
-            }
-        });
-    }
-    let mut limit = None;
-    for result in results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-        match result {
-            Ok(()) | Err(HuntStop::Halted) => {}
-            Err(HuntStop::Limit(reached)) => limit = Some(reached),
-            Err(stop) => return Err(stop),
-        }
-    }
-    Ok(limit)
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn unlocked<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

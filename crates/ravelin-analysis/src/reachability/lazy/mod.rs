@@ -302,5 +302,5 @@ fn settings(reductions: Reductions) -> Settings {
 }
 
 fn options(budget: Budget<'_>) -> Options<'_> {
-    Options { budget, enough: None, until: Until::FirstFinding }
+    Options { budget, until: Until::FirstFinding }
 }

@@ -14,7 +14,7 @@ use super::extend::{ExtendedProgram, OriginalEffect, Use, extend};
 use crate::robustness::{Attack, ProgramFacts, attacks, ends_attack, is_delayable, is_overtaking_load};
 use crate::{AnalysisError, InternalError};
 use ravelin_explore::{Limit, Options};
-use ravelin_machine::attack::{AttackResult, AttackRun, Extent, WitnessPart, hunt};
+use ravelin_machine::attack::{AttackResult, AttackRun, Extent, FIRST_SHARE, WitnessPart, hunt};
 use ravelin_program::{HardwareProgram, LocId, Model, Program, Thread, ThreadId, TransitionId};
 use ravelin_semantics::Action;
 use std::collections::HashSet;
@@ -83,7 +83,7 @@ impl<'a> Oracle<'a> {
         options: &Options,
         advice: &mut Advice,
     ) -> Result<(), AnalysisError> {
-        let found = hunt(&extended.program, Model::Tso, attacks, extent, options, None)?;
+        let found = hunt(&extended.program, Model::Tso, attacks, extent, options.budget, FIRST_SHARE)?;
         advice.limit = found.limit;
         advice.states +=
             found.statistics.sc_states + found.statistics.delaying_states + found.statistics.helping_states;

@@ -1,7 +1,8 @@
 //! Attacks spread over processes: a query that needs few states is answered by one process alone, and they answer different ones at the
 //! same time. What needs more is left to all of them together.
 
-use super::check::{RobustnessEffort, RobustnessQuestion, ask};
+use super::super::check::{RobustnessEffort, RobustnessQuestion};
+use super::ask;
 use crate::AnalysisError;
 use ravelin_explore::{Budget, Limits, LostProcess};
 use ravelin_machine::attack::Attack;

@@ -1,0 +1,27 @@
+//! The engine `shared`: one SC space for all attacks, from which each thread's attacks are searched in shares that grow
+//! (`ravelin_machine::attack::hunt`). It settles every program that one of the others settles, and usually first.
+
+use super::Search;
+use crate::AnalysisError;
+use ravelin_machine::attack::{AttackResult, Extent, hunt};
+
+impl Search<'_> {
+    pub(super) fn by_shared(&mut self) -> Result<(), AnalysisError> {
+        let question = self.question;
+        let extent = if question.all { Extent::All } else { Extent::First };
+        let budget = question.budget.child(self.start, 0);
+        let found = hunt(self.program, question.model, &self.attacks, extent, budget, question.share)?;
+        self.explored.add(&found.statistics);
+        self.limit = found.limit.map(|limit| question.budget.limits.as_given(limit));
+        let mut shown = false;
+        for (number, result) in found.results.into_iter().enumerate() {
+            // Replaying takes its time too; one witness is worth it in any case.
+            let is_feasible = matches!(result, AttackResult::Feasible(_));
+            let late = question.budget.late(self.start).filter(|_| is_feasible && shown);
+            self.limit = self.limit.or(late);
+            self.settle(number, if late.is_some() { AttackResult::Open } else { result })?;
+            shown |= is_feasible;
+        }
+        Ok(())
+    }
+}
