@@ -70,7 +70,7 @@ fn instance(program: Program, name: &str) -> (Program, String) {
 /// States and time; none beyond the limit.
 fn search(program: &Program, settings: Settings, limit: u64, repetitions: usize) -> Result<Option<(u64, Duration)>> {
     let budget = Budget::unlimited().states(limit);
-    let options = Options { budget, until: Until::Exhausted, ..Options::default() };
+    let options = Options { budget, until: Until::Exhausted };
     let met_limit = |&(_, met): &(Statistics, bool)| met;
     let ((statistics, _), time) = repeated(repetitions, met_limit, || {
         let (explored, time) = timed(thread_time, || ravelin_machine::run(program, settings, &options));

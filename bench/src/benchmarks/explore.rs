@@ -114,7 +114,7 @@ const SC: Settings = Settings { model: Model::Sc, buffer: 1, purpose: Purpose::G
 
 fn ravelin(program: &Program, settings: Settings, workers: usize) -> Result<SearchResult> {
     let budget = Budget::unlimited().workers(workers);
-    let options = Options { budget, until: Until::Exhausted, ..Options::default() };
+    let options = Options { budget, until: Until::Exhausted };
     let explored = ravelin_machine::run(program, settings, &options)?;
     Ok(SearchResult {
         statistics: *explored.statistics(),

@@ -29,7 +29,7 @@ pub fn tables(Subjects { counters, lamport, repetitions }: &Subjects, directory:
         let search = |memory: Option<u64>, beyond: Storage<'_>| {
             let limits = Limits { memory, ..Limits::default() };
             let budget = Budget { limits, storage: beyond, ..Budget::default() };
-            let options = Options { budget, until: Until::Exhausted, ..Options::default() };
+            let options = Options { budget, until: Until::Exhausted };
             explored(program, settings, &options)
         };
         let plain = search(None, Storage::default())?;

@@ -46,7 +46,7 @@ fn kept(system: &Jumble, place: &Path, states: Option<u64>, workers: usize, unti
     let beyond = Storage { checkpoints: Some(&checkpoints), ..Storage::default() };
     let limits = Limits { states, ..Limits::default() };
     let budget = Budget { limits, workers, storage: beyond, ..Budget::default() };
-    explore(system, &Options { budget, until, ..Options::default() })
+    explore(system, &Options { budget, until })
 }
 
 fn plain(system: &Jumble, until: Until) -> Space<u64> {
@@ -136,7 +136,7 @@ fn several_explorations_of_a_run_are_told_apart_by_their_order() {
         let beyond = Storage { checkpoints: Some(&checkpoints), ..Storage::default() };
         let limits = Limits { states, ..Limits::default() };
         let budget = Budget { limits, storage: beyond, ..Budget::default() };
-        let options = Options { budget, until: Until::Exhausted, ..Options::default() };
+        let options = Options { budget, until: Until::Exhausted };
         let mut all = Vec::new();
         for system in &systems {
             let space = explore(system, &options);
@@ -231,7 +231,7 @@ fn what_is_foreign_is_refused() {
         let checkpoints = Checkpoints::new(&place.0, Duration::ZERO, run);
         let beyond = Storage { checkpoints: Some(&checkpoints), ..Storage::default() };
         let budget = Budget { storage: beyond, ..Budget::default() };
-        let message = failed(explore(system, &Options { budget, until, ..Options::default() }));
+        let message = failed(explore(system, &Options { budget, until }));
         assert!(message.contains("belongs to another run"), "{message}");
     }
     let mut newer = std::fs::read(file).expect("a part");
@@ -273,7 +273,7 @@ fn processes_write_parts_and_any_number_of_them_goes_on() {
                         let beyond = Storage { peers: Some(&peers), checkpoints, ..Storage::default() };
                         let limits = Limits { states, ..Limits::default() };
                         let budget = Budget { limits, workers, storage: beyond, ..Budget::default() };
-                        explore(system, &Options { budget, until, ..Options::default() })
+                        explore(system, &Options { budget, until })
                     })
                 };
                 let running: Vec<_> = Threads::new(processes).into_iter().map(process).collect();

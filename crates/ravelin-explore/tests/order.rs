@@ -15,7 +15,7 @@ fn systems() -> Vec<Jumble> {
 }
 
 fn explored(system: &Jumble, workers: usize, until: Until) -> Space<u64> {
-    explore(system, &Options { budget: Budget::unlimited().workers(workers), until, ..Options::default() })
+    explore(system, &Options { budget: Budget::unlimited().workers(workers), until })
 }
 
 /// The states in their order; what was found, where; and the path to each finding.
@@ -83,7 +83,7 @@ fn a_limit_of_states_is_passed_by_one_state_for_each_worker() {
         let system = Jumble { wide: true, fan, ..Jumble::new(5, 400_000) };
         for most in [2, 100, 5_000, 50_000, 200_000] {
             let budget = Budget::unlimited().workers(workers).states(most);
-            let options = Options { budget, until: Until::Exhausted, ..Options::default() };
+            let options = Options { budget, until: Until::Exhausted };
             let space = explore(&system, &options);
             assert_eq!(space.end, End::Limit(Limit::States(most)));
             let states = space.statistics.states;

@@ -49,7 +49,7 @@ fn seen_by_reference(program: &Program, state: &State) -> Seen {
 
 fn explore(program: &Program, settings: Settings, workers: usize) -> ExploredProgram {
     let until = if settings.purpose == Purpose::Goals { Until::FirstFinding } else { Until::Exhausted };
-    run(program, settings, &Options { budget: Budget::unlimited().workers(workers), until, ..Options::default() })
+    run(program, settings, &Options { budget: Budget::unlimited().workers(workers), until })
         .expect("a program that can be run")
 }
 

@@ -152,12 +152,8 @@ fn any_number_of_workers_finds_the_same() {
     let text = "static c: [blocking 0..8; 5]; thread t[me in 0..5] { loop { c[me].fetch_add(1); } } never c[4] == 7 && c[0] == 7;";
     let seen = |workers: usize, until| {
         let settings = Settings { buffer: 3, reductions: Reductions::NONE, ..Settings::new(Model::Sc) };
-        let explored = run(
-            &program(text),
-            settings,
-            &Options { budget: Budget::unlimited().workers(workers), until, ..Options::default() },
-        )
-        .unwrap();
+        let explored =
+            run(&program(text), settings, &Options { budget: Budget::unlimited().workers(workers), until }).unwrap();
         let steps = explored.violation().map(|found| found.expect("a readable path").1.actions.len());
         (explored.statistics().states, explored.statistics().transitions, explored.statistics().depth, steps)
     };

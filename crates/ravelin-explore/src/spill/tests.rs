@@ -101,7 +101,7 @@ impl Drop for TestDirectory {
 }
 
 fn options(memory: u64, workers: usize, until: Until) -> Options<'static> {
-    Options { budget: Budget::unlimited().memory(memory).workers(workers), until, ..Options::default() }
+    Options { budget: Budget::unlimited().memory(memory).workers(workers), until }
 }
 
 fn spilled(system: &Jumble, options: &Options, tuning: Tuning, place: &Path) -> Space<u64> {
@@ -181,7 +181,7 @@ fn it_stops_when_it_should() {
     let place = TestDirectory::new();
     let system = Jumble::new(4, 60_000);
     let ended = |options: Options| spilled(&system, &options, Tuning::default(), &place.0);
-    let within = |budget| Options { budget, until: Until::Exhausted, ..Options::default() };
+    let within = |budget| Options { budget, until: Until::Exhausted };
     let budget = Budget::unlimited().memory(0).workers(2);
     assert_eq!(ended(within(budget.states(20_000))).end, End::Limit(Limit::States(20_000)));
     let wide = Jumble { fan: 100, reach: 400_000, ..Jumble::new(4, 400_000) };

@@ -142,7 +142,7 @@ impl Frontier {
         self.set.truncate(len);
         self.depths.truncate(len);
         self.is_expanded.truncate(len.div_ceil(64));
-        if len % 64 != 0
+        if !len.is_multiple_of(64)
             && let Some(last) = self.is_expanded.last_mut()
         {
             *last &= (1 << (len % 64)) - 1;

@@ -143,11 +143,11 @@ fn stages(
             }
             stages.share = stages.share.saturating_mul(2);
             let left = clock.left(stages.taken());
-            size = stages.share.min(left);
-            if space.statistics.states >= left {
+            if size >= left {
                 stopped = Some(HuntStop::Limit(Limit::States(left)));
                 return None;
             }
+            size = stages.share.min(left);
             Some(size)
         };
         explore_in_stages(machine, &options, first, &mut look)
@@ -156,7 +156,10 @@ fn stages(
         (Some(stop), _) => Err(stop),
         (None, End::Interrupted(outgrown)) => Err((*outgrown).into()),
         // The hunters can go no further without more states to start from.
-        (None, End::Limit(limit)) if !stages.is_settled() => Err(HuntStop::Limit(*limit)),
+        (None, End::Limit(limit)) if !stages.is_settled() => {
+            stages.sc.0 = space.statistics.states;
+            Err(HuntStop::Limit(*limit))
+        }
         (None, End::Exhausted) => stages.finish(&space),
         (None, _) => Ok(()),
     };
@@ -170,7 +173,8 @@ struct Stages<'a> {
     extent: Extent,
     clock: &'a HuntClock<'a>,
     used: HuntUsage,
-    /// States and bytes of the SC space, as far as they are among those that are used.
+    /// States and bytes of the SC space, as far as they are among those that are used: of a stage, the states that are
+    /// offered. How many more are found depends on the number of workers.
     sc: (u64, u64),
     /// Steps that each hunter may have taken by the end of the stage.
     share: u64,
@@ -189,7 +193,7 @@ enum StageEnd {
 impl Stages<'_> {
     /// Lets every hunter use its share, from the first `offered` SC states, on as many threads as there are workers.
     fn search(&mut self, space: &Space<Overflow>, offered: usize) -> Result<StageEnd, HuntStop> {
-        let sc = (space.statistics.states, space.statistics.bytes);
+        let sc = (space.statistics.states.min(offered as u64), space.statistics.bytes);
         self.used.states.fetch_add(sc.0.wrapping_sub(self.sc.0), Ordering::Relaxed);
         self.used.bytes.fetch_add(sc.1.wrapping_sub(self.sc.1), Ordering::Relaxed);
         self.sc = sc;
@@ -223,7 +227,7 @@ impl Stages<'_> {
             });
         }
         let mut stage = StageEnd::Settled;
-        for result in results.into_iter().map_while(|result| into_inner(result)) {
+        for result in results.into_iter().map_while(into_inner) {
             stage = match (result?, stage) {
                 (ShareEnd::Done, _) if *extent == Extent::First => return Ok(StageEnd::Settled),
                 (ShareEnd::Done, stage) => stage,
@@ -260,7 +264,7 @@ impl Stages<'_> {
     /// What became of the attacks.
     fn conclude(&mut self, space: &Space<Overflow>, hunt: &mut Hunt) {
         let statistics = &mut hunt.statistics;
-        (statistics.sc_states, statistics.delaying_states, statistics.helping_states) = (space.statistics.states, 0, 0);
+        (statistics.sc_states, statistics.delaying_states, statistics.helping_states) = (self.sc.0, 0, 0);
         statistics.bytes = statistics.bytes.max(self.used.bytes.load(Ordering::Relaxed).max(space.statistics.bytes));
         let mut found = false;
         for hunter in self.hunters.iter_mut().map(unlocked) {
