@@ -28,9 +28,10 @@ struct Target {
     chunk: u64,
 }
 
-const TARGETS: [Target; 17] = [
+const TARGETS: [Target; 18] = [
     Target::new("ravelin-machine", "agrees_with_reference"),
     Target::new("ravelin-analysis", "robustness_random"),
+    Target::new("ravelin-analysis", "robustness_shares"),
     Target::new("ravelin-analysis", "fences_random"),
     Target::new("ravelin-analysis", "c11_random"),
     Target::new("ravelin-analysis", "c11_clocks"),
