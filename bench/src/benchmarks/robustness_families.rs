@@ -4,7 +4,7 @@
 use crate::families::Family;
 use crate::measure::{process_time, ratio, repeated, timed};
 use crate::questions::robustness::{every_attack, first_attack};
-use crate::table::{Table, count, seconds_or_stopped};
+use crate::table::{MarkdownTable, count, seconds_or_stopped};
 use anyhow::{Result, ensure};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::robustness::{RobustnessAnswer, RobustnessEngine, RobustnessQuestion, robustness};
@@ -53,7 +53,7 @@ fn table(
     let mut head = vec!["family", "threads", "answer", "states", default_engine.name()];
     head.extend(others.iter().map(|engine| engine.name()));
     head.push("ratio");
-    let mut table = Table::new(&head);
+    let mut table = MarkdownTable::new(&head);
     for family in Family::ALL {
         for threads in 2..=most_threads {
             eprintln!("{} with {threads} threads", family.name);

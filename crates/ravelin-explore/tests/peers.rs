@@ -39,7 +39,7 @@ fn processes_find_together_what_one_finds_alone() {
             let alone = explore(&system, &Options { until, ..Options::default() });
             for (processes, workers) in [(1, 1), (2, 1), (3, 1), (4, 1), (2, 2)] {
                 let budget = Budget::unlimited().workers(workers);
-                let spaces = together(&system, processes, &|_| Options { until, budget, ..Options::default() });
+                let spaces = together(&system, processes, &|_| Options { until, budget });
                 for space in &spaces {
                     assert_eq!(space.end, alone.end, "seed {seed}, {processes} processes");
                     assert_eq!((space.statistics.depth, space.cut_off), (alone.statistics.depth, alone.cut_off));
