@@ -54,8 +54,9 @@ pub(super) struct Hunter<'a> {
     pub feasible: Vec<(usize, AttackRun)>,
     /// Bytes of these runs.
     run_bytes: usize,
-    /// Steps of this hunter.
+    /// Steps of this hunter, and whether the last one was not completed.
     steps: u64,
+    is_cut: bool,
     /// The next step is nearest first.
     nearest_is_next: bool,
     until_look: u32,
@@ -153,6 +154,7 @@ impl<'a> Hunter<'a> {
             feasible: Vec::new(),
             run_bytes: 0,
             steps: 0,
+            is_cut: false,
             nearest_is_next: false,
             until_look: BETWEEN_LOOKS,
             allowance: 0,
@@ -170,29 +172,32 @@ impl<'a> Hunter<'a> {
     /// Every SC state was offered, and nothing is left to do from there.
     pub fn is_idle(&self, space: &Space<Overflow>) -> bool {
         let all_offered = self.offered as u64 == space.statistics.states;
-        all_offered && self.delaying.is_drained() && self.helping.is_drained() && self.again.is_empty()
+        !self.is_cut && all_offered && self.delaying.is_drained() && self.helping.is_drained() && self.again.is_empty()
     }
 
     /// Continues until this hunter has taken so many steps in all.
     pub fn search(&mut self, most_steps: u64, round: &HuntRound) -> Result<ShareEnd, HuntStop> {
+        let result = self.search_on(most_steps, round);
+        // A state that was taken and not expanded is missing from then on.
+        self.is_cut |= result.is_err();
+        self.report_to(round.used);
+        result
+    }
+
+    fn search_on(&mut self, most_steps: u64, round: &HuntRound) -> Result<ShareEnd, HuntStop> {
         // Other searches may have used up the limit.
         self.until_look = 1;
         let mut ids = round.space.ids().take(round.offered).skip(self.offered).peekable();
         loop {
             if self.is_done(round.extent) {
-                self.report_to(round.used);
                 return Ok(ShareEnd::Done);
             }
             if self.steps >= most_steps {
-                self.report_to(round.used);
                 return Ok(ShareEnd::UsedUp);
             }
-            let Some(turn) = self.choose(&mut ids, round.space) else {
-                self.report_to(round.used);
-                return Ok(ShareEnd::Idle);
-            };
-            self.steps += 1;
             self.look(round)?;
+            let Some(turn) = self.choose(&mut ids, round.space) else { return Ok(ShareEnd::Idle) };
+            self.steps += 1;
             match turn {
                 Turn::Offer(id) => self.offer(id, round)?,
                 Turn::Delaying(index) => self.step_from_delaying(index, round)?,

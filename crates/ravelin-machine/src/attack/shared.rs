@@ -163,7 +163,10 @@ fn stages(
         (None, End::Exhausted) => stages.finish(&space),
         (None, _) => Ok(()),
     };
-    stages.conclude(&space, hunt);
+    // If the search begins again, for the first violation, what another worker found on the way does not count.
+    if extent == Extent::All || !matches!(ended, Err(HuntStop::Outgrown(_))) {
+        stages.conclude(&space, hunt);
+    }
     ended
 }
 
