@@ -8,7 +8,7 @@
 
 use super::attack::{Attack, attacks_against, count_attacks};
 use super::dismiss::{ProgramFacts, makes_delay_pointless};
-use super::engines::Search;
+use super::engines::AttackSearch;
 use super::witness::AttackWitness;
 use crate::parameterised::{AnyNumber, robust_for_any_number};
 use crate::{AnalysisError, Verdict};
@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 
 /// Attacks that are listed. Each feasible one has a witness, which is large.
 const MOST_ATTACKS: usize = 200_000;
+
 /// How attacks are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RobustnessEngine {
@@ -168,9 +169,9 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
             JudgedAttack { attack, fate }
         })
         .collect();
-    let mut search = Search::new(program, question, start, judged);
+    let mut search = AttackSearch::new(program, question, start, judged);
     search.run()?;
-    let Search { judged: attacks, mut explored, limit, .. } = search;
+    let AttackSearch { judged: attacks, mut explored, limit, .. } = search;
     explored.elapsed = start.elapsed();
     let feasible = attacks.iter().any(|judged| matches!(judged.fate, AttackFate::Feasible(_)));
     let open = attacks.iter().any(|judged| matches!(judged.fate, AttackFate::Open));

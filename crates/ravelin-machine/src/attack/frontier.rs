@@ -22,6 +22,8 @@ pub(super) struct Frontier {
     oldest: usize,
     /// By depth: states that were not expanded when they were found, in that order.
     nearest: BTreeMap<u32, VecDeque<u32>>,
+    /// States in these queues; some may be expanded by now.
+    queued: usize,
 }
 
 impl Frontier {
@@ -37,6 +39,7 @@ impl Frontier {
             left: 0,
             oldest: 0,
             nearest: BTreeMap::new(),
+            queued: 0,
         }
     }
 
@@ -70,6 +73,7 @@ impl Frontier {
         }
         let index = (self.len() - 1) as u32;
         self.left += 1;
+        self.queued += 1;
         self.nearest.entry(depth).or_default().push_back(index);
         true
     }
@@ -110,6 +114,7 @@ impl Frontier {
                     return Some(*nearest.key());
                 }
                 nearest.get_mut().pop_front();
+                self.queued -= 1;
             }
             nearest.remove();
         }
@@ -120,6 +125,7 @@ impl Frontier {
     pub fn take_nearest(&mut self) -> Option<usize> {
         self.nearest_depth()?;
         let index = self.nearest.first_entry()?.get_mut().pop_front()?;
+        self.queued -= 1;
         Some(self.take(index as usize))
     }
 
@@ -147,14 +153,15 @@ impl Frontier {
         {
             *last &= (1 << (len % 64)) - 1;
         }
-        (self.left, self.oldest) = (0, self.oldest.min(len));
+        (self.left, self.queued, self.oldest) = (0, 0, self.oldest.min(len));
         self.nearest.clear();
         debug_assert!((0..len).all(|index| self.has(index)));
     }
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        self.set.bytes() + self.depths.capacity() * 4 + self.is_expanded.capacity() * 8 + self.left * 4
+        // A queue has room for up to twice as many as are in it.
+        self.set.bytes() + self.depths.capacity() * 4 + self.is_expanded.capacity() * 8 + self.queued * 8
     }
 }
 

@@ -98,7 +98,7 @@ pub(super) enum ShareEnd {
 }
 
 /// A part of the search.
-enum Turn {
+enum HuntTurn {
     Offer(StateId),
     Delaying(usize),
     Helping(usize),
@@ -199,10 +199,10 @@ impl<'a> Hunter<'a> {
             let Some(turn) = self.choose(&mut ids, round.space) else { return Ok(ShareEnd::Idle) };
             self.steps += 1;
             match turn {
-                Turn::Offer(id) => self.offer(id, round)?,
-                Turn::Delaying(index) => self.step_from_delaying(index, round)?,
-                Turn::Helping(index) => self.step_from_helping(index, round)?,
-                Turn::Again(index) => self.ask_again(index, round)?,
+                HuntTurn::Offer(id) => self.offer(id, round)?,
+                HuntTurn::Delaying(index) => self.step_from_delaying(index, round)?,
+                HuntTurn::Helping(index) => self.step_from_helping(index, round)?,
+                HuntTurn::Again(index) => self.ask_again(index, round)?,
             }
         }
     }
@@ -212,15 +212,15 @@ impl<'a> Hunter<'a> {
         &mut self,
         ids: &mut std::iter::Peekable<impl Iterator<Item = StateId>>,
         space: &Space<Overflow>,
-    ) -> Option<Turn> {
+    ) -> Option<HuntTurn> {
         if let Some(index) = self.again.pop() {
-            return Some(Turn::Again(index));
+            return Some(HuntTurn::Again(index));
         }
         self.nearest_is_next = !self.nearest_is_next;
         if !self.nearest_is_next {
-            let helping = self.helping.take_oldest().map(Turn::Helping);
-            let delaying = |hunter: &mut Self| hunter.delaying.take_oldest().map(Turn::Delaying);
-            return helping.or_else(|| delaying(self)).or_else(|| ids.next().map(Turn::Offer));
+            let helping = self.helping.take_oldest().map(HuntTurn::Helping);
+            let delaying = |hunter: &mut Self| hunter.delaying.take_oldest().map(HuntTurn::Delaying);
+            return helping.or_else(|| delaying(self)).or_else(|| ids.next().map(HuntTurn::Offer));
         }
         let helping = self.helping.nearest_depth();
         let delaying = self.delaying.nearest_depth();
@@ -228,11 +228,11 @@ impl<'a> Hunter<'a> {
         let nearest = [helping, delaying, offer].into_iter().flatten().min()?;
         // Of what is equally near, the last part is nearest to a cycle.
         if helping == Some(nearest) {
-            self.helping.take_nearest().map(Turn::Helping)
+            self.helping.take_nearest().map(HuntTurn::Helping)
         } else if delaying == Some(nearest) {
-            self.delaying.take_nearest().map(Turn::Delaying)
+            self.delaying.take_nearest().map(HuntTurn::Delaying)
         } else {
-            ids.next().map(Turn::Offer)
+            ids.next().map(HuntTurn::Offer)
         }
     }
 

@@ -125,7 +125,7 @@ fn stages(
     if hunters.is_empty() {
         return Ok(());
     }
-    let mut stages = Stages { hunters, extent, clock, used: HuntUsage::default(), sc: (0, 0), share: share.max(1) };
+    let mut stages = HuntStages { hunters, extent, clock, used: HuntUsage::default(), sc: (0, 0), share: share.max(1) };
     let mut stopped = None;
     let first = stages.share.min(clock.left(0));
     let mut size = first;
@@ -171,7 +171,7 @@ fn stages(
 }
 
 /// The hunters, and what they may take.
-struct Stages<'a> {
+struct HuntStages<'a> {
     hunters: Vec<Mutex<Hunter<'a>>>,
     extent: Extent,
     clock: &'a HuntClock<'a>,
@@ -193,14 +193,14 @@ enum StageEnd {
     Unsettled,
 }
 
-impl Stages<'_> {
+impl HuntStages<'_> {
     /// Lets every hunter use its share, from the first `offered` SC states, on as many threads as there are workers.
     fn search(&mut self, space: &Space<Overflow>, offered: usize) -> Result<StageEnd, HuntStop> {
         let sc = (space.statistics.states.min(offered as u64), space.statistics.bytes);
         self.used.states.fetch_add(sc.0.wrapping_sub(self.sc.0), Ordering::Relaxed);
         self.used.bytes.fetch_add(sc.1.wrapping_sub(self.sc.1), Ordering::Relaxed);
         self.sc = sc;
-        let Stages { hunters, extent, clock, used, share, .. } = &*self;
+        let HuntStages { hunters, extent, clock, used, share, .. } = &*self;
         let next = AtomicUsize::new(0);
         let halt = AtomicUsize::new(usize::MAX);
         let results: Vec<Mutex<Option<Result<ShareEnd, HuntStop>>>> =

@@ -1,14 +1,14 @@
 //! The engine `attacks`: one instrumented program per attack, one after the other, as in the paper. With several processes
 //! the small ones are spread over them first.
 
-use super::Search;
+use super::AttackSearch;
 use super::spread::{Share, ask_once_more, spread};
 use crate::AnalysisError;
 use ravelin_machine::attack::{AttackResult, Query};
 
-impl Search<'_> {
+impl AttackSearch<'_> {
     pub(super) fn by_attacks(&mut self) -> Result<(), AnalysisError> {
-        let Search { program, question, start, .. } = *self;
+        let AttackSearch { program, question, start, .. } = *self;
         let shares = spread(program, question, &self.attacks, start, &mut self.explored);
         let shares = shares.map_err(|lost| self.limit = Some(lost.into())).unwrap_or_default();
         // One that is known to be feasible is asked about before those that need more.

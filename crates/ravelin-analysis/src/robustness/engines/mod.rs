@@ -15,7 +15,7 @@ use ravelin_program::Program;
 use std::time::Instant;
 
 /// A search for the attacks that need one.
-pub(super) struct Search<'a> {
+pub(super) struct AttackSearch<'a> {
     program: &'a Program,
     question: &'a RobustnessQuestion<'a>,
     start: Instant,
@@ -28,18 +28,27 @@ pub(super) struct Search<'a> {
     pub limit: Option<Limit>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> AttackSearch<'a> {
     /// For the open ones of these attacks.
     pub fn new(
         program: &'a Program,
         question: &'a RobustnessQuestion,
         start: Instant,
         judged: Vec<JudgedAttack>,
-    ) -> Search<'a> {
+    ) -> AttackSearch<'a> {
         let is_open = |place: &usize| matches!(judged[*place].fate, AttackFate::Open);
         let places: Vec<usize> = (0..judged.len()).filter(is_open).collect();
         let attacks = places.iter().map(|&place| judged[place].attack).collect();
-        Search { program, question, start, judged, attacks, places, explored: RobustnessEffort::default(), limit: None }
+        AttackSearch {
+            program,
+            question,
+            start,
+            judged,
+            attacks,
+            places,
+            explored: RobustnessEffort::default(),
+            limit: None,
+        }
     }
 
     /// Searches with the engine of choice.

@@ -1,7 +1,7 @@
 //! The engine `shared`: one SC space for all attacks, from which each thread's attacks are searched in shares that grow
 //! (`ravelin_machine::attack::hunt`). It settles every program that one of the others settles, and usually first.
 
-use super::Search;
+use super::AttackSearch;
 use crate::AnalysisError;
 use ravelin_machine::attack::{AttackResult, Extent, hunt};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// How long runs may be replayed after the time is over.
 const REPLAY: Duration = Duration::from_millis(100);
 
-impl Search<'_> {
+impl AttackSearch<'_> {
     pub(super) fn by_shared(&mut self) -> Result<(), AnalysisError> {
         let question = self.question;
         let extent = if question.all { Extent::All } else { Extent::First };

@@ -1,11 +1,11 @@
 //! The engine `single`: one instrumented program for all attacks, breadth first. One query says whether some attack is
 //! feasible. To settle all, the feasible ones are taken out one by one.
 
-use super::Search;
+use super::AttackSearch;
 use crate::{AnalysisError, InternalError};
 use ravelin_machine::attack::{Attack, AttackResult};
 
-impl Search<'_> {
+impl AttackSearch<'_> {
     pub(super) fn by_single(&mut self) -> Result<(), AnalysisError> {
         let mut left: Vec<usize> = (0..self.attacks.len()).collect();
         while !left.is_empty() {
