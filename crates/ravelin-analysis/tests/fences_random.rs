@@ -83,15 +83,15 @@ fn check(program: &Program, case: Case) -> Result<usize, Option<String>> {
         let below = (0..offers.len()).filter(|offer| bits >> offer & 1 == 1).any(|offer| serves[bits & !(1 << offer)]);
         serves.push(below || judge(&repaired(program, &sites, &choices(bits, &offers)), case).ok_or(None)?);
     }
-    let ask = || {
-        let question = FenceQuestion { sets: Sets::AllMinimal, ..FenceQuestion::new(case.model, case.purpose) };
-        fences(program, &sites, &offers, &question)
+    let ask = |sets: Sets, first_share: u64| {
+        let question = FenceQuestion { sets, first_share, ..FenceQuestion::new(case.model, case.purpose) };
+        match std::panic::catch_unwind(|| fences(program, &sites, &offers, &question)) {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(Some(error.to_string())),
+            Err(_) => Err(Some("a panic".to_owned())),
+        }
     };
-    let answer = match std::panic::catch_unwind(ask) {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(error)) => return Err(Some(error.to_string())),
-        Err(_) => return Err(Some("a panic".to_owned())),
-    };
+    let answer = ask(Sets::AllMinimal, FenceQuestion::new(case.model, case.purpose).first_share)?;
     let minimal: Vec<usize> = (0..serves.len())
         .filter(|&bits| serves[bits] && !(0..offers.len()).any(|o| bits >> o & 1 == 1 && serves[bits & !(1 << o)]))
         .collect();
@@ -121,6 +121,20 @@ fn check(program: &Program, case: Case) -> Result<usize, Option<String>> {
     }
     if !answer.sets.is_sorted_by_key(|set: &FenceSet| set.cost) {
         return Err(Some("the sets are not sorted by cost".to_owned()));
+    }
+    // With shares so small that every query is cut and asked again, and with the set that needs no search.
+    let cut = ask(Sets::AllMinimal, 1)?;
+    let mut again: Vec<usize> = cut.sets.iter().map(|set| set.offers.iter().map(|offer| 1 << offer).sum()).collect();
+    again.sort_unstable();
+    if again != found || std::mem::discriminant(&cut.outcome) != std::mem::discriminant(&answer.outcome) {
+        return Err(Some(format!("with small shares {:?} {again:?}, else {:?} {found:?}", cut.outcome, answer.outcome)));
+    }
+    let one = ask(Sets::Cheapest, 1)?;
+    let bits = one.sets.first().map(|set| set.offers.iter().map(|offer| 1 << offer).sum::<usize>());
+    if one.sets.first().map(|set| set.cost) != answer.sets.first().map(|set| set.cost)
+        || bits.is_some_and(|bits| !serves[bits])
+    {
+        return Err(Some(format!("one of the cheapest is {:?} of {:?}", one.sets, answer.sets)));
     }
     Ok(found.len())
 }

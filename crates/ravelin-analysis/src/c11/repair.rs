@@ -87,7 +87,7 @@ pub fn strengthen(
     let (start, asked) = (judge.start, question.robust);
     let mut sightings: Vec<ViolatingRun> = Vec::new();
     let late = || asked.budget.late(start);
-    let listing = list(offers, question.sets, &late, &mut |set| {
+    let listing = list(offers, question.sets, &late, &mut |set, _| {
         if let Some(sighting) = sightings.iter().find(|sighting| judge.changes.leave(sighting, &set.offers)) {
             return Ok(SetVerdict::Wrong(judge.changes.clauses(sighting, &set.offers)));
         }

@@ -22,6 +22,8 @@ pub(crate) enum SetVerdict<E> {
     Right(Vec<Vec<usize>>),
     /// One of each of these must be taken, and none of them is in the set.
     Wrong(Vec<Vec<usize>>),
+    /// Another set serves the purpose and costs as much. Only if one set is wanted.
+    Instead(FenceSet),
     /// There is nothing more to look for.
     End(E),
 }
@@ -51,7 +53,7 @@ pub(crate) fn list<E>(
     offers: &[Offer],
     wanted: Sets,
     late: &dyn Fn() -> Option<Limit>,
-    judge: &mut dyn FnMut(&FenceSet) -> Result<SetVerdict<E>, AnalysisError>,
+    judge: &mut dyn FnMut(&FenceSet, &Covers) -> Result<SetVerdict<E>, AnalysisError>,
 ) -> Result<Listing<E>, AnalysisError> {
     let mut covers = Covers::new(offers.iter().map(|offer| offer.cost).collect());
     let mut sets: Vec<FenceSet> = Vec::new();
@@ -74,7 +76,7 @@ pub(crate) fn list<E>(
         if let Some(limit) = late() {
             break ListingEnd::Late(Some(limit), set);
         }
-        match judge(&set)? {
+        match judge(&set, &covers)? {
             SetVerdict::Right(_) if set.offers.is_empty() => break ListingEnd::NotNeeded,
             SetVerdict::Right(excluded) => {
                 excluded.into_iter().for_each(|set| covers.exclude(set));
@@ -88,6 +90,11 @@ pub(crate) fn list<E>(
                     debug_assert!(!clause.iter().any(|offer| set.offers.contains(offer)));
                     covers.require(clause);
                 }
+            }
+            SetVerdict::Instead(other) => {
+                debug_assert!(wanted == Sets::Cheapest && other.cost == set.cost);
+                sets.push(other);
+                break ListingEnd::Found;
             }
             SetVerdict::End(end) => break ListingEnd::Other(end),
         }

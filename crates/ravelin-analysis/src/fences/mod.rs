@@ -16,6 +16,7 @@ mod listing;
 mod loops;
 mod oracle;
 mod placement;
+mod possible;
 mod synthesis;
 
 pub(crate) use cost::offers_of;

@@ -60,6 +60,8 @@ pub(super) enum OracleReply {
     Fine,
     /// Not empty.
     Wrong(Vec<Trouble>),
+    /// No answer within the states that this query was given; more may bring one.
+    Spent,
     /// No answer, perhaps because of a limit.
     Unknown(Option<Limit>),
     /// PSO: no thread alone can do harm, and that several cannot is not proved.
@@ -75,14 +77,15 @@ pub(super) struct FenceOracle<'a> {
 }
 
 impl FenceOracle<'_> {
-    /// Looks for what is wrong; for as much as one query can find.
-    pub fn ask(&mut self, program: &Program) -> Result<OracleReply, AnalysisError> {
-        self.query(program, true)
+    /// Looks for what is wrong; for as much as one query can find with so many states. Only searches for attacks keep to a share: the others
+    /// end at the first run that is wrong.
+    pub fn ask(&mut self, program: &Program, share: u64) -> Result<OracleReply, AnalysisError> {
+        self.query(program, Some(share))
     }
 
     /// Looks for one thing that is wrong.
     pub fn ask_for_one(&mut self, program: &Program) -> Result<OracleReply, AnalysisError> {
-        self.query(program, false)
+        self.query(program, None)
     }
 
     /// Whether a goal can be reached under SC already.
@@ -90,19 +93,25 @@ impl FenceOracle<'_> {
         self.reach(program, Model::Sc, reachability::ReachEngine::Auto)
     }
 
-    fn query(&mut self, program: &Program, all: bool) -> Result<OracleReply, AnalysisError> {
+    fn query(&mut self, program: &Program, share: Option<u64>) -> Result<OracleReply, AnalysisError> {
         match self.question.purpose {
-            SynthesisPurpose::Robust => self.robust(program, all),
+            SynthesisPurpose::Robust => self.robust(program, share),
             SynthesisPurpose::RaceFree => self.race_free(program),
             SynthesisPurpose::Safe(engine) => self.reach(program, self.question.model, engine),
         }
     }
 
-    fn robust(&mut self, program: &Program, all: bool) -> Result<OracleReply, AnalysisError> {
+    fn robust(&mut self, program: &Program, share: Option<u64>) -> Result<OracleReply, AnalysisError> {
         self.queries += 1;
         // Every feasible attack gets a witness, which is replayed; where there are many attacks, most of them tell the same.
-        let all = all && attacks_against(self.question.model, &HardwareProgram::new(program)).len() <= MOST_AT_ONCE;
-        let answer = robustness(program, &RobustnessQuestion { all, ..self.robustness_question() })?;
+        let few = || attacks_against(self.question.model, &HardwareProgram::new(program)).len() <= MOST_AT_ONCE;
+        let all = share.is_some() && few();
+        let left = self.left();
+        // The search for any number of threads has no use for half an answer.
+        let share =
+            share.filter(|share| !program.is_parameterised() && left.limits.states.is_none_or(|left| *share < left));
+        let budget = share.map_or(left, |share| left.at_most(share));
+        let answer = robustness(program, &RobustnessQuestion { all, budget, ..self.robustness_question() })?;
         self.states += answer.explored.states;
         let instance = answer.any_number.and_then(|found| found.instance).map(Box::new);
         let troubles: Vec<Trouble> = answer
@@ -117,6 +126,7 @@ impl FenceOracle<'_> {
             _ if !troubles.is_empty() => OracleReply::Wrong(troubles),
             Verdict::Holds => OracleReply::Fine,
             _ if answer.one_delaying_thread => OracleReply::OneDelayingThread,
+            _ if share.is_some() && matches!(answer.limit, Some(Limit::States(_))) => OracleReply::Spent,
             _ => OracleReply::Unknown(answer.limit.map(|limit| self.question.budget.limits.as_given(limit))),
         })
     }

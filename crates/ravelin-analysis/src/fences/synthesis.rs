@@ -1,10 +1,15 @@
 //! Fences against TSO and PSO: what is asked, what is answered, and how a set of fences is judged in the loop of `listing.rs`.
+//!
+//! A set is judged by queries of growing size. The first ones find violations that are near, which is all that most sets need: the loop then
+//! continues with a better set. A set with nothing wrong nearby is likely the last one. If an equally cheap set leaves no possible attack
+//! (`possible.rs`), that one is taken, and its proof needs no search. Otherwise the queries grow until one of them settles the set.
 
 use super::clause::Clauses;
 use super::cost::Offer;
 use super::cover::Cost;
 use super::listing::{ListingEnd, SetVerdict, list};
 use super::oracle::{FenceOracle, OracleReply, SynthesisPurpose, Trouble};
+use super::possible::PossibleAttacks;
 use crate::AnalysisError;
 use ravelin_explore::{Budget, Limit};
 use ravelin_program::{FenceStrength, Model, Program, Site, repaired};
@@ -12,6 +17,12 @@ use std::time::{Duration, Instant};
 
 /// Store-store fences of a set that are looked at for a full one in their place.
 const MOST_EXCHANGED: usize = 10;
+
+/// Enough for most violations, in a millisecond or two.
+const FIRST_SHARE: u64 = 1 << 12;
+
+/// How much larger the next query about the same set is.
+const GROWTH: u64 = 4;
 
 /// What is asked, and how hard to try.
 #[derive(Clone, Copy)]
@@ -22,11 +33,13 @@ pub struct FenceQuestion<'a> {
     pub sets: Sets,
     /// For all queries together, except for memory.
     pub budget: Budget<'a>,
+    /// States of the first query about a set; each further query about the same set may take four times as many.
+    pub first_share: u64,
 }
 
 impl FenceQuestion<'_> {
     pub fn new(model: Model, purpose: SynthesisPurpose) -> Self {
-        FenceQuestion { model, purpose, sets: Sets::Cheapest, budget: Budget::default() }
+        FenceQuestion { model, purpose, sets: Sets::Cheapest, budget: Budget::default(), first_share: FIRST_SHARE }
     }
 }
 
@@ -124,7 +137,8 @@ pub fn fences(
     let clauses = Clauses::new(program, question.model, sites, offers);
     let mut knows_sc = false;
     let late = || question.budget.late(start);
-    let listing = list(offers, question.sets, &late, &mut |set| {
+    let possible = PossibleAttacks::new(program, question.model, sites, offers);
+    let listing = list(offers, question.sets, &late, &mut |set, covers| {
         let unknown = |limit, one_delaying_thread| {
             SetVerdict::End(SynthesisOutcome::Unknown(UnknownReason {
                 limit,
@@ -132,11 +146,25 @@ pub fn fences(
                 unchecked: set.clone(),
             }))
         };
-        let troubles = match oracle.ask(&repaired(program, sites, &set.choices(offers)))? {
-            OracleReply::Fine => return Ok(SetVerdict::Right(as_strong(&set.offers, offers))),
-            OracleReply::Unknown(limit) => return Ok(unknown(limit, false)),
-            OracleReply::OneDelayingThread => return Ok(unknown(None, true)),
-            OracleReply::Wrong(troubles) => troubles,
+        let fenced = repaired(program, sites, &set.choices(offers));
+        let mut share = question.first_share;
+        let troubles = loop {
+            match oracle.ask(&fenced, share)? {
+                OracleReply::Fine => return Ok(SetVerdict::Right(as_strong(&set.offers, offers))),
+                OracleReply::Unknown(limit) => return Ok(unknown(limit, false)),
+                OracleReply::OneDelayingThread => return Ok(unknown(None, true)),
+                OracleReply::Wrong(troubles) => break troubles,
+                OracleReply::Spent => {}
+            }
+            // Nothing is wrong nearby. Before a long search, look for an equally cheap set that needs none.
+            if share == question.first_share
+                && question.sets == Sets::Cheapest
+                && let Some(other) = possible.cheapest_without(covers, set.cost, &|| late().is_some())
+                && let OracleReply::Fine = oracle.ask(&repaired(program, sites, &other.choices(offers)), share)?
+            {
+                return Ok(SetVerdict::Instead(other));
+            }
+            share = share.saturating_mul(GROWTH);
         };
         if !knows_sc && matches!(question.purpose, SynthesisPurpose::Safe(_)) {
             knows_sc = true;

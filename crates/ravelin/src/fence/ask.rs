@@ -38,7 +38,8 @@ impl<'a> RepairQuestion<'a> {
         // Many small queries are asked, each in memory.
         let budget = budget.in_memory();
         if model.is_hardware() {
-            return RepairQuestion::Hardware(FenceQuestion { model, purpose: plan.purpose, sets: plan.sets, budget });
+            let question = FenceQuestion { sets: plan.sets, budget, ..FenceQuestion::new(model, plan.purpose) };
+            return RepairQuestion::Hardware(question);
         }
         let robust = C11Question { seq_cst, races, budget, ..C11Question::new(model) };
         RepairQuestion::C11(StrengthenQuestion { robust, sets: plan.sets })
