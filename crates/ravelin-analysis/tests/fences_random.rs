@@ -127,7 +127,10 @@ fn check(program: &Program, case: Case) -> Result<usize, Option<String>> {
     let mut again: Vec<usize> = cut.sets.iter().map(|set| set.offers.iter().map(|offer| 1 << offer).sum()).collect();
     again.sort_unstable();
     if again != found || std::mem::discriminant(&cut.outcome) != std::mem::discriminant(&answer.outcome) {
-        return Err(Some(format!("with small shares {:?} {again:?}, else {:?} {found:?}", cut.outcome, answer.outcome)));
+        return Err(Some(format!(
+            "with small shares {:?} {again:?}, else {:?} {found:?}",
+            cut.outcome, answer.outcome
+        )));
     }
     let one = ask(Sets::Cheapest, 1)?;
     let bits = one.sets.first().map(|set| set.offers.iter().map(|offer| 1 << offer).sum::<usize>());
