@@ -84,8 +84,11 @@ fn check(program: &Program, case: Case) -> Result<usize, Option<String>> {
         serves.push(below || judge(&repaired(program, &sites, &choices(bits, &offers)), case).ok_or(None)?);
     }
     let ask = |sets: Sets, first_share: u64| {
-        let question = FenceQuestion { sets, first_share, ..FenceQuestion::new(case.model, case.purpose) };
-        match std::panic::catch_unwind(|| fences(program, &sites, &offers, &question)) {
+        let ask = || {
+            let question = FenceQuestion { sets, first_share, ..FenceQuestion::new(case.model, case.purpose) };
+            fences(program, &sites, &offers, &question)
+        };
+        match std::panic::catch_unwind(ask) {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(Some(error.to_string())),
             Err(_) => Err(Some("a panic".to_owned())),

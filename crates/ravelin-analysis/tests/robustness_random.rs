@@ -6,9 +6,13 @@
 use crate::random_programs::check_all;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::robustness::{
-    AttackFate, RobustnessAnswer, RobustnessEngine, RobustnessQuestion, race_freedom, robustness,
+    AttackFate, ProgramFacts, RobustnessAnswer, RobustnessEngine, RobustnessQuestion, attacks_against, race_freedom,
+    robustness,
 };
-use ravelin_program::{Model, Program};
+use ravelin_answer::InfeasibilityReason;
+use ravelin_explore::{Budget, Options};
+use ravelin_machine::attack::query;
+use ravelin_program::{HardwareProgram, Model, Program};
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;
@@ -131,4 +135,38 @@ fn pso_violations_are_real_and_none_with_one_delaying_thread_is_missed() {
         }
     }
     check_all(&Generator::new(Config::loop_free()), 500, wrong);
+}
+
+/// Attacks that need no search, asked one by one of the search that knows nothing of the reasons.
+#[test]
+fn dismissed_attacks_are_infeasible() {
+    fn wrong(program: &Program) -> Option<String> {
+        let lowered = HardwareProgram::new(program);
+        for model in [Model::Tso, Model::Pso] {
+            let mut facts = ProgramFacts::new(&lowered, model);
+            for attack in attacks_against(model, &lowered) {
+                let Some(reason) = facts.dismiss(attack) else { continue };
+                let options = Options { budget: Budget::unlimited().states(20_000), ..Options::default() };
+                match query(program, model, &[attack], &options) {
+                    Ok(found) if found.found.is_some() => {
+                        return Some(format!("{attack:?} is feasible under {model}, although {reason:?}"));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        None
+    }
+    let with_loops = Generator::new(Config::all());
+    let loop_free = Generator::new(Config::loop_free());
+    check_all(&loop_free, 300, wrong);
+    check_all(&with_loops, 300, wrong);
+    let own_values = |generator: &Generator, seed: u64| {
+        let program = HardwareProgram::new(&generator.program(seed));
+        let mut facts = ProgramFacts::new(&program, Model::Tso);
+        let attacks = attacks_against(Model::Tso, &program).into_iter();
+        attacks.filter(|&attack| facts.dismiss(attack) == Some(InfeasibilityReason::OwnValues)).count()
+    };
+    let met: usize = (0..1_000).map(|seed| own_values(&with_loops, seed) + own_values(&loop_free, seed)).sum();
+    assert!(met > 20, "only {met} attacks are kept off by the thread's own stores");
 }

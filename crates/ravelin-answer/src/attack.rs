@@ -67,6 +67,8 @@ pub enum InfeasibilityReason {
     StoreUncontested,
     /// No chain of the other threads' accesses leads from the load back to the store.
     NoWayBack,
+    /// What the thread reads from its own delayed stores keeps it from the load, or makes it read such a store (W5).
+    OwnValues,
     /// PSO: the overtaking access would be a release store, which waits for all stores before it.
     ReleaseWaits,
     /// The search was exhaustive.
@@ -75,13 +77,14 @@ pub enum InfeasibilityReason {
 
 impl InfeasibilityReason {
     /// The reasons that need no search.
-    pub const WITHOUT_SEARCH: [InfeasibilityReason; 7] = [
+    pub const WITHOUT_SEARCH: [InfeasibilityReason; 8] = [
         InfeasibilityReason::NeverFollows,
         InfeasibilityReason::Fenced,
         InfeasibilityReason::OwnCell,
         InfeasibilityReason::LoadUncontested,
         InfeasibilityReason::StoreUncontested,
         InfeasibilityReason::NoWayBack,
+        InfeasibilityReason::OwnValues,
         InfeasibilityReason::ReleaseWaits,
     ];
 
@@ -94,6 +97,7 @@ impl InfeasibilityReason {
             InfeasibilityReason::LoadUncontested => "no other thread stores to the accessed cell",
             InfeasibilityReason::StoreUncontested => "no other thread accesses what is stored",
             InfeasibilityReason::NoWayBack => "no chain of accesses leads back to the store",
+            InfeasibilityReason::OwnValues => "the thread's own delayed stores keep it from the access",
             InfeasibilityReason::ReleaseWaits => "a release store waits for the stores before it",
             InfeasibilityReason::Searched => "searched",
         }

@@ -80,12 +80,12 @@ impl<'a> PossibleAttacks<'a> {
         if attacks.len() > MOST_ATTACKS {
             return None;
         }
-        let mut facts = ProgramFacts::new(&fenced);
+        let mut facts = ProgramFacts::new(&fenced, self.model);
         let mut open = Vec::new();
         // Attacks come by store.
         let mut from: Option<(ThreadId, TransitionId, Vec<Option<TransitionId>>)> = None;
         for attack in attacks {
-            if facts.dismiss(attack, self.model).is_some() {
+            if facts.dismiss(attack).is_some() {
                 continue;
             }
             let thread = &fenced.threads[attack.thread.0];

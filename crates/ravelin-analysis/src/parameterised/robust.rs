@@ -134,12 +134,12 @@ pub(super) fn targets(program: &Program) -> Result<(Finite, Vec<JudgedAttack>, V
 /// as for more: the others then include one like the attacker.
 fn judge(program: &Program) -> Vec<JudgedAttack> {
     let two = HardwareProgram::new(&program.instance(2));
-    let mut facts = ProgramFacts::new(&two);
+    let mut facts = ProgramFacts::new(&two, Model::Tso);
     let copies = |thread: &ravelin_program::Thread| if thread.copies == Copies::Any { 2 } else { 1 };
     let first = |thread: usize| program.threads[..thread].iter().map(copies).sum::<usize>();
     let fate = |attack: Attack| {
         let copy = Attack { thread: ThreadId(first(attack.thread.0)), ..attack };
-        facts.dismiss(copy, Model::Tso).map_or(AttackFate::Open, AttackFate::Dismissed)
+        facts.dismiss(copy).map_or(AttackFate::Open, AttackFate::Dismissed)
     };
     let attacks = attacks(&HardwareProgram::new(program)).into_iter();
     let mut fate = fate;

@@ -161,11 +161,11 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
     if count > MOST_ATTACKS {
         return Err(AnalysisError::TooManyAttacks { count, limit: MOST_ATTACKS });
     }
-    let mut facts = ProgramFacts::new(&lowered);
+    let mut facts = ProgramFacts::new(&lowered, question.model);
     let judged: Vec<JudgedAttack> = attacks_against(question.model, &lowered)
         .into_iter()
         .map(|attack| {
-            let fate = facts.dismiss(attack, question.model).map_or(AttackFate::Open, AttackFate::Dismissed);
+            let fate = facts.dismiss(attack).map_or(AttackFate::Open, AttackFate::Dismissed);
             JudgedAttack { attack, fate }
         })
         .collect();

@@ -1,8 +1,9 @@
 //! Attacks that are infeasible for a reason that can be read off the program, without a search.
 //!
-//! Everything here over-approximates what threads can do: values are ignored, addresses are the intervals that inference
-//! found. So a dismissed attack is infeasible; one that is not dismissed may be infeasible all the same.
+//! Everything here over-approximates what threads can do: values are ignored, except those that a thread reads from its own delayed stores
+//! (`alone.rs`); addresses are the intervals that inference found. So a dismissed attack is infeasible; one that is not dismissed may be infeasible all the same.
 
+use super::alone::LoneWalks;
 use super::attack::{Attack, ends_attack, is_delayable};
 use ravelin_answer::InfeasibilityReason;
 use ravelin_machine::attack::{AddressRange, Footprint, footprints};
@@ -27,6 +28,8 @@ pub struct ProgramFacts<'a> {
     contests: Vec<Vec<Contest>>,
     /// What [`ProgramFacts::leads_back`] said.
     ways_back: HashMap<Way, bool>,
+    alone: LoneWalks<'a>,
+    model: Model,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -41,7 +44,7 @@ struct Contest {
 type Way = (usize, Vec<AddressRange>, bool, Vec<AddressRange>);
 
 impl<'a> ProgramFacts<'a> {
-    pub fn new(program: &'a HardwareProgram) -> ProgramFacts<'a> {
+    pub fn new(program: &'a HardwareProgram, model: Model) -> ProgramFacts<'a> {
         let closure = |passes: fn(&Instruction) -> bool| {
             program.threads.iter().map(|thread| Reachable::new(thread, passes)).collect::<Vec<_>>()
         };
@@ -53,11 +56,13 @@ impl<'a> ProgramFacts<'a> {
             reachable: closure(|_| true),
             unfenced: closure(|instruction| !ends_attack(instruction)),
             ways_back: HashMap::new(),
+            alone: LoneWalks::new(program, model),
+            model,
         }
     }
 
     /// Why an attack is infeasible, if that can be seen.
-    pub fn dismiss(&mut self, attack: Attack, model: Model) -> Option<InfeasibilityReason> {
+    pub fn dismiss(&mut self, attack: Attack) -> Option<InfeasibilityReason> {
         let thread = attack.thread.0;
         let code = &self.program.threads[thread];
         let (store, load) = (&code.transitions[attack.store.0], &code.transitions[attack.load.0]);
@@ -68,7 +73,7 @@ impl<'a> ProgramFacts<'a> {
         if !self.unfenced[thread].leads(from, to) {
             return Some(InfeasibilityReason::Fenced);
         }
-        if model == Model::Pso && is_release_store(&load.instruction) {
+        if self.model == Model::Pso && is_release_store(&load.instruction) {
             return Some(InfeasibilityReason::ReleaseWaits);
         }
         let stored = &self.footprints[thread][attack.store.0].writes;
@@ -97,7 +102,11 @@ impl<'a> ProgramFacts<'a> {
                 found
             }
         };
-        (!leads_back).then_some(InfeasibilityReason::NoWayBack)
+        if !leads_back {
+            return Some(InfeasibilityReason::NoWayBack);
+        }
+        let follows = self.alone.can_overtake(attack.thread, attack.store, attack.load);
+        (!follows).then_some(InfeasibilityReason::OwnValues)
     }
 
     /// Whether helpers could build a happens-before path from an access to cells `from` to an access of `target`, if values did not

@@ -8,6 +8,7 @@
 //! `engines` (who searches), `witness` (how an
 //! answer is made good); then `triangular` (a cheaper condition) and `instrument` (attacks as programs).
 
+mod alone;
 mod attack;
 mod check;
 mod dismiss;

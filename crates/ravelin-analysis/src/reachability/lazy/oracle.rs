@@ -49,8 +49,8 @@ pub(super) struct Advice {
 
 impl<'a> Oracle<'a> {
     pub fn new(program: &'a HardwareProgram) -> Oracle<'a> {
-        let mut facts = ProgramFacts::new(program);
-        let contested = attacks(program).into_iter().filter(|attack| facts.dismiss(*attack, Model::Tso).is_none());
+        let mut facts = ProgramFacts::new(program, Model::Tso);
+        let contested = attacks(program).into_iter().filter(|attack| facts.dismiss(*attack).is_none());
         Oracle { program, contested: contested.collect(), states: FIRST_STATES }
     }
 
