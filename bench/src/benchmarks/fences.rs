@@ -1,6 +1,7 @@
 //! What fences cost to find: the programs of two papers in our versions, and, if somebody has them, the files of Trencher and Memorax.
 
 use crate::command::made_by;
+use crate::families::Family;
 use crate::measure::{REPETITIONS, machine, repetitions};
 use crate::papers::{fence_insertion_2012, robustness_2013};
 use crate::questions::fences::{FenceExperiment, measure};
@@ -11,6 +12,7 @@ use ravelin_analysis::fences::SynthesisOutcome;
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::RepairKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -20,11 +22,16 @@ pub struct Arguments {
     /// A folder with files of Memorax (.rmm), to be measured too
     #[arg(long, value_name = "FOLDER")]
     memorax: Option<PathBuf>,
+    /// Threads of the largest member of each family
+    #[arg(long, default_value_t = 6)]
+    threads: usize,
     /// How often each question is asked; the median counts
     #[arg(long, default_value_t = REPETITIONS, value_parser = repetitions())]
     repetitions: usize,
 }
 
+/// How long the search for the fences of a member of a family may take.
+const LONGEST: Duration = Duration::from_secs(10);
 /// Seconds of processor time that the earlier tools take on this kind of machine.
 const TRENCHER: [(&str, f64); 2] = [("cilk-the-wsq-wrongdoing.txt", 4.5), ("lamport-fast-mutex-alg1.txt", 0.38)];
 const MEMORAX: [(&str, f64); 2] = [("lamport_fast.rmm", 89.0), ("bakery.bound2.rmm", 25.0)];
@@ -39,6 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     );
     println!("{}\n", machine());
     robustness(arguments)?;
+    families(arguments)?;
     safety(arguments)?;
     if let Some(folder) = &arguments.trencher {
         let title = "## Trencher's files, robustness\n\nRatio: to the time of Trencher's fence insertion, measured elsewhere on this kind of machine.\n";
@@ -71,6 +79,43 @@ fn robustness(arguments: &Arguments) -> Result<()> {
             count(measured.answer.effort.states),
             seconds_or_stopped(measured.time),
         ]);
+    }
+    println!("{table}");
+    Ok(())
+}
+
+/// Families that grow with the number of threads.
+fn families(arguments: &Arguments) -> Result<()> {
+    println!("## Robustness: families\n");
+    println!(
+        "The cheapest set for each family of `bench/src/families` as the number of its threads grows. A search that takes more than {} s \
+         is stopped.\n",
+        LONGEST.as_secs()
+    );
+    let mut table = MarkdownTable::new(&["family", "threads", "F", "queries", "clauses", "states", "time"]);
+    for family in Family::ALL {
+        for threads in 2..=arguments.threads {
+            eprintln!("{} with {threads} threads", family.name);
+            let plan = FenceExperiment { time: Some(LONGEST), ..FenceExperiment::ROBUST };
+            let measured = measure(&family.program(threads)?, Language::Rav, plan, arguments.repetitions)?;
+            let fences = match measured.answer.outcome {
+                SynthesisOutcome::NotNeeded | SynthesisOutcome::Found => measured.fences.to_string(),
+                _ => "?".to_owned(),
+            };
+            let effort = measured.answer.effort;
+            table.row(vec![
+                family.name.to_owned(),
+                threads.to_string(),
+                fences,
+                effort.queries.to_string(),
+                effort.clauses.to_string(),
+                count(effort.states),
+                seconds_or_stopped(measured.time),
+            ]);
+            if measured.time.is_none() {
+                break;
+            }
+        }
     }
     println!("{table}");
     Ok(())
