@@ -44,14 +44,15 @@ impl Line {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         let seconds = progress.elapsed.as_secs_f64();
-        bar.set_message(format!(
-            "{} states, {:.0}/s, frontier {}, depth {}, {} MiB, {seconds:.0} s",
-            progress.states,
-            progress.states as f64 / seconds,
-            progress.frontier,
-            progress.depth,
-            progress.bytes >> 20
-        ));
+        let Progress { phase, states, frontier, depth, .. } = *progress;
+        let mebibytes = progress.bytes >> 20;
+        bar.set_message(match phase {
+            "" => {
+                let rate = states as f64 / seconds;
+                format!("{states} states, {rate:.0}/s, frontier {frontier}, depth {depth}, {mebibytes} MiB, {seconds:.0} s")
+            }
+            phase => format!("{phase}, {mebibytes} MiB, {seconds:.0} s"),
+        });
         bar.tick();
     }
 }

@@ -105,6 +105,12 @@ impl<'a> Budget<'a> {
         Budget { limits: self.limits.left(start, states), ..self }
     }
 
+    /// What is left of it beside so many bytes that are held already.
+    pub fn holding(mut self, bytes: u64) -> Self {
+        self.limits.memory = self.limits.memory.map(|most| most.saturating_sub(bytes));
+        self
+    }
+
     /// Whether somebody asked to stop.
     pub fn is_stopped(self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))

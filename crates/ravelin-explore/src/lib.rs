@@ -46,6 +46,7 @@ mod spill;
 mod storage;
 mod store;
 mod system;
+mod watch;
 
 pub use budget::Budget;
 pub use checkpoint::Checkpoints;
@@ -57,3 +58,4 @@ pub use set::StateSet;
 pub use space::{End, Space, StateFinding, StateId, Statistics};
 pub use storage::Storage;
 pub use system::{Sink, System};
+pub use watch::Watch;

@@ -31,6 +31,7 @@ impl Limits {
         match limit {
             Limit::Time(left) => Limit::Time(self.given_time.or(self.time).unwrap_or(left)),
             Limit::States(left) => Limit::States(self.states.unwrap_or(left)),
+            Limit::Memory(left) => Limit::Memory(self.memory.unwrap_or(left)),
             limit => limit,
         }
     }
@@ -76,9 +77,13 @@ impl fmt::Display for Limit {
     }
 }
 
+impl std::error::Error for Limit {}
+
 /// A look at a running exploration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
+    /// What is being done, where it is no search.
+    pub phase: &'static str,
     pub states: u64,
     pub transitions: u64,
     /// States found but not expanded yet.

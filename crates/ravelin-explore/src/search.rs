@@ -536,6 +536,7 @@ impl<S: System> Search<'_, S> {
     fn judge(&self, summary: Summary<S::Interrupt>, transitions: u64) -> Option<End<S::Interrupt>> {
         if let Some(progress) = self.options.budget.progress {
             progress(&Progress {
+                phase: "",
                 states: summary.states,
                 transitions,
                 frontier: summary.frontier,

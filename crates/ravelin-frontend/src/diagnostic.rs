@@ -110,12 +110,25 @@ fn render_one(diagnostic: &Diagnostic, source: &Source, renderer: &Renderer) -> 
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
+    // Only the lines between the first and the last place: the renderer reads all that it gets, and there are many diagnostics.
+    let whole = source.text.as_str();
+    let places = std::iter::once(diagnostic.span).chain(diagnostic.secondary.iter().map(|(span, _)| *span));
+    let places: Vec<Range<usize>> = places.map(|span| clip(whole, span)).collect();
+    let start = places.iter().map(|place| place.start).min().unwrap_or(0);
+    let end = places.iter().map(|place| place.end).max().unwrap_or(0);
+    // A place between two lines belongs to the one before.
+    let (first, lines) = source.lines_around(start.saturating_sub(1), end + 1);
+    let begin = lines.start;
     // The snippet needs at least one line to point at.
-    let text = if source.text.is_empty() { "\n" } else { source.text.as_str() };
-    let primary = AnnotationKind::Primary.span(clip(text, diagnostic.span)).label(diagnostic.label.as_deref());
-    let mut snippet = Snippet::source(text).path(source.name.as_str()).annotation(primary);
-    for (span, label) in &diagnostic.secondary {
-        snippet = snippet.annotation(AnnotationKind::Context.span(clip(text, *span)).label(label.as_str()));
+    let text = if lines.is_empty() { "\n" } else { &whole[lines] };
+    let within = |place: &Range<usize>| {
+        let clipped = |at: usize| (at - begin).min(text.len());
+        clipped(place.start)..clipped(place.end)
+    };
+    let primary = AnnotationKind::Primary.span(within(&places[0])).label(diagnostic.label.as_deref());
+    let mut snippet = Snippet::source(text).line_start(first).path(source.name.as_str()).annotation(primary);
+    for (place, (_, label)) in places[1..].iter().zip(&diagnostic.secondary) {
+        snippet = snippet.annotation(AnnotationKind::Context.span(within(place)).label(label.as_str()));
     }
     let mut group = level.primary_title(diagnostic.message.as_str()).element(snippet);
     for note in &diagnostic.notes {

@@ -181,6 +181,7 @@ impl CoverSearch<'_> {
         let bytes = self.antichain.bytes as u64;
         if let Some(progress) = self.budget.progress {
             progress(&Progress {
+                phase: "",
                 states: entries,
                 transitions: self.counts.generated,
                 frontier: self.waiting.len() as u64,

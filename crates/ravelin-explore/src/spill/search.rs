@@ -206,6 +206,7 @@ impl<S: System> SpillSearch<'_, S> {
         }
         if let Some(progress) = self.options.budget.progress {
             progress(&Progress {
+                phase: "",
                 states,
                 transitions: *transitions,
                 frontier: left,

@@ -113,6 +113,7 @@ impl<M: Semantics> BackwardSearch<M> {
         let bytes = (self.antichain.bytes + self.semantics.shared_bytes()) as u64;
         if let Some(progress) = budget.progress {
             progress(&Progress {
+                phase: "",
                 states: entries,
                 transitions: self.counts.generated,
                 frontier: entries.saturating_sub(expanded as u64),

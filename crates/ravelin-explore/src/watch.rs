@@ -1,0 +1,183 @@
+//! A budget for work that is no search: compiling, expanding goals, closures, lists of places.
+//!
+//! Such work counts its steps and what it holds. After a number of steps the watch looks at the clock and at the wish to stop; growth is
+//! compared with the limit of memory at once. The first limit that is hit is kept: every later step gets it too, so that work which
+//! cannot return at once ends soon. A step costs one decrement, a look some tens of nanoseconds.
+
+use crate::{Budget, Limit, Progress};
+use std::cell::Cell;
+use std::time::Instant;
+
+/// Steps between two looks at the clock. A step should take less than a tenth of a millisecond.
+const PATIENCE: u32 = 256;
+
+/// Watches over a phase. It belongs to one thread.
+///
+/// ```
+/// use ravelin_explore::{Budget, Limit, Watch};
+/// use std::time::Duration;
+///
+/// let watch = Watch::new(Budget::unlimited().time(Duration::ZERO), "counting");
+/// let ended = (0..1_000_000).try_for_each(|_| watch.step());
+/// assert_eq!(ended, Err(Limit::Time(Duration::ZERO)));
+/// ```
+#[derive(Debug)]
+pub struct Watch<'a> {
+    budget: Budget<'a>,
+    phase: &'static str,
+    start: Instant,
+    /// Steps until the next look.
+    left: Cell<u32>,
+    looks: Cell<u64>,
+    bytes: Cell<u64>,
+    limit: Cell<Option<Limit>>,
+}
+
+impl<'a> Watch<'a> {
+    /// A phase that begins now. Its name is for the line that shows progress: "expanding goals".
+    pub fn new(budget: Budget<'a>, phase: &'static str) -> Watch<'a> {
+        Watch::since(budget, phase, Instant::now())
+    }
+
+    /// A phase of work that began before.
+    pub fn since(budget: Budget<'a>, phase: &'static str, start: Instant) -> Watch<'a> {
+        // The first step looks: a wish to stop, or a time that is over, ends a phase before it begins.
+        let (left, looks) = (Cell::new(1), Cell::new(0));
+        Watch { budget, phase, start, left, looks, bytes: Cell::new(0), limit: Cell::new(None) }
+    }
+
+    /// A phase without limits.
+    pub fn unlimited() -> Watch<'static> {
+        Watch::new(Budget::unlimited(), "")
+    }
+
+    /// One step of the work.
+    #[inline]
+    pub fn step(&self) -> Result<(), Limit> {
+        match self.left.get() {
+            0 | 1 => self.look(),
+            left => {
+                self.left.set(left - 1);
+                Ok(())
+            }
+        }
+    }
+
+    /// So many steps at once.
+    pub fn steps(&self, count: usize) -> Result<(), Limit> {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        match self.left.get().checked_sub(count) {
+            Some(left @ 1..) => {
+                self.left.set(left);
+                Ok(())
+            }
+            _ => self.look(),
+        }
+    }
+
+    /// The phase holds so many bytes more.
+    pub fn hold(&self, bytes: usize) -> Result<(), Limit> {
+        self.bytes.set(self.bytes.get().saturating_add(bytes as u64));
+        if let Some(limit) = self.budget.limits.check_memory(self.bytes.get()) {
+            return Err(self.end(limit));
+        }
+        self.step()
+    }
+
+    /// The phase holds so many bytes less.
+    pub fn release(&self, bytes: usize) {
+        self.bytes.set(self.bytes.get().saturating_sub(bytes as u64));
+    }
+
+    /// What the phase says that it holds.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.get()
+    }
+
+    /// The limit that ended the phase, if one did.
+    pub fn limit(&self) -> Option<Limit> {
+        self.limit.get()
+    }
+
+    /// How often it looked at the clock.
+    pub fn looks(&self) -> u64 {
+        self.looks.get()
+    }
+
+    /// What is left for the phases that follow, while this one's results are kept.
+    pub fn rest(&self) -> Budget<'a> {
+        self.budget.child(self.start, 0).holding(self.bytes.get())
+    }
+
+    #[cold]
+    fn look(&self) -> Result<(), Limit> {
+        if let Some(limit) = self.limit.get() {
+            return Err(limit);
+        }
+        self.left.set(PATIENCE);
+        self.looks.set(self.looks.get() + 1);
+        if let Some(progress) = self.budget.progress {
+            let (phase, bytes, elapsed) = (self.phase, self.bytes.get(), self.start.elapsed());
+            progress(&Progress { phase, bytes, elapsed, ..Progress::default() });
+        }
+        self.budget.late(self.start).map_or(Ok(()), |limit| Err(self.end(limit)))
+    }
+
+    /// Keeps the first limit; from now on every step gets it.
+    fn end(&self, limit: Limit) -> Limit {
+        let first = self.limit.get().unwrap_or(limit);
+        self.limit.set(Some(first));
+        self.left.set(0);
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    #[test]
+    fn a_wish_to_stop_ends_a_phase_at_its_first_step() {
+        let stop = AtomicBool::new(true);
+        let watch = Watch::new(Budget::unlimited().stop(&stop), "");
+        assert_eq!((watch.step(), watch.looks()), (Err(Limit::Stopped), 1));
+        assert_eq!(watch.step(), Err(Limit::Stopped), "and every later one");
+        assert_eq!(watch.looks(), 1, "without another look");
+    }
+
+    #[test]
+    fn the_clock_is_looked_at_now_and_then() {
+        let watch = Watch::new(Budget::seconds(3600), "");
+        assert!((0..10 * PATIENCE).all(|_| watch.step().is_ok()));
+        assert_eq!(watch.looks(), 10);
+        assert!((0..10).all(|_| watch.steps(PATIENCE as usize).is_ok()));
+        assert_eq!(watch.looks(), 20);
+        assert!(watch.steps(usize::MAX).is_ok());
+        assert_eq!(watch.looks(), 21);
+    }
+
+    #[test]
+    fn what_is_held_counts_and_what_is_released_does_not() {
+        let watch = Watch::new(Budget::unlimited().memory(100), "");
+        assert_eq!(watch.hold(60), Ok(()));
+        watch.release(30);
+        assert_eq!((watch.hold(70), watch.bytes()), (Ok(()), 100));
+        assert_eq!(watch.rest().limits.memory, Some(0));
+        assert_eq!(watch.hold(1), Err(Limit::Memory(100)));
+        assert_eq!((watch.step(), watch.limit()), (Err(Limit::Memory(100)), Some(Limit::Memory(100))));
+    }
+
+    #[test]
+    fn what_is_left_is_named_as_it_was_given() {
+        let budget = Budget::seconds(5).memory(100);
+        let watch = Watch::new(budget, "");
+        assert_eq!(watch.hold(40), Ok(()));
+        let rest = watch.rest();
+        assert_eq!(rest.limits.memory, Some(60));
+        let reached = rest.limits.check_memory(61).map(|limit| budget.limits.as_given(limit));
+        assert_eq!(reached, Some(Limit::Memory(100)));
+        assert_eq!(rest.limits.given_time, Some(Duration::from_secs(5)));
+    }
+}
