@@ -1,6 +1,7 @@
 //! The two ways to get no answer.
 
-use ravelin_explore::StorageError;
+use crate::reachability::NotFinite;
+use ravelin_explore::{Limit, StorageError};
 use ravelin_machine::attack::ReadBackError;
 use ravelin_machine::{BuildError, RunError};
 use thiserror::Error;
@@ -8,19 +9,22 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error)]
 pub enum AnalysisError {
     #[error(transparent)]
-    Build(#[from] BuildError),
+    Build(BuildError),
     #[error(transparent)]
     Storage(#[from] StorageError),
     #[error("the program has {count} pairs of a store and a later access to check; at most {limit} can be")]
     TooManyAttacks { count: usize, limit: usize },
     #[error(transparent)]
-    NotFinite(#[from] crate::reachability::NotFinite),
+    NotFinite(NotFinite),
     #[error("the engine `{0}` is for tso; for pso there are `bounded` and `sb`")]
     EngineIsForTso(&'static str),
     #[error("the engine `{0}` needs a number of threads: give --copies N, or ask `auto`")]
     EngineNeedsNumber(&'static str),
     #[error(transparent)]
     NotC11(#[from] ravelin_machine::monitor::MonitorRefusal),
+    /// A limit was hit before there was anything to search. Questions answer *unknown* then.
+    #[error(transparent)]
+    Limit(#[from] Limit),
     #[error("internal error, please report it: {0}")]
     Internal(InternalError),
 }
@@ -29,6 +33,24 @@ impl AnalysisError {
     /// This engine cannot try; another may.
     pub fn is_refusal(&self) -> bool {
         matches!(self, AnalysisError::NotFinite(_))
+    }
+}
+
+impl From<BuildError> for AnalysisError {
+    fn from(error: BuildError) -> AnalysisError {
+        match error {
+            BuildError::Limit(limit) => limit.into(),
+            error => AnalysisError::Build(error),
+        }
+    }
+}
+
+impl From<NotFinite> for AnalysisError {
+    fn from(refusal: NotFinite) -> AnalysisError {
+        match refusal {
+            NotFinite::Limit(limit) => limit.into(),
+            refusal => AnalysisError::NotFinite(refusal),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::AnalysisError;
 use crate::reachability::ReachabilityQuestion;
 use ravelin_explore::{Limit, Statistics, Until};
-use ravelin_machine::{Purpose, UnpackedState, run};
+use ravelin_machine::{BuildError, Purpose, RunError, UnpackedState, run};
 use ravelin_program::{Condition, Goal, InitialValue, Model, Observable, Program, RegId, ThreadId, Value};
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -48,6 +48,21 @@ pub struct EndThread {
 /// Lists all final and all stuck states under a model, each compared with SC.
 pub fn states(program: &Program, question: &ReachabilityQuestion) -> Result<FinalStates, AnalysisError> {
     let start = Instant::now();
+    match search(program, question, start) {
+        Err(AnalysisError::Limit(limit)) => Ok(FinalStates {
+            model: question.model,
+            buffer: question.model.is_buffered().then_some(question.buffer),
+            cut_off: false,
+            limit: Some(question.budget.limits.as_given(limit)),
+            finals: Vec::new(),
+            stuck: Vec::new(),
+            statistics: Statistics { elapsed: start.elapsed(), ..Statistics::default() },
+        }),
+        answer => answer,
+    }
+}
+
+fn search(program: &Program, question: &ReachabilityQuestion, start: Instant) -> Result<FinalStates, AnalysisError> {
     let explored = run(program, question.settings(Purpose::Finals), &question.options(Until::Exhausted))?;
     let (finals, stuck) = collect(program, &explored);
     let sc = if question.model == Model::Sc {
@@ -55,8 +70,12 @@ pub fn states(program: &Program, question: &ReachabilityQuestion) -> Result<Fina
     } else {
         let budget = question.budget.child(start, explored.statistics().states);
         let question = ReachabilityQuestion { model: Model::Sc, budget, ..*question };
-        let explored = run(program, question.settings(Purpose::Finals), &question.options(Until::Exhausted))?;
-        Some((explored.limit().is_none(), collect(program, &explored)))
+        match run(program, question.settings(Purpose::Finals), &question.options(Until::Exhausted)) {
+            Ok(explored) => Some((explored.limit().is_none(), collect(program, &explored))),
+            // What was found stays; what SC allows is not known.
+            Err(RunError::Build(BuildError::Limit(_))) => Some((false, Ends::default())),
+            Err(error) => return Err(error.into()),
+        }
     };
     let judge = |states: BTreeSet<EndState>, pick: fn(&Ends) -> &BTreeSet<EndState>| -> Vec<EndState> {
         let beyond = |state: &EndState| match &sc {

@@ -14,7 +14,7 @@ use crate::reachability::ReachabilityQuestion;
 use crate::witness::replay;
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_answer::Violation;
-use ravelin_explore::{Budget, Limit, Options, Until};
+use ravelin_explore::{Budget, Limit, Options, Until, Watch};
 use ravelin_machine::{Purpose, Reductions, Settings, may_stop, run};
 use ravelin_program::{Model, Program};
 
@@ -39,13 +39,20 @@ pub struct StopsAnswer {
 ///
 /// Of a program with any number of threads, what is found is real; see [`StopsAnswer::copies`] for what is not.
 pub fn stops(program: &Program, budget: Budget) -> Result<StopsAnswer, AnalysisError> {
+    match search(program, budget) {
+        Err(AnalysisError::Limit(limit)) => Ok(StopsAnswer { limit: Some(limit), ..StopsAnswer::default() }),
+        answer => answer,
+    }
+}
+
+fn search(program: &Program, budget: Budget) -> Result<StopsAnswer, AnalysisError> {
     let program = &Program { goals: Vec::new(), ..program.clone() };
     if !program.is_parameterised() {
         return stops_of(program, budget);
     }
     let instance = program.instance(COPIES);
     // The ranges of values do not depend on how often a thread is there.
-    if !may_stop(&instance) {
+    if !may_stop(&instance, &Watch::new(budget, "looking for stops"))? {
         return Ok(StopsAnswer::default());
     }
     let few = StopsAnswer { copies: Some(COPIES), ..stops_of(&instance, budget)? };
@@ -73,7 +80,7 @@ fn stops_of_any_number(program: &Program, budget: Budget) -> Result<Option<Stops
 
 /// The stops of a program with a fixed number of threads.
 fn stops_of(program: &Program, budget: Budget) -> Result<StopsAnswer, AnalysisError> {
-    if !may_stop(program) {
+    if !may_stop(program, &Watch::new(budget, "looking for stops"))? {
         return Ok(StopsAnswer::default());
     }
     let settings = Settings { purpose: Purpose::Goals, reductions: Reductions::ALL, ..Settings::new(Model::Sc) };

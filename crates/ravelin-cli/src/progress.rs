@@ -49,7 +49,9 @@ impl Line {
         bar.set_message(match phase {
             "" => {
                 let rate = states as f64 / seconds;
-                format!("{states} states, {rate:.0}/s, frontier {frontier}, depth {depth}, {mebibytes} MiB, {seconds:.0} s")
+                format!(
+                    "{states} states, {rate:.0}/s, frontier {frontier}, depth {depth}, {mebibytes} MiB, {seconds:.0} s"
+                )
             }
             phase => format!("{phase}, {mebibytes} MiB, {seconds:.0} s"),
         });

@@ -30,6 +30,8 @@ pub struct Watch<'a> {
     left: Cell<u32>,
     looks: Cell<u64>,
     bytes: Cell<u64>,
+    /// Bytes that others hold beside the phase.
+    beside: Cell<u64>,
     limit: Cell<Option<Limit>>,
 }
 
@@ -43,7 +45,8 @@ impl<'a> Watch<'a> {
     pub fn since(budget: Budget<'a>, phase: &'static str, start: Instant) -> Watch<'a> {
         // The first step looks: a wish to stop, or a time that is over, ends a phase before it begins.
         let (left, looks) = (Cell::new(1), Cell::new(0));
-        Watch { budget, phase, start, left, looks, bytes: Cell::new(0), limit: Cell::new(None) }
+        let (bytes, beside) = (Cell::new(0), Cell::new(0));
+        Watch { budget, phase, start, left, looks, bytes, beside, limit: Cell::new(None) }
     }
 
     /// A phase without limits.
@@ -78,7 +81,7 @@ impl<'a> Watch<'a> {
     /// The phase holds so many bytes more.
     pub fn hold(&self, bytes: usize) -> Result<(), Limit> {
         self.bytes.set(self.bytes.get().saturating_add(bytes as u64));
-        if let Some(limit) = self.budget.limits.check_memory(self.bytes.get()) {
+        if let Some(limit) = self.budget.limits.check_memory(self.bytes.get().saturating_add(self.beside.get())) {
             return Err(self.end(limit));
         }
         self.step()
@@ -87,6 +90,11 @@ impl<'a> Watch<'a> {
     /// The phase holds so many bytes less.
     pub fn release(&self, bytes: usize) {
         self.bytes.set(self.bytes.get().saturating_sub(bytes as u64));
+    }
+
+    /// Others hold so many bytes, which count too.
+    pub fn set_beside(&self, bytes: usize) {
+        self.beside.set(bytes as u64);
     }
 
     /// What the phase says that it holds.
@@ -165,6 +173,9 @@ mod tests {
         watch.release(30);
         assert_eq!((watch.hold(70), watch.bytes()), (Ok(()), 100));
         assert_eq!(watch.rest().limits.memory, Some(0));
+        watch.release(50);
+        watch.set_beside(50);
+        assert_eq!(watch.hold(0), Ok(()));
         assert_eq!(watch.hold(1), Err(Limit::Memory(100)));
         assert_eq!((watch.step(), watch.limit()), (Err(Limit::Memory(100)), Some(Limit::Memory(100))));
     }

@@ -5,6 +5,7 @@
 
 use crate::layout::Layout;
 use crate::ranges::Ranges;
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{Address, Instruction, LocId, Program, Thread};
 
 /// A set of slots, and whether other cells belong to it.
@@ -37,15 +38,20 @@ impl Slots {
 
     /// Adds another set, and returns whether that changed anything.
     fn add(&mut self, other: &Slots) -> bool {
-        let before = self.clone();
+        let mut changed = other.elsewhere && !self.elsewhere;
         if self.bits.len() < other.bits.len() {
             self.bits.resize(other.bits.len(), 0);
         }
         for (mine, theirs) in self.bits.iter_mut().zip(&other.bits) {
+            changed |= theirs & !*mine != 0;
             *mine |= theirs;
         }
         self.elsewhere |= other.elsewhere;
-        *self != before
+        changed
+    }
+
+    fn bytes(&self) -> usize {
+        8 * self.bits.capacity()
     }
 }
 
@@ -58,6 +64,10 @@ pub(crate) struct Future {
 }
 
 impl Future {
+    fn bytes(&self) -> usize {
+        self.reads.bytes() + self.writes.bytes()
+    }
+
     fn add(&mut self, other: &Future) -> bool {
         let reads = self.reads.add(&other.reads);
         let writes = self.writes.add(&other.writes);
@@ -68,25 +78,40 @@ impl Future {
 }
 
 /// The futures of all locations of a thread.
-pub(crate) fn futures(program: &Program, thread: usize, ranges: &Ranges, layout: &Layout) -> Vec<Future> {
+pub(crate) fn futures(
+    program: &Program,
+    thread: usize,
+    ranges: &Ranges,
+    layout: &Layout,
+    watch: &Watch,
+) -> Result<Vec<Future>, Limit> {
     let code = &program.threads[thread];
-    let mut futures: Vec<Future> = (0..code.locations.len())
-        .map(|location| {
-            let mut future = Future::default();
-            for (_, transition) in code.outgoing(LocId(location)) {
-                future.add(&touched(program, thread, &transition.instruction, ranges, layout));
-            }
-            future
-        })
-        .collect();
+    let mut futures: Vec<Future> = Vec::with_capacity(code.locations.len());
+    for location in 0..code.locations.len() {
+        let mut future = Future::default();
+        for (_, transition) in code.outgoing(LocId(location)) {
+            future.add(&touched(program, thread, &transition.instruction, ranges, layout));
+        }
+        watch.hold(size_of::<Future>() + future.bytes())?;
+        watch.steps(1 + future.bytes() / 512)?;
+        futures.push(future);
+    }
     loop {
         let mut changed = false;
         for transition in code.transitions.iter().rev() {
-            let later = futures[transition.to.0].clone();
-            changed |= futures[transition.from.0].add(&later);
+            let later = std::mem::take(&mut futures[transition.to.0]);
+            let from = &mut futures[transition.from.0];
+            if transition.from != transition.to {
+                let bytes = from.bytes();
+                changed |= from.add(&later);
+                let grown = from.bytes().saturating_sub(bytes);
+                watch.hold(grown)?;
+            }
+            watch.steps(1 + later.bytes() / 512)?;
+            futures[transition.to.0] = later;
         }
         if !changed {
-            return futures;
+            return Ok(futures);
         }
     }
 }
@@ -122,20 +147,24 @@ pub(crate) fn slots(program: &Program, thread: usize, address: &Address, ranges:
 }
 
 /// The slots that one thread alone touches: `Some(thread)` for these.
-pub(crate) fn private_slots(threads: &[Thread], futures: &[Vec<Future>], slots: usize) -> Vec<Option<usize>> {
-    (0..slots)
-        .map(|slot| {
-            let mut owner = None;
-            for (thread, code) in threads.iter().enumerate() {
-                let future = &futures[thread][code.initial.0];
-                if future.reads.contains(slot) || future.writes.contains(slot) {
-                    if owner.is_some() {
-                        return None;
-                    }
-                    owner = Some(thread);
+pub(crate) fn private_slots(
+    threads: &[Thread],
+    futures: &[Vec<Future>],
+    slots: usize,
+    watch: &Watch,
+) -> Result<Vec<Option<usize>>, Limit> {
+    let owner = |slot: usize| {
+        let mut owner = None;
+        for (thread, code) in threads.iter().enumerate() {
+            let future = &futures[thread][code.initial.0];
+            if future.reads.contains(slot) || future.writes.contains(slot) {
+                if owner.is_some() {
+                    return None;
                 }
+                owner = Some(thread);
             }
-            owner
-        })
-        .collect()
+        }
+        owner
+    };
+    (0..slots).map(|slot| watch.steps(1 + threads.len() / 16).map(|()| owner(slot))).collect()
 }

@@ -4,12 +4,13 @@ use crate::access::{Future, futures, private_slots};
 use crate::code::Code;
 use crate::fuse;
 use crate::layout::{Field, Growth, Layout, Overflow};
-use crate::liveness::live_registers;
+use crate::liveness::LiveRegisters;
 use crate::observe::{self, GoalFootprint};
 use crate::persistent;
 use crate::ranges::Ranges;
 use crate::settings::{Purpose, Settings};
 use crate::symmetry::Symmetry;
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
     Address, Arithmetic, Domain, Expr, Goal, HardwareProgram, InitialValue, Instruction, LocId, Model, Observable,
     Order, Program, RegId, RmwOp, Value,
@@ -32,6 +33,9 @@ pub enum BuildError {
     NotHardware(Model),
     #[error("the store buffer may hold at most {MOST_BUFFERED} stores, not {0}")]
     BufferTooLarge(usize),
+    /// A limit was hit while the program was compiled. Searches report it as theirs.
+    #[error(transparent)]
+    Limit(#[from] Limit),
 }
 
 const MOST_INITIAL_STATES: u64 = 1 << 16;
@@ -178,7 +182,8 @@ pub(crate) struct CompiledGoal {
 }
 
 impl Machine {
-    pub fn new(program: &Program, settings: Settings, growth: &Growth) -> Result<Machine, BuildError> {
+    /// Compiles a program. The watch counts what the machine holds.
+    pub fn new(program: &Program, settings: Settings, growth: &Growth, watch: &Watch) -> Result<Machine, BuildError> {
         if let Some(thread) = program.threads.iter().find(|thread| thread.copies == ravelin_program::Copies::Any) {
             return Err(BuildError::AnyNumberOfCopies(thread.name.clone()));
         }
@@ -214,23 +219,23 @@ impl Machine {
         if initial > MOST_INITIAL_STATES {
             return Err(BuildError::TooManyInitialStates);
         }
-        let ranges = Ranges::infer(&program);
-        let capacity = buffer_capacities(&program, settings);
+        let ranges = Ranges::infer(&program, watch)?;
+        let capacity = buffer_capacities(&program, settings, watch)?;
         let bus = program.threads.iter().flat_map(|thread| &thread.transitions);
         let bus = bus.into_iter().any(|transition| transition.instruction == Instruction::BusLock);
         let layout = Layout::new(&program, &ranges, &capacity, bus, growth);
         let observed = GoalFootprint::new(&program, settings.purpose);
-        let futures: Vec<Vec<Future>> =
-            (0..program.threads.len()).map(|thread| futures(&program, thread, &ranges, &layout)).collect();
-        let private = private_slots(&program.threads, &futures, layout.cells.len());
-        let compile = Compile { program: &program, layout: &layout, ranges: &ranges, settings };
+        let futures = (0..program.threads.len()).map(|thread| futures(&program, thread, &ranges, &layout, watch));
+        let futures = futures.collect::<Result<Vec<Vec<Future>>, Limit>>()?;
+        let private = private_slots(&program.threads, &futures, layout.cells.len(), watch)?;
+        let compile = Compile { program: &program, layout: &layout, ranges: &ranges, settings, watch };
         let threads = futures
             .into_iter()
             .enumerate()
             .map(|(thread, futures)| compile.thread(thread, futures, &observed, &private))
-            .collect();
+            .collect::<Result<Vec<ThreadCode>, Limit>>()?;
         let goals = program.goals.iter().map(|goal| compile.goal(goal)).collect();
-        let symmetry = Symmetry::find(&program, &layout, &ranges, settings);
+        let symmetry = Symmetry::find(&program, &layout, &ranges, settings, watch)?;
         Ok(Machine {
             slot_by_address: layout.addresses.iter().enumerate().map(|(slot, &address)| (address, slot)).collect(),
             cell_domains: layout.addresses.iter().map(|&address| program.memory.domain_at(address)).collect(),
@@ -297,23 +302,28 @@ impl Machine {
 }
 
 /// Entries for each thread's buffer: the bound, or fewer if the thread can never have as many stores pending.
-fn buffer_capacities(program: &Program, settings: Settings) -> Vec<usize> {
+fn buffer_capacities(program: &Program, settings: Settings, watch: &Watch) -> Result<Vec<usize>, Limit> {
     if settings.model == Model::Sc {
-        return vec![0; program.threads.len()];
+        return Ok(vec![0; program.threads.len()]);
     }
     program
         .threads
         .iter()
         .map(|thread| {
-            let (entries, markers) = most_pending(thread, settings.buffer, settings.model);
+            let (entries, markers) = most_pending(thread, settings.buffer, settings.model, watch)?;
             // There can be markers between and after the entries, never two together, never one at the front.
-            if markers { entries * 2 } else { entries }
+            Ok(if markers { entries * 2 } else { entries })
         })
         .collect()
 }
 
 /// The most stores a thread can have pending, counted up to `most`; and whether PSO markers occur.
-fn most_pending(thread: &ravelin_program::Thread, most: usize, model: Model) -> (usize, bool) {
+fn most_pending(
+    thread: &ravelin_program::Thread,
+    most: usize,
+    model: Model,
+    watch: &Watch,
+) -> Result<(usize, bool), Limit> {
     let mut pending = vec![0usize; thread.locations.len()];
     let mut markers = false;
     let mut changed = true;
@@ -321,6 +331,7 @@ fn most_pending(thread: &ravelin_program::Thread, most: usize, model: Model) -> 
     while changed {
         changed = false;
         for transition in &thread.transitions {
+            watch.step()?;
             let before = pending[transition.from.0];
             let instruction = &transition.instruction;
             let after = match instruction {
@@ -343,7 +354,7 @@ fn most_pending(thread: &ravelin_program::Thread, most: usize, model: Model) -> 
             }
         }
     }
-    (largest, markers)
+    Ok((largest, markers))
 }
 
 struct Compile<'a> {
@@ -351,6 +362,7 @@ struct Compile<'a> {
     layout: &'a Layout,
     ranges: &'a Ranges,
     settings: Settings,
+    watch: &'a Watch<'a>,
 }
 
 impl Compile<'_> {
@@ -360,19 +372,21 @@ impl Compile<'_> {
         futures: Vec<Future>,
         observed: &GoalFootprint,
         private: &[Option<usize>],
-    ) -> ThreadCode {
+    ) -> Result<ThreadCode, Limit> {
         let thread = &self.program.threads[number];
-        let live = live_registers(thread, number, observed);
+        let live = LiveRegisters::new(thread, number, observed, self.watch)?;
         let back = persistent::back_transitions(thread);
         let mut starts = Vec::with_capacity(thread.locations.len() + 1);
         let mut steps = Vec::new();
         for location in 0..thread.locations.len() {
             starts.push(steps.len());
             for (id, transition) in thread.outgoing(LocId(location)) {
+                let forget = self.forget(number, live.at(transition.to.0), live.at(location), &transition.instruction);
+                self.watch.hold(size_of::<CompiledStep>() + size_of_val(&*forget) + 64)?;
                 steps.push(CompiledStep {
                     to: transition.to.0 as Value,
                     op: self.op(number, &transition.instruction),
-                    forget: self.forget(number, &live[transition.to.0], &live[location], &transition.instruction),
+                    forget,
                     back: back[id.0],
                     writes_watched: transition
                         .instruction
@@ -383,21 +397,32 @@ impl Compile<'_> {
             }
         }
         starts.push(steps.len());
+        self.watch.release(live.bytes());
+        drop(live);
         let fusible =
             fuse::fusible_locations(self.program, number, self.settings, observed, self.layout, self.ranges, private);
-        ThreadCode { starts, steps, fusible, futures, observed_location: observed.locations[number].clone() }
+        Ok(ThreadCode { starts, steps, fusible, futures, observed_location: observed.locations[number].clone() })
     }
 
     /// What to clear on arrival: registers dead there that may hold something.
-    fn forget(&self, thread: usize, live: &[bool], before: &[bool], instruction: &Instruction) -> Vec<(u32, u64)> {
+    fn forget(&self, thread: usize, live: &[u64], before: &[u64], instruction: &Instruction) -> Vec<(u32, u64)> {
         if !self.settings.reductions.liveness {
             return Vec::new();
         }
-        let written = instruction.written_registers();
+        let is_live = |register: usize| live[register / 64] >> (register % 64) & 1 == 1;
+        let written = instruction.written_registers().into_iter().map(|RegId(register)| register);
+        let mut dying: Vec<usize> = written.filter(|&register| !is_live(register)).collect();
+        for (word, (before, live)) in before.iter().zip(live).enumerate() {
+            let mut bits = before & !live;
+            while bits != 0 {
+                dying.push(64 * word + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
+        dying.sort_unstable();
         let mut masks: Vec<(u32, u64)> = Vec::new();
-        for (register, field) in self.layout.registers[thread].iter().enumerate() {
-            let may_hold = before[register] || written.contains(&RegId(register));
-            if live[register] || !may_hold || field.mask == 0 {
+        for field in dying.into_iter().map(|register| self.layout.registers[thread][register]) {
+            if field.mask == 0 {
                 continue;
             }
             let bits = field.mask << field.shift;

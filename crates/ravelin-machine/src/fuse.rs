@@ -41,9 +41,10 @@ pub(crate) fn fusible_locations(
         layout.bus.is_none()
             && !watched
             && !reach.leads_elsewhere()
-            && reach
-                .iter()
-                .all(|slot| private[slot] == Some(thread) && !observed.addresses.contains(&layout.addresses[slot]))
+            && reach.iter().all(|slot| {
+                let is_observed = observed.addresses.binary_search(&layout.addresses[slot]).is_ok();
+                private[slot] == Some(thread) && !is_observed
+            })
     };
     // Under PSO a release store orders the stores before and after it, wherever it goes.
     let orders = settings.purpose == Purpose::Attacks(Model::Pso);

@@ -4,7 +4,7 @@
 
 use crate::compile::Machine;
 use crate::layout::{Growth, Overflow};
-use ravelin_explore::Options;
+use ravelin_explore::{Options, Watch};
 use std::time::Instant;
 
 /// The result of one attempt.
@@ -17,16 +17,17 @@ pub(crate) enum GrowthAttempt<T> {
 /// Builds machines and searches with them until everything fits.
 pub(crate) fn growing<T, E>(
     options: &Options,
-    build: impl Fn(&Growth) -> Result<Machine, E>,
+    build: impl Fn(&Growth, &Watch) -> Result<Machine, E>,
     mut search: impl FnMut(Machine, &Options) -> Result<GrowthAttempt<T>, E>,
 ) -> Result<T, E> {
     let start = Instant::now();
     let mut growth = Growth::default();
     loop {
-        let machine = build(&growth)?;
+        let watch = Watch::since(options.budget, "compiling", start);
+        let machine = build(&growth, &watch)?;
         let attempt = match machine.fused_initial_states(&mut |_| {}) {
             Err(outgrown) => GrowthAttempt::Outgrown(Box::new(machine), outgrown),
-            Ok(()) => search(machine, &Options { budget: options.budget.child(start, 0), ..*options })?,
+            Ok(()) => search(machine, &Options { budget: watch.rest(), ..*options })?,
         };
         match attempt {
             GrowthAttempt::Done(found) => return Ok(found),

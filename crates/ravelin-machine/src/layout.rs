@@ -212,12 +212,14 @@ fn window(interval: Interval, grown: Option<u32>) -> Interval {
 pub(crate) struct Packer {
     /// Bits left in each word.
     free: Vec<u32>,
+    /// By number of bits: the words before this one have no room for as many. Room only shrinks.
+    full: Vec<usize>,
 }
 
 impl Packer {
     /// Begins after words that are full.
     pub fn behind(words: usize) -> Packer {
-        Packer { free: vec![0; words] }
+        Packer { free: vec![0; words], full: Vec::new() }
     }
 
     pub fn words(&self) -> usize {
@@ -231,13 +233,15 @@ impl Packer {
         if bits == 0 {
             return Field { word: 0, shift: 0, mask: 0, lo: values.lo };
         }
-        let word = match self.free.iter().position(|&free| free >= bits) {
-            Some(word) => word,
-            None => {
-                self.free.push(64);
-                self.free.len() - 1
-            }
-        };
+        self.full.resize(65, 0);
+        let full = &mut self.full[bits as usize];
+        while self.free.get(*full).is_some_and(|&free| free < bits) {
+            *full += 1;
+        }
+        let word = *full;
+        if word == self.free.len() {
+            self.free.push(64);
+        }
         let shift = 64 - self.free[word];
         self.free[word] -= bits;
         Field { word: word as u32, shift, mask, lo: values.lo }

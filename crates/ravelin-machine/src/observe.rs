@@ -13,7 +13,7 @@ pub(crate) struct GoalFootprint {
     pub registers: Vec<Vec<bool>>,
     /// By thread: registers that a `never` names, so that writing them is visible.
     pub watched: Vec<Vec<bool>>,
-    /// Addresses that a `never` names.
+    /// Addresses that a `never` names, sorted.
     pub addresses: Vec<i64>,
     /// Being at more observed locations never makes a `never` less violated. Arriving at one therefore counts as
     /// invisible: what held before the arrival still holds after it.
@@ -41,6 +41,8 @@ impl GoalFootprint {
         for goal in &program.goals {
             observed.add(goal);
         }
+        observed.addresses.sort_unstable();
+        observed.addresses.dedup();
         observed
     }
 

@@ -5,6 +5,7 @@
 //! growing is widened to its declared domain. The result is an over-approximation for every memory model, because a
 //! load gets any value that was ever stored.
 
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Domain, Expr, InitialValue, Instruction, Observable, Program, RmwOp, UnaryOp, Value,
 };
@@ -52,12 +53,15 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    pub fn infer(program: &Program) -> Ranges {
+    pub fn infer(program: &Program, watch: &Watch) -> Result<Ranges, Limit> {
         let mut ranges = Ranges::initial(program);
+        // A cell's entry, twice: now and in the round before.
+        watch.hold(ranges.cells.len() * 2 * size_of::<(Value, Interval)>())?;
         for round in 0.. {
             let before = ranges.clone();
             for (thread, code) in program.threads.iter().enumerate() {
                 for transition in &code.transitions {
+                    watch.steps(1 + ranges.width(program, thread, &transition.instruction) / 64)?;
                     ranges.apply(program, thread, &transition.instruction);
                 }
             }
@@ -65,7 +69,18 @@ impl Ranges {
                 break;
             }
         }
-        ranges
+        Ok(ranges)
+    }
+
+    /// How many cells an instruction may lead to.
+    fn width(&self, program: &Program, thread: usize, instruction: &Instruction) -> usize {
+        let accesses = instruction.accesses();
+        let computed = accesses.iter().filter(|access| access.address.expr.constant().is_none());
+        let width = computed.map(|access| {
+            let Interval { lo, hi } = self.addresses(program, thread, access.address);
+            usize::try_from(hi.abs_diff(lo)).map_or(self.cells.len(), |width| width.min(self.cells.len()))
+        });
+        width.sum()
     }
 
     fn initial(program: &Program) -> Ranges {
@@ -631,7 +646,7 @@ mod tests {
         thread.load(s, x, Order::Relaxed);
         thread.store(y, Expr::binary(BinaryOp::Add, s.into(), 1.into()), Order::Relaxed);
         thread.finish();
-        let ranges = Ranges::infer(&program.finish().expect("a valid program"));
+        let ranges = Ranges::infer(&program.finish().expect("a valid program"), &Watch::unlimited()).expect("no limit");
         assert_eq!(ranges.registers, [[interval(0, 4)], [interval(0, 40)]]);
         assert_eq!((ranges.cells[&x_at], ranges.cells[&y_at]), (interval(0, 40), interval(0, 41)));
         assert_eq!(ranges.others, Interval::point(0));
@@ -650,7 +665,7 @@ mod tests {
         let down = Expr::binary(BinaryOp::Sub, unbounded.into(), 1.into());
         thread.edge(middle, Instruction::Assign { reg: unbounded, value: down }, start);
         thread.finish();
-        let ranges = Ranges::infer(&program.finish().expect("a valid program"));
+        let ranges = Ranges::infer(&program.finish().expect("a valid program"), &Watch::unlimited()).expect("no limit");
         // Beyond 1000 the counter wraps to -3.
         assert_eq!(ranges.registers[0][bounded.0], interval(-3, 1_000));
         assert_eq!(ranges.registers[0][unbounded.0], interval(Value::MIN, 0));
@@ -685,7 +700,7 @@ mod tests {
             let program = generator.program(seed);
             for model in [Model::Sc, Model::Tso, Model::Pso] {
                 let reference = Reference::new(&program, model, Some(2)).expect("a program that is modelled");
-                let ranges = Ranges::infer(reference.program());
+                let ranges = Ranges::infer(reference.program(), &Watch::unlimited()).expect("no limit");
                 let all = ranges.registers.iter().flatten().chain(ranges.cells.values());
                 bounded += all.filter(|range| **range != Interval::FULL).count();
                 let visited = reference.visit(400, &mut |state, _| {

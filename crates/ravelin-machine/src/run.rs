@@ -8,14 +8,14 @@ use crate::layout::{Growth, Overflow};
 use crate::settings::{Purpose, Settings};
 use crate::step::StepOutcome;
 use crate::symmetry::SymmetryScratch;
-use ravelin_explore::{End, Limit, Limits, Options, Space, StateId, Statistics, StorageError, System, explore};
+use ravelin_explore::{End, Limit, Limits, Options, Space, StateId, Statistics, StorageError, System, Watch, explore};
 use ravelin_program::{Fault, LocId, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 use std::collections::BTreeSet;
 
 /// Explores a program.
 pub fn run(program: &Program, settings: Settings, options: &Options) -> Result<ExploredProgram, RunError> {
-    let build = |growth: &Growth| Ok(Machine::new(program, settings, growth)?);
+    let build = |growth: &Growth, watch: &Watch| Ok(Machine::new(program, settings, growth, watch)?);
     growing(options, build, |machine, left| {
         let space = explore(&machine, left);
         Ok(match space.end {

@@ -4,18 +4,27 @@
 //! a search, "yes" means that a search is needed.
 
 use crate::ranges::{Interval, Ranges};
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, Program, RegId, Thread, UnaryOp, Value,
 };
 
 /// Some step of the program may fault, or an assertion may fail.
-pub fn may_stop(program: &Program) -> bool {
-    let ranges = Ranges::infer(program);
-    program.threads.iter().enumerate().any(|(number, thread)| {
+pub fn may_stop(program: &Program, watch: &Watch) -> Result<bool, Limit> {
+    let ranges = Ranges::infer(program, watch)?;
+    for (number, thread) in program.threads.iter().enumerate() {
         let look = StopScan { program, ranges: &ranges, thread: number };
-        releases_a_bus_it_may_not_hold(thread)
-            || thread.transitions.iter().any(|transition| look.instruction(&transition.instruction))
-    })
+        if releases_a_bus_it_may_not_hold(thread) {
+            return Ok(true);
+        }
+        for transition in &thread.transitions {
+            watch.step()?;
+            if look.instruction(&transition.instruction) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 struct StopScan<'a> {
@@ -192,7 +201,8 @@ mod tests {
 
     fn stops(text: &str) -> bool {
         let parsed = ravelin_frontend::parse(Source::new("t.rav", text), Language::Rav);
-        may_stop(&parsed.program.unwrap_or_else(|| panic!("{:#?}", parsed.diagnostics)))
+        let program = parsed.program.unwrap_or_else(|| panic!("{:#?}", parsed.diagnostics));
+        may_stop(&program, &Watch::unlimited()).expect("no limit")
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::access::slots;
 use crate::layout::{Field, Layout};
 use crate::ranges::Ranges;
 use crate::settings::{Purpose, Settings};
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{BinaryOp, Condition, Expr, Instruction, Observable, Program, Thread, ThreadId, Value, is_total};
 use std::collections::BTreeMap;
 
@@ -37,11 +38,19 @@ pub(crate) struct SymmetryScratch {
 }
 
 impl Symmetry {
-    pub fn find(program: &Program, layout: &Layout, ranges: &Ranges, settings: Settings) -> Symmetry {
+    pub fn find(
+        program: &Program,
+        layout: &Layout,
+        ranges: &Ranges,
+        settings: Settings,
+        watch: &Watch,
+    ) -> Result<Symmetry, Limit> {
         let mut symmetry = Symmetry::default();
         if !settings.reductions.symmetry || settings.purpose == Purpose::Finals || layout.bus.is_some() {
-            return symmetry;
+            return Ok(symmetry);
         }
+        // An exchange of two threads is compared with the code of all.
+        let work = program.threads.iter().map(|thread| 1 + thread.transitions.len()).sum::<usize>();
         let mut grouped = vec![false; program.threads.len()];
         for first in 0..program.threads.len() {
             if grouped[first] {
@@ -49,6 +58,10 @@ impl Symmetry {
             }
             let mut group = Group { members: vec![first], owned: Vec::new() };
             for (second, taken) in grouped.iter().enumerate().skip(first + 1) {
+                watch.step()?;
+                if !taken && may_be_alike(program, first, second) {
+                    watch.steps(work)?;
+                }
                 if !taken && let Some(exchange) = ThreadExchange::find(program, layout, ranges, first, second) {
                     group.add(second, exchange, layout);
                 }
@@ -60,7 +73,7 @@ impl Symmetry {
                 symmetry.groups.push(group.compile(layout));
             }
         }
-        symmetry
+        Ok(symmetry)
     }
 
     /// Replaces a state by the representative of its orbit.
@@ -117,6 +130,11 @@ fn canonicalise(group: &[GroupMember], state: &mut [u64], scratch: &mut Symmetry
             value.set(state, next());
         }
     }
+}
+
+/// Threads of another size are not compared at all.
+fn may_be_alike(program: &Program, first: usize, second: usize) -> bool {
+    program.threads[first].transitions.len() == program.threads[second].transitions.len()
 }
 
 /// Threads that can all be exchanged with the first.

@@ -125,7 +125,11 @@ mod tests {
                 let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
                 let begins = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
                 let column = String::from_utf8_lossy(&before[begins..]).chars().count() + 1;
-                assert_eq!(source.position(Span::new(start, start)), Some(Position { line, column }), "{text:?} {start}");
+                assert_eq!(
+                    source.position(Span::new(start, start)),
+                    Some(Position { line, column }),
+                    "{text:?} {start}"
+                );
             }
         }
     }

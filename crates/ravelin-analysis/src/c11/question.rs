@@ -7,7 +7,7 @@
 use super::witness::{C11Race, C11Witness, race, stale};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_explore::{Budget, Limit, Options, Statistics, Until};
-use ravelin_machine::monitor::{C11Settings, MonitorError, MonitorFinding, MonitorFindingKind, monitor};
+use ravelin_machine::monitor::{C11Settings, MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch, monitor};
 use ravelin_program::{Copies, Instruction, Model, Order, Program, SeqCstReading};
 use ravelin_semantics::rc20::OrderReading;
 use std::time::Instant;
@@ -91,7 +91,12 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
         let settings = C11Settings { model: question.model, seq_cst, races, symmetry: question.symmetry };
         let budget = question.budget.child(start, answer.statistics.states);
         let options = Options { budget, until: Until::FirstFinding };
-        let search = monitor(program, settings, &options).map_err(refused)?;
+        let search = match monitor(program, settings, &options).map_err(refused) {
+            Err(AnalysisError::Limit(limit)) => {
+                MonitorSearch { found: None, limit: Some(limit), statistics: Statistics::default() }
+            }
+            search => search?,
+        };
         add(&mut answer.statistics, &search.statistics);
         answer.limit = answer.limit.or(search.limit).map(|limit| question.budget.limits.as_given(limit));
         if let Some(found) = search.found {
@@ -153,6 +158,7 @@ fn refused(error: MonitorError) -> AnalysisError {
     match error {
         MonitorError::Build(error) => error.into(),
         MonitorError::Storage(error) => error.into(),
+        MonitorError::Limit(limit) => limit.into(),
         MonitorError::Refused(refusal) => refusal.into(),
         MonitorError::Unreadable(unreadable) => InternalError(unreadable.to_string()).into(),
     }

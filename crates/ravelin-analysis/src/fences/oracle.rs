@@ -5,7 +5,8 @@ use crate::c11::C11Violation;
 use crate::parameterised::Instance;
 use crate::reachability::{self, ReachabilityQuestion};
 use crate::robustness::{
-    AttackFate, AttackWitness, RaceWitness, RobustnessQuestion, attacks_against, race_freedom, robustness,
+    AttackFate, AttackWitness, MOST_ATTACKS, RaceWitness, RobustnessQuestion, attacks_against, count_attacks,
+    race_freedom, robustness,
 };
 use crate::witness::Witness;
 use crate::{AnalysisError, Verdict};
@@ -104,7 +105,12 @@ impl FenceOracle<'_> {
     fn robust(&mut self, program: &Program, share: Option<u64>) -> Result<OracleReply, AnalysisError> {
         self.queries += 1;
         // Every feasible attack gets a witness, which is replayed; where there are many attacks, most of them tell the same.
-        let few = || attacks_against(self.question.model, &HardwareProgram::new(program)).len() <= MOST_AT_ONCE;
+        let lowered = HardwareProgram::new(program);
+        // Listed only if they can be: `robustness` refuses more.
+        let few = || {
+            count_attacks(&lowered) <= MOST_ATTACKS
+                && attacks_against(self.question.model, &lowered).len() <= MOST_AT_ONCE
+        };
         let all = share.is_some() && few();
         let left = self.left();
         // The search for any number of threads has no use for half an answer.

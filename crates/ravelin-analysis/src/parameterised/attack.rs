@@ -16,6 +16,7 @@ use super::actor::{Actor, is_local, is_private};
 use super::memory::{Arcs, MemoryPlaces};
 use super::quiet::Quiet;
 use crate::reachability::finite::{CellId, CellPair, ControlPoint, EdgeEffect, Finite};
+use ravelin_explore::{Limit, Watch};
 use ravelin_nets::{InitialTokens, Marking, Net, PlaceId};
 use ravelin_program::TransitionId;
 use rustc_hash::FxHashSet;
@@ -58,8 +59,11 @@ pub(super) enum AttackPhase {
     Path,
 }
 
+/// What the transitions of a deed take in memory, roughly.
+const DEED_BYTES: usize = 1024;
+
 /// Builds the net.
-pub(super) fn attack_net(finite: &Finite, target: &ThreadAttacks) -> AttackNet {
+pub(super) fn attack_net(finite: &Finite, target: &ThreadAttacks, watch: &Watch) -> Result<AttackNet, Limit> {
     let mut net = Net::default();
     let memory = MemoryPlaces::new(finite, &mut net);
     let mut moves: Vec<Move> = memory.starts.iter().map(|pair| Move::Holds(*pair)).collect();
@@ -79,7 +83,9 @@ pub(super) fn attack_net(finite: &Finite, target: &ThreadAttacks) -> AttackNet {
     for (actor, thread) in std::iter::once(target.thread).chain(others).enumerate() {
         let attacks = actor == 0;
         let local = if attacks { is_local } else { is_private };
-        let quiet = Quiet::new(&finite.threads[thread], local, &|_| false);
+        let quiet = Quiet::new(&finite.threads[thread], local, &|_| false, watch)?;
+        // A deed is a transition of the net in several phases of an attack.
+        watch.hold(quiet.deeds.len() * DEED_BYTES)?;
         let role = if attacks { "attacker:" } else { "" };
         let begins = &mut |start| moves.push(Move::Begins { actor, start });
         actors.push(Actor::new(finite, &mut net, thread, quiet, role, attacks, begins));
@@ -91,7 +97,7 @@ pub(super) fn attack_net(finite: &Finite, target: &ThreadAttacks) -> AttackNet {
     }
     let Builder { mut net, moves, marks, .. } = builder;
     net.targets = marks.iter().map(|mark| Marking::new([(mark.attacked, 1), (mark.accessed, 1)])).collect();
-    AttackNet { net, actors, moves }
+    Ok(AttackNet { net, actors, moves })
 }
 
 pub(super) fn is_template(finite: &Finite, thread: usize) -> bool {

@@ -11,7 +11,7 @@ use super::system::system_net;
 use crate::AnalysisError;
 use crate::reachability::finite::Finite;
 use crate::robustness::attacks;
-use ravelin_explore::Budget;
+use ravelin_explore::{Budget, Watch};
 use ravelin_nets::{CertificateSize, CoverVerdict, Net, NetCertificate, NetFlaw, cover};
 use ravelin_program::Program;
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,8 @@ pub fn certify(
 ) -> Result<Option<ParameterisedCertificate>, AnalysisError> {
     let start = Instant::now();
     let mut proofs = Vec::new();
-    for (attacker, net) in nets(program, claim)? {
+    let watch = Watch::new(budget, "making nets");
+    for (attacker, net) in nets(program, claim, &watch)? {
         let answer = cover(&net, budget.child(start, 0));
         let certificate = ravelin_nets::certify(&net, &answer).filter(|_| answer.verdict == CoverVerdict::Uncoverable);
         let Some(certificate) = certificate else { return Ok(None) };
@@ -86,7 +87,7 @@ pub fn check(program: &Program, certificate: &ParameterisedCertificate) -> Resul
         return Err(ParameterisedFlaw::Format);
     }
     let mut checked = CertificateSize::default();
-    for (attacker, net) in nets(program, certificate.claim)? {
+    for (attacker, net) in nets(program, certificate.claim, &Watch::unlimited())? {
         let proof = certificate.proofs.iter().find(|proof| proof.attacker == attacker);
         let proof =
             proof.ok_or_else(|| attacker.clone().map_or(ParameterisedFlaw::NoGoals, ParameterisedFlaw::Missing))?;
@@ -102,10 +103,10 @@ pub fn check(program: &Program, certificate: &ParameterisedCertificate) -> Resul
 }
 
 /// The nets that a claim is about.
-fn nets(program: &Program, claim: Claim) -> Result<Vec<(Option<String>, Net)>, AnalysisError> {
+fn nets(program: &Program, claim: Claim, watch: &Watch) -> Result<Vec<(Option<String>, Net)>, AnalysisError> {
     match claim {
         Claim::Robust => {
-            let finite = Finite::of_accesses(program)?;
+            let finite = Finite::of_accesses(program, watch)?;
             let all = attacks(&finite.program);
             let mut nets = Vec::new();
             for (thread, code) in finite.program.threads.iter().enumerate() {
@@ -113,14 +114,14 @@ fn nets(program: &Program, claim: Claim) -> Result<Vec<(Option<String>, Net)>, A
                 let (stores, loads) = of_thread.map(|attack| (attack.store, attack.load)).unzip();
                 let target = ThreadAttacks { thread, stores, loads };
                 if !target.stores.is_empty() {
-                    nets.push((Some(code.name.clone()), attack_net(&finite, &target).net));
+                    nets.push((Some(code.name.clone()), attack_net(&finite, &target, watch)?.net));
                 }
             }
             Ok(nets)
         }
         Claim::Unreachable => {
-            let finite = Finite::of_templates(program)?;
-            Ok(vec![(None, system_net(&finite)?.net)])
+            let finite = Finite::of_templates(program, watch)?;
+            Ok(vec![(None, system_net(&finite, watch)?.net)])
         }
     }
 }

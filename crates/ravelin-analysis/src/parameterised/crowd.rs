@@ -21,6 +21,7 @@ use super::quiet::Quiet;
 use crate::reachability::backward::Semantics;
 use crate::reachability::dual::part::{Alphabet, Letter, Message, ThreadParts, is_subword};
 use crate::reachability::finite::{CellId, CellPair, EdgeEffect, Finite, NotFinite};
+use ravelin_explore::{Limit, Watch};
 use ravelin_machine::Violation;
 use ravelin_nets::{Net, Pairs, PlaceId};
 use ravelin_program::Copies;
@@ -45,6 +46,7 @@ pub(super) struct Crowd<'a> {
     memory: MemoryPlaces,
     /// What can be the case at the same time; none if there was no time to find out.
     pairs: Option<Pairs>,
+    watch: Watch<'a>,
 }
 
 /// A thread, or a template.
@@ -63,14 +65,14 @@ impl<'a> Crowd<'a> {
     /// The semantics, and the cases of the goals where the search begins.
     pub fn new(
         finite: &'a Finite,
-        late: &mut dyn FnMut() -> bool,
+        watch: Watch<'a>,
     ) -> Result<(Crowd<'a>, Vec<(Violation, CrowdConstraint)>), NotFinite> {
-        let cases = cases(finite)?;
+        let cases = cases(finite, &watch)?;
         let watched = WatchedStates::new(finite);
         let mut net = Net::default();
         let memory = MemoryPlaces::new(finite, &mut net);
-        let mut member = |thread: usize| {
-            let quiet = Quiet::new(&finite.threads[thread], is_local, &|state| watched.watches(thread, state));
+        let mut member = |thread: usize| -> Result<CrowdMember, Limit> {
+            let quiet = Quiet::new(&finite.threads[thread], is_local, &|state| watched.watches(thread, state), &watch)?;
             let mut into = vec![Vec::new(); quiet.stops.len()];
             let mut writing: Vec<usize> = Vec::new();
             for (number, deed) in quiet.deeds.iter().enumerate() {
@@ -93,9 +95,9 @@ impl<'a> Crowd<'a> {
             }
             let any = finite.program.threads[thread].copies == Copies::Any;
             let actor = Actor::new(finite, &mut net, thread, quiet, "", false, &mut |_| {});
-            CrowdMember { actor, any, into, writing, parts: ThreadParts::new(finite, thread) }
+            Ok(CrowdMember { actor, any, into, writing, parts: ThreadParts::new(finite, thread, &watch)? })
         };
-        let threads: Vec<CrowdMember> = (0..finite.threads.len()).map(&mut member).collect();
+        let threads = (0..finite.threads.len()).map(&mut member).collect::<Result<Vec<CrowdMember>, Limit>>()?;
         for CrowdMember { actor, .. } in &threads {
             for (number, deed) in actor.quiet.deeds.iter().enumerate() {
                 let mut arcs = Arcs::default();
@@ -106,8 +108,11 @@ impl<'a> Crowd<'a> {
                 net.setting(arcs.takes, arcs.gives, arcs.sets);
             }
         }
-        let pairs = Pairs::new(&net, late);
-        let crowd = Crowd { finite, threads, alphabet: Alphabet::default(), memory, pairs };
+        let pairs = Pairs::new(&net, &mut || watch.step().is_err());
+        if let Some(limit) = watch.limit() {
+            return Err(limit.into());
+        }
+        let crowd = Crowd { finite, threads, alphabet: Alphabet::default(), memory, pairs, watch };
         let starts = cases.into_iter().map(|(violation, case)| (violation, crowd.constraint(&case))).collect();
         Ok((crowd, starts))
     }
@@ -121,7 +126,7 @@ impl<'a> Crowd<'a> {
             }
         }
         let listed = |(thread, state): &(usize, u32)| {
-            let stop = self.threads[*thread].actor.quiet.stops.iter().position(|stop| stop == state);
+            let stop = self.threads[*thread].actor.quiet.stops.binary_search(state).ok();
             stop.map(|stop| (*thread as u16, stop as u32, Box::default()))
         };
         self.tidy(CrowdConstraint { threads: case.threads.iter().filter_map(listed).collect(), memory })
@@ -369,15 +374,33 @@ impl Semantics for Crowd<'_> {
             self.propagation(of, at, found);
             let (thread, stop, _) = &of.threads[at];
             for number in 0..self.threads[*thread as usize].into[*stop as usize].len() {
+                if self.watch.step().is_err() {
+                    return;
+                }
                 let deed = self.threads[*thread as usize].into[*stop as usize][number];
                 self.step(of, at, deed, found);
             }
         }
         for thread in 0..self.threads.len() {
             for &deed in &self.threads[thread].writing {
+                if self.watch.step().is_err() {
+                    return;
+                }
                 self.newcomer(of, thread, deed, found);
             }
         }
+    }
+
+    fn shared_bytes(&self) -> usize {
+        self.watch.bytes() as usize
+    }
+
+    fn set_kept_bytes(&mut self, bytes: usize) {
+        self.watch.set_beside(bytes);
+    }
+
+    fn exhausted(&self) -> Option<Limit> {
+        self.watch.limit()
     }
 
     fn is_initial(&self, constraint: &CrowdConstraint) -> bool {

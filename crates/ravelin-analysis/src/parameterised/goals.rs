@@ -8,6 +8,7 @@
 use crate::reachability::finite::{
     CellId, CellPair, ControlPoint, Finite, LocalFailure, LocalState, LocalStateId, NotFinite,
 };
+use ravelin_explore::Watch;
 use ravelin_machine::Violation;
 use ravelin_program::{Condition, Copies, Expr, Goal, LocId, Observable, RegId, ThreadId, Value};
 use std::collections::HashSet;
@@ -56,10 +57,10 @@ impl WatchedStates {
 }
 
 /// All cases of all goals, of assertions and of faults, with what is violated there.
-pub(super) fn cases(finite: &Finite) -> Result<Vec<(Violation, GoalCase)>, NotFinite> {
+pub(super) fn cases(finite: &Finite, watch: &Watch) -> Result<Vec<(Violation, GoalCase)>, NotFinite> {
     let mut found = Vec::new();
     for (number, goal) in finite.program.goals.iter().enumerate() {
-        let mut splitting = GoalSplit::new(finite, goal)?;
+        let mut splitting = GoalSplit::new(finite, goal, watch)?;
         splitting.split(0)?;
         found.extend(splitting.found.into_iter().map(|case| (Violation::Goal(number), case)));
     }
@@ -100,10 +101,11 @@ struct GoalSplit<'a> {
     case: GoalCase,
     seen: Vec<(Observable, Value)>,
     found: Vec<GoalCase>,
+    watch: &'a Watch<'a>,
 }
 
 impl<'a> GoalSplit<'a> {
-    fn new(finite: &'a Finite, goal: &'a Goal) -> Result<GoalSplit<'a>, NotFinite> {
+    fn new(finite: &'a Finite, goal: &'a Goal, watch: &'a Watch<'a>) -> Result<GoalSplit<'a>, NotFinite> {
         let line = finite.program.source.position(goal.span).map(|position| position.line);
         if goal.is_final() {
             return Err(NotFinite::FinalGoal { line });
@@ -117,6 +119,7 @@ impl<'a> GoalSplit<'a> {
             case: GoalCase::default(),
             seen: Vec::new(),
             found: Vec::new(),
+            watch,
         };
         let (mut threads, mut cells) = (Vec::new(), Vec::new());
         goal.condition.for_each_atom(&mut |atom| match *atom {
@@ -144,6 +147,7 @@ impl<'a> GoalSplit<'a> {
     fn split(&mut self, asked: usize) -> Result<(), NotFinite> {
         let finite = self.finite;
         let before = self.seen.len();
+        self.watch.step()?;
         match self.questions.get(asked) {
             None => self.count()?,
             Some(GoalAtom::Thread(thread)) => {
@@ -189,6 +193,7 @@ impl<'a> GoalSplit<'a> {
         let mut violating: Vec<Vec<Value>> = Vec::new();
         let mut counts = vec![0; self.counters.len()];
         loop {
+            self.watch.steps(1 + self.seen.len() / 4)?;
             if self.is_violated(&counts) {
                 violating.push(counts.clone());
             }
@@ -210,6 +215,7 @@ impl<'a> GoalSplit<'a> {
         let covers = |small: &[Value], large: &[Value]| small.iter().zip(large).all(|(small, large)| small <= large);
         let minimal = |counts: &&Vec<Value>| !violating.iter().any(|other| other != *counts && covers(other, counts));
         for counts in violating.iter().filter(minimal) {
+            self.watch.steps(1 + violating.len() / 4)?;
             self.place(0, counts)?;
         }
         Ok(())
@@ -233,6 +239,8 @@ impl<'a> GoalSplit<'a> {
             if self.found.len() == MOST_CASES {
                 return Err(NotFinite::Goals { limit: MOST_CASES });
             }
+            let bytes = size_of_val(&*self.case.threads) + size_of_val(&*self.case.memory);
+            self.watch.hold(size_of::<(Violation, GoalCase)>() + bytes + 32)?;
             self.found.push(self.case.clone());
             return Ok(());
         };

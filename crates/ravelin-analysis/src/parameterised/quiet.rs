@@ -5,6 +5,7 @@
 //! decides on arrival. Where a thread can do nothing more that matters it is not kept at all.
 
 use crate::reachability::finite::{CellPair, EdgeEffect, LocalGraph, LocalState, LocalStateId};
+use ravelin_explore::{Limit, Watch};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A thread as others see it.
@@ -35,7 +36,8 @@ impl Quiet {
         graph: &LocalGraph,
         is_local: fn(&EdgeEffect) -> bool,
         is_watched: &dyn Fn(&LocalState) -> bool,
-    ) -> Quiet {
+        watch: &Watch,
+    ) -> Result<Quiet, Limit> {
         let mut outgoing: Vec<Vec<usize>> = vec![Vec::new(); graph.states.len()];
         for (number, edge) in graph.edges.iter().enumerate() {
             outgoing[edge.from as usize].push(number);
@@ -82,10 +84,13 @@ impl Quiet {
             if arrivals.is_empty() {
                 deeds.push(deed(None, &[]));
             }
-            deeds.extend(arrivals.iter().map(|(stop, way)| deed(Some(*stop), way)));
+            for (stop, way) in arrivals.iter() {
+                watch.hold(size_of::<VisibleMove>() + size_of_val(&**way) + 32)?;
+                deeds.push(deed(Some(*stop), way));
+            }
         }
         let repeatable = repeatable(stops.len(), &deeds);
-        Quiet { starts: arrivals(graph.initial), stops, deeds, repeatable }
+        Ok(Quiet { starts: arrivals(graph.initial), stops, deeds, repeatable })
     }
 }
 

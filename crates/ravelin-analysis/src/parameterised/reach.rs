@@ -17,7 +17,7 @@ use crate::reachability::{
 };
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_explore::{Budget, Limit, Statistics};
+use ravelin_explore::{Budget, Limit, Statistics, Watch};
 use ravelin_machine::{BuildError, Settings};
 use ravelin_nets::{cover, fire};
 use ravelin_program::{Copies, Model, Program};
@@ -105,8 +105,9 @@ impl GoalInquiry<'_> {
     }
 
     fn by_net(&mut self) -> Result<PortfolioAnswer, AnalysisError> {
-        let finite = Finite::of_templates(self.program)?;
-        let system = system_net(&finite)?;
+        let watch = Watch::since(self.question.budget, "making a net", self.start);
+        let finite = Finite::of_templates(self.program, &watch)?;
+        let system = system_net(&finite, &watch)?;
         let covered = cover(&system.net, self.left());
         self.found.nets.push(NetReport::new(&finite, None, &system.net, &system.actors, &covered));
         let counts = BackwardCounts {
@@ -139,9 +140,9 @@ impl GoalInquiry<'_> {
     }
 
     fn by_load_buffers(&mut self) -> Result<PortfolioAnswer, AnalysisError> {
-        let finite = Finite::of_templates(self.program)?;
-        let mut late = || self.question.budget.late(self.start).is_some();
-        let (crowd, goals) = Crowd::new(&finite, &mut late)?;
+        let watch = Watch::since(self.question.budget, "preparing the backward search", self.start);
+        let finite = Finite::of_templates(self.program, &watch)?;
+        let (crowd, goals) = Crowd::new(&finite, watch)?;
         let starts: Vec<_> = goals.into_iter().map(|(_, constraint)| constraint).enumerate().collect();
         let mut search = BackwardSearch::new(crowd);
         let end = search.run(starts, self.left());

@@ -15,7 +15,7 @@ use crate::robustness::{
     build_witness, robustness,
 };
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_explore::{Budget, Limit};
+use ravelin_explore::{Budget, Limit, Watch};
 use ravelin_nets::{CoverAnswer, CoverCounts, Net, cover};
 use ravelin_program::{Copies, HardwareProgram, Model, Program, ThreadId};
 use std::time::Instant;
@@ -110,9 +110,12 @@ fn ask(program: &Program, question: &RobustnessQuestion, looks_first: bool) -> R
 }
 
 /// The finite view of a program's accesses, and the attacks of each thread that are not dismissed.
-pub(super) fn targets(program: &Program) -> Result<(Finite, Vec<JudgedAttack>, Vec<ThreadAttacks>), AnalysisError> {
-    let finite = Finite::of_accesses(program)?;
-    let judged = judge(program);
+pub(super) fn targets(
+    program: &Program,
+    watch: &Watch,
+) -> Result<(Finite, Vec<JudgedAttack>, Vec<ThreadAttacks>), AnalysisError> {
+    let finite = Finite::of_accesses(program, watch)?;
+    let judged = judge(program, watch)?;
     let mut targets: Vec<ThreadAttacks> = Vec::new();
     for JudgedAttack { attack, fate } in &judged {
         if !matches!(fate, AttackFate::Open) {
@@ -132,18 +135,19 @@ pub(super) fn targets(program: &Program) -> Result<(Finite, Vec<JudgedAttack>, V
 
 /// The attacks of the program, with those that need no search dismissed. What can be seen without running anything is the same for two copies
 /// as for more: the others then include one like the attacker.
-fn judge(program: &Program) -> Vec<JudgedAttack> {
+fn judge(program: &Program, watch: &Watch) -> Result<Vec<JudgedAttack>, Limit> {
     let two = HardwareProgram::new(&program.instance(2));
-    let mut facts = ProgramFacts::new(&two, Model::Tso);
+    let mut facts = ProgramFacts::new(&two, Model::Tso, watch)?;
     let copies = |thread: &ravelin_program::Thread| if thread.copies == Copies::Any { 2 } else { 1 };
     let first = |thread: usize| program.threads[..thread].iter().map(copies).sum::<usize>();
-    let fate = |attack: Attack| {
+    let mut judged = Vec::new();
+    for attack in attacks(&HardwareProgram::new(program)) {
+        watch.hold(size_of::<JudgedAttack>())?;
         let copy = Attack { thread: ThreadId(first(attack.thread.0)), ..attack };
-        facts.dismiss(copy).map_or(AttackFate::Open, AttackFate::Dismissed)
-    };
-    let attacks = attacks(&HardwareProgram::new(program)).into_iter();
-    let mut fate = fate;
-    attacks.map(|attack| JudgedAttack { attack, fate: fate(attack) }).collect()
+        let fate = facts.dismiss(copy)?.map_or(AttackFate::Open, AttackFate::Dismissed);
+        judged.push(JudgedAttack { attack, fate });
+    }
+    Ok(judged)
 }
 
 struct AttackInquiry<'a> {
@@ -173,10 +177,11 @@ impl AttackInquiry<'_> {
     }
 
     fn nets(&mut self) -> Result<RobustnessAnswer, AnalysisError> {
-        let (finite, mut judged, targets) = targets(self.program)?;
+        let watch = Watch::since(self.question.budget, "making nets", self.start);
+        let (finite, mut judged, targets) = targets(self.program, &watch)?;
         let mut limit = None;
         for target in &targets {
-            let attack = attack_net(&finite, target);
+            let attack = attack_net(&finite, target, &watch)?;
             let answer = cover(&attack.net, self.left());
             self.explored.states += answer.counts.kept;
             self.explored.bytes = self.explored.bytes.max(answer.counts.bytes);

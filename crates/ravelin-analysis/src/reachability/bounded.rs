@@ -63,16 +63,44 @@ pub struct ReachabilityAnswer {
     pub words: usize,
 }
 
+impl ReachabilityAnswer {
+    /// Nothing is known: a limit was hit before there was anything to search.
+    pub(crate) fn unknown(program: &Program, question: &ReachabilityQuestion, limit: Limit, start: Instant) -> Self {
+        ReachabilityAnswer {
+            verdict: Verdict::Unknown,
+            model: question.model,
+            goals: program.goals.len() + assertions(program),
+            buffer: None,
+            cut_off: false,
+            limit: Some(question.budget.limits.as_given(limit)),
+            witness: None,
+            statistics: Statistics { elapsed: start.elapsed(), workers: 1, ..Statistics::default() },
+            words: 0,
+        }
+    }
+}
+
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen.
 pub fn reach(program: &Program, question: &ReachabilityQuestion) -> Result<ReachabilityAnswer, AnalysisError> {
     let start = Instant::now();
+    match explore(program, question, start) {
+        Err(AnalysisError::Limit(limit)) => Ok(ReachabilityAnswer::unknown(program, question, limit, start)),
+        answer => answer,
+    }
+}
+
+fn explore(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    start: Instant,
+) -> Result<ReachabilityAnswer, AnalysisError> {
     let settings = question.settings(Purpose::Goals);
     let explored = run(program, settings, &question.options(Until::FirstFinding))?;
     let witness = match witness(program, settings, &explored)? {
         None => None,
-        // A full disk must not lose what is found already.
+        // A full disk, or a limit, must not lose what is found already.
         Some(found) => match shortest(program, question, &explored, start) {
-            Err(AnalysisError::Storage(_)) => Some(found),
+            Err(AnalysisError::Storage(_) | AnalysisError::Limit(_)) => Some(found),
             shorter => Some(shorter?.unwrap_or(found)),
         },
     };

@@ -93,7 +93,20 @@ pub fn answer(
         return Err(BuildError::NotHardware(question.model).into());
     }
     if program.is_parameterised() {
-        return reach_for_any_number(program, question, engine);
+        let start = Instant::now();
+        return match reach_for_any_number(program, question, engine) {
+            Err(AnalysisError::Limit(limit)) => {
+                let reachability = ReachabilityAnswer::unknown(program, question, limit, start);
+                Ok(PortfolioAnswer {
+                    reachability,
+                    engine,
+                    effort: ReachabilityEffort::States,
+                    not_tried: None,
+                    any_number: None,
+                })
+            }
+            answer => answer,
+        };
     }
     match (question.model, engine) {
         (_, ReachEngine::Cover) => bounded(program, question),

@@ -48,7 +48,7 @@ pub fn attacks_against(model: Model, program: &HardwareProgram) -> Vec<Attack> {
 }
 
 /// How many pairs of a store and an access [`attacks_against`] would make, to be asked before it is.
-pub(super) fn count_attacks(program: &HardwareProgram) -> usize {
+pub(crate) fn count_attacks(program: &HardwareProgram) -> usize {
     let of = |thread: &ravelin_program::Thread| {
         let number = |pick: fn(&Instruction) -> bool| {
             thread.transitions.iter().filter(|transition| pick(&transition.instruction)).count()

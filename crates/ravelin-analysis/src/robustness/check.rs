@@ -13,14 +13,14 @@ use super::witness::AttackWitness;
 use crate::parameterised::{AnyNumber, robust_for_any_number};
 use crate::{AnalysisError, Verdict};
 use ravelin_answer::InfeasibilityReason;
-use ravelin_explore::{Budget, Limit};
+use ravelin_explore::{Budget, Limit, Watch};
 use ravelin_machine::BuildError;
 use ravelin_machine::attack::{FIRST_SHARE, HuntStatistics};
 use ravelin_program::{HardwareProgram, Model, Program, ThreadId};
 use std::time::{Duration, Instant};
 
 /// Attacks that are listed. Each feasible one has a witness, which is large.
-const MOST_ATTACKS: usize = 200_000;
+pub(crate) const MOST_ATTACKS: usize = 200_000;
 
 /// How attacks are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -149,6 +149,24 @@ impl RobustnessAnswer {
 
 /// Asks whether a program is robust.
 pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<RobustnessAnswer, AnalysisError> {
+    let start = Instant::now();
+    match judge(program, question) {
+        Err(AnalysisError::Limit(limit)) => Ok(RobustnessAnswer {
+            verdict: Verdict::Unknown,
+            model: question.model,
+            engine: question.engine,
+            attacks: Vec::new(),
+            one_delaying_thread: false,
+            limit: Some(question.budget.limits.as_given(limit)),
+            explored: RobustnessEffort { elapsed: start.elapsed(), ..RobustnessEffort::default() },
+            any_number: None,
+        }),
+        answer => answer,
+    }
+}
+
+/// The same; a limit that is hit before there are attacks to search is an error.
+fn judge(program: &Program, question: &RobustnessQuestion) -> Result<RobustnessAnswer, AnalysisError> {
     if question.model.is_c11() {
         return Err(BuildError::NotHardware(question.model).into());
     }
@@ -161,14 +179,14 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
     if count > MOST_ATTACKS {
         return Err(AnalysisError::TooManyAttacks { count, limit: MOST_ATTACKS });
     }
-    let mut facts = ProgramFacts::new(&lowered, question.model);
-    let judged: Vec<JudgedAttack> = attacks_against(question.model, &lowered)
-        .into_iter()
-        .map(|attack| {
-            let fate = facts.dismiss(attack).map_or(AttackFate::Open, AttackFate::Dismissed);
-            JudgedAttack { attack, fate }
-        })
-        .collect();
+    let watch = Watch::since(question.budget, "listing attacks", start);
+    let mut facts = ProgramFacts::new(&lowered, question.model, &watch)?;
+    let mut judged: Vec<JudgedAttack> = Vec::new();
+    for attack in attacks_against(question.model, &lowered) {
+        watch.hold(size_of::<JudgedAttack>() + size_of::<Attack>())?;
+        let fate = facts.dismiss(attack)?.map_or(AttackFate::Open, AttackFate::Dismissed);
+        judged.push(JudgedAttack { attack, fate });
+    }
     let mut search = AttackSearch::new(program, question, start, judged);
     search.run()?;
     let AttackSearch { judged: attacks, mut explored, limit, .. } = search;

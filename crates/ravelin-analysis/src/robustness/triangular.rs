@@ -6,7 +6,7 @@ use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_answer::{InitialState, RunStep, SourcePlace};
 use ravelin_explore::{Limit, Options, Statistics, Until};
 use ravelin_machine::BuildError;
-use ravelin_machine::attack::{TriangularRace, triangular_races};
+use ravelin_machine::attack::{TriangularRace, TriangularSearch, triangular_races};
 use ravelin_program::{Copies, Instruction, Model, Program};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::Reference;
@@ -54,7 +54,13 @@ pub fn race_freedom(program: &Program, question: &RobustnessQuestion) -> Result<
     if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
         return Err(BuildError::AnyNumberOfCopies(thread.name.clone()).into());
     }
-    let found = triangular_races(program, &Options { budget: question.budget, until: Until::Exhausted })?;
+    let options = Options { budget: question.budget, until: Until::Exhausted };
+    let found = match triangular_races(program, &options).map_err(AnalysisError::from) {
+        Err(AnalysisError::Limit(limit)) => {
+            TriangularSearch { race: None, limit: Some(limit), statistics: Statistics::default() }
+        }
+        found => found?,
+    };
     let race = found.race.map(|race| replay(program, &race)).transpose()?;
     let verdict = match (&race, found.limit) {
         (Some(_), _) => Verdict::Violated,

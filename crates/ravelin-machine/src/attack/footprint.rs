@@ -1,6 +1,7 @@
 //! Which cells each instruction can touch, for answers that need no search.
 
 use crate::ranges::{Interval, Ranges};
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{Instruction, Program, Value};
 
 /// What an instruction may read and write.
@@ -29,8 +30,8 @@ impl AddressRange {
 }
 
 /// By thread and transition of a lowered program.
-pub fn footprints(program: &Program) -> Vec<Vec<Footprint>> {
-    let ranges = Ranges::infer(program);
+pub fn footprints(program: &Program, watch: &Watch) -> Result<Vec<Vec<Footprint>>, Limit> {
+    let ranges = Ranges::infer(program, watch)?;
     let of = |thread: usize, instruction: &Instruction| {
         let mut footprint = Footprint::default();
         for access in instruction.accesses() {
@@ -41,6 +42,10 @@ pub fn footprints(program: &Program) -> Vec<Vec<Footprint>> {
         }
         footprint
     };
-    let threads = program.threads.iter().enumerate();
-    threads.map(|(number, thread)| thread.transitions.iter().map(|t| of(number, &t.instruction)).collect()).collect()
+    let mut footprints = Vec::with_capacity(program.threads.len());
+    for (number, thread) in program.threads.iter().enumerate() {
+        watch.hold(thread.transitions.len() * (size_of::<Footprint>() + size_of::<AddressRange>()))?;
+        footprints.push(thread.transitions.iter().map(|t| of(number, &t.instruction)).collect());
+    }
+    Ok(footprints)
 }

@@ -14,7 +14,7 @@ use super::{Attack, Attacks};
 use crate::compile::{BuildError, Machine};
 use crate::growing::{GrowthAttempt, growing};
 use crate::layout::{Growth, Overflow};
-use ravelin_explore::{End, Limit, Options, Sink, Statistics, System, Until, explore};
+use ravelin_explore::{End, Limit, Options, Sink, Statistics, System, Until, Watch, explore};
 use ravelin_program::{Model, Program};
 use ravelin_semantics::Action;
 
@@ -28,7 +28,7 @@ pub struct Query {
 
 /// Searches whether one of the attacks is feasible.
 pub fn query(program: &Program, model: Model, attacks: &[Attack], options: &Options) -> Result<Query, ReadBackError> {
-    let build = |growth: &Growth| Ok(super::machine(program, model, growth)?);
+    let build = |growth: &Growth, watch: &Watch| Ok(super::machine(program, model, growth, watch)?);
     growing(options, build, |machine, left| {
         let system = InstrumentedSystem::new(&machine, model, attacks);
         let space = explore(&system, &Options { until: Until::FirstFinding, ..*left });

@@ -38,6 +38,7 @@ pub use triangular::{TriangularRace, TriangularSearch, triangular_races};
 use crate::compile::{BuildError, Machine};
 use crate::layout::Growth;
 use crate::settings::{Purpose, Reductions, Settings};
+use ravelin_explore::Watch;
 use ravelin_program::{Model, Program, ThreadId, TransitionId};
 use view::AttackFields;
 
@@ -63,10 +64,10 @@ pub(crate) struct Attacks<'a> {
 /// Local steps are fused and dead registers forgotten: neither is visible to another thread or to an attack, and fences
 /// are kept separate. Orders of steps and identities of threads are not reduced, because every SC state can be the
 /// start of an attack.
-pub(crate) fn machine(program: &Program, model: Model, growth: &Growth) -> Result<Machine, BuildError> {
+pub(crate) fn machine(program: &Program, model: Model, growth: &Growth, watch: &Watch) -> Result<Machine, BuildError> {
     let mut program = program.clone();
     program.goals.clear();
     let reductions = Reductions { fuse: true, liveness: true, ..Reductions::NONE };
     let settings = Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Attacks(model), reductions };
-    Machine::new(&program, settings, growth)
+    Machine::new(&program, settings, growth, watch)
 }

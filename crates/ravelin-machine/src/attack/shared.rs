@@ -31,7 +31,7 @@ use super::hunter::{HuntRound, Hunter, ShareEnd};
 use super::read_back::{AttackRun, ReadBackError};
 use crate::compile::Machine;
 use crate::layout::{Growth, Overflow};
-use ravelin_explore::{Budget, End, Limit, Options, Space, Until, explore_in_stages};
+use ravelin_explore::{Budget, End, Limit, Options, Space, Until, Watch, explore_in_stages};
 use ravelin_program::{Model, Program};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -94,7 +94,8 @@ pub fn hunt(
     hunt.statistics.workers = budget.workers.max(1);
     let mut growth = Growth::default();
     loop {
-        let machine = super::machine(program, model, &growth)?;
+        let watch = Watch::since(budget, "compiling", clock.start);
+        let machine = super::machine(program, model, &growth, &watch)?;
         match stages(&machine, model, attacks, extent, &clock, share, &mut hunt) {
             Ok(()) => break,
             Err(HuntStop::Limit(limit)) => {

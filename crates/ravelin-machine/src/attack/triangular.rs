@@ -19,7 +19,7 @@ use crate::growing::{GrowthAttempt, growing};
 use crate::layout::{Growth, Overflow};
 use crate::run::{Run, UnreadablePath};
 use crate::step::StepOutcome;
-use ravelin_explore::{End, Limit, Options, Sink, Statistics, System, Until, explore};
+use ravelin_explore::{End, Limit, Options, Sink, Statistics, System, Until, Watch, explore};
 use ravelin_program::{Model, Program, Value};
 use ravelin_semantics::Action;
 
@@ -42,7 +42,7 @@ pub struct TriangularRace {
 
 /// Searches for a triangular race.
 pub fn triangular_races(program: &Program, options: &Options) -> Result<TriangularSearch, ReadBackError> {
-    let build = |growth: &Growth| Ok(super::machine(program, Model::Sc, growth)?);
+    let build = |growth: &Growth, watch: &Watch| Ok(super::machine(program, Model::Sc, growth, watch)?);
     growing(options, build, |machine, left| {
         let system = RaceWatch::new(&machine);
         let space = explore(&system, &Options { until: Until::FirstFinding, ..*left });

@@ -38,6 +38,7 @@ pub use search::{MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch
 use crate::compile::Machine;
 use columns::Columns;
 use plan::{Class, MonitorPlan};
+use ravelin_explore::{Limit, Watch};
 use rows::Rows;
 use symmetry::MonitorSymmetry;
 
@@ -65,8 +66,13 @@ pub(crate) struct Monitor<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Monitor<'a, N> {
-    fn new(machine: &'a Machine, plan: MonitorPlan, settings: C11Settings) -> Monitor<'a, N> {
-        let rows = Rows::new(machine, &plan);
+    fn new(
+        machine: &'a Machine,
+        plan: MonitorPlan,
+        settings: C11Settings,
+        watch: &Watch,
+    ) -> Result<Monitor<'a, N>, Limit> {
+        let rows = Rows::new(machine, &plan, watch)?;
         let always = |fact: usize| plan.facts[fact].class == Class::ANY;
         let lost = (plan.cells.iter().zip(&rows.sc_columns))
             .map(|(cell, sc_column)| {
@@ -91,7 +97,8 @@ impl<'a, const N: usize> Monitor<'a, N> {
             if settings.symmetry { MonitorSymmetry::find(machine, &plan, &rows) } else { MonitorSymmetry::default() };
         let facts = Columns::first(plan.facts.len());
         let own = plan.cells.iter().map(|cell| cell.facts.iter().copied().collect()).collect();
-        Monitor { machine, plan, rows, races: settings.races, facts, own, lost, by_value, marks, conflicts, symmetry }
+        let races = settings.races;
+        Ok(Monitor { machine, plan, rows, races, facts, own, lost, by_value, marks, conflicts, symmetry })
     }
 }
 

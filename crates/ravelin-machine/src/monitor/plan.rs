@@ -22,11 +22,13 @@
 
 use super::columns::{Columns, MOST_COLUMNS};
 use super::effect::{C11Settings, MonitorEffect};
-use super::questions::{CellQuestion, StaleValues, cell_questions};
+use super::questions::{CellQuestion, FollowedRegisters, StaleValues, cell_questions};
 use super::refusal::MonitorRefusal;
+use super::search::MonitorError;
 use crate::access::slots;
 use crate::compile::Machine;
 use crate::ranges::{Interval, Ranges};
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{Domain, Escape, TransitionId, Value};
 
 pub(crate) struct MonitorPlan {
@@ -151,13 +153,14 @@ impl CellUse {
 }
 
 impl MonitorPlan {
-    pub fn new(machine: &Machine, settings: C11Settings) -> Result<MonitorPlan, MonitorRefusal> {
+    pub fn new(machine: &Machine, settings: C11Settings, watch: &Watch) -> Result<MonitorPlan, MonitorError> {
         let program = &machine.program;
-        let ranges = Ranges::infer(program);
+        let ranges = Ranges::infer(program, watch)?;
         let effects: Vec<Vec<MonitorEffect>> = (program.threads.iter())
             .map(|thread| thread.transitions.iter().map(|t| MonitorEffect::of(&t.instruction, settings)).collect())
             .collect();
-        let (touches, leads_elsewhere) = touches(machine, &ranges, &effects);
+        let (touches, leads_elsewhere) = touches(machine, &ranges, &effects, watch)?;
+        let mut followed = FollowedRegisters::new(program, &ranges, watch);
         let mut plan = MonitorPlan {
             cell_of: vec![None; touches.len()],
             cells: Vec::new(),
@@ -186,15 +189,16 @@ impl MonitorPlan {
         for (number, thread) in program.threads.iter().enumerate() {
             let mut asked = Vec::with_capacity(thread.transitions.len());
             for transition in 0..thread.transitions.len() {
-                asked.push(plan.add_facts(machine, &ranges, &touches, number, TransitionId(transition))?);
+                watch.hold(size_of::<Vec<usize>>())?;
+                asked.push(plan.add_facts(machine, &mut followed, &touches, number, TransitionId(transition))?);
             }
             plan.asked.push(asked);
         }
         if settings.races {
-            plan.add_marks(&touches);
+            plan.add_marks(&touches, watch)?;
         }
         if plan.columns() > MOST_COLUMNS {
-            return Err(MonitorRefusal::TooManyFacts { facts: plan.columns(), limit: MOST_COLUMNS });
+            return Err(MonitorRefusal::TooManyFacts { facts: plan.columns(), limit: MOST_COLUMNS }.into());
         }
         for cell in &mut plan.cells {
             if !cell.facts.is_empty() {
@@ -240,16 +244,17 @@ impl MonitorPlan {
     fn add_facts(
         &mut self,
         machine: &Machine,
-        ranges: &Ranges,
+        followed: &mut FollowedRegisters,
         touches: &[Vec<CellUse>],
         thread: usize,
         transition: TransitionId,
-    ) -> Result<Vec<usize>, MonitorRefusal> {
+    ) -> Result<Vec<usize>, MonitorError> {
         let program = &machine.program;
+        let ranges = followed.ranges;
         let mut facts = Vec::new();
-        for CellQuestion { address, squeezes, admitted, values } in cell_questions(program, ranges, thread, transition)
-        {
+        for CellQuestion { address, squeezes, admitted, values } in cell_questions(followed, thread, transition)? {
             for slot in slots(program, thread, address, ranges, &machine.layout).iter() {
+                followed.watch.step()?;
                 let Some(cell) = self.cell_of[slot] else { continue };
                 let others = || touches[slot].iter().enumerate().filter(|(other, _)| *other != thread);
                 let lost = others().any(|(_, touch)| if squeezes { touch.plain } else { touch.writes() });
@@ -270,7 +275,9 @@ impl MonitorPlan {
                         facts.extend(self.add_different(cell));
                     }
                     StaleValues::Only(None) | StaleValues::But(_) => {
-                        return Err(MonitorRefusal::TooManyValues { thread: program.threads[thread].name.clone() });
+                        return Err(
+                            MonitorRefusal::TooManyValues { thread: program.threads[thread].name.clone() }.into()
+                        );
                     }
                 }
             }
@@ -301,13 +308,14 @@ impl MonitorPlan {
         self.facts.len() - 1
     }
 
-    fn add_marks(&mut self, touches: &[Vec<CellUse>]) {
+    fn add_marks(&mut self, touches: &[Vec<CellUse>], watch: &Watch) -> Result<(), Limit> {
         for (cell, MonitorCell { slot, .. }) in self.cells.iter().enumerate() {
             let can = |thread: usize, atomic: bool, writes: bool| {
                 touches[*slot][thread].kinds[usize::from(atomic)][usize::from(writes)]
             };
             let kinds = [(false, false), (false, true), (true, false), (true, true)];
             for thread in 0..touches[*slot].len() {
+                watch.steps(1 + touches[*slot].len())?;
                 for (atomic, writes) in kinds {
                     let mark = AccessMark { cell, thread, atomic, writes };
                     let met = (0..touches[*slot].len())
@@ -318,12 +326,20 @@ impl MonitorPlan {
                 }
             }
         }
+        Ok(())
     }
 }
 
 /// By slot and thread; and whether unknown cells can be touched.
-fn touches(machine: &Machine, ranges: &Ranges, effects: &[Vec<MonitorEffect>]) -> (Vec<Vec<CellUse>>, bool) {
+fn touches(
+    machine: &Machine,
+    ranges: &Ranges,
+    effects: &[Vec<MonitorEffect>],
+    watch: &Watch,
+) -> Result<(Vec<Vec<CellUse>>, bool), Limit> {
     let program = &machine.program;
+    let row = size_of::<Vec<CellUse>>() + program.threads.len() * size_of::<CellUse>();
+    watch.hold(row * machine.layout.cells.len())?;
     let mut touches = vec![vec![CellUse::default(); program.threads.len()]; machine.layout.cells.len()];
     let mut leads_elsewhere = false;
     for (number, thread) in program.threads.iter().enumerate() {
@@ -331,7 +347,9 @@ fn touches(machine: &Machine, ranges: &Ranges, effects: &[Vec<MonitorEffect>]) -
             for access in transition.instruction.accesses() {
                 let reached = slots(program, number, access.address, ranges, &machine.layout);
                 leads_elsewhere |= reached.leads_elsewhere();
+                watch.step()?;
                 for slot in reached.iter() {
+                    watch.step()?;
                     let touch = &mut touches[slot][number];
                     for (mode, reads, writes) in effect.accesses() {
                         touch.kinds[usize::from(mode.atomic)][usize::from(writes)] = true;
@@ -342,5 +360,5 @@ fn touches(machine: &Machine, ranges: &Ranges, effects: &[Vec<MonitorEffect>]) -
             }
         }
     }
-    (touches, leads_elsewhere)
+    Ok((touches, leads_elsewhere))
 }

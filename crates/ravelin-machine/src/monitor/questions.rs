@@ -7,8 +7,9 @@
 
 use super::plan::Class;
 use crate::ranges::{Interval, Ranges};
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{Address, Expr, Instruction, LocId, Order, Program, RegId, TransitionId, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Registers with more values than this are not followed, and expressions with more are not listed.
 const MOST_VALUES: i128 = 1024;
@@ -32,25 +33,51 @@ pub(super) enum StaleValues {
     But(Option<Vec<Value>>),
 }
 
-pub(super) fn cell_questions<'a>(
+/// By location: the values of a register there; `None` if it has too many.
+type ValuesByLocation = Option<Vec<BTreeSet<Value>>>;
+
+/// The values that registers can hold, followed once per register: many accesses ask for the same one.
+pub(super) struct FollowedRegisters<'a> {
     program: &'a Program,
-    ranges: &Ranges,
+    pub ranges: &'a Ranges,
+    known: HashMap<(usize, RegId), ValuesByLocation>,
+    pub watch: &'a Watch<'a>,
+}
+
+impl<'a> FollowedRegisters<'a> {
+    pub fn new(program: &'a Program, ranges: &'a Ranges, watch: &'a Watch<'a>) -> FollowedRegisters<'a> {
+        FollowedRegisters { program, ranges, known: HashMap::new(), watch }
+    }
+
+    fn at(&mut self, thread: usize, register: RegId, location: LocId) -> Result<Option<&BTreeSet<Value>>, Limit> {
+        if !self.known.contains_key(&(thread, register)) {
+            let values = follow(self.program, self.ranges, thread, register, self.watch)?;
+            self.known.insert((thread, register), values);
+        }
+        Ok(self.known[&(thread, register)].as_ref().map(|values| &values[location.0]))
+    }
+}
+
+pub(super) fn cell_questions<'a>(
+    followed: &mut FollowedRegisters<'a>,
     thread: usize,
     transition: TransitionId,
-) -> Vec<CellQuestion<'a>> {
+) -> Result<Vec<CellQuestion<'a>>, Limit> {
+    let (program, ranges) = (followed.program, followed.ranges);
     let code = &program.threads[thread];
     let step = &code.transitions[transition.0];
     let admitted = |register: &Option<RegId>| Class::admitted(register.map(|reg| code.registers[reg.0].domain));
-    let expected = |address: &Address, expr: &Expr| expected(program, ranges, thread, step.from, address, expr);
+    let mut expected = |address: &Address, expr: &Expr| expected(followed, thread, step.from, address, expr);
     let one = |address, squeezes, admitted, values| vec![CellQuestion { address, squeezes, admitted, values }];
-    match &step.instruction {
+    Ok(match &step.instruction {
         // Marks show whether it races, unless it is not possible under SC because its register does not admit the
         // current value.
         Instruction::Load { reg, order: Order::NonAtomic, .. } if admitted(&Some(*reg)) == Class::ANY => Vec::new(),
         Instruction::Store { order: Order::NonAtomic, .. } => Vec::new(),
         Instruction::Load { reg, address, .. } => one(address, false, admitted(&Some(*reg)), StaleValues::All),
         Instruction::Wait { address, values, old, .. } => {
-            let all: Option<Vec<Vec<Value>>> = values.iter().map(|expr| expected(address, expr)).collect();
+            let all = values.iter().map(|expr| expected(address, expr)).collect::<Result<Vec<_>, Limit>>()?;
+            let all: Option<Vec<Vec<Value>>> = all.into_iter().collect();
             one(address, false, admitted(old), StaleValues::Only(all.map(|values| values.concat())))
         }
         Instruction::Store { address, .. } | Instruction::Unlock(address) => {
@@ -58,62 +85,62 @@ pub(super) fn cell_questions<'a>(
         }
         Instruction::Rmw { address, old, .. } => one(address, true, admitted(old), StaleValues::All),
         Instruction::BlockingCas { address, expected: expr, .. } => {
-            one(address, true, Class::ANY, StaleValues::Only(expected(address, expr)))
+            one(address, true, Class::ANY, StaleValues::Only(expected(address, expr)?))
         }
         Instruction::Lock(address) => one(address, true, Class::ANY, StaleValues::Only(Some(vec![0]))),
         Instruction::CompareExchange { address, expected: expr, old, weak, success, failure, .. } => {
+            let values = expected(address, expr)?;
             let pass = || CellQuestion {
                 address,
                 squeezes: true,
                 admitted: admitted(old),
-                values: StaleValues::Only(expected(address, expr)),
+                values: StaleValues::Only(values.clone()),
             };
             let fail = |values| CellQuestion { address, squeezes: false, admitted: admitted(old), values };
             if *weak {
                 // An access that could succeed with a stale value could as well fail with it, unless only failing has
                 // the hidden fence.
                 let alone = *failure == Order::SeqCst && *success != Order::SeqCst;
-                return [fail(StaleValues::All)].into_iter().chain(alone.then(pass)).collect();
+                return Ok([fail(StaleValues::All)].into_iter().chain(alone.then(pass)).collect());
             }
             // A value that the cells cannot hold makes it always fail, like a load.
             let (wanted, cells) = (ranges.eval(thread, expr), ranges.load(program, thread, address));
             let foreign = wanted.lo < cells.lo || wanted.hi > cells.hi;
             let always = foreign.then(|| fail(StaleValues::All));
-            [pass(), fail(StaleValues::But(expected(address, expr)))].into_iter().chain(always).collect()
+            [pass(), fail(StaleValues::But(values.clone()))].into_iter().chain(always).collect()
         }
         _ => Vec::new(),
-    }
+    })
 }
 
 /// The values of an expression at a location that the cells of an address can hold.
 fn expected(
-    program: &Program,
-    ranges: &Ranges,
+    followed: &mut FollowedRegisters,
     thread: usize,
     location: LocId,
     address: &Address,
     expr: &Expr,
-) -> Option<Vec<Value>> {
+) -> Result<Option<Vec<Value>>, Limit> {
+    let (program, ranges) = (followed.program, followed.ranges);
     let cells = ranges.load(program, thread, address);
     let mut registers = BTreeSet::new();
     expr.for_each_atom(&mut |register| {
         registers.insert(*register);
     });
-    let followed = match registers.first() {
-        Some(&register) if registers.len() == 1 => follow(program, ranges, thread, register).map(|values| {
-            let at = values[location.0].iter();
-            let results = at.filter_map(|&value| expr.eval(&mut |_| value).ok());
+    let found = match registers.first() {
+        Some(&register) if registers.len() == 1 => followed.at(thread, register, location)?.map(|values| {
+            let results = values.iter().filter_map(|&value| expr.eval(&mut |_| value).ok());
             results.filter(|value| (cells.lo..=cells.hi).contains(value)).collect::<BTreeSet<Value>>()
         }),
         _ => None,
     };
-    match followed {
+    Ok(match found {
         Some(values) => Some(values.into_iter().collect()),
         None => {
             let wanted = ranges.eval(thread, expr);
             listed(Interval { lo: wanted.lo.max(cells.lo), hi: wanted.hi.min(cells.hi) })
         }
-    }
+    })
 }
 
 fn listed(interval: Interval) -> Option<Vec<Value>> {
@@ -122,15 +149,23 @@ fn listed(interval: Interval) -> Option<Vec<Value>> {
 }
 
 /// By location: the values that a register can hold there, according to the thread's own guards.
-fn follow(program: &Program, ranges: &Ranges, thread: usize, register: RegId) -> Option<Vec<BTreeSet<Value>>> {
+fn follow(
+    program: &Program,
+    ranges: &Ranges,
+    thread: usize,
+    register: RegId,
+    watch: &Watch,
+) -> Result<ValuesByLocation, Limit> {
     let code = &program.threads[thread];
-    let every: BTreeSet<Value> = listed(ranges.registers[thread][register.0])?.into_iter().collect();
+    let Some(every) = listed(ranges.registers[thread][register.0]) else { return Ok(None) };
+    let every: BTreeSet<Value> = every.into_iter().collect();
     let mut values = vec![BTreeSet::new(); code.locations.len()];
     values[code.initial.0].insert(code.registers[register.0].initial);
     loop {
         let mut changed = false;
         for transition in &code.transitions {
             let before = &values[transition.from.0];
+            watch.steps(1 + before.len())?;
             if before.is_empty() {
                 continue;
             }
@@ -148,10 +183,11 @@ fn follow(program: &Program, ranges: &Ranges, thread: usize, register: RegId) ->
             let known = &mut values[transition.to.0];
             let size = known.len();
             known.extend(after);
+            watch.hold((known.len() - size) * 2 * size_of::<Value>())?;
             changed |= known.len() > size;
         }
         if !changed {
-            return Some(values);
+            return Ok(Some(values));
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::access::slots;
 use crate::compile::Machine;
 use crate::layout::{Field, Packer};
 use crate::ranges::{Interval, Ranges};
-use ravelin_program::{LocId, Value};
+use ravelin_explore::{Limit, Watch};
+use ravelin_program::Value;
 
 /// How many words are processed together.
 const AT_ONCE: usize = 8;
@@ -151,7 +152,7 @@ struct LiveCells<const N: usize> {
 }
 
 impl<const N: usize> Rows<N> {
-    pub fn new(machine: &Machine, plan: &MonitorPlan) -> Rows<N> {
+    pub fn new(machine: &Machine, plan: &MonitorPlan, watch: &Watch) -> Result<Rows<N>, Limit> {
         let (threads, cells) = (machine.threads.len(), plan.cells.len());
         let mut packer = Packer::behind(machine.layout.words);
         let columns = plan.columns();
@@ -232,8 +233,8 @@ impl<const N: usize> Rows<N> {
         for (open, fact) in rows.open.iter_mut().zip(&plan.facts) {
             open.iter_mut().zip(&rows.sc_columns[fact.cell]).for_each(|(open, column)| *open |= column);
         }
-        rows.live = live(machine, plan, &rows);
-        rows
+        rows.live = live(machine, plan, &rows, watch)?;
+        Ok(rows)
     }
 
     fn views(&self) -> impl Iterator<Item = &ViewRows<N>> {
@@ -317,9 +318,17 @@ fn is_relaxed_write(effect: &MonitorEffect) -> bool {
 }
 
 /// By thread and location: the rows that its own future needs, what it may ask for, and whether seq_cst fences follow.
-fn live<const N: usize>(machine: &Machine, plan: &MonitorPlan, rows: &Rows<N>) -> Vec<Vec<LiveCells<N>>> {
+///
+/// Each step needs something by itself, and a location needs what its steps and the locations after them need: a
+/// fixpoint against the control flow.
+fn live<const N: usize>(
+    machine: &Machine,
+    plan: &MonitorPlan,
+    rows: &Rows<N>,
+    watch: &Watch,
+) -> Result<Vec<Vec<LiveCells<N>>>, Limit> {
     let program = &machine.program;
-    let ranges = Ranges::infer(program);
+    let ranges = Ranges::infer(program, watch)?;
     let every = Columns::EVERY;
     let unfenced: Vec<ColumnSet<N>> = rows.views().map(|view| view.known).chain(rows.sc_rows()).collect();
     let everything: Vec<ColumnSet<N>> =
@@ -331,85 +340,103 @@ fn live<const N: usize>(machine: &Machine, plan: &MonitorPlan, rows: &Rows<N>) -
         plain[word] |= field.mask << field.shift;
         all[word] |= field.mask << field.shift;
     }
-    (program.threads.iter().enumerate())
-        .map(|(number, thread)| {
-            let cells_of = |transition: usize| -> Vec<usize> {
-                let accesses = thread.transitions[transition].instruction.accesses();
-                let reached = accesses.iter().flat_map(|access| {
-                    slots(program, number, access.address, &ranges, &machine.layout).iter().collect::<Vec<_>>()
-                });
-                reached.filter_map(|slot| plan.cell_of[slot]).collect()
-            };
-            let cells: Vec<Vec<usize>> = (0..thread.transitions.len()).map(cells_of).collect();
-            let reachable = reachable(thread);
-            (0..thread.locations.len())
-                .map(|location| {
-                    let mut needed: Vec<ColumnSet<N>> = Vec::new();
-                    let mut asked = Columns::NONE;
-                    let mut fences = false;
-                    for transition in (0..thread.transitions.len()).filter(|&t| reachable[location][t]) {
-                        let effect = plan.effects[number][transition];
-                        fences |= effect.fences_seq_cst();
-                        if effect.fences_acquire()
-                            && let Some(acq) = rows.acq[number]
-                        {
-                            needed.extend([acq.known, acq.fenced]);
-                        }
-                        if cells[transition].is_empty() {
-                            continue;
-                        }
-                        asked |= plan.asked[number][transition].iter().copied().collect();
-                        needed.extend([rows.thread_sc[number], rows.cur[number].known, rows.cur[number].fenced]);
-                        for (mode, reads, writes) in effect.accesses() {
-                            if writes && mode.atomic && !mode.release {
-                                needed.extend([rows.rel[number].known, rows.rel[number].fenced]);
-                            }
-                            for &cell in &cells[transition] {
-                                asked |= plan.conflicts(cell, number, mode.atomic, writes);
-                                if reads && mode.atomic && (mode.acquire || writes || rows.acq[number].is_some()) {
-                                    needed.extend([rows.msg[cell].known, rows.msg[cell].fenced]);
-                                }
-                                if writes {
-                                    needed.extend([rows.access_sc[cell], rows.access_fenced[cell]]);
-                                } else {
-                                    needed.extend([rows.write_sc[cell], rows.write_fenced[cell]]);
-                                }
-                            }
-                        }
+    let mut live = Vec::new();
+    for (number, thread) in program.threads.iter().enumerate() {
+        let needs = |transition: usize| {
+            let effect = plan.effects[number][transition];
+            let mut needed: Vec<ColumnSet<N>> = Vec::new();
+            let mut asked = Columns::NONE;
+            if effect.fences_acquire()
+                && let Some(acq) = rows.acq[number]
+            {
+                needed.extend([acq.known, acq.fenced]);
+            }
+            let accesses = thread.transitions[transition].instruction.accesses();
+            let reached = accesses.iter().flat_map(|access| {
+                slots(program, number, access.address, &ranges, &machine.layout).iter().collect::<Vec<_>>()
+            });
+            let cells: Vec<usize> = reached.filter_map(|slot| plan.cell_of[slot]).collect();
+            if !cells.is_empty() {
+                asked |= plan.asked[number][transition].iter().copied().collect();
+                needed.extend([rows.thread_sc[number], rows.cur[number].known, rows.cur[number].fenced]);
+                for (mode, reads, writes) in effect.accesses() {
+                    if writes && mode.atomic && !mode.release {
+                        needed.extend([rows.rel[number].known, rows.rel[number].fenced]);
                     }
-                    let fenced = if fences { all.clone() } else { plain.clone() };
-                    let mut needed = rows.bits(needed.iter(), every);
-                    for (cell, field) in plan.cells.iter().zip(&rows.last_stale) {
-                        if let Some(field) = field.filter(|_| cell.facts.iter().any(|&fact| asked.contains(fact))) {
-                            needed[field.word as usize - rows.sc_words] |= field.mask << field.shift;
+                    for &cell in &cells {
+                        asked |= plan.conflicts(cell, number, mode.atomic, writes);
+                        if reads && mode.atomic && (mode.acquire || writes || rows.acq[number].is_some()) {
+                            needed.extend([rows.msg[cell].known, rows.msg[cell].fenced]);
                         }
-                    }
-                    LiveCells { rows: needed, asked, fenced }
-                })
-                .collect()
-        })
-        .collect()
-}
-
-/// By location: the transitions that can still be taken.
-fn reachable(thread: &ravelin_program::Thread) -> Vec<Vec<bool>> {
-    let mut reachable = vec![vec![false; thread.transitions.len()]; thread.locations.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for location in (0..thread.locations.len()).rev() {
-            for (id, transition) in thread.outgoing(LocId(location)) {
-                let mut further = std::mem::take(&mut reachable[location]);
-                changed |= !std::mem::replace(&mut further[id.0], true);
-                if transition.to.0 != location {
-                    for (mine, theirs) in further.iter_mut().zip(&reachable[transition.to.0]) {
-                        changed |= *theirs && !*mine;
-                        *mine |= theirs;
+                        if writes {
+                            needed.extend([rows.access_sc[cell], rows.access_fenced[cell]]);
+                        } else {
+                            needed.extend([rows.write_sc[cell], rows.write_fenced[cell]]);
+                        }
                     }
                 }
-                reachable[location] = further;
+            }
+            (LiveNeeds { rows: rows.bits(needed.iter(), every), asked, fences: effect.fences_seq_cst() }, cells.len())
+        };
+        let words = rows.words - rows.sc_words;
+        watch.hold(thread.locations.len() * (size_of::<LiveNeeds<N>>() + size_of::<LiveCells<N>>() + 24 * words))?;
+        let nothing = LiveNeeds { rows: vec![0; words], asked: Columns::NONE, fences: false };
+        let mut needed = vec![nothing; thread.locations.len()];
+        for (index, transition) in thread.transitions.iter().enumerate() {
+            let (needs, cells) = needs(index);
+            watch.steps(1 + cells + words / 8)?;
+            needed[transition.from.0].add(&needs);
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for transition in thread.transitions.iter().rev().filter(|transition| transition.from != transition.to) {
+                watch.steps(1 + words / 8)?;
+                let later = std::mem::take(&mut needed[transition.to.0]);
+                changed |= needed[transition.from.0].add(&later);
+                needed[transition.to.0] = later;
             }
         }
+        let of_location = |LiveNeeds { rows: mut needed, asked, fences }: LiveNeeds<N>| {
+            let fenced = if fences { all.clone() } else { plain.clone() };
+            for (cell, field) in plan.cells.iter().zip(&rows.last_stale) {
+                if let Some(field) = field.filter(|_| cell.facts.iter().any(|&fact| asked.contains(fact))) {
+                    needed[field.word as usize - rows.sc_words] |= field.mask << field.shift;
+                }
+            }
+            LiveCells { rows: needed, asked, fenced }
+        };
+        live.push(needed.into_iter().map(of_location).collect());
     }
-    reachable
+    Ok(live)
+}
+
+/// What a location needs so far.
+#[derive(Clone)]
+struct LiveNeeds<const N: usize> {
+    rows: Vec<u64>,
+    asked: Columns<N>,
+    fences: bool,
+}
+
+impl<const N: usize> Default for LiveNeeds<N> {
+    fn default() -> LiveNeeds<N> {
+        LiveNeeds { rows: Vec::new(), asked: Columns::NONE, fences: false }
+    }
+}
+
+impl<const N: usize> LiveNeeds<N> {
+    /// Adds what another needs, and returns whether that changed anything.
+    fn add(&mut self, other: &LiveNeeds<N>) -> bool {
+        let mut changed = other.fences && !self.fences;
+        for (mine, theirs) in self.rows.iter_mut().zip(&other.rows) {
+            changed |= theirs & !*mine != 0;
+            *mine |= theirs;
+        }
+        let asked = self.asked | other.asked;
+        changed |= asked != self.asked;
+        self.asked = asked;
+        self.fences |= other.fences;
+        changed
+    }
 }

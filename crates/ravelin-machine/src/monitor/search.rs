@@ -12,7 +12,7 @@ use crate::layout::{Growth, Overflow};
 use crate::run::{Run, UnreadablePath};
 use crate::settings::{Purpose, Reductions, Settings};
 use crate::step::StepOutcome;
-use ravelin_explore::{End, Limit, Options, Sink, Statistics, StorageError, System, Until, explore};
+use ravelin_explore::{End, Limit, Options, Sink, Statistics, StorageError, System, Until, Watch, explore};
 use ravelin_program::{Model, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 
@@ -50,6 +50,9 @@ pub enum MonitorError {
     Refused(#[from] MonitorRefusal),
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// A limit was hit before there was anything to search.
+    #[error(transparent)]
+    Limit(#[from] Limit),
     /// A defect of the machine.
     #[error(transparent)]
     Unreadable(#[from] UnreadablePath),
@@ -63,9 +66,10 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
     refuse(program)?;
     let mut program = program.clone();
     program.goals.clear();
-    let build = |growth: &Growth| Ok(Machine::new(&program, machine_settings(), growth)?);
+    let build = |growth: &Growth, watch: &Watch| Ok(Machine::new(&program, machine_settings(), growth, watch)?);
     growing(options, build, |machine, left| {
-        let plan = MonitorPlan::new(&machine, settings)?;
+        let watch = Watch::new(left.budget, "planning the monitor");
+        let plan = MonitorPlan::new(&machine, settings, &watch)?;
         if plan.is_idle() {
             return Ok(GrowthAttempt::Done(MonitorSearch {
                 found: None,
@@ -74,9 +78,9 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
             }));
         }
         let searched = match plan.columns().div_ceil(64) {
-            words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(&machine, plan, settings, left),
-            words if words <= WIDTHS[1] => search::<{ WIDTHS[1] }>(&machine, plan, settings, left),
-            _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, left),
+            words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(&machine, plan, settings, left, &watch),
+            words if words <= WIDTHS[1] => search::<{ WIDTHS[1] }>(&machine, plan, settings, left, &watch),
+            _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, left, &watch),
         };
         Ok(match searched? {
             MonitorAttempt::Done(search) => {
@@ -99,9 +103,10 @@ fn search<const N: usize>(
     plan: MonitorPlan,
     settings: C11Settings,
     options: &Options,
+    watch: &Watch,
 ) -> Result<MonitorAttempt, MonitorError> {
-    let monitor = Monitor::<N>::new(machine, plan, settings);
-    let space = explore(&monitor, &Options { until: Until::LevelOfFirstFinding, ..*options });
+    let monitor = Monitor::<N>::new(machine, plan, settings, watch)?;
+    let space = explore(&monitor, &Options { budget: watch.rest(), until: Until::LevelOfFirstFinding, ..*options });
     let limit = match space.end {
         End::Interrupted(outgrown) => return Ok(MonitorAttempt::Outgrown(outgrown)),
         End::Failed(error) => return Err(error.into()),

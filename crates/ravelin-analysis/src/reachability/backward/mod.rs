@@ -61,6 +61,9 @@ pub trait Semantics {
         0
     }
 
+    /// The constraints that are kept take so many bytes, beside what the semantics holds itself.
+    fn set_kept_bytes(&mut self, _bytes: usize) {}
+
     /// The predecessors found last are not all: this limit was hit among them.
     fn exhausted(&self) -> Option<Limit> {
         None

@@ -6,7 +6,7 @@ use ravelin_explore::{Budget, Limit, Progress};
 use std::time::Instant;
 
 /// Constraints between two looks at the clock.
-const PATIENCE: u64 = 512;
+const PATIENCE: u64 = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackwardEnd {
@@ -63,6 +63,7 @@ impl<M: Semantics> BackwardSearch<M> {
                 continue;
             }
             let depth = entry.depth + 1;
+            self.semantics.set_kept_bytes(self.antichain.bytes);
             self.semantics.predecessors(&entry.configuration, &mut found);
             let exhausted = self.semantics.exhausted();
             for (step, configuration) in found.drain(..) {

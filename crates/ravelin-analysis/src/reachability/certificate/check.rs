@@ -5,6 +5,7 @@ use super::make::{goals, local_state};
 use super::plain::{Plain, PlainMessage, PlainSteps};
 use crate::AnalysisError;
 use crate::reachability::finite::{CellPair, Finite, LocalStateId};
+use ravelin_explore::Watch;
 use ravelin_nets::CertificateSize;
 use ravelin_program::{Program, Value};
 use rustc_hash::FxHashMap;
@@ -34,10 +35,10 @@ pub fn check(program: &Program, certificate: &ReachabilityCertificate) -> Result
     if certificate.format != FORMAT {
         return Err(ReachabilityFlaw::Format);
     }
-    let finite = Finite::new(program).map_err(AnalysisError::from)?;
+    let finite = Finite::new(program, &Watch::unlimited()).map_err(AnalysisError::from)?;
     let mut steps = PlainSteps::new(&finite);
     let constraints = read(&finite, &mut steps, certificate)?;
-    let goals = goals(&finite, &mut steps)?;
+    let goals = goals(&finite, &mut steps, Watch::unlimited())?;
     let mut index: FxHashMap<Vec<u32>, Vec<usize>> = FxHashMap::default();
     for (number, constraint) in constraints.iter().enumerate() {
         index.entry(constraint.controls.clone()).or_default().push(number);

@@ -7,20 +7,24 @@ use crate::reachability::ReachabilityQuestion;
 use crate::reachability::backward::{BackwardEnd, BackwardSearch, Semantics};
 use crate::reachability::dual::goal::goal_cases;
 use crate::reachability::finite::{CellPair, ControlPoint, Finite, LocalState};
+use ravelin_explore::Watch;
 use ravelin_program::{Program, Value};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
+use std::time::Instant;
 
 /// A certificate that no goal can be reached under TSO; `None` if one can, or if a limit was hit before that was proved.
 pub fn certify(
     program: &Program,
     question: &ReachabilityQuestion,
 ) -> Result<Option<ReachabilityCertificate>, AnalysisError> {
-    let finite = Finite::new(program)?;
+    let start = Instant::now();
+    let watch = Watch::since(question.budget, "preparing the proof", start);
+    let finite = Finite::new(program, &watch)?;
     let mut steps = PlainSteps::new(&finite);
-    let goals: Vec<(usize, Plain)> = goals(&finite, &mut steps)?.into_iter().enumerate().collect();
+    let goals: Vec<(usize, Plain)> = goals(&finite, &mut steps, watch)?.into_iter().enumerate().collect();
     let mut search = BackwardSearch::new(SingleSteps { steps, shapes: Vec::new(), numbered: true });
-    if search.run(goals, question.budget) != BackwardEnd::Unreachable || !search.semantics.numbered {
+    if search.run(goals, question.budget.child(start, 0)) != BackwardEnd::Unreachable || !search.semantics.numbered {
         return Ok(None);
     }
     let kept = search.antichain.entries.iter().filter(|entry| !entry.covered).map(|entry| &entry.configuration);
@@ -28,8 +32,8 @@ pub fn certify(
 }
 
 /// The goals as constraints.
-pub(super) fn goals(finite: &Finite, steps: &mut PlainSteps) -> Result<Vec<Plain>, AnalysisError> {
-    let (threads, cases) = goal_cases(finite)?;
+pub(super) fn goals(finite: &Finite, steps: &mut PlainSteps, watch: Watch) -> Result<Vec<Plain>, AnalysisError> {
+    let (threads, cases, _) = goal_cases(finite, watch)?;
     let cases = cases.into_iter().map(|case| {
         let states = |(thread, control): (usize, u32)| {
             let states = threads[thread].set_of(control).map_or(vec![control], |set| set.members.clone());

@@ -1,8 +1,9 @@
 //! The goals as constraints: which local states of which threads, and which cells, a violation needs.
 //!
 //! A condition is split into cases: for each thread it speaks of, the local states that look alike to it; for each cell, its
-//! values. Cases are decided in the order in which the condition asks, and what it does not ask for stays open. Assertions and
-//! faults are local states of their own, whatever the others do.
+//! values. Cases are decided in the order in which the condition asks, and what it does not ask for stays open. A count of threads
+//! (`2 of p@critical`) is compared by its bounds, so that it is decided by the first threads that are there, and n threads have as
+//! many cases as pairs and not 2ⁿ. Assertions and faults are local states of their own, whatever the others do.
 //!
 //! Conditions about memory, and about final states, are judged where all store buffers are empty and nobody holds the bus lock.
 //! In the load-buffer semantics every store has reached memory, so that is any state without a bus lock and without stranded
@@ -13,8 +14,9 @@ use super::part::{Control, ThreadParts};
 use super::step::{Known, OPEN, known};
 use super::{DualConfiguration, LoadBuffers};
 use crate::reachability::finite::{CellId, ControlPoint, Finite, LocalState, LocalStateId, NotFinite};
+use ravelin_explore::Watch;
 use ravelin_machine::Violation;
-use ravelin_program::{BinaryOp, Condition, Expr, Goal, LocId, Observable, RegId, ThreadId, Value};
+use ravelin_program::{Arithmetic, BinaryOp, Condition, Expr, Goal, LocId, Observable, RegId, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
 /// The most cases that conditions may be split into.
@@ -29,8 +31,11 @@ pub(in crate::reachability) struct GoalCase {
 }
 
 /// All goals' cases, and the threads whose sets of states they speak of.
-pub(in crate::reachability) fn goal_cases(finite: &Finite) -> Result<(Vec<ThreadParts>, Vec<GoalCase>), NotFinite> {
-    let mut semantics = LoadBuffers::new(finite);
+pub(in crate::reachability) fn goal_cases<'a>(
+    finite: &'a Finite,
+    watch: Watch<'a>,
+) -> Result<(Vec<ThreadParts>, Vec<GoalCase>, Watch<'a>), NotFinite> {
+    let mut semantics = LoadBuffers::new(finite, watch)?;
     let goals = semantics.goals()?;
     let threads = finite.threads.len();
     let case = |(violation, configuration): (Violation, DualConfiguration)| GoalCase {
@@ -45,7 +50,7 @@ pub(in crate::reachability) fn goal_cases(finite: &Finite) -> Result<(Vec<Thread
         },
     };
     let cases = goals.into_iter().map(case).collect();
-    Ok((semantics.threads, cases))
+    Ok((semantics.threads, cases, semantics.watch))
 }
 
 /// A part of a condition that is decided at once.
@@ -70,11 +75,11 @@ impl LoadBuffers<'_> {
             self.cases(goal, &mut cases)?;
             found.extend(cases.into_iter().map(|case| (Violation::Goal(number), case)));
         }
-        self.failures(&mut found);
+        self.failures(&mut found)?;
         Ok(found)
     }
 
-    fn failures(&mut self, found: &mut Vec<(Violation, DualConfiguration)>) {
+    fn failures(&mut self, found: &mut Vec<(Violation, DualConfiguration)>) -> Result<(), NotFinite> {
         let finite = self.finite;
         for (thread, graph) in finite.threads.iter().enumerate() {
             for (number, state) in graph.states.iter().enumerate() {
@@ -87,9 +92,10 @@ impl LoadBuffers<'_> {
                 let mut threads = vec![None; finite.threads.len()];
                 threads[thread] = Some(vec![number as LocalStateId]);
                 let open = vec![OPEN; finite.cells.len()];
-                found.extend(self.with_others(threads, open).into_iter().map(|case| (violation, case)));
+                found.extend(self.with_others(threads, open)?.into_iter().map(|case| (violation, case)));
             }
         }
+        Ok(())
     }
 
     fn cases(&mut self, goal: &Goal, found: &mut Vec<DualConfiguration>) -> Result<(), NotFinite> {
@@ -108,10 +114,13 @@ impl LoadBuffers<'_> {
         });
         let looks: Vec<Vec<ThreadView>> =
             (0..finite.threads.len()).map(|thread| self.looks(thread, goal, settled)).collect();
-        let mut case =
-            ConditionSplit { goal, looks: &looks, questions: &questions, seen: Vec::new(), found: Vec::new() };
+        let (watch, seen, found_cases) = (&self.watch, Vec::new(), Vec::new());
+        let mut case = ConditionSplit { goal, looks: &looks, questions: &questions, seen, found: found_cases, watch };
         case.split(finite, 0, &mut vec![None; finite.threads.len()], &mut vec![OPEN; finite.cells.len()])?;
-        for (threads, memory) in case.found {
+        let cases = case.found;
+        // Each is given back when the constraints of all are made.
+        let bytes = cases.len() * case_bytes(finite);
+        for (threads, memory) in cases {
             let threads = threads.iter().zip(&looks).map(|(look, looks)| look.map(|look| looks[look].members.clone()));
             let mut threads: Vec<Option<Vec<LocalStateId>>> = threads.collect();
             if settled {
@@ -126,8 +135,9 @@ impl LoadBuffers<'_> {
                     continue;
                 }
             }
-            found.extend(self.with_others(threads, memory));
+            found.extend(self.with_others(threads, memory)?);
         }
+        self.watch.release(bytes);
         Ok(())
     }
 
@@ -163,7 +173,11 @@ impl LoadBuffers<'_> {
     }
 
     /// A case with every thread in it: those it says nothing of may be anywhere. At most one thread holds the bus lock.
-    fn with_others(&mut self, threads: Vec<Option<Vec<LocalStateId>>>, memory: Vec<u32>) -> Vec<DualConfiguration> {
+    fn with_others(
+        &mut self,
+        threads: Vec<Option<Vec<LocalStateId>>>,
+        memory: Vec<u32>,
+    ) -> Result<Vec<DualConfiguration>, NotFinite> {
         let mut rows: Vec<(Vec<u32>, bool)> = vec![(Vec::new(), false)];
         for (thread, members) in threads.into_iter().enumerate() {
             let states = &self.finite.threads[thread].states;
@@ -173,6 +187,7 @@ impl LoadBuffers<'_> {
                     .filter(|state| matches!(states[*state as usize].place, ControlPoint::At(_)))
                     .collect()
             });
+            self.watch.steps(1 + members.len() / 16)?;
             for holds in [false, true] {
                 let part = members.iter().copied().filter(|state| states[*state as usize].holds_bus == holds);
                 let part: Vec<LocalStateId> = part.collect();
@@ -183,7 +198,11 @@ impl LoadBuffers<'_> {
             let mut next = Vec::new();
             for set in sets {
                 let holds = states[set[0] as usize].holds_bus;
+                let (known, size) = (self.threads[thread].sets.len(), set.len());
                 let control = self.threads[thread].set(set);
+                if self.threads[thread].sets.len() > known {
+                    self.watch.hold(states.len() + 16 * size)?;
+                }
                 let part = self.threads[thread].intern(control, &[]);
                 for (row, held) in rows.iter().filter(|(_, held)| !(*held && holds)) {
                     let mut row = row.clone();
@@ -197,7 +216,9 @@ impl LoadBuffers<'_> {
             row.extend(&memory);
             DualConfiguration(row.into())
         };
-        rows.into_iter().map(configuration).collect()
+        let found: Vec<DualConfiguration> = rows.into_iter().map(configuration).collect();
+        self.watch.hold(found.iter().map(|case| size_of_val(&*case.0) + 48).sum())?;
+        Ok(found)
     }
 }
 
@@ -222,6 +243,12 @@ struct ConditionSplit<'a> {
     seen: Vec<(Observable, Value)>,
     /// By thread the number of its look, and memory.
     found: Vec<(Vec<Option<usize>>, Vec<u32>)>,
+    watch: &'a Watch<'a>,
+}
+
+/// What a case takes in memory, roughly.
+fn case_bytes(finite: &Finite) -> usize {
+    size_of::<(Vec<Option<usize>>, Vec<u32>)>() + 16 * finite.threads.len() + 4 * finite.cells.len() + 32
 }
 
 impl ConditionSplit<'_> {
@@ -232,11 +259,14 @@ impl ConditionSplit<'_> {
         threads: &mut Vec<Option<usize>>,
         memory: &mut Vec<u32>,
     ) -> Result<(), NotFinite> {
+        // Evaluating the condition looks for each of its atoms among those that were seen.
+        self.watch.steps(1 + self.seen.len() / 4)?;
         match partial(&self.goal.condition, &self.seen) {
             Partial::Value(value) if self.goal.is_violated_by(value) => {
                 if self.found.len() == MOST_CASES {
                     return Err(NotFinite::Goals { limit: MOST_CASES });
                 }
+                self.watch.hold(case_bytes(finite))?;
                 self.found.push((threads.clone(), memory.clone()));
                 return Ok(());
             }
@@ -292,6 +322,7 @@ fn partial(condition: &Condition, seen: &[(Observable, Value)]) -> Partial {
         Expr::Binary(op, arithmetic, left, right) => match (op, partial(left, seen)) {
             (BinaryOp::And, Partial::Value(0)) => Partial::Value(0),
             (BinaryOp::Or, Partial::Value(value)) if value != 0 => Partial::Value(1),
+            (op, Partial::Open) if op.is_comparison() => compared(*op, bounds(left, seen), bounds(right, seen)),
             (_, Partial::Value(left)) => match partial(right, seen) {
                 Partial::Value(right) => op.apply(*arithmetic, left, right).map_or(Partial::None, Partial::Value),
                 other => other,
@@ -299,4 +330,35 @@ fn partial(condition: &Condition, seen: &[(Observable, Value)]) -> Partial {
             (_, other) => other,
         },
     }
+}
+
+/// The least and the greatest value of a count of threads of which not all are seen; `None` if it is something else.
+fn bounds(condition: &Condition, seen: &[(Observable, Value)]) -> Option<(Value, Value)> {
+    match condition {
+        Expr::Const(value) => Some((*value, *value)),
+        Expr::Atom(atom @ Observable::At(..)) => {
+            let known = seen.iter().find(|(of, _)| of == atom);
+            Some(known.map_or((0, 1), |(_, value)| (*value, *value)))
+        }
+        Expr::Binary(BinaryOp::Add, Arithmetic::Checked, left, right) => {
+            let ((low, high), (least, most)) = (bounds(left, seen)?, bounds(right, seen)?);
+            Some((low.checked_add(least)?, high.checked_add(most)?))
+        }
+        _ => None,
+    }
+}
+
+/// A comparison that holds, or does not, whatever the values between the bounds are.
+fn compared(op: BinaryOp, left: Option<(Value, Value)>, right: Option<(Value, Value)>) -> Partial {
+    let (Some((low, high)), Some((least, most))) = (left, right) else { return Partial::Open };
+    let decided = match op {
+        BinaryOp::Ge => (low >= most).then_some(1).or((high < least).then_some(0)),
+        BinaryOp::Gt => (low > most).then_some(1).or((high <= least).then_some(0)),
+        BinaryOp::Le => (high <= least).then_some(1).or((low > most).then_some(0)),
+        BinaryOp::Lt => (high < least).then_some(1).or((low >= most).then_some(0)),
+        BinaryOp::Eq => (high < least || low > most).then_some(0),
+        BinaryOp::Ne => (high < least || low > most).then_some(1),
+        _ => None,
+    };
+    decided.map_or(Partial::Open, Partial::Value)
 }

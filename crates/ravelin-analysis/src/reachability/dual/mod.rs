@@ -37,7 +37,7 @@ use super::finite::{Finite, NotFinite};
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
 use part::{Alphabet, Message, PartId, ThreadParts};
-use ravelin_explore::{Budget, Limit, Statistics};
+use ravelin_explore::{Limit, Statistics, Watch};
 use ravelin_machine::{Settings, Violation};
 use ravelin_program::{Model, Program};
 use rustc_hash::FxHasher;
@@ -47,6 +47,8 @@ use step::{OPEN, require};
 
 /// The longest buffers that the bounded engine takes.
 const MOST_BUFFERED: usize = 64;
+/// What a configuration takes beside its words until the search has taken it.
+const START_BYTES: usize = size_of::<(VisibleStep, DualConfiguration)>() + 16;
 /// The most configurations to begin with.
 const MOST_STARTS: usize = 1 << 21;
 
@@ -62,21 +64,11 @@ pub struct Dual {
 /// The question's model is taken to be TSO, and its bound on buffers and reductions do not matter.
 pub fn dual(program: &Program, question: &ReachabilityQuestion) -> Result<Dual, AnalysisError> {
     let start = Instant::now();
-    let finite = Finite::new(program)?;
-    let budget = question.budget;
-    let mut semantics = LoadBuffers { budget, start, ..LoadBuffers::new(&finite) };
-    let goals = semantics.goals()?;
-    let starts = semantics.starts(&goals)?;
-    let exhausted = semantics.exhausted;
-    let mut search = BackwardSearch::new(semantics);
-    let end = exhausted.map_or_else(|| search.run(starts, budget), BackwardEnd::Limit);
-    let counts = search.counts;
-    let (verdict, limit, witness) = match end {
-        BackwardEnd::Unreachable => (Verdict::Holds, None, None),
-        BackwardEnd::Reached(from) => {
-            (Verdict::Violated, None, Some(witness(program, question, &mut search, from, &goals)?))
-        }
-        BackwardEnd::Limit(limit) => (Verdict::Unknown, Some(limit), None),
+    let mut counts = BackwardCounts::default();
+    let watch = Watch::since(question.budget, "preparing the backward search", start);
+    let (verdict, limit, witness) = match search_backwards(program, question, watch, start, &mut counts) {
+        Err(AnalysisError::Limit(limit)) => (Verdict::Unknown, Some(limit), None),
+        found => found?,
     };
     Ok(Dual {
         counts,
@@ -86,7 +78,7 @@ pub fn dual(program: &Program, question: &ReachabilityQuestion) -> Result<Dual, 
             goals: program.goals.len() + assertions(program),
             buffer: None,
             cut_off: false,
-            limit,
+            limit: limit.map(|limit| question.budget.limits.as_given(limit)),
             witness,
             statistics: Statistics {
                 states: counts.kept,
@@ -102,6 +94,34 @@ pub fn dual(program: &Program, question: &ReachabilityQuestion) -> Result<Dual, 
     })
 }
 
+type Found = (Verdict, Option<Limit>, Option<Witness>);
+
+/// The search, unless a limit is hit before it begins.
+fn search_backwards(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    watch: Watch,
+    start: Instant,
+    counts: &mut BackwardCounts,
+) -> Result<Found, AnalysisError> {
+    let finite = Finite::new(program, &watch)?;
+    let mut semantics = LoadBuffers::new(&finite, watch)?;
+    let goals = semantics.goals()?;
+    let starts = semantics.starts(&goals)?;
+    let mut search = BackwardSearch::new(semantics);
+    let end = search.run(starts, question.budget.child(start, 0));
+    *counts = search.counts;
+    Ok(match end {
+        BackwardEnd::Unreachable => (Verdict::Holds, None, None),
+        BackwardEnd::Reached(from) => {
+            let budget = question.budget.child(start, counts.kept);
+            let rest = ReachabilityQuestion { budget, ..*question };
+            (Verdict::Violated, None, Some(witness(program, &rest, &mut search, from, &goals)?))
+        }
+        BackwardEnd::Limit(limit) => (Verdict::Unknown, Some(limit), None),
+    })
+}
+
 /// A TSO run to the goal, replayed. Where the search's own run cannot be put into TSO's order, which needs the bus lock, the bounded
 /// engine looks for one with room for as many stores.
 fn witness(
@@ -112,7 +132,7 @@ fn witness(
     goals: &[(Violation, DualConfiguration)],
 ) -> Result<Witness, AnalysisError> {
     // What was found is read back whatever the time.
-    search.semantics.budget = Budget::unlimited();
+    search.semantics.watch = Watch::unlimited();
     let path = search.path(from);
     let Some(&ConstraintOrigin::Goal(goal)) = path.last().map(|last| &search.antichain.entries[*last as usize].origin)
     else {
@@ -145,30 +165,26 @@ struct LoadBuffers<'a> {
     threads: Vec<ThreadParts>,
     /// Which threads are in a set of states, and in which.
     shapes: Vec<Box<[Option<u32>]>>,
-    budget: Budget<'a>,
-    start: Instant,
-    exhausted: Option<Limit>,
+    watch: Watch<'a>,
+    /// What the search keeps.
+    kept_bytes: usize,
 }
 
 impl<'a> LoadBuffers<'a> {
-    fn new(finite: &'a Finite) -> LoadBuffers<'a> {
-        let threads = (0..finite.threads.len()).map(|thread| ThreadParts::new(finite, thread)).collect();
-        LoadBuffers {
-            finite,
-            alphabet: Alphabet::default(),
-            threads,
-            shapes: Vec::new(),
-            budget: Budget::unlimited(),
-            start: Instant::now(),
-            exhausted: None,
-        }
+    fn new(finite: &'a Finite, watch: Watch<'a>) -> Result<LoadBuffers<'a>, Limit> {
+        let threads = (0..finite.threads.len()).map(|thread| ThreadParts::new(finite, thread, &watch));
+        let threads = threads.collect::<Result<Vec<_>, _>>()?;
+        Ok(LoadBuffers { finite, alphabet: Alphabet::default(), threads, shapes: Vec::new(), watch, kept_bytes: 0 })
     }
 
     /// Whether a limit was hit, which is remembered: what is computed now is not all.
     fn must_stop(&mut self) -> bool {
-        let memory = || self.budget.limits.check_memory(self.shared_bytes() as u64);
-        self.exhausted = self.exhausted.or_else(|| self.budget.late(self.start)).or_else(memory);
-        self.exhausted.is_some()
+        self.watch.set_beside(self.kept_bytes + self.parts_bytes());
+        self.watch.hold(0).is_err()
+    }
+
+    fn parts_bytes(&self) -> usize {
+        self.threads.iter().map(|thread| thread.bytes).sum()
     }
 
     /// Where the search begins: the goals, each with its number, before the silent steps that lead into them.
@@ -178,10 +194,13 @@ impl<'a> LoadBuffers<'a> {
     ) -> Result<Vec<(usize, DualConfiguration)>, NotFinite> {
         let mut starts = Vec::new();
         for (number, (_, goal)) in goals.iter().enumerate() {
-            let before = self.before_silent_steps(goal).filter(|before| starts.len() + before.len() <= MOST_STARTS);
+            let before = self.before_silent_steps(goal)?.filter(|before| starts.len() + before.len() <= MOST_STARTS);
             let before = before.ok_or(NotFinite::Goals { limit: MOST_STARTS })?;
+            self.watch.hold(before.iter().map(|start| self.bytes(start) + START_BYTES).sum())?;
             starts.extend(before.into_iter().map(|configuration| (number, configuration)));
         }
+        // The search counts from now on those that it keeps.
+        self.watch.release(starts.iter().map(|(_, start)| self.bytes(start) + START_BYTES).sum());
         Ok(starts)
     }
 
@@ -202,7 +221,7 @@ impl<'a> LoadBuffers<'a> {
     }
 
     /// The configurations from which silent steps of any threads lead into a goal; `None` if there are too many.
-    fn before_silent_steps(&mut self, goal: &DualConfiguration) -> Option<Vec<DualConfiguration>> {
+    fn before_silent_steps(&mut self, goal: &DualConfiguration) -> Result<Option<Vec<DualConfiguration>>, Limit> {
         let threads = self.threads.len();
         let memory = &goal.0[threads..];
         let holder = (0..threads).find(|thread| self.holds_bus(goal, *thread));
@@ -216,16 +235,24 @@ impl<'a> LoadBuffers<'a> {
             }
             parts.sort_unstable();
             parts.dedup();
-            if rows.len() * parts.len() > MOST_STARTS {
-                return None;
+            if self.must_stop()
+                && let Some(limit) = self.watch.limit()
+            {
+                return Err(limit);
             }
+            if rows.len() * parts.len() > MOST_STARTS {
+                return Ok(None);
+            }
+            let bytes = rows.len() * parts.len() * (size_of::<Vec<u32>>() + 4 * (thread + 1) + 16);
+            self.watch.hold(bytes)?;
             let longer = |row: &Vec<u32>| {
                 let row = row.clone();
                 parts.iter().map(move |part| [row.as_slice(), &[*part]].concat()).collect::<Vec<_>>()
             };
             rows = rows.iter().flat_map(longer).collect();
+            self.watch.release(bytes);
         }
-        Some(rows.into_iter().map(|row| DualConfiguration([row.as_slice(), memory].concat().into())).collect())
+        Ok(Some(rows.into_iter().map(|row| DualConfiguration([row.as_slice(), memory].concat().into())).collect()))
     }
 
     fn hash(controls: impl Iterator<Item = u32>) -> u64 {
@@ -243,10 +270,15 @@ impl Semantics for LoadBuffers<'_> {
         for thread in 0..self.threads.len() {
             let control = self.control(of, thread);
             for index in 0..self.threads[thread].loud_in(control).len() {
+                if self.watch.step().is_err() {
+                    return;
+                }
                 let edge = self.threads[thread].loud_in(control)[index];
                 self.step_back(of, thread, edge, &mut |_, step, configuration| found.push((step, configuration)));
             }
         }
+        // The search counts from now on those that it keeps.
+        self.watch.release(found.iter().map(|(_, configuration)| self.bytes(configuration) + START_BYTES).sum());
     }
 
     fn is_initial(&self, configuration: &DualConfiguration) -> bool {
@@ -307,11 +339,16 @@ impl Semantics for LoadBuffers<'_> {
     }
 
     fn shared_bytes(&self) -> usize {
-        self.threads.iter().map(|thread| thread.bytes).sum()
+        self.parts_bytes() + self.watch.bytes() as usize
+    }
+
+    fn set_kept_bytes(&mut self, bytes: usize) {
+        self.kept_bytes = bytes;
+        self.watch.set_beside(bytes + self.parts_bytes());
     }
 
     fn exhausted(&self) -> Option<Limit> {
-        self.exhausted
+        self.watch.limit()
     }
 }
 

@@ -5,6 +5,7 @@
 //! and what depends on a part alone (its silent predecessors) is computed once.
 
 use crate::reachability::finite::{CellId, CellPair, EdgeEffect, Finite, LocalStateId};
+use ravelin_explore::{Limit, Watch};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -92,16 +93,17 @@ pub struct ThreadParts {
 }
 
 impl ThreadParts {
-    pub fn new(finite: &Finite, thread: usize) -> ThreadParts {
+    pub fn new(finite: &Finite, thread: usize, watch: &Watch) -> Result<ThreadParts, Limit> {
         let graph = &finite.threads[thread];
         let states = graph.states.len();
+        watch.hold(states * (2 * size_of::<Vec<u32>>() + size_of::<bool>()) + 8 * graph.edges.len())?;
         let mut silent_in = vec![Vec::new(); states];
         let mut loud_in = vec![Vec::new(); states];
         for (number, edge) in graph.edges.iter().enumerate() {
             let edges = if edge.effect.is_silent() { &mut silent_in } else { &mut loud_in };
             edges[edge.to as usize].push(number as u32);
         }
-        ThreadParts {
+        Ok(ThreadParts {
             thread,
             states,
             parts: Vec::new(),
@@ -111,10 +113,10 @@ impl ThreadParts {
             loud_in,
             holds_bus: graph.states.iter().map(|state| state.holds_bus).collect(),
             initial: graph.initial,
-            own: own_stores(finite, thread),
+            own: own_stores(finite, thread, watch)?,
             scratch: Vec::new(),
             bytes: 0,
-        }
+        })
     }
 
     /// A control that stands for several local states, which agree on holding the bus lock.
@@ -178,6 +180,11 @@ impl ThreadParts {
         self.own[state as usize].binary_search(&pair).is_ok()
     }
 
+    /// All such pairs of a state, sorted.
+    pub fn own(&self, state: LocalStateId) -> &[CellPair] {
+        &self.own[state as usize]
+    }
+
     pub fn part(&self, part: PartId) -> &ThreadPart {
         &self.parts[part as usize]
     }
@@ -226,7 +233,7 @@ pub fn is_subword<T: PartialEq>(small: &[T], large: &[T]) -> bool {
 }
 
 /// For each local state, which own stores may be the newest of their cell in the load buffer there.
-fn own_stores(finite: &Finite, thread: usize) -> Vec<Box<[CellPair]>> {
+fn own_stores(finite: &Finite, thread: usize, watch: &Watch) -> Result<Vec<Box<[CellPair]>>, Limit> {
     let graph = &finite.threads[thread];
     let mut out: Vec<Vec<u32>> = vec![Vec::new(); graph.states.len()];
     for (number, edge) in graph.edges.iter().enumerate() {
@@ -238,6 +245,7 @@ fn own_stores(finite: &Finite, thread: usize) -> Vec<Box<[CellPair]>> {
         for &edge in &out[state as usize] {
             let edge = &graph.edges[edge as usize];
             let before = &own[state as usize];
+            watch.steps(1 + before.len() / 16)?;
             let after: Vec<CellPair> = match &edge.effect {
                 EdgeEffect::Local => before.clone(),
                 // What is read is what is there, if anything is.
@@ -258,9 +266,10 @@ fn own_stores(finite: &Finite, thread: usize) -> Vec<Box<[CellPair]>> {
                 }
             }
             if known.len() > size {
+                watch.hold((known.len() - size) * 2 * size_of::<CellPair>())?;
                 waiting.push(edge.to);
             }
         }
     }
-    own.into_iter().map(Vec::into_boxed_slice).collect()
+    Ok(own.into_iter().map(Vec::into_boxed_slice).collect())
 }

@@ -11,7 +11,7 @@ use crate::reachability::finite::{CellPair, EdgeEffect, LocalStateId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Parts between two looks at the clock.
+/// Parts between two looks at what all parts take.
 const PATIENCE: usize = 256;
 
 impl LoadBuffers<'_> {
@@ -25,6 +25,10 @@ impl LoadBuffers<'_> {
         let stays: Vec<PartId> =
             found.into_iter().filter(|part| threads.is_anchor(threads.part(*part).control)).collect();
         let closure: Rc<[PartId]> = stays.into();
+        // Not all of it is there after a limit was hit.
+        if self.watch.limit().is_some() {
+            return closure;
+        }
         self.threads[thread].set_closure(part, closure.clone());
         closure
     }
@@ -45,7 +49,7 @@ impl LoadBuffers<'_> {
         while next < waiting.len() {
             let into = waiting[next];
             next += 1;
-            if next.is_multiple_of(PATIENCE) && self.must_stop() {
+            if self.watch.step().is_err() || next.is_multiple_of(PATIENCE) && self.must_stop() {
                 break;
             }
             let control = self.threads[thread].part(into).control;

@@ -15,7 +15,7 @@
 //! given back.
 
 use super::part::{Letter, Message, PartId};
-use super::{DualConfiguration, LoadBuffers, VisibleStep};
+use super::{DualConfiguration, LoadBuffers, START_BYTES, VisibleStep};
 use crate::reachability::finite::{CellId, CellPair, EdgeEffect};
 
 /// What a cell is known to hold: `OPEN`, or the number of the value plus one.
@@ -114,6 +114,9 @@ impl LoadBuffers<'_> {
         if other == self.threads.len() || matches!(taken, SuffixRemoval::Nothing) {
             return done(self, draft);
         }
+        if self.watch.step().is_err() {
+            return;
+        }
         if other != thread {
             for start in 0..draft.left[other] {
                 let first = self.word(of, other)[start];
@@ -187,6 +190,10 @@ impl LoadBuffers<'_> {
             let mut row = row.clone();
             let left = self.threads[thread].part(part).word.len();
             row[thread] = self.shorten(thread, part, left, may_take, &memory);
+            // A limit is remembered, and the search asks for it.
+            if self.watch.hold(4 * row.len() + START_BYTES).is_err() {
+                return;
+            }
             emit(&draft, VisibleStep { thread: thread as u16, edge: number }, DualConfiguration(row.into()));
         }
     }

@@ -6,12 +6,13 @@
 
 use super::refusal::{self, line_of};
 use super::rounds::most_stores;
-use super::steps::{CellValues, LocalEnd, LocalOutcome, StartState, outcomes};
+use super::steps::{CellValues, LocalEnd, LocalOutcome, StartState, outcome_bytes, outcomes};
 use super::{
     CellId, CellPair, ControlPoint, EdgeEffect, Finite, FiniteCell, LocalEdge, LocalFailure, LocalGraph, LocalState,
     LocalStateId, NotFinite,
 };
 use super::{ValueId, liveness::live_registers};
+use ravelin_explore::Watch;
 use ravelin_program::{
     Copies, HardwareProgram, InitialValue, Instruction, LocId, Observable, Program, ThreadId, TransitionId, Value,
 };
@@ -23,6 +24,8 @@ const MOST_CELLS: usize = 4096;
 const MOST_LOCAL_STATES: usize = 1 << 18;
 /// Of all threads together.
 const MOST_EDGES: usize = 1 << 20;
+/// What an edge takes, roughly: in the set while the graph grows, and in the list in the end.
+const EDGE_BYTES: usize = 2 * size_of::<LocalEdge>() + 32;
 
 /// What to see.
 #[derive(Clone, Copy)]
@@ -33,17 +36,17 @@ pub(super) struct ViewFocus {
     pub constant_cells: bool,
 }
 
-pub(super) fn finite(program: &Program, view: ViewFocus) -> Result<Finite, NotFinite> {
+pub(super) fn finite(program: &Program, view: ViewFocus, watch: &Watch) -> Result<Finite, NotFinite> {
     let program = HardwareProgram::new(program);
     refuse_at_once(&program, view)?;
-    let mut fixpoint = Fixpoint::new(&program)?;
-    let rounds = most_stores(&program);
+    let mut fixpoint = Fixpoint::new(&program, watch)?;
+    let rounds = most_stores(&program, watch)?;
     let mut round = 0;
     loop {
         while let Some(work) = fixpoint.work.pop() {
             fixpoint.run(work)?;
         }
-        if rounds == Some(round) || !fixpoint.reveal() {
+        if rounds == Some(round) || !fixpoint.reveal()? {
             break;
         }
         round += 1;
@@ -104,6 +107,7 @@ struct Fixpoint<'a> {
     threads: Vec<GraphDraft>,
     work: Vec<Work>,
     has_bus: bool,
+    watch: &'a Watch<'a>,
 }
 
 /// The cells so far.
@@ -134,7 +138,7 @@ struct GraphDraft {
 }
 
 impl<'a> Fixpoint<'a> {
-    fn new(program: &'a Program) -> Result<Fixpoint<'a>, NotFinite> {
+    fn new(program: &'a Program, watch: &'a Watch<'a>) -> Result<Fixpoint<'a>, NotFinite> {
         let transitions = || program.threads.iter().flat_map(|thread| &thread.transitions);
         let has_bus = transitions().any(|transition| transition.instruction == Instruction::BusLock);
         let memory = CellTable {
@@ -146,7 +150,7 @@ impl<'a> Fixpoint<'a> {
             fresh: Vec::new(),
             read: Vec::new(),
         };
-        let mut fixpoint = Fixpoint { program, memory, threads: Vec::new(), work: Vec::new(), has_bus };
+        let mut fixpoint = Fixpoint { program, memory, threads: Vec::new(), work: Vec::new(), has_bus, watch };
         for goal in &program.goals {
             let mut addresses = Vec::new();
             goal.condition.for_each_atom(&mut |atom| {
@@ -163,7 +167,7 @@ impl<'a> Fixpoint<'a> {
                 states: Vec::new(),
                 by_state: FxHashMap::default(),
                 edges: FxHashSet::default(),
-                live: live_registers(program, ThreadId(index)),
+                live: live_registers(program, ThreadId(index), watch)?,
                 values: vec![FxHashSet::default(); thread.registers.len()],
                 readers: FxHashMap::default(),
                 initial: 0,
@@ -179,21 +183,21 @@ impl<'a> Fixpoint<'a> {
 
     fn run(&mut self, work: Work) -> Result<(), NotFinite> {
         let Work { thread, state, transition, only } = work;
+        self.watch.step()?;
         let code = &self.program.threads[thread];
         let step = &code.transitions[transition.0];
         let before = self.threads[thread].states[state as usize].clone();
-        let found = outcomes(
-            &StartState {
-                program: self.program,
-                thread: ThreadId(thread),
-                registers: &before.registers,
-                holds_bus: before.holds_bus,
-                stranded: &before.stranded,
-                only: only.filter(|_| !matches!(step.instruction, Instruction::Locked { .. })),
-            },
-            &step.instruction,
-            &mut self.memory,
-        )?;
+        let start = StartState {
+            program: self.program,
+            thread: ThreadId(thread),
+            registers: &before.registers,
+            holds_bus: before.holds_bus,
+            stranded: &before.stranded,
+            watch: self.watch,
+            only: only.filter(|_| !matches!(step.instruction, Instruction::Locked { .. })),
+        };
+        let found = outcomes(&start, &step.instruction, &mut self.memory)?;
+        self.watch.release(found.len() * outcome_bytes(&start));
         for cell in std::mem::take(&mut self.memory.read) {
             self.threads[thread].readers.entry(cell).or_default().insert((state, transition));
         }
@@ -217,6 +221,7 @@ impl<'a> Fixpoint<'a> {
                 if strands {
                     let stranded = with(&before.stranded, pair);
                     let to = self.state(thread, LocalState { stranded: stranded.clone(), ..after.clone() })?;
+                    self.watch.hold(EDGE_BYTES)?;
                     let edge = LocalEdge { from: state, to, effect: EdgeEffect::Local, transition, choice };
                     self.threads[thread].edges.insert(edge);
                 }
@@ -225,6 +230,7 @@ impl<'a> Fixpoint<'a> {
                 }
             }
             let to = self.state(thread, after)?;
+            self.watch.hold(EDGE_BYTES)?;
             self.threads[thread].edges.insert(LocalEdge { from: state, to, effect, transition, choice });
         }
         if self.threads.iter().map(|thread| thread.edges.len()).sum::<usize>() > MOST_EDGES {
@@ -234,19 +240,22 @@ impl<'a> Fixpoint<'a> {
     }
 
     /// Shows the values that this round stored to all readers. `false` if there are none.
-    fn reveal(&mut self) -> bool {
+    fn reveal(&mut self) -> Result<bool, NotFinite> {
         for (cell, visible) in self.memory.cells.iter().zip(&mut self.memory.visible) {
             *visible = cell.values.len();
         }
         for pair in std::mem::take(&mut self.memory.fresh) {
             for (thread, graph) in self.threads.iter().enumerate() {
                 let Some(readers) = graph.readers.get(&pair.0) else { continue };
+                self.watch.hold(readers.len() * size_of::<Work>())?;
                 let work =
                     readers.iter().map(|&(state, transition)| Work { thread, state, transition, only: Some(pair) });
                 self.work.extend(work);
             }
         }
-        !self.work.is_empty()
+        // What waits is taken before anything else is shown, so it does not add up.
+        self.watch.release(self.work.len() * size_of::<Work>());
+        Ok(!self.work.is_empty())
     }
 
     /// Names what has the most values.
@@ -290,6 +299,7 @@ impl<'a> Fixpoint<'a> {
             return Err(NotFinite::LocalStates { thread: code.name.clone(), limit: MOST_LOCAL_STATES });
         }
         let id = graph.states.len() as LocalStateId;
+        self.watch.hold(2 * (size_of::<LocalState>() + size_of_val(&*state.registers)) + 32)?;
         graph.states.push(state.clone());
         graph.by_state.insert(state.clone(), id);
         if let ControlPoint::At(location) = state.place {

@@ -1,10 +1,11 @@
 //! Which registers of a thread matter at a location: those that some way from there reads before it writes them, and those
 //! that goals speak of. The others are forgotten, so that local states do not differ in them.
 
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{Instruction, Observable, Program, RegId, ThreadId};
 
 /// For each location of a thread, by register, whether it matters.
-pub(super) fn live_registers(program: &Program, thread: ThreadId) -> Vec<Vec<bool>> {
+pub(super) fn live_registers(program: &Program, thread: ThreadId, watch: &Watch) -> Result<Vec<Vec<bool>>, Limit> {
     let code = &program.threads[thread.0];
     let mut observed = vec![false; code.registers.len()];
     for goal in &program.goals {
@@ -13,10 +14,12 @@ pub(super) fn live_registers(program: &Program, thread: ThreadId) -> Vec<Vec<boo
             _ => {}
         });
     }
+    watch.hold((observed.len() + size_of::<Vec<bool>>()) * code.locations.len())?;
     let mut live = vec![observed.clone(); code.locations.len()];
     loop {
         let mut changed = false;
         for transition in code.transitions.iter().rev() {
+            watch.steps(1 + observed.len() / 64)?;
             let mut here = live[transition.to.0].clone();
             before(&transition.instruction, &observed, &mut here);
             for (known, new) in live[transition.from.0].iter_mut().zip(here) {
@@ -25,7 +28,7 @@ pub(super) fn live_registers(program: &Program, thread: ThreadId) -> Vec<Vec<boo
             }
         }
         if !changed {
-            return live;
+            return Ok(live);
         }
     }
 }

@@ -16,7 +16,8 @@
 //! The bus lock is part of the local state of the thread that holds it. A store that another thread's bus lock keeps in its
 //! buffer for ever is an edge to a *stranded* local state, which remembers what is pending: see [`LocalState::stranded`].
 //!
-//! Costs: the product of a thread's live values at each location, times the values of the cells it reads there.
+//! Costs: the product of a thread's live values at each location, times the values of the cells it reads there. A watch keeps this within
+//! the budget, and counts what the view holds.
 
 mod explore;
 mod liveness;
@@ -26,6 +27,7 @@ mod steps;
 
 pub use refusal::NotFinite;
 
+use ravelin_explore::Watch;
 use ravelin_program::{Fault, HardwareProgram, LocId, Program, TransitionId, Value};
 
 /// Index of a [`FiniteCell`].
@@ -131,19 +133,19 @@ impl EdgeEffect {
 
 impl Finite {
     /// The finite view of a program, or what keeps it from being finite.
-    pub fn new(program: &Program) -> Result<Finite, NotFinite> {
-        explore::finite(program, explore::ViewFocus { any_number: false, constant_cells: false })
+    pub fn new(program: &Program, watch: &Watch) -> Result<Finite, NotFinite> {
+        explore::finite(program, explore::ViewFocus { any_number: false, constant_cells: false }, watch)
     }
 
     /// The finite view of a program with any number of copies of some threads, which are one graph each.
-    pub fn of_templates(program: &Program) -> Result<Finite, NotFinite> {
-        explore::finite(program, explore::ViewFocus { any_number: true, constant_cells: false })
+    pub fn of_templates(program: &Program, watch: &Watch) -> Result<Finite, NotFinite> {
+        explore::finite(program, explore::ViewFocus { any_number: true, constant_cells: false }, watch)
     }
 
     /// The same with every access: those to cells that only ever hold one value, too. They tell nobody anything, and yet they are
     /// ordered by happens-before.
-    pub fn of_accesses(program: &Program) -> Result<Finite, NotFinite> {
-        explore::finite(program, explore::ViewFocus { any_number: true, constant_cells: true })
+    pub fn of_accesses(program: &Program, watch: &Watch) -> Result<Finite, NotFinite> {
+        explore::finite(program, explore::ViewFocus { any_number: true, constant_cells: true }, watch)
     }
 
     pub fn find_cell(&self, address: Value) -> Option<CellId> {

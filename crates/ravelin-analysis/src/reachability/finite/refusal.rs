@@ -1,5 +1,6 @@
 //! Why a program has no finite view.
 
+use ravelin_explore::Limit;
 use ravelin_program::{Program, Span, Value};
 use thiserror::Error;
 
@@ -49,6 +50,9 @@ pub enum NotFinite {
     FinalGoal { line: Option<usize> },
     #[error("the goals have more than {limit} cases; write them with fewer variables or smaller types")]
     Goals { limit: usize },
+    /// A limit of the budget was hit first. No refusal: with more of it there may be a view.
+    #[error(transparent)]
+    Limit(#[from] Limit),
 }
 
 fn in_line(line: &Option<usize>) -> String {

@@ -5,6 +5,7 @@
 //! combination of values that its reads may find.
 
 use super::{CellId, CellPair, EdgeEffect, ValueId};
+use ravelin_explore::Watch;
 use ravelin_program::{
     Address, Admission, Domain, Expr, Fault, Instruction, Order, Program, RegId, ThreadId, Value, VarId,
 };
@@ -29,6 +30,8 @@ pub(super) struct StartState<'a> {
     pub registers: &'a [Value],
     pub holds_bus: bool,
     pub stranded: &'a [CellPair],
+    /// An instruction is run once for each combination of what it reads, and there may be many.
+    pub watch: &'a Watch<'a>,
     /// A single read of this cell finds this value only: the others were looked at before.
     pub only: Option<CellPair>,
 }
@@ -99,7 +102,9 @@ pub(super) fn outcomes(
                 Err(InstructionStop::Blocked) => None,
                 Err(InstructionStop::NotFinite(refusal)) => return Err(refusal),
             };
+            before.watch.step()?;
             if let Some(end) = end {
+                before.watch.hold(outcome_bytes(before))?;
                 let effect = attempt.effect(matches!(end, LocalEnd::Fails(_)));
                 found.push(LocalOutcome { effect, end, choice });
             }
@@ -113,6 +118,11 @@ pub(super) fn outcomes(
         }
     }
     Ok(found)
+}
+
+/// What one outcome takes in memory, roughly.
+pub(super) fn outcome_bytes(before: &StartState) -> usize {
+    size_of::<LocalOutcome>() + size_of_val(before.registers) + 64
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 //! before it are pending, or only the newest of them: a store may have reached memory before the next one is issued.
 
 use crate::robustness::is_delayable;
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{Thread, TransitionId};
 use std::collections::HashSet;
 
@@ -31,19 +32,23 @@ impl Delays {
     }
 
     /// Allows a path that starts with a store and has no fence. Says how many steps this adds.
-    pub fn extend(&mut self, thread: &Thread, path: &[TransitionId]) -> usize {
+    pub fn extend(&mut self, thread: &Thread, path: &[TransitionId], watch: &Watch) -> Result<usize, Limit> {
         let is_store = |id: &TransitionId| is_delayable(&thread.transitions[id.0].instruction);
         let mut added = 0;
         for first in (0..path.len()).filter(|&first| is_store(&path[first])) {
             let mut pending = DelayedStores::new();
             for transition in &path[first..] {
-                added += usize::from(self.allowed.insert((pending.clone(), *transition)));
+                watch.steps(1 + pending.len() / 16)?;
+                if self.allowed.insert((pending.clone(), *transition)) {
+                    watch.hold(size_of_val(&*pending) + size_of::<(DelayedStores, TransitionId)>() + 16)?;
+                    added += 1;
+                }
                 if is_store(transition) {
                     pending.push(*transition);
                 }
             }
         }
-        added
+        Ok(added)
     }
 
     /// The most stores that are held back at once.

@@ -21,6 +21,7 @@
 use super::delays::{DelayedStores, Delays};
 use super::emulate::Auxiliary;
 use crate::robustness::{ends_attack, is_delayable};
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
     Expr, Goal, GoalKind, Instruction, LocId, Location, Program, RegId, Thread, ThreadId, Transition, TransitionId,
 };
@@ -70,7 +71,12 @@ pub(super) enum Use {
 }
 
 /// Extends a lowered program. `delays` has one entry a thread.
-pub(super) fn extend(program: &Program, delays: &[Delays], purpose: Use) -> ExtendedProgram {
+pub(super) fn extend(
+    program: &Program,
+    delays: &[Delays],
+    purpose: Use,
+    watch: &Watch,
+) -> Result<ExtendedProgram, Limit> {
     let takes_bus = |thread: &Thread| thread.transitions.iter().any(|t| t.instruction == Instruction::BusLock);
     let bus = program.threads.iter().any(takes_bus);
     let looks_at_memory = |goal: &Goal| goal.kind == GoalKind::Never && goal.mentions_memory();
@@ -78,7 +84,7 @@ pub(super) fn extend(program: &Program, delays: &[Delays], purpose: Use) -> Exte
     let mut extended = Program { threads: Vec::new(), goals: Vec::new(), ..program.clone() };
     let (mut origins, mut homes, mut flags) = (Vec::new(), Vec::new(), Vec::new());
     for (thread, delays) in program.threads.iter().zip(delays) {
-        let (woven, origin, home, flag) = Weave::new(program, thread, delays, bus, purpose, flagged).finish();
+        let (woven, origin, home, flag) = Weave::new(program, thread, delays, bus, purpose, flagged).finish(watch)?;
         extended.threads.push(woven);
         origins.push(origin);
         homes.push(home);
@@ -87,7 +93,7 @@ pub(super) fn extend(program: &Program, delays: &[Delays], purpose: Use) -> Exte
     if purpose == Use::Search {
         extended.goals = program.goals.iter().map(|goal| super::goals::lift(goal, &homes, &flags)).collect();
     }
-    ExtendedProgram { program: extended, origins }
+    Ok(ExtendedProgram { program: extended, origins })
 }
 
 /// A location that the original does not have.
@@ -105,6 +111,18 @@ enum AddedLocation {
         transition: TransitionId,
     },
 }
+
+impl AddedLocation {
+    fn pending(&self) -> &DelayedStores {
+        match self {
+            AddedLocation::Holding { pending, .. } | AddedLocation::Committed { pending, .. } => pending,
+        }
+    }
+}
+
+/// A thread, what its transitions mean, where its locations are in the original, and the register that says whether anything is held
+/// back.
+type WovenThread = (Thread, Vec<TransitionOrigin>, Vec<LocId>, Option<RegId>);
 
 struct Weave<'a> {
     thread: &'a Thread,
@@ -149,11 +167,19 @@ impl<'a> Weave<'a> {
         }
     }
 
-    fn finish(mut self) -> (Thread, Vec<TransitionOrigin>, Vec<LocId>, Option<RegId>) {
+    fn finish(mut self, watch: &Watch) -> Result<WovenThread, Limit> {
         for (id, transition) in self.thread.transitions.iter().enumerate() {
+            watch.step()?;
             self.take_with_nothing(transition.from, TransitionId(id));
         }
+        let mut counted = 0;
         while let Some((copy, location)) = self.waiting.pop() {
+            watch.hold((self.transitions.len() - counted) * size_of::<(Transition, TransitionOrigin)>())?;
+            counted = self.transitions.len();
+            // Its name is kept twice, and its steps move what is pending.
+            let pending = copy.pending().len();
+            watch.steps(1 + pending)?;
+            watch.hold(3 * pending * size_of::<TransitionId>() + size_of::<AddedLocation>() + 64)?;
             match copy {
                 AddedLocation::Holding { at, pending, may_flush } => {
                     if may_flush {
@@ -180,7 +206,7 @@ impl<'a> Weave<'a> {
         let (transitions, origins) = self.transitions.into_iter().unzip();
         let registers = self.auxiliary.registers;
         let thread = Thread { registers, locations: self.locations, transitions, initial, ..self.thread.clone() };
-        (thread, origins, self.home, self.flag)
+        Ok((thread, origins, self.home, self.flag))
     }
 
     /// Gives locations numbers that grow along the control flow, where there are no loops: what looks ahead in a thread then needs to

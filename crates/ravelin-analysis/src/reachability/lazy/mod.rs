@@ -28,7 +28,7 @@ use crate::{AnalysisError, InternalError, Verdict};
 use delays::Delays;
 use extend::{ExtendedProgram, Use, extend};
 use oracle::{Advice, Oracle};
-use ravelin_explore::{Budget, Limit, Options, Until};
+use ravelin_explore::{Budget, Limit, Options, Until, Watch};
 use ravelin_machine::{ExploredProgram, Purpose, Reductions, Settings, run};
 use ravelin_program::{Copies, HardwareProgram, Instruction, Model, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,8 +86,13 @@ pub fn lazy(program: &Program, question: &ReachabilityQuestion) -> Result<Lazy, 
         return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
     }
     let base = HardwareProgram::stable(program);
-    let mut inquiry = Inquiry::new(program, &base, question);
-    let settled = inquiry.settle()?;
+    let start = Instant::now();
+    let watch = Watch::since(question.budget, "listing attacks", start);
+    let mut inquiry = Inquiry::new(program, &base, question, start);
+    let settled = match Oracle::new(&base, &watch).map_err(Into::into).and_then(|oracle| inquiry.settle(oracle)) {
+        Err(AnalysisError::Limit(limit)) => InquiryEnd::Unknown(OpenCause::Limit(limit)),
+        settled => settled?,
+    };
     Ok(inquiry.answer(settled))
 }
 
@@ -102,7 +107,6 @@ struct Inquiry<'a> {
     program: &'a Program,
     base: &'a Program,
     question: &'a ReachabilityQuestion<'a>,
-    oracle: Oracle<'a>,
     delays: Vec<Delays>,
     start: Instant,
     stage: u64,
@@ -112,15 +116,19 @@ struct Inquiry<'a> {
 }
 
 impl<'a> Inquiry<'a> {
-    fn new(program: &'a Program, base: &'a HardwareProgram, question: &'a ReachabilityQuestion<'a>) -> Inquiry<'a> {
+    fn new(
+        program: &'a Program,
+        base: &'a HardwareProgram,
+        question: &'a ReachabilityQuestion<'a>,
+        start: Instant,
+    ) -> Inquiry<'a> {
         let locations = base.threads.iter().map(|thread| thread.locations.len()).sum();
         Inquiry {
             program,
             base,
             question,
-            oracle: Oracle::new(base),
             delays: vec![Delays::default(); base.threads.len()],
-            start: Instant::now(),
+            start,
             stage: FIRST_STAGE,
             robust: false,
             lazy: Lazy {
@@ -142,12 +150,13 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn settle(&mut self) -> Result<InquiryEnd, AnalysisError> {
+    fn settle(&mut self, mut oracle: Oracle) -> Result<InquiryEnd, AnalysisError> {
         loop {
-            let extended = extend(self.base, &self.delays, Use::Search);
+            let watch = Watch::new(self.left(), "extending the program");
+            let extended = extend(self.base, &self.delays, Use::Search, &watch)?;
             self.lazy.locations = extended.program.threads.iter().map(|thread| thread.locations.len()).sum();
             self.lazy.rounds += 1;
-            let (explored, advice) = self.round(&extended)?;
+            let (explored, advice) = self.round(&extended, &mut oracle)?;
             self.lazy.last_states = explored.statistics().states;
             self.lazy.sc_states += explored.statistics().states;
             self.lazy.bytes = self.lazy.bytes.max(explored.statistics().bytes);
@@ -162,10 +171,11 @@ impl<'a> Inquiry<'a> {
             }
             let advice = match advice {
                 Some(advice) => advice,
-                None => self.oracle.ask(&self.delays, &options(self.left()))?,
+                None => oracle.ask(&self.delays, &options(self.left()))?,
             };
             self.lazy.oracle_states += advice.states;
-            let added = oracle::follow(self.base, &mut self.delays, &advice.paths);
+            let watch = Watch::new(self.left(), "following paths");
+            let added = oracle::follow(self.base, &mut self.delays, &advice.paths, &watch)?;
             self.lazy.paths += advice.paths.len();
             match (advice.paths.is_empty(), explored.limit(), advice.limit) {
                 (true, None, None) => return Ok(self.settled_by_oracle()),
@@ -186,7 +196,11 @@ impl<'a> Inquiry<'a> {
     }
 
     /// The SC search, and the oracle's advice if there is a worker for it to spare.
-    fn round(&mut self, extended: &ExtendedProgram) -> Result<(ExploredProgram, Option<Advice>), AnalysisError> {
+    fn round(
+        &mut self,
+        extended: &ExtendedProgram,
+        oracle: &mut Oracle,
+    ) -> Result<(ExploredProgram, Option<Advice>), AnalysisError> {
         let left = self.left();
         let stage = left.limits.states.map_or(self.stage, |states| states.min(self.stage));
         let search = left.states(stage);
@@ -198,7 +212,7 @@ impl<'a> Inquiry<'a> {
             return Ok((explored, None));
         }
         let enough = AtomicBool::new(false);
-        let (delays, oracle) = (&self.delays, &mut self.oracle);
+        let delays = &self.delays;
         std::thread::scope(|scope| {
             let enough = &enough;
             let mut aside = left.workers(left.workers / 2).silent().stop(enough);

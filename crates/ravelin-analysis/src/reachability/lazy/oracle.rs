@@ -11,9 +11,9 @@
 
 use super::delays::Delays;
 use super::extend::{ExtendedProgram, OriginalEffect, Use, extend};
-use crate::robustness::{Attack, ProgramFacts, attacks, ends_attack, is_delayable, is_overtaking_load};
+use crate::robustness::{Attack, ProgramFacts, attacks, count_attacks, ends_attack, is_delayable, is_overtaking_load};
 use crate::{AnalysisError, InternalError};
-use ravelin_explore::{Limit, Options};
+use ravelin_explore::{Limit, Options, Watch};
 use ravelin_machine::attack::{AttackResult, AttackRun, Extent, FIRST_SHARE, WitnessPart, hunt};
 use ravelin_program::{HardwareProgram, LocId, Model, Program, Thread, ThreadId, TransitionId};
 use ravelin_semantics::Action;
@@ -48,16 +48,25 @@ pub(super) struct Advice {
 }
 
 impl<'a> Oracle<'a> {
-    pub fn new(program: &'a HardwareProgram) -> Oracle<'a> {
-        let mut facts = ProgramFacts::new(program, Model::Tso);
-        let contested = attacks(program).into_iter().filter(|attack| facts.dismiss(*attack).is_none());
-        Oracle { program, contested: contested.collect(), states: FIRST_STATES }
+    pub fn new(program: &'a HardwareProgram, watch: &Watch) -> Result<Oracle<'a>, Limit> {
+        let mut facts = ProgramFacts::new(program, Model::Tso, watch)?;
+        // Listed only if there is room for the list.
+        watch.hold(count_attacks(program).saturating_mul(size_of::<Attack>()))?;
+        let mut contested = HashSet::new();
+        for attack in attacks(program) {
+            if facts.dismiss(attack)?.is_none() {
+                contested.insert(attack);
+                watch.hold(2 * size_of::<Attack>())?;
+            }
+        }
+        Ok(Oracle { program, contested, states: FIRST_STATES })
     }
 
     /// Asks about the program with these delays.
     pub fn ask(&mut self, delays: &[Delays], options: &Options) -> Result<Advice, AnalysisError> {
         let start = Instant::now();
-        let extended = &extend(self.program, delays, Use::Oracle);
+        let watch = Watch::new(options.budget, "extending the program");
+        let extended = &extend(self.program, delays, Use::Oracle, &watch)?;
         let attacks = self.attacks(extended);
         let mut advice = Advice { paths: Vec::new(), limit: None, states: 0 };
         if attacks.is_empty() {
@@ -184,8 +193,12 @@ impl<'a> Oracle<'a> {
 }
 
 /// Allows what the oracle advises. Says how many steps this adds.
-pub(super) fn follow(program: &Program, delays: &mut [Delays], paths: &[Path]) -> usize {
-    paths.iter().map(|path| delays[path.thread.0].extend(&program.threads[path.thread.0], &path.transitions)).sum()
+pub(super) fn follow(program: &Program, delays: &mut [Delays], paths: &[Path], watch: &Watch) -> Result<usize, Limit> {
+    let mut added = 0;
+    for path in paths {
+        added += delays[path.thread.0].extend(&program.threads[path.thread.0], &path.transitions, watch)?;
+    }
+    Ok(added)
 }
 
 /// By location: can be reached without a fence or a locked instruction.

@@ -16,7 +16,7 @@ mod part;
 mod silent;
 mod step;
 
-use super::backward::{BackwardEnd, BackwardSearch, Semantics, VisibleStep};
+use super::backward::{BackwardCounts, BackwardEnd, BackwardSearch, Semantics, VisibleStep};
 use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, reach};
 use super::dual::goal::goal_cases;
 use super::dual::part::Control;
@@ -25,10 +25,13 @@ use super::finite::{CellPair, EdgeEffect, Finite};
 use super::sb::{Controls, Sb, conclude};
 use crate::{AnalysisError, InternalError, Verdict};
 use part::{PartId, PsoParts, Shape, pending_stores};
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{Instruction, Model, Program};
 use std::time::Instant;
 use step::PsoDraft;
 
+/// What a predecessor takes beside its words until the search has taken it.
+const FOUND_BYTES: usize = size_of::<(VisibleStep, PsoConfiguration)>() + 16;
 /// The longest buffers that the bounded engine takes.
 const MOST_BUFFERED: usize = 64;
 
@@ -37,14 +40,36 @@ const MOST_BUFFERED: usize = 64;
 /// The question's model is taken to be PSO, and its bound on buffers and reductions do not matter.
 pub fn pso(program: &Program, question: &ReachabilityQuestion) -> Result<Sb, AnalysisError> {
     let start = Instant::now();
-    let finite = Finite::new(program)?;
-    let (threads, cases) = goal_cases(&finite)?;
+    let watch = Watch::since(question.budget, "preparing the backward search", start);
+    match search_backwards(program, question, watch, start) {
+        Err(AnalysisError::Limit(limit)) => {
+            let limit = Some(question.budget.limits.as_given(limit));
+            Ok(conclude(program, Model::Pso, BackwardCounts::default(), start, (Verdict::Unknown, limit, None)))
+        }
+        answer => answer,
+    }
+}
+
+/// The search, unless a limit is hit before it begins.
+fn search_backwards(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    watch: Watch,
+    start: Instant,
+) -> Result<Sb, AnalysisError> {
+    let finite = Finite::new(program, &watch)?;
+    let (threads, cases, watch) = goal_cases(&finite, watch)?;
     let mut semantics = StoreBuffers {
         finite: &finite,
-        controls: Controls::new(&finite, threads),
+        controls: Controls::new(&finite, threads, &watch)?,
         parts: finite.threads.iter().map(|_| PsoParts::default()).collect(),
-        pending: (0..finite.threads.len()).map(|thread| pending_stores(&finite, thread)).collect(),
+        pending: Vec::new(),
+        watch,
     };
+    for thread in 0..finite.threads.len() {
+        let pending = pending_stores(&finite, thread, &semantics.watch)?;
+        semantics.pending.push(pending);
+    }
     let mut goals = Vec::new();
     for (number, case) in cases.into_iter().enumerate() {
         let shape = |control: Control| Shape { control, demands: Vec::new() };
@@ -55,11 +80,19 @@ pub fn pso(program: &Program, question: &ReachabilityQuestion) -> Result<Sb, Ana
         } else {
             drafts.push(draft);
         }
-        goals.extend(drafts.into_iter().filter_map(|draft| Some((number, semantics.settle(draft)?))));
+        for draft in drafts {
+            let Some(goal) = semantics.settle(draft) else { continue };
+            semantics.watch.hold(semantics.bytes(&goal) + size_of::<(usize, PsoConfiguration)>())?;
+            goals.push((number, goal));
+        }
+        if let Some(limit) = semantics.watch.limit() {
+            return Err(limit.into());
+        }
     }
     let is_exact = !semantics.has_store_store_fences();
     let mut search = BackwardSearch::new(semantics);
-    let end = search.run(goals, question.budget);
+    let end = search.run(goals, question.budget.child(start, 0));
+    let given = |limit: Limit| question.budget.limits.as_given(limit);
     let mut answer = conclude(
         program,
         Model::Pso,
@@ -67,18 +100,21 @@ pub fn pso(program: &Program, question: &ReachabilityQuestion) -> Result<Sb, Ana
         start,
         match end {
             BackwardEnd::Unreachable => (Verdict::Holds, None, None),
-            BackwardEnd::Limit(limit) => (Verdict::Unknown, Some(limit), None),
+            BackwardEnd::Limit(limit) => (Verdict::Unknown, Some(given(limit)), None),
             BackwardEnd::Reached(_) => (Verdict::Violated, None, None),
         },
     );
     if matches!(end, BackwardEnd::Reached(_)) {
-        let found = look_for_run(program, question, is_exact)?;
+        let budget = question.budget.child(start, search.counts.kept);
+        drop(search);
+        let found = look_for_run(program, &ReachabilityQuestion { budget, ..*question }, is_exact)?;
         if is_exact && found.verdict == Verdict::Holds {
             let told =
                 "the backward search finds a violation under PSO and the bounded engine proves that there is none";
             return Err(InternalError(told.to_owned()).into());
         }
         let ReachabilityAnswer { verdict, buffer, cut_off, limit, witness, .. } = found;
+        let limit = limit.map(given);
         let buffer = buffer.filter(|_| verdict == Verdict::Unknown);
         answer.reachability = ReachabilityAnswer { verdict, buffer, cut_off, limit, witness, ..answer.reachability };
         answer.reachability.statistics.elapsed = start.elapsed();
@@ -93,9 +129,12 @@ fn look_for_run(
     question: &ReachabilityQuestion,
     is_exact: bool,
 ) -> Result<ReachabilityAnswer, AnalysisError> {
-    let mut buffer = 1;
+    let start = Instant::now();
+    let (mut buffer, mut states) = (1, 0);
     loop {
-        let found = reach(program, &ReachabilityQuestion { model: Model::Pso, buffer, ..*question })?;
+        let budget = question.budget.child(start, states);
+        let found = reach(program, &ReachabilityQuestion { model: Model::Pso, buffer, budget, ..*question })?;
+        states += found.statistics.states;
         let largest = if is_exact { MOST_BUFFERED } else { question.buffer };
         if found.verdict != Verdict::Unknown || found.limit.is_some() || buffer >= largest {
             return Ok(found);
@@ -121,6 +160,7 @@ struct StoreBuffers<'a> {
     parts: Vec<PsoParts>,
     /// By thread and local state, the stores that may be pending.
     pending: Vec<Vec<Vec<CellPair>>>,
+    watch: Watch<'a>,
 }
 
 impl StoreBuffers<'_> {
@@ -166,6 +206,9 @@ impl Semantics for StoreBuffers<'_> {
         for thread in 0..self.parts.len() {
             self.steps_back(of, thread, found);
         }
+        // The search counts from now on those that it keeps.
+        let found = found.iter().map(|(_, configuration)| self.bytes(configuration) + FOUND_BYTES);
+        self.watch.release(found.sum());
     }
 
     fn is_initial(&self, configuration: &PsoConfiguration) -> bool {
@@ -211,5 +254,17 @@ impl Semantics for StoreBuffers<'_> {
 
     fn bytes(&self, configuration: &PsoConfiguration) -> usize {
         size_of_val(&*configuration.0)
+    }
+
+    fn shared_bytes(&self) -> usize {
+        self.watch.bytes() as usize
+    }
+
+    fn set_kept_bytes(&mut self, bytes: usize) {
+        self.watch.set_beside(bytes);
+    }
+
+    fn exhausted(&self) -> Option<Limit> {
+        self.watch.limit()
     }
 }

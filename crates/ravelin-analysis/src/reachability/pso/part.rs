@@ -7,6 +7,7 @@
 
 use crate::reachability::dual::part::{Control, is_subword};
 use crate::reachability::finite::{CellId, CellPair, EdgeEffect, Finite, ValueId};
+use ravelin_explore::{Limit, Watch};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -52,6 +53,12 @@ impl Shape {
         &mut self.demands[at]
     }
 
+    /// What a part with this shape takes in memory, roughly: the shape is kept twice.
+    pub fn bytes(&self) -> usize {
+        let words: usize = self.demands.iter().map(|demand| size_of::<Demand>() + 2 * demand.word.len() + 16).sum();
+        2 * words + size_of::<PsoPart>() + size_of::<Shape>() + 64
+    }
+
     pub fn is_drained(&self) -> bool {
         self.demands.iter().all(|demand| demand.word.is_empty())
     }
@@ -77,6 +84,10 @@ pub struct PsoParts {
 impl PsoParts {
     pub fn get(&self, part: PartId) -> &PsoPart {
         &self.all[part as usize]
+    }
+
+    pub fn len(&self) -> usize {
+        self.all.len()
     }
 
     pub fn get_mut(&mut self, part: PartId) -> &mut PsoPart {
@@ -110,12 +121,13 @@ impl PsoParts {
 
 /// For each local state of a thread, sorted, the stores that may be pending there: a rough forward analysis that keeps buffers as
 /// sets (appendix B).
-pub fn pending_stores(finite: &Finite, thread: usize) -> Vec<Vec<CellPair>> {
+pub fn pending_stores(finite: &Finite, thread: usize, watch: &Watch) -> Result<Vec<Vec<CellPair>>, Limit> {
     let graph = &finite.threads[thread];
     let mut pending: Vec<Vec<CellPair>> = vec![Vec::new(); graph.states.len()];
     loop {
         let mut changed = false;
         for edge in &graph.edges {
+            watch.steps(1 + pending[edge.from as usize].len() / 16)?;
             let mut after = match &edge.effect {
                 EdgeEffect::Local | EdgeEffect::Load(_) | EdgeEffect::Store(_) => pending[edge.from as usize].clone(),
                 _ => Vec::new(),
@@ -125,13 +137,14 @@ pub fn pending_stores(finite: &Finite, thread: usize) -> Vec<Vec<CellPair>> {
             }
             for pair in after {
                 if let Err(at) = pending[edge.to as usize].binary_search(&pair) {
+                    watch.hold(2 * size_of::<CellPair>())?;
                     pending[edge.to as usize].insert(at, pair);
                     changed = true;
                 }
             }
         }
         if !changed {
-            return pending;
+            return Ok(pending);
         }
     }
 }

@@ -6,17 +6,24 @@
 
 use super::StoreBuffers;
 use super::part::{PartId, Shape};
+use crate::reachability::dual::part::Control;
 use crate::reachability::finite::{CellPair, EdgeEffect};
+use ravelin_explore::Limit;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 impl StoreBuffers<'_> {
-    /// The minimal parts from which silent steps lead into this one, itself included.
+    /// The minimal parts from which silent steps lead into this one, itself included. After a limit was hit these are not all, and
+    /// nothing is remembered.
     pub(super) fn closure(&mut self, thread: usize, part: PartId) -> Rc<[PartId]> {
         if let Some(known) = &self.parts[thread].get(part).closure {
             return known.clone();
         }
         let finite = self.finite;
         let mut found = vec![part];
+        // By control: only the first may be a set of states, which covers its members.
+        let mut by_control: FxHashMap<Control, Vec<PartId>> = FxHashMap::default();
+        by_control.insert(self.parts[thread].get(part).shape.control, vec![part]);
         let mut next = 0;
         while next < found.len() {
             let into = found[next];
@@ -36,13 +43,19 @@ impl StoreBuffers<'_> {
                     continue;
                 }
                 self.forget_void(thread, &mut shape);
-                let before = self.parts[thread].intern(shape);
+                let Ok(before) = self.intern(thread, shape) else { return found.into() };
                 let covered = |small: PartId| {
                     let (one, other) = (self.parts[thread].get(small), self.parts[thread].get(before));
                     self.controls.threads[thread].control_covers(one.shape.control, other.shape.control)
                         && self.parts[thread].demands_cover(small, before)
                 };
-                if !found.iter().any(|known| covered(*known)) {
+                let control = self.parts[thread].get(before).shape.control;
+                let group = by_control.entry(control).or_default();
+                if self.watch.steps(1 + group.len() / 16).is_err() {
+                    return found.into();
+                }
+                if !covered(part) && !group.iter().any(|known| covered(*known)) {
+                    group.push(before);
                     found.push(before);
                 }
             }
@@ -56,6 +69,16 @@ impl StoreBuffers<'_> {
         part.closure = Some(closure.clone());
         part.starts = starts;
         closure
+    }
+
+    /// The number of a part; a new one counts.
+    pub(super) fn intern(&mut self, thread: usize, shape: Shape) -> Result<PartId, Limit> {
+        let known = self.parts[thread].len();
+        let part = self.parts[thread].intern(shape);
+        if self.parts[thread].len() > known {
+            self.watch.hold(self.parts[thread].get(part).shape.bytes())?;
+        }
+        self.watch.step().map(|()| part)
     }
 
     /// The thread reads its own newest pending store. `false` if it cannot.

@@ -10,7 +10,8 @@
 //! While a thread holds the bus lock nobody else does any of this, so what others' updates could give is asked where it was taken.
 
 use super::part::Shape;
-use super::{PsoConfiguration, StoreBuffers, VisibleStep};
+use super::{FOUND_BYTES, PsoConfiguration, StoreBuffers, VisibleStep};
+use crate::reachability::backward::Semantics;
 use crate::reachability::dual::step::{Known, OPEN, known, require};
 use crate::reachability::finite::{CellId, CellPair, EdgeEffect};
 
@@ -28,6 +29,14 @@ enum Giver {
 pub(super) struct PsoDraft {
     pub shapes: Vec<Shape>,
     pub memory: Vec<Known>,
+}
+
+impl PsoDraft {
+    /// What it takes in memory, roughly.
+    fn bytes(&self) -> usize {
+        let shapes: usize = self.shapes.iter().map(|shape| shape.bytes() / 2).sum();
+        shapes + size_of_val(&*self.memory)
+    }
 }
 
 impl StoreBuffers<'_> {
@@ -58,10 +67,17 @@ impl StoreBuffers<'_> {
                     effect => self.drained(draft, thread, effect, holder, &mut drafts),
                 }
                 let step = VisibleStep { thread: thread as u16, edge: number };
+                let bytes = drafts.iter().map(PsoDraft::bytes).sum();
                 for draft in drafts {
                     if let Some(configuration) = self.settle(draft) {
+                        // A limit is remembered, and the search asks for it.
+                        let _ = self.watch.hold(self.bytes(&configuration) + FOUND_BYTES);
                         found.push((step, configuration));
                     }
+                }
+                self.watch.release(bytes);
+                if self.watch.limit().is_some() {
+                    return;
                 }
             }
         }
@@ -151,9 +167,15 @@ impl StoreBuffers<'_> {
     /// For each of the cells: nothing happened to it, or one of those asked has just updated it.
     fn give(&self, draft: PsoDraft, asked: &[(CellId, Giver)], found: &mut Vec<PsoDraft>) {
         let Some((&(cell, giver), rest)) = asked.split_first() else {
-            found.push(draft);
+            // A limit is remembered; what was found until then is a part of all.
+            if self.watch.hold(draft.bytes()).is_ok() {
+                found.push(draft);
+            }
             return;
         };
+        if self.watch.step().is_err() {
+            return;
+        }
         for thread in 0..draft.shapes.len() {
             let asked = match giver {
                 Giver::Others(but) => thread != but,
@@ -191,7 +213,7 @@ impl StoreBuffers<'_> {
         }
         let mut row: Vec<u32> = Vec::with_capacity(draft.shapes.len() + draft.memory.len());
         for (thread, shape) in draft.shapes.into_iter().enumerate() {
-            let part = self.parts[thread].intern(shape);
+            let part = self.intern(thread, shape).ok()?;
             self.closure(thread, part);
             row.push(part);
         }

@@ -5,6 +5,7 @@
 
 use crate::reachability::dual::part::{Control, ThreadParts};
 use crate::reachability::finite::{CellId, Finite, LocalStateId};
+use ravelin_explore::{Limit, Watch};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -18,20 +19,21 @@ pub struct Controls {
 }
 
 impl Controls {
-    pub fn new(finite: &Finite, threads: Vec<ThreadParts>) -> Controls {
+    pub fn new(finite: &Finite, threads: Vec<ThreadParts>, watch: &Watch) -> Result<Controls, Limit> {
         let cells = finite.cells.len();
-        let may_pend = threads.iter().zip(&finite.threads).map(|(thread, graph)| {
-            let pends = |state: usize, cell: usize| {
-                (0..finite.cells[cell].values.len())
-                    .any(|value| thread.may_own(state as LocalStateId, (cell as CellId, value as u16)))
-            };
-            (0..graph.states.len())
-                .flat_map(|state| (0..cells).map(move |cell| (state, cell)))
-                .map(|(state, cell)| pends(state, cell))
-                .collect()
-        });
-        let may_pend = may_pend.collect();
-        Controls { threads, shapes: Vec::new(), may_pend, cells }
+        let mut may_pend = Vec::new();
+        for (thread, graph) in threads.iter().zip(&finite.threads) {
+            watch.hold(graph.states.len() * cells)?;
+            let mut pends = vec![false; graph.states.len() * cells];
+            for state in 0..graph.states.len() {
+                watch.step()?;
+                for (cell, _) in thread.own(state as LocalStateId) {
+                    pends[state * cells + usize::from(*cell)] = true;
+                }
+            }
+            may_pend.push(pends);
+        }
+        Ok(Controls { threads, shapes: Vec::new(), may_pend, cells })
     }
 
     /// Some store of the thread to the cell may be pending when it is in this state.

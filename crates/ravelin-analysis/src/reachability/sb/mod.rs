@@ -30,10 +30,13 @@ use super::dual::step::OPEN;
 use super::finite::{CellId, CellPair, Finite};
 use crate::witness::Witness;
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_explore::{Limit, Statistics};
+use ravelin_explore::{Limit, Statistics, Watch};
 use ravelin_program::{Model, Program};
 use std::time::Instant;
 use word::{ANYONE, Letter, MemorySnapshots, SbConfiguration, SbDraft};
+
+/// What a predecessor takes beside its words until the search has taken it.
+const FOUND_BYTES: usize = size_of::<(VisibleStep, SbConfiguration)>() + 32;
 
 /// The answer of a backward search over buffers of stores.
 #[derive(Clone, Debug)]
@@ -47,10 +50,28 @@ pub struct Sb {
 /// The question's model is taken to be TSO, and its bound on buffers and reductions do not matter.
 pub fn sb(program: &Program, question: &ReachabilityQuestion) -> Result<Sb, AnalysisError> {
     let start = Instant::now();
-    let finite = Finite::new(program)?;
-    let (threads, cases) = goal_cases(&finite)?;
-    let controls = Controls::new(&finite, threads);
-    let mut semantics = SingleBuffer { finite: &finite, controls, snapshots: MemorySnapshots::default() };
+    let mut counts = BackwardCounts::default();
+    let watch = Watch::since(question.budget, "preparing the backward search", start);
+    let (verdict, limit, witness) = match search_backwards(program, question, watch, start, &mut counts) {
+        Err(AnalysisError::Limit(limit)) => (Verdict::Unknown, Some(limit), None),
+        found => found?,
+    };
+    let limit = limit.map(|limit| question.budget.limits.as_given(limit));
+    Ok(conclude(program, Model::Tso, counts, start, (verdict, limit, witness)))
+}
+
+/// The search, unless a limit is hit before it begins.
+fn search_backwards(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    watch: Watch,
+    start: Instant,
+    counts: &mut BackwardCounts,
+) -> Result<(Verdict, Option<Limit>, Option<Witness>), AnalysisError> {
+    let finite = Finite::new(program, &watch)?;
+    let (threads, cases, watch) = goal_cases(&finite, watch)?;
+    let controls = Controls::new(&finite, threads, &watch)?;
+    let mut semantics = SingleBuffer { finite: &finite, controls, snapshots: MemorySnapshots::default(), watch };
     let mut goals = Vec::new();
     for (number, case) in cases.iter().enumerate() {
         let told = case.memory.iter().enumerate().filter(|(_, known)| **known != OPEN);
@@ -67,15 +88,24 @@ pub fn sb(program: &Program, question: &ReachabilityQuestion) -> Result<Sb, Anal
             let mut found = Vec::new();
             before.into_iter().for_each(|goal| semantics.silent_steps(goal, thread, &mut found));
             before = found;
+            // Each thread's silent steps multiply what those before it left.
+            semantics.watch.hold(before.iter().map(|goal| goal.bytes() + FOUND_BYTES).sum())?;
+            semantics.watch.release(before.iter().map(|goal| goal.bytes() + FOUND_BYTES).sum());
         }
+        semantics.watch.hold(before.iter().map(|goal| goal.bytes() + FOUND_BYTES).sum())?;
         goals.extend(before.into_iter().map(|goal| (number, goal)));
     }
     let mut search = BackwardSearch::new(semantics);
-    let (verdict, limit, witness) = match search.run(goals, question.budget) {
+    let end = search.run(goals, question.budget.child(start, 0));
+    *counts = search.counts;
+    drop(search);
+    Ok(match end {
         BackwardEnd::Unreachable => (Verdict::Holds, None, None),
         BackwardEnd::Limit(limit) => (Verdict::Unknown, Some(limit), None),
         BackwardEnd::Reached(_) => {
-            let ReachabilityAnswer { verdict, limit, witness, .. } = dual(program, question)?.reachability;
+            let budget = question.budget.child(start, counts.kept);
+            let rest = ReachabilityQuestion { budget, ..*question };
+            let ReachabilityAnswer { verdict, limit, witness, .. } = dual(program, &rest)?.reachability;
             if verdict == Verdict::Holds {
                 let told =
                     "the single-buffer engine finds a violation and the load-buffer engine proves that there is none";
@@ -83,8 +113,7 @@ pub fn sb(program: &Program, question: &ReachabilityQuestion) -> Result<Sb, Anal
             }
             (verdict, limit, witness)
         }
-    };
-    Ok(conclude(program, Model::Tso, search.counts, start, (verdict, limit, witness)))
+    })
 }
 
 /// The answer, in the shape that all engines give.
@@ -124,6 +153,7 @@ struct SingleBuffer<'a> {
     finite: &'a Finite,
     controls: Controls,
     snapshots: MemorySnapshots,
+    watch: Watch<'a>,
 }
 
 impl SingleBuffer<'_> {
@@ -146,10 +176,15 @@ impl Semantics for SingleBuffer<'_> {
         for thread in 0..threads {
             let control = of.controls(threads)[thread];
             for index in 0..self.controls.threads[thread].loud_in(control).len() {
+                if self.watch.step().is_err() {
+                    return;
+                }
                 let edge = self.controls.threads[thread].loud_in(control)[index];
                 self.step_back(of, thread, edge, found);
             }
         }
+        // The search counts from now on those that it keeps.
+        self.watch.release(found.iter().map(|(_, configuration)| configuration.bytes() + FOUND_BYTES).sum());
     }
 
     /// Everything is said of the one message that is there, and nobody has stored anything.
@@ -188,5 +223,17 @@ impl Semantics for SingleBuffer<'_> {
 
     fn bytes(&self, configuration: &SbConfiguration) -> usize {
         configuration.bytes()
+    }
+
+    fn shared_bytes(&self) -> usize {
+        self.watch.bytes() as usize + self.snapshots.bytes()
+    }
+
+    fn set_kept_bytes(&mut self, bytes: usize) {
+        self.watch.set_beside(bytes + self.snapshots.bytes());
+    }
+
+    fn exhausted(&self) -> Option<Limit> {
+        self.watch.limit()
     }
 }

@@ -12,20 +12,26 @@ use rustc_hash::FxHashMap;
 
 impl SingleBuffer<'_> {
     /// Adds the minimal constraints from which silent steps of a thread lead into this one, itself included, where the thread
-    /// may stay.
+    /// may stay. After a limit was hit these are not all.
     pub(super) fn silent_steps(&mut self, start: SbConfiguration, thread: usize, found: &mut Vec<SbConfiguration>) {
         let threads = self.controls.threads.len();
         let finite = self.finite;
         let mut minimal: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         minimal.insert(start.controls(threads)[thread], vec![0]);
         let mut all = vec![start];
+        // By number in `all`.
+        let mut is_minimal = vec![true];
+        let held = self.watch.bytes();
         let mut next = 0;
         let mut drafts = Vec::new();
         while next < all.len() {
             let control = all[next].controls(threads)[thread];
             next += 1;
-            if !minimal.get(&control).is_some_and(|group| group.contains(&(next - 1))) {
+            if !is_minimal[next - 1] {
                 continue;
+            }
+            if self.watch.step().is_err() {
+                break;
             }
             for index in 0..self.controls.threads[thread].silent_in(control).len() {
                 let edge = self.controls.threads[thread].silent_in(control)[index];
@@ -34,8 +40,9 @@ impl SingleBuffer<'_> {
                 draft.controls[thread] = edge.from;
                 match &edge.effect {
                     EdgeEffect::Load(reads) => self.load(draft, thread, reads, &mut Vec::new(), &mut drafts),
-                    _ => drafts.push(draft),
+                    _ => self.keep(draft, &mut drafts),
                 }
+                self.watch.release(drafts.iter().map(SbDraft::bytes).sum());
                 for draft in std::mem::take(&mut drafts) {
                     let Some(before) = self.settle(draft, thread) else { continue };
                     // A set of states that is the start covers all its members.
@@ -46,21 +53,30 @@ impl SingleBuffer<'_> {
                     let covered = |small: &SbConfiguration, large: &SbConfiguration| {
                         covers(&self.controls, &self.snapshots, small, large)
                     };
+                    if self.watch.steps(1 + group.len() / 4).is_err() || self.watch.hold(before.bytes() + 64).is_err() {
+                        break;
+                    }
                     if group.iter().any(|known| covered(&all[*known], &before)) {
                         continue;
                     }
-                    group.retain(|known| !covered(&before, &all[*known]));
+                    group.retain(|known| {
+                        is_minimal[*known] = !covered(&before, &all[*known]);
+                        is_minimal[*known]
+                    });
                     group.push(all.len());
+                    is_minimal.push(true);
                     all.push(before);
                 }
             }
         }
         for (number, configuration) in all.into_iter().enumerate() {
             let control = configuration.controls(threads)[thread];
-            if minimal[&control].contains(&number) && self.controls.threads[thread].is_anchor(control) {
+            if is_minimal[number] && self.controls.threads[thread].is_anchor(control) {
                 found.push(configuration);
             }
         }
+        // Those that are found are counted by the caller.
+        self.watch.release(self.watch.bytes().saturating_sub(held) as usize);
     }
 
     /// A load of several cells at one moment: each from the thread's newest own store, or all others from the message it points to.
@@ -72,6 +88,9 @@ impl SingleBuffer<'_> {
         from_memory: &mut Vec<CellPair>,
         found: &mut Vec<SbDraft>,
     ) {
+        if self.watch.step().is_err() {
+            return;
+        }
         let Some((&(cell, value), rest)) = reads.split_first() else {
             return self.load_from_memory(draft, thread, from_memory, found);
         };
@@ -102,8 +121,7 @@ impl SingleBuffer<'_> {
 
     fn load_from_memory(&mut self, draft: SbDraft, thread: usize, pairs: &[CellPair], found: &mut Vec<SbDraft>) {
         if pairs.is_empty() {
-            found.push(draft);
-            return;
+            return self.keep(draft, found);
         }
         let reader = self.reader(thread);
         let letter = self.snapshots.letter(reader, pairs);
@@ -111,14 +129,23 @@ impl SingleBuffer<'_> {
         for at in 0..=pointer {
             let serves = self.serves(&draft, at, thread, pairs);
             if serves {
-                found.push(self.pointed(draft.clone(), thread, at, pairs));
+                let draft = self.pointed(draft.clone(), thread, at, pairs);
+                self.keep(draft, found);
             }
             // Beside a message that tells it all, one more says nothing.
             if !(serves || at > 0 && self.serves(&draft, at - 1, thread, pairs)) {
                 let mut draft = draft.clone();
                 draft.insert(at, letter);
-                found.push(self.pointed(draft, thread, at, pairs));
+                let draft = self.pointed(draft, thread, at, pairs);
+                self.keep(draft, found);
             }
+        }
+    }
+
+    /// Keeps a constraint in the making, unless a limit was hit, which is remembered.
+    fn keep(&self, draft: SbDraft, found: &mut Vec<SbDraft>) {
+        if self.watch.hold(draft.bytes()).is_ok() {
+            found.push(draft);
         }
     }
 

@@ -12,7 +12,7 @@
 //! the last one when the lock is given back.
 
 use super::word::{Letter, MemorySnapshot, SbDraft, WordMark, contains, merge};
-use super::{SbConfiguration, SingleBuffer, VisibleStep};
+use super::{FOUND_BYTES, SbConfiguration, SingleBuffer, VisibleStep};
 use crate::reachability::finite::{CellPair, EdgeEffect};
 
 /// A message that a step appends.
@@ -72,8 +72,12 @@ impl SingleBuffer<'_> {
             if let Some(configuration) = self.settle(draft, thread) {
                 self.silent_steps(configuration, thread, &mut before);
             }
+            for configuration in before.drain(..) {
+                // A limit is remembered, and the search asks for it.
+                let _ = self.watch.hold(configuration.bytes() + FOUND_BYTES);
+                found.push((step, configuration));
+            }
         }
-        found.extend(before.into_iter().map(|configuration| (step, configuration)));
     }
 
     /// The last message is the appended one, and the messages from `start` on at least go to it.

@@ -34,6 +34,7 @@ pub struct MemorySnapshots {
     all: Vec<MemorySnapshot>,
     numbers: FxHashMap<MemorySnapshot, Letter>,
     masks: Vec<u128>,
+    bytes: usize,
 }
 
 impl MemorySnapshots {
@@ -43,6 +44,7 @@ impl MemorySnapshots {
             return *known;
         }
         let letter = self.all.len() as Letter;
+        self.bytes += 2 * (size_of::<MemorySnapshot>() + size_of_val(pairs)) + 48;
         let bit = |pair: &CellPair| 1u128 << ((u32::from(pair.0) * 7 + u32::from(pair.1)) % 96);
         self.masks.push(pairs.iter().fold(0, |mask, pair| mask | bit(pair)));
         self.numbers.insert(snapshot.clone(), letter);
@@ -52,6 +54,11 @@ impl MemorySnapshots {
 
     pub fn get(&self, letter: Letter) -> &MemorySnapshot {
         &self.all[letter as usize]
+    }
+
+    /// What all of them take in memory, roughly.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub fn mask(&self, letter: Letter) -> u128 {
@@ -133,6 +140,13 @@ impl SbDraft {
             word: configuration.word(threads).to_vec(),
             marks: configuration.marks.to_vec(),
         }
+    }
+
+    /// What it takes in memory, roughly.
+    pub fn bytes(&self) -> usize {
+        4 * (self.controls.len() + self.pointers.len() + self.word.len())
+            + size_of_val(&*self.marks)
+            + size_of::<SbDraft>()
     }
 
     pub fn finish(mut self) -> SbConfiguration {
