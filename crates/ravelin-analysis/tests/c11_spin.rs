@@ -2,6 +2,7 @@
 
 use ravelin_analysis::Verdict;
 use ravelin_analysis::c11::{C11Question, c11_robustness, with_waits};
+use ravelin_explore::Watch;
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, Source, validate};
 
@@ -37,7 +38,7 @@ const LOOPS: &[(&str, &[&str])] = &[
 fn loops_become_waits() {
     for (body, expected) in LOOPS {
         let text = format!("static x; static y; static b: bool; thread p {{ let n = 7; {body} }}");
-        let (rewritten, loops) = with_waits(&program(&text));
+        let (rewritten, loops) = with_waits(&program(&text), &Watch::unlimited()).expect("no limit");
         let became: Vec<&str> = loops.iter().map(|found| found.became.as_str()).collect();
         assert_eq!(became.len(), expected.len(), "{body}: {became:?}");
         for (became, expected) in became.iter().zip(*expected) {
@@ -82,6 +83,7 @@ fn waits_mask_what_is_benign_and_nothing_else() {
             let answer = c11_robustness(program, &C11Question::new(Model::Rc20)).expect("an answer");
             answer.verdict == Verdict::Holds
         };
-        assert_eq!((robust(&program), robust(&with_waits(&program).0)), (*as_it_is, *with), "{name}");
+        let (waiting, _) = with_waits(&program, &Watch::unlimited()).expect("no limit");
+        assert_eq!((robust(&program), robust(&waiting)), (*as_it_is, *with), "{name}");
     }
 }

@@ -211,7 +211,7 @@ pub enum NoVerdict {
     Error,
     /// The program has no meaning under a model that was not named explicitly.
     NotApplicable,
-    /// A signal ended the analysis before it reported its progress.
+    /// A signal or a limit ended the analysis before it answered.
     Unknown,
 }
 
@@ -236,13 +236,14 @@ impl NoAnswer {
 
     /// A signal arrived. `last` is the last reported progress of the search.
     pub fn interrupted(file: impl Into<String>, model: Option<Model>, last: Option<Statistics>) -> NoAnswer {
-        NoAnswer {
-            model,
-            verdict: NoVerdict::Unknown,
-            limit: Some(Limit::Interrupted),
-            statistics: last,
-            ..NoAnswer::error(file, Limit::Interrupted.to_string())
-        }
+        NoAnswer::limited(file, model, last, Limit::Interrupted)
+    }
+
+    /// A limit was reached. `last` is the last reported progress of the search.
+    pub fn limited(file: impl Into<String>, model: Option<Model>, last: Option<Statistics>, limit: Limit) -> NoAnswer {
+        let message = limit.to_string();
+        let limit = Some(limit);
+        NoAnswer { model, verdict: NoVerdict::Unknown, limit, statistics: last, ..NoAnswer::error(file, message) }
     }
 }
 

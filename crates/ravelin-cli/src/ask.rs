@@ -6,11 +6,12 @@ use crate::input::{self, ReadError};
 use crate::progress::Line;
 use ravelin::answer::NoAnswer;
 use ravelin::answer::text::{Style, herd, stops};
-use ravelin::{Answer, Budget, Document, Model, Program, Progress, Storage};
+use ravelin::{Answer, Budget, Document, Limit, Limits, Model, Program, Progress, Storage};
 use ravelin_output::{complain, reader_is_gone, stdout};
 use ravelin_process::{in_time, interrupt};
 use ravelin_report::sarif;
 use std::io;
+use std::time::Instant;
 
 /// What is asked about, and what the question may take.
 pub struct Subject<'a> {
@@ -115,7 +116,13 @@ impl<'a> Answers<'a> {
         Ok(())
     }
 
-    /// Asks a question that reports its progress. Unless it has files to take care of, a signal ends it in time.
+    /// Reads an input. A signal or a limit ends that in time.
+    pub fn read<T>(&self, file: &str, limits: Limits, read: impl FnOnce() -> T) -> T {
+        in_time(limits, read, |limit: Limit| self.conclude_with(NoAnswer::limited(file, None, None, limit.into())))
+    }
+
+    /// Asks a question that reports its progress. Unless it has files to take care of, a signal or a limit ends it in
+    /// time.
     pub fn ask<T>(&self, file: &str, model: Option<Model>, budget: Budget, question: impl FnOnce(Budget) -> T) -> T {
         let line = Line::new(&format!("{file} {}", self.command), !self.silent);
         let show = |progress: &Progress| line.show(progress);
@@ -124,13 +131,13 @@ impl<'a> Answers<'a> {
             // A checkpoint is worth waiting for, and files have to be removed.
             return ask();
         }
-        in_time(ask, || {
+        in_time(budget.limits, ask, |limit: Limit| {
             line.clear();
-            self.conclude_with(NoAnswer::interrupted(file, model, line.last().as_ref().map(Into::into)))
+            self.conclude_with(NoAnswer::limited(file, model, line.last().as_ref().map(Into::into), limit.into()))
         })
     }
 
-    /// What ends a command that a signal asks to end: this answer comes last.
+    /// What ends a command that a signal or a limit ends: this answer comes last.
     fn conclude_with(&self, last: NoAnswer) -> u8 {
         if self.silent {
             return Exit::Unknown.code();
@@ -189,7 +196,11 @@ impl Survey<'_> {
         let mut printed = Ok(());
         for path in &inputs.files {
             let file = path.display().to_string();
-            let program = match input::read(path, &inputs.input.reading()) {
+            let reading = Instant::now();
+            let read = answers.read(&file, self.budget.limits, || input::read(path, &inputs.input.reading()));
+            // Reading takes from the time of every question about the file.
+            let budget = self.budget.child(reading, 0);
+            let program = match read {
                 Ok(program) => program,
                 Err(error) => {
                     answers.without_input(file, error)?;
@@ -208,7 +219,7 @@ impl Survey<'_> {
                     Ok((Exit::Unknown, Answer::None(NoAnswer::interrupted(&file, Some(model), None))))
                 } else {
                     let question = |budget: Budget| (self.answer)(&Subject { program: &program, model, budget });
-                    answers.ask(&file, Some(model), self.budget, question)
+                    answers.ask(&file, Some(model), budget, question)
                 };
                 match result.map(|(exit, answer)| answers.add(exit, answer, self.text)) {
                     // The page is still wanted.

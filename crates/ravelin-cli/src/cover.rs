@@ -10,6 +10,7 @@ use ravelin::{Budget, Net};
 use ravelin_output::reader_is_gone;
 use ravelin_process::{input, interrupt};
 use std::path::Path;
+use std::time::Instant;
 
 pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
     let Cover { files, certify, resources, output } = arguments;
@@ -26,7 +27,8 @@ pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
             break;
         }
         let file = path.display().to_string();
-        let net = match read(path) {
+        let (budget, reading) = (resources.budget(), Instant::now());
+        let net = match answers.read(&file, budget.limits, || read(path)) {
             Ok(net) => net,
             Err(error) => {
                 answers.without_input(file, error)?;
@@ -34,7 +36,7 @@ pub fn run(arguments: &Cover) -> anyhow::Result<Exit> {
             }
         };
         let question = |budget: Budget| ravelin::cover(&net).budget(budget).run();
-        let (answer, proof) = answers.ask(&file, None, resources.budget(), question)?;
+        let (answer, proof) = answers.ask(&file, None, budget.child(reading, 0), question)?;
         if let (Some(path), Some(proof)) = (certify, proof) {
             files::write(path, proof)?;
         }

@@ -3,7 +3,7 @@
 use crate::arguments::{Format, Inputs, Output, Resources};
 use crate::exit::Exit;
 use crate::input;
-use ravelin::{Command, ComparisonOptions, Comparisons, Document, ExpectationTable, Model};
+use ravelin::{Command, ComparisonOptions, Comparisons, Document, ExpectationTable, Limits, Model};
 use ravelin_output::{complain, stdout};
 use ravelin_process::{in_time, interrupt};
 use std::path::{Path, PathBuf};
@@ -32,9 +32,11 @@ pub fn run(
         |path: &Path| input::read_quietly(path, &reading).map_err(|error| format!("{:#}", anyhow::Error::from(error)));
     let comparisons = Comparisons::default();
     let report = || report(name.clone(), &comparisons, programs.len(), output);
+    // Limits are those of each question, and a question that exceeds one is not what was expected.
     in_time(
+        Limits::default(),
         || comparisons.run(&comparing, &programs, resources.workers(), &read),
-        || report().unwrap_or_else(|error| Exit::of_error(&error)).code(),
+        |_| report().unwrap_or_else(|error| Exit::of_error(&error)).code(),
     );
     report()
 }

@@ -19,6 +19,7 @@ mod examples;
 mod explain;
 mod fence;
 mod files;
+mod in_time;
 mod instrument;
 mod json_schema;
 mod pages;

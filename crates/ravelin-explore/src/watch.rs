@@ -81,7 +81,10 @@ impl<'a> Watch<'a> {
     /// The phase holds so many bytes more.
     pub fn hold(&self, bytes: usize) -> Result<(), Limit> {
         self.bytes.set(self.bytes.get().saturating_add(bytes as u64));
-        if let Some(limit) = self.budget.limits.check_memory(self.bytes.get().saturating_add(self.beside.get())) {
+        let held = self.bytes.get().saturating_add(self.beside.get());
+        if self.counts_memory()
+            && let Some(limit) = self.budget.limits.check_memory(held)
+        {
             return Err(self.end(limit));
         }
         self.step()
@@ -114,7 +117,13 @@ impl<'a> Watch<'a> {
 
     /// What is left for the phases that follow, while this one's results are kept.
     pub fn rest(&self) -> Budget<'a> {
-        self.budget.child(self.start, 0).holding(self.bytes.get())
+        let rest = self.budget.child(self.start, 0);
+        if self.counts_memory() { rest.holding(self.bytes.get()) } else { rest }
+    }
+
+    /// With a directory to spill to, the limit of memory is that of a search, which goes on without.
+    fn counts_memory(&self) -> bool {
+        self.budget.storage.spill.is_none()
     }
 
     #[cold]

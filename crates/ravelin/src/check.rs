@@ -5,11 +5,11 @@ use crate::error::Error;
 use crate::program::Program;
 use crate::setters::setters;
 use crate::stops::add_stops;
-use ravelin_analysis::c11::{self, C11Question, with_waits};
+use ravelin_analysis::c11::{self, C11Answer, C11Question, with_waits};
 use ravelin_analysis::parameterised::certificate::{self as any_number, Claim};
 use ravelin_analysis::robustness::{self as analysis, RobustnessEngine, RobustnessQuestion, race_freedom};
 use ravelin_answer::{Answer, Property, Verdict};
-use ravelin_explore::Budget;
+use ravelin_explore::{Budget, Watch};
 use ravelin_program::{Model, SeqCstReading};
 use std::time::Instant;
 
@@ -131,12 +131,22 @@ impl<'a> Check<'a> {
     }
 
     fn c11(&self) -> Result<Answer, Error> {
-        let (waiting, spins) = with_waits(&self.program.program);
+        let start = Instant::now();
+        let watch = Watch::since(self.budget, "looking for loops that wait", start);
+        let (waiting, spins) = match with_waits(&self.program.program, &watch) {
+            Ok(found) => found,
+            Err(limit) => {
+                let unknown = C11Answer::unknown(self.model, self.budget.limits.as_given(limit));
+                let program = &self.program.program;
+                let answer = c11_robustness(self.program.name(), program, &unknown, &[], self.auto_wait);
+                return Ok(Answer::C11Robustness(Box::new(answer)));
+            }
+        };
         let program = if self.auto_wait { &waiting } else { &self.program.program };
         let question = C11Question {
             seq_cst: self.seq_cst,
             races: self.races,
-            budget: self.budget,
+            budget: self.budget.child(start, 0),
             ..C11Question::new(self.model)
         };
         let found = c11::c11_robustness(program, &question)?;

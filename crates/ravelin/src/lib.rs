@@ -110,7 +110,7 @@ pub use ravelin_serve as serve;
 
 pub use ravelin_answer as answer;
 pub use ravelin_answer::{Answer, Document, Verdict};
-pub use ravelin_explore::{Budget, Checkpoints, Limits, Peers, Progress, Storage};
+pub use ravelin_explore::{Budget, Checkpoints, Limit, Limits, Peers, Progress, Storage};
 pub use ravelin_frontend::Language;
 pub use ravelin_frontend::sites::RepairKind;
 pub use ravelin_machine::Reductions;

@@ -53,6 +53,18 @@ pub enum C11Violation {
 }
 
 impl C11Answer {
+    /// Nothing is known: a limit was hit before there was anything to search.
+    pub fn unknown(model: Model, limit: Limit) -> C11Answer {
+        C11Answer {
+            verdict: Verdict::Unknown,
+            model,
+            seq_cst: None,
+            violation: None,
+            limit: Some(limit),
+            statistics: Statistics::default(),
+        }
+    }
+
     pub fn witness(&self) -> Option<&C11Witness> {
         match &self.violation {
             Some(C11Violation::NotRobust(witness)) => Some(witness),

@@ -11,6 +11,7 @@
 //!   known: `r == e`, alternatives of these, or any condition on the register alone if the cell's type is small;
 //! - the same with a compare-exchange that is tried until it succeeds.
 
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
     Address, BinaryOp, Expr, Instruction, LocId, Location, Position, Program, RegId, Span, Thread, ThreadId,
     Transition, UnaryOp, Value,
@@ -41,15 +42,15 @@ pub enum SpinShape {
 /// The program with every spin loop that is recognised rewritten, and what was done.
 ///
 /// Locations keep their numbers (some are never reached any more), transitions do not.
-pub fn with_waits(program: &Program) -> (Program, Vec<SpinLoop>) {
+pub fn with_waits(program: &Program, watch: &Watch) -> Result<(Program, Vec<SpinLoop>), Limit> {
     let mut rewritten = program.clone();
     let mut loops = Vec::new();
     for number in 0..program.threads.len() {
-        while let Some(found) = find(&rewritten, number) {
+        while let Some(found) = find(&rewritten, number, watch)? {
             loops.push(apply(&mut rewritten, number, found));
         }
     }
-    (rewritten, loops)
+    Ok((rewritten, loops))
 }
 
 /// What to do with one loop.
@@ -63,13 +64,24 @@ struct LoopRewrite {
     out: LocId,
 }
 
-fn find(program: &Program, number: usize) -> Option<LoopRewrite> {
+fn find(program: &Program, number: usize, watch: &Watch) -> Result<Option<LoopRewrite>, Limit> {
     let thread = &program.threads[number];
-    (0..thread.locations.len()).find_map(|guard| at_guard(program, thread, LocId(guard)))
+    // By location, the transitions that lead there.
+    let mut incoming = vec![Vec::new(); thread.locations.len()];
+    for (id, transition) in thread.transitions.iter().enumerate() {
+        incoming[transition.to.0].push(id);
+    }
+    for (guard, attempts) in incoming.iter().enumerate() {
+        watch.step()?;
+        if let Some(found) = at_guard(program, thread, LocId(guard), attempts) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether a location is the guard of a spin loop.
-fn at_guard(program: &Program, thread: &Thread, guard: LocId) -> Option<LoopRewrite> {
+fn at_guard(program: &Program, thread: &Thread, guard: LocId, attempts: &[usize]) -> Option<LoopRewrite> {
     if !thread.locations[guard.0].labels.is_empty() || guard == thread.initial {
         return None;
     }
@@ -77,7 +89,6 @@ fn at_guard(program: &Program, thread: &Thread, guard: LocId) -> Option<LoopRewr
     let (Some((_, first)), Some((_, second)), None) = (branches.next(), branches.next(), branches.next()) else {
         return None;
     };
-    let attempts: Vec<usize> = (0..thread.transitions.len()).filter(|&t| thread.transitions[t].to == guard).collect();
     let attempt = &thread.transitions[*attempts.first()?].instruction;
     if attempts.iter().any(|&other| thread.transitions[other].instruction != *attempt) {
         return None;
@@ -91,7 +102,7 @@ fn at_guard(program: &Program, thread: &Thread, guard: LocId) -> Option<LoopRewr
         }
         rewriting(program, thread, attempt, done).map(|(shape, becomes, assigned)| LoopRewrite {
             shape,
-            attempts: attempts.clone(),
+            attempts: attempts.to_vec(),
             becomes,
             assigned,
             out: leave.to,

@@ -28,6 +28,9 @@ pub(crate) enum SetVerdict<E> {
     End(E),
 }
 
+/// Who finds out about a set. The clauses that it covers are known to it.
+type Judge<'a, E> = dyn FnMut(&FenceSet, &Covers) -> Result<SetVerdict<E>, AnalysisError> + 'a;
+
 /// How the loop ended.
 pub(crate) enum ListingEnd<E> {
     /// The empty set does.
@@ -53,7 +56,7 @@ pub(crate) fn list<E>(
     offers: &[Offer],
     wanted: Sets,
     late: &dyn Fn() -> Option<Limit>,
-    judge: &mut dyn FnMut(&FenceSet, &Covers) -> Result<SetVerdict<E>, AnalysisError>,
+    judge: &mut Judge<E>,
 ) -> Result<Listing<E>, AnalysisError> {
     let mut covers = Covers::new(offers.iter().map(|offer| offer.cost).collect());
     let mut sets: Vec<FenceSet> = Vec::new();

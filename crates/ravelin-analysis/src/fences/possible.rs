@@ -11,6 +11,7 @@ use super::cost::Offer;
 use super::cover::{Cost, Covers};
 use super::synthesis::FenceSet;
 use crate::robustness::{ProgramFacts, attacks_against, ends_attack};
+use ravelin_explore::Watch;
 use ravelin_program::{
     Change, FenceStrength, HardwareProgram, Instruction, LocId, Model, Order, Program, Site, Thread, ThreadId,
     ThreadTransition, TransitionId, repaired,
@@ -48,18 +49,18 @@ impl<'a> PossibleAttacks<'a> {
     }
 
     /// A cover that costs no more than `cost` and leaves no attack that could be feasible, if it is found quickly.
-    pub fn cheapest_without(&self, covers: &Covers, cost: Cost, give_up: &dyn Fn() -> bool) -> Option<FenceSet> {
+    pub fn cheapest_without(&self, covers: &Covers, cost: Cost, watch: &Watch) -> Option<FenceSet> {
         if self.program.is_parameterised() {
             return None;
         }
         let mut covers = covers.clone();
         for _ in 0..MOST_ROUNDS {
-            let offers = covers.cheapest(give_up).ok()??;
+            let offers = covers.cheapest(&|| watch.steps(1 << 10).is_err()).ok()??;
             let set = FenceSet { cost: covers.cost(&offers), offers };
-            if set.cost > cost || give_up() {
+            if set.cost > cost {
                 return None;
             }
-            let open = self.open_paths(&set)?;
+            let open = self.open_paths(&set, watch)?;
             if open.is_empty() {
                 return Some(set);
             }
@@ -73,19 +74,20 @@ impl<'a> PossibleAttacks<'a> {
         None
     }
 
-    /// For each store and access that could attack despite the set, the offers on a shortest path between them. `None` if there are too many.
-    fn open_paths(&self, set: &FenceSet) -> Option<Vec<Vec<usize>>> {
+    /// For each store and access that could attack despite the set, the offers on a shortest path between them. `None` if there are too many,
+    /// or a limit was reached.
+    fn open_paths(&self, set: &FenceSet, watch: &Watch) -> Option<Vec<Vec<usize>>> {
         let fenced = HardwareProgram::new(&repaired(self.program, self.sites, &set.choices(self.offers)));
         let attacks = attacks_against(self.model, &fenced);
         if attacks.len() > MOST_ATTACKS {
             return None;
         }
-        let mut facts = ProgramFacts::new(&fenced, self.model);
+        let mut facts = ProgramFacts::new(&fenced, self.model, watch).ok()?;
         let mut open = Vec::new();
         // Attacks come by store.
         let mut from: Option<(ThreadId, TransitionId, Vec<Option<TransitionId>>)> = None;
         for attack in attacks {
-            if facts.dismiss(attack).is_some() {
+            if facts.dismiss(attack).ok()?.is_some() {
                 continue;
             }
             let thread = &fenced.threads[attack.thread.0];

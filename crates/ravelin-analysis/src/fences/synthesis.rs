@@ -11,7 +11,7 @@ use super::listing::{ListingEnd, SetVerdict, list};
 use super::oracle::{FenceOracle, OracleReply, SynthesisPurpose, Trouble};
 use super::possible::PossibleAttacks;
 use crate::AnalysisError;
-use ravelin_explore::{Budget, Limit};
+use ravelin_explore::{Budget, Limit, Watch};
 use ravelin_program::{FenceStrength, Model, Program, Site, repaired};
 use std::time::{Duration, Instant};
 
@@ -138,6 +138,7 @@ pub fn fences(
     let mut knows_sc = false;
     let late = || question.budget.late(start);
     let possible = PossibleAttacks::new(program, question.model, sites, offers);
+    let watch = Watch::since(question.budget, "looking for fences", start);
     let listing = list(offers, question.sets, &late, &mut |set, covers| {
         let unknown = |limit, one_delaying_thread| {
             SetVerdict::End(SynthesisOutcome::Unknown(UnknownReason {
@@ -159,7 +160,7 @@ pub fn fences(
             // Nothing is wrong nearby. Before a long search, look for an equally cheap set that needs none.
             if share == question.first_share
                 && question.sets == Sets::Cheapest
-                && let Some(other) = possible.cheapest_without(covers, set.cost, &|| late().is_some())
+                && let Some(other) = possible.cheapest_without(covers, set.cost, &watch)
                 && let OracleReply::Fine = oracle.ask(&repaired(program, sites, &other.choices(offers)), share)?
             {
                 return Ok(SetVerdict::Instead(other));

@@ -55,11 +55,7 @@ struct Contest {
 type Way = (usize, Vec<AddressRange>, bool, Vec<AddressRange>);
 
 impl<'a> ProgramFacts<'a> {
-    pub fn new(
-        program: &'a HardwareProgram,
-        model: Model,
-        watch: &'a Watch<'a>,
-    ) -> Result<ProgramFacts<'a>, Limit> {
+    pub fn new(program: &'a HardwareProgram, model: Model, watch: &'a Watch<'a>) -> Result<ProgramFacts<'a>, Limit> {
         let footprints = footprints(program, watch)?;
         let contests = contests(program, &footprints, watch)?;
         let (ahead, ways_back, alone) = (None, HashMap::new(), LoneWalks::new(program, model));
