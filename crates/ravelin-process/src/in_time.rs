@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_millis(250);
 /// Between two looks at the signal, the clock and the memory.
 const LOOK: Duration = Duration::from_millis(25);
-/// A limit of memory may be exceeded by a tenth, or by so many bytes.
-const ROOM: u64 = 16 << 20;
+/// Work that exceeds its limit of memory by so many bytes, or by a twentieth, is not waited for: half of what is tolerated, since memory
+/// grows between two looks, and the program's own code takes some too.
+const ROOM: u64 = 8 << 20;
 
 /// Does the work. If it goes on for too long after a signal or a limit, `late` says what is known, and its exit code is that of the program.
 pub fn in_time<T>(limits: Limits, work: impl FnOnce() -> T, late: impl FnOnce(Limit) -> u8 + Send) -> T {
@@ -69,7 +70,7 @@ impl Patience {
             return Some(Limit::Time(self.limits.given_time.unwrap_or(time)));
         }
         let most = self.limits.memory?;
-        let room = (most / 10).max(ROOM);
+        let room = (most / 20).max(ROOM);
         (held()? > most.saturating_add(room)).then_some(Limit::Memory(most))
     }
 }
