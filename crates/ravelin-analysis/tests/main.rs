@@ -3,6 +3,7 @@
 //! `cargo test -p ravelin-analysis --test analysis NAME::` runs those of one file.
 
 mod any_number;
+mod budgets;
 mod c11_claims;
 mod c11_clocks;
 mod c11_random;

@@ -23,7 +23,7 @@ pub struct ProgramFacts<'a> {
     program: &'a Program,
     footprints: Vec<Vec<Footprint>>,
     /// What can be reached from the location asked for last: attacks are asked about store by store.
-    ahead: Option<Ahead>,
+    ahead: Option<ReachableLocations>,
     /// By thread and transition: another thread writes what it touches, accesses what it writes. Asked for once for each of many attacks.
     contests: Vec<Vec<Contest>>,
     /// What [`ProgramFacts::leads_back`] said.
@@ -34,7 +34,7 @@ pub struct ProgramFacts<'a> {
 }
 
 /// What a thread can reach from a location, itself included.
-struct Ahead {
+struct ReachableLocations {
     thread: usize,
     from: usize,
     /// By location.
@@ -73,9 +73,10 @@ impl<'a> ProgramFacts<'a> {
             self.watch.steps(2 * code.locations.len())?;
             let reachable = reachable_from(code, from, |_| true);
             let unfenced = reachable_from(code, from, |instruction| !ends_attack(instruction));
-            self.ahead = Some(Ahead { thread, from, reachable, unfenced });
+            self.ahead = Some(ReachableLocations { thread, from, reachable, unfenced });
         }
-        let leads = |rows: fn(&Ahead) -> &Vec<bool>| self.ahead.as_ref().is_some_and(|ahead| rows(ahead)[to]);
+        let leads =
+            |rows: fn(&ReachableLocations) -> &Vec<bool>| self.ahead.as_ref().is_some_and(|ahead| rows(ahead)[to]);
         if !leads(|ahead| &ahead.reachable) {
             return Ok(Some(InfeasibilityReason::NeverFollows));
         }

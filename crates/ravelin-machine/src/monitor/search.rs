@@ -102,11 +102,10 @@ fn search<const N: usize>(
     machine: &Machine,
     plan: MonitorPlan,
     settings: C11Settings,
-    options: &Options,
     watch: &Watch,
 ) -> Result<MonitorAttempt, MonitorError> {
     let monitor = Monitor::<N>::new(machine, plan, settings, watch)?;
-    let space = explore(&monitor, &Options { budget: watch.rest(), until: Until::LevelOfFirstFinding, ..*options });
+    let space = explore(&monitor, &Options { budget: watch.rest(), until: Until::LevelOfFirstFinding });
     let limit = match space.end {
         End::Interrupted(outgrown) => return Ok(MonitorAttempt::Outgrown(outgrown)),
         End::Failed(error) => return Err(error.into()),

@@ -94,7 +94,7 @@ pub fn dual(program: &Program, question: &ReachabilityQuestion) -> Result<Dual, 
     })
 }
 
-type Found = (Verdict, Option<Limit>, Option<Witness>);
+type BackwardResult = (Verdict, Option<Limit>, Option<Witness>);
 
 /// The search, unless a limit is hit before it begins.
 fn search_backwards(
@@ -103,7 +103,7 @@ fn search_backwards(
     watch: Watch,
     start: Instant,
     counts: &mut BackwardCounts,
-) -> Result<Found, AnalysisError> {
+) -> Result<BackwardResult, AnalysisError> {
     let finite = Finite::new(program, &watch)?;
     let mut semantics = LoadBuffers::new(&finite, watch)?;
     let goals = semantics.goals()?;
